@@ -1,0 +1,108 @@
+/** Accounts, their catalogues and their tokens. */
+import { z } from 'zod';
+import { answer, isoTime } from './answer.ts';
+import { accountContact } from './contact.ts';
+import * as field from './fields.ts';
+import { limits } from './limits.ts';
+import { parseOrigin } from './origins.ts';
+
+const attrTypes = ['text', 'number', 'date', 'currency', 'boolean'] as const;
+
+const entry = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  field.optional(
+    field.list(
+      z.object({ ...shape, browser: field.optional(field.flag) }, { error: 'must be an object' }),
+      limits.idsPerCatalogue,
+    ),
+  );
+const entryName = field.optional(field.name);
+
+const catalogues = {
+  profile: entry({ profileID: field.catalogueID, profileName: entryName }),
+  tag: entry({ tagID: field.catalogueID, tagName: entryName }),
+  attr: entry({
+    attrID: field.catalogueID,
+    attrName: entryName,
+    attrType: field.optional(field.oneOf(attrTypes)),
+  }),
+  event: entry({ eventID: field.eventID, eventName: entryName }),
+};
+
+const origin = field.name.refine(
+  (value) => parseOrigin(value) !== undefined,
+  'must be an origin: https://shop.example or https://*.example.com',
+);
+
+const settings = {
+  accountOrigin: field.optional(field.list(origin, limits.originsPerAccount)),
+  accountTimezone: field.optional(field.timezone),
+  strict: field.optional(field.flag),
+  ...catalogues,
+  contact: field.optional(field.list(z.unknown(), limits.contactsPerAccountBody)),
+};
+
+/** One contact of an account's body, answered on its own. Checked with `accountContact`. */
+export const accountContactResult = z.object({
+  status: z.string(),
+  exists: z.boolean().optional(),
+  contactUUID: z.string().optional(),
+  error: z.unknown().optional(),
+});
+
+export { accountContact };
+
+export const createAccountInput = z.object({ accountName: field.filledText(limits.nameLength), ...settings });
+export const createAccountOutput = answer({
+  accountUUID: z.string(),
+  browserTokenUUID: z.string(),
+  serverTokenUUID: z.string().describe('Shown this once.'),
+  contact: z.array(accountContactResult),
+});
+
+const which = { accountUUID: field.optional(field.filledText(limits.nameLength)) };
+
+export const updateAccountInput = z.object({ ...which, accountName: field.optional(field.name), ...settings });
+export const updateAccountOutput = answer({
+  accountUUID: z.string(),
+  updated: z.array(z.string()).describe('Names of the fields that were given and are kept.'),
+  contact: z.array(accountContactResult),
+});
+
+export const getAccountInput = z.object(which);
+
+const browser = z.boolean().describe('May a browser token use it?');
+export const account = z.object({
+  accountUUID: z.string(),
+  accountName: z.string(),
+  accountOrigin: z.array(z.string()),
+  accountTimezone: z.string(),
+  strict: z.boolean(),
+  createdTime: isoTime,
+  profile: z.array(z.object({ profileID: z.string(), profileName: z.string(), browser })),
+  tag: z.array(z.object({ tagID: z.string(), tagName: z.string(), browser })),
+  attr: z.array(z.object({ attrID: z.string(), attrName: z.string(), attrType: z.enum(attrTypes), browser })),
+  event: z.array(z.object({ eventID: z.number().int(), eventName: z.string(), browser })),
+  token: z.array(
+    z.object({
+      tokenID: z.string(),
+      tokenKind: z.enum(['browser', 'server']),
+      tokenName: z.string(),
+      tokenUUID: z.string().optional().describe('A browser token, which is public; never a server token.'),
+      createdTime: isoTime,
+      revokedTime: isoTime.optional(),
+    }),
+  ),
+  usage: z.object({ contacts: z.number().int(), users: z.number().int(), events: z.number().int() }),
+  limits: z.record(z.string(), z.number()),
+});
+export const getAccountOutput = answer({ account });
+
+export const createTokenInput = z.object({
+  ...which,
+  tokenKind: field.oneOf(['browser', 'server']),
+  tokenName: field.optional(field.name),
+});
+export const createTokenOutput = answer({ tokenID: z.string(), tokenKind: z.string(), tokenUUID: z.string() });
+
+export const revokeTokenInput = z.object({ ...which, tokenID: field.filledText(limits.nameLength) });
+export const revokeTokenOutput = answer({ tokenID: z.string(), revokedTime: isoTime });

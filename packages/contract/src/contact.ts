@@ -1,0 +1,177 @@
+/** Contacts: creating, reading, changing, finding, exporting and erasing them. */
+import { z } from 'zod';
+import { answer, isoTime } from './answer.ts';
+import { event } from './event.ts';
+import * as field from './fields.ts';
+import { limits } from './limits.ts';
+
+/** The personal fields besides the e-mail address and the profile. */
+const personal = {
+  contactTitle: field.name,
+  contactFirstname: field.name,
+  contactLastname: field.name,
+  contactTelephone: field.name,
+  contactMobile: field.name,
+  contactJobRole: field.name,
+};
+
+const mapShape = <Shape extends Record<string, z.ZodType>, Mapped extends z.ZodType>(
+  shape: Shape,
+  map: (schema: Shape[keyof Shape]) => Mapped,
+) =>
+  Object.fromEntries(Object.entries(shape).map(([key, schema]) => [key, map(schema as Shape[keyof Shape])])) as {
+    [Key in keyof Shape]: Mapped;
+  };
+
+const created = {
+  ...mapShape(personal, (schema) => field.optional(schema)),
+  contactEmailaddress: field.email,
+  contactProfileID: field.catalogueID,
+  contactTagID: field.optional(field.tagIDs(false)),
+  contactAttr: field.optional(field.attributes(field.attribute)),
+};
+
+const changed = {
+  ...mapShape(personal, (schema) => field.clearable(schema)),
+  contactProfileID: field.clearable(field.catalogueID),
+  contactTagID: field.optional(field.tagIDs(true)),
+  contactAttr: field.optional(field.attributes(field.removableAttribute)),
+  contactStatus: field.optional(field.oneOf(['active', 'archived'])),
+};
+
+const oneIsNeeded = {
+  path: ['contactUUID'],
+  message: 'is required unless contactEmailaddress is populated',
+};
+const namesContact = (input: { contactUUID?: string | undefined; contactEmailaddress?: string | undefined }) =>
+  input.contactUUID !== undefined || input.contactEmailaddress !== undefined;
+
+const named = {
+  contactUUID: field.optional(field.contactUUID),
+  contactEmailaddress: field.optional(field.email),
+};
+
+export const createContactInput = z.object({
+  userUUID: field.userUUID,
+  ...created,
+  requestUUID: field.optional(field.requestUUID),
+  contactProof: field.optional(field.text(128)),
+});
+
+export const createContactOutput = answer({
+  exists: z
+    .boolean()
+    .describe('Matched to an existing record; for a browser token: this user was linked to it already.'),
+  contactUUID: z.string().describe('For a browser token: a handle, good with that token only.'),
+});
+
+export const getContactInput = z.object({
+  contactUUID: field.contactUUID,
+  include: field.optional(field.include(['claim', 'link'])),
+});
+
+const tag = z.object({ tagID: z.string(), tagName: z.string(), opt: z.boolean() });
+const attribute = z.object({ attrID: z.string(), attrValue: z.string() });
+
+export const contact = z.object({
+  contactUUID: z.string(),
+  contactTitle: z.string(),
+  contactFirstname: z.string(),
+  contactLastname: z.string(),
+  contactEmailaddress: z.string(),
+  contactTelephone: z.string(),
+  contactMobile: z.string(),
+  contactJobRole: z.string(),
+  contactProfileID: z.string(),
+  contactProfileName: z.string(),
+  tag: z.array(tag),
+  contactAttr: z.array(attribute),
+  contactStatus: z.string(),
+  createdTime: isoTime,
+  updatedTime: isoTime,
+  claimed: z.array(z.string()).describe('Names of the fields that only a claim fills.'),
+});
+
+export const claim = z.object({
+  claimID: z.string(),
+  contactUUID: z.string(),
+  userUUID: z.string(),
+  tokenID: z.string(),
+  linkID: z.string().describe('The link that the claim made.'),
+  createdTime: isoTime,
+  updatedTime: isoTime,
+  state: z.enum(['open', 'accepted', 'voided']),
+  contact: contact
+    .omit({ contactUUID: true, tag: true, contactStatus: true, createdTime: true, updatedTime: true, claimed: true })
+    .extend({ contactTagID: z.string() })
+    .describe('What the browser said.'),
+});
+
+export const link = z.object({
+  linkID: z.string(),
+  userUUID: z.string(),
+  contactUUID: z.string(),
+  linkTime: isoTime,
+  verified: z.boolean(),
+  voided: z.boolean(),
+});
+
+export const getContactOutput = answer({
+  contact,
+  claim: z.array(claim).optional(),
+  link: z.array(link).optional(),
+});
+
+export const updateContactInput = z
+  .object({ ...named, ...changed, contactEmailaddress: field.optional(field.email) })
+  .refine(namesContact, oneIsNeeded);
+
+export const updateContactOutput = answer({
+  contactUUID: z.string(),
+  updated: z.array(z.string()).describe('Names of the fields whose value is another one now.'),
+});
+
+export const searchContactInput = z.object({
+  text: field.optional(field.name),
+  contactEmailaddress: field.optional(field.email),
+  contactProfileID: field.optional(field.catalogueID),
+  contactTagID: field.optional(field.catalogueID),
+  contactStatus: field.optional(field.oneOf(['active', 'archived'])),
+  limit: field.optional(field.pageLimit(limits.contactsPerPage)),
+  cursor: field.optional(field.cursor),
+});
+
+export const searchContactOutput = answer({
+  contact: z.array(contact.omit({ tag: true, contactAttr: true })),
+  nextCursor: z.string().describe('"" on the last page. A page before it may hold fewer than `limit`, or none.'),
+});
+
+export const exportContactInput = z
+  .object({
+    ...named,
+    limit: field.optional(field.pageLimit(limits.eventsPerPage)),
+    cursor: field.optional(field.cursor),
+  })
+  .refine(namesContact, oneIsNeeded);
+
+export const exportContactOutput = answer({
+  contact,
+  claim: z.array(claim),
+  link: z.array(link),
+  event: z.array(event),
+  nextCursor: z.string(),
+});
+
+export const eraseContactInput = z.object(named).refine(namesContact, oneIsNeeded);
+
+export const eraseContactOutput = answer({
+  contactUUID: z.string(),
+  erasedTime: isoTime,
+  deletedEvents: z.number().int().describe('Events deleted so far. Ask again for the count to grow.'),
+  complete: z.boolean(),
+});
+
+/** A contact inside an account's body: as createContact or, with a contactUUID, as updateContact. Needs no userUUID. */
+export const accountContact = z
+  .object({ ...named, ...changed, contactEmailaddress: field.optional(field.email) }, { error: 'must be an object' })
+  .refine(namesContact, oneIsNeeded);

@@ -1,0 +1,134 @@
+/** Events: logging them, reading them back, counting them. */
+import { z } from 'zod';
+import { answer, isoTime, problem } from './answer.ts';
+import * as field from './fields.ts';
+import { limits } from './limits.ts';
+
+const who = {
+  userUUID: field.optional(field.userUUID),
+  contactUUID: field.optional(field.contactUUID),
+};
+
+const what = {
+  eventID: field.eventID,
+  eventUUID: field.optional(field.eventUUID),
+  eventTime: field.optional(field.time),
+  eventAttrArray: field.optional(field.attributes(field.attribute)),
+};
+
+const oneIsNeeded = 'is required unless contactUUID is populated';
+
+export const logEventInput = z
+  .object({ ...who, ...what, sentTime: field.optional(field.time) })
+  .refine(({ userUUID, contactUUID }) => userUUID !== undefined || contactUUID !== undefined, {
+    path: ['userUUID'],
+    message: oneIsNeeded,
+  });
+
+export const logEventOutput = answer({ eventUUID: z.string(), duplicate: z.literal(true).optional() });
+
+/** One event of a batch. That it names a user or a contact is checked once the envelope's are known. */
+export const batchEvent = z.object({ ...who, ...what }, { error: 'must be an object' });
+
+/** The envelope of a batch. Its events are checked one by one with `batchEvent`: a bad one does not refuse the others. */
+export const logEventsInput = z.object({
+  ...who,
+  sentTime: field.optional(field.time),
+  event: field
+    .list(z.unknown(), limits.eventsPerBatch)
+    .refine((events) => events.length > 0, 'must hold at least one event'),
+});
+
+export const logEventsOutput = answer({
+  event: z.array(
+    z.object({
+      status: z.string(),
+      eventUUID: z.string().optional(),
+      duplicate: z.literal(true).optional(),
+      error: problem.optional(),
+    }),
+  ),
+});
+
+const attributeFilter = {
+  attrID: field.optional(field.catalogueID),
+  attrValue: field.optional(field.text(limits.attrValueLength)),
+};
+const attributePair = ({ attrID, attrValue }: { attrID?: string | undefined; attrValue?: string | undefined }) =>
+  attrValue === undefined || attrID !== undefined;
+const attributePairProblem = { path: ['attrID'], message: 'is required with attrValue' };
+
+const eventFilter = { ...who, eventID: field.optional(field.eventID), ...attributeFilter };
+
+export const getEventInput = z
+  .object({
+    ...eventFilter,
+    from: field.optional(field.time),
+    to: field.optional(field.time),
+    limit: field.optional(field.pageLimit(limits.eventsPerPage)),
+    order: field.optional(field.oneOf(['desc', 'asc'])),
+    cursor: field.optional(field.cursor),
+    include: field.optional(field.include(['definition', 'why'])),
+  })
+  .refine(attributePair, attributePairProblem);
+
+/** Which statement, claim and merge decided whose an event is. */
+export const why = z.object({
+  rule: z.enum(['logged with the contact', 'linked', 'reached back', 'nobody']),
+  linkID: z.string().optional(),
+  verified: z.boolean().optional(),
+  claimID: z.string().optional(),
+  mergedFrom: z.string().optional().describe('The contact that was linked, when it has been merged into the owner.'),
+});
+
+export const event = z.object({
+  eventUUID: z.string(),
+  eventID: z.number().int(),
+  eventName: z.string(),
+  eventTime: isoTime,
+  receivedTime: isoTime,
+  eventTimeReplaced: z.literal(true).optional().describe('The given time was not believable: it is the received time.'),
+  userUUID: z.string().describe('"" when logged with a contactUUID only.'),
+  contactUUID: z.string().describe('The owner; "" while it is nobody\'s.'),
+  eventAttrArray: z.array(z.object({ attrID: z.string(), attrValue: z.string() })),
+  why: why.optional(),
+});
+
+export const eventDefinition = z.object({
+  eventID: z.number().int(),
+  eventName: z.string(),
+  count: z.number().int(),
+  firstTime: isoTime,
+  lastTime: isoTime,
+});
+
+export const getEventOutput = answer({
+  event: z.array(event),
+  nextCursor: z.string().describe('"" on the last page.'),
+  eventDefinition: z.array(eventDefinition).optional(),
+});
+
+export const countEventsInput = z.object({
+  eventID: field.optional(field.eventID),
+  from: field.time,
+  to: field.optional(field.time),
+  interval: field.optional(field.oneOf(['hour', 'day', 'week', 'month', 'total'])),
+  timezone: field.optional(field.timezone),
+  include: field.optional(field.include(['users'])),
+});
+
+export const countEventsOutput = answer({
+  count: z.array(
+    z.object({
+      from: isoTime,
+      to: isoTime,
+      events: z.number().int(),
+      users: z.number().int().optional().describe('Distinct users; with include=users.'),
+    }),
+  ),
+  timezone: z.string(),
+});
+
+export const streamEventsInput = z
+  .object({ ...eventFilter, cursor: field.optional(field.cursor) })
+  .refine(attributePair, attributePairProblem);

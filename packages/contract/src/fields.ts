@@ -1,0 +1,184 @@
+/** The building blocks of the schemas. A schema coerces first and validates last, so its output is what is documented. */
+import { z } from 'zod';
+import { eventUUIDPattern, userUUIDPattern } from './identifiers.ts';
+import { limits } from './limits.ts';
+import { isSharedByMistake } from './mistakes.ts';
+
+/** The message of a field that is absent. */
+export const required = 'is required';
+
+const says = (form: string) => ({
+  error: (issue: { input?: unknown }) => (issue.input === undefined ? required : form),
+});
+
+/** A schema that reads its input through `coerce`, typed as taking `In`. */
+const coerced = <In, Out>(coerce: (input: unknown) => unknown, schema: z.ZodType<Out>) =>
+  z.preprocess(coerce, schema) as unknown as z.ZodType<Out, In>;
+
+/** Text that every database and every JSON parser keeps as it is: no NUL, no half of a surrogate pair. */
+const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
+
+export const text = (maxLength: number) =>
+  z
+    .string(says(`must be text of at most ${maxLength} characters`))
+    .max(maxLength, `must be text of at most ${maxLength} characters`)
+    .refine(isStorable, 'must not hold NUL characters or lone surrogates');
+
+export const filledText = (maxLength: number) => text(maxLength).refine((value) => value !== '', required);
+
+/** An optional field: absent, null and "" all say nothing. */
+export const optional = <Out, In>(schema: z.ZodType<Out, In>) =>
+  coerced<In | '' | null | undefined, Out | undefined>(
+    (input) => (input === '' || input === null ? undefined : input),
+    schema.optional(),
+  );
+
+/** A field of an update: absent and "" leave it as it is, null clears it. */
+export const clearable = <Out, In>(schema: z.ZodType<Out, In>) =>
+  coerced<In | '' | null | undefined, Out | null | undefined>(
+    (input) => (input === '' ? undefined : input),
+    schema.nullable().optional(),
+  );
+
+/** A list, or (in a query string or a form) the JSON text of one. */
+export const list = <Out, In>(item: z.ZodType<Out, In>, most: number) =>
+  coerced<readonly In[], Out[]>(
+    (input) => {
+      if (typeof input !== 'string') return input;
+      try {
+        return JSON.parse(input);
+      } catch {
+        return input;
+      }
+    },
+    z.array(item, says('must be a JSON array')).max(most, `must hold at most ${most} entries`),
+  );
+
+export const flag = coerced<boolean | 'true' | 'false', boolean>(
+  (input) => (input === 'true' ? true : input === 'false' ? false : input),
+  z.boolean(says('must be true or false')),
+);
+
+const integer = (least: number, most: number) => {
+  const form = `must be a whole number from ${least} to ${most}`;
+  return coerced<number | string, number>(
+    (input) => (typeof input === 'string' && /^\d{1,15}$/.test(input) ? Number(input) : input),
+    z.number(says(form)).int(form).min(least, form).max(most, form),
+  );
+};
+
+export const eventID = integer(1, limits.eventIDMax);
+export const pageLimit = (most: number) => integer(1, most);
+
+const iso8601 = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))?$/;
+const timeForm = 'must be a time: ISO 8601 with its offset, or milliseconds since 1970';
+const latestTime = Date.UTC(10_000, 0);
+
+/** A time, as milliseconds since 1970; given as ISO 8601 (a date alone is its UTC midnight) or as milliseconds. */
+export const time = coerced<number | string, number>(
+  (input) => {
+    if (typeof input !== 'string') return input;
+    if (/^\d{1,15}$/.test(input)) return Number(input);
+    return iso8601.test(input) ? Date.parse(input) : input;
+  },
+  z
+    .number(says(timeForm))
+    .refine((value) => value >= 0 && value < latestTime, timeForm)
+    .overwrite(Math.trunc),
+);
+
+export const userUUID = z
+  .string(says('must be 16 to 64 of A-Z a-z 0-9 _ -'))
+  .regex(userUUIDPattern, 'must be 16 to 64 of A-Z a-z 0-9 _ -')
+  .refine((value) => !isSharedByMistake(value), 'is a placeholder that broken clients send for everybody');
+
+const sentOnceForm = 'must be 8 to 64 of A-Z a-z 0-9 _ -';
+export const eventUUID = z.string(says(sentOnceForm)).regex(eventUUIDPattern, sentOnceForm);
+export const requestUUID = eventUUID;
+
+/** Whatever its form: one that names nobody is 404, not 400. */
+export const contactUUID = filledText(limits.nameLength);
+export const tokenUUID = z.string();
+export const name = text(limits.nameLength);
+export const email = filledText(limits.emailLength);
+export const cursor = text(256);
+
+/** A catalogue's ID: what a client calls a profile, a tag or an attribute. */
+export const catalogueID = filledText(limits.attrIDLength).refine(
+  (value) => !value.includes(',') && !value.startsWith('-') && value.trim() === value,
+  'must not hold a comma, begin with - or be padded with spaces',
+);
+
+/** Comma-delimited tag IDs; `removable` allows `-id`, which takes a tag away. */
+export const tagIDs = (removable: boolean) =>
+  text(limits.tagsPerContact * (limits.attrIDLength + 2)).superRefine((value, context) => {
+    const ids = value.split(',').map((id) => id.trim());
+    if (ids.length > limits.tagsPerContact) {
+      context.addIssue({ code: 'custom', message: `must name at most ${limits.tagsPerContact} tags` });
+    }
+    for (const id of ids) {
+      const bare = removable && id.startsWith('-') ? id.slice(1) : id;
+      if (bare === '') continue;
+      if (bare.length > limits.attrIDLength || bare.startsWith('-')) {
+        context.addIssue({
+          code: 'custom',
+          message: `must be tag IDs of at most ${limits.attrIDLength} characters, separated by commas`,
+        });
+        return;
+      }
+    }
+  });
+
+/** A number that JSON carried exactly: not past 2^53, where neighbours become one. */
+const isExact = (value: unknown) =>
+  typeof value === 'number' && Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+
+/** A value as clients send it; a number or boolean is kept as its string. */
+const scalar = coerced<string | number | boolean, string>(
+  (input) => (isExact(input) || typeof input === 'boolean' ? String(input) : input),
+  text(limits.attrValueLength),
+);
+
+export const attribute = z.object(
+  { attrID: catalogueID, attrValue: scalar },
+  says('must be an object of attrID and attrValue'),
+);
+
+/** In an update, an attrValue of null removes the attribute. */
+export const removableAttribute = z.object(
+  { attrID: catalogueID, attrValue: scalar.nullable() },
+  says('must be an object of attrID and attrValue'),
+);
+
+/** Attributes in which no attrID stands twice. */
+export const attributes = <Out extends { attrID: string }, In>(item: z.ZodType<Out, In>) =>
+  list(item, limits.attributesPerEvent).superRefine((entries, context) => {
+    const seen = new Set<string>();
+    entries.forEach(({ attrID }, index) => {
+      if (seen.has(attrID)) {
+        context.addIssue({ code: 'custom', path: [index, 'attrID'], message: 'stands twice in one list' });
+      }
+      seen.add(attrID);
+    });
+  });
+
+/** `word,word`: the named parts to add to an answer. */
+export const include = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  coerced<string | readonly Words[number][], Words[number][]>(
+    (input) => (typeof input === 'string' ? input.split(',').map((word) => word.trim()) : input),
+    z.array(z.enum(words, `must name only: ${words.join(', ')}`)),
+  );
+
+export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  z.enum(words, says(`must be one of: ${words.join(', ')}`));
+
+const isTimezone = (value: string) => {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+export const timezone = name.refine(isTimezone, 'must be an IANA time zone, such as Europe/London');

@@ -1,0 +1,10 @@
+/** The forms of the identifiers that clients make. No imports: the tracker carries this file. */
+
+/** A userUUID: 16 to 64 of `A-Za-z0-9_-`. See also `isSharedByMistake`. */
+export const userUUIDPattern = /^[\w-]{16,64}$/;
+
+/** An eventUUID or requestUUID: 8 to 64 of `A-Za-z0-9_-`. */
+export const eventUUIDPattern = /^[\w-]{8,64}$/;
+
+/** The cookie that carries the userUUID. */
+export const userCookieName = 'userUUID';

@@ -1,0 +1,40 @@
+/** What the service accepts at most. Lengths are UTF-16 code units unless the name says bytes. Shown by getAccount. */
+export const limits = {
+  /** A request body, unpacked. */
+  bodyBytes: 64 * 1024,
+  /** A logEvents body, unpacked. */
+  batchBodyBytes: 1024 * 1024,
+  /** Path and query string together. */
+  urlBytes: 8 * 1024,
+  /** Events in one logEvents. */
+  eventsPerBatch: 1_000,
+  /** Events on one page of getEvent. */
+  eventsPerPage: 1_000,
+  /** Buckets in one countEvents. */
+  bucketsPerCount: 1_000,
+  /** streamEvents that an account may have open at once, on one server. */
+  streamsPerAccount: 100,
+  /** Contacts on one page of searchContact. */
+  contactsPerPage: 1_000,
+  /** Contacts along with createAccount or updateAccount. */
+  contactsPerAccountBody: 100,
+  attributesPerEvent: 100,
+  tagsPerContact: 100,
+  /** Listed IDs in each catalogue of an account. */
+  idsPerCatalogue: 1_000,
+  originsPerAccount: 100,
+  attrIDLength: 64,
+  attrValueLength: 2_048,
+  nameLength: 255,
+  emailLength: 254,
+  /** The greatest eventID, 2^31 − 1. */
+  eventIDMax: 2_147_483_647,
+  /** A browser token's event older than this is given the time of its arrival. */
+  eventAgeDays: 7,
+  /** A browser token's event further ahead than this is given the time of its arrival. */
+  eventAheadMinutes: 5,
+  /** A repeat of an eventUUID or requestUUID is known for this long after the first. */
+  repeatDays: 7,
+  /** A contactProof is valid for this long. */
+  proofMinutes: 10,
+} as const;

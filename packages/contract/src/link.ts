@@ -1,0 +1,48 @@
+/** Links, claims and merges: who a user is, and taking that back. */
+import { z } from 'zod';
+import { answer, isoTime } from './answer.ts';
+import * as field from './fields.ts';
+import { limits } from './limits.ts';
+
+const id = field.filledText(limits.nameLength);
+
+export const linkUserInput = z.object({ userUUID: field.userUUID, contactUUID: field.contactUUID });
+export const linkUserOutput = answer({
+  exists: z.boolean().describe('The user was linked to this contact already.'),
+  linkID: z.string(),
+});
+
+export const unlinkUserInput = z.object({ userUUID: field.userUUID });
+export const unlinkUserOutput = answer({
+  exists: z.boolean().describe('The user was linked to nobody already.'),
+  linkID: z.string().describe('The unlink, which voidLink takes back; "" when there was nothing to unlink.'),
+});
+
+export const voidLinkInput = z
+  .object({
+    linkID: field.optional(id),
+    tokenID: field.optional(id),
+    from: field.optional(field.time),
+    to: field.optional(field.time),
+    restore: field.optional(field.flag),
+  })
+  .refine(({ linkID, tokenID }) => linkID !== undefined || tokenID !== undefined, {
+    path: ['linkID'],
+    message: 'is required unless tokenID is populated',
+  });
+export const voidLinkOutput = answer({ links: z.number().int().describe('How many links are other than before.') });
+
+export const acceptClaimInput = z.object({ claimID: id });
+export const acceptClaimOutput = answer({ contactUUID: z.string() });
+
+export const voidClaimInput = z.object({ claimID: id, restore: field.optional(field.flag) });
+export const voidClaimOutput = answer({ contactUUID: z.string() });
+
+export const mergeContactInput = z.object({ contactUUID: field.contactUUID, otherContactUUID: field.contactUUID });
+export const mergeContactOutput = answer({
+  contactUUID: z.string().describe('The record that answers for both now.'),
+  mergedTime: isoTime,
+});
+
+export const unmergeContactInput = z.object({ otherContactUUID: field.contactUUID });
+export const unmergeContactOutput = answer({ contactUUID: z.string() });

@@ -1,0 +1,29 @@
+/** The entries of accountOrigin: an origin (`https://shop.example`), or all of a domain's hosts (`https://*.example.com`). */
+
+/** An entry in its canonical form, or undefined when it is none. Scheme and host as RFC 6454 section 4 compares them. */
+export const parseOrigin = (entry: string): string | undefined => {
+  const wildcard = /^(https?:\/\/)\*\.([^*]+)$/i.exec(entry.trim());
+  const plain = wildcard ? `${wildcard[1]}${wildcard[2]}` : entry.trim();
+  if (!/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(plain) || !URL.canParse(plain)) return undefined;
+  const { origin } = new URL(plain);
+  if (!wildcard) return origin;
+  const [scheme, host] = origin.split('//') as [string, string];
+  // A whole top-level domain, or numbers, cannot be meant.
+  return /^[^.]+\..*[^.\d]/.test(host) ? `${scheme}//*.${host}` : undefined;
+};
+
+/** Whether a request's Origin header is among the entries. An empty list accepts any. */
+export const originAllowed = (entries: readonly string[], origin: string): boolean => {
+  if (entries.length === 0) return true;
+  const canonical = parseOrigin(origin);
+  if (canonical === undefined || canonical.includes('*')) return false;
+  return entries.some((entry) => {
+    const star = entry.indexOf('*');
+    if (star < 0) return entry === canonical;
+    const scheme = entry.slice(0, star);
+    const suffix = entry.slice(star + 1);
+    return (
+      canonical.startsWith(scheme) && canonical.endsWith(suffix) && canonical.length > scheme.length + suffix.length
+    );
+  });
+};
