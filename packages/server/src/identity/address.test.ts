@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parseAddress } from './address.ts';
+
+describe('the canonical form', () => {
+  test.each([
+    ['an address as it should be stays', 'ann@example.com', 'ann@example.com'],
+    ['white space around it goes', ' \t\r\n\u00a0\ufeffann@example.com\u2003\n', 'ann@example.com'],
+    ['upper case is lowered on both sides', 'Ann.Lee@Example.COM', 'ann.lee@example.com'],
+    ['dots and plus are not folded', 'a.n.n+news@gmail.com', 'a.n.n+news@gmail.com'],
+    ['every printable ASCII character of an atom is kept', "!#$%&'*+-/=?^_`{|}~@a.b", "!#$%&'*+-/=?^_`{|}~@a.b"],
+    ['a decomposed letter is composed', 'jose\u0301@example.com', 'jos\u00e9@example.com'],
+    ['letters that lower case decomposes are composed', 'J\u030c@example.com', '\u01f0@example.com'],
+    ['a local part in another script stays', '用户@example.com', '用户@example.com'],
+    ['an emoji is a character like others', '🙂@example.com', '🙂@example.com'],
+    ['an international domain is put in ASCII', 'ann@BÜCHER.example', 'ann@xn--bcher-kva.example'],
+    ['sharp s stays its own letter', 'ann@faß.de', 'ann@xn--fa-hia.de'],
+    ['and so does its capital', 'ann@FAẞ.de', 'ann@xn--fa-hia.de'],
+    ['a domain that is in ASCII already stays', 'ann@xn--bcher-kva.example', 'ann@xn--bcher-kva.example'],
+    ['an ideographic full stop parts labels', 'ann@example。com', 'ann@example.com'],
+    ['full-width letters are plain letters', 'ann@ｅｘａｍｐｌｅ.com', 'ann@example.com'],
+    ['a soft hyphen in a domain goes', 'ann@exam\u00adple.com', 'ann@example.com'],
+    ['digits and inner hyphens are fine in a domain', 'ann@3-2.1a', 'ann@3-2.1a'],
+    ['the shortest', 'a@b.c', 'a@b.c'],
+  ])('%s', (_, text, address) => {
+    expect(parseAddress(text)).toBe(address);
+  });
+});
+
+const label63 = 'd'.repeat(63);
+
+describe('lengths, counted in the canonical form', () => {
+  test.each<[string, string, boolean]>([
+    ['a local part of 64 bytes is taken', `${'a'.repeat(64)}@b.com`, true],
+    ['one of 65 is not', `${'a'.repeat(65)}@b.com`, false],
+    ['bytes are counted, not characters', `${'é'.repeat(32)}@b.com`, true],
+    ['and 33 letters of two bytes are too many', `${'é'.repeat(33)}@b.com`, false],
+    ['they are counted after composing', `${'e\u0301'.repeat(32)}@b.com`, true],
+    ['a letter that grows in lower case counts as grown', `${'İ'.repeat(22)}@b.com`, false],
+    ['a label of 63 is taken', `a@${label63}.com`, true],
+    ['one of 64 is not', `a@d${label63}.com`, false],
+    ['254 bytes in all are taken', `${'a'.repeat(62)}@${label63}.${label63}.${'d'.repeat(61)}.c`, true],
+    ['255 are not', `${'a'.repeat(63)}@${label63}.${label63}.${'d'.repeat(61)}.c`, false],
+    ['an international domain counts in ASCII', `a@${'ü'.repeat(60)}.com`, false],
+  ])('%s', (_, text, taken) => {
+    expect(parseAddress(text) !== undefined).toBe(taken);
+  });
+});
+
+describe('what is no address', () => {
+  test.each([
+    ['nothing', ''],
+    ['white space', ' \n'],
+    ['no @', 'ann.example.com'],
+    ['an @ alone', '@'],
+    ['no local part', '@example.com'],
+    ['no domain', 'ann@'],
+    ['two @', 'ann@lee@example.com'],
+    ['two @ in a row', 'ann@@example.com'],
+    ['a quoted local part', '"ann"@example.com'],
+    ['a quoted @', '"a@b"@example.com'],
+    ['a display name', 'Ann <ann@example.com>'],
+    ['a comment', 'ann(lee)@example.com'],
+    ['two addresses', 'ann@example.com,bob@example.com'],
+    ['two addresses with a semicolon', 'ann@example.com; bob@example.com'],
+    ['mailto:', 'mailto:ann@example.com'],
+    ['a backslash', 'a\\nn@example.com'],
+    ['square brackets', 'a[n]n@example.com'],
+    ['a leading dot', '.ann@example.com'],
+    ['a trailing dot', 'ann.@example.com'],
+    ['two dots in a row', 'an..n@example.com'],
+    ['a space in the local part', 'an n@example.com'],
+    ['a space beside the @', 'ann @example.com'],
+    ['an ideographic space', 'an\u3000n@example.com'],
+    ['NUL', 'an\u0000n@example.com'],
+    ['a line break', 'an\r\nn@example.com'],
+    ['DEL', 'an\u007fn@example.com'],
+    ['a C1 control', 'an\u0085n@example.com'],
+    ['a zero-width space in the local part', 'an\u200bn@example.com'],
+    ['a text direction override', '\u202eann@example.com'],
+    ['a lone high surrogate', 'an\ud800n@example.com'],
+    ['a lone low surrogate', 'an\udc00n@example.com'],
+    ['a lone surrogate in the domain', 'ann@ex\ud800ample.com'],
+    ['a character that NFC makes a semicolon of', 'an\u037en@example.com'],
+    ['a single label', 'ann@localhost'],
+    ['a dot at the end of the domain', 'ann@example.com.'],
+    ['a dot at its start', 'ann@.example.com'],
+    ['two dots in it', 'ann@example..com'],
+    ['a label that begins with a hyphen', 'ann@-example.com'],
+    ['a label that ends with one', 'ann@example-.com'],
+    ['a last label that ends with one', 'ann@example.com-'],
+    ['an underscore in the domain', 'ann@exam_ple.com'],
+    ['a number, which URLs take as IPv4', 'ann@1'],
+    ['hexadecimal, which they take as well', 'ann@0x7f.1'],
+    ['an IPv4 address', 'ann@127.0.0.1'],
+    ['one in full-width digits', 'ann@１２７.０.０.１'],
+    ['a last label of digits', 'ann@example.123'],
+    ['an address literal', 'ann@[127.0.0.1]'],
+    ['an IPv6 literal', 'ann@[::1]'],
+    ['a percent-escape', 'ann@ex%61mple.com'],
+    ['a full-width percent-escape', 'ann@ex％61mple.com'],
+    ['userinfo in the domain', 'ann@user:secret@example.com'],
+    ['a full-width @ in the domain', 'ann@user＠example.com'],
+    ['a port', 'ann@example.com:25'],
+    ['a path', 'ann@example.com/x'],
+    ['a full-width slash', 'ann@example.com／x'],
+    ['a query', 'ann@example.com?x'],
+    ['a fragment', 'ann@example.com#x'],
+    ['a backslash in the domain', 'ann@example.com\\x'],
+    ['a tab in the domain, which URLs drop', 'ann@exam\tple.com'],
+    ['a space in the domain', 'ann@exam ple.com'],
+    ['punycode that decodes to nothing', 'ann@xn--.com'],
+    ['punycode that decodes to plain ASCII', 'ann@xn--a.com'],
+  ])('%s', (_, text) => {
+    expect(parseAddress(text)).toBeUndefined();
+  });
+});
+
+// mostly what e-mail addresses are made of, and often what breaks their parsers
+const nasty = fc.constantFrom(
+  ...['@', '.', '-', 'a', 'Z', '7', '0x', 'xn--', '+', '%', '[', ':', '/', ' ', '\t', '\u00ad', '\u200d', '\u0301'],
+  ...['Σ', 'ς', 'İ', 'ẞ', 'K', 'ǅ', '\u0345', 'ü', '用', '。', '．', '＠', '１', '🙂', '\ud800', '\u037e', '\u1fef'],
+);
+const anyText = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.array(nasty, { maxLength: 20 }).map((parts) => parts.join('')),
+  fc.tuple(fc.string({ unit: 'binary', minLength: 1 }), fc.constant('@example.com')).map((parts) => parts.join('')),
+  fc
+    .tuple(fc.constant('a@'), fc.string({ unit: 'binary', minLength: 1 }), fc.constant('.com'))
+    .map((parts) => parts.join('')),
+  fc.tuple(fc.array(nasty), fc.array(nasty)).map(([a, b]) => `a${a.join('')}@b${b.join('')}.com`),
+  fc.emailAddress(),
+);
+
+describe('for any text', () => {
+  test('the canonical form parses to itself', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const address = parseAddress(text);
+        if (address !== undefined) expect(parseAddress(address)).toBe(address);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  test('it is lower case, composed, one line, of legal length, with one @ and an ASCII domain', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const address = parseAddress(text);
+        if (address === undefined) return;
+        expect(address).toBe(address.toLowerCase());
+        expect(address).toBe(address.normalize('NFC'));
+        expect(address).toMatch(/^[^@\s]+@[a-z0-9-]+(\.[a-z0-9-]+)+$/);
+        expect(new TextEncoder().encode(address).length).toBeLessThanOrEqual(254);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  test('white space around it and the case of ASCII letters make no difference', () => {
+    fc.assert(
+      fc.property(anyText, (text) => {
+        const upper = text.replace(/[a-z]/g, (letter) => letter.toUpperCase());
+        expect(parseAddress(`\n ${upper}\u00a0`)).toBe(parseAddress(text));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('ordinary addresses are addresses', () => {
+    fc.assert(
+      fc.property(fc.emailAddress({ size: 'small' }), (text) => {
+        expect(parseAddress(text)).toBe(text.toLowerCase());
+      }),
+    );
+  });
+});

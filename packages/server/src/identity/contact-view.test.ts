@@ -1,0 +1,387 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type Claim,
+  type ContactField,
+  type ContactRecord,
+  contactFields,
+  mergeClaim,
+  type Values,
+  viewClaim,
+  viewContact,
+} from './contact-view.ts';
+
+interface Said {
+  fields?: Partial<Record<ContactField, string>>;
+  tags?: Record<string, boolean>;
+  attributes?: Record<string, string | null>;
+}
+
+const values = ({ fields = {}, tags = {}, attributes = {} }: Said): Values => ({
+  fields,
+  tags: new Map(Object.entries(tags)),
+  attributes: new Map(Object.entries(attributes)),
+});
+
+const claim = (number: number, said: Said, change: Partial<Claim> = {}): Claim => ({
+  claim: number,
+  values: values(said),
+  accepted: false,
+  voided: false,
+  ...change,
+});
+
+const record = (contact: number, said: Said, ...claims: Claim[]): ContactRecord => ({
+  contact,
+  values: values(said),
+  addressVerified: true,
+  claims,
+});
+
+const accepted = { accepted: true };
+const voided = { voided: true };
+
+describe('a field', () => {
+  const telephone = (contactTelephone: string): Said => ({ fields: { contactTelephone } });
+
+  test.each<[string, ContactRecord[], string, boolean]>([
+    ['that nobody said is empty', [record(1, {})], '', false],
+    ['is the contact’s own', [record(1, telephone('1'))], '1', false],
+    ['of its own isn’t replaced by a claim', [record(1, telephone('1'), claim(1, telephone('2')))], '1', false],
+    ['that is empty is filled by a claim', [record(1, {}, claim(1, telephone('2')))], '2', true],
+    [
+      'is filled by the earliest claim, in whatever order they come',
+      [record(1, {}, claim(2, telephone('2')), claim(1, telephone('1')))],
+      '1',
+      true,
+    ],
+    [
+      'is filled by an accepted claim before an earlier open one',
+      [record(1, {}, claim(1, telephone('1')), claim(2, telephone('2'), accepted))],
+      '2',
+      false,
+    ],
+    ['isn’t filled by a voided claim', [record(1, {}, claim(1, telephone('1'), voided))], '', false],
+    [
+      'isn’t filled by a claim that was accepted and then voided',
+      [record(1, {}, claim(1, telephone('1'), { ...accepted, ...voided }))],
+      '',
+      false,
+    ],
+    [
+      'isn’t filled by the empty value of a claim',
+      [record(1, {}, claim(1, telephone('')), claim(2, telephone('2')))],
+      '2',
+      true,
+    ],
+    ['cleared on purpose stays empty', [record(1, telephone(''), claim(1, telephone('1'), accepted))], '', false],
+    ['comes from a merged record', [record(1, {}), record(2, telephone('2'))], '2', false],
+    [
+      'of the kept record comes before a merged one’s',
+      [record(1, telephone('1')), record(2, telephone('2'))],
+      '1',
+      false,
+    ],
+    [
+      'cleared in the kept record hides a merged one’s',
+      [record(1, telephone('')), record(2, telephone('2'))],
+      '',
+      false,
+    ],
+    [
+      'comes from the first merged record that says anything',
+      [record(1, {}), record(2, {}), record(3, telephone('3')), record(4, telephone('4'))],
+      '3',
+      false,
+    ],
+    [
+      'cleared in a merged record is said as well',
+      [record(1, {}, claim(1, telephone('1'))), record(2, telephone('')), record(3, telephone('3'))],
+      '',
+      false,
+    ],
+    [
+      'of a merged record comes before an accepted claim',
+      [record(1, {}, claim(1, telephone('1'), accepted)), record(2, telephone('2'))],
+      '2',
+      false,
+    ],
+    [
+      'is filled by claims of all records alike',
+      [record(1, {}, claim(2, telephone('2'))), record(3, {}, claim(1, telephone('1')))],
+      '1',
+      true,
+    ],
+  ])('%s', (_, records, value, claimed) => {
+    const view = viewContact(records);
+    expect(view.fields.contactTelephone).toBe(value);
+    expect(view.claimed).toEqual(claimed ? ['contactTelephone'] : []);
+  });
+
+  test('that isn’t said is there all the same, in the published order', () => {
+    expect(Object.keys(viewContact([record(1, {})]).fields)).toEqual([...contactFields]);
+  });
+});
+
+describe('the e-mail address', () => {
+  const address = (contactEmailaddress: string): Said => ({ fields: { contactEmailaddress } });
+
+  test('is the kept record’s own, whatever merged records and claims say', () => {
+    const kept = record(1, address('ann@example.com'), claim(1, address('eve@example.com'), accepted));
+    const view = viewContact([kept, record(2, address('anna@example.com'))]);
+    expect(view.fields.contactEmailaddress).toBe('ann@example.com');
+    expect(view.claimed).toEqual([]);
+  });
+
+  test('is claimed until it is verified', () => {
+    const unverified = { ...record(1, address('ann@example.com')), addressVerified: false };
+    expect(viewContact([unverified]).claimed).toEqual(['contactEmailaddress']);
+    expect(viewContact([unverified]).fields.contactEmailaddress).toBe('ann@example.com');
+  });
+
+  test('of a merged record is not taken, and whether that one is verified doesn’t matter', () => {
+    const view = viewContact([record(1, {}), { ...record(2, address('anna@example.com')), addressVerified: false }]);
+    expect(view.fields.contactEmailaddress).toBe('');
+    expect(view.claimed).toEqual([]);
+  });
+
+  test('that isn’t there isn’t filled by a claim, and isn’t claimed', () => {
+    const view = viewContact([record(1, {}, claim(1, address('eve@example.com')))]);
+    expect(view.fields.contactEmailaddress).toBe('');
+    expect(view.claimed).toEqual([]);
+    expect(viewContact([{ ...record(1, address('')), addressVerified: false }]).claimed).toEqual([]);
+  });
+});
+
+describe('an attribute', () => {
+  const size = (value: string | null): Said => ({ attributes: { size: value } });
+
+  test.each<[string, ContactRecord[], string | undefined, boolean]>([
+    ['that nobody said isn’t there', [record(1, {})], undefined, false],
+    ['may be empty in a record', [record(1, size(''), claim(1, size('L')))], '', false],
+    [
+      'removed on purpose stays away',
+      [record(1, size(null), claim(1, size('L'), accepted)), record(2, size('S'))],
+      undefined,
+      false,
+    ],
+    ['is filled by an open claim', [record(1, {}, claim(1, size('L')))], 'L', true],
+    ['is filled by an accepted claim', [record(1, {}, claim(1, size('L'), accepted))], 'L', false],
+    ['isn’t filled by an empty claim', [record(1, {}, claim(1, size('')), claim(2, size('L')))], 'L', true],
+    ['can’t be removed by a claim', [record(1, {}, claim(1, size(null)), claim(2, size('L')))], 'L', true],
+    ['comes from a merged record', [record(1, {}, claim(1, size('L'))), record(2, size('S'))], 'S', false],
+  ])('%s', (_, records, value, claimed) => {
+    const view = viewContact(records);
+    expect(view.attributes.get('size')).toBe(value);
+    expect(view.attributes.size).toBe(value === undefined ? 0 : 1);
+    expect(view.claimed).toEqual(claimed ? ['contactAttr.size'] : []);
+  });
+});
+
+describe('a tag', () => {
+  const vip = (has: boolean): Said => ({ tags: { vip: has } });
+
+  test.each<[string, ContactRecord[], boolean, boolean]>([
+    ['that nobody said isn’t there', [record(1, {})], false, false],
+    ['is the contact’s own', [record(1, vip(true))], true, false],
+    [
+      'taken away on purpose stays away',
+      [record(1, vip(false), claim(1, vip(true), accepted)), record(2, vip(true))],
+      false,
+      false,
+    ],
+    ['comes from a merged record', [record(1, {}), record(2, vip(true))], true, false],
+    [
+      'is decided by the first merged record that says',
+      [record(1, {}), record(2, vip(false)), record(3, vip(true))],
+      false,
+      false,
+    ],
+    ['is given by an open claim', [record(1, {}, claim(1, vip(true)))], true, true],
+    ['is given by an accepted claim', [record(1, {}, claim(1, vip(true)), claim(2, vip(true), accepted))], true, false],
+    ['can’t be taken away by a claim', [record(1, {}, claim(1, vip(false)), claim(2, vip(true)))], true, true],
+    ['isn’t given by a voided claim', [record(1, {}, claim(1, vip(true), voided))], false, false],
+  ])('%s', (_, records, has, claimed) => {
+    const view = viewContact(records);
+    expect([...view.tags]).toEqual(has ? ['vip'] : []);
+    expect(view.claimed).toEqual(claimed ? ['tag.vip'] : []);
+  });
+
+  test('of each record and claim is united with the others’', () => {
+    const kept = record(1, { tags: { d: true } }, claim(1, { tags: { a: true } }));
+    expect([...viewContact([kept, record(2, { tags: { c: true, b: true } })]).tags]).toEqual(['a', 'b', 'c', 'd']);
+  });
+});
+
+test('claimed lists fields as published, then attributes, then tags, each sorted', () => {
+  const said: Said = {
+    fields: { contactProfileID: 'p', contactTitle: 'Dr' },
+    attributes: { z: '1', a: '2' },
+    tags: { y: true, b: true },
+  };
+  expect(viewContact([record(1, {}, claim(1, said))]).claimed).toEqual([
+    'contactTitle',
+    'contactProfileID',
+    'contactAttr.a',
+    'contactAttr.z',
+    'tag.b',
+    'tag.y',
+  ]);
+});
+
+test('names that objects have from their prototype are names like others', () => {
+  const names = ['__proto__', 'constructor', 'toString'];
+  const odd: Values = {
+    fields: {},
+    tags: new Map(names.map((name) => [name, true])),
+    attributes: new Map(names.map((name) => [name, `${name}!`])),
+  };
+  for (const view of [viewContact([{ ...record(1, {}), values: odd }]), viewClaim({ ...claim(1, {}), values: odd })]) {
+    expect([...view.tags]).toEqual(['__proto__', 'constructor', 'toString']);
+    expect(view.attributes.get('__proto__')).toBe('__proto__!');
+    expect(view.attributes.size).toBe(3);
+  }
+});
+
+test('a contact without a record is a mistake of the caller', () => {
+  expect(() => viewContact([])).toThrow(RangeError);
+});
+
+describe('a handle', () => {
+  const said: Said = {
+    fields: { contactEmailaddress: 'ann@example.com', contactTitle: 'Dr', contactMobile: '' },
+    tags: { vip: true },
+    attributes: { size: 'L', colour: '' },
+  };
+
+  test.each([
+    ['open', {}],
+    ['accepted', accepted],
+    ['voided', voided],
+  ])('shows what this browser said in a claim that is %s, and nothing as claimed', (_, change) => {
+    const view = viewClaim(claim(1, said, change));
+    expect(view.fields).toEqual({
+      ...Object.fromEntries(contactFields.map((name) => [name, ''])),
+      contactEmailaddress: 'ann@example.com',
+      contactTitle: 'Dr',
+    });
+    expect([...view.tags]).toEqual(['vip']);
+    expect([...view.attributes]).toEqual([['size', 'L']]);
+    expect(view.claimed).toEqual([]);
+  });
+});
+
+describe('a browser that says more', () => {
+  test('replaces its own values, keeps what it leaves out or empty, and unites its tags', () => {
+    const before = values({
+      fields: { contactTitle: 'Dr', contactMobile: '1', contactJobRole: 'cook' },
+      tags: { a: true },
+      attributes: { size: 'L', colour: 'red', shape: 'round' },
+    });
+    const newer = values({
+      fields: { contactTitle: 'Prof', contactMobile: '', contactLastname: 'Lee' },
+      tags: { b: true, a: false },
+      attributes: { size: 'S', colour: '', shape: null, weight: '1' },
+    });
+    expect(mergeClaim(before, newer)).toEqual(
+      values({
+        fields: { contactTitle: 'Prof', contactMobile: '1', contactJobRole: 'cook', contactLastname: 'Lee' },
+        tags: { a: true, b: true },
+        attributes: { size: 'S', colour: 'red', shape: 'round', weight: '1' },
+      }),
+    );
+  });
+
+  test('changes neither of what it was given', () => {
+    const before = values({ tags: { a: true } });
+    const newer = values({ tags: { b: true } });
+    mergeClaim(before, newer);
+    expect([before.tags.size, newer.tags.size]).toEqual([1, 1]);
+  });
+});
+
+describe('for any records', () => {
+  const name = fc.constantFrom('a', 'b', '__proto__');
+  const text = fc.constantFrom('', 'x', 'y');
+  const anyValues: fc.Arbitrary<Values> = fc.record({
+    fields: fc.record(Object.fromEntries(contactFields.map((field) => [field, text])), { requiredKeys: [] }),
+    tags: fc.array(fc.tuple(name, fc.boolean())).map((entries) => new Map(entries)),
+    attributes: fc.array(fc.tuple(name, fc.option(text))).map((entries) => new Map(entries)),
+  });
+  const flags = { accepted: fc.boolean(), voided: fc.boolean() };
+  // claims are numbered across records, in turn
+  const anyRecords: fc.Arbitrary<ContactRecord[]> = fc
+    .array(
+      fc.record({
+        values: anyValues,
+        addressVerified: fc.boolean(),
+        claims: fc.array(fc.record({ values: anyValues, ...flags }), { maxLength: 4 }),
+      }),
+      { minLength: 1, maxLength: 4 },
+    )
+    .map((records) =>
+      records.map((one, contact) => ({
+        ...one,
+        contact,
+        claims: one.claims.map((each, nth) => ({ ...each, claim: nth * records.length + contact })),
+      })),
+    );
+  const mapClaims = (records: ContactRecord[], change: (claims: readonly Claim[]) => Claim[]) =>
+    records.map((one) => ({ ...one, claims: change(one.claims) }));
+
+  test('claims replace nothing that the records say', () => {
+    fc.assert(
+      fc.property(anyRecords, (records) => {
+        const bare = viewContact(mapClaims(records, () => []));
+        const view = viewContact(records);
+        for (const field of contactFields) if (bare.fields[field]) expect(view.fields[field]).toBe(bare.fields[field]);
+        for (const [attrID, value] of bare.attributes) expect(view.attributes.get(attrID)).toBe(value);
+        for (const tagID of bare.tags) expect(view.tags).toContain(tagID);
+      }),
+    );
+  });
+
+  test('a voided claim leaves no trace, and claims count by number, not by place', () => {
+    fc.assert(
+      fc.property(anyRecords, (records) => {
+        const view = viewContact(records);
+        expect(viewContact(mapClaims(records, (claims) => claims.filter((each) => !each.voided)))).toEqual(view);
+        expect(viewContact(mapClaims(records, (claims) => claims.toReversed()))).toEqual(view);
+      }),
+    );
+  });
+
+  test('what is claimed has a value, goes when the open claims go, and stays when they are accepted', () => {
+    fc.assert(
+      fc.property(anyRecords, (all) => {
+        const records = all.map((one) => ({ ...one, addressVerified: true }));
+        const { claimed, fields, tags, attributes } = viewContact(records);
+        for (const field of contactFields) if (claimed.includes(field)) expect(fields[field]).not.toBe('');
+        const shown = [
+          ...[...attributes.keys()].map((id) => `contactAttr.${id}`),
+          ...[...tags].map((id) => `tag.${id}`),
+        ];
+        expect([...contactFields, ...shown]).toEqual(expect.arrayContaining(claimed));
+        const withoutOpen = viewContact(mapClaims(records, (claims) => claims.filter((each) => each.accepted)));
+        for (const field of contactFields)
+          expect(withoutOpen.fields[field]).toBe(claimed.includes(field) ? '' : fields[field]);
+        const allAccepted = mapClaims(records, (claims) => claims.map((each) => ({ ...each, accepted: true })));
+        expect(viewContact(allAccepted).claimed).toEqual([]);
+        expect([...viewContact(allAccepted).tags]).toEqual([...tags]);
+      }),
+    );
+  });
+
+  test('a browser that repeats itself changes nothing, and its handle shows its claim whole', () => {
+    fc.assert(
+      fc.property(anyValues, anyValues, (before, newer) => {
+        const once = mergeClaim(before, newer);
+        expect(mergeClaim(once, newer)).toEqual(once);
+        const view = viewClaim({ claim: 1, values: once, accepted: false, voided: false });
+        for (const field of contactFields)
+          expect(view.fields[field]).toBe(newer.fields[field] || before.fields[field] || '');
+        expect(new Map(view.attributes)).toEqual(new Map(once.attributes));
+      }),
+    );
+  });
+});

@@ -1,0 +1,332 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Action, actionsArbitrary, createModel } from '../../test/fixtures/identity-actions.ts';
+import { followMerges, mergedWith, wouldCycle } from './merges.ts';
+import { ownerOf, stretchesOf, why } from './ownership.ts';
+import { decideLink, decideUnlink, linkedContact, type Statement } from './statements.ts';
+
+interface LoggedEvent {
+  readonly sequence: number;
+  readonly user: number;
+  readonly contact: number | null;
+}
+
+/** An account, kept as a store keeps it: what happened is written down, and who owns what is left to the rules. */
+interface Account {
+  readonly sequence: number;
+  readonly events: readonly LoggedEvent[];
+  readonly statements: ReadonlyMap<number, readonly Statement[]>;
+  readonly mergedInto: ReadonlyMap<number, number>;
+  readonly erased: ReadonlySet<number>;
+}
+
+const empty: Account = { sequence: 0, events: [], statements: new Map(), mergedInto: new Map(), erased: new Set() };
+const users = [1, 2, 3];
+
+const statementsOf = (account: Account, user: number) => account.statements.get(user) ?? [];
+
+const withStatements = (account: Account, user: number, statements: readonly Statement[]): Account => ({
+  ...account,
+  statements: new Map(account.statements).set(user, statements),
+});
+
+const append = (account: Account, user: number, contact: number | null, verified: boolean): Account => {
+  const sequence = account.sequence + 1;
+  const statement = { sequence, contact, verified, voided: false };
+  return { ...withStatements(account, user, [...statementsOf(account, user), statement]), sequence };
+};
+
+const replace = (account: Account, user: number, old: Statement, change: Partial<Statement>): Account =>
+  withStatements(
+    account,
+    user,
+    statementsOf(account, user).map((statement) => (statement === old ? { ...old, ...change } : statement)),
+  );
+
+const ownerIn = (account: Account, event: LoggedEvent) =>
+  ownerOf(event, statementsOf(account, event.user), followMerges(account.mergedInto));
+
+/** The owner of every event, by its sequence. */
+const ownersIn = (account: Account) =>
+  new Map(account.events.map((event) => [event.sequence, ownerIn(account, event)]));
+
+/** The statement that a void action means. */
+const aimedAt = (account: Account, { user, nth }: Extract<Action, { do: 'void' }>) => {
+  const statements = statementsOf(account, user);
+  return statements[nth % statements.length];
+};
+
+const step = (account: Account, action: Action): Account => {
+  const { erased, mergedInto } = account;
+  switch (action.do) {
+    case 'log': {
+      const { user, contact } = action;
+      if (contact !== null && erased.has(contact)) return account;
+      const sequence = account.sequence + 1;
+      const logged = { ...account, sequence, events: [...account.events, { sequence, user, contact }] };
+      const isLinked = linkedContact(statementsOf(account, user)) !== null;
+      return contact === null || isLinked ? logged : append(logged, user, contact, true);
+    }
+    case 'link': {
+      const { user, contact, verified } = action;
+      if (erased.has(contact)) return account;
+      const decision = decideLink(statementsOf(account, user), contact, verified);
+      if (decision.do === 'append') return append(account, user, contact, verified);
+      return decision.do === 'verify' ? replace(account, user, decision.statement, { verified: true }) : account;
+    }
+    case 'unlink':
+      return decideUnlink(statementsOf(account, action.user)) ? append(account, action.user, null, true) : account;
+    case 'void': {
+      const statement = aimedAt(account, action);
+      return statement ? replace(account, action.user, statement, { voided: true }) : account;
+    }
+    case 'merge': {
+      const { keep, other } = action;
+      if (erased.has(keep) || erased.has(other) || mergedInto.has(other)) return account;
+      return wouldCycle(mergedInto, keep, other)
+        ? account
+        : { ...account, mergedInto: new Map(mergedInto).set(other, keep) };
+    }
+    case 'unmerge':
+      return { ...account, mergedInto: new Map([...mergedInto].filter(([other]) => other !== action.other)) };
+    case 'erase': {
+      if (erased.has(action.contact)) return account;
+      const person = followMerges(mergedInto)(action.contact);
+      const gone = mergedWith(mergedInto, person);
+      const isGone = (contact: number | null) => contact !== null && gone.includes(contact);
+      const unlinked = [...account.statements].map(
+        ([user, list]) =>
+          [user, list.map((each) => (isGone(each.contact) ? { ...each, contact: null } : each))] as const,
+      );
+      return {
+        ...account,
+        events: account.events.filter((event) => ownerIn(account, event) !== person),
+        statements: new Map(unlinked),
+        mergedInto: new Map([...mergedInto].filter(([other]) => !gone.includes(other))),
+        erased: new Set([...erased, ...gone]),
+      };
+    }
+  }
+};
+
+type Check<Do extends Action['do']> = (before: Account, action: Extract<Action, { do: Do }>, after: Account) => void;
+
+/** Checks every step of that kind, in histories of all kinds; says so if there were hardly any. */
+const assertEach = <Do extends Action['do']>(name: Do, check: Check<Do>) => {
+  let checked = 0;
+  fc.assert(
+    fc.property(actionsArbitrary, (actions) => {
+      let before = empty;
+      for (const action of actions) {
+        const after = step(before, action);
+        if (action.do === name) {
+          check(before, action as Extract<Action, { do: Do }>, after);
+          checked += 1;
+        }
+        before = after;
+      }
+    }),
+    { numRuns: 500 },
+  );
+  expect(checked).toBeGreaterThan(100);
+};
+
+/** The events whose owner isn't what it was; new and erased ones are not looked at. */
+const movedEvents = (before: Account, after: Account) => {
+  const owners = ownersIn(before);
+  const remaining = after.events.filter((event) => owners.has(event.sequence));
+  return remaining.filter((event) => ownerIn(after, event) !== owners.get(event.sequence));
+};
+
+const standing = (account: Account, user: number) => statementsOf(account, user).filter((each) => !each.voided);
+
+/** What an appended link may do: take the events of the anonymous stretch at the end, all of them, and no others. */
+const expectOnlyTheAnonymousStretchToMove = (before: Account, user: number, contact: number, after: Account) => {
+  const last = standing(before, user).at(-1);
+  const stretch = before.events.filter(
+    (event) => event.user === user && event.contact === null && event.sequence > (last?.sequence ?? 0),
+  );
+  const isAnonymous = typeof last?.contact !== 'number';
+  expect(movedEvents(before, after)).toEqual(isAnonymous ? stretch : []);
+  if (!isAnonymous) return;
+  for (const event of stretch) {
+    expect(ownerIn(before, event)).toBeNull();
+    expect(ownerIn(after, event)).toBe(followMerges(after.mergedInto)(contact));
+  }
+};
+
+describe('after every action of any history', () => {
+  test('owners, statements, merges and erased events are those of the reference model', () => {
+    fc.assert(
+      fc.property(actionsArbitrary, (actions) => {
+        const model = createModel();
+        let account = empty;
+        for (const action of actions) {
+          const before = account;
+          account = step(account, action);
+          const outcome = model.apply(action);
+          if (outcome !== 'done') expect(account).toEqual(before);
+          for (const user of users) expect(statementsOf(account, user)).toEqual(model.statementsOf(user));
+          expect(account.mergedInto).toEqual(model.mergedInto);
+          expect(account.erased).toEqual(model.erasedContacts);
+          const remaining = model.events.filter(({ nth }) => !model.erasedEvents.has(nth));
+          const owners = remaining.map(({ nth, sequence }) => [sequence, model.ownerOfEvent(nth)] as const);
+          expect(ownersIn(account)).toEqual(new Map(owners));
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('stretches part a user’s history without gap or overlap, and agree with the owner at each place', () => {
+    fc.assert(
+      fc.property(actionsArbitrary, (actions) => {
+        const account = actions.reduce(step, empty);
+        for (const user of users) {
+          const statements = statementsOf(account, user);
+          const stretches = stretchesOf(statements);
+          const cuts = standing(account, user).map(({ sequence }) => sequence);
+          expect(stretches.map(({ after }) => after)).toEqual([0, ...cuts]);
+          expect(stretches.map(({ through }) => through)).toEqual([...cuts, Infinity]);
+          for (let sequence = 1; sequence <= account.sequence + 1; sequence += 1) {
+            if (statements.some((statement) => statement.sequence === sequence)) continue;
+            const stretch = stretches.find(({ after, through }) => after < sequence && sequence <= through);
+            expect(why({ sequence, contact: null }, statements)).toEqual({
+              rule: stretch?.reason,
+              owner: stretch?.contact,
+              statement: stretch?.statement,
+              mergedFrom: null,
+            });
+          }
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('why names the owner, the statement of the contact from before merges, and nothing voided', () => {
+    fc.assert(
+      fc.property(actionsArbitrary, (actions) => {
+        const account = actions.reduce(step, empty);
+        const follow = followMerges(account.mergedInto);
+        for (const event of account.events) {
+          const statements = statementsOf(account, event.user);
+          const { rule, owner, statement, mergedFrom } = why(event, statements, follow);
+          const named = mergedFrom ?? owner;
+          expect(owner).toBe(ownerIn(account, event));
+          expect(named === null ? null : follow(named)).toBe(owner);
+          expect(owner === null).toBe(rule === 'nobody');
+          expect(statement?.voided ?? false).toBe(false);
+          if (rule === 'logged with the contact') expect([named, statement]).toEqual([event.contact, null]);
+          else expect(statement?.contact ?? null).toBe(named);
+          if (rule === 'linked') expect(statement?.sequence).toBeLessThan(event.sequence);
+          if (rule === 'reached back') expect(statement?.sequence).toBeGreaterThan(event.sequence);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('what each action may do to owners', () => {
+  test('a link takes the anonymous stretch at the end and nothing else; a switch takes nothing of the past', () => {
+    assertEach('link', (before, { user, contact }, after) => {
+      if (after.sequence === before.sequence) expect(movedEvents(before, after)).toEqual([]);
+      else expectOnlyTheAnonymousStretchToMove(before, user, contact, after);
+    });
+  });
+
+  test('a link is one statement at most, none when repeated, and verifying changes that flag alone', () => {
+    assertEach('link', (before, action, after) => {
+      const count = statementsOf(after, action.user).length - statementsOf(before, action.user).length;
+      expect(count === 0 || count === 1).toBe(true);
+      expect(step(after, action)).toEqual(after);
+      if (count === 0) {
+        const unverified = (account: Account) =>
+          statementsOf(account, action.user).map((statement) => ({ ...statement, verified: false }));
+        expect(unverified(after)).toEqual(unverified(before));
+      }
+    });
+  });
+
+  test('a log with a contact links a user who isn’t linked, as a link does; otherwise no past event moves', () => {
+    assertEach('log', (before, { user, contact }, after) => {
+      const links = statementsOf(after, user).length > statementsOf(before, user).length;
+      expect(links).toBe(after !== before && contact !== null && linkedContact(statementsOf(before, user)) === null);
+      if (links && contact !== null) expectOnlyTheAnonymousStretchToMove(before, user, contact, after);
+      else expect(movedEvents(before, after)).toEqual([]);
+    });
+  });
+
+  test('an unlink moves no past event, and what follows is nobody’s until the next link', () => {
+    assertEach('unlink', (before, { user }, after) => {
+      expect(movedEvents(before, after)).toEqual([]);
+      const later = step(after, { do: 'log', user, contact: null });
+      expect(ownersIn(later).get(later.sequence)).toBe(null);
+      const linked = step(later, { do: 'link', user, contact: 9, verified: true });
+      expect(ownersIn(linked).get(later.sequence)).toBe(9);
+    });
+  });
+
+  test('voiding moves only events between the statements around it, and restoring returns exactly', () => {
+    assertEach('void', (before, action, after) => {
+      const old = aimedAt(before, action);
+      if (!old) return;
+      const around = standing(after, action.user);
+      const from = around.findLast(({ sequence }) => sequence < old.sequence)?.sequence ?? 0;
+      const through = around.find(({ sequence }) => sequence > old.sequence)?.sequence ?? Infinity;
+      for (const event of movedEvents(before, after)) {
+        expect([event.user, event.contact]).toEqual([action.user, null]);
+        expect(event.sequence > from && event.sequence < through).toBe(true);
+      }
+      const voided = aimedAt(after, action) as Statement;
+      const restored = replace(after, action.user, voided, { voided: old.voided });
+      expect(restored).toEqual(before);
+      expect(ownersIn(restored)).toEqual(ownersIn(before));
+    });
+  });
+
+  test('merging moves all of the other’s events, and no others; unmerging returns exactly', () => {
+    assertEach('merge', (before, { keep, other }, after) => {
+      const isMerged = after !== before;
+      const owned = before.events.filter((event) => ownerIn(before, event) === other);
+      expect(movedEvents(before, after)).toEqual(isMerged ? owned : []);
+      if (!isMerged) return;
+      for (const event of owned) expect(ownerIn(after, event)).toBe(followMerges(before.mergedInto)(keep));
+      const unmerged = step(after, { do: 'unmerge', other });
+      expect(unmerged).toEqual(before);
+      expect(ownersIn(unmerged)).toEqual(ownersIn(before));
+    });
+  });
+
+  test('unmerging moves only events of the record that it was merged into, and merging again returns exactly', () => {
+    assertEach('unmerge', (before, { other }, after) => {
+      const keep = before.mergedInto.get(other);
+      if (keep === undefined) {
+        expect(after).toEqual(before);
+        return;
+      }
+      for (const event of movedEvents(before, after)) {
+        expect(ownerIn(before, event)).toBe(followMerges(before.mergedInto)(keep));
+        expect(ownerIn(after, event)).toBe(other);
+      }
+      expect(ownersIn(step(after, { do: 'merge', keep, other }))).toEqual(ownersIn(before));
+    });
+  });
+
+  test('erasing deletes the person’s events, moves no others, and leaves nothing that names the person', () => {
+    assertEach('erase', (before, { contact }, after) => {
+      expect(movedEvents(before, after)).toEqual([]);
+      if (after === before) return;
+      const person = followMerges(before.mergedInto)(contact);
+      const owners = ownersIn(before);
+      const kept = before.events.filter(({ sequence }) => owners.get(sequence) !== person);
+      expect(after.events).toEqual(kept);
+      const named = users.flatMap((user) => statementsOf(after, user).map((statement) => statement.contact));
+      for (const gone of mergedWith(before.mergedInto, person)) {
+        expect(after.erased).toContain(gone);
+        expect([...named, ...ownersIn(after).values(), ...[...after.mergedInto].flat()]).not.toContain(gone);
+      }
+    });
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from 'vitest';
+import { ownerOf, type Stretch, stretchesOf, why } from './ownership.ts';
+import type { Statement } from './statements.ts';
+
+const ann = 1;
+const bob = 2;
+const link = (sequence: number, contact: number, voided = false): Statement => ({
+  sequence,
+  contact,
+  verified: true,
+  voided,
+});
+const unlink = (sequence: number, voided = false): Statement => ({ sequence, contact: null, verified: true, voided });
+
+// events are logged at 5, 15, 25 and 35; statements are made at 10, 20 and 30
+const cases: [string, Statement[], (number | null)[]][] = [
+  ['nothing said: nobody owns anything', [], [null, null, null, null]],
+  ['a first link takes the whole history', [link(10, ann)], [ann, ann, ann, ann]],
+  ['a switch moves nothing of the past', [link(10, ann), link(20, bob)], [ann, ann, bob, bob]],
+  ['a switch and back', [link(10, ann), link(20, bob), link(30, ann)], [ann, ann, bob, ann]],
+  ['what follows an unlink is anonymous', [link(10, ann), unlink(20)], [ann, ann, null, null]],
+  ['a link after an unlink reaches back to it only', [link(10, ann), unlink(20), link(30, bob)], [ann, ann, bob, bob]],
+  ['a voided first link gives the history back', [link(10, ann, true)], [null, null, null, null]],
+  ['a voided first link gives the history to the next', [link(10, ann, true), link(20, bob)], [bob, bob, bob, bob]],
+  ['a voided switch gives back what it took', [link(10, ann), link(20, bob, true)], [ann, ann, ann, ann]],
+  ['a voided unlink was never made', [link(10, ann), unlink(20, true), link(30, bob)], [ann, ann, ann, bob]],
+  [
+    'a voided link before an unlink leaves its events to nobody, not to the link after',
+    [link(10, ann, true), unlink(20), link(30, bob)],
+    [null, null, bob, bob],
+  ],
+  ['an erased contact’s link is an unlink', [unlink(10), unlink(20), link(30, bob)], [null, null, bob, bob]],
+  ['several voided in a row', [link(10, ann), link(20, bob, true), unlink(30, true)], [ann, ann, ann, ann]],
+];
+
+describe('the owner of an event', () => {
+  test.each(cases)('%s', (_, statements, owners) => {
+    expect([5, 15, 25, 35].map((sequence) => ownerOf({ sequence, contact: null }, statements))).toEqual(owners);
+  });
+
+  test('is the contact that it was logged with, whatever the user is', () => {
+    expect(ownerOf({ sequence: 15, contact: bob }, [link(10, ann)])).toBe(bob);
+    expect(ownerOf({ sequence: 15, contact: bob }, [])).toBe(bob);
+  });
+
+  test('is the record that a contact was merged into', () => {
+    const follow = (contact: number) => (contact === ann ? bob : contact);
+    expect(ownerOf({ sequence: 15, contact: null }, [link(10, ann)], follow)).toBe(bob);
+    expect(ownerOf({ sequence: 5, contact: ann }, [], follow)).toBe(bob);
+    expect(ownerOf({ sequence: 5, contact: null }, [], follow)).toBeNull();
+  });
+
+  test('is found among thousands of statements', () => {
+    const statements = Array.from({ length: 5000 }, (_, index) => link((index + 1) * 10, index));
+    expect([5, 15, 25, 49995, 60000].map((sequence) => ownerOf({ sequence, contact: null }, statements))).toEqual([
+      0, 0, 1, 4998, 4999,
+    ]);
+  });
+});
+
+describe('why', () => {
+  test('an event logged with its contact names no statement', () => {
+    expect(why({ sequence: 15, contact: bob }, [link(10, ann)])).toEqual({
+      rule: 'logged with the contact',
+      owner: bob,
+      statement: null,
+      mergedFrom: null,
+    });
+  });
+
+  test('a linked user’s event names the link before it', () => {
+    const statements = [link(10, ann), link(20, bob)];
+    const decided = why({ sequence: 15, contact: null }, statements);
+    expect(decided).toEqual({ rule: 'linked', owner: ann, statement: statements[0], mergedFrom: null });
+    expect(decided.statement).toBe(statements[0]);
+  });
+
+  test('an anonymous event names the link that reached back', () => {
+    const statements = [unlink(10), link(20, bob)];
+    expect(why({ sequence: 15, contact: null }, statements)).toEqual({
+      rule: 'reached back',
+      owner: bob,
+      statement: statements[1],
+      mergedFrom: null,
+    });
+  });
+
+  test('nobody’s event names the unlink that it follows, if there is one', () => {
+    const statements = [link(10, ann), unlink(20)];
+    const nobody = { rule: 'nobody', owner: null, mergedFrom: null };
+    expect(why({ sequence: 25, contact: null }, statements)).toEqual({ ...nobody, statement: statements[1] });
+    expect(why({ sequence: 25, contact: null }, [])).toEqual({ ...nobody, statement: null });
+  });
+
+  test('a merge is named by the contact from before it', () => {
+    const statements = [link(10, ann)];
+    expect(why({ sequence: 15, contact: null }, statements, () => bob)).toEqual({
+      rule: 'linked',
+      owner: bob,
+      statement: statements[0],
+      mergedFrom: ann,
+    });
+  });
+});
+
+describe('stretches', () => {
+  test('a user of whom nothing was said is one stretch of nobody', () => {
+    expect(stretchesOf([])).toEqual<Stretch[]>([
+      { after: 0, through: Infinity, contact: null, statement: null, reason: 'nobody' },
+    ]);
+  });
+
+  test('are cut by statements that stand, and by no others', () => {
+    const first = link(10, ann);
+    const gone = unlink(20);
+    const again = link(40, bob);
+    expect(stretchesOf([first, gone, link(30, ann, true), again])).toEqual<Stretch[]>([
+      { after: 0, through: 10, contact: ann, statement: first, reason: 'reached back' },
+      { after: 10, through: 20, contact: ann, statement: first, reason: 'linked' },
+      { after: 20, through: 40, contact: bob, statement: again, reason: 'reached back' },
+      { after: 40, through: Infinity, contact: bob, statement: again, reason: 'linked' },
+    ]);
+  });
+
+  test('end with nobody’s after an unlink, which is named', () => {
+    const gone = unlink(20);
+    expect(stretchesOf([link(10, ann), gone]).at(-1)).toEqual<Stretch>({
+      after: 20,
+      through: Infinity,
+      contact: null,
+      statement: gone,
+      reason: 'nobody',
+    });
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { currentStatement, decideLink, decideUnlink, linkedContact, type Statement } from './statements.ts';
+
+const ann = 1;
+const bob = 2;
+const link = (sequence: number, contact: number, change: Partial<Statement> = {}): Statement => ({
+  sequence,
+  contact,
+  verified: true,
+  voided: false,
+  ...change,
+});
+const unlink = (sequence: number, change: Partial<Statement> = {}): Statement => ({
+  ...link(sequence, 0, change),
+  contact: null,
+});
+
+const claimed = { verified: false };
+const voided = { voided: true };
+
+describe('the current statement', () => {
+  test.each<[string, Statement[], Statement | undefined, number | null]>([
+    ['is none for a user of whom nothing was said', [], undefined, null],
+    ['is the only link', [link(1, ann)], link(1, ann), ann],
+    ['is the switch after a link', [link(1, ann), link(5, bob)], link(5, bob), bob],
+    ['is the unlink, and it links to nobody', [link(1, ann), unlink(5)], unlink(5), null],
+    ['is the one from before a voided switch', [link(1, ann), link(5, bob, voided)], link(1, ann), ann],
+    ['is the link from before a voided unlink', [link(1, ann), unlink(5, voided)], link(1, ann), ann],
+    ['is none when all are voided', [link(1, ann, voided), unlink(5, voided)], undefined, null],
+  ])('%s', (_, statements, current, contact) => {
+    expect(currentStatement(statements)).toEqual(current);
+    expect(linkedContact(statements)).toBe(contact);
+    expect(decideUnlink(statements)).toBe(contact !== null);
+  });
+});
+
+describe('linking a user', () => {
+  test.each<[string, Statement[], number, boolean, ReturnType<typeof decideLink>]>([
+    ['who was never linked appends', [], ann, true, { do: 'append' }],
+    ['to the same contact does nothing', [link(1, ann)], ann, true, { do: 'nothing', statement: link(1, ann) }],
+    ['to another contact appends', [link(1, ann)], bob, true, { do: 'append' }],
+    ['back to the contact from before a switch appends', [link(1, ann), link(5, bob)], ann, true, { do: 'append' }],
+    ['who was unlinked appends', [link(1, ann), unlink(5)], ann, true, { do: 'append' }],
+    ['whose only link is voided appends', [link(1, ann, voided)], ann, true, { do: 'append' }],
+    [
+      'to the contact from before a voided switch does nothing',
+      [link(1, ann), link(5, bob, voided)],
+      ann,
+      true,
+      { do: 'nothing', statement: link(1, ann) },
+    ],
+    [
+      'verifies a claim of the same contact in place',
+      [link(1, ann, claimed)],
+      ann,
+      true,
+      { do: 'verify', statement: link(1, ann, claimed) },
+    ],
+    [
+      'by a claim that repeats a claim does nothing',
+      [link(1, ann, claimed)],
+      ann,
+      false,
+      { do: 'nothing', statement: link(1, ann, claimed) },
+    ],
+    [
+      'by a claim leaves a verified link as it is',
+      [link(1, ann)],
+      ann,
+      false,
+      { do: 'nothing', statement: link(1, ann) },
+    ],
+    ['by a claim of another contact appends', [link(1, ann)], bob, false, { do: 'append' }],
+  ])('%s', (_, statements, contact, verified, decision) => {
+    expect(decideLink(statements, contact, verified)).toEqual(decision);
+  });
+});

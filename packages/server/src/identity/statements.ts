@@ -1,0 +1,45 @@
+/** What one user's browser was said to be, from a sequence on. `contact` is null for an unlink. */
+export interface Statement {
+  /** Position in the account-wide order of events and statements: above 0, and no event or other statement has it. */
+  readonly sequence: number;
+  /** The contact that was found at the time (merges don't rewrite it); null is an unlink. */
+  readonly contact: number | null;
+  /** False: only a browser token's claim. It says how far to trust the statement and decides nothing about owners. */
+  readonly verified: boolean;
+  /** Taken back: ignored by every rule, and kept, so that taking it back can be undone. */
+  readonly voided: boolean;
+}
+
+/** What linking a user to a contact asks of the user's list. */
+export type LinkDecision =
+  /** Already linked to that contact. */
+  | { readonly do: 'nothing'; readonly statement: Statement }
+  /** Already linked, by a claim only: mark that statement verified, in place. */
+  | { readonly do: 'verify'; readonly statement: Statement }
+  /** A first link, a switch to another contact, or a link after an unlink. */
+  | { readonly do: 'append' };
+
+/** The statement that holds now: the last that isn't voided. The list is one user's, ascending by sequence. */
+export const currentStatement = (statements: readonly Statement[]): Statement | undefined =>
+  statements.findLast((statement) => !statement.voided);
+
+/** The contact that the user is linked to now, as the statement names it (merges not followed), or null. */
+export const linkedContact = (statements: readonly Statement[]): number | null =>
+  currentStatement(statements)?.contact ?? null;
+
+/**
+ * What "this user is this contact" adds to what was said before. Repeating it adds nothing, and a repeat that only
+ * claims never weakens a verified statement. Merges are ignored on purpose: a statement names the contact that was
+ * found, so that unmerging later puts every event back where its own link had put it.
+ */
+export const decideLink = (statements: readonly Statement[], contact: number, verified: boolean): LinkDecision => {
+  const current = currentStatement(statements);
+  if (current?.contact !== contact) return { do: 'append' };
+  return { do: verified && !current.verified ? 'verify' : 'nothing', statement: current };
+};
+
+/**
+ * Whether unlinking the user appends a statement: only when the user is linked now. An unlink of somebody who isn't
+ * would cut an anonymous stretch in two, and the next link would no longer reach all of it.
+ */
+export const decideUnlink = (statements: readonly Statement[]): boolean => linkedContact(statements) !== null;
