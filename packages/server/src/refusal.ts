@@ -1,0 +1,20 @@
+import { type ErrorCode, errors } from '@firsthand/contract/errors';
+
+/** A request that is understood and not carried out, for a reason from the contract's closed list. No part of it took effect. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly code: ErrorCode;
+  readonly field: string | undefined;
+  /** Seconds after which to try again, for 429 and 503. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    options: { field?: string; message?: string; retryAfterSeconds?: number; cause?: unknown } = {},
+  ) {
+    super(options.message ?? errors[code].when, { cause: options.cause });
+    this.code = code;
+    this.field = options.field;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}

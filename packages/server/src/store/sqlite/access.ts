@@ -1,0 +1,53 @@
+/** What each token may act for: held in memory, and read again as soon as anyone has changed it. */
+import type { Access } from '../store.ts';
+import type { Connection } from './connection.ts';
+
+interface Row extends Omit<Access, 'accountOrigin' | 'accountTimezone'> {
+  readonly accountOrigin: string | null;
+  readonly accountTimezone: string | null;
+}
+
+/** Tokens that were asked for and exist; unknown ones are looked up again each time. */
+const mostRemembered = 10_000;
+
+/**
+ * `PRAGMA data_version` changes when another connection has committed anything, which costs a microsecond to ask; then
+ * position.access, which triggers count up, says whether it was about tokens. So a token that is revoked, here or by the
+ * `firsthand` command in another process, stops working at the next request.
+ */
+export const createAccess = (db: Connection) => {
+  const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
+  const accessVersion = db.prepare<[], number>('SELECT access FROM position').pluck();
+  const select = db.prepare<[string], Row>(`
+    SELECT t.token, t.tokenID, t.kind, t.account, a.accountOrigin, a.accountTimezone
+    FROM token t LEFT JOIN account a ON a.account = t.account WHERE t.hash = ? AND t.revokedTime IS NULL`);
+  const known = new Map<string, Access>();
+  let seenData = dataVersion.get();
+  let seenAccess = accessVersion.get();
+
+  return {
+    findAccess(tokenHash: string): Access | undefined {
+      const data = dataVersion.get();
+      if (data !== seenData || db.memory) {
+        seenData = data;
+        const access = accessVersion.get();
+        if (access !== seenAccess) {
+          seenAccess = access;
+          known.clear();
+        }
+      }
+      const remembered = known.get(tokenHash);
+      if (remembered) return remembered;
+      const row = select.get(tokenHash);
+      if (!row) return undefined;
+      const access: Access = {
+        ...row,
+        accountOrigin: JSON.parse(row.accountOrigin ?? '[]'),
+        accountTimezone: row.accountTimezone ?? 'UTC',
+      };
+      if (known.size >= mostRemembered) known.clear();
+      known.set(tokenHash, access);
+      return access;
+    },
+  };
+};

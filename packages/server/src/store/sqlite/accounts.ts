@@ -1,0 +1,175 @@
+/** Accounts and tokens. */
+import { Refusal } from '../../refusal.ts';
+import type {
+  AccountChange,
+  AccountContact,
+  AccountDetail,
+  AccountSummary,
+  ContactOutcome,
+  NewAccount,
+  NewToken,
+  Store,
+} from '../store.ts';
+import type { CatalogueWriter } from './catalogues.ts';
+import { createCatalogueReader } from './catalogues.ts';
+import type { Connection } from './connection.ts';
+import type { ContactWriter } from './contacts.ts';
+import { usesOf } from './create-contact.ts';
+
+type RequestOf<Name extends keyof Store> = Store[Name] extends (request: infer Request) => unknown ? Request : never;
+
+export const createAccountReader = (db: Connection) => {
+  const catalogues = createCatalogueReader(db);
+  const list = db.prepare<[], AccountSummary>(
+    'SELECT account, accountUUID, accountName, createdTime FROM account ORDER BY account',
+  );
+  const find = db.prepare<[string], number>('SELECT account FROM account WHERE accountUUID = ?').pluck();
+  const get = db.prepare<[number], AccountSummary & { accountOrigin: string; accountTimezone: string; strict: number }>(
+    'SELECT * FROM account WHERE account = ?',
+  );
+  const tokens = db.prepare<[number], AccountDetail['tokens'][number]>(
+    'SELECT tokenID, kind, tokenName, text, createdTime, revokedTime FROM token WHERE account = ? ORDER BY token',
+  );
+  const contacts = db
+    .prepare<[number], number>('SELECT count(*) FROM contact WHERE account = ? AND mergedInto IS NULL')
+    .pluck();
+  const users = db.prepare<[number], number>('SELECT count(*) FROM user WHERE account = ?').pluck();
+  const events = db
+    .prepare<[number], number>('SELECT coalesce(sum(count), 0) FROM account_day WHERE account = ?')
+    .pluck();
+  const proofKeys = db
+    .prepare<[number], string>("SELECT hash FROM token WHERE account = ? AND kind = 'server' AND revokedTime IS NULL")
+    .pluck();
+
+  return {
+    listAccounts: (): AccountSummary[] => list.all(),
+    findAccount: (accountUUID: string): number | undefined => find.get(accountUUID),
+    findProofKeys: (account: number): Uint8Array[] =>
+      proofKeys.all(account).map((hash) => Uint8Array.from(Buffer.from(hash, 'hex'))),
+    getAccount(account: number): AccountDetail {
+      const row = get.get(account);
+      if (!row) throw new Refusal('unknown_account', { field: 'accountUUID' });
+      return {
+        account,
+        accountUUID: row.accountUUID,
+        accountName: row.accountName,
+        accountOrigin: JSON.parse(row.accountOrigin),
+        accountTimezone: row.accountTimezone,
+        strict: row.strict === 1,
+        createdTime: row.createdTime,
+        catalogues: {
+          profile: catalogues.list(account, 'profile'),
+          tag: catalogues.list(account, 'tag'),
+          attr: catalogues.list(account, 'attr'),
+          event: catalogues.list(account, 'event'),
+        },
+        tokens: tokens.all(account),
+        usage: {
+          contacts: contacts.get(account) as number,
+          users: users.get(account) as number,
+          events: events.get(account) as number,
+        },
+      };
+    },
+  };
+};
+
+export const createAccountWriter = (
+  db: Connection,
+  parts: { catalogues: CatalogueWriter; contacts: ContactWriter },
+) => {
+  const { catalogues, contacts } = parts;
+  const insert = db.prepare('INSERT INTO account VALUES (NULL, ?, ?, ?, ?, ?, ?)');
+  const update = db.prepare(`
+    UPDATE account SET accountName = coalesce(@accountName, accountName), accountOrigin = coalesce(@accountOrigin, accountOrigin),
+      accountTimezone = coalesce(@accountTimezone, accountTimezone), strict = coalesce(@strict, strict)
+    WHERE account = @account`);
+  const insertToken = db.prepare(`
+    INSERT INTO token (tokenID, account, kind, tokenName, hash, text, createdTime)
+    VALUES (@tokenID, @account, @kind, @tokenName, @hash, @text, @time)`);
+  const revoke = db
+    .prepare<unknown[], number>(`
+      UPDATE token SET revokedTime = coalesce(revokedTime, @time)
+      WHERE tokenID = @tokenID AND account IS @account RETURNING revokedTime`)
+    .pluck();
+
+  const createToken = ({
+    tokenID,
+    account,
+    kind,
+    tokenName,
+    hash,
+    text,
+    time,
+  }: NewToken & { account: number | null }) => {
+    insertToken.run({ tokenID, account, kind, tokenName, hash, text, time });
+  };
+
+  /** Changed when it is known, else created; refused on its own. */
+  const putContact = (account: number, change: AccountContact, time: number): ContactOutcome => {
+    const uses = usesOf({
+      profileID: change.fields.contactProfileID,
+      tags: change.addedTags,
+      attributes: change.attributes,
+    });
+    catalogues.check(account, false, uses);
+    const named = change.contactUUID !== undefined;
+    const known = named ? contacts.byName({ account, contactUUID: change.contactUUID }) : undefined;
+    catalogues.register(account, uses);
+    const { newContactUUID, address } = change;
+    const { row, existed } = known
+      ? { row: known, existed: true }
+      : contacts.ensure({ account, address: address as string, newContactUUID, verified: true, time });
+    const { fields, addedTags, removedTags, attributes, contactStatus } = change;
+    const written = { fields, addedTags, removedTags, attributes, contactStatus, time };
+    const { kept } = contacts.write(row, named ? { ...written, address } : written, true);
+    return { exists: existed, contactUUID: kept.contactUUID };
+  };
+
+  const putContacts = (account: number, changes: readonly AccountContact[], time: number) =>
+    changes.map((change): ContactOutcome => {
+      try {
+        return putContact(account, change, time);
+      } catch (error) {
+        // Every reason to refuse comes before the first write.
+        if (!(error instanceof Refusal)) throw error;
+        return { refused: error.code, message: error.message, ...(error.field && { field: error.field }) };
+      }
+    });
+
+  return {
+    createToken,
+    createAccount({ tokens, catalogues: given, contacts: changes, time, ...account }: NewAccount): ContactOutcome[] {
+      const { accountUUID, accountName, accountOrigin, accountTimezone, strict } = account;
+      const { lastInsertRowid } = insert.run(
+        accountUUID,
+        accountName,
+        JSON.stringify(accountOrigin),
+        accountTimezone,
+        Number(strict),
+        time,
+      );
+      const number = Number(lastInsertRowid);
+      for (const token of tokens) createToken({ ...token, account: number });
+      catalogues.put(number, given);
+      return putContacts(number, changes, time);
+    },
+    updateAccount({ account, catalogues: given, contacts: changes, time, ...change }: AccountChange): ContactOutcome[] {
+      const { accountName, accountOrigin, accountTimezone, strict } = change;
+      update.run({
+        account,
+        accountName: accountName ?? null,
+        accountOrigin: accountOrigin === undefined ? null : JSON.stringify(accountOrigin),
+        accountTimezone: accountTimezone ?? null,
+        strict: strict === undefined ? null : Number(strict),
+      });
+      catalogues.put(account, given);
+      return putContacts(account, changes, time);
+    },
+    revokeToken({ account, tokenID, time }: RequestOf<'revokeToken'>): number {
+      const revokedTime = revoke.get({ account, tokenID, time });
+      if (revokedTime === undefined) throw new Refusal('unknown_token', { field: 'tokenID' });
+      return revokedTime;
+    },
+  };
+};

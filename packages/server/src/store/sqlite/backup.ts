@@ -1,0 +1,27 @@
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { StoreUnusable } from '../unusable.ts';
+import { openConnection } from './connection.ts';
+import { syncDirectory } from './file.ts';
+
+/**
+ * Copies the database at `path` to the new file `target`, as it is at this moment; a server may go on writing meanwhile.
+ * The copy is complete and synced when it gets its name. Throws when `target` exists.
+ */
+export const backupDatabase = (path: string, target: string): void => {
+  if (existsSync(target)) throw new StoreUnusable(`${target} exists already: a backup never replaces a file`);
+  const draft = `${target}.${process.pid}.new`;
+  const db = openConnection(path, 'read');
+  try {
+    // One read transaction: db.backup() would begin anew with every commit of a busy server.
+    db.prepare('VACUUM INTO ?').run(draft);
+    const descriptor = openSync(draft, 'r');
+    fsyncSync(descriptor);
+    closeSync(descriptor);
+    linkSync(draft, target);
+    syncDirectory(dirname(target));
+  } finally {
+    db.close();
+    rmSync(draft, { force: true });
+  }
+};

@@ -1,0 +1,117 @@
+/** Claims: what a browser said of a contact, kept beside it. */
+import { type ContactField, mergeClaim, type Values } from '../../identity/contact-view.ts';
+import type { Connection } from './connection.ts';
+
+export interface ClaimRow {
+  readonly claim: number;
+  readonly claimID: string;
+  readonly account: number;
+  readonly token: number;
+  readonly tokenID: string;
+  readonly user: number;
+  readonly userUUID: string;
+  readonly contact: number;
+  readonly values: Values;
+  readonly accepted: boolean;
+  readonly voided: boolean;
+  readonly createdTime: number;
+  readonly updatedTime: number;
+}
+
+type Row = Omit<ClaimRow, 'values' | 'accepted' | 'voided'> & { said: string; accepted: number; voided: number };
+
+/** The JSON in the column `said`; lists of pairs, so that no ID can be mistaken for something else. */
+interface Said {
+  readonly fields: Partial<Record<ContactField, string>>;
+  readonly tags: string[];
+  readonly attributes: [string, string][];
+}
+
+const toText = ({ fields, tags, attributes }: Values): string =>
+  JSON.stringify({ fields, tags: [...tags.keys()], attributes: [...attributes] });
+
+const toValues = (text: string): Values => {
+  const { fields, tags, attributes } = JSON.parse(text) as Said;
+  return { fields, tags: new Map(tags.map((id) => [id, true])), attributes: new Map(attributes) };
+};
+
+const toClaim = ({ said, accepted, voided, ...row }: Row): ClaimRow => ({
+  ...row,
+  values: toValues(said),
+  accepted: accepted === 1,
+  voided: voided === 1,
+});
+
+const columns = `
+  c.claim, c.claimID, c.account, c.token, t.tokenID, c.user, u.userUUID, c.contact, c.said, c.accepted, c.voided,
+  c.createdTime, c.updatedTime
+  FROM claim c JOIN token t ON t.token = c.token JOIN user u ON u.user = c.user`;
+
+export const createClaimReader = (db: Connection) => {
+  const byID = db.prepare<[number, string], Row>(`SELECT ${columns} WHERE c.account = ? AND c.claimID = ?`);
+  const byNumber = db.prepare<[number], Row>(`SELECT ${columns} WHERE c.claim = ?`);
+  const ofContact = db.prepare<[number], Row>(`SELECT ${columns} WHERE c.contact = ? ORDER BY c.claim`);
+  return {
+    find: (account: number, claimID: string): ClaimRow | undefined => {
+      const row = byID.get(account, claimID);
+      return row && toClaim(row);
+    },
+    get: (claim: number): ClaimRow | undefined => {
+      const row = byNumber.get(claim);
+      return row && toClaim(row);
+    },
+    ofContact: (contact: number): ClaimRow[] => ofContact.all(contact).map(toClaim),
+  };
+};
+export type ClaimReader = ReturnType<typeof createClaimReader>;
+
+export interface GivenClaim {
+  readonly account: number;
+  readonly token: number;
+  readonly user: number;
+  readonly contact: number;
+  readonly values: Values;
+  readonly accepted: boolean;
+  /** Its handle, if it is a new one. */
+  readonly newHandle: string;
+  readonly time: number;
+}
+
+export const createClaimWriter = (db: Connection) => {
+  const reader = createClaimReader(db);
+  const standing = db.prepare<[number, number, number], { claim: number; claimID: string; said: string }>(
+    'SELECT claim, claimID, said FROM claim WHERE user = ? AND contact = ? AND token = ? AND NOT voided',
+  );
+  const insert = db.prepare('INSERT INTO claim VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)');
+  const update = db.prepare('UPDATE claim SET said = ?, accepted = max(accepted, ?), updatedTime = ? WHERE claim = ?');
+  const setAccepted = db.prepare('UPDATE claim SET accepted = 1, voided = 0, updatedTime = ? WHERE claim = ?');
+  const setVoided = db.prepare('UPDATE claim SET voided = ?, updatedTime = ? WHERE claim = ?');
+
+  return {
+    ...reader,
+    /** One claim for each token, user and contact: what is said again is added to what was said. */
+    say(given: GivenClaim): { claim: number; claimID: string } {
+      const { account, token, user, contact, values, accepted, newHandle, time } = given;
+      const before = standing.get(user, contact, token);
+      if (!before) {
+        const { lastInsertRowid } = insert.run(
+          newHandle,
+          account,
+          token,
+          user,
+          contact,
+          toText(values),
+          Number(accepted),
+          time,
+          time,
+        );
+        return { claim: Number(lastInsertRowid), claimID: newHandle };
+      }
+      update.run(toText(mergeClaim(toValues(before.said), values)), Number(accepted), time, before.claim);
+      return before;
+    },
+    accept: (claim: number, time: number) => setAccepted.run(time, claim),
+    setVoided: (claim: number, voided: boolean, time: number) => setVoided.run(Number(voided), time, claim),
+  };
+};
+export type ClaimWriter = ReturnType<typeof createClaimWriter>;

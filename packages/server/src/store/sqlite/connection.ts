@@ -1,0 +1,36 @@
+/** Connections to a Firsthand database, each with the settings that our promises rest on. */
+import Database from 'better-sqlite3';
+import { StoreUnusable } from '../unusable.ts';
+
+export type Connection = Database.Database;
+
+/** `FHnd`: what `PRAGMA application_id` says of a file that is ours. */
+export const applicationID = 0x46486e64;
+
+const cacheKiB = 32 * 1024;
+
+/**
+ * A connection that syncs before a commit returns. In WAL mode better-sqlite3's build falls back to NORMAL, which does
+ * not (https://www.sqlite.org/wal.html#performance_considerations), so FULL is set on each connection, and asked back.
+ */
+export const openConnection = (path: string, mode: 'write' | 'read'): Connection => {
+  const db = new Database(path, { readonly: mode === 'read', fileMustExist: path !== ':memory:', timeout: 5_000 });
+  try {
+    db.pragma('synchronous = FULL');
+    db.pragma(`cache_size = -${cacheKiB}`);
+    db.pragma('temp_store = MEMORY');
+    db.pragma('foreign_keys = ON');
+    if (mode === 'write') {
+      const journal = db.pragma('journal_mode = WAL', { simple: true });
+      if (path !== ':memory:' && journal !== 'wal') throw new StoreUnusable(`${path} cannot be put into WAL mode`);
+      db.pragma('secure_delete = ON');
+      db.pragma('journal_size_limit = 67108864');
+      db.pragma('wal_autocheckpoint = 4000');
+    }
+    if (db.pragma('synchronous', { simple: true }) !== 2) throw new StoreUnusable(`${path} does not sync its commits`);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+};

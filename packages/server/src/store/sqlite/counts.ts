@@ -1,0 +1,84 @@
+/** Counting events: from the totals, except for distinct users, whose events are looked at. */
+import type { CountBucket, CountQuery, EventDefinition } from '../store.ts';
+import { createCatalogueReader } from './catalogues.ts';
+import type { Connection } from './connection.ts';
+import { createDayReader } from './days.ts';
+import type { Steps } from './steps.ts';
+import { quarterMilliseconds } from './totals.ts';
+
+const rowsPerStep = 20_000;
+
+export const createCounter = (db: Connection) => {
+  const catalogues = createCatalogueReader(db);
+  const daysOf = createDayReader(db);
+  const nextKind = db
+    .prepare<[number, number], number>(
+      'SELECT eventID FROM event_total WHERE account = ? AND eventID > ? ORDER BY eventID LIMIT 1',
+    )
+    .pluck();
+  const totals = db.prepare<[number, number, number, number], { quarter: number; count: number }>(`
+    SELECT quarter, count FROM event_total WHERE account = ? AND eventID = ? AND quarter >= ? AND quarter < ?`);
+  const definition = db.prepare<[number, number], { count: number; firstTime: number; lastTime: number }>(`
+    SELECT sum(count) AS count, min(firstTime) AS firstTime, max(lastTime) AS lastTime
+    FROM event_total WHERE account = ? AND eventID = ?`);
+  const visits = (index: string, where: string) =>
+    db.prepare<number[], { sequence: number; eventTime: number; user: number | null; contact: number | null }>(`
+      SELECT sequence, eventTime, user, contact FROM event INDEXED BY ${index}
+      WHERE ${where} AND sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ${rowsPerStep}`);
+  const visitsOfKind = visits('event_by_kind', 'account = ? AND eventID = ?');
+  const visitsOfAccount = visits('event_by_account', 'account = ?');
+
+  /** The kinds that ever happened, by hopping through the key, not by reading it. */
+  function* kindsOf(account: number) {
+    for (let kind = nextKind.get(account, 0); kind !== undefined; kind = nextKind.get(account, kind)) yield kind;
+  }
+
+  const bucketOf = (edges: readonly number[]) => {
+    let at = 0;
+    return (time: number): number => {
+      while (at > 0 && time < (edges[at] as number)) at -= 1;
+      while (at < edges.length - 2 && time >= (edges[at + 1] as number)) at += 1;
+      return at;
+    };
+  };
+
+  return {
+    *countEvents({ account, eventID, edges, users }: CountQuery): Steps<CountBucket[]> {
+      const from = edges[0] as number;
+      const to = edges.at(-1) as number;
+      const events = edges.slice(1).map(() => 0);
+      const inBucket = bucketOf(edges);
+      for (const kind of eventID === undefined ? [...kindsOf(account)] : [eventID]) {
+        const range = [from / quarterMilliseconds, to / quarterMilliseconds] as const;
+        for (const { quarter, count } of totals.all(account, kind, ...range)) {
+          const bucket = inBucket(quarter * quarterMilliseconds);
+          events[bucket] = (events[bucket] as number) + count;
+        }
+      }
+      if (!users) return events.map((count) => ({ events: count }));
+
+      const seen = events.map(() => new Set<number>());
+      for (const { firstSequence, lastSequence } of daysOf({ account, from, to, after: 0, through: Infinity })) {
+        for (let after = firstSequence - 1; after < lastSequence; ) {
+          const rows =
+            eventID === undefined
+              ? visitsOfAccount.all(account, after, lastSequence)
+              : visitsOfKind.all(account, eventID, after, lastSequence);
+          for (const { eventTime, user, contact } of rows) {
+            if (eventTime < from || eventTime >= to) continue;
+            (seen[inBucket(eventTime)] as Set<number>).add(user ?? -(contact as number));
+          }
+          after = rows.length < rowsPerStep ? lastSequence : (rows.at(-1)?.sequence as number);
+          yield;
+        }
+      }
+      return events.map((count, bucket) => ({ events: count, users: (seen[bucket] as Set<number>).size }));
+    },
+
+    getEventDefinitions: (account: number): EventDefinition[] =>
+      catalogues.list(account, 'event').flatMap(({ id, name }) => {
+        const found = definition.get(account, Number(id));
+        return found?.count ? [{ eventID: Number(id), eventName: name, ...found }] : [];
+      }),
+  };
+};

@@ -1,0 +1,26 @@
+/** The days on which an account has events: where each lies in the order, and between which eventTimes. */
+import type { Connection } from './connection.ts';
+
+export interface DaySpan {
+  readonly day: number;
+  readonly firstSequence: number;
+  readonly lastSequence: number;
+}
+
+export interface DayRange {
+  readonly account: number;
+  /** Only days that may hold events with from ≤ eventTime < to, and after < sequence ≤ through. */
+  readonly from: number;
+  readonly to: number;
+  readonly after: number;
+  readonly through: number;
+}
+
+export const createDayReader = (db: Connection) => {
+  const select = db.prepare<unknown[], DaySpan>(`
+    SELECT day, firstSequence, lastSequence FROM account_day
+    WHERE account = @account AND lastTime >= @from AND firstTime < @to
+      AND lastSequence > @after AND firstSequence <= @through
+    ORDER BY day`);
+  return (range: DayRange): DaySpan[] => select.all(range);
+};

@@ -1,0 +1,86 @@
+/** What a person who runs the service wants to know of a database when something seems wrong. Changes nothing. */
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { applicationID, type Connection, openConnection } from './connection.ts';
+import { newestMigration } from './migrate.ts';
+
+export interface Finding {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+const mebibyte = 1024 * 1024;
+const fewestFreeBytes = 256 * mebibyte;
+const mostWALBytes = 64 * mebibyte;
+
+const isServed = (path: string): boolean => {
+  if (!existsSync(`${path}-lock`)) return false;
+  const lock = new Database(`${path}-lock`, { timeout: 0 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE; ROLLBACK');
+    return false;
+  } catch {
+    return true;
+  } finally {
+    lock.close();
+  }
+};
+
+const examineRows = (db: Connection): Finding[] => {
+  const count = (sql: string) => db.prepare<[], number>(sql).pluck().get() as number;
+  const damage = db.prepare<[], string>('PRAGMA quick_check(5)').pluck().all();
+  const orphans = db.prepare('PRAGMA foreign_key_check').all();
+  const version = db.pragma('user_version', { simple: true }) as number;
+  const accounts = count('SELECT count(*) FROM account');
+  const tokens = count("SELECT count(*) FROM token WHERE kind = 'server' AND revokedTime IS NULL");
+  const day = count('SELECT day FROM position');
+  const erasing = count('SELECT count(*) FROM erasure WHERE NOT complete');
+  const sqlite = db.prepare<[], string>('SELECT sqlite_version()').pluck().get() as string;
+  return [
+    { name: 'SQLite', ok: true, detail: sqlite },
+    { name: 'structure', ok: damage.join() === 'ok', detail: damage.join('; ') },
+    { name: 'references', ok: orphans.length === 0, detail: `${orphans.length} rows point to nothing` },
+    {
+      name: 'schema',
+      ok: version === newestMigration(),
+      detail: `${version}; this program knows ${newestMigration()}${version < newestMigration() ? ', and brings it there at start' : ''}`,
+    },
+    { name: 'accounts', ok: accounts > 0, detail: `${accounts}, with ${tokens} live server tokens` },
+    {
+      name: 'clock',
+      ok: day <= Math.floor(Date.now() / 86_400_000) + 1,
+      detail: `the newest event was received on ${new Date(day * 86_400_000).toISOString().slice(0, 10)}`,
+    },
+    { name: 'erasures', ok: true, detail: `${erasing} under way` },
+  ];
+};
+
+/** Examines the database at `path`; the findings that are not `ok` need somebody. */
+export const examineDatabase = async (path: string): Promise<Finding[]> => {
+  if (!existsSync(path))
+    return [{ name: 'file', ok: false, detail: `there is none at ${path}: firsthand serve makes it` }];
+  const findings: Finding[] = [];
+  try {
+    const db = openConnection(path, 'read');
+    try {
+      const ours = db.pragma('application_id', { simple: true }) === applicationID;
+      findings.push({ name: 'file', ok: ours, detail: ours ? path : `${path} is another program's database` });
+      if (ours) findings.push(...examineRows(db));
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    findings.push({ name: 'file', ok: false, detail: `${path} cannot be read: ${(error as Error).message}` });
+  }
+  const { bavail, bsize } = statfsSync(dirname(path));
+  const free = bavail * bsize;
+  const wal = existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0;
+  findings.push(
+    { name: 'disk', ok: free > fewestFreeBytes, detail: `${Math.floor(free / mebibyte)} MiB free` },
+    { name: 'write-ahead log', ok: wal <= mostWALBytes, detail: `${Math.ceil(wal / mebibyte)} MiB` },
+    { name: 'server', ok: true, detail: isServed(path) ? 'running' : 'not running' },
+  );
+  return findings;
+};

@@ -1,0 +1,158 @@
+/** Erasing a contact: out of every read at once, its events deleted step by step afterwards. */
+import { stretchesOf } from '../../identity/ownership.ts';
+import type { ErasureReceipt, NamedContact } from '../store.ts';
+import type { ClaimWriter } from './claims.ts';
+import type { Connection } from './connection.ts';
+import type { ContactRow, ContactWriter } from './contacts.ts';
+import { createMergeReader } from './merges.ts';
+import type { Position } from './position.ts';
+import type { Repeats } from './repeats.ts';
+import { createStatementReader } from './statements.ts';
+import type { Totals } from './totals.ts';
+
+interface DeletedEvent {
+  readonly sequence: number;
+  readonly day: number;
+  readonly account: number;
+  readonly user: number | null;
+  readonly contact: number | null;
+  readonly eventID: number;
+  readonly eventUUID: string;
+  readonly eventTime: number;
+}
+
+export interface ErasureParts {
+  readonly position: Position;
+  readonly contacts: ContactWriter;
+  readonly claims: ClaimWriter;
+  readonly repeats: Repeats;
+  readonly totals: Totals;
+}
+
+export const createErasures = (db: Connection, parts: ErasureParts) => {
+  const { position, contacts, claims, repeats, totals } = parts;
+  const statements = createStatementReader(db);
+  const merges = createMergeReader(db);
+  const insert = db.prepare('INSERT INTO erasure VALUES (NULL, ?, ?, 0, 0)');
+  const get = db.prepare<[number], { erasedTime: number; deletedEvents: number; complete: number }>(
+    'SELECT erasedTime, deletedEvents, complete FROM erasure WHERE erasure = ?',
+  );
+  const insertStretch = db.prepare('INSERT OR REPLACE INTO erased_stretch VALUES (?, ?, ?, ?)');
+  const insertContact = db.prepare('INSERT INTO erased_contact VALUES (?, ?)');
+  const insertHash = db.prepare('INSERT INTO erased_identifier VALUES (?, ?)');
+  const unlink = db.prepare('UPDATE statement SET contact = NULL, claim = NULL, erased = 1 WHERE contact = ?');
+  const forgetContact = [
+    'UPDATE contact SET mergedInto = NULL WHERE contact = ?',
+    'DELETE FROM contact_tag WHERE contact = ?',
+    'DELETE FROM contact_attr WHERE contact = ?',
+    'DELETE FROM claim WHERE contact = ?',
+    'DELETE FROM request_repeat WHERE contact = ?',
+  ].map((sql) => db.prepare(sql));
+  const deleteContact = db.prepare('DELETE FROM contact WHERE contact = ?');
+
+  const open = db
+    .prepare<[], number>('SELECT erasure FROM erasure WHERE NOT complete ORDER BY erasure LIMIT 1')
+    .pluck();
+  const nextStretch = db.prepare<[number], { user: number; after: number; through: number }>(
+    'SELECT user, after, through FROM erased_stretch WHERE erasure = ? LIMIT 1',
+  );
+  const nextContact = db
+    .prepare<[number], number>('SELECT contact FROM erased_contact WHERE erasure = ? LIMIT 1')
+    .pluck();
+  const columns = 'SELECT e.sequence, e.day, e.account, e.user, e.contact, e.eventID, e.eventUUID, e.eventTime FROM';
+  const ofStretch = db.prepare<[number, number, number, number], DeletedEvent>(`
+    ${columns} user u JOIN account_day d ON d.account = u.account AND d.day BETWEEN u.firstDay AND u.lastDay
+      JOIN event e INDEXED BY event_by_user ON e.day = d.day AND e.user = u.user
+    WHERE u.user = ? AND e.sequence > ? AND e.sequence <= ? AND e.contact IS NULL LIMIT ?`);
+  const ofContact = db.prepare<[number, number], DeletedEvent>(`
+    ${columns} account_day d JOIN event e INDEXED BY event_by_contact ON e.day = d.day WHERE e.contact = ? LIMIT ?`);
+  const oldest = db.prepare<[number], DeletedEvent & { receivedTime: number }>(
+    `${columns.replace(' FROM', ', e.receivedTime FROM')} event e ORDER BY e.sequence LIMIT ?`,
+  );
+  const deleteEvent = db.prepare('DELETE FROM event WHERE sequence = ?');
+  const dropStretch = db.prepare('DELETE FROM erased_stretch WHERE erasure = ? AND user = ? AND after = ?');
+  const dropContact = db.prepare('DELETE FROM erased_contact WHERE erasure = ? AND contact = ?');
+  const addDeleted = db.prepare('UPDATE erasure SET deletedEvents = deletedEvents + ? WHERE erasure = ?');
+  const complete = db.prepare('UPDATE erasure SET complete = 1 WHERE erasure = ?');
+
+  const receipt = (erasure: number, contactUUID: string): ErasureReceipt => {
+    const found = get.get(erasure) as NonNullable<ReturnType<typeof get.get>>;
+    return { contactUUID, ...found, complete: found.complete === 1 };
+  };
+
+  /** The stretches of users' histories that are the group's: to hide, and to delete. */
+  const eraseStretches = (erasure: number, group: readonly number[]) => {
+    const users = new Set(group.flatMap((contact) => statements.ofContact(contact).map(({ user }) => user)));
+    for (const user of users) {
+      for (const { contact, after, through } of stretchesOf(statements.ofUser(user))) {
+        if (contact === null || !group.includes(contact)) continue;
+        insertStretch.run(erasure, user, after, Math.min(through, position.sequence));
+      }
+    }
+  };
+
+  const eraseContact = (row: ContactRow, erasure: number) => {
+    const { contact, account, contactUUID } = row;
+    insertContact.run(erasure, contact);
+    for (const identifier of [contactUUID, ...claims.ofContact(contact).map(({ claimID }) => claimID)]) {
+      insertHash.run(contacts.hashOf(account, identifier), erasure);
+    }
+    unlink.run(contact);
+    for (const statement of forgetContact) statement.run(contact);
+  };
+
+  const deleteEvents = (events: readonly DeletedEvent[], erase: boolean) => {
+    for (const event of events) {
+      if (erase) repeats.erase(event.day, event.eventUUID, event.user ?? -(event.contact as number));
+      deleteEvent.run(event.sequence);
+      totals.remove(event);
+    }
+  };
+
+  return {
+    /** Erases the contact that answers, with all that it answers for. Asked again, only answers how far that is. */
+    eraseContact({ time, ...name }: NamedContact & { time: number }): ErasureReceipt {
+      const { account, contactUUID } = name;
+      const erased = contactUUID === undefined ? undefined : contacts.findErasure(account, contactUUID);
+      if (erased !== undefined) return receipt(erased, contactUUID as string);
+      const named = contacts.byName(name);
+      const group = merges.group(named.contact);
+      const erasure = Number(insert.run(account, time).lastInsertRowid);
+      eraseStretches(erasure, group);
+      const rows = group.map((contact) => contacts.get(contact) as ContactRow);
+      for (const row of rows) eraseContact(row, erasure);
+      for (const row of rows) deleteContact.run(row.contact);
+      return receipt(erasure, named.contactUUID);
+    },
+
+    /** Deletes up to `most` events of what was erased; answers whether there is more to do. */
+    continueErasures(most: number): boolean {
+      const erasure = open.get();
+      if (erasure === undefined) return false;
+      totals.flush();
+      const stretch = nextStretch.get(erasure);
+      const contact = stretch ? undefined : nextContact.get(erasure);
+      const events = stretch
+        ? ofStretch.all(stretch.user, stretch.after, stretch.through, most)
+        : contact === undefined
+          ? []
+          : ofContact.all(contact, most);
+      deleteEvents(events, true);
+      addDeleted.run(events.length, erasure);
+      if (events.length < most) {
+        if (stretch) dropStretch.run(erasure, stretch.user, stretch.after);
+        else if (contact !== undefined) dropContact.run(erasure, contact);
+        else complete.run(erasure);
+      }
+      return true;
+    },
+
+    deleteEventsBefore({ time, most }: { time: number; most: number }): number {
+      const candidates = oldest.all(most);
+      const kept = candidates.findIndex(({ receivedTime }) => receivedTime >= time);
+      const events = kept < 0 ? candidates : candidates.slice(0, kept);
+      deleteEvents(events, false);
+      return events.length;
+    },
+  };
+};

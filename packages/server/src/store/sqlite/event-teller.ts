@@ -1,0 +1,76 @@
+/** From a row to an event as it is told: whose it is, and why. */
+import { followMerges } from '../../identity/merges.ts';
+import { why } from '../../identity/ownership.ts';
+import type { StoredEvent } from '../store.ts';
+import { createCatalogueReader } from './catalogues.ts';
+import type { Connection } from './connection.ts';
+import type { EventRow } from './event-sources.ts';
+import { createMergeReader } from './merges.ts';
+import { createStatementReader, type StatementRow } from './statements.ts';
+
+/** Asks once for each key. */
+const remembering = <Key, Value>(ask: (key: Key) => Value) => {
+  const known = new Map<Key, Value>();
+  return (key: Key): Value => {
+    if (known.has(key)) return known.get(key) as Value;
+    const value = ask(key);
+    known.set(key, value);
+    return value;
+  };
+};
+
+export const createEventTeller = (db: Connection) => {
+  const statements = createStatementReader(db);
+  const merges = createMergeReader(db);
+  const catalogues = createCatalogueReader(db);
+  const userUUID = db.prepare<[number], string>('SELECT userUUID FROM user WHERE user = ?').pluck();
+  const contactUUID = db.prepare<[number], string>('SELECT contactUUID FROM contact WHERE contact = ?').pluck();
+  const erasedStretches = db.prepare<[number], { after: number; through: number }>(
+    'SELECT after, through FROM erased_stretch WHERE user = ?',
+  );
+  const erasedContact = db.prepare<[number], number>('SELECT 1 FROM erased_contact WHERE contact = ?').pluck();
+
+  /** One for each page, so that what is asked for one row serves the others. */
+  return (account: number) => {
+    const userUUIDOf = remembering((user: number) => userUUID.get(user) ?? '');
+    const contactUUIDOf = remembering((contact: number) => contactUUID.get(contact) ?? '');
+    const statementsOf = remembering((user: number) => statements.ofUser(user));
+    const follow = remembering((contact: number) => followMerges(merges.from(contact))(contact));
+    const eventName = remembering((eventID: number) => catalogues.name(account, 'event', String(eventID)));
+    const stretchesOf = remembering((user: number) => erasedStretches.all(user));
+    const isErasedContact = remembering((contact: number) => erasedContact.get(contact) !== undefined);
+
+    return {
+      /** Whether the row is an erased contact's, and only waits to be deleted. */
+      isErased: ({ sequence, user, contact }: EventRow): boolean => {
+        if (contact !== null) return isErasedContact(contact);
+        return stretchesOf(user as number).some(({ after, through }) => after < sequence && sequence <= through);
+      },
+
+      tell(row: EventRow): StoredEvent {
+        const { sequence, user, contact, eventID, eventUUID, eventTime, receivedTime } = row;
+        const reason = why({ sequence, contact }, user === null ? [] : statementsOf(user), follow);
+        const statement = reason.statement as StatementRow | null;
+        return {
+          sequence,
+          eventUUID,
+          eventID,
+          eventName: eventName(eventID),
+          eventTime,
+          receivedTime,
+          timeReplaced: row.timeReplaced === 1,
+          userUUID: user === null ? '' : userUUIDOf(user),
+          contactUUID: reason.owner === null ? '' : contactUUIDOf(reason.owner),
+          attributes: Object.entries(JSON.parse(row.attributes) as Record<string, string>),
+          why: {
+            rule: reason.rule,
+            linkID: statement === null ? null : String(statement.sequence),
+            verified: statement?.verified ?? null,
+            claimID: statement?.claimID ?? null,
+            mergedFrom: reason.mergedFrom === null ? null : contactUUIDOf(reason.mergedFrom),
+          },
+        };
+      },
+    };
+  };
+};

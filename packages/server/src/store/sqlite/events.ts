@@ -1,0 +1,120 @@
+/** Keeping events. */
+import { linkedContact } from '../../identity/statements.ts';
+import { Refusal } from '../../refusal.ts';
+import type { EventBatch, EventOutcome, NewEvent } from '../store.ts';
+import type { CatalogueWriter, Use } from './catalogues.ts';
+import type { ClaimWriter } from './claims.ts';
+import type { Connection } from './connection.ts';
+import type { ContactRow, ContactWriter } from './contacts.ts';
+import type { LinkWriter } from './links.ts';
+import type { Position } from './position.ts';
+import type { Repeats } from './repeats.ts';
+import { createStatementReader } from './statements.ts';
+import type { Totals } from './totals.ts';
+import type { User, Users } from './users.ts';
+
+export interface EventParts {
+  readonly position: Position;
+  readonly users: Users;
+  readonly catalogues: CatalogueWriter;
+  readonly contacts: ContactWriter;
+  readonly claims: ClaimWriter;
+  readonly links: LinkWriter;
+  readonly repeats: Repeats;
+  readonly totals: Totals;
+}
+
+/** Whom an event was logged against. `user` is undefined while nothing is known of that userUUID. */
+interface Against {
+  readonly userUUID: string | null;
+  readonly user: User | undefined;
+  readonly contact: ContactRow | null;
+}
+
+/** `{"attrID":"attrValue",…}` in the order given, whatever the IDs are called. */
+export const toAttributeText = (attributes: NewEvent['attributes']): string =>
+  `{${attributes.map(([id, value]) => `${JSON.stringify(id)}:${JSON.stringify(value)}`).join(',')}}`;
+
+const usesOf = (event: NewEvent): Use[] => [
+  { kind: 'event', id: String(event.eventID), field: 'eventID' },
+  ...event.attributes.map(([id], index) => ({ kind: 'attr' as const, id, field: `eventAttrArray[${index}].attrID` })),
+];
+
+export const createEventWriter = (db: Connection, parts: EventParts) => {
+  const { position, users, catalogues, contacts, claims, links, repeats, totals } = parts;
+  const statements = createStatementReader(db);
+  const insert = db.prepare('INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const setContactDays = db.prepare(
+    'UPDATE contact SET firstDay = coalesce(firstDay, ?), lastDay = ? WHERE contact = ?',
+  );
+  const userUUIDOf = db.prepare<[number], string>('SELECT userUUID FROM user WHERE user = ?').pluck();
+
+  /** A browser token's contactUUID is a handle: it stands for the user of its claim, with its token and user only. */
+  const againstHandle = (batch: EventBatch, event: NewEvent, handle: string): Against => {
+    const claim = claims.find(batch.account, handle);
+    if (!claim || claim.token !== batch.token) throw contacts.missing(batch.account, handle);
+    const userUUID = userUUIDOf.get(claim.user) as string;
+    if (event.userUUID !== null && event.userUUID !== userUUID)
+      throw new Refusal('unknown_contact', { field: 'contactUUID' });
+    return { userUUID, user: users.find(batch.account, userUUID), contact: null };
+  };
+
+  const against = (batch: EventBatch, event: NewEvent): Against => {
+    const { account, browser } = batch;
+    const { userUUID, contactUUID } = event;
+    if (browser && contactUUID !== null) return againstHandle(batch, event, contactUUID);
+    return {
+      userUUID,
+      user: userUUID === null ? undefined : users.find(account, userUUID),
+      contact: contactUUID === null ? null : contacts.byName({ account, contactUUID }),
+    };
+  };
+
+  const keep = (batch: EventBatch, event: NewEvent, day: number): EventOutcome => {
+    const { account, token, browser, receivedTime } = batch;
+    const { userUUID, user: known, contact } = against(batch, event);
+    const holder = known?.user ?? (userUUID === null && contact ? -contact.contact : 0);
+    if (holder !== 0 && repeats.isRepeat(day, event.eventUUID, holder)) return { kept: false, duplicate: true };
+    const uses = usesOf(event);
+    catalogues.check(account, browser, uses);
+    catalogues.register(account, uses);
+
+    const user = userUUID === null ? null : users.ensure(account, userUUID, receivedTime);
+    const sequence = position.nextSequence();
+    const { eventID, eventUUID, eventTime, timeReplaced, attributes } = event;
+    insert.run(
+      sequence,
+      day,
+      account,
+      user?.user ?? null,
+      contact?.contact ?? null,
+      eventID,
+      eventUUID,
+      eventTime,
+      receivedTime,
+      Number(timeReplaced),
+      toAttributeText(attributes),
+    );
+    repeats.remember(day, eventUUID, user?.user ?? -(contact as ContactRow).contact);
+    totals.add({ account, day, sequence, eventID, eventTime });
+    if (user) users.seenOn(user, day);
+    if (contact && contact.lastDay !== day) setContactDays.run(day, day, contact.contact);
+    if (user && contact && linkedContact(statements.ofUser(user.user)) === null) {
+      links.link({ user, contact: contact.contact, verified: true, claim: null, token, time: receivedTime });
+    }
+    return { kept: true };
+  };
+
+  return (batch: EventBatch): EventOutcome[] => {
+    const day = position.dayOf(batch.receivedTime);
+    return batch.events.map((event) => {
+      try {
+        return keep(batch, event, day);
+      } catch (error) {
+        // Refused before the first write: the others of the batch stand.
+        if (!(error instanceof Refusal)) throw error;
+        return { kept: false, refused: error.code, field: error.field ?? '', message: error.message };
+      }
+    });
+  };
+};

@@ -1,0 +1,63 @@
+/** The database file: made whole or not at all, and trusted only when it says that it is ours. */
+import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { StoreUnusable } from '../unusable.ts';
+import { applicationID } from './connection.ts';
+import { migrate } from './migrate.ts';
+
+/**
+ * Makes sure that a database of ours is at `path`, or throws StoreUnusable. A new one is made under another name and
+ * linked into place when it is complete, so that a file of that name is never half made, and an empty one never ours.
+ */
+export const ensureFile = (path: string): void => {
+  if (existsSync(path)) {
+    refuseForeign(path);
+    return;
+  }
+  mkdirSync(dirname(path), { recursive: true });
+  const draft = `${path}.${process.pid}.new`;
+  rmSync(draft, { force: true });
+  try {
+    const db = new Database(draft);
+    db.pragma('synchronous = EXTRA');
+    db.pragma(`application_id = ${applicationID}`);
+    migrate(db, path);
+    db.close();
+    linkSync(draft, path);
+    syncDirectory(dirname(path));
+  } catch (error) {
+    // Another process that starts at the same moment may have been first; then its file is as good as ours.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+};
+
+const refuseForeign = (path: string): void => {
+  if (statSync(path).size === 0) {
+    throw new StoreUnusable(`${path} is empty, which a Firsthand database never is: move it away, or restore a backup`);
+  }
+  let found: unknown;
+  try {
+    const db = new Database(path, { readonly: true, fileMustExist: true });
+    try {
+      found = db.pragma('application_id', { simple: true });
+    } finally {
+      db.close();
+    }
+  } catch (cause) {
+    throw new StoreUnusable(`${path} cannot be read as a database: ${(cause as Error).message}`, { cause });
+  }
+  if (found !== applicationID) throw new StoreUnusable(`${path} is another program's database, not Firsthand's`);
+};
+
+/** A new name is durable once its directory is synced (fsync(2)). */
+export const syncDirectory = (directory: string): void => {
+  const descriptor = openSync(directory, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+};

@@ -1,0 +1,156 @@
+/** Links: stating who a user is, and taking that back. */
+import { wouldCycle } from '../../identity/merges.ts';
+import { decideLink, decideUnlink } from '../../identity/statements.ts';
+import { Refusal } from '../../refusal.ts';
+import type { LinkSelection, Store } from '../store.ts';
+import type { ClaimWriter } from './claims.ts';
+import type { Connection } from './connection.ts';
+import type { ContactRow, ContactWriter } from './contacts.ts';
+import { createMergeReader } from './merges.ts';
+import type { Position } from './position.ts';
+import { createStatementReader } from './statements.ts';
+import type { User, Users } from './users.ts';
+
+type RequestOf<Name extends keyof Store> = Store[Name] extends (request: infer Request) => unknown ? Request : never;
+
+export interface GivenLink {
+  readonly user: User;
+  readonly contact: number;
+  readonly verified: boolean;
+  /** The claim that makes it, if a browser token does. */
+  readonly claim: number | null;
+  readonly token: number;
+  readonly time: number;
+}
+
+export const createLinkWriter = (
+  db: Connection,
+  parts: { position: Position; users: Users; contacts: ContactWriter; claims: ClaimWriter },
+) => {
+  const { position, users, contacts, claims } = parts;
+  const statements = createStatementReader(db);
+  const merges = createMergeReader(db);
+  const insert = db.prepare('INSERT INTO statement VALUES (?, ?, ?, ?, 0, ?, ?, 0, ?)');
+  const verify = db.prepare('UPDATE statement SET verified = 1 WHERE sequence = ?');
+  const setVoided = db.prepare('UPDATE statement SET voided = ? WHERE sequence = ? AND voided <> ?');
+  const find = db.prepare<[number, number], { erased: number }>(
+    'SELECT s.erased FROM statement s JOIN user u ON u.user = s.user WHERE s.sequence = ? AND u.account = ?',
+  );
+  const voidClaimed = db.prepare(`
+    UPDATE statement SET voided = @voided
+    WHERE token = @token AND time >= @from AND time < @to AND voided <> @voided
+      AND claim IS NOT NULL AND NOT verified AND NOT erased
+      AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.claim = statement.claim AND c.accepted AND NOT c.voided)`);
+  const findToken = db
+    .prepare<[number, string], number>('SELECT token FROM token WHERE account = ? AND tokenID = ?')
+    .pluck();
+  const setMerged = db.prepare('UPDATE contact SET mergedInto = ?, mergedTime = ? WHERE contact = ?');
+
+  const append = ({
+    user,
+    contact,
+    verified,
+    claim,
+    token,
+    time,
+  }: Omit<GivenLink, 'contact'> & { contact: number | null }) => {
+    const sequence = position.nextSequence();
+    insert.run(sequence, user.user, contact, Number(verified), claim, token, time);
+    return sequence;
+  };
+
+  /** States that the user is the contact from here on, unless that is how it stands. */
+  const link = (given: GivenLink): { exists: boolean; sequence: number } => {
+    const decision = decideLink(statements.ofUser(given.user.user), given.contact, given.verified);
+    if (decision.do === 'append') return { exists: false, sequence: append(given) };
+    if (decision.do === 'verify') verify.run(decision.statement.sequence);
+    return { exists: true, sequence: decision.statement.sequence };
+  };
+
+  const select = (account: number, links: LinkSelection & { linkID: string }) => {
+    const sequence = /^\d{1,15}$/.test(links.linkID) ? Number(links.linkID) : -1;
+    const found = find.get(sequence, account);
+    if (!found) throw new Refusal('unknown_link', { field: 'linkID' });
+    if (found.erased) throw new Refusal('erased_contact', { field: 'linkID' });
+    return sequence;
+  };
+
+  const claimOf = (account: number, claimID: string) => {
+    const claim = claims.find(account, claimID);
+    if (claim) return claim;
+    const { code } = contacts.missing(account, claimID);
+    throw new Refusal(code === 'erased_contact' ? code : 'unknown_claim', { field: 'claimID' });
+  };
+  const answeringUUID = (contact: number) => (contacts.get(merges.follow(contact)) as ContactRow).contactUUID;
+
+  return {
+    link,
+
+    linkUser({ account, token, userUUID, contactUUID, time }: RequestOf<'linkUser'>) {
+      const { contact } = contacts.byName({ account, contactUUID });
+      const user = users.ensure(account, userUUID, time);
+      const { exists, sequence } = link({ user, contact, verified: true, claim: null, token, time });
+      return { exists, linkID: String(sequence) };
+    },
+
+    unlinkUser({ account, token, userUUID, time }: RequestOf<'unlinkUser'>) {
+      const user = users.find(account, userUUID);
+      if (!user) throw new Refusal('unknown_user', { field: 'userUUID' });
+      if (!decideUnlink(statements.ofUser(user.user))) return { exists: true, linkID: '' };
+      const sequence = append({ user, contact: null, verified: true, claim: null, token, time });
+      return { exists: false, linkID: String(sequence) };
+    },
+
+    voidLinks({ account, restore, links }: RequestOf<'voidLinks'>): number {
+      const voided = Number(!restore);
+      if ('linkID' in links) return setVoided.run(voided, select(account, links), voided).changes;
+      const token = findToken.get(account, links.tokenID);
+      if (token === undefined) throw new Refusal('unknown_token', { field: 'tokenID' });
+      const { from = 0, to = Number.MAX_SAFE_INTEGER } = links;
+      return voidClaimed.run({ voided, token, from, to }).changes;
+    },
+
+    acceptClaim({ account, claimID, time }: RequestOf<'acceptClaim'>) {
+      const { claim, contact } = claimOf(account, claimID);
+      claims.accept(claim, time);
+      return { contactUUID: answeringUUID(contact) };
+    },
+
+    voidClaim({ account, claimID, restore, time }: RequestOf<'voidClaim'>) {
+      const { claim, contact } = claimOf(account, claimID);
+      claims.setVoided(claim, !restore, time);
+      return { contactUUID: answeringUUID(contact) };
+    },
+
+    mergeContact({ account, contactUUID, otherContactUUID, time }: RequestOf<'mergeContact'>) {
+      const keep = contacts.byName({ account, contactUUID });
+      const other = contacts.byUUID(account, otherContactUUID);
+      if (!other) throw contacts.missing(account, otherContactUUID, 'otherContactUUID');
+      if (other.mergedInto === keep.contact) {
+        return { contactUUID: answeringUUID(keep.contact), mergedTime: other.mergedTime as number };
+      }
+      if (other.mergedInto !== null) {
+        throw new Refusal('merge_refused', {
+          field: 'otherContactUUID',
+          message: 'otherContactUUID is merged into another contact: unmerge it first',
+        });
+      }
+      if (wouldCycle(merges.from(keep.contact), keep.contact, other.contact)) {
+        throw new Refusal('merge_refused', { field: 'otherContactUUID', message: 'the merge would make a circle' });
+      }
+      setMerged.run(keep.contact, time, other.contact);
+      return { contactUUID: answeringUUID(keep.contact), mergedTime: time };
+    },
+
+    unmergeContact({ account, otherContactUUID }: RequestOf<'unmergeContact'>) {
+      const other = contacts.byUUID(account, otherContactUUID);
+      if (!other) throw contacts.missing(account, otherContactUUID, 'otherContactUUID');
+      if (other.mergedInto === null) {
+        throw new Refusal('merge_refused', { field: 'otherContactUUID', message: 'otherContactUUID is not merged' });
+      }
+      setMerged.run(null, null, other.contact);
+      return { contactUUID: other.contactUUID };
+    },
+  };
+};
+export type LinkWriter = ReturnType<typeof createLinkWriter>;

@@ -1,0 +1,45 @@
+/** What passes between the threads of a store. Errors travel as plain objects: a clone of one loses its class. */
+import { Refusal } from '../../refusal.ts';
+import type { Call } from './engine.ts';
+import type { Outcome } from './transaction.ts';
+
+export interface Request {
+  readonly id: number;
+  readonly calls: readonly Call[];
+}
+
+export type PlainOutcome =
+  | { readonly value: unknown }
+  | { readonly refusal: ConstructorParameters<typeof Refusal> }
+  | { readonly fault: { readonly message: string; readonly stack: string | undefined; readonly code: unknown } };
+
+/** `fatal`: nothing that was asked since is known to be kept, and nothing more will be. */
+export type Reply = { readonly id: number; readonly outcomes: readonly PlainOutcome[] } | { readonly fatal: string };
+
+export const toPlain = (outcome: Outcome): PlainOutcome => {
+  if ('value' in outcome) return outcome;
+  const { error } = outcome;
+  if (error instanceof Refusal) {
+    const { code, field, message, retryAfterSeconds } = error;
+    return {
+      refusal: [
+        code,
+        {
+          message,
+          ...(field !== undefined && { field }),
+          ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+        },
+      ],
+    };
+  }
+  const { message, stack, code } = error as Error & { code?: unknown };
+  return { fault: { message: String(message ?? error), stack, code } };
+};
+
+/** The value, or throws what was thrown on the other thread. */
+export const fromPlain = (outcome: PlainOutcome): unknown => {
+  if ('value' in outcome) return outcome.value;
+  if ('refusal' in outcome) throw new Refusal(...outcome.refusal);
+  const { message, stack, code } = outcome.fault;
+  throw Object.assign(new Error(message), { stack, code });
+};

@@ -1,0 +1,42 @@
+/** Brings a database to the schema that this program knows. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { StoreUnusable } from '../unusable.ts';
+import type { Connection } from './connection.ts';
+
+const folder = new URL('./migrations/', import.meta.url);
+
+interface Migration {
+  readonly number: number;
+  readonly sql: string;
+}
+
+/** The numbered files of migrations/, in order. Once landed, a file is never edited. */
+const readMigrations = (): Migration[] =>
+  readdirSync(folder)
+    .filter((file) => /^\d{4}-.*\.sql$/.test(file))
+    .sort()
+    .map((file) => ({ number: Number(file.slice(0, 4)), sql: readFileSync(new URL(file, folder), 'utf8') }));
+
+/** The schema that this program knows. */
+export const newestMigration = (): number => readMigrations().at(-1)?.number ?? 0;
+
+/**
+ * Applies what is missing in one transaction, so that a file holds the old schema or the new one and nothing between.
+ * The number is read inside it: of two processes that start at once, the second finds nothing left to do.
+ */
+export const migrate = (db: Connection, path: string): void => {
+  const migrations = readMigrations();
+  const newest = migrations.at(-1)?.number ?? 0;
+  const version = () => db.pragma('user_version', { simple: true }) as number;
+  if (version() === newest) return;
+  db.transaction(() => {
+    const found = version();
+    if (found > newest) {
+      throw new StoreUnusable(
+        `${path} was written by a newer Firsthand (schema ${found}; this one knows ${newest}): run that one`,
+      );
+    }
+    for (const { number, sql } of migrations) if (number > found) db.exec(sql);
+    db.pragma(`user_version = ${newest}`);
+  }).immediate();
+};

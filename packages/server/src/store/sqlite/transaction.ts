@@ -1,0 +1,99 @@
+/** The one place that begins and commits. */
+import { Refusal } from '../../refusal.ts';
+import type { Connection } from './connection.ts';
+
+/** Something held in memory beside the rows. */
+export interface Pending {
+  /** Writes it, before a commit. */
+  flush?(): void;
+  /** The transaction was rolled back: what is held may be of rows that are not there. */
+  forget(): void;
+  /** One call of the transaction was rolled back, and the others stand. */
+  undo?(): void;
+}
+
+export type Outcome = { readonly value: unknown } | { readonly error: unknown };
+
+export interface Transactions {
+  /**
+   * Carries out the calls in one transaction and answers an outcome for each. A call that throws a Refusal has no
+   * effect. When one fails otherwise, all are rolled back and each is tried in a transaction of its own, so that a fault
+   * stays with the call that has it. Throws only when it cannot be known what is on the disk.
+   */
+  run(calls: readonly (() => unknown)[]): Outcome[];
+}
+
+export const createTransactions = (
+  db: Connection,
+  pending: readonly Pending[],
+  noticeOthers: () => void,
+): Transactions => {
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  const rollback = db.prepare('ROLLBACK');
+  const mark = db.prepare('SAVEPOINT call');
+  const release = db.prepare('RELEASE call');
+  const undo = db.prepare('ROLLBACK TO call');
+
+  const attempt = (call: () => unknown): Outcome => {
+    mark.run();
+    try {
+      const value = call();
+      release.run();
+      return { value };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      undo.run();
+      release.run();
+      for (const part of pending) part.undo?.();
+      return { error };
+    }
+  };
+
+  const together = (calls: readonly (() => unknown)[]): Outcome[] => {
+    begin.run();
+    try {
+      noticeOthers();
+      const outcomes = calls.map(attempt);
+      for (const part of pending) part.flush?.();
+      commit.run();
+      return outcomes;
+    } catch (error) {
+      if (db.inTransaction) rollback.run();
+      for (const part of pending) part.forget();
+      throw error;
+    }
+  };
+
+  return {
+    run(calls) {
+      try {
+        return together(calls);
+      } catch (error) {
+        if (isUnknowable(error)) throw error;
+        if (calls.length === 1 || isNotNow(error)) return calls.map(() => ({ error: asOutcome(error) }));
+        return calls.map((call) => {
+          try {
+            return together([call])[0] as Outcome;
+          } catch (fault) {
+            if (isUnknowable(fault)) throw fault;
+            return { error: asOutcome(fault) };
+          }
+        });
+      }
+    },
+  };
+};
+
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
+
+/** After a failed write or sync the kernel may have dropped the pages: only a restart, from what is on the disk, is honest. */
+const isUnknowable = (error: unknown) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(codeOf(error));
+
+/** Nothing is wrong with the call: there is no room, or another process holds the database. */
+const isNotNow = (error: unknown) => /^SQLITE_(FULL|BUSY|LOCKED|NOMEM)/.test(codeOf(error));
+
+const asOutcome = (error: unknown) =>
+  isNotNow(error)
+    ? new Refusal('not_kept', { retryAfterSeconds: codeOf(error).startsWith('SQLITE_FULL') ? 5 : 1, cause: error })
+    : error;

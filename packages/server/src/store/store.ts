@@ -1,0 +1,381 @@
+/**
+ * What a store does, whole operations only: each is one transaction, committed and synced before its promise resolves,
+ * and seen by every read that starts afterwards. A refused operation throws a Refusal and changes nothing; a store that
+ * cannot keep something now throws Refusal('not_kept').
+ *
+ * Inside, accounts and tokens go by number; everything a client names goes by the text that the client knows. Times are
+ * milliseconds since 1970 and, like new identifiers, come in as arguments.
+ */
+
+import type { ErrorCode } from '@firsthand/contract/errors';
+import type { TokenKind } from '@firsthand/contract/tokens';
+import type { ContactField } from '../identity/contact-view.ts';
+
+export interface Store {
+  // Accounts and tokens
+  /** Who a token stands for, by the hex SHA-256 of its text; undefined when unknown or revoked. */
+  findAccess(tokenHash: string): Promise<Access | undefined>;
+  /** The SHA-256 (raw bytes) of every live server token of an account: the keys of its contactProofs. */
+  findProofKeys(account: number): Promise<Uint8Array[]>;
+  /** The number of the account with this accountUUID. */
+  findAccount(accountUUID: string): Promise<number | undefined>;
+  listAccounts(): Promise<AccountSummary[]>;
+  getAccount(account: number): Promise<AccountDetail>;
+  /** Makes the account with its tokens, catalogues and contacts; one outcome for each contact. */
+  createAccount(request: NewAccount): Promise<ContactOutcome[]>;
+  updateAccount(request: AccountChange): Promise<ContactOutcome[]>;
+  createToken(token: NewToken & { account: number | null }): Promise<void>;
+  /** Answers when it was revoked, the first time if it had been already. `account` null: an operator's token. */
+  revokeToken(request: { account: number | null; tokenID: string; time: number }): Promise<number>;
+
+  // Events
+  /** Keeps a batch in one commit; one outcome for each event, in their order. A refused event does not refuse others. */
+  logEvents(batch: EventBatch): Promise<EventOutcome[]>;
+  /** One page of events in sequence order. */
+  getEvents(query: EventQuery): Promise<EventPage>;
+  /** The account's listed event IDs, with how often and when each happened. */
+  getEventDefinitions(account: number): Promise<EventDefinition[]>;
+  /** Events (and distinct users) between each pair of neighbouring `edges`, by eventTime. */
+  countEvents(query: CountQuery): Promise<CountBucket[]>;
+  /** Deletes up to `most` of the oldest events that were received before a time; answers how many. */
+  deleteEventsBefore(request: { time: number; most: number }): Promise<number>;
+
+  // Contacts
+  createContact(request: NewContact): Promise<{ exists: boolean; contactUUID: string }>;
+  updateContact(request: ContactChange): Promise<{ contactUUID: string; updated: string[] }>;
+  getContact(query: ContactQuery): Promise<ContactDetail>;
+  searchContact(query: ContactSearch): Promise<{ contacts: ContactRecord[]; next: number | null }>;
+  eraseContact(request: NamedContact & { time: number }): Promise<ErasureReceipt>;
+
+  // Links, claims and merges
+  linkUser(request: {
+    account: number;
+    token: number;
+    userUUID: string;
+    contactUUID: string;
+    time: number;
+  }): Promise<{ exists: boolean; linkID: string }>;
+  unlinkUser(request: { account: number; token: number; userUUID: string; time: number }): Promise<{
+    exists: boolean;
+    linkID: string;
+  }>;
+  /** Answers how many links changed. */
+  voidLinks(request: { account: number; restore: boolean; links: LinkSelection }): Promise<number>;
+  acceptClaim(request: { account: number; claimID: string; time: number }): Promise<{ contactUUID: string }>;
+  voidClaim(request: {
+    account: number;
+    claimID: string;
+    restore: boolean;
+    time: number;
+  }): Promise<{ contactUUID: string }>;
+  mergeContact(request: {
+    account: number;
+    contactUUID: string;
+    otherContactUUID: string;
+    time: number;
+  }): Promise<{ contactUUID: string; mergedTime: number }>;
+  unmergeContact(request: { account: number; otherContactUUID: string }): Promise<{ contactUUID: string }>;
+
+  // The store itself
+  /** Calls `listener` after each commit that kept events or changed who is who; answers how to stop that. */
+  onCommit(listener: () => void): () => void;
+  /** Resolves when a read answers; throws when the store is not fit to serve. */
+  check(): Promise<void>;
+  /** Waits for what is under way, then lets go of the database. */
+  close(): Promise<void>;
+}
+
+/** What a live token may act for. `account` is null for an operator's. */
+export interface Access {
+  readonly token: number;
+  readonly tokenID: string;
+  readonly kind: TokenKind;
+  readonly account: number | null;
+  readonly accountOrigin: readonly string[];
+  readonly accountTimezone: string;
+}
+
+export interface NewToken {
+  readonly tokenID: string;
+  readonly kind: TokenKind;
+  readonly tokenName: string;
+  /** Hex SHA-256 of the token's text. */
+  readonly hash: string;
+  /** The text itself, of a browser token only: it is public. */
+  readonly text: string | null;
+  readonly time: number;
+}
+
+export interface CatalogueEntry {
+  readonly id: string;
+  /** Absent: keep the name there is, or use the ID. */
+  readonly name?: string | undefined;
+  /** May a browser token use it? Absent: keep, or yes. */
+  readonly browser?: boolean | undefined;
+  /** Of attributes only. */
+  readonly type?: string | undefined;
+}
+
+export const catalogueKinds = ['profile', 'tag', 'attr', 'event'] as const;
+export type CatalogueKind = (typeof catalogueKinds)[number];
+export type Catalogues = Readonly<Partial<Record<CatalogueKind, readonly CatalogueEntry[]>>>;
+
+export interface NewAccount {
+  readonly accountUUID: string;
+  readonly accountName: string;
+  readonly accountOrigin: readonly string[];
+  readonly accountTimezone: string;
+  readonly strict: boolean;
+  readonly catalogues: Catalogues;
+  readonly tokens: readonly NewToken[];
+  readonly contacts: readonly AccountContact[];
+  readonly time: number;
+}
+
+/** Members that are absent stay as they are. */
+export interface AccountChange {
+  readonly account: number;
+  readonly accountName?: string | undefined;
+  readonly accountOrigin?: readonly string[] | undefined;
+  readonly accountTimezone?: string | undefined;
+  readonly strict?: boolean | undefined;
+  readonly catalogues: Catalogues;
+  readonly contacts: readonly AccountContact[];
+  readonly time: number;
+}
+
+/** A contact in an account's body: changed when it is known, else created with `newContactUUID`. */
+export type AccountContact = Omit<ContactChange, 'account' | 'time'> & { readonly newContactUUID: string };
+
+export type ContactOutcome =
+  | { readonly exists: boolean; readonly contactUUID: string }
+  | { readonly refused: ErrorCode; readonly field?: string; readonly message: string };
+
+export interface AccountSummary {
+  readonly account: number;
+  readonly accountUUID: string;
+  readonly accountName: string;
+  readonly createdTime: number;
+}
+
+export interface AccountDetail extends AccountSummary {
+  readonly accountOrigin: readonly string[];
+  readonly accountTimezone: string;
+  readonly strict: boolean;
+  /** Listed entries, by ID. `type` is '' except for attributes. */
+  readonly catalogues: Readonly<
+    Record<CatalogueKind, readonly { id: string; name: string; browser: boolean; type: string }[]>
+  >;
+  readonly tokens: readonly {
+    tokenID: string;
+    kind: TokenKind;
+    tokenName: string;
+    text: string | null;
+    createdTime: number;
+    revokedTime: number | null;
+  }[];
+  readonly usage: { readonly contacts: number; readonly users: number; readonly events: number };
+}
+
+/** The token that asks, and for which account. */
+export interface Asker {
+  readonly account: number;
+  readonly token: number;
+  /** A browser token: handles instead of contactUUIDs, claims instead of values. */
+  readonly browser: boolean;
+}
+
+export interface NewEvent {
+  readonly userUUID: string | null;
+  /** A contactUUID; from a browser token, a handle. */
+  readonly contactUUID: string | null;
+  readonly eventID: number;
+  readonly eventUUID: string;
+  readonly eventTime: number;
+  /** The client's time was not believable, and eventTime is the received time. */
+  readonly timeReplaced: boolean;
+  readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
+}
+
+export interface EventBatch extends Asker {
+  readonly receivedTime: number;
+  readonly events: readonly NewEvent[];
+}
+
+export type EventOutcome =
+  | { readonly kept: true }
+  | { readonly kept: false; readonly duplicate: true }
+  | { readonly kept: false; readonly refused: ErrorCode; readonly field: string; readonly message: string };
+
+export interface EventQuery {
+  readonly account: number;
+  readonly userUUID?: string | undefined;
+  /** The owner. */
+  readonly contactUUID?: string | undefined;
+  readonly eventID?: number | undefined;
+  readonly attrID?: string | undefined;
+  readonly attrValue?: string | undefined;
+  /** from ≤ eventTime < to */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly order: 'asc' | 'desc';
+  /** Where the page before this one ended: only events beyond this sequence, in the order asked for. */
+  readonly beyond?: number | undefined;
+  readonly limit: number;
+}
+
+export interface StoredEvent {
+  readonly sequence: number;
+  readonly eventUUID: string;
+  readonly eventID: number;
+  readonly eventName: string;
+  readonly eventTime: number;
+  readonly receivedTime: number;
+  readonly timeReplaced: boolean;
+  readonly userUUID: string;
+  /** The owner's contactUUID, or ''. */
+  readonly contactUUID: string;
+  readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
+  readonly why: {
+    readonly rule: 'logged with the contact' | 'linked' | 'reached back' | 'nobody';
+    readonly linkID: string | null;
+    readonly verified: boolean | null;
+    readonly claimID: string | null;
+    /** contactUUID named by the link or event, when that contact is merged into the owner. */
+    readonly mergedFrom: string | null;
+  };
+}
+
+export interface EventPage {
+  readonly events: readonly StoredEvent[];
+  /** The sequence to go on beyond, or null when there is nothing more now. */
+  readonly next: number | null;
+  /** Every event up to this sequence was looked at: where a follower goes on. */
+  readonly through: number;
+}
+
+export interface EventDefinition {
+  readonly eventID: number;
+  readonly eventName: string;
+  readonly count: number;
+  readonly firstTime: number;
+  readonly lastTime: number;
+}
+
+export interface CountQuery {
+  readonly account: number;
+  readonly eventID?: number | undefined;
+  /** Ascending, two at least, each on a quarter of an hour. */
+  readonly edges: readonly number[];
+  readonly users: boolean;
+}
+export interface CountBucket {
+  readonly events: number;
+  readonly users?: number;
+}
+
+export interface NamedContact {
+  readonly account: number;
+  readonly contactUUID?: string | undefined;
+  /** Canonical (parseAddress). Without a contactUUID it names the contact. */
+  readonly address?: string | undefined;
+}
+
+export interface NewContact extends Asker {
+  readonly userUUID: string;
+  /** Canonical (parseAddress). */
+  readonly address: string;
+  /** The other fields, non-empty. */
+  readonly fields: Readonly<Partial<Record<ContactField, string>>>;
+  readonly tags: readonly string[];
+  readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
+  /** True with a server token or a valid contactProof. */
+  readonly verified: boolean;
+  readonly requestUUID: string | null;
+  /** Used when a contact must be made, and when a handle must be. */
+  readonly newContactUUID: string;
+  readonly newHandle: string;
+  readonly time: number;
+}
+
+export interface ContactChange extends NamedContact {
+  /** null clears. With a contactUUID, contactEmailaddress is `address`. */
+  readonly fields: Readonly<Partial<Record<ContactField, string | null>>>;
+  readonly addedTags: readonly string[];
+  readonly removedTags: readonly string[];
+  /** null removes. */
+  readonly attributes: readonly (readonly [attrID: string, attrValue: string | null])[];
+  readonly contactStatus?: 'active' | 'archived' | undefined;
+  readonly time: number;
+}
+
+export interface ContactQuery extends Asker, NamedContact {
+  readonly include: readonly ('claim' | 'link')[];
+}
+
+export interface ContactRecord {
+  readonly contactUUID: string;
+  readonly fields: Readonly<Record<ContactField, string>>;
+  readonly contactProfileName: string;
+  readonly contactStatus: string;
+  readonly createdTime: number;
+  readonly updatedTime: number;
+  readonly claimed: readonly string[];
+}
+
+export interface ContactDetail extends ContactRecord {
+  readonly tags: readonly { tagID: string; tagName: string; opt: boolean }[];
+  readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
+  readonly claims?: readonly ClaimDetail[];
+  readonly links?: readonly LinkDetail[];
+}
+
+export interface ClaimDetail {
+  readonly claimID: string;
+  readonly contactUUID: string;
+  readonly userUUID: string;
+  readonly tokenID: string;
+  /** '' when the user was linked to the contact before. */
+  readonly linkID: string;
+  readonly createdTime: number;
+  readonly updatedTime: number;
+  readonly state: 'open' | 'accepted' | 'voided';
+  readonly fields: Readonly<Record<ContactField, string>>;
+  readonly contactProfileName: string;
+  readonly tags: readonly string[];
+  readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
+}
+
+export interface LinkDetail {
+  readonly linkID: string;
+  readonly userUUID: string;
+  readonly contactUUID: string;
+  readonly linkTime: number;
+  readonly verified: boolean;
+  readonly voided: boolean;
+}
+
+export interface ContactSearch {
+  readonly account: number;
+  /** Found in the e-mail address or the names, whatever the case. */
+  readonly text?: string | undefined;
+  readonly address?: string | undefined;
+  readonly contactProfileID?: string | undefined;
+  readonly contactTagID?: string | undefined;
+  readonly contactStatus?: string | undefined;
+  readonly limit: number;
+  /** Only contacts beyond this number: `next` of the page before. */
+  readonly beyond: number;
+}
+
+export interface ErasureReceipt {
+  readonly contactUUID: string;
+  readonly erasedTime: number;
+  readonly deletedEvents: number;
+  readonly complete: boolean;
+}
+
+/** One link, or all that a token claimed in a span of time (from ≤ time < to). */
+export type LinkSelection =
+  | { readonly linkID: string }
+  | { readonly tokenID: string; readonly from?: number | undefined; readonly to?: number | undefined };
