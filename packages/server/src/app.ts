@@ -1,0 +1,83 @@
+/** The whole HTTP application, wired: what each path leads to. */
+import { type OperationName, operationNames, operations } from '@firsthand/contract/operations';
+import { Hono } from 'hono';
+import type { Logger } from 'pino';
+import { createAccounts } from './http/accounts.ts';
+import { createAuthentication } from './http/authentication.ts';
+import { createAddressOf } from './http/client-address.ts';
+import { createContacts } from './http/contacts.ts';
+import { documentRoute } from './http/document.ts';
+import { createEvents } from './http/events.ts';
+import { healthRoute, readinessRoute } from './http/health.ts';
+import { createLinks } from './http/links.ts';
+import { createOperationRoute, jsonReplies, type Reply } from './http/operation-route.ts';
+import { createLogEventReply } from './http/pixel.ts';
+import { createBrowserLimits, createRateLimit, type RateLimits } from './http/rate-limits.ts';
+import { createNotFound, createRouteServer, type Route } from './http/routes.ts';
+import { createStreamReply } from './http/stream.ts';
+import { createTokens } from './http/tokens.ts';
+import { trackerRoute } from './http/tracker-script.ts';
+import type { Store } from './store/store.ts';
+
+export interface AppOptions {
+  readonly store: Store;
+  readonly log: Logger;
+  /** Below which all paths lie: `/`, or `/x/`. */
+  readonly basePath: string;
+  /** Addresses or CIDR blocks of the proxies whose X-Forwarded-For counts; empty: it never does. */
+  readonly trustProxy: readonly string[];
+  readonly rateLimits: RateLimits;
+  /** `tracker`: the folder with tracker.js, tracker.js.br and tracker.js.gz. */
+  readonly files: { readonly tracker?: string };
+  /** The time of day, in milliseconds since 1970. */
+  readonly now?: () => number;
+  /** While it is so, every answer closes its connection, and the server says that it isn't ready. */
+  readonly isStopping?: () => boolean;
+}
+
+export const createApp = ({
+  store,
+  log,
+  basePath,
+  trustProxy,
+  rateLimits,
+  files,
+  now = Date.now,
+  isStopping = () => false,
+}: AppOptions): Hono => {
+  const addressOf = createAddressOf(trustProxy);
+  const operationRoute = createOperationRoute({
+    authenticate: createAuthentication({ store, addressOf, unknownTokens: createRateLimit(rateLimits.unknownToken) }),
+    takeBrowserLimits: createBrowserLimits(rateLimits, addressOf),
+    now,
+  });
+
+  const events = createEvents(store);
+  const replies: { readonly [Name in OperationName]: Reply<Name> } = {
+    ...jsonReplies({
+      ...createAccounts(store),
+      ...createTokens(store),
+      ...createContacts(store),
+      ...createLinks(store),
+      ...events,
+    }),
+    logEvent: createLogEventReply(events.logEvent),
+    streamEvents: createStreamReply({ store, isStopping }),
+  };
+
+  const app = new Hono();
+  const base = basePath.replace(/\/$/, '');
+  const serve = createRouteServer({ log, isStopping });
+  const add = (path: string, route: Route) => app.all(base + path, serve(route));
+  const addOperation = <Name extends OperationName>(name: Name) => {
+    for (const path of operations[name].paths) add(path, operationRoute(name, replies[name]));
+  };
+
+  operationNames.forEach(addOperation);
+  add('/healthz', healthRoute);
+  add('/readyz', readinessRoute(store));
+  add('/openapi.json', documentRoute(base));
+  if (files.tracker !== undefined) add('/tracker.js', trackerRoute(files.tracker));
+  app.notFound(createNotFound({ log, isStopping }));
+  return app;
+};

@@ -1,0 +1,174 @@
+import { limits } from '@firsthand/contract/limits';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newAddress } from '../../test/fixtures/requests.ts';
+import { type Fields, openScene, type Scene } from '../../test/fixtures/scene.ts';
+
+let scene: Scene;
+let other: { accountUUID: string; serverTokenUUID: string; browserTokenUUID: string };
+beforeAll(async () => {
+  scene = await openScene();
+  other = (await scene.post('/account/createAccount', { tokenUUID: scene.tokens.operator, accountName: 'Other' })).body;
+});
+afterAll(() => scene.close());
+
+const update = (fields: Fields, tokenUUID = scene.tokens.server) =>
+  scene.post('/account/updateAccount', { tokenUUID, ...fields });
+const get = async (fields: Fields = {}, tokenUUID = scene.tokens.server) =>
+  scene.get('/account/getAccount', { tokenUUID, ...fields });
+
+describe('createAccount', () => {
+  it('makes an account with its catalogues, tokens and contacts', async () => {
+    const contactEmailaddress = newAddress();
+    const { body } = await scene.post('/account/createAccount', {
+      tokenUUID: scene.tokens.operator,
+      accountName: 'Shop',
+      accountOrigin: ['HTTPS://Shop.Example:443/', 'https://*.shop.example', 'https://shop.example'],
+      accountTimezone: 'Europe/London',
+      strict: true,
+      profile: [{ profileID: 'customer', profileName: 'Customer' }],
+      tag: [{ tagID: 'vip', tagName: 'Very important', browser: false }],
+      attr: [{ attrID: 'born', attrType: 'date' }],
+      event: [{ eventID: 7, eventName: 'bought' }],
+      contact: [
+        { contactEmailaddress, contactProfileID: 'customer', contactTagID: 'vip' },
+        { contactEmailaddress: 'none' },
+        5,
+      ],
+    });
+    expect(body).toEqual({
+      accountUUID: expect.stringMatching(/^[\w-]{21}$/),
+      browserTokenUUID: expect.stringMatching(/^browser_[\w-]{24}$/),
+      serverTokenUUID: expect.stringMatching(/^server_[\w-]{24}$/),
+      contact: [
+        { status: '200', exists: false, contactUUID: expect.any(String) },
+        {
+          status: '400',
+          error: expect.objectContaining({ code: 'invalid_field', field: 'contact[1].contactEmailaddress' }),
+        },
+        { status: '400', error: expect.objectContaining({ field: 'contact[2]' }) },
+      ],
+      status: '200',
+    });
+    const { account } = (await get({}, body.serverTokenUUID)).body;
+    expect(account).toMatchObject({
+      accountUUID: body.accountUUID,
+      accountName: 'Shop',
+      accountOrigin: ['https://shop.example', 'https://*.shop.example'],
+      accountTimezone: 'Europe/London',
+      strict: true,
+      profile: [{ profileID: 'customer', profileName: 'Customer', browser: true }],
+      tag: [{ tagID: 'vip', tagName: 'Very important', browser: false }],
+      attr: [{ attrID: 'born', attrName: 'born', attrType: 'date', browser: true }],
+      event: [{ eventID: 7, eventName: 'bought', browser: true }],
+      usage: { contacts: 1, users: 0, events: 0 },
+      limits,
+    });
+    expect(account.token).toMatchObject([
+      { tokenKind: 'browser', tokenUUID: body.browserTokenUUID },
+      { tokenKind: 'server' },
+    ]);
+    expect(JSON.stringify(account)).not.toContain(body.serverTokenUUID);
+  });
+
+  it.each([
+    ['an origin with a path', { accountOrigin: ['https://shop.example/cart'] }, 'accountOrigin[0]'],
+    ['a whole top-level domain', { accountOrigin: ['https://*.com'] }, 'accountOrigin[0]'],
+    ['a zone that there is not', { accountTimezone: 'Mars/Olympus' }, 'accountTimezone'],
+    ['an entry without its ID', { tag: [{ tagName: 'x' }] }, 'tag[0].tagID'],
+    ['too many contacts', { contact: Array(101).fill({}) }, 'contact'],
+    ['no name', { accountName: '' }, 'accountName'],
+  ])('refuses %s', async (_, fields, field) => {
+    const { status, body } = await scene.post('/account/createAccount', {
+      tokenUUID: scene.tokens.operator,
+      accountName: 'Shop',
+      ...fields,
+    });
+    expect([status, body.error.field]).toEqual([400, field]);
+  });
+});
+
+describe('updateAccount', () => {
+  it('changes what is given and nothing else', async () => {
+    const before = (await get()).body.account;
+    const { body } = await update({ accountOrigin: ['https://shop.example'], tag: [{ tagID: 'new' }] });
+    expect(body).toEqual({
+      accountUUID: scene.accountUUID,
+      updated: ['accountOrigin', 'tag'],
+      contact: [],
+      status: '200',
+    });
+    const { account } = (await get()).body;
+    expect(account).toEqual({
+      ...before,
+      accountOrigin: ['https://shop.example'],
+      tag: [{ tagID: 'new', tagName: 'new', browser: true }],
+    });
+    await update({ accountOrigin: [] });
+    expect((await get()).body.account.accountOrigin).toEqual([]);
+  });
+
+  it('makes contacts, and changes those that there are', async () => {
+    const contactEmailaddress = newAddress();
+    const made = (await update({ contact: [{ contactEmailaddress, contactTitle: 'Dr' }] })).body.contact[0];
+    const { body } = await update({
+      contact: [
+        { contactEmailaddress, contactTitle: null },
+        { contactUUID: 'nobody', contactTitle: 'Dr' },
+        { contactUUID: made.contactUUID, contactLastname: 'L' },
+        {},
+      ],
+    });
+    expect(body.contact).toMatchObject([
+      { status: '200', exists: true, contactUUID: made.contactUUID },
+      { status: '404', error: { code: 'unknown_contact', field: 'contact[1].contactUUID' } },
+      { status: '200', exists: true },
+      { status: '400', error: { field: 'contact[3].contactUUID' } },
+    ]);
+  });
+});
+
+describe('the account of a request', () => {
+  it.each([
+    ['a server’s own', () => scene.tokens.server, {}, 200],
+    ['a server’s own, by name', () => scene.tokens.server, () => ({ accountUUID: scene.accountUUID }), 200],
+    ['another’s', () => scene.tokens.server, () => ({ accountUUID: other.accountUUID }), 404],
+    ['nobody’s', () => scene.tokens.server, { accountUUID: 'nobody' }, 404],
+    ['any, by name, for an operator', () => scene.tokens.operator, () => ({ accountUUID: other.accountUUID }), 200],
+    ['nobody’s, for an operator', () => scene.tokens.operator, { accountUUID: 'nobody' }, 404],
+    ['unnamed, for an operator', () => scene.tokens.operator, {}, 400],
+  ])('is %s', async (_, token, named, status) => {
+    const fields = typeof named === 'function' ? named() : named;
+    for (const answer of [await get(fields, token()), await update(fields, token())]) {
+      expect(answer.status).toBe(status);
+      if (status !== 200) expect(answer.body.error.field).toBe('accountUUID');
+    }
+  });
+});
+
+describe('tokens', () => {
+  it('are made, work, and stop working when revoked', async () => {
+    const tokenUUID = scene.tokens.server;
+    const made = (await scene.post('/account/createToken', { tokenUUID, tokenKind: 'server', tokenName: 'till' })).body;
+    expect((await get({}, made.tokenUUID)).status).toBe(200);
+    const revoked = await scene.post('/account/revokeToken', { tokenUUID, tokenID: made.tokenID });
+    expect(revoked.body).toMatchObject({ tokenID: made.tokenID, revokedTime: expect.stringMatching(/Z$/) });
+    expect((await get({}, made.tokenUUID)).status).toBe(401);
+    const again = await scene.post('/account/revokeToken', { tokenUUID, tokenID: made.tokenID });
+    expect(again.body.revokedTime).toBe(revoked.body.revokedTime);
+    const { token } = (await get()).body.account;
+    const listed = token.find(({ tokenID }: { tokenID: string }) => tokenID === made.tokenID);
+    expect(listed).toMatchObject({ tokenName: 'till', tokenKind: 'server', revokedTime: revoked.body.revokedTime });
+  });
+
+  it('of another account are not there', async () => {
+    const tokenUUID = other.serverTokenUUID;
+    const made = (await scene.post('/account/createToken', { tokenUUID, tokenKind: 'browser' })).body;
+    const answer = await scene.post('/account/revokeToken', { tokenUUID: scene.tokens.server, tokenID: made.tokenID });
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'unknown_token']);
+  });
+
+  it('are never operators’', async () => {
+    const answer = await scene.post('/account/createToken', { tokenUUID: scene.tokens.server, tokenKind: 'operator' });
+    expect([answer.status, answer.body.error.field]).toEqual([400, 'tokenKind']);
+  });
+});

@@ -1,0 +1,94 @@
+import { limits } from '@firsthand/contract/limits';
+import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
+import { cataloguesOf } from '../ingest/catalogues.ts';
+import { canonicalOrigins, newAccount } from '../ingest/new-account.ts';
+import type { AccountDetail, Store } from '../store/store.ts';
+import { checkAccountContacts } from './account-contacts.ts';
+import type { AnsweringAll } from './caller.ts';
+import { isoTime } from './iso-time.ts';
+import { namedAccount } from './named-account.ts';
+
+type AccountAnswer = AnswerOf<'getAccount'>['account'];
+
+const tokensAnswer = (tokens: AccountDetail['tokens']): AccountAnswer['token'] =>
+  tokens.flatMap(({ tokenID, kind, tokenName, text, createdTime, revokedTime }) =>
+    kind === 'operator'
+      ? []
+      : {
+          tokenID,
+          tokenKind: kind,
+          tokenName,
+          ...(text !== null && { tokenUUID: text }),
+          createdTime: isoTime(createdTime),
+          ...(revokedTime !== null && { revokedTime: isoTime(revokedTime) }),
+        },
+  );
+
+const accountAnswer = ({ catalogues: { profile, tag, attr, event }, ...account }: AccountDetail): AccountAnswer => ({
+  accountUUID: account.accountUUID,
+  accountName: account.accountName,
+  accountOrigin: [...account.accountOrigin],
+  accountTimezone: account.accountTimezone,
+  strict: account.strict,
+  createdTime: isoTime(account.createdTime),
+  profile: profile.map(({ id, name, browser }) => ({ profileID: id, profileName: name, browser })),
+  tag: tag.map(({ id, name, browser }) => ({ tagID: id, tagName: name, browser })),
+  attr: attr.map(({ id, name, browser, type }) => ({
+    attrID: id,
+    attrName: name,
+    attrType: type as AccountAnswer['attr'][number]['attrType'],
+    browser,
+  })),
+  event: event.map(({ id, name, browser }) => ({ eventID: Number(id), eventName: name, browser })),
+  token: tokensAnswer(account.tokens),
+  usage: account.usage,
+  limits,
+});
+
+/** What updateAccount may change; an absent one stays. */
+const changeable = [
+  'accountName',
+  'accountOrigin',
+  'accountTimezone',
+  'strict',
+  'profile',
+  'tag',
+  'attr',
+  'event',
+] as const satisfies (keyof InputOf<'updateAccount'>)[];
+
+export const createAccounts = (store: Store): AnsweringAll<'getAccount' | 'createAccount' | 'updateAccount'> => ({
+  getAccount: async ({ accountUUID }, caller) => {
+    const account = await namedAccount(store, caller, accountUUID);
+    return { account: accountAnswer(await store.getAccount(account)) };
+  },
+
+  createAccount: async (input, caller) => {
+    const { contacts, answer } = checkAccountContacts(input.contact);
+    const { account, browserTokenUUID, serverTokenUUID } = newAccount(input, contacts, caller.time);
+    const outcomes = await store.createAccount(account);
+    return { accountUUID: account.accountUUID, browserTokenUUID, serverTokenUUID, contact: answer(outcomes) };
+  },
+
+  updateAccount: async (input, caller) => {
+    const account = await namedAccount(store, caller, input.accountUUID);
+    const { contacts, answer } = checkAccountContacts(input.contact);
+    const { accountName, accountOrigin, accountTimezone, strict } = input;
+    const outcomes = await store.updateAccount({
+      account,
+      accountName,
+      accountOrigin: accountOrigin && canonicalOrigins(accountOrigin),
+      accountTimezone,
+      strict,
+      catalogues: cataloguesOf(input),
+      contacts,
+      time: caller.time,
+    });
+    const { accountUUID } = await store.getAccount(account);
+    return {
+      accountUUID,
+      updated: changeable.filter((name) => input[name] !== undefined),
+      contact: answer(outcomes),
+    };
+  },
+});

@@ -1,0 +1,65 @@
+/** What every answer has in common, and the one place where a Refusal becomes HTTP. */
+import type { ErrorAnswer } from '@firsthand/contract/answer';
+import { statusOf } from '@firsthand/contract/errors';
+import type { Refusal } from '../refusal.ts';
+import { openHeaders } from './cors.ts';
+
+/** One request, as far as its answer is concerned. */
+export interface Exchange {
+  readonly requestID: string;
+  /** May pages of any origin read the answer? */
+  readonly openToPages: boolean;
+  /** The server is stopping: this is the connection's last answer. */
+  readonly closing: boolean;
+}
+
+export type AnswerHeaders = Record<string, string>;
+
+/** The headers of every answer. Referrer-Policy and nosniff because a query string may hold a token. */
+export const headersOf = ({ requestID, openToPages, closing }: Exchange): AnswerHeaders => {
+  const headers: AnswerHeaders = {
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'X-Request-Id': requestID,
+  };
+  if (openToPages) Object.assign(headers, openHeaders);
+  if (closing) headers.Connection = 'close';
+  return headers;
+};
+
+/** A JSON answer. `body.status` is the HTTP status, as the published interface wants it. */
+export const jsonAnswer = <Body extends { status: string }>(
+  exchange: Exchange,
+  body: Body,
+  more?: AnswerHeaders,
+): Response => {
+  const headers = headersOf(exchange);
+  headers['Content-Type'] = 'application/json';
+  if (more) Object.assign(headers, more);
+  return new Response(JSON.stringify(body), { status: Number(body.status), headers });
+};
+
+/** An answer without a body. */
+export const emptyAnswer = (exchange: Exchange, status: number, more?: AnswerHeaders): Response =>
+  new Response(null, { status, headers: more ? Object.assign(headersOf(exchange), more) : headersOf(exchange) });
+
+const defaultRetrySeconds = 1;
+
+export const refusalAnswer = (
+  exchange: Exchange,
+  { code, field, message, retryAfterSeconds }: Refusal,
+  more?: AnswerHeaders,
+) => {
+  const status = statusOf(code);
+  const again = status === 429 || status === 503;
+  const body: ErrorAnswer = {
+    error: { code, message, ...(field !== undefined && { field }) },
+    requestID: exchange.requestID,
+    status: String(status),
+  };
+  return jsonAnswer(exchange, body, {
+    ...more,
+    ...(again && { 'Retry-After': String(Math.max(defaultRetrySeconds, Math.ceil(retryAfterSeconds ?? 0))) }),
+  });
+};

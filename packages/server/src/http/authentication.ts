@@ -1,0 +1,73 @@
+/** Whose token it is: from a request's fields or its Authorization header to what the token may act for. */
+import type { Context } from 'hono';
+import { hashToken } from '../ingest/token.ts';
+import { Refusal } from '../refusal.ts';
+import type { Access, Store } from '../store/store.ts';
+import type { AddressOf } from './client-address.ts';
+import type { Given } from './input.ts';
+import type { RateLimit } from './rate-limits.ts';
+
+const bearer = /^Bearer +(\S+) *$/i;
+
+/** The token of a request: the field tokenUUID, or else `Authorization: Bearer` (RFC 6750 section 2.1). */
+export const tokenOf = ({ tokenUUID }: Given, headers: { get(name: string): string | null }): string => {
+  if (tokenUUID !== undefined && tokenUUID !== null && tokenUUID !== '') {
+    if (typeof tokenUUID === 'string') return tokenUUID;
+    throw new Refusal('invalid_field', { field: 'tokenUUID', message: 'tokenUUID must be text' });
+  }
+  const [, token] = bearer.exec(headers.get('authorization') ?? '') ?? [];
+  if (token === undefined) throw new Refusal('missing_token', { field: 'tokenUUID' });
+  return token;
+};
+
+const mostRemembered = 10_000;
+
+export interface AuthenticationOptions {
+  readonly store: Pick<Store, 'findAccess'>;
+  readonly addressOf: AddressOf;
+  readonly unknownTokens: RateLimit;
+}
+
+/**
+ * Looks tokens up. Those that were good before are looked up each time, so that a revoked one stops at once; others are
+ * guesses until they are found, and an address has few of them, so that guessing on ends in 429 without a look, while
+ * good tokens from that same address go on.
+ */
+export const createAuthentication = ({ store, addressOf, unknownTokens }: AuthenticationOptions) => {
+  const good = new Set<string>();
+  const underWay = new Map<string, Promise<Access | undefined>>();
+
+  const remember = (hash: string) => {
+    for (const oldest of good) {
+      if (good.size < mostRemembered) break;
+      good.delete(oldest);
+    }
+    good.add(hash);
+  };
+
+  const guess = async (hash: string, address: string) => {
+    unknownTokens.take(address);
+    const access = await store.findAccess(hash);
+    if (access === undefined) return undefined;
+    unknownTokens.giveBack(address);
+    remember(hash);
+    return access;
+  };
+
+  /** A page's first requests come together, all with the same token: that is one guess. */
+  const guessOnce = (hash: string, c: Context) => {
+    const other = underWay.get(hash);
+    if (other) return other;
+    const access = guess(hash, addressOf(c)).finally(() => underWay.delete(hash));
+    underWay.set(hash, access);
+    return access;
+  };
+
+  return async (token: string, c: Context): Promise<Access> => {
+    const hash = hashToken(token);
+    const access = good.has(hash) ? await store.findAccess(hash) : await guessOnce(hash, c);
+    if (access !== undefined) return access;
+    good.delete(hash);
+    throw new Refusal('invalid_token', { field: 'tokenUUID' });
+  };
+};

@@ -1,0 +1,29 @@
+import type { AnswerOf, InputOf, OperationName } from '@firsthand/contract/operations';
+import { Refusal } from '../refusal.ts';
+import type { Access, Asker } from '../store/store.ts';
+
+/** Who asks, with a token that was found good, and when. */
+export interface Caller {
+  readonly access: Access;
+  readonly tokenUUID: string;
+  /** When the request was received. */
+  readonly time: number;
+}
+
+/** An operation: from checked input to its answer, or to a Refusal thrown. */
+export type Answering<Name extends OperationName> = (input: InputOf<Name>, caller: Caller) => Promise<AnswerOf<Name>>;
+
+export type AnsweringAll<Names extends OperationName> = { readonly [Name in Names]: Answering<Name> };
+
+/** The account that the caller's token belongs to. An operator's belongs to none. */
+export const accountOf = ({ access }: Caller): number => {
+  if (access.account === null) throw new Refusal('token_kind');
+  return access.account;
+};
+
+/** The caller, as the store asks for it. */
+export const askerOf = (caller: Caller): Asker => ({
+  account: accountOf(caller),
+  token: caller.access.token,
+  browser: caller.access.kind === 'browser',
+});

@@ -1,0 +1,70 @@
+import { Hono } from 'hono';
+import { describe, expect, it } from 'vitest';
+import { createAddressOf, createClientAddress } from './client-address.ts';
+
+describe('the client’s address', () => {
+  it.each<[string, string[], string, string | null, string]>([
+    ['is the connection’s', [], '192.0.2.1', null, '192.0.2.1'],
+    ['is not what anybody says', [], '192.0.2.1', '198.51.100.1', '192.0.2.1'],
+    ['is not what an unknown proxy says', ['10.0.0.1'], '192.0.2.1', '198.51.100.1', '192.0.2.1'],
+    ['is what a trusted proxy says', ['10.0.0.1'], '10.0.0.1', '198.51.100.1', '198.51.100.1'],
+    ['is the last that a trusted proxy says', ['10.0.0.1'], '10.0.0.1', '203.0.113.9, 198.51.100.1', '198.51.100.1'],
+    [
+      'is what comes before trusted proxies',
+      ['10.0.0.0/8'],
+      '10.1.2.3',
+      '203.0.113.9, 198.51.100.1, 10.9.9.9',
+      '198.51.100.1',
+    ],
+    ['is a proxy’s own when it says nothing', ['10.0.0.1'], '10.0.0.1', null, '10.0.0.1'],
+    ['is a proxy’s own when it says nonsense', ['10.0.0.1'], '10.0.0.1', '198.51.100.1, unknown', '10.0.0.1'],
+    ['is the first proxy’s when all are trusted', ['10.0.0.0/8'], '10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
+    ['is IPv4 under an IPv6 name', ['10.0.0.1'], '::ffff:10.0.0.1', '::ffff:198.51.100.1', '198.51.100.1'],
+    ['is IPv6', ['2001:db8:1::/48'], '2001:db8:1::5', '2001:db8:2::1', '2001:db8:2::1'],
+    ['is without its port', ['10.0.0.1'], '10.0.0.1', '198.51.100.1:4711', '198.51.100.1'],
+    ['is without brackets and port', ['10.0.0.1'], '10.0.0.1', '[2001:db8::1]:4711', '2001:db8::1'],
+    ['is nothing, without a connection', [], '', null, ''],
+  ])('%s', (_, trusted, connected, forwardedFor, expected) => {
+    expect(createClientAddress(trusted)(connected, forwardedFor)).toBe(expected);
+  });
+});
+
+describe('the hash of an address', () => {
+  const hashes = (clock?: () => number) => {
+    const addressOf = createAddressOf([], clock);
+    const app = new Hono().get('/', (c) => c.text(addressOf(c)));
+    return async (remoteAddress: string) => {
+      const response = await app.request('/', {}, { incoming: { socket: { remoteAddress } } });
+      return response.text();
+    };
+  };
+
+  it('is the same for one address, and tells nothing of it', async () => {
+    const hash = hashes();
+    expect(await hash('192.0.2.1')).toBe(await hash('192.0.2.1'));
+    expect(await hash('192.0.2.1')).toBe(await hash('::ffff:192.0.2.1'));
+    expect(await hash('192.0.2.1')).not.toBe(await hash('192.0.2.2'));
+    expect(await hash('192.0.2.1')).not.toBe(await hashes()('192.0.2.1'));
+  });
+
+  it.each([
+    ['2001:db8:0:1::1', '2001:0DB8::1:ffff:0:0:1', true],
+    ['2001:db8:0:1::1', '2001:db8:0:2::1', false],
+    ['fe80::1%eth0', 'fe80::2', true],
+    ['::1', '::2', true],
+    ['1:2:3:4:5:6:7:8', '1:2:3:4::', true],
+  ])('stands for an IPv6 network of 64 bits: %s and %s', async (one, other, same) => {
+    const hash = hashes();
+    expect((await hash(one)) === (await hash(other))).toBe(same);
+  });
+
+  it('is another one on another day', async () => {
+    let now = 0;
+    const hash = hashes(() => now);
+    const before = await hash('192.0.2.1');
+    now += 86_400_000;
+    expect(await hash('192.0.2.1')).toBe(before);
+    now += 1;
+    expect(await hash('192.0.2.1')).not.toBe(before);
+  });
+});

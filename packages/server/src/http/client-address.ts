@@ -1,0 +1,83 @@
+/** Where a request comes from: known here, for as long as it takes to count it, and written nowhere. */
+import { hash, randomBytes } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+
+const dayMilliseconds = 86_400_000;
+
+/** `::ffff:192.0.2.1` is an IPv4 address (RFC 4291 section 2.5.5.2); a zone, brackets or a port are not part of one. */
+const bare = (text: string): string => {
+  const trimmed = text.trim();
+  const inBrackets = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed)?.[1];
+  const withPort = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(trimmed)?.[1];
+  return (inBrackets ?? withPort ?? trimmed).replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
+};
+
+const createTrust = (proxies: readonly string[]) => {
+  const trusted = new BlockList();
+  for (const proxy of proxies) {
+    const [address = '', prefix] = proxy.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) trusted.addAddress(address, family);
+    else trusted.addSubnet(address, Number(prefix), family);
+  }
+  return (address: string) => {
+    const version = isIP(address);
+    return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4');
+  };
+};
+
+/** The first 64 bits of an IPv6 address: what one household or machine is given whole (RFC 6177). IPv4 as it is. */
+const networkOf = (address: string): string => {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('::');
+  const first = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  const groups =
+    tail === undefined ? first : [...first, ...Array(Math.max(0, 8 - first.length - last.length)).fill('0'), ...last];
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16))
+    .join(':');
+};
+
+/**
+ * The address of the client: the one that the connection comes from; if that is a trusted proxy's, what the proxy wrote
+ * last into X-Forwarded-For, and so on from the right for as long as those are trusted as well. What is further left
+ * anybody can have written.
+ */
+export const createClientAddress = (trustProxy: readonly string[]) => {
+  const isTrusted = createTrust(trustProxy);
+  return (connected: string, forwardedFor: string | null): string => {
+    let address = bare(connected);
+    if (trustProxy.length === 0 || !forwardedFor) return address;
+    const hops = forwardedFor.split(',');
+    while (isTrusted(address)) {
+      const hop = bare(hops.pop() ?? '');
+      if (isIP(hop) === 0) break;
+      address = hop;
+    }
+    return address;
+  };
+};
+
+export type AddressOf = (c: Context) => string;
+
+/** The client's address as a keyed hash, good for counting only; the key lives in memory for a day. */
+export const createAddressOf = (trustProxy: readonly string[], clock = () => performance.now()): AddressOf => {
+  const addressOf = createClientAddress(trustProxy);
+  let key = randomBytes(32).toString('base64');
+  let keyedAt = clock();
+  return (c) => {
+    const now = clock();
+    if (now - keyedAt > dayMilliseconds) {
+      key = randomBytes(32).toString('base64');
+      keyedAt = now;
+    }
+    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+    const forwardedFor = trustProxy.length === 0 ? null : c.req.raw.headers.get('x-forwarded-for');
+    const address = addressOf(incoming?.socket?.remoteAddress ?? '', forwardedFor);
+    return hash('sha256', key + networkOf(address), 'base64');
+  };
+};

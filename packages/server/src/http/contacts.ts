@@ -1,0 +1,172 @@
+import type { AnswerOf } from '@firsthand/contract/operations';
+import { nanoid } from 'nanoid';
+import { parseAddress } from '../identity/address.ts';
+import { contactChanges, contactValues } from '../ingest/contact-change.ts';
+import { isProof } from '../ingest/proof.ts';
+import { Refusal } from '../refusal.ts';
+import type { ClaimDetail, ContactDetail, ContactRecord, LinkDetail, NamedContact, Store } from '../store/store.ts';
+import { type AnsweringAll, accountOf, askerOf, type Caller } from './caller.ts';
+import { parseCursor, toCursor } from './cursor.ts';
+import { eventAnswer } from './events.ts';
+import { isoTime } from './iso-time.ts';
+
+type ContactAnswer = AnswerOf<'getContact'>['contact'];
+
+const attributesAnswer = (attributes: ContactDetail['attributes']) =>
+  attributes.map(([attrID, attrValue]) => ({ attrID, attrValue }));
+
+const recordAnswer = (record: ContactRecord): Omit<ContactAnswer, 'tag' | 'contactAttr'> => ({
+  contactUUID: record.contactUUID,
+  ...record.fields,
+  contactProfileName: record.contactProfileName,
+  contactStatus: record.contactStatus,
+  createdTime: isoTime(record.createdTime),
+  updatedTime: isoTime(record.updatedTime),
+  claimed: [...record.claimed],
+});
+
+const contactAnswer = (contact: ContactDetail): ContactAnswer => ({
+  ...recordAnswer(contact),
+  tag: contact.tags.map(({ tagID, tagName, opt }) => ({ tagID, tagName, opt })),
+  contactAttr: attributesAnswer(contact.attributes),
+});
+
+const claimAnswer = (claim: ClaimDetail): AnswerOf<'exportContact'>['claim'][number] => ({
+  claimID: claim.claimID,
+  contactUUID: claim.contactUUID,
+  userUUID: claim.userUUID,
+  tokenID: claim.tokenID,
+  linkID: claim.linkID,
+  createdTime: isoTime(claim.createdTime),
+  updatedTime: isoTime(claim.updatedTime),
+  state: claim.state,
+  contact: {
+    ...claim.fields,
+    contactProfileName: claim.contactProfileName,
+    contactTagID: claim.tags.join(','),
+    contactAttr: attributesAnswer(claim.attributes),
+  },
+});
+
+const linkAnswer = (link: LinkDetail): AnswerOf<'exportContact'>['link'][number] => ({
+  linkID: link.linkID,
+  userUUID: link.userUUID,
+  contactUUID: link.contactUUID,
+  linkTime: isoTime(link.linkTime),
+  verified: link.verified,
+  voided: link.voided,
+});
+
+/** The canonical form of an e-mail address that a request gives. */
+export const addressOf = (contactEmailaddress: string, field = 'contactEmailaddress'): string => {
+  const address = parseAddress(contactEmailaddress);
+  if (address !== undefined) return address;
+  throw new Refusal('invalid_field', { field, message: `${field} must be an e-mail address` });
+};
+
+interface Naming {
+  readonly contactUUID?: string | undefined;
+  readonly contactEmailaddress?: string | undefined;
+}
+
+/** The contact that a request is about, as the store is told it. */
+const named = (account: number, { contactUUID, contactEmailaddress }: Naming): NamedContact => ({
+  account,
+  contactUUID,
+  address: contactEmailaddress === undefined ? undefined : addressOf(contactEmailaddress),
+});
+
+export const createContacts = (
+  store: Store,
+): AnsweringAll<
+  'createContact' | 'getContact' | 'updateContact' | 'searchContact' | 'exportContact' | 'eraseContact'
+> => {
+  /** Whether a browser's word that the user has this address is backed by the account's own server. */
+  const isVouchedFor = async (
+    contactProof: string,
+    { address, userUUID }: { address: string; userUUID: string },
+    caller: Caller,
+  ) => {
+    const keys = await store.findProofKeys(accountOf(caller));
+    const vouched = { browserToken: caller.tokenUUID, address, userUUID };
+    if (isProof(contactProof, vouched, keys, caller.time)) return true;
+    throw new Refusal('invalid_field', {
+      field: 'contactProof',
+      message: 'contactProof must have been made for this token, address and user in the last 10 minutes',
+    });
+  };
+
+  return {
+    createContact: async (input, caller) => {
+      const asker = askerOf(caller);
+      const { userUUID, contactProof } = input;
+      const address = addressOf(input.contactEmailaddress);
+      return store.createContact({
+        ...asker,
+        userUUID,
+        address,
+        ...contactValues(input),
+        verified:
+          !asker.browser ||
+          (contactProof !== undefined && (await isVouchedFor(contactProof, { address, userUUID }, caller))),
+        requestUUID: input.requestUUID ?? null,
+        newContactUUID: nanoid(),
+        newHandle: nanoid(),
+        time: caller.time,
+      });
+    },
+
+    getContact: async ({ contactUUID, include = [] }, caller) => {
+      const asker = askerOf(caller);
+      if (asker.browser && include.length > 0) {
+        throw new Refusal('token_kind', { field: 'include', message: 'include is not for a token of kind browser' });
+      }
+      const contact = await store.getContact({ ...asker, contactUUID, include });
+      return {
+        contact: contactAnswer(contact),
+        ...(include.includes('claim') && { claim: contact.claims?.map(claimAnswer) ?? [] }),
+        ...(include.includes('link') && { link: contact.links?.map(linkAnswer) ?? [] }),
+      };
+    },
+
+    updateContact: async (input, caller) =>
+      store.updateContact({ ...named(accountOf(caller), input), ...contactChanges(input), time: caller.time }),
+
+    searchContact: async ({ limit = 100, cursor, contactEmailaddress, ...filter }, caller) => {
+      const { contacts, next } = await store.searchContact({
+        ...filter,
+        ...named(accountOf(caller), { contactEmailaddress }),
+        limit,
+        beyond: parseCursor('contacts', cursor) ?? 0,
+      });
+      return { contact: contacts.map(recordAnswer), nextCursor: toCursor('contacts', next) };
+    },
+
+    exportContact: async ({ limit = 1_000, cursor, ...naming }, caller) => {
+      const asker = askerOf(caller);
+      const beyond = parseCursor('events', cursor);
+      const contact = await store.getContact({
+        ...asker,
+        ...named(asker.account, naming),
+        include: ['claim', 'link'],
+      });
+      const { contactUUID } = contact;
+      const page = await store.getEvents({ account: asker.account, contactUUID, order: 'asc', beyond, limit });
+      return {
+        contact: contactAnswer(contact),
+        claim: contact.claims?.map(claimAnswer) ?? [],
+        link: contact.links?.map(linkAnswer) ?? [],
+        event: page.events.map((event) => eventAnswer(event)),
+        nextCursor: toCursor('events', page.next),
+      };
+    },
+
+    eraseContact: async (input, caller) => {
+      const { erasedTime, ...receipt } = await store.eraseContact({
+        ...named(accountOf(caller), input),
+        time: caller.time,
+      });
+      return { ...receipt, erasedTime: isoTime(erasedTime) };
+    },
+  };
+};

@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeContact, newUserUUID } from '../../test/fixtures/requests.ts';
+import { type Fields, openScene, type Scene } from '../../test/fixtures/scene.ts';
+
+let scene: Scene;
+let now = Date.parse('2026-06-15T12:00:00.000Z');
+beforeAll(async () => {
+  scene = await openScene({ now: () => now, account: { accountTimezone: 'Europe/London' } });
+});
+afterAll(() => scene.close());
+
+const log = (fields: Fields, kind: 'browser' | 'server' = 'browser') =>
+  scene.post('/event/logEvent', { tokenUUID: scene.tokens[kind], ...fields });
+const logMany = (fields: Fields, kind: 'browser' | 'server' = 'browser') =>
+  scene.post('/event/logEvents', { tokenUUID: scene.tokens[kind], ...fields });
+const read = (fields: Fields) => scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, ...fields });
+const count = (fields: Fields) => scene.get('/event/countEvents', { tokenUUID: scene.tokens.server, ...fields });
+
+describe('logEvent', () => {
+  it('keeps an event, and getEvent reads it back', async () => {
+    const userUUID = newUserUUID();
+    const { body } = await log({ userUUID, eventID: 7, eventAttrArray: [{ attrID: 'price', attrValue: 9.5 }] });
+    expect(body).toEqual({ eventUUID: expect.stringMatching(/^[\w-]{21}$/), status: '200' });
+    const { event, nextCursor } = (await read({ userUUID })).body;
+    expect(nextCursor).toBe('');
+    expect(event).toEqual([
+      {
+        eventUUID: body.eventUUID,
+        eventID: 7,
+        eventName: '7',
+        eventTime: '2026-06-15T12:00:00.000Z',
+        receivedTime: '2026-06-15T12:00:00.000Z',
+        userUUID,
+        contactUUID: '',
+        eventAttrArray: [{ attrID: 'price', attrValue: '9.5' }],
+      },
+    ]);
+  });
+
+  it('keeps an event once, and says so', async () => {
+    const event = { userUUID: newUserUUID(), eventID: 1, eventUUID: 'sent-twice' };
+    expect((await log(event)).body).toEqual({ eventUUID: 'sent-twice', status: '200' });
+    expect((await log(event)).body).toEqual({ eventUUID: 'sent-twice', duplicate: true, status: '200' });
+    expect((await read({ userUUID: event.userUUID })).body.event).toHaveLength(1);
+  });
+
+  it('needs a user or a contact', async () => {
+    const { status, body } = await log({ eventID: 1 });
+    expect([status, body.error.code, body.error.field]).toEqual([400, 'missing_field', 'userUUID']);
+  });
+
+  it('marks a time that no browser can mean', async () => {
+    const userUUID = newUserUUID();
+    await log({ userUUID, eventID: 1, eventTime: '2020-01-01' });
+    const [event] = (await read({ userUUID })).body.event;
+    expect(event).toMatchObject({ eventTime: '2026-06-15T12:00:00.000Z', eventTimeReplaced: true });
+  });
+
+  it('corrects a wrong clock', async () => {
+    const userUUID = newUserUUID();
+    await log({ userUUID, eventID: 1, eventTime: '2031-01-01T00:00:00Z', sentTime: '2031-01-01T00:01:00Z' });
+    expect((await read({ userUUID })).body.event[0].eventTime).toBe('2026-06-15T11:59:00.000Z');
+  });
+
+  it('by a handle is its user’s, and with another user 404', async () => {
+    const { userUUID, contactUUID } = await makeContact(scene, 'browser');
+    expect((await log({ contactUUID, eventID: 1 })).status).toBe(200);
+    expect((await log({ contactUUID, userUUID, eventID: 1 })).status).toBe(200);
+    const other = await log({ contactUUID, userUUID: newUserUUID(), eventID: 1 });
+    expect([other.status, other.body.error.code]).toEqual([404, 'unknown_contact']);
+    expect((await read({ userUUID })).body.event).toHaveLength(2);
+  });
+
+  it('by a contactUUID is for servers', async () => {
+    const { contactUUID } = await makeContact(scene, 'server');
+    expect((await log({ contactUUID, eventID: 1 }, 'browser')).status).toBe(404);
+    expect((await log({ contactUUID, eventID: 1 }, 'server')).status).toBe(200);
+    expect((await read({ contactUUID })).body.event).toMatchObject([{ contactUUID, userUUID: '' }]);
+  });
+});
+
+describe('logEvent by GET', () => {
+  const see = async (headers: Record<string, string>, init: RequestInit = {}) => {
+    const userUUID = newUserUUID();
+    const query = new URLSearchParams({ tokenUUID: scene.tokens.browser, userUUID, eventID: '1' });
+    const response = await scene.app.request(`/event/logEvent?${query}`, { headers, ...init });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const kept = (await read({ userUUID })).body.event.length;
+    return {
+      status: response.status,
+      type: response.headers.get('content-type'),
+      bytes,
+      kept,
+      headers: response.headers,
+    };
+  };
+
+  it.each([
+    ['image/avif,image/webp,*/*;q=0.8', 'image/gif'],
+    ['image/gif', 'image/gif'],
+    ['image/*, application/json', 'application/json'],
+    ['*/*', 'application/json'],
+    ['text/html', 'application/json'],
+  ])('asked for %s answers %s', async (accept, type) => {
+    const seen = await see({ Accept: accept });
+    expect([seen.status, seen.type, seen.kept]).toEqual([200, type, 1]);
+    if (type !== 'image/gif') return;
+    expect(seen.bytes.subarray(0, 6).toString()).toBe('GIF89a');
+    expect([seen.bytes.readUInt16LE(6), seen.bytes.readUInt16LE(8)]).toEqual([1, 1]);
+    expect(seen.headers.get('cache-control')).toBe('no-store');
+    expect(seen.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+  });
+
+  it('answers errors in JSON, whoever asks', async () => {
+    const { status, headers } = await scene.send('/logEvent?eventID=1', { headers: { Accept: 'image/*' } });
+    expect([status, headers.get('content-type')]).toEqual([401, 'application/json']);
+  });
+
+  it.each([
+    ['a prefetch', { 'Sec-Purpose': 'prefetch' }, {}],
+    ['a prerender', { 'Sec-Purpose': 'prefetch;prerender' }, {}],
+    ['an older prefetch', { Purpose: 'prefetch' }, {}],
+    ['HEAD', {}, { method: 'HEAD' }],
+  ])('logs nothing for %s', async (_, headers, init) => {
+    const seen = await see(headers as Record<string, string>, init);
+    expect([seen.status, seen.bytes.length, seen.kept]).toEqual([204, 0, 0]);
+  });
+});
+
+describe('logEvents', () => {
+  it('answers for each event, in their order, and one does not refuse the others', async () => {
+    const userUUID = newUserUUID();
+    const { status, body } = await logMany({
+      userUUID,
+      event: [
+        { eventID: 1, eventUUID: 'batch-first' },
+        { eventID: 'none' },
+        'no event',
+        { eventID: 2, eventUUID: 'batch-first' },
+        { eventID: 3, contactUUID: 'nobody' },
+        { eventID: 4, eventAttrArray: [{ attrID: 'a' }] },
+        { eventID: 5, eventUUID: 'batch-last' },
+      ],
+    });
+    expect(status).toBe(200);
+    expect(
+      body.event.map((event: { status: string; error?: { field: string } }) => [event.status, event.error?.field]),
+    ).toEqual([
+      ['200', undefined],
+      ['400', 'event[1].eventID'],
+      ['400', 'event[2]'],
+      ['200', undefined],
+      ['404', 'event[4].contactUUID'],
+      ['400', 'event[5].eventAttrArray[0].attrValue'],
+      ['200', undefined],
+    ]);
+    expect(body.event[3]).toEqual({ status: '200', eventUUID: 'batch-first', duplicate: true });
+    expect((await read({ userUUID })).body.event.map(({ eventID }: { eventID: number }) => eventID)).toEqual([5, 1]);
+  });
+
+  it('names the user for events that do not name their own', async () => {
+    const [userUUID, own] = [newUserUUID(), newUserUUID()];
+    await logMany({ userUUID, event: [{ eventID: 1 }, { eventID: 2, userUUID: own }] });
+    expect((await read({ userUUID })).body.event).toMatchObject([{ eventID: 1 }]);
+    expect((await read({ userUUID: own })).body.event).toMatchObject([{ eventID: 2 }]);
+  });
+
+  it('refuses an event of nobody, and keeps those of somebody', async () => {
+    const userUUID = newUserUUID();
+    const { body } = await logMany({ event: [{ eventID: 1 }, { eventID: 2, userUUID }] });
+    expect(body.event[0].error).toMatchObject({ code: 'missing_field', field: 'event[0].userUUID' });
+    expect(body.event[1].status).toBe('200');
+  });
+
+  it.each([
+    ['no events', { event: [] }, 'event'],
+    ['no list', { event: 'a' }, 'event'],
+    ['nothing', {}, 'event'],
+    ['too many events', { event: Array(1_001).fill({ eventID: 1 }) }, 'event'],
+    ['a user who is everybody', { userUUID: 'undefinedundefined', event: [{ eventID: 1 }] }, 'userUUID'],
+  ])('refuses an envelope with %s', async (_, fields, field) => {
+    const { status, body } = await logMany(fields);
+    expect([status, body.error.field]).toEqual([400, field]);
+  });
+
+  it('takes 1,000 events at once', async () => {
+    const userUUID = newUserUUID();
+    const { body } = await logMany({ userUUID, event: Array(1_000).fill({ eventID: 1 }) });
+    expect(new Set(body.event.map(({ status }: { status: string }) => status))).toEqual(new Set(['200']));
+    expect((await read({ userUUID, limit: 1_000 })).body.event).toHaveLength(1_000);
+  });
+});
+
+describe('getEvent', () => {
+  it.each(['asc', 'desc'])('reads page by page, %s, each event once', async (order) => {
+    const userUUID = newUserUUID();
+    await logMany({ userUUID, event: [1, 2, 3, 4, 5, 6, 7].map((eventID) => ({ eventID })) });
+    const seen: number[] = [];
+    let cursor = '';
+    do {
+      const { body } = await read({ userUUID, order, limit: 3, cursor });
+      seen.push(...body.event.map(({ eventID }: { eventID: number }) => eventID));
+      cursor = body.nextCursor;
+    } while (cursor);
+    expect(seen).toEqual(order === 'asc' ? [1, 2, 3, 4, 5, 6, 7] : [7, 6, 5, 4, 3, 2, 1]);
+  });
+
+  it('refuses a cursor that it never answered', async () => {
+    const { status, body } = await read({ cursor: 'abc' });
+    expect([status, body.error.field]).toEqual([400, 'cursor']);
+  });
+
+  it('adds definitions and reasons when asked', async () => {
+    const { userUUID } = await makeContact(scene);
+    await log({ userUUID, eventID: 4_711 });
+    const { body } = await read({ userUUID, include: 'definition, why' });
+    expect(body.event[0].why).toMatchObject({ rule: 'linked', verified: true });
+    const definition = body.eventDefinition.find(({ eventID }: { eventID: number }) => eventID === 4_711);
+    const time = '2026-06-15T12:00:00.000Z';
+    expect(definition).toEqual({ eventID: 4_711, eventName: '4711', count: 1, firstTime: time, lastTime: time });
+  });
+});
+
+describe('countEvents', () => {
+  it('counts by day in the account’s time zone, empty days included', async () => {
+    const userUUID = newUserUUID();
+    const times = ['2026-03-28T23:59:59Z', '2026-03-29T00:00:00Z', '2026-03-29T22:59:59Z', '2026-03-29T23:00:00Z'];
+    await logMany({ userUUID, event: times.map((eventTime) => ({ eventID: 900, eventTime })) }, 'server');
+    const { body } = await count({
+      eventID: 900,
+      from: '2026-03-28T12:00:00Z',
+      to: '2026-03-31T12:00:00Z',
+      include: 'users',
+    });
+    expect(body).toEqual({
+      count: [
+        { from: '2026-03-28T00:00:00.000Z', to: '2026-03-29T00:00:00.000Z', events: 1, users: 1 },
+        { from: '2026-03-29T00:00:00.000Z', to: '2026-03-29T23:00:00.000Z', events: 2, users: 1 },
+        { from: '2026-03-29T23:00:00.000Z', to: '2026-03-30T23:00:00.000Z', events: 1, users: 1 },
+        { from: '2026-03-30T23:00:00.000Z', to: '2026-03-31T23:00:00.000Z', events: 0, users: 0 },
+      ],
+      timezone: 'Europe/London',
+      status: '200',
+    });
+  });
+
+  it('counts until now unless told otherwise, in whole quarters of an hour', async () => {
+    now = Date.parse('2026-06-15T12:20:00Z');
+    const { body } = await count({ from: '2026-06-15T12:05:00Z', interval: 'total', timezone: 'UTC' });
+    const [bucket] = body.count;
+    expect([bucket.from, bucket.to, bucket.users]).toEqual([
+      '2026-06-15T12:00:00.000Z',
+      '2026-06-15T12:30:00.000Z',
+      undefined,
+    ]);
+  });
+
+  it.each([
+    ['an end before the beginning', { from: '2026-06-15', to: '2026-06-14' }, 'to'],
+    ['a beginning in the future', { from: '2026-07-15' }, 'to'],
+    ['too many intervals', { from: '2026-01-01', to: '2026-03-01', interval: 'hour' }, 'interval'],
+    ['a zone that there is not', { from: '2026-01-01', timezone: 'Europe/Atlantis' }, 'timezone'],
+  ])('refuses %s', async (_, fields, field) => {
+    const { status, body } = await count(fields);
+    expect([status, body.error.field]).toEqual([400, field]);
+  });
+});

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { describeFault } from './faults.ts';
+
+const text = (error: unknown) => JSON.stringify(describeFault(error));
+
+describe('what is logged of an error', () => {
+  it('is its name, code and stack', () => {
+    const error = Object.assign(new TypeError('broken'), { code: 'E_BROKEN' });
+    expect(describeFault(error)).toEqual({
+      name: 'TypeError',
+      code: 'E_BROKEN',
+      stack: expect.stringMatching(/^TypeError: broken\n.*faults\.test\.ts/),
+    });
+  });
+
+  it.each([
+    ['a token', 'server_abcdefghijklmnopqrstuvwx'],
+    ['a token with dashes', 'browser_-a_b-c'],
+    ['an e-mail address', 'ada.lovelace+x@example.com'],
+    ['an e-mail address in another script', '阿@例え.jp'],
+    ['a query string', '/logEvent?tokenUUID=abc&x=1'],
+  ])('holds no %s', (_, secret) => {
+    const error = new Error(`failed for "${secret}"`, { cause: new Error(`because of (${secret})`) });
+    expect(text(error)).toContain('failed for');
+    expect(text(error)).toContain('because of');
+    for (const part of secret.split('?').slice(-1)) expect(text(error)).not.toContain(part);
+  });
+
+  it('holds nothing else that the error carries', () => {
+    const error = Object.assign(new Error('duplicate key'), {
+      detail: 'Key (address)=(ada@example.com)',
+      row: ['secret'],
+    });
+    expect(text(error)).not.toMatch(/detail|example|secret/);
+  });
+
+  it.each([['text'], [undefined], [null], [{ a: 1 }]])('holds nothing of what is no error: %o', (thrown) => {
+    expect(Object.keys(describeFault(thrown))).toEqual(['name']);
+  });
+
+  it('ends, where causes go in a circle', () => {
+    const error = new Error('first');
+    error.cause = error;
+    expect(text(error).length).toBeLessThan(20_000);
+  });
+});

@@ -1,0 +1,43 @@
+/** Fields that come as text: of a query string, of an HTML form. A field given twice counts as it was given last. */
+import { Refusal } from '../refusal.ts';
+
+const decode = (text: string): string => {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
+  return spaced.includes('%') ? decodeURIComponent(spaced) : spaced;
+};
+
+/**
+ * The fields of `application/x-www-form-urlencoded` text (URL Standard, section 5.1), except that what isn't
+ * percent-encoded UTF-8 is refused, where that standard would put in replacement characters.
+ */
+export const parseFields = (text: string, where: string): Record<string, unknown> => {
+  const fields: [string, string][] = [];
+  try {
+    for (const pair of text.split('&')) {
+      if (pair === '') continue;
+      const equals = pair.indexOf('=');
+      if (equals < 0) fields.push([decode(pair), '']);
+      else fields.push([decode(pair.slice(0, equals)), decode(pair.slice(equals + 1))]);
+    }
+  } catch (cause) {
+    throw new Refusal('invalid_encoding', { message: `the ${where} is not percent-encoded UTF-8`, cause });
+  }
+  // Not by assignment: `__proto__` has to be a field like any other.
+  return Object.fromEntries(fields);
+};
+
+/** The fields of `multipart/form-data` (RFC 7578). Files are refused: no operation takes one. */
+export const parseMultipart = async (
+  bytes: Uint8Array<ArrayBuffer>,
+  contentType: string,
+): Promise<Record<string, unknown>> => {
+  const form = await new Response(bytes, { headers: { 'Content-Type': contentType } }).formData().catch((cause) => {
+    throw new Refusal('invalid_encoding', { message: 'the body is not the form that Content-Type says', cause });
+  });
+  for (const [name, value] of form) {
+    if (typeof value !== 'string') {
+      throw new Refusal('unsupported_media_type', { field: name, message: 'a form may hold fields, and no files' });
+    }
+  }
+  return Object.fromEntries(form);
+};

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { parseObject } from './json.ts';
+
+const nested = (depth: number, [open = '[', close = ']'] = []) =>
+  `{"a":${open.repeat(depth - 1)}1${close.repeat(depth - 1)}}`;
+
+describe('a JSON object', () => {
+  it.each([
+    ['as it is', '{"a":[1,{"b":null}]}', { a: [1, { b: null }] }],
+    ['with brackets in its strings', `{"a":"${'['.repeat(100)}"}`, { a: '['.repeat(100) }],
+    ['with quotes and backslashes in its strings', '{"a":"\\"\\\\","b":["\\\\\\""]}', { a: '"\\', b: ['\\"'] }],
+    ['32 levels deep', nested(32), JSON.parse(nested(32))],
+    ['with many lists beside each other', `{"a":[${'[],'.repeat(100)}[]]}`, { a: Array(101).fill([]) }],
+  ])('is taken %s', (_, text, expected) => {
+    expect(parseObject(text)).toEqual(expected);
+  });
+
+  it('keeps __proto__ as a name', () => {
+    const value = parseObject('{"__proto__":{"polluted":true},"a":1}');
+    expect(Object.keys(value)).toEqual(['__proto__', 'a']);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(value.polluted).toBeUndefined();
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a list', '[1]'],
+    ['null', 'null'],
+    ['text', '"a"'],
+    ['half an object', '{"a":1'],
+    ['an object and more', '{} {}'],
+    ['single quotes', "{'a':1}"],
+    ['NaN', '{"a":NaN}'],
+    ['a string without its end', '{"a":"'],
+    ['a backslash at the end', '{"a":"\\'],
+    ['a level too many', nested(33)],
+    ['a level too many of objects', nested(33, ['{"b":', '}'] as never)],
+    ['a million levels', '['.repeat(1e6)],
+    ['a million levels inside', `{"a":${'['.repeat(1e6)}${']'.repeat(1e6)}}`],
+  ])('is not %s', (_, text) => {
+    expect(() => parseObject(text)).toThrow(expect.objectContaining({ name: 'Refusal', code: 'invalid_json' }));
+  });
+});

@@ -1,0 +1,19 @@
+import { Refusal } from '../refusal.ts';
+import type { Store } from '../store/store.ts';
+import type { Caller } from './caller.ts';
+
+/** The account that a request is about: the token's own, or the one that an operator names with accountUUID. */
+export const namedAccount = async (
+  store: Pick<Store, 'findAccount'>,
+  { access }: Caller,
+  accountUUID: string | undefined,
+): Promise<number> => {
+  if (accountUUID === undefined) {
+    if (access.account !== null) return access.account;
+    throw new Refusal('missing_field', { field: 'accountUUID', message: 'accountUUID is required with this token' });
+  }
+  const account = await store.findAccount(accountUUID);
+  const another = access.account !== null && account !== access.account;
+  if (account === undefined || another) throw new Refusal('unknown_account', { field: 'accountUUID' });
+  return account;
+};

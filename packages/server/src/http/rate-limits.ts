@@ -1,0 +1,109 @@
+/** How much is let through of what browsers send, and of tokens that nobody knows. Server tokens are not limited. */
+import type { Context } from 'hono';
+import { Refusal } from '../refusal.ts';
+import type { AddressOf } from './client-address.ts';
+
+/** On average `perSecond`, and up to `burst` at once after a rest. */
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+export interface RateLimits {
+  /** Events (other calls count as one) of a browser token, of an address, of a user. */
+  readonly token: Rate;
+  readonly address: Rate;
+  readonly user: Rate;
+  /** createContact from an address, and for a user. */
+  readonly createContactAddress: Rate;
+  readonly createContactUser: Rate;
+  /** Looking up a token that turns out unknown, for an address. */
+  readonly unknownToken: Rate;
+}
+
+export const defaultRateLimits: RateLimits = {
+  token: { perSecond: 5_000, burst: 20_000 },
+  address: { perSecond: 200, burst: 2_000 },
+  user: { perSecond: 50, burst: 1_000 },
+  createContactAddress: { perSecond: 5, burst: 50 },
+  createContactUser: { perSecond: 1, burst: 20 },
+  // Never more than 20 in any minute: 10 at once, and 10 in the minute after.
+  unknownToken: { perSecond: 10 / 60, burst: 10 },
+};
+
+export interface RateLimit {
+  /** Counts `cost` against a key. Throws Refusal('too_many_requests'), and counts nothing, when that is too much. */
+  take(key: string, cost?: number): void;
+  /** Takes back one that was counted. */
+  giveBack(key: string): void;
+}
+
+const mostKeys = 100_000;
+
+/**
+ * The generic cell rate algorithm (ITU-T I.371, annex A): for each key one number, the time at which all that was
+ * counted will have been paid off. `clock` is monotonic, in milliseconds, so that setting the system's clock forgives
+ * and forbids nothing. Never more than 100,000 keys: then the paid-off ones go, and if need be the oldest.
+ */
+export const createRateLimit = ({ perSecond, burst }: Rate, clock = () => performance.now()): RateLimit => {
+  const costMilliseconds = 1_000 / perSecond;
+  const depthMilliseconds = burst * costMilliseconds;
+  const paidOffAt = new Map<string, number>();
+
+  const makeRoom = (now: number) => {
+    let surplus = paidOffAt.size - mostKeys * 0.9;
+    for (const [key, time] of paidOffAt) if (time <= now && paidOffAt.delete(key)) surplus--;
+    for (const key of paidOffAt.keys()) {
+      if (surplus-- <= 0) return;
+      paidOffAt.delete(key);
+    }
+  };
+
+  return {
+    take: (key, cost = 1) => {
+      const now = clock();
+      // What costs more than a whole burst could never pass: it is let through when nothing else is owed.
+      const time = Math.max(paidOffAt.get(key) ?? 0, now) + Math.min(cost, burst) * costMilliseconds;
+      const waitMilliseconds = time - now - depthMilliseconds;
+      // A thousandth of slack for the sums of fractions.
+      if (waitMilliseconds > 0.001) {
+        throw new Refusal('too_many_requests', { retryAfterSeconds: waitMilliseconds / 1_000 });
+      }
+      if (paidOffAt.size >= mostKeys && !paidOffAt.has(key)) makeRoom(now);
+      paidOffAt.set(key, time);
+    },
+    giveBack: (key) => {
+      const time = paidOffAt.get(key);
+      if (time !== undefined) paidOffAt.set(key, time - costMilliseconds);
+    },
+  };
+};
+
+/** A browser's call, as it is counted. */
+export interface Counted {
+  readonly token: number;
+  readonly user: string | undefined;
+  readonly events: number;
+  readonly createsContact: boolean;
+}
+
+/** Counts a browser token's call by token, address and user. */
+export const createBrowserLimits = (rates: RateLimits, addressOf: AddressOf, clock?: () => number) => {
+  const byToken = createRateLimit(rates.token, clock);
+  const byAddress = createRateLimit(rates.address, clock);
+  const byUser = createRateLimit(rates.user, clock);
+  const contactsByAddress = createRateLimit(rates.createContactAddress, clock);
+  const contactsByUser = createRateLimit(rates.createContactUser, clock);
+  return (c: Context, { token, user, events, createsContact }: Counted): void => {
+    const address = addressOf(c);
+    const userKey = user === undefined ? undefined : `${token}/${user}`;
+    byToken.take(String(token), events);
+    byAddress.take(address, events);
+    if (userKey !== undefined) byUser.take(userKey, events);
+    if (!createsContact) return;
+    contactsByAddress.take(address);
+    if (userKey !== undefined) contactsByUser.take(userKey);
+  };
+};
+
+export type TakeBrowserLimits = ReturnType<typeof createBrowserLimits>;

@@ -1,0 +1,305 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { createAdaptorServer } from '@hono/node-server';
+import { afterEach, describe, expect, it } from 'vitest';
+import { newAddress, newUserUUID } from '../../test/fixtures/requests.ts';
+import { noRateLimits, openScene, type Scene } from '../../test/fixtures/scene.ts';
+import { Refusal } from '../refusal.ts';
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const thing of open.splice(0)) await thing.close();
+});
+const begin = async (...options: Parameters<typeof openScene>) => {
+  const scene = await openScene(...options);
+  open.push(scene);
+  return scene;
+};
+
+describe('an unknown path', () => {
+  it.each(['/', '/event', '/event/logEvents/', '/Event/LogEvent', '/tracker.js', '/ada@example.com?a=b'])(
+    'is 404: %s',
+    async (path) => {
+      const scene = await begin();
+      const { status, body, headers } = await scene.send(path);
+      expect([status, body.error.code, body.status]).toEqual([404, 'unknown_operation', '404']);
+      expect(headers.get('x-request-id')).toBe(body.requestID);
+      expect(scene.logged()).not.toContain('ada');
+    },
+  );
+});
+
+describe('a base path', () => {
+  it.each(['/x/', '/x/y/'])('stands in front of every path: %s', async (basePath) => {
+    const scene = await begin({ basePath });
+    for (const path of ['healthz', 'readyz', 'openapi.json']) {
+      expect((await scene.send(`${basePath}${path}`)).status).toBe(200);
+      expect((await scene.send(`/${path}`)).status).toBe(404);
+    }
+    const event = { tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 1 };
+    expect((await scene.post(`${basePath}logEvent`, event)).status).toBe(200);
+    expect((await scene.send(`${basePath}openapi.json`)).body.servers).toEqual([{ url: basePath.slice(0, -1) }]);
+  });
+});
+
+describe('the routes for whoever runs the service', () => {
+  it('say that it lives and is ready', async () => {
+    const scene = await begin();
+    expect((await scene.send('/healthz')).body).toEqual({ status: '200' });
+    expect((await scene.send('/readyz')).body).toEqual({ status: '200' });
+    expect((await scene.send('/readyz', { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD');
+  });
+
+  it('say that it isn’t ready when the store is not fit', async () => {
+    const check = () => Promise.reject(new Error('disk gone'));
+    const scene = await begin({ wrap: (store) => ({ ...store, check }) });
+    expect((await scene.send('/healthz')).status).toBe(200);
+    const { status, body, headers } = await scene.send('/readyz');
+    expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'not_kept', '1']);
+  });
+
+  it('say so while the server stops, and every answer is its connection’s last', async () => {
+    let stopping = false;
+    const scene = await begin({ isStopping: () => stopping });
+    expect((await scene.send('/healthz')).headers.get('connection')).toBeNull();
+    stopping = true;
+    expect((await scene.send('/readyz')).status).toBe(503);
+    const event = { tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 1 };
+    const answers = [await scene.post('/logEvent', event), await scene.send('/healthz'), await scene.send('/nowhere')];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 404]);
+    expect(answers.map(({ headers }) => headers.get('connection'))).toEqual(['close', 'close', 'close']);
+  });
+});
+
+describe('a fault', () => {
+  it('is 500 without a word of why, which is in the log under the requestID', async () => {
+    const scene = await begin({
+      wrap: (store) => ({
+        ...store,
+        logEvents: () => Promise.reject(Object.assign(new Error('bug with ada@example.com'), { row: 'secret row' })),
+      }),
+    });
+    const event = { tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 1 };
+    const { status, body, headers } = await scene.post('/logEvent', event);
+    expect([status, body.error.code, headers.get('access-control-allow-origin')]).toEqual([500, 'internal', '*']);
+    expect(JSON.stringify(body)).not.toContain('bug');
+    const line =
+      scene
+        .logged()
+        .split('\n')
+        .find((text) => text.includes(body.requestID)) ?? '';
+    expect(JSON.parse(line)).toMatchObject({
+      level: 50,
+      fault: { name: 'Error', stack: expect.stringContaining('bug with …@…') },
+    });
+    expect(scene.logged()).not.toContain('secret row');
+  });
+
+  it('of keeping is 503, to be tried again after the seconds that the store says', async () => {
+    const logEvents = () => Promise.reject(new Refusal('not_kept', { retryAfterSeconds: 4.2 }));
+    const scene = await begin({ wrap: (store) => ({ ...store, logEvents }) });
+    const event = { tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 1 };
+    const { status, body, headers } = await scene.post('/logEvent', event);
+    expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'not_kept', '5']);
+  });
+});
+
+describe('rate limits', () => {
+  const limit = (of: Partial<typeof noRateLimits>) => begin({ rateLimits: { ...noRateLimits, ...of } });
+  const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } });
+  const one = { perSecond: 0.1, burst: 1 };
+  const sendEvent = (scene: Scene, kind: 'browser' | 'server', fields = {}, env?: object) =>
+    scene.send(
+      '/logEvent',
+      {
+        method: 'POST',
+        body: JSON.stringify({ tokenUUID: scene.tokens[kind], userUUID: newUserUUID(), eventID: 1, ...fields }),
+      },
+      env,
+    );
+
+  it('bind a browser token, and say when to try again', async () => {
+    const scene = await limit({ token: one });
+    expect((await sendEvent(scene, 'browser')).status).toBe(200);
+    const { status, body, headers } = await sendEvent(scene, 'browser');
+    expect([status, body.error.code]).toEqual([429, 'too_many_requests']);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThanOrEqual(9);
+    expect(headers.get('access-control-expose-headers')).toContain('Retry-After');
+    expect((await sendEvent(scene, 'server')).status).toBe(200);
+    expect((await sendEvent(scene, 'server')).status).toBe(200);
+  });
+
+  it('bind an address', async () => {
+    const scene = await limit({ address: one });
+    const statuses = [];
+    for (const address of ['192.0.2.1', '192.0.2.1', '192.0.2.2'])
+      statuses.push((await sendEvent(scene, 'browser', {}, from(address))).status);
+    expect(statuses).toEqual([200, 429, 200]);
+  });
+
+  it('bind a user', async () => {
+    const scene = await limit({ user: one });
+    const userUUID = newUserUUID();
+    expect((await sendEvent(scene, 'browser', { userUUID })).status).toBe(200);
+    expect((await sendEvent(scene, 'browser', { userUUID })).status).toBe(429);
+    expect((await sendEvent(scene, 'browser')).status).toBe(200);
+  });
+
+  it('count the events of a batch, and what is refused for its content', async () => {
+    const scene = await limit({ token: { perSecond: 0.1, burst: 10 } });
+    const batch = (events: number) =>
+      scene.post('/event/logEvents', {
+        tokenUUID: scene.tokens.browser,
+        userUUID: newUserUUID(),
+        event: Array(events).fill({ eventID: 1 }),
+      });
+    expect((await batch(8)).status).toBe(200);
+    expect((await batch(3)).status).toBe(429);
+    expect((await sendEvent(scene, 'browser', { eventID: 'none' })).status).toBe(400);
+    expect((await batch(1)).status).toBe(200);
+    expect((await sendEvent(scene, 'browser', { eventID: 'none' })).status).toBe(429);
+  });
+
+  it.each(['createContactAddress', 'createContactUser'])('bind createContact tighter: %s', async (name) => {
+    const scene = await limit({ [name]: one });
+    const userUUID = newUserUUID();
+    const create = () =>
+      scene.post('/createContact', {
+        tokenUUID: scene.tokens.browser,
+        userUUID,
+        contactEmailaddress: newAddress(),
+        contactProfileID: 'p',
+      });
+    expect([(await create()).status, (await create()).status]).toEqual([200, 429]);
+    expect((await sendEvent(scene, 'browser', { userUUID })).status).toBe(200);
+  });
+
+  it('count addresses behind a trusted proxy, and no others', async () => {
+    for (const [trustProxy, expected] of [
+      [['10.0.0.0/8'], [200, 200, 429]],
+      [[], [200, 429, 429]],
+    ] as const) {
+      const scene = await begin({ rateLimits: { ...noRateLimits, address: one }, trustProxy });
+      const statuses = [];
+      for (const client of ['192.0.2.1', '192.0.2.2', '192.0.2.1']) {
+        const query = new URLSearchParams({ tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: '1' });
+        const headers = { 'X-Forwarded-For': `203.0.113.7, ${client}` };
+        statuses.push((await scene.send(`/logEvent?${query}`, { headers }, from('10.0.0.1'))).status);
+      }
+      expect(statuses).toEqual(expected);
+    }
+  });
+});
+
+describe('the log', () => {
+  it('holds no token, no e-mail address and no query string, whatever the request', async () => {
+    const scene = await begin();
+    const contactEmailaddress = 'ada.lovelace@example.com';
+    const fields = { userUUID: newUserUUID(), contactEmailaddress, contactProfileID: 'p', eventID: 1 };
+    const { send, post, get, tokens } = scene;
+    for (const tokenUUID of [...Object.values(tokens), 'server_guessed']) {
+      const headers = { Authorization: `Bearer ${tokenUUID}`, Referer: `https://shop.example/?${tokenUUID}` };
+      for (const path of [
+        '/createContact',
+        '/logEvent',
+        '/contact/updateContact',
+        '/nowhere',
+        `/${contactEmailaddress}`,
+      ]) {
+        await post(path, { tokenUUID, ...fields }, headers);
+        await get(path, { tokenUUID, ...fields }, headers);
+        await send(path, { method: 'POST', body: `{"tokenUUID":"${tokenUUID}","${contactEmailaddress}"`, headers });
+      }
+    }
+    const lines = scene
+      .logged()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.length).toBeGreaterThan(50);
+    expect(lines.find(({ path }) => path === '/createContact')).toMatchObject({
+      method: 'POST',
+      status: expect.any(Number),
+      milliseconds: expect.any(Number),
+      requestID: expect.any(String),
+    });
+    for (const secret of [...Object.values(tokens), 'guessed', 'lovelace', 'ada', '?', 'tokenUUID', fields.userUUID]) {
+      expect(scene.logged()).not.toContain(secret);
+    }
+  });
+});
+
+describe('on a socket', () => {
+  const listen = async () => {
+    const scene = await begin();
+    const server = createAdaptorServer({ fetch: scene.app.fetch }) as Server;
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    // Before the scene, whose store it uses.
+    open.unshift({
+      close: () => {
+        const closed = once(server, 'close');
+        server.close();
+        server.closeAllConnections();
+        return closed;
+      },
+    });
+    const { port } = server.address() as AddressInfo;
+    return { scene, port, url: `http://127.0.0.1:${port}` };
+  };
+  const event = (scene: Scene, fields = {}) =>
+    JSON.stringify({ tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 1, ...fields });
+
+  it('a client that goes away in the middle of its body leaves no trace', async () => {
+    const { scene, port, url } = await listen();
+    for (let times = 0; times < 20; times++) {
+      const socket = connect(port, '127.0.0.1');
+      socket.write('POST /logEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{"tokenUUID":');
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      socket.destroy();
+    }
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    expect(scene.logged()).not.toContain('"level":50');
+  });
+
+  it('an event whose page has gone is kept', async () => {
+    const { scene, port } = await listen();
+    const userUUID = newUserUUID();
+    const body = event(scene, { userUUID });
+    const socket = connect(port, '127.0.0.1');
+    socket.write(
+      `POST /logEvent HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      () => socket.destroy(),
+    );
+    await expect
+      .poll(async () => {
+        const read = await scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, userUUID });
+        return read.body.event.length;
+      })
+      .toBe(1);
+  });
+
+  it('a body that is too large is answered 413, and the connection lives on', async () => {
+    const { scene, url } = await listen();
+    const large = await fetch(`${url}/logEvent`, { method: 'POST', body: 'x'.repeat(200_000) });
+    expect(large.status).toBe(413);
+    await large.text();
+    const chunked = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(50_000)) });
+    const endless = await fetch(`${url}/logEvent`, {
+      method: 'POST',
+      body: chunked,
+      duplex: 'half',
+    } as RequestInit).catch(() => undefined);
+    expect([413, undefined]).toContain(endless?.status);
+    expect((await fetch(`${url}/logEvent`, { method: 'POST', body: event(scene) })).status).toBe(200);
+  });
+
+  it('answers come with their length, and HEAD without a body', async () => {
+    const { scene, url } = await listen();
+    const response = await fetch(`${url}/logEvent`, { method: 'POST', body: event(scene) });
+    expect(Number(response.headers.get('content-length'))).toBe((await response.text()).length);
+    const head = await fetch(`${url}/healthz`, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+  });
+});

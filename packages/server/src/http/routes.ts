@@ -1,0 +1,79 @@
+/** What all routes share: method, preflight, requestID, refusals and faults as answers, the log line. */
+import type { Context, Handler } from 'hono';
+import { nanoid } from 'nanoid';
+import type { Logger } from 'pino';
+import { Refusal } from '../refusal.ts';
+import { type Exchange, emptyAnswer, refusalAnswer } from './answers.ts';
+import { preflightHeaders } from './cors.ts';
+import { describeFault } from './faults.ts';
+
+export interface Route {
+  /** Where GET is, HEAD is too. */
+  readonly methods: readonly ('GET' | 'POST')[];
+  readonly openToPages?: boolean | undefined;
+  readonly answer: (c: Context, exchange: Exchange) => Response | Promise<Response>;
+}
+
+export interface RouteSurroundings {
+  readonly log: Logger;
+  readonly isStopping: () => boolean;
+}
+
+const allowedMethods = (methods: Route['methods']): string[] =>
+  methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+
+/**
+ * Serves a route: never throws. Its log line names the path, which is one of ours and so holds nothing of the client's,
+ * and no query string.
+ */
+export const createRouteServer = ({ log, isStopping }: RouteSurroundings) => {
+  const answerFault = (exchange: Exchange, fault: unknown) => {
+    log.error({ requestID: exchange.requestID, fault: describeFault(fault) }, 'a request failed');
+    return refusalAnswer(exchange, new Refusal('internal'));
+  };
+
+  const answerRefusal = (exchange: Exchange, refusal: Refusal) => {
+    // A store that can't keep things says why in the cause; a full queue has none, and needs no line for each request.
+    if (refusal.code === 'not_kept' && refusal.cause !== undefined) {
+      log.warn({ requestID: exchange.requestID, fault: describeFault(refusal.cause) }, 'not kept');
+    }
+    return refusalAnswer(exchange, refusal);
+  };
+
+  return ({ methods, openToPages = false, answer }: Route): Handler => {
+    const allowed = allowedMethods(methods);
+    const allow = (openToPages ? [...allowed, 'OPTIONS'] : allowed).join(', ');
+
+    const answerMethod = (exchange: Exchange, method: string) =>
+      method === 'OPTIONS' && openToPages
+        ? emptyAnswer(exchange, 204, preflightHeaders(allowed))
+        : refusalAnswer(exchange, new Refusal('method_not_allowed'), { Allow: allow });
+
+    return async (c) => {
+      const started = performance.now();
+      const { method } = c.req;
+      const exchange: Exchange = { requestID: nanoid(), openToPages, closing: isStopping() };
+      let response: Response;
+      try {
+        response = allowed.includes(method) ? await answer(c, exchange) : answerMethod(exchange, method);
+      } catch (error) {
+        response = error instanceof Refusal ? answerRefusal(exchange, error) : answerFault(exchange, error);
+      }
+      if (log.isLevelEnabled('debug')) {
+        const milliseconds = Math.round((performance.now() - started) * 100) / 100;
+        const { requestID } = exchange;
+        log.debug({ requestID, method, path: c.req.path, status: response.status, milliseconds }, 'request');
+      }
+      return response;
+    };
+  };
+};
+
+/** The answer where no route is. The path is the client's, and may hold anything: it is not logged. */
+export const createNotFound =
+  ({ log, isStopping }: RouteSurroundings) =>
+  (): Response => {
+    const exchange: Exchange = { requestID: nanoid(), openToPages: false, closing: isStopping() };
+    log.debug({ requestID: exchange.requestID, status: 404 }, 'request');
+    return refusalAnswer(exchange, new Refusal('unknown_operation'));
+  };

@@ -1,0 +1,182 @@
+import { limits } from '@firsthand/contract/limits';
+import { Hono } from 'hono';
+import { afterEach, describe, expect, it } from 'vitest';
+import { newUserUUID } from '../../test/fixtures/requests.ts';
+import { type Fields, openScene, type Scene } from '../../test/fixtures/scene.ts';
+import { hashToken } from '../ingest/token.ts';
+import type { Access } from '../store/store.ts';
+import { createStreamReply } from './stream.ts';
+
+const open: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const thing of open.splice(0).reverse()) await thing.close();
+});
+const begin = async (...options: Parameters<typeof openScene>) => {
+  const scene = await openScene(...options);
+  open.push(scene);
+  return scene;
+};
+
+const log = (scene: Scene, eventID: number, userUUID = newUserUUID()) =>
+  scene.post('/logEvent', { tokenUUID: scene.tokens.browser, userUUID, eventID });
+
+interface Seen {
+  readonly id: string;
+  readonly eventID: number;
+}
+
+/** A stream, connected: what came so far, and whether it has ended. */
+const follow = async (scene: Scene, fields: Fields = {}, headers: Record<string, string> = {}) => {
+  const query = new URLSearchParams(fields as Record<string, string>);
+  const authorization = { Authorization: `Bearer ${scene.tokens.server}` };
+  const response = await scene.app.request(`/event/streamEvents?${query}`, {
+    headers: { ...authorization, ...headers },
+  });
+  expect(response.status).toBe(200);
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const stream = { response, text: '', ended: false, close: () => reader.cancel() };
+  open.push(stream);
+  const read = async () => {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      stream.text += new TextDecoder().decode(value);
+    }
+    stream.ended = true;
+  };
+  void read();
+  await expect.poll(() => stream.text).toMatch(/^:\n\n/);
+  const seen = (): Seen[] =>
+    [...stream.text.matchAll(/^event: event\ndata: (.*)\nid: (.*)\n\n/gm)].map(([, data = '', id = '']) => ({
+      id,
+      eventID: JSON.parse(data).eventID,
+    }));
+  return { stream, seen, ids: () => seen().map(({ eventID }) => eventID) };
+};
+
+describe('streamEvents', () => {
+  it('shows events from now on, in their order', async () => {
+    const scene = await begin();
+    await log(scene, 1);
+    const { ids, stream } = await follow(scene);
+    expect(stream.response.headers.get('content-type')).toBe('text/event-stream');
+    expect(stream.response.headers.get('cache-control')).toBe('no-store');
+    for (const eventID of [2, 3, 4]) await log(scene, eventID);
+    await expect.poll(ids).toEqual([2, 3, 4]);
+  });
+
+  it('goes on after a cursor, or where a reconnecting client has been', async () => {
+    const scene = await begin();
+    const first = await follow(scene);
+    for (const eventID of [1, 2, 3]) await log(scene, eventID);
+    await expect.poll(first.ids).toEqual([1, 2, 3]);
+    const [{ id }] = first.seen() as [Seen];
+    const byCursor = await follow(scene, { cursor: id });
+    const byHeader = await follow(scene, {}, { 'Last-Event-ID': id });
+    await log(scene, 4);
+    for (const { ids } of [byCursor, byHeader]) await expect.poll(ids).toEqual([2, 3, 4]);
+  });
+
+  it('misses nothing and repeats nothing while many clients log', async () => {
+    const scene = await begin();
+    const { ids } = await follow(scene);
+    const events = Array.from({ length: 300 }, (_, index) => index + 1);
+    await Promise.all(events.map((eventID) => log(scene, eventID)));
+    await expect.poll(() => ids().length).toBe(300);
+    expect(ids().toSorted((a, b) => a - b)).toEqual(events);
+  });
+
+  it('shows what is asked for only', async () => {
+    const scene = await begin();
+    const { ids } = await follow(scene, { eventID: '7' });
+    for (const eventID of [6, 7, 8, 7]) await log(scene, eventID);
+    await expect.poll(ids).toEqual([7, 7]);
+  });
+
+  it('ends when its token is revoked', async () => {
+    const scene = await begin();
+    const tokenUUID = scene.tokens.server;
+    const made = (await scene.post('/account/createToken', { tokenUUID, tokenKind: 'server' })).body;
+    const { stream } = await follow(scene, {}, { Authorization: `Bearer ${made.tokenUUID}` });
+    await scene.post('/account/revokeToken', { tokenUUID, tokenID: made.tokenID });
+    await expect.poll(() => stream.ended, { timeout: 3_000 }).toBe(true);
+  });
+
+  it('ends when the server stops', async () => {
+    let stopping = false;
+    const scene = await begin({ isStopping: () => stopping });
+    const { stream } = await follow(scene);
+    stopping = true;
+    await expect.poll(() => stream.ended, { timeout: 3_000 }).toBe(true);
+  });
+
+  it('lets go of the store when its client goes', async () => {
+    let listeners = 0;
+    const scene = await begin({
+      wrap: (store) => ({
+        ...store,
+        onCommit: (listener) => {
+          const stop = store.onCommit(listener);
+          listeners++;
+          return () => {
+            listeners--;
+            stop();
+          };
+        },
+      }),
+    });
+    const { stream } = await follow(scene);
+    expect(listeners).toBe(1);
+    await stream.close();
+    await expect.poll(() => listeners).toBe(0);
+  });
+
+  it('has room for so many in an account', async () => {
+    const scene = await begin();
+    const streams = [];
+    for (let some = 0; some < limits.streamsPerAccount; some++) streams.push(await follow(scene));
+    const query = { tokenUUID: scene.tokens.server };
+    const { status, headers } = await scene.get('/event/streamEvents', query);
+    expect([status, headers.get('retry-after')]).toEqual([429, '10']);
+    await streams[0]?.stream.close();
+    await expect
+      .poll(async () => {
+        const response = await scene.app.request(`/event/streamEvents?${new URLSearchParams(query)}`);
+        await response.body?.cancel();
+        return response.status;
+      })
+      .toBe(200);
+  });
+
+  it('says now and then that it is still there', async () => {
+    const scene = await begin();
+    const access = await scene.store.findAccess(hashToken(scene.tokens.server));
+    const reply = createStreamReply({ store: scene.store, isStopping: () => false, heartbeatMilliseconds: 1 });
+    const caller = { access: access as Access, tokenUUID: scene.tokens.server, time: Date.now() };
+    const exchange = { requestID: 'id', openToPages: false, closing: false };
+    const app = new Hono().get('/', (c) => reply({ c, exchange, input: {} as never, caller, ignored: [] }));
+    const reader = ((await app.request('/')).body as ReadableStream<Uint8Array>).getReader();
+    const chunks = [await reader.read(), await reader.read()];
+    await reader.cancel();
+    expect(chunks.map(({ value }) => new TextDecoder().decode(value))).toEqual([':\n\n', ':\n\n']);
+  });
+
+  it('is not opened by HEAD', async () => {
+    let listeners = 0;
+    const onCommit = () => {
+      listeners++;
+      return () => {};
+    };
+    const scene = await begin({ wrap: (store) => ({ ...store, onCommit }) });
+    const query = new URLSearchParams({ tokenUUID: scene.tokens.server });
+    const { status, headers } = await scene.send(`/event/streamEvents?${query}`, { method: 'HEAD' });
+    expect([status, headers.get('content-type'), listeners]).toEqual([200, 'text/event-stream', 0]);
+  });
+
+  it('refuses a cursor that it never answered', async () => {
+    const scene = await begin();
+    const query = { tokenUUID: scene.tokens.server };
+    expect((await scene.get('/event/streamEvents', { ...query, cursor: 'x' })).body.error.field).toBe('cursor');
+    expect((await scene.get('/event/streamEvents', query, { 'Last-Event-ID': 'x' })).status).toBe(400);
+  });
+});

@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openScene, type Scene } from '../../test/fixtures/scene.ts';
+import { trackerRoute } from './tracker-script.ts';
+
+const script = 'console.log("tracker");'.repeat(20);
+const folder = mkdtempSync(join(tmpdir(), 'tracker-'));
+const plainFolder = mkdtempSync(join(tmpdir(), 'tracker-'));
+let scene: Scene;
+beforeAll(async () => {
+  writeFileSync(join(folder, 'tracker.js'), script);
+  writeFileSync(join(folder, 'tracker.js.br'), brotliCompressSync(script));
+  writeFileSync(join(folder, 'tracker.js.gz'), gzipSync(script));
+  writeFileSync(join(plainFolder, 'tracker.js'), script);
+  scene = await openScene({ files: { tracker: folder } });
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  rmSync(plainFolder, { recursive: true });
+  await scene.close();
+});
+
+const get = async (headers: Record<string, string> = {}, init: RequestInit = {}) => {
+  const response = await scene.app.request('/tracker.js', { headers, ...init });
+  return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
+};
+
+describe('/tracker.js', () => {
+  it.each([
+    ['br, gzip', 'br', brotliDecompressSync],
+    ['gzip, deflate, br;q=1.0', 'br', brotliDecompressSync],
+    ['gzip', 'gzip', gunzipSync],
+    ['br;q=0, gzip', 'gzip', gunzipSync],
+    ['br; q=0.000, gzip;q=0', null, (bytes: Buffer) => bytes],
+    ['identity', null, (bytes: Buffer) => bytes],
+    ['', null, (bytes: Buffer) => bytes],
+  ])('to a client that accepts "%s" comes as %s', async (acceptEncoding, encoding, unpack) => {
+    const { status, headers, bytes } = await get({ 'Accept-Encoding': acceptEncoding });
+    expect([status, headers.get('content-encoding')]).toEqual([200, encoding]);
+    expect(unpack(bytes).toString()).toBe(script);
+    expect(headers.get('content-type')).toBe('text/javascript; charset=utf-8');
+    expect(headers.get('vary')).toBe('Accept-Encoding');
+    expect(headers.get('cache-control')).toBe('public, max-age=3600');
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  it('comes once, and then by its ETag', async () => {
+    const packed = { 'Accept-Encoding': 'br' };
+    const etag = (await get(packed)).headers.get('etag') as string;
+    expect(etag).toMatch(/^"[\w-]+"$/);
+    for (const ifNoneMatch of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+      const { status, headers, bytes } = await get({ ...packed, 'If-None-Match': ifNoneMatch });
+      expect([status, bytes.length, headers.get('etag')]).toEqual([304, 0, etag]);
+    }
+    expect((await get({ ...packed, 'If-None-Match': '"other"' })).status).toBe(200);
+    expect((await get({ 'If-None-Match': etag })).status).toBe(200);
+  });
+
+  it('answers HEAD, and no POST', async () => {
+    expect(await get({}, { method: 'HEAD' })).toMatchObject({ status: 200, bytes: Buffer.alloc(0) });
+    const { status, headers } = await get({}, { method: 'POST' });
+    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+  });
+
+  it('comes as it is where nothing was packed', async () => {
+    const plain = await openScene({ files: { tracker: plainFolder } });
+    const response = await plain.app.request('/tracker.js', { headers: { 'Accept-Encoding': 'br' } });
+    expect([response.headers.get('content-encoding'), await response.text()]).toEqual([null, script]);
+    await plain.close();
+  });
+
+  it('has to be built', () => {
+    expect(() => trackerRoute('/nowhere')).toThrow(/npm run build/);
+  });
+});

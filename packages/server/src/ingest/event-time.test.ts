@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { eventTimeOf, type GivenTimes } from './event-time.ts';
+
+const received = Date.parse('2026-03-01T12:00:00.000Z');
+const second = 1_000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const kept = (eventTime: number) => ({ eventTime, timeReplaced: false });
+const replaced = { eventTime: received, timeReplaced: true };
+
+describe('the time of an event', () => {
+  it.each<[string, GivenTimes, 'browser' | 'server', { eventTime: number; timeReplaced: boolean }]>([
+    ['is when it was received, when nothing is said', {}, 'browser', kept(received)],
+    ['is when it was received, when only the sending is said', { sentTime: 5 }, 'browser', kept(received)],
+    ['is what was said', { eventTime: received - hour }, 'browser', kept(received - hour)],
+    [
+      'is corrected by a clock a year slow',
+      { eventTime: received - 365 * day - minute, sentTime: received - 365 * day },
+      'browser',
+      kept(received - minute),
+    ],
+    [
+      'is corrected by a clock a year fast',
+      { eventTime: received + 365 * day - minute, sentTime: received + 365 * day },
+      'browser',
+      kept(received - minute),
+    ],
+    ['may be 7 days ago', { eventTime: received - 7 * day }, 'browser', kept(received - 7 * day)],
+    ['may not be longer ago, from a browser', { eventTime: received - 7 * day - 1 }, 'browser', replaced],
+    ['may be 5 minutes ahead', { eventTime: received + 5 * minute }, 'browser', kept(received + 5 * minute)],
+    ['may not be further ahead, from a browser', { eventTime: received + 5 * minute + 1 }, 'browser', replaced],
+    ['may be years ago, from a server', { eventTime: received - 900 * day }, 'server', kept(received - 900 * day)],
+    ['may be ahead, from a server', { eventTime: received + 9 * day }, 'server', kept(received + 9 * day)],
+    ['may be 1970, from a server', { eventTime: 0 }, 'server', kept(0)],
+    ['stays in the calendar: before 1970', { eventTime: 0, sentTime: received + 1 }, 'server', replaced],
+    ['stays in the calendar: past 9999', { eventTime: Date.UTC(9999, 11, 31), sentTime: 0 }, 'server', replaced],
+  ])('%s', (_, given, kind, expected) => {
+    expect(eventTimeOf(given, received, kind === 'browser')).toEqual(expected);
+  });
+});

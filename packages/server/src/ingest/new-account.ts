@@ -1,0 +1,39 @@
+import type { InputOf } from '@firsthand/contract/operations';
+import { parseOrigin } from '@firsthand/contract/origins';
+import { nanoid } from 'nanoid';
+import type { NewAccount } from '../store/store.ts';
+import { cataloguesOf } from './catalogues.ts';
+import { createTokenText, newToken } from './token.ts';
+
+/** Origins as they are compared with a request's; the contract has checked that they are some. */
+export const canonicalOrigins = (origins: readonly string[]): string[] => [
+  ...new Set(origins.flatMap((origin) => parseOrigin(origin) ?? [])),
+];
+
+/** An account to make, with a browser and a server token. The texts of the two are nowhere else. */
+export const newAccount = (
+  input: InputOf<'createAccount'>,
+  contacts: NewAccount['contacts'],
+  time: number,
+): { account: NewAccount; browserTokenUUID: string; serverTokenUUID: string } => {
+  const browserTokenUUID = createTokenText('browser');
+  const serverTokenUUID = createTokenText('server');
+  return {
+    browserTokenUUID,
+    serverTokenUUID,
+    account: {
+      accountUUID: nanoid(),
+      accountName: input.accountName,
+      accountOrigin: canonicalOrigins(input.accountOrigin ?? []),
+      accountTimezone: input.accountTimezone ?? 'UTC',
+      strict: input.strict ?? false,
+      catalogues: cataloguesOf(input),
+      tokens: [
+        newToken('browser', { text: browserTokenUUID, tokenID: nanoid(), tokenName: '', time }),
+        newToken('server', { text: serverTokenUUID, tokenID: nanoid(), tokenName: '', time }),
+      ],
+      contacts,
+      time,
+    },
+  };
+};

@@ -1,0 +1,54 @@
+import { eventUUIDPattern } from '@firsthand/contract/identifiers';
+import { describe, expect, it } from 'vitest';
+import { createEventUUID } from './event-uuid.ts';
+import { newEvent } from './new-event.ts';
+
+const receivedTime = Date.parse('2026-03-01T12:00:00.000Z');
+const arrival = { receivedTime, fromBrowser: true };
+const user = 'user_aaaaaaaaaaaaaaaa';
+const otherUser = 'user_bbbbbbbbbbbbbbbb';
+
+describe('a new event', () => {
+  it('holds what was logged', () => {
+    const logged = {
+      userUUID: user,
+      eventID: 7,
+      eventUUID: 'event_0001',
+      eventAttrArray: [{ attrID: 'price', attrValue: '9' }],
+    };
+    expect(newEvent(logged, {}, arrival)).toEqual({
+      userUUID: user,
+      contactUUID: null,
+      eventID: 7,
+      eventUUID: 'event_0001',
+      eventTime: receivedTime,
+      timeReplaced: false,
+      attributes: [['price', '9']],
+    });
+  });
+
+  it.each([
+    ['the envelope’s user', {}, { userUUID: user }, [user, null]],
+    ['its own user before the envelope’s', { userUUID: otherUser }, { userUUID: user }, [otherUser, null]],
+    ['its own contact before the envelope’s', { contactUUID: 'own' }, { contactUUID: 'enveloped' }, [null, 'own']],
+    ['its own user and the envelope’s contact', { userUUID: user }, { contactUUID: 'enveloped' }, [user, 'enveloped']],
+    ['nobody', {}, {}, [null, null]],
+  ])('is of %s', (_, own, envelope, expected) => {
+    const { userUUID, contactUUID } = newEvent({ eventID: 1, ...own }, envelope, arrival);
+    expect([userUUID, contactUUID]).toEqual(expected);
+  });
+
+  it('takes the envelope’s sentTime to correct its own time', () => {
+    const event = newEvent({ eventID: 1, eventTime: 1_000 }, { sentTime: 4_000 }, arrival);
+    expect(event.eventTime).toBe(receivedTime - 3_000);
+  });
+
+  it('is given an eventUUID that grows with time', () => {
+    const { eventUUID } = newEvent({ eventID: 1 }, {}, arrival);
+    expect(eventUUID).toMatch(eventUUIDPattern);
+    const made = [0, 35, 36, receivedTime, receivedTime + 1, Date.UTC(5000, 0)].map((time) =>
+      createEventUUID(time, '_'),
+    );
+    expect(made.toSorted()).toEqual(made);
+  });
+});

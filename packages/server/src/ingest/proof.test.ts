@@ -1,0 +1,47 @@
+import { createHash, createHmac } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createProof, isProof } from './proof.ts';
+
+const keyOf = (token: string) => createHash('sha256').update(token).digest();
+const key = keyOf('server_secret');
+const vouched = { browserToken: 'browser_public', address: 'ada@example.com', userUUID: 'user_aaaaaaaaaaaaaaaa' };
+const seconds = 1_772_000_000;
+const proof = createProof(vouched, key, seconds);
+const at = (later: number) => (seconds + later) * 1_000;
+
+describe('a contactProof', () => {
+  it('is made as the interface says', () => {
+    const text = '1772000000\nbrowser_public\nada@example.com\nuser_aaaaaaaaaaaaaaaa';
+    expect(proof).toBe(`1772000000.${createHmac('sha256', key).update(text).digest('hex')}`);
+  });
+
+  it.each([
+    ['at once', proof, 0, true],
+    ['in capitals', proof.toUpperCase(), 0, true],
+    ['after 10 minutes', proof, 600, true],
+    ['no later', proof, 601, false],
+    ['by a clock 5 minutes behind', proof, -300, true],
+    ['by one further behind', proof, -301, false],
+    ['with a changed second', proof.replace('1772000000', '1772000001'), 0, false],
+    ['cut short', proof.slice(0, -1), 0, false],
+    ['with more at its end', `${proof}0`, 0, false],
+    ['empty', '', 0, false],
+    ['without its HMAC', '1772000000.', 0, false],
+  ])('%s', (_, text, later, valid) => {
+    expect(isProof(text, vouched, [key], at(later))).toBe(valid);
+  });
+
+  it.each([
+    ['another address', { ...vouched, address: 'eve@example.com' }],
+    ['another user', { ...vouched, userUUID: 'user_bbbbbbbbbbbbbbbb' }],
+    ['another token', { ...vouched, browserToken: 'browser_other' }],
+  ])('does not vouch for %s', (_, other) => {
+    expect(isProof(proof, other, [key], at(0))).toBe(false);
+  });
+
+  it('may be made with any live server token, and with no other', () => {
+    expect(isProof(proof, vouched, [keyOf('server_newer'), key], at(0))).toBe(true);
+    expect(isProof(proof, vouched, [keyOf('server_newer')], at(0))).toBe(false);
+    expect(isProof(proof, vouched, [], at(0))).toBe(false);
+  });
+});

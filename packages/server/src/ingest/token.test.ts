@@ -1,0 +1,23 @@
+import { tokenKinds } from '@firsthand/contract/tokens';
+import { describe, expect, it } from 'vitest';
+import { createTokenText, hashToken, newToken } from './token.ts';
+
+describe('a token', () => {
+  it.each(tokenKinds)('names its kind (%s) and is never the same', (kind) => {
+    expect(createTokenText(kind)).toMatch(new RegExp(`^${kind}_[\\w-]{24}$`));
+    expect(createTokenText(kind)).not.toBe(createTokenText(kind));
+  });
+
+  it('is found by its SHA-256 in hex', () => {
+    expect(hashToken('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+
+  it.each([
+    ['browser', 'a text'],
+    ['server', null],
+    ['operator', null],
+  ] as const)('of kind %s is kept with the text %s', (kind, text) => {
+    const token = newToken(kind, { text: 'a text', tokenID: 'id', tokenName: 'shop', time: 5 });
+    expect(token).toEqual({ tokenID: 'id', kind, tokenName: 'shop', hash: hashToken('a text'), text, time: 5 });
+  });
+});
