@@ -1,0 +1,187 @@
+import { describe, expect, it, vi } from 'vitest';
+import { type ClientOptions, createClient, FirsthandError } from './index.ts';
+
+const url = 'https://events.shop.example/base/';
+const token = 'server_0123456789abcdefghij';
+
+/** A client whose requests are answered, one after another, by `answers`; what it sent is kept. */
+const setUp = (answers: (() => Response | Promise<Response>)[], options: Partial<ClientOptions> = {}) => {
+  const sent: Request[] = [];
+  const answer = async (input: RequestInfo | URL, init?: RequestInit) => {
+    sent.push(new Request(input, init));
+    const next = answers[Math.min(sent.length, answers.length) - 1];
+    if (!next) throw new Error('no answer was prepared');
+    const response = next();
+    return init?.signal ? Promise.race([response, rejection(init.signal)]) : response;
+  };
+  return { client: createClient({ url, token, fetch: answer, ...options }), sent };
+};
+
+const rejection = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+
+const ok = (answer: object) => () => Response.json({ ...answer, status: '200' });
+const refused =
+  (status: number, error: object, headers: Record<string, string> = {}) =>
+  () =>
+    Response.json({ error, requestID: 'request-1', status: String(status) }, { status, headers });
+const busy = refused(503, { code: 'not_kept', message: 'the store cannot keep it now' });
+const unreachable = () => Promise.reject(new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }));
+
+const failureOf = async (promise: Promise<unknown>): Promise<FirsthandError> => {
+  const error = await promise.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+  if (!(error instanceof FirsthandError)) throw new Error(`expected a FirsthandError, got ${error}`);
+  return error;
+};
+
+describe('asking', () => {
+  it('puts a read into the query string, lists as JSON text, and the token into a header only', async () => {
+    const { client, sent } = setUp([ok({ event: [], nextCursor: '' })]);
+    const answer = await client.getEvent({ userUUID: 'u'.repeat(21), limit: 5, include: ['why'], eventID: undefined });
+    expect(answer).toEqual({ event: [], nextCursor: '', status: '200' });
+    const [request] = sent;
+    const address = new URL(request?.url ?? '');
+    expect(address.origin + address.pathname).toBe('https://events.shop.example/base/event/getEvent');
+    expect(Object.fromEntries(address.searchParams)).toEqual({
+      userUUID: 'u'.repeat(21),
+      limit: '5',
+      include: '["why"]',
+    });
+    expect(request?.headers.get('authorization')).toBe(`Bearer ${token}`);
+    expect(request?.url).not.toContain(token);
+  });
+
+  it('posts what changes something as JSON', async () => {
+    const { client, sent } = setUp([ok({ contactUUID: 'c-1', updated: ['contactTitle'] })]);
+    await client.updateContact({ contactUUID: 'c-1', contactTitle: null });
+    expect(sent[0]?.method).toBe('POST');
+    expect(sent[0]?.headers.get('content-type')).toBe('application/json');
+    expect(await sent[0]?.json()).toEqual({ contactUUID: 'c-1', contactTitle: null });
+  });
+
+  it('gives up when no answer comes in time', async () => {
+    const { client } = setUp([() => new Promise<Response>(() => {})], { timeoutMs: 10 });
+    const failure = await failureOf(client.updateContact({ contactUUID: 'c-1' }));
+    expect(failure).toMatchObject({
+      status: 0,
+      code: 'unreachable',
+      message: expect.stringContaining('no answer in time'),
+    });
+  });
+
+  it('stops when the caller aborts', async () => {
+    const { client, sent } = setUp([() => new Promise<Response>(() => {})]);
+    const stop = new AbortController();
+    const asked = client.getEvent({}, { signal: stop.signal });
+    stop.abort(new Error('enough'));
+    await expect(asked).rejects.toThrow('enough');
+    expect(sent).toHaveLength(1);
+  });
+});
+
+describe('a refusal', () => {
+  it('says code, field, message and under which request it is logged', async () => {
+    const { client } = setUp([refused(400, { code: 'invalid_field', message: 'eventID must be …', field: 'eventID' })]);
+    expect(await failureOf(client.logEvent({ eventID: 0, userUUID: 'u'.repeat(21) }))).toMatchObject({
+      status: 400,
+      code: 'invalid_field',
+      message: 'eventID must be …',
+      field: 'eventID',
+      requestID: 'request-1',
+      retryAfterSeconds: undefined,
+    });
+  });
+
+  it.each([
+    ['a page of a proxy', () => new Response('<h1>Not here</h1>', { status: 404 }), 404],
+    ['no JSON in an answer of 200', () => new Response('hello'), 200],
+  ])('is told apart from %s', async (_, answer, status) => {
+    const { client } = setUp([answer]);
+    expect(await failureOf(client.getEvent({}))).toMatchObject({ status, code: 'unreadable' });
+  });
+});
+
+describe('repeating', () => {
+  it.each([
+    ['a busy store', busy],
+    ['a rate limit', refused(429, { code: 'too_many_requests', message: 'later' }, { 'retry-after': '0' })],
+    ['a broken connection', unreachable],
+  ])('outlasts %s', async (_, failing) => {
+    const { client, sent } = setUp([failing, ok({ event: [], nextCursor: '' })]);
+    await client.getEvent({});
+    expect(sent).toHaveLength(2);
+  });
+
+  it('sends an event again under the eventUUID that it had at first', async () => {
+    const { client, sent } = setUp([busy, unreachable, ok({ eventUUID: '', duplicate: true })]);
+    await client.logEvent({ eventID: 1, userUUID: 'u'.repeat(21) });
+    const bodies = await Promise.all(sent.map((request) => request.json()));
+    expect(bodies).toHaveLength(3);
+    expect(bodies[0].eventUUID).toMatch(/^[\w-]{8,64}$/);
+    expect(new Set(bodies.map((body) => body.eventUUID)).size).toBe(1);
+  });
+
+  it('gives each event of a batch its own eventUUID and keeps those that are given', async () => {
+    const { client, sent } = setUp([ok({ event: [] })]);
+    await client.logEvents({
+      userUUID: 'u'.repeat(21),
+      event: [{ eventID: 1 }, { eventID: 2, eventUUID: 'mine-mine' }],
+    });
+    const [{ event }] = await Promise.all(sent.map((request) => request.json()));
+    expect(event[0].eventUUID).toMatch(/^[\w-]{8,64}$/);
+    expect(event[1].eventUUID).toBe('mine-mine');
+  });
+
+  it('leaves alone what is not harmless twice', async () => {
+    const { client, sent } = setUp([busy]);
+    await failureOf(client.updateContact({ contactUUID: 'c-1' }));
+    expect(sent).toHaveLength(1);
+  });
+
+  it('does not wait longer than is sensible', async () => {
+    const { client, sent } = setUp([
+      refused(429, { code: 'too_many_requests', message: 'later' }, { 'retry-after': '60' }),
+    ]);
+    expect(await failureOf(client.getEvent({}))).toMatchObject({ status: 429, retryAfterSeconds: 60 });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('ends', async () => {
+    vi.useFakeTimers();
+    const { client, sent } = setUp([busy]);
+    const failed = failureOf(client.getEvent({}));
+    await vi.runAllTimersAsync();
+    expect(await failed).toMatchObject({ status: 503, code: 'not_kept' });
+    expect(sent).toHaveLength(5);
+    vi.useRealTimers();
+  });
+});
+
+describe('following events', () => {
+  const stream =
+    (...chunks: string[]) =>
+    () =>
+      new Response(new Blob(chunks).stream(), { headers: { 'content-type': 'text/event-stream' } });
+  const message = (id: string, eventID: number) => `id: ${id}\ndata: ${JSON.stringify({ eventID })}\n\n`;
+
+  it('goes on after the last event when the line breaks', async () => {
+    const { client, sent } = setUp([stream(': hello\n\n', message('a', 1), message('b', 2)), stream(message('c', 3))]);
+    const seen: number[] = [];
+    for await (const { eventID, cursor } of client.streamEvents({ eventID: 7 })) {
+      seen.push(eventID);
+      if (cursor === 'c') break;
+    }
+    expect(seen).toEqual([1, 2, 3]);
+    expect(sent.map((request) => new URL(request.url).searchParams.get('cursor'))).toEqual([null, 'b']);
+  });
+
+  it('ends when the caller aborts, and throws when the service refuses', async () => {
+    const stop = new AbortController();
+    const { client } = setUp([stream(message('a', 1)), refused(401, { code: 'invalid_token', message: 'revoked' })]);
+    for await (const _ of client.streamEvents({}, { signal: stop.signal })) stop.abort();
+    await expect(client.streamEvents({}).next()).rejects.toMatchObject({ code: 'invalid_token' });
+  });
+});

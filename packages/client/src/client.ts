@@ -1,0 +1,138 @@
+import { type OperationName, operationNames, type ResponseOf } from '@firsthand/contract';
+import { FirsthandError, toFailure, toUnreachable } from './failure.ts';
+import { identify, isRepeatable, pauseBefore, sleep } from './repeats.ts';
+import { type Fields, type RequestFor, toRequest } from './requests.ts';
+import { type FollowedEvent, parseMessages } from './stream.ts';
+
+export interface ClientOptions {
+  /** The service's root, base path included: `https://events.shop.example/firsthand` */
+  readonly url: string;
+  /** A server or an operator token. It is sent as `Authorization: Bearer`, never in a URL. */
+  readonly token?: string | undefined;
+  readonly fetch?: typeof fetch | undefined;
+  /** For one try; 10 seconds unless said. A stream has it for its first byte only. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+}
+
+type Asked = Exclude<OperationName, 'streamEvents'>;
+
+/**
+ * One function for each operation. It resolves with the answer of the service, or rejects with a FirsthandError. What is
+ * harmless to repeat (reads, logEvent, logEvents, createContact) is repeated up to four times when the service is busy
+ * or can't be reached.
+ */
+export type Client = {
+  [Name in Asked]: (request: RequestFor<Name>, options?: CallOptions) => Promise<ResponseOf<Name>>;
+} & {
+  /**
+   * Follows events as they are kept, from `cursor` or from now on. A line that breaks is taken up again where it broke;
+   * the iteration ends when the caller leaves it or aborts, and throws when the service refuses.
+   */
+  streamEvents(request: RequestFor<'streamEvents'>, options?: CallOptions): AsyncGenerator<FollowedEvent, void>;
+};
+
+export const createClient = ({ url, token, timeoutMs = 10_000, ...options }: ClientOptions): Client => {
+  const root = url.replace(/\/+$/, '');
+  const send = options.fetch ?? fetch;
+
+  /** One try: what `read` makes of a response of 2xx, or a FirsthandError. An abort by the caller is thrown as it is. */
+  const tryOnce = async <Answer>(
+    request: Request,
+    read: Read<Answer>,
+    signal: AbortSignal | undefined,
+  ): Promise<Answer> => {
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(new DOMException('no answer in time', 'TimeoutError')), timeoutMs);
+    try {
+      const response = await send(request, {
+        signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
+      });
+      if (!response.ok) throw toFailure(response, parseJSON(await response.text()));
+      return await read(response);
+    } catch (cause) {
+      if (cause instanceof FirsthandError || signal?.aborted) throw cause;
+      throw toUnreachable(timeout.signal.aborted ? timeout.signal.reason : cause, request.url);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  const ask = async <Answer>(
+    name: OperationName,
+    given: Fields,
+    read: Read<Answer>,
+    { signal }: CallOptions = {},
+  ): Promise<Answer> => {
+    const fields = identify(name, given);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await tryOnce(toRequest(root, token, name, fields), read, signal);
+      } catch (error) {
+        const pause = error instanceof FirsthandError && isRepeatable(name) ? pauseBefore(tries, error) : undefined;
+        if (pause === undefined) throw error;
+        await sleep(pause, signal);
+      }
+    }
+  };
+
+  async function* follow(given: Fields, options?: CallOptions): AsyncGenerator<FollowedEvent, void> {
+    let { cursor } = given;
+    for (let breaks = 0; ; breaks += 1) {
+      const messages = await ask('streamEvents', { ...given, cursor }, readMessages, options);
+      try {
+        for await (const { data, id } of messages) {
+          breaks = 0;
+          cursor = id || cursor;
+          if (data !== '') yield { ...(JSON.parse(data) as ResponseOf<'streamEvents'>), cursor: id };
+        }
+      } catch (error) {
+        if (error instanceof SyntaxError || options?.signal?.aborted) throw error;
+      }
+      // The line has ended or broken. A service that is being restarted needs a moment.
+      await sleep(Math.min(longestBreakMs, 100 * 2 ** breaks), options?.signal);
+    }
+  }
+
+  async function* streamEvents(given: Fields, options?: CallOptions): AsyncGenerator<FollowedEvent, void> {
+    try {
+      yield* follow(given, options);
+    } catch (error) {
+      if (!options?.signal?.aborted) throw error;
+    }
+  }
+
+  const functions = operationNames.map((name) => [
+    name,
+    name === 'streamEvents'
+      ? streamEvents
+      : (given: Fields, options?: CallOptions) => ask(name, given, readJSON, options),
+  ]);
+  return Object.fromEntries(functions) as Client;
+};
+
+type Read<Answer> = (response: Response) => Promise<Answer>;
+
+const longestBreakMs = 10_000;
+
+const parseJSON = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const readJSON: Read<unknown> = async (response) => {
+  const answer = parseJSON(await response.text());
+  if (answer === undefined) throw toFailure(response, undefined);
+  return answer;
+};
+
+const readMessages: Read<ReturnType<typeof parseMessages>> = async (response) => {
+  if (!response.body) throw toFailure(response, undefined);
+  return parseMessages(response.body);
+};

@@ -1,0 +1,81 @@
+import type { ErrorCode } from '@firsthand/contract/errors';
+
+/**
+ * An operation that was refused, or of which it isn't known whether it was carried out. `code` is one of the
+ * contract's, or `unreachable` (no answer: network, timeout) or `unreadable` (an answer that isn't the service's).
+ */
+export class FirsthandError extends Error {
+  override readonly name = 'FirsthandError';
+  /** The HTTP status; 0 when there was no answer. */
+  readonly status: number;
+  readonly code: ErrorCode | 'unreachable' | 'unreadable';
+  /** The field at fault, as a path: `event[3].eventID`. */
+  readonly field: string | undefined;
+  /** Under which the service has logged the request. */
+  readonly requestID: string | undefined;
+  /** Seconds after which to try again, when the service said so. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    message: string,
+    details: {
+      status: number;
+      code: FirsthandError['code'];
+      field?: string | undefined;
+      requestID?: string | undefined;
+      retryAfterSeconds?: number | undefined;
+      cause?: unknown;
+    },
+  ) {
+    super(message, { cause: details.cause });
+    this.status = details.status;
+    this.code = details.code;
+    this.field = details.field;
+    this.requestID = details.requestID;
+    this.retryAfterSeconds = details.retryAfterSeconds;
+  }
+}
+
+/** RFC 9110 section 10.2.3: seconds, or a date. */
+export const parseRetryAfter = (text: string | null, now: number): number | undefined => {
+  if (text === null) return undefined;
+  if (/^\d+$/.test(text.trim())) return Number(text);
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? undefined : Math.max(0, Math.ceil((time - now) / 1000));
+};
+
+const record = (value: unknown): Record<string, unknown> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** The failure that a response other than 2xx tells of; `body` is its parsed JSON, or undefined when it was none. */
+export const toFailure = (response: Response, body: unknown): FirsthandError => {
+  const answer = record(body);
+  const problem = record(answer.error);
+  const code = text(problem.code);
+  return new FirsthandError(text(problem.message) ?? `HTTP ${response.status} from something other than the service`, {
+    status: response.status,
+    code: code === undefined ? 'unreadable' : (code as ErrorCode),
+    field: text(problem.field),
+    requestID: text(answer.requestID) ?? response.headers.get('x-request-id') ?? undefined,
+    retryAfterSeconds: parseRetryAfter(response.headers.get('retry-after'), Date.now()),
+  });
+};
+
+/** The failure to get an answer at all. */
+export const toUnreachable = (cause: unknown, url: string): FirsthandError => {
+  const { origin } = new URL(url);
+  const reason =
+    cause instanceof Error && cause.name === 'TimeoutError'
+      ? 'no answer in time'
+      : [cause, record(cause).cause]
+          .map((error) => record(error).code ?? record(error).message)
+          .filter(Boolean)
+          .at(-1);
+  return new FirsthandError(`${origin} could not be reached: ${reason ?? cause}`, {
+    status: 0,
+    code: 'unreachable',
+    cause,
+  });
+};

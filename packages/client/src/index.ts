@@ -1,0 +1,4 @@
+export { type CallOptions, type Client, type ClientOptions, createClient } from './client.ts';
+export { FirsthandError } from './failure.ts';
+export type { RequestFor } from './requests.ts';
+export type { FollowedEvent } from './stream.ts';

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { type Message, parseMessages } from './stream.ts';
+
+const messagesOf = async (chunks: Uint8Array[]): Promise<Message[]> => {
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      for (const chunk of chunks) controller.enqueue(chunk);
+      controller.close();
+    },
+  });
+  const messages: Message[] = [];
+  for await (const message of parseMessages(body)) messages.push(message);
+  return messages;
+};
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+it('reads messages however the bytes were cut', async () => {
+  const text = bytes(
+    'event: kept\r\nid: 7\r\ndata: {"é":1,\r\ndata: "b":2}\r\n\r\n: still here\n\ndata:x\n\nid: 8\ndata: cut off',
+  );
+  const messages = [
+    { type: 'kept', data: '{"é":1,\n"b":2}', id: '7' },
+    { type: 'message', data: 'x', id: '7' },
+  ];
+  expect(await messagesOf([text])).toEqual(messages);
+  expect(await messagesOf(Array.from(text, (byte) => Uint8Array.of(byte)))).toEqual(messages);
+});
