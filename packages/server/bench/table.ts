@@ -1,0 +1,17 @@
+/** The middle of some figures. */
+export const median = (figures: readonly number[]): number => {
+  const sorted = [...figures].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] as number;
+  return sorted.length % 2 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
+};
+
+export const whole = (figure: number): string => Math.round(figure).toLocaleString('en');
+
+/** A Markdown table, padded so that it reads well in a terminal too. */
+export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
+  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n');
+};
