@@ -178,6 +178,18 @@ describe('following events', () => {
     expect(sent.map((request) => new URL(request.url).searchParams.get('cursor'))).toEqual([null, 'b']);
   });
 
+  it('outlasts a service that is away for long', async () => {
+    vi.useFakeTimers();
+    const away = Array.from({ length: 30 }, () => unreachable);
+    const { client } = setUp([stream(message('a', 1)), ...away, stream(message('b', 2))]);
+    const events = client.streamEvents({});
+    expect((await events.next()).value?.eventID).toBe(1);
+    const second = events.next();
+    await vi.runAllTimersAsync();
+    expect((await second).value?.eventID).toBe(2);
+    vi.useRealTimers();
+  });
+
   it('ends when the caller aborts, and throws when the service refuses', async () => {
     const stop = new AbortController();
     const { client } = setUp([stream(message('a', 1)), refused(401, { code: 'invalid_token', message: 'revoked' })]);

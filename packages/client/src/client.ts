@@ -1,6 +1,6 @@
 import { type OperationName, operationNames, type ResponseOf } from '@firsthand/contract';
 import { FirsthandError, toFailure, toUnreachable } from './failure.ts';
-import { identify, isRepeatable, pauseBefore, sleep } from './repeats.ts';
+import { identify, isRepeatable, mayPass, pauseBefore, sleep } from './repeats.ts';
 import { type Fields, type RequestFor, toRequest } from './requests.ts';
 import { type FollowedEvent, parseMessages } from './stream.ts';
 
@@ -29,8 +29,9 @@ export type Client = {
   [Name in Asked]: (request: RequestFor<Name>, options?: CallOptions) => Promise<ResponseOf<Name>>;
 } & {
   /**
-   * Follows events as they are kept, from `cursor` or from now on. A line that breaks is taken up again where it broke;
-   * the iteration ends when the caller leaves it or aborts, and throws when the service refuses.
+   * Follows events as they are kept, from `cursor` or from now on. Once begun, a line that breaks is taken up again where
+   * it broke, for as long as that takes. The iteration ends when the caller leaves it or aborts, and throws when the
+   * service refuses.
    */
   streamEvents(request: RequestFor<'streamEvents'>, options?: CallOptions): AsyncGenerator<FollowedEvent, void>;
 };
@@ -81,16 +82,19 @@ export const createClient = ({ url, token, timeoutMs = 10_000, ...options }: Cli
 
   async function* follow(given: Fields, options?: CallOptions): AsyncGenerator<FollowedEvent, void> {
     let { cursor } = given;
+    let begun = false;
     for (let breaks = 0; ; breaks += 1) {
-      const messages = await ask('streamEvents', { ...given, cursor }, readMessages, options);
       try {
+        const messages = await ask('streamEvents', { ...given, cursor }, readMessages, options);
+        begun = true;
         for await (const { data, id } of messages) {
           breaks = 0;
           cursor = id || cursor;
-          if (data !== '') yield { ...(JSON.parse(data) as ResponseOf<'streamEvents'>), cursor: id };
+          yield { ...(JSON.parse(data) as ResponseOf<'streamEvents'>), cursor: id };
         }
       } catch (error) {
-        if (error instanceof SyntaxError || options?.signal?.aborted) throw error;
+        const refused = error instanceof FirsthandError && !(begun && mayPass(error));
+        if (refused || error instanceof SyntaxError || options?.signal?.aborted) throw error;
       }
       // The line has ended or broken. A service that is being restarted needs a moment.
       await sleep(Math.min(longestBreakMs, 100 * 2 ** breaks), options?.signal);

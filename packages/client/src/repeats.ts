@@ -28,7 +28,8 @@ export const identify = (name: OperationName, fields: Fields): Fields => {
 export const isRepeatable = (name: OperationName): boolean =>
   operations[name].methods[0] === 'GET' || name === 'logEvent' || name === 'logEvents' || name === 'createContact';
 
-const mayPass = ({ code, status }: FirsthandError): boolean =>
+/** Is it a failure that waiting can help? */
+export const mayPass = ({ code, status }: FirsthandError): boolean =>
   code === 'unreachable' || status === 429 || status === 502 || status === 503 || status === 504;
 
 /**

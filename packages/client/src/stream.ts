@@ -40,12 +40,16 @@ const addLine = <M extends { type: string; data: string[]; id: string }>(message
   return message;
 };
 
+/** The service sends a comment every 15 seconds, if nothing else: a line that is silent for longer is dead. */
+const longestSilenceMs = 60_000;
+
 async function* readText(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const silence = setTimeout(() => reader.cancel().catch(() => {}), longestSilenceMs);
+      const { done, value } = await reader.read().finally(() => clearTimeout(silence));
       if (done) return;
       yield decoder.decode(value, { stream: true });
     }

@@ -1,0 +1,21 @@
+import { statSync } from 'node:fs';
+import type { Command } from 'commander';
+import { addDatabase, databasePath } from './database.ts';
+import { jsonFlag } from './flags.ts';
+import { printJSON, printLine } from './printing.ts';
+
+export const define = (command: Command): void => {
+  addDatabase(command)
+    .argument('<file>', 'where the copy goes; it must not exist')
+    .option(...jsonFlag)
+    .action(backup);
+};
+
+const backup = async (file: string, options: Record<string, unknown>): Promise<void> => {
+  const path = databasePath(options);
+  const { backupDatabase } = await import('../store/sqlite/backup.ts');
+  await backupDatabase(path, file);
+  const { size } = statSync(file);
+  if (options.json) return printJSON({ file, bytes: size });
+  printLine(`${file} is a whole copy of ${path}: ${size} bytes`);
+};

@@ -1,0 +1,56 @@
+import type { Command } from 'commander';
+import { type Config, type SettingName, settings } from '../config.ts';
+import { addSettings, settingsOf } from './flags.ts';
+
+const names = Object.keys(settings) as SettingName[];
+
+/** EX_SOFTWARE of sysexits.h, told apart from a start that failed. */
+const fatalExitCode = 70;
+/** A stop takes less than five seconds, whatever happens. */
+const stopLimitMs = 4_900;
+
+export const define = (command: Command): void => {
+  addSettings(command, names)
+    .option('--demo', 'with a demo page, and a first account made when there is none')
+    .action((options) => run(settingsOf(names, options), Boolean(options.demo)));
+};
+
+const run = async (config: Config, demo: boolean): Promise<void> => {
+  // A line a start is no use to somebody who reads the welcome in a terminal.
+  const level = config.logLevel ?? (demo ? 'warn' : 'info');
+  const [{ serve }, { createLog }] = await Promise.all([import('../serve.ts'), import('../log.ts')]);
+  const log = createLog(level);
+  // Before the start, so that a signal during it is not lost.
+  let signalled: (signal: NodeJS.Signals) => void = () => {};
+  const stopAsked = new Promise<NodeJS.Signals>((resolve) => {
+    signalled = resolve;
+  });
+  let signals = 0;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      signals += 1;
+      if (signals > 1) process.exit(1);
+      signalled(signal);
+    });
+  }
+
+  // A fault of the program: what it says goes through the log, where secrets are taken out.
+  process.on('uncaughtException', (err) => {
+    log.fatal({ err }, 'the server has failed');
+    process.exit(fatalExitCode);
+  });
+
+  const serving = await serve(config, { log, demo, onFatal: () => process.exit(fatalExitCode) });
+  if (demo) {
+    const { welcome } = await import('../demo/welcome.ts');
+    process.stdout.write(`${welcome({ url: serving.url, databaseURL: config.databaseURL, demo: serving.demo })}\n`);
+  }
+
+  const signal = await stopAsked;
+  log.info({ signal }, 'stopping');
+  setTimeout(() => {
+    log.error('the stop took too long');
+    process.exit(1);
+  }, stopLimitMs).unref();
+  process.exitCode = (await serving.close()) > 0 ? 1 : 0;
+};

@@ -1,0 +1,23 @@
+/** The running server that a command asks, with a server token. */
+import type { Client } from '@firsthand/client';
+import { type Command, Option } from 'commander';
+import { rootURL } from '../root-url.ts';
+import { WrongUsage } from './failing.ts';
+import { settingsOf } from './flags.ts';
+
+export const addServer = (command: Command): Command =>
+  command
+    .option('--url <url>', "the server's root (from HOST, PORT and BASE_PATH unless given)")
+    .addOption(
+      new Option('--token <token>', 'a server token; better in FIRSTHAND_TOKEN, where no list of processes shows it'),
+    );
+
+/** A client of the server that the flags and variables name. */
+export const connect = async (options: { readonly url?: string; readonly token?: string }): Promise<Client> => {
+  const token = options.token ?? process.env.FIRSTHAND_TOKEN;
+  if (!token) throw new WrongUsage('a server token is required: set FIRSTHAND_TOKEN, or give --token');
+  const url = options.url ?? rootURL(settingsOf(['host', 'port', 'basePath'], {}));
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) throw new WrongUsage('--url must be like http://127.0.0.1:3000');
+  const { createClient } = await import('@firsthand/client');
+  return createClient({ url, token });
+};

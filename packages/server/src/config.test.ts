@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { BadConfiguration, readConfig, settings } from './config.ts';
+import { defaultRateLimits } from './http/rate-limits.ts';
+
+it('needs nothing to be given', () => {
+  expect(readConfig({})).toEqual({
+    port: 3000,
+    host: '127.0.0.1',
+    basePath: '/',
+    databaseURL: 'sqlite:./data/firsthand.db',
+    operatorToken: undefined,
+    trustProxy: undefined,
+    rateLimits: undefined,
+    retentionDays: undefined,
+    logLevel: undefined,
+  });
+});
+
+it('counts an empty variable as not given', () => {
+  const empty = Object.fromEntries(Object.values(settings).map(({ variable }) => [variable, '']));
+  expect(readConfig(empty)).toEqual(readConfig({}));
+});
+
+it('prefers a flag to its variable', () => {
+  expect(readConfig({ PORT: '1', HOST: '::1' }, { port: '2' })).toMatchObject({ port: 2, host: '::1' });
+});
+
+describe.each([
+  [
+    'PORT',
+    [
+      ['0', 0],
+      ['65535', 65_535],
+    ],
+    ['65536', '-1', '3e3', '0x10', '1.5', 'http'],
+  ],
+  ['HOST', ['127.0.0.1', '::', '0.0.0.0', 'localhost', 'a.example'], ['a b', 'http://a', 'a/b', '-a', '[::1]']],
+  [
+    'BASE_PATH',
+    [
+      ['/', '/'],
+      ['/a', '/a/'],
+      ['/a/', '/a/'],
+      ['/a/b.c', '/a/b.c/'],
+    ],
+    ['a', '//', '/a//b', '/a?b', '/a b', '/:a', '/*', '/a/../b', '/.'],
+  ],
+  [
+    'DATABASE_URL',
+    ['sqlite:x.db', 'sqlite:/var/x.db', 'sqlite::memory:'],
+    ['sqlite:', 'x.db', 'mysql://x', 'file:x.db'],
+  ],
+  [
+    'OPERATOR_TOKEN',
+    [`operator_${'a'.repeat(22)}`],
+    [`operator_${'a'.repeat(21)}`, 'a'.repeat(40), `operator_${'a '.repeat(20)}`],
+  ],
+  [
+    'TRUST_PROXY',
+    [['10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']]],
+    ['true', '10.0.0.0/33', '10.0.0.0/8/8', '1.2.3', '10.0.0.1,', '::1/129'],
+  ],
+  [
+    'RETENTION_DAYS',
+    [
+      ['1', 1],
+      ['3650', 3650],
+    ],
+    ['0', '1.5', 'never', '-1'],
+  ],
+  ['LOG_LEVEL', ['debug', 'silent'], ['verbose', 'DEBUG']],
+  [
+    'RATE_LIMIT',
+    [
+      [
+        'address=1/2, user=0.5/10',
+        { ...defaultRateLimits, address: { perSecond: 1, burst: 2 }, user: { perSecond: 0.5, burst: 10 } },
+      ],
+    ],
+    ['address', 'address=1', 'address=0/5', 'address=5/0', 'nobody=1/1', 'address=1/1;user=1/1', '__proto__=1/1'],
+  ],
+] as const)('%s', (variable, good, bad) => {
+  const name = Object.entries(settings).find(([, setting]) => setting.variable === variable)?.[0];
+  if (!name) throw new Error(`there is no ${variable}`);
+
+  it.each(good.map((entry) => (typeof entry === 'string' ? ([entry, entry] as const) : entry)))(
+    'may be %s',
+    (given, value) => {
+      expect(readConfig({ [variable]: given })).toHaveProperty(name, value);
+      expect(readConfig({}, { [name]: given })).toHaveProperty(name, value);
+    },
+  );
+
+  it.each(bad)('may not be %s', (given) => {
+    expect(() => readConfig({ [variable]: given })).toThrow(BadConfiguration);
+    expect(() => readConfig({ [variable]: given })).toThrow(new RegExp(`^${variable} \\(or --[a-z-]+\\) must be `));
+  });
+});
+
+it('names everything that is wrong at once, and shows no secret', () => {
+  const secret = 'operator_too-short';
+  expect(() => readConfig({ PORT: 'x', OPERATOR_TOKEN: secret })).toThrow(/^PORT .*\nOPERATOR_TOKEN [^\n]*$/);
+  expect(() => readConfig({ PORT: 'x', OPERATOR_TOKEN: secret })).not.toThrow(secret);
+});
+
+it('says that PostgreSQL is not there yet', () => {
+  expect(() => readConfig({ DATABASE_URL: 'postgres://me:secret@db/x' })).toThrow(
+    /^DATABASE_URL names a PostgreSQL database/,
+  );
+  expect(() => readConfig({ DATABASE_URL: 'postgres://me:secret@db/x' })).not.toThrow('secret');
+});

@@ -1,0 +1,177 @@
+/** What can be configured: environment variables, each with a flag of the same name, which wins over it. */
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { defaultRateLimits, type RateLimits } from './http/rate-limits.ts';
+
+/** One or more settings that can't be used. The message has a line for each, with its name and what it should look like. */
+export class BadConfiguration extends Error {
+  override readonly name = 'BadConfiguration';
+}
+
+const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/)
+    .transform(Number)
+    .pipe(z.number().min(least).max(most));
+
+/** `/` or `/some/path/`: with a slash at its end, given or not. */
+const basePath = z
+  .string()
+  .regex(/^\/(?:(?!\.{1,2}(?:\/|$))[\w.~-]+\/?)*$/)
+  .transform((path) => (path.endsWith('/') ? path : `${path}/`));
+
+const isNetwork = (entry: string): boolean => {
+  const [address = '', prefix, ...rest] = entry.split('/');
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return (
+    bits > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
+  );
+};
+
+const networks = z
+  .string()
+  .transform((list) => list.split(',').map((entry) => entry.trim()))
+  .refine((entries) => entries.every(isNetwork));
+
+const rateNames = Object.keys(defaultRateLimits) as (keyof RateLimits)[];
+const rate = new RegExp(`^(${rateNames.join('|')})=(\\d{1,9}(?:\\.\\d{1,6})?)/(\\d{1,9})$`);
+
+const rateLimits = z.string().transform((list, context): RateLimits => {
+  const limits = { ...defaultRateLimits };
+  for (const entry of list.split(',')) {
+    const [, name, perSecond, burst] = rate.exec(entry.trim()) ?? [];
+    if (Number(perSecond) > 0 && Number(burst) > 0) {
+      limits[name as keyof RateLimits] = { perSecond: Number(perSecond), burst: Number(burst) };
+    } else context.addIssue('is no rate');
+  }
+  return limits;
+});
+
+interface Setting<Value> {
+  readonly variable: string;
+  readonly flag: string;
+  /** For `--help`. */
+  readonly means: string;
+  /** Ends the sentence "PORT must be …". */
+  readonly form: string;
+  readonly schema: z.ZodType<Value, string>;
+  readonly fallback?: string;
+  /** Its value is not repeated in a message. */
+  readonly secret?: true;
+}
+
+const setting = <Value>(definition: Setting<Value>) => definition;
+const orNone = <Value>(schema: z.ZodType<Value, string>) => schema as z.ZodType<Value | undefined, string>;
+
+export const settings = {
+  port: setting({
+    variable: 'PORT',
+    flag: '--port <number>',
+    means: 'port to listen on; 0 takes any free one',
+    form: 'a whole number from 0 to 65535',
+    schema: wholeNumber(0, 65_535),
+    fallback: '3000',
+  }),
+  host: setting({
+    variable: 'HOST',
+    flag: '--host <name>',
+    means: 'address to listen on; 0.0.0.0 is every IPv4 one, :: every one',
+    form: 'an IP address or a host name, such as 127.0.0.1 or 0.0.0.0',
+    schema: z.string().refine((host) => isIP(host) !== 0 || /^[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?$/i.test(host)),
+    fallback: '127.0.0.1',
+  }),
+  basePath: setting({
+    variable: 'BASE_PATH',
+    flag: '--base-path <path>',
+    means: 'path below which everything is served',
+    form: 'a path that begins with a slash, such as / or /firsthand',
+    schema: basePath,
+    fallback: '/',
+  }),
+  databaseURL: setting({
+    variable: 'DATABASE_URL',
+    flag: '--database-url <url>',
+    means: 'where the data is kept: sqlite:<file>, or sqlite::memory: to forget it at the end',
+    form: 'sqlite:<file>, such as sqlite:./data/firsthand.db, or sqlite::memory:',
+    schema: z.string().regex(/^sqlite:[^\0]+$/),
+    fallback: 'sqlite:./data/firsthand.db',
+    secret: true,
+  }),
+  operatorToken: setting({
+    variable: 'OPERATOR_TOKEN',
+    flag: '--operator-token <token>',
+    means: 'a token that may create accounts; none unless given',
+    form: 'operator_ followed by at least 22 random characters of A-Z a-z 0-9 _ -',
+    schema: orNone(z.string().regex(/^operator_[\w-]{22,200}$/)),
+    secret: true,
+  }),
+  trustProxy: setting({
+    variable: 'TRUST_PROXY',
+    flag: '--trust-proxy <list>',
+    means: 'proxies whose X-Forwarded-For is believed: IP addresses and networks, separated by commas',
+    form: 'IP addresses and networks, separated by commas, such as 10.0.0.0/8,::1',
+    schema: orNone(networks),
+  }),
+  rateLimits: setting({
+    variable: 'RATE_LIMIT',
+    flag: '--rate-limit <list>',
+    means: `what is let through, as name=perSecond/burst,…; names: ${rateNames.join(', ')}`,
+    form: `name=perSecond/burst,… (such as address=200/2000) with names from: ${rateNames.join(', ')}`,
+    schema: orNone(rateLimits),
+  }),
+  retentionDays: setting({
+    variable: 'RETENTION_DAYS',
+    flag: '--retention-days <days>',
+    means: 'delete events that were received longer ago than this; kept for ever unless given',
+    form: 'a whole number of days, 1 or more',
+    schema: orNone(wholeNumber(1, 99_999)),
+  }),
+  logLevel: setting({
+    variable: 'LOG_LEVEL',
+    flag: '--log-level <level>',
+    means: 'least important lines to log (standard error): trace, debug, info, warn, error, fatal or silent',
+    form: 'one of: trace, debug, info, warn, error, fatal, silent',
+    schema: orNone(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])),
+  }),
+} as const;
+
+export type SettingName = keyof typeof settings;
+export type Config = { readonly [Name in SettingName]: z.output<(typeof settings)[Name]['schema']> };
+
+/** What a setting was given as, by its name; from flags. */
+export type Flags = { readonly [Name in SettingName]?: string | undefined };
+
+const complain = ({ variable, flag, form, secret }: Setting<unknown>, given: string): string => {
+  if (variable === 'DATABASE_URL' && /^postgres(ql)?:/i.test(given)) {
+    return 'DATABASE_URL names a PostgreSQL database, and this build keeps its data in SQLite only: give sqlite:<file>';
+  }
+  const [name] = flag.split(' ');
+  return `${variable} (or ${name}) must be ${form}${secret ? '' : `; not ${JSON.stringify(given.slice(0, 80))}`}`;
+};
+
+/**
+ * The settings that are asked for, checked. A variable that is empty counts as not given. Throws BadConfiguration, which
+ * names everything that is wrong at once.
+ */
+export const readSettings = <Name extends SettingName>(
+  names: readonly Name[],
+  env: Readonly<Record<string, string | undefined>>,
+  flags: Flags = {},
+): Pick<Config, Name> => {
+  const problems: string[] = [];
+  const entries = names.map((name) => {
+    const definition: Setting<unknown> = settings[name];
+    const given = flags[name] ?? (env[definition.variable] || definition.fallback);
+    if (given === undefined) return [name, undefined];
+    const result = definition.schema.safeParse(given);
+    if (!result.success) problems.push(complain(definition, given));
+    return [name, result.data];
+  });
+  if (problems.length > 0) throw new BadConfiguration(problems.join('\n'));
+  return Object.fromEntries(entries) as Pick<Config, Name>;
+};
+
+/** Everything that a server needs. */
+export const readConfig = (env: Readonly<Record<string, string | undefined>>, flags?: Flags): Config =>
+  readSettings(Object.keys(settings) as SettingName[], env, flags);

@@ -1,0 +1,36 @@
+/** The demo: a shop page with the script tag, and beside it what the service holds about the browser that looks at it. */
+import type { Hono } from 'hono';
+import type { Store } from '../store/store.ts';
+import { openDemoAccount } from './account.ts';
+import { createPage } from './page.ts';
+import { createStream } from './stream.ts';
+
+export interface Demo {
+  readonly browserToken: string;
+  /** Only from the start that makes the account. */
+  readonly serverToken: string | undefined;
+  /** Adds the demo's pages below `basePath`, which ends in a slash. */
+  addTo(app: Hono, basePath: string): void;
+}
+
+/** Undefined when the database holds accounts and none of them is the demo's. */
+export const openDemo = async (options: {
+  readonly store: Store;
+  readonly isStopping: () => boolean;
+}): Promise<Demo | undefined> => {
+  const account = await openDemoAccount(options.store, Date.now());
+  if (!account) return undefined;
+  const { asker, browserToken, serverToken } = account;
+  const page = createPage(browserToken);
+  const stream = createStream({ ...options, asker });
+  return {
+    browserToken,
+    serverToken,
+    addTo: (app, basePath) => {
+      app.get(`${basePath}demo/`, page);
+      app.get(`${basePath}demo/stream`, stream);
+      const roots = new Set([basePath, basePath.replace(/(?<=.)\/$/, ''), `${basePath}demo`]);
+      for (const path of roots) app.get(path, (c) => c.redirect(`${basePath}demo/`));
+    },
+  };
+};

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { isLocalVisitor } from './loopback.ts';
+
+const visitor = (remoteAddress: string | undefined, headers: Record<string, string>) =>
+  isLocalVisitor({ remoteAddress, headers: new Headers({ host: 'localhost:3000', ...headers }) });
+
+it.each([
+  ['127.0.0.1', {}],
+  ['127.8.9.10', { host: '127.0.0.1:3000' }],
+  ['::1', { host: '[::1]:3000' }],
+  ['::ffff:127.0.0.1', { host: 'LocalHost' }],
+  ['127.0.0.1', { host: 'shop.localhost' }],
+  ['127.0.0.1', { 'sec-fetch-site': 'same-origin' }],
+])('somebody at this machine: %s %j', (address, headers) => {
+  expect(visitor(address, headers)).toBe(true);
+});
+
+it.each([
+  ['from another machine', '192.0.2.1', {}],
+  ['from another machine, over IPv6', '2001:db8::1', {}],
+  ['through a container bridge', '172.17.0.1', {}],
+  ['through a proxy on this machine', '127.0.0.1', { 'x-forwarded-for': '192.0.2.1' }],
+  ['through a proxy that speaks RFC 7239', '127.0.0.1', { forwarded: 'for=192.0.2.1' }],
+  ['a name that was pointed here (DNS rebinding)', '127.0.0.1', { host: 'evil.example:3000' }],
+  ['a name that looks like ours', '127.0.0.1', { host: 'localhost.evil.example' }],
+  ['a name that begins with our address', '127.0.0.1', { host: '127.0.0.1.evil.example' }],
+  ['no name at all', '127.0.0.1', { host: '' }],
+  ['a page of another site', '127.0.0.1', { 'sec-fetch-site': 'cross-site' }],
+  ['a connection that is gone', undefined, {}],
+])('nobody at this machine: %s', (_, address, headers) => {
+  expect(visitor(address, headers)).toBe(false);
+});

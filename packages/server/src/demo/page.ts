@@ -1,0 +1,42 @@
+/** `/demo/`: the shop page, with the script tag as any site would carry it. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import type { Handler } from 'hono';
+
+const template = new URL('./page.html', import.meta.url);
+const snippet = new URL('../../../tracker/dist/snippet.html', import.meta.url);
+
+/** The script tag for a page: built by the tracker, filled in here. Throws when the tracker hasn't been built. */
+export const scriptTag = (src: string, token: string): string => {
+  if (!existsSync(snippet)) throw new Error('the tracker is not built yet, and the demo needs it: npm run build');
+  return readFileSync(snippet, 'utf8').trim().replaceAll('{src}', src).replaceAll('{token}', token);
+};
+
+/** Only what carries this answer's nonce runs or styles; nothing is loaded from, or sent to, anywhere else. */
+const policy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+
+export const createPage = (browserToken: string): Handler => {
+  const page = readFileSync(template, 'utf8').replace('{snippet}', () =>
+    scriptTag('../tracker.js', browserToken).replaceAll('<script', '<script nonce="{nonce}"'),
+  );
+  return (c) => {
+    const nonce = randomBytes(16).toString('base64url');
+    return c.html(page.replaceAll('{nonce}', nonce), 200, {
+      'Content-Security-Policy': policy(nonce),
+      'Cache-Control': 'no-store',
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Referrer-Policy': 'same-origin',
+      'X-Content-Type-Options': 'nosniff',
+    });
+  };
+};

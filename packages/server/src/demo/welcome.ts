@@ -1,0 +1,43 @@
+/** What a newcomer reads in the terminal. */
+import type { Demo } from './demo.ts';
+import { scriptTag } from './page.ts';
+
+export interface WelcomeOptions {
+  /** The REST root, without a slash at its end. */
+  readonly url: string;
+  readonly databaseURL: string;
+  readonly demo: Demo | undefined;
+}
+
+/** The tokens are said once, by the start that makes them. */
+export const welcome = ({ url, databaseURL, demo }: WelcomeOptions): string => {
+  const file = databaseURL.replace(/^sqlite:/, '');
+  const keeps = file === ':memory:' ? 'forgets its data when it stops' : `keeps its data in ${file}`;
+  const lines = ['', `Firsthand is running, and ${keeps}`, ''];
+  if (demo) lines.push(`  Demo page   ${url}/demo/`);
+  lines.push(`  API         ${url}/`);
+  if (!demo) {
+    lines.push('', 'The database has accounts of its own, so there is no demo page: no "Demo shop" is among them.', '');
+  } else if (demo.serverToken === undefined) {
+    lines.push('', 'The demo account was made before. Another server token: npx firsthand token create --help', '');
+  } else {
+    lines.push(
+      '',
+      'The account "Demo shop" was made. Its server token is secret and is shown this once:',
+      '',
+      `  Browser token   ${demo.browserToken}`,
+      `  Server token    ${demo.serverToken}`,
+      '',
+      'The script tag for a page:',
+      '',
+      scriptTag(`${url}/tracker.js`, demo.browserToken),
+      '',
+      'Click about on the demo page, then read back what it logged:',
+      '',
+      `  SERVER_TOKEN=${demo.serverToken}`,
+      `  curl -H "Authorization: Bearer $SERVER_TOKEN" ${url}/event/getEvent`,
+      '',
+    );
+  }
+  return lines.join('\n');
+};

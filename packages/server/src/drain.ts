@@ -1,0 +1,71 @@
+import type { Server, ServerResponse } from 'node:http';
+import { type Socket, Server as SocketServer } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** A client that is busy uses its connection again within this time, and is told then that it was the last. */
+const idleMs = 250;
+const lookMs = 25;
+
+interface Use {
+  /** Answers that are still to be finished. */
+  readonly responses: Set<ServerResponse>;
+  /** What had come in when the last of them was finished; more than that is the beginning of a request. */
+  bytesSettled: number;
+}
+
+/**
+ * Follows a server's connections. The function that it answers stops the server without losing a request: no new
+ * connection is accepted, every answer says `Connection: close`, and a connection is closed when nothing is under way on
+ * it. What is under way still after `limitMs` is cut off; how many requests that were is what the promise resolves with.
+ *
+ * Node's own `server.close()` closes idle connections at once, in the face of a request that is on the wire already, and
+ * keeps connections open that were made and never used (as browsers do ahead of need).
+ */
+export const followConnections = (server: Server): ((limitMs: number) => Promise<number>) => {
+  const uses = new Map<Socket, Use>();
+  let draining = false;
+
+  server.on('connection', (socket) => {
+    uses.set(socket, { responses: new Set(), bytesSettled: 0 });
+    socket.once('close', () => uses.delete(socket));
+  });
+
+  // Before the application's listener, which may answer within it.
+  server.prependListener('request', (request, response) => {
+    const { socket } = request;
+    const use = uses.get(socket);
+    if (!use) return;
+    const settle = () => {
+      if (use.responses.size === 0) use.bytesSettled = socket.bytesRead;
+    };
+    if (draining) response.shouldKeepAlive = false;
+    use.responses.add(response);
+    response.once('close', () => {
+      use.responses.delete(response);
+      settle();
+    });
+    // A body that is refused before its end comes in after the answer.
+    request.once('close', settle);
+  });
+
+  const isIdle = ([socket, use]: [Socket, Use]) => use.responses.size === 0 && socket.bytesRead === use.bytesSettled;
+
+  return async (limitMs) => {
+    const deadline = performance.now() + limitMs;
+    draining = true;
+    // Only this: http's own close would close idle connections as well.
+    const closed = new Promise((resolve) => SocketServer.prototype.close.call(server, resolve));
+    for (const { responses } of uses.values()) for (const response of responses) response.shouldKeepAlive = false;
+    await Promise.race([closed, wait(idleMs)]);
+    while (uses.size > 0 && performance.now() < deadline) {
+      for (const [socket] of [...uses].filter(isIdle)) socket.destroy();
+      // Not a race with `closed`: it may be so already, and the sockets still need a turn of the event loop to end.
+      await wait(lookMs);
+    }
+    const cutOff = [...uses.values()].reduce((count, { responses }) => count + responses.size, 0);
+    // Also stops http's own timer, which looks for connections that take too long.
+    server.close();
+    server.closeAllConnections();
+    return cutOff;
+  };
+};

@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { createLog } from './log.ts';
+
+const linesOf = (write: (log: ReturnType<typeof createLog>) => void): Record<string, unknown>[] => {
+  const lines: string[] = [];
+  write(createLog('debug', { write: (line) => void lines.push(line) }));
+  return lines.map((line) => JSON.parse(line));
+};
+
+it('writes one JSON object a line, with time and level in words', () => {
+  expect(linesOf((log) => log.info({ port: 3000 }, 'listening'))).toEqual([
+    { level: 'info', time: expect.stringMatching(/^\d{4}-.*Z$/), port: 3000, msg: 'listening' },
+  ]);
+});
+
+it.each([
+  ['a token', 'refused server_0123456789abcdefghijklmn "today"', 'server_0123456789abcdefghijklmn'],
+  ['an e-mail address', 'no contact <ann@shop.example> "here"\n', 'ann@shop.example'],
+  ['an address of another script', 'contact jürgen+x@müller.example', 'jürgen'],
+  ['a query string', 'GET /event/getEvent?userUUID=abc&limit=1 failed', 'userUUID=abc'],
+  ['a query string in quotes', 'GET "/event/getEvent?userUUID=abc\\"', 'userUUID=abc'],
+])('never writes %s, wherever it stands', (_, text, secret) => {
+  const [message, field, fault] = linesOf((log) => {
+    log.warn(text);
+    log.warn({ what: { deep: [text] } }, 'field');
+    log.error({ err: new Error(text, { cause: new Error(text) }) }, 'fault');
+  });
+  expect(JSON.stringify([message, field, fault])).not.toContain(secret);
+  expect(JSON.stringify(message)).toContain('…');
+});
+
+it('never writes the fields that hold them', () => {
+  const [line] = linesOf((log) =>
+    log.warn({ tokenUUID: 'x1', request: { headers: { cookie: 'x2' }, body: 'x3' } }, 'x'),
+  );
+  expect(JSON.stringify(line)).not.toMatch(/x[123]/);
+});

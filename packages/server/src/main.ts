@@ -1,0 +1,42 @@
+/** The command line. Each noun has a file in commands/, loaded when it is asked for: `firsthand --help` loads none. */
+import { Command, CommanderError } from 'commander';
+import { exitCodeOf, explain } from './commands/failing.ts';
+
+interface Noun {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<{ define: (command: Command) => void }>;
+}
+
+const nouns: readonly Noun[] = [
+  { name: 'serve', summary: 'run the service', load: () => import('./commands/serve.ts') },
+  { name: 'account', summary: 'create and list accounts', load: () => import('./commands/account.ts') },
+  { name: 'token', summary: 'create, list and revoke tokens', load: () => import('./commands/token.ts') },
+  { name: 'event', summary: 'log and list events of the running server', load: () => import('./commands/event.ts') },
+  { name: 'contact', summary: 'show a contact of the running server', load: () => import('./commands/contact.ts') },
+  { name: 'backup', summary: 'copy the database', load: () => import('./commands/backup.ts') },
+  { name: 'doctor', summary: 'examine the database', load: () => import('./commands/doctor.ts') },
+];
+
+const program = new Command('firsthand')
+  .description('Keeps what browsers tell, makes it the history of contacts, and answers questions about it.')
+  .exitOverride();
+
+for (const { name, summary } of nouns) program.command(name).description(summary);
+
+program.hook('preSubcommand', async (_, command) => {
+  const noun = nouns.find(({ name }) => name === command.name());
+  const { define } = await (noun as Noun).load();
+  define(command);
+});
+
+const args = process.argv.slice(2);
+
+try {
+  // `help token` is `token --help`: Commander would not load the noun for it.
+  await program.parseAsync(args[0] === 'help' ? [...args.slice(1), '--help'] : args, { from: 'user' });
+} catch (error) {
+  // Commander has written its message itself.
+  if (!(error instanceof CommanderError)) process.stderr.write(`firsthand: ${explain(error)}\n`);
+  process.exitCode = exitCodeOf(error);
+}

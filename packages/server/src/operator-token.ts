@@ -1,0 +1,19 @@
+import { nanoid } from 'nanoid';
+import type { Logger } from 'pino';
+import { hashToken, newToken } from './ingest/token.ts';
+import type { Store } from './store/store.ts';
+
+/**
+ * Makes OPERATOR_TOKEN good, once: only its hash is kept. Taking the variable away does not revoke it, so the log says
+ * by which tokenID that is done.
+ */
+export const registerOperatorToken = async (
+  store: Pick<Store, 'findAccess' | 'createToken'>,
+  text: string,
+  { log, time }: { log: Logger; time: number },
+): Promise<void> => {
+  if (await store.findAccess(hashToken(text))) return;
+  const token = newToken('operator', { text, tokenID: nanoid(), tokenName: 'OPERATOR_TOKEN', time });
+  await store.createToken({ ...token, account: null });
+  log.info({ tokenID: token.tokenID }, 'OPERATOR_TOKEN registered');
+};

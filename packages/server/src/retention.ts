@@ -1,0 +1,45 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Store } from './store/store.ts';
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+/** Small enough that events which come in wait a few milliseconds for it. */
+const eventsPerBatch = 500;
+const pauseMs = 20;
+
+/**
+ * Deletes events that were received more than `days` ago: now and every hour, in small batches. A batch that fails is
+ * logged and tried again an hour later. Answers how to stop it, which waits for the batch under way.
+ */
+export const startRetention = (
+  store: Pick<Store, 'deleteEventsBefore'>,
+  { days, log, now = Date.now }: { days: number; log: Logger; now?: () => number },
+): (() => Promise<void>) => {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+
+  const sweep = async () => {
+    const time = now() - days * dayMs;
+    let total = 0;
+    for (let deleted = eventsPerBatch; deleted === eventsPerBatch && !signal.aborted; ) {
+      deleted = await store.deleteEventsBefore({ time, most: eventsPerBatch });
+      total += deleted;
+      await wait(pauseMs, undefined, { signal }).catch(() => {});
+    }
+    if (total > 0) log.info({ deleted: total, days }, 'old events deleted');
+  };
+
+  const run = async () => {
+    while (!signal.aborted) {
+      await sweep().catch((err) => log.error({ err }, 'old events were not deleted'));
+      await wait(hourMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+  };
+
+  const running = run();
+  return () => {
+    stopping.abort();
+    return running;
+  };
+};

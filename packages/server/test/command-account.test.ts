@@ -1,0 +1,54 @@
+import { createClient } from '@firsthand/client';
+import { createAccountOutput } from '@firsthand/contract';
+import { describe, expect, it } from 'vitest';
+import { firsthand, firsthandJSON, startServer, temporaryDatabase } from './command-fixture.ts';
+
+describe('account create', () => {
+  it('prints the object that createAccount answers', async () => {
+    const { env } = temporaryDatabase();
+    const answer = await firsthandJSON(
+      ['account', 'create', '--name', 'Shop', '--origin', 'https://Shop.example/'],
+      env,
+    );
+    expect(createAccountOutput.strict().parse(answer)).toEqual(answer);
+    expect(answer).toMatchObject({
+      browserTokenUUID: expect.stringMatching(/^browser_/),
+      serverTokenUUID: expect.stringMatching(/^server_/),
+      contact: [],
+      status: '200',
+    });
+  });
+
+  it('makes an account that a running server knows at once, with its origins', async () => {
+    const { env } = temporaryDatabase();
+    const { url } = await startServer(env);
+    const origins = ['https://shop.example', 'https://*.shop.example'];
+    const made = await firsthandJSON(
+      ['account', 'create', '--name', 'Shop', ...origins.flatMap((one) => ['--origin', one])],
+      env,
+    );
+    const { account } = await createClient({ url, token: made.serverTokenUUID }).getAccount({});
+    expect(account).toMatchObject({ accountUUID: made.accountUUID, accountName: 'Shop', accountOrigin: origins });
+  });
+
+  it('shows people what they need', async () => {
+    const { env } = temporaryDatabase();
+    const { stdout, stderr, code } = await firsthand(['account', 'create', '--name', 'Shop'], env);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(
+      /^Account +\S+\nBrowser token +browser_\S+\nServer token +server_\S+ {2}\(secret, and shown this once\)\n$/,
+    );
+  });
+});
+
+it('account list lists them', async () => {
+  const { env } = temporaryDatabase();
+  expect(await firsthandJSON(['account', 'list'], env)).toEqual([]);
+  const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Eine längere Bäckerei'], env);
+  expect(await firsthandJSON(['account', 'list'], env)).toEqual([
+    { accountUUID, accountName: 'Eine längere Bäckerei', createdTime: expect.stringMatching(/Z$/) },
+  ]);
+  const { stdout } = await firsthand(['account', 'list'], env);
+  expect(stdout).toMatch(/^ACCOUNT +NAME +CREATED\n/);
+  expect(stdout).toContain('Eine längere Bäckerei');
+});

@@ -1,0 +1,51 @@
+import { writeFileSync } from 'node:fs';
+import { createClient } from '@firsthand/client';
+import { expect, it } from 'vitest';
+import { firsthand, firsthandJSON, startServer, temporaryDatabase } from './command-fixture.ts';
+
+it('a backup of a database that is being served opens and has its rows', async () => {
+  const { path, env } = temporaryDatabase();
+  const { serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const { url } = await startServer(env);
+  const log = (count: number) =>
+    createClient({ url, token: serverTokenUUID }).logEvents({
+      userUUID: 'a-browser-of-a-test',
+      event: Array.from({ length: count }, () => ({ eventID: 1 })),
+    });
+  await log(123);
+  const copy = `${path}.copy`;
+  expect(await firsthandJSON(['backup', copy], env)).toEqual({ file: copy, bytes: expect.any(Number) });
+  await log(1);
+
+  const ofCopy = { DATABASE_URL: `sqlite:${copy}` };
+  const { code } = await firsthand(['doctor'], ofCopy);
+  expect(code).toBe(0);
+  const restored = await startServer(ofCopy);
+  const { account } = await createClient({ url: restored.url, token: serverTokenUUID }).getAccount({});
+  expect(account.usage).toEqual({ contacts: 0, users: 1, events: 123 });
+
+  const again = await firsthand(['backup', copy], env);
+  expect({ code: again.code, stderr: again.stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/^firsthand: [^\n]+exists already[^\n]*\n$/),
+  });
+});
+
+it('doctor is content with a good database, and complains about a bad one', async () => {
+  const { path, env } = temporaryDatabase();
+  const missing = await firsthandJSON(['doctor'], env).catch((error: Error) => error);
+  expect(missing).toBeInstanceOf(Error);
+
+  await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const good = await firsthandJSON(['doctor'], env);
+  expect(good).toMatchObject({ ok: true });
+  expect(good.finding.every(({ ok }: { ok: boolean }) => ok)).toBe(true);
+
+  writeFileSync(path, 'this is no database, whatever its name says'.repeat(100));
+  const bad = await firsthand(['doctor', '--json'], env);
+  expect(bad.code).toBe(1);
+  expect(JSON.parse(bad.stdout)).toMatchObject({ ok: false });
+  const people = await firsthand(['doctor'], env);
+  expect({ code: people.code, stderr: people.stderr }).toEqual({ code: 1, stderr: '' });
+  expect(people.stdout).toContain('NOT OK');
+});

@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { createClient } from '@firsthand/client';
+import { expect, it } from 'vitest';
+import { firsthand, firsthandJSON, startServer, temporaryDatabase } from './command-fixture.ts';
+
+const userUUID = 'a-browser-of-a-test';
+
+const setUp = async () => {
+  const database = temporaryDatabase();
+  const { serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], database.env);
+  const { url } = await startServer(database.env, '--base-path', '/base');
+  const { port } = new URL(url);
+  // Found by the same variables that the server is configured with.
+  return { url, env: { PORT: port, BASE_PATH: '/base/', FIRSTHAND_TOKEN: serverTokenUUID } };
+};
+
+const unusedPort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+};
+
+it('event log, event list and contact show tell of the same event and contact', async () => {
+  const { env, url } = await setUp();
+  const log = ['event', 'log', '--event-id', '7', '--user', userUUID, '--event-uuid', 'first-event'];
+  const logged = await firsthandJSON([...log, '--attr', 'page=/a?b=c', '--attr', 'sum=1'], env);
+  expect(logged).toEqual({ eventUUID: 'first-event', status: '200' });
+  expect(await firsthandJSON(log, env)).toEqual({ eventUUID: 'first-event', duplicate: true, status: '200' });
+
+  const list = () => firsthandJSON(['event', 'list', '--user', userUUID], env);
+  const anonymous = await list();
+  expect(anonymous.event).toHaveLength(1);
+  expect(anonymous.event[0]).toMatchObject({
+    eventUUID: 'first-event',
+    eventID: 7,
+    contactUUID: '',
+    eventAttrArray: [
+      { attrID: 'page', attrValue: '/a?b=c' },
+      { attrID: 'sum', attrValue: '1' },
+    ],
+  });
+
+  const { contactUUID } = await createClient({ url, token: env.FIRSTHAND_TOKEN }).createContact({
+    userUUID,
+    contactEmailaddress: 'ann@shop.example',
+    contactProfileID: 'customer',
+    contactFirstname: 'Ann\u001b[2J',
+  });
+  expect((await list()).event[0].contactUUID).toBe(contactUUID);
+  const byUUID = await firsthandJSON(['contact', 'show', contactUUID], env);
+  expect(byUUID.contact).toMatchObject({ contactUUID, contactEmailaddress: 'ann@shop.example' });
+  expect(await firsthandJSON(['contact', 'show', 'Ann@Shop.Example'], env)).toEqual(byUUID);
+
+  const people = await firsthand(['contact', 'show', contactUUID], env);
+  expect(people.stdout).toMatch(/contactEmailaddress +ann@shop\.example\n/);
+  expect(people.stdout, 'another one’s text moves nobody’s cursor').not.toContain('\u001b');
+  const table = await firsthand(['event', 'list', '--contact', contactUUID], env);
+  expect(table.stdout).toMatch(/^TIME +EVENT +USER +CONTACT +ATTRIBUTES\n/);
+  expect(table.stdout).toContain('page=/a?b=c sum=1');
+});
+
+it('a refusal is one line with the field, and exit code 1', async () => {
+  const { env } = await setUp();
+  const { code, stdout, stderr } = await firsthand(['event', 'log', '--event-id', '0', '--user', userUUID], env);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^firsthand: eventID must be [^\n]+\n$/);
+  const unknown = await firsthand(['contact', 'show', '-nobody'], { ...env });
+  expect({ code: unknown.code, stderr: unknown.stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/^firsthand: contactUUID[^\n]+\n$/),
+  });
+});
+
+it('a server that is not there is named, and the token is not', async () => {
+  const port = await unusedPort();
+  const env = { FIRSTHAND_TOKEN: 'server_abcdefghijklmnopqrstuv', PORT: String(port) };
+  const { code, stderr } = await firsthand(['event', 'list'], env);
+  expect(code).toBe(1);
+  expect(stderr).toBe(`firsthand: http://127.0.0.1:${port} could not be reached: ECONNREFUSED\n`);
+});

@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import { firsthand, firsthandJSON, startServer, temporaryDatabase } from './command-fixture.ts';
+
+const ask = (url: string, token: string) =>
+  fetch(`${url}/event/getEvent`, { headers: { authorization: `Bearer ${token}` } });
+
+it('a token made beside a running server works at once, and once revoked stops at once', async () => {
+  const { env } = temporaryDatabase();
+  const { url } = await startServer(env);
+  const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const made = await firsthandJSON(
+    ['token', 'create', '--account', accountUUID, '--kind', 'server', '--name', 'till'],
+    env,
+  );
+  expect(made).toEqual({
+    tokenID: expect.any(String),
+    tokenKind: 'server',
+    tokenUUID: expect.stringMatching(/^server_/),
+    status: '200',
+  });
+  expect((await ask(url, made.tokenUUID)).status).toBe(200);
+  expect((await ask(url, made.tokenUUID)).status).toBe(200);
+
+  const revoked = await firsthandJSON(['token', 'revoke', '--account', accountUUID, made.tokenID], env);
+  expect((await ask(url, made.tokenUUID)).status).toBe(401);
+  expect(revoked).toEqual({ tokenID: made.tokenID, revokedTime: expect.stringMatching(/Z$/), status: '200' });
+  const again = await firsthandJSON(['token', 'revoke', '--account', accountUUID, made.tokenID], env);
+  expect(again.revokedTime).toBe(revoked.revokedTime);
+});
+
+it('an operator token creates accounts until it is revoked', async () => {
+  const { env } = temporaryDatabase();
+  const { url } = await startServer(env);
+  const { tokenID, tokenUUID } = await firsthandJSON(['token', 'create', '--kind', 'operator'], env);
+  const create = () =>
+    fetch(`${url}/account/createAccount`, { method: 'POST', body: JSON.stringify({ tokenUUID, accountName: 'Shop' }) });
+  expect((await create()).status).toBe(200);
+  await firsthandJSON(['token', 'revoke', tokenID], env);
+  expect((await create()).status).toBe(401);
+});
+
+it('token list shows no secret', async () => {
+  const { env } = temporaryDatabase();
+  const one = await firsthandJSON(['account', 'create', '--name', 'One'], env);
+  const two = await firsthandJSON(['account', 'create', '--name', 'Two'], env);
+  const all = await firsthand(['token', 'list', '--json'], env);
+  expect(JSON.parse(all.stdout)).toHaveLength(4);
+  expect(all.stdout).toContain(one.browserTokenUUID);
+  const people = await firsthand(['token', 'list'], env);
+  for (const { stdout } of [all, people]) {
+    expect(stdout).not.toContain(one.serverTokenUUID);
+    expect(stdout).not.toContain(two.serverTokenUUID);
+  }
+  const ofTwo = await firsthandJSON(['token', 'list', '--account', two.accountUUID], env);
+  expect(ofTwo.map((token: { tokenKind: string }) => token.tokenKind)).toEqual(['browser', 'server']);
+});

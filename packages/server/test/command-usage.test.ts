@@ -1,0 +1,39 @@
+import { existsSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { firsthand, temporaryDatabase } from './command-fixture.ts';
+
+describe('a command that is given wrongly says so in a line, without a stack, and ends with 2', () => {
+  it.each([
+    [['nonsense'], /^error: unknown command 'nonsense'\n$/],
+    [['account', 'create'], /^error: required option '--name <name>' not specified\n$/],
+    [['account', 'create', '--name', 'x', '--origin', 'shop'], /^firsthand: --origin must be an origin: [^\n]+\n$/],
+    [['account', 'create', '--name', ''], /^firsthand: --name is required\n$/],
+    [['token', 'create', '--kind', 'god'], /^error: [^\n]+ Allowed choices are browser, server, operator\.\n$/],
+    [['token', 'create', '--kind', 'server'], /^firsthand: --account is required for a server token\n$/],
+    [['token', 'create', '--kind', 'operator', '--account', 'x'], /^firsthand: an operator token [^\n]+\n$/],
+    [['event', 'log', '--event-id', '1', '--user', 'x'], /^firsthand: a server token is required: [^\n]+\n$/],
+    [['event', 'log', '--event-id', '1'], /^firsthand: --user or --contact is required\n$/],
+    [['event', 'log', '--event-id', '1', '--user', 'x', '--attr', 'x'], /^firsthand: --attr must be id=value[^\n]+\n$/],
+    [['serve', '--port', 'x'], /^firsthand: PORT \(or --port\) must be [^\n]+\n$/],
+    [['serve', '--database-url', 'postgres://x'], /^firsthand: DATABASE_URL names a PostgreSQL database[^\n]+\n$/],
+    [['doctor', '--database-url', 'sqlite::memory:'], /^firsthand: DATABASE_URL names a database in memory[^\n]+\n$/],
+  ])('%j', async (args, says) => {
+    const { path, env } = temporaryDatabase();
+    const { code, stdout, stderr } = await firsthand(args, env);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(says);
+    expect(existsSync(path)).toBe(false);
+  });
+});
+
+it('names a variable that was given wrongly', async () => {
+  const { code, stderr } = await firsthand(['serve'], { RETENTION_DAYS: 'never', LOG_LEVEL: 'loud' });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/^firsthand: RETENTION_DAYS \(or --retention-days\) must be .*\nLOG_LEVEL .*must be .*\n$/);
+});
+
+it('helps when asked', async () => {
+  const { code, stdout, stderr } = await firsthand(['help', 'token']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/create .*\n[\s\S]*revoke .*\n[\s\S]*list .*\n/);
+});

@@ -1,0 +1,110 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { temporaryDatabase } from './command-fixture.ts';
+import { serveHere } from './serve-fixture.ts';
+
+/** On a busy machine, too. */
+const soon = { timeout: 10_000 };
+
+const executablePath = '/usr/bin/chromium';
+const missing = existsSync(executablePath) ? '' : ` (skipped: there is no ${executablePath})`;
+
+/** Quiet, and runnable by root. */
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+describe.skipIf(missing)(`the panel of the demo page${missing}`, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args });
+  });
+  afterAll(() => browser?.close());
+
+  /** The demo page, on a server of its own; `complaints` is what the browser found wrong with it. */
+  const open = async (env: Readonly<Record<string, string>> = {}, headers: Record<string, string> = {}) => {
+    const { url, close } = await serveHere(env, { demo: true });
+    const context = await browser.newContext({ extraHTTPHeaders: headers });
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('console', (message) => complaints.push(message.text()));
+    await page.goto(url);
+    return { page, url, close, complaints };
+  };
+
+  const textOf = (page: Page, selector: string) => page.locator(selector).textContent();
+  const says = (page: Page, selector: string) => expect.poll(() => textOf(page, selector), soon);
+
+  const join = async (page: Page, name: string, address: string) => {
+    await page.getByLabel('First name').fill(name);
+    await page.getByLabel('E-mail address').fill(address);
+    await page.getByRole('button', { name: 'Join' }).click();
+  };
+
+  it('says whose the events are, before and after the form is sent, and after logging out', async () => {
+    const { page, complaints } = await open({ BASE_PATH: '/base' });
+    await page.getByRole('button', { name: 'Add to basket: Morning cup' }).click();
+    await expect.poll(() => page.locator('.owner').allInnerTexts(), soon).toEqual(['anonymous', 'anonymous']);
+    await says(page, '#name').toMatch(/^Anonymous/);
+    const user = await textOf(page, '#user');
+
+    await join(page, 'Ann', 'ann@shop.example');
+    await expect.poll(() => page.locator('.owner').allInnerTexts(), soon).toEqual(['Ann', 'Ann', 'Ann']);
+    await says(page, '#name').toBe('Ann, ann@shop.example');
+    expect(await page.locator('.past').allInnerTexts()).toEqual([
+      '',
+      'logged while anonymous',
+      'logged while anonymous',
+    ]);
+    expect(await textOf(page, '#user')).toBe(user);
+
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await says(page, '#user').not.toBe(user);
+    await expect.poll(() => page.locator('.owner').allInnerTexts(), soon).toEqual(['anonymous']);
+    expect(complaints, 'its own policy allows all that it does').toEqual([]);
+  });
+
+  it('shows text as text, whatever it says', async () => {
+    const { page, complaints } = await open();
+    await join(page, '<img src=x onerror=alert(1)>', 'ann@shop.example');
+    await says(page, '#name').toBe('<img src=x onerror=alert(1)>, ann@shop.example');
+    expect(await page.locator('img').count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
+  it('says what is wrong with an e-mail address', async () => {
+    const { page } = await open();
+    await join(page, 'Ann', '');
+    await says(page, '#said').toMatch(/^An e-mail address is needed/);
+    await join(page, 'Ann', 'ann');
+    await says(page, '#said').toMatch(/contactEmailaddress/);
+    await says(page, '#name').toMatch(/^Anonymous/);
+  });
+
+  it('goes on when the server is started anew', async () => {
+    const { env } = temporaryDatabase();
+    const first = await open(env);
+    await expect.poll(() => first.page.locator('.row').count(), soon).toBe(1);
+    await first.close();
+    await says(first.page, '#state').toBe('reconnecting');
+    await serveHere({ ...env, PORT: new URL(first.url).port }, { demo: true });
+    await says(first.page, '#state').toBe('live');
+    await first.page.getByRole('button', { name: 'Look closer: Stone teapot' }).click();
+    await expect.poll(() => first.page.locator('.row').count(), soon).toBe(2);
+  });
+
+  it('says why it is empty for somebody elsewhere', async () => {
+    const { page } = await open({}, { 'x-forwarded-for': '192.0.2.1' });
+    await says(page, '#state').toBe('not available');
+    await says(page, '#nothing').toMatch(/at the very machine/);
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, it, vi } from 'vitest';
+import type { StoreOptions } from '../src/store/open.ts';
+import { serveHere } from './serve-fixture.ts';
+
+const opened: StoreOptions[] = [];
+vi.mock('../src/store/open.ts', async (original) => {
+  const { openStore } = await original<typeof import('../src/store/open.ts')>();
+  return {
+    openStore: (options: StoreOptions) => {
+      opened.push(options);
+      return openStore(options);
+    },
+  };
+});
+
+it('answers nothing any more when it cannot be known what is on the disk', async () => {
+  const fatal: Error[] = [];
+  const { url } = await serveHere({}, { onFatal: (error) => void fatal.push(error) });
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+  const failure = new Error('the disk did not sync');
+  opened[0]?.onFatal(failure);
+  expect(fatal).toEqual([failure]);
+  await expect(fetch(`${url}/readyz`)).rejects.toThrow();
+});

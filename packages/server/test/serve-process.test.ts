@@ -1,0 +1,145 @@
+import { once } from 'node:events';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '@firsthand/client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { readConfig } from '../src/config.ts';
+import { serve } from '../src/serve.ts';
+import { firsthand, firsthandJSON, start, startServer, temporaryDatabase, temporaryFolder } from './command-fixture.ts';
+import { createAccount, operatorToken, serveHere, userUUID } from './serve-fixture.ts';
+
+/** On a busy machine, too. */
+const soon = { timeout: 10_000 };
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+describe('SIGTERM', () => {
+  it('under load: every request is answered or not begun, and what was answered is there', async () => {
+    const { env } = temporaryDatabase();
+    const { serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+    const server = await startServer(env);
+    const acknowledged: string[] = [];
+    const broken: unknown[] = [];
+    const logUntilRefused = async (client: number) => {
+      for (let count = 0; ; count += 1) {
+        const eventUUID = `event-${client}-${count}`;
+        try {
+          const body = JSON.stringify({ tokenUUID: serverTokenUUID, userUUID, eventID: 1, eventUUID });
+          const response = await fetch(`${server.url}/logEvent`, { method: 'POST', body });
+          await response.text();
+          if (response.status === 200) acknowledged.push(eventUUID);
+          else broken.push(response.status);
+        } catch (error) {
+          const { code } = ((error as Error).cause ?? {}) as { code?: string };
+          if (code !== 'ECONNREFUSED') broken.push(code ?? error);
+          return;
+        }
+      }
+    };
+    const clients = Promise.all(Array.from({ length: 8 }, (_, client) => logUntilRefused(client)));
+    await expect.poll(() => acknowledged.length, soon).toBeGreaterThan(100);
+    const began = performance.now();
+    server.child.kill('SIGTERM');
+    await clients;
+    const { code, signal } = await server.ended;
+    expect({ code, signal }).toEqual({ code: 0, signal: null });
+    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(broken).toEqual([]);
+
+    const again = await startServer(env);
+    const client = createClient({ url: again.url, token: serverTokenUUID });
+    const kept = new Set<string>();
+    for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+      const page = await client.getEvent({ limit: 1000, cursor });
+      for (const { eventUUID } of page.event) kept.add(eventUUID);
+      cursor = page.nextCursor || undefined;
+    }
+    expect(acknowledged.filter((eventUUID) => !kept.has(eventUUID))).toEqual([]);
+  });
+
+  it('twice: ends at once', async () => {
+    const server = await startServer(temporaryDatabase().env);
+    const { hostname, port } = new URL(server.url);
+    const stalled = connect(Number(port), hostname);
+    stalled.on('error', () => {});
+    stalled.write('POST /logEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    server.child.kill('SIGTERM');
+    await server.says(/stopping/);
+    const began = performance.now();
+    server.child.kill('SIGINT');
+    expect((await server.ended).code).toBe(1);
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+
+  it('reaches the server through npm start', async () => {
+    const { env } = temporaryDatabase();
+    // The script as it is, in a folder where there is nothing to build.
+    const folder = temporaryFolder();
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts: { build: 'true', start: scripts.start } }));
+    for (const name of ['packages', 'node_modules']) symlinkSync(join(root, name), join(folder, name));
+    const npm = start('npm', ['start'], { ...env, PORT: '0', LOG_LEVEL: 'info' }, folder);
+    onTestFinished(() => void npm.child.kill('SIGKILL'));
+    const [, url = ''] = await npm.says(/"address":"([^"]+)"/);
+    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    npm.child.kill('SIGTERM');
+    await npm.says(/"msg":"stopped"/);
+    expect((await npm.ended).code).toBe(0);
+    await expect(fetch(`${url}/readyz`)).rejects.toThrow();
+  });
+});
+
+describe('a second server on the same file', () => {
+  it('is refused in less than a second', async () => {
+    const { env } = temporaryDatabase();
+    await serveHere(env);
+    const began = performance.now();
+    await expect(serve(readConfig({ ...env, PORT: '0' }))).rejects.toThrow(/is being served already/);
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+
+  it('ends with one line and not with 0', async () => {
+    const { env } = temporaryDatabase();
+    await serveHere(env);
+    const { code, stdout, stderr } = await firsthand(['serve', '--port', '0'], env);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^firsthand: [^\n]+ is being served already: [^\n]+\n$/);
+  });
+});
+
+it('says who has the port', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void other.close());
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  const { code, stderr } = await firsthand(['serve', '--port', String(port)], temporaryDatabase().env);
+  expect(code).toBe(1);
+  expect(stderr).toBe(
+    `firsthand: cannot listen on 127.0.0.1, port ${port}: another program listens there already; choose another PORT\n`,
+  );
+});
+
+it('OPERATOR_TOKEN may create accounts, also after a restart', async () => {
+  const { env } = temporaryDatabase();
+  const first = await serveHere(env);
+  await createAccount(first.url);
+  await first.close();
+  const second = await serveHere(env);
+  expect((await createAccount(second.url)).status).toBe('200');
+});
+
+it('serve prints no token, and has no demo page', async () => {
+  const { env } = temporaryDatabase();
+  const { serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const server = await startServer({ ...env, OPERATOR_TOKEN: operatorToken, LOG_LEVEL: 'trace' });
+  expect((await fetch(`${server.url}/demo/`)).status).toBe(404);
+  await fetch(`${server.url}/event/getEvent?tokenUUID=${serverTokenUUID}&userUUID=${userUUID}`);
+  server.child.kill('SIGTERM');
+  await server.ended;
+  expect(server.written()).toMatch(/"msg":"stopped"/);
+  expect(server.written()).not.toMatch(/(browser|server|operator)_[\w-]{8}/);
+  expect(server.written()).not.toContain(userUUID);
+});

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { createAccount, serveHere, userUUID } from './serve-fixture.ts';
+
+/** A connection, and all that comes back on it until its end. */
+const open = async (url: string) => {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
+  });
+  const ended = new Promise<string>((resolve) => socket.on('close', () => resolve(received)));
+  socket.on('error', () => {});
+  return { socket, ended };
+};
+
+/** A logEvent whose body has come only in part; the function that it answers sends the rest. */
+const beginEvent = (socket: Socket, tokenUUID: string, eventUUID: string) => {
+  const body = JSON.stringify({ tokenUUID, userUUID, eventID: 1, eventUUID });
+  socket.write(`POST /logEvent HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 20)}`);
+  return () => socket.write(body.slice(20));
+};
+
+it('a request under way is answered, as the last one of its connection', async () => {
+  const { url, close } = await serveHere();
+  const { serverTokenUUID } = await createAccount(url);
+  const { socket, ended } = await open(url);
+  const finish = beginEvent(socket, serverTokenUUID, 'under-way');
+  await wait(100);
+  const closed = close();
+  await wait(600);
+  finish();
+  const answer = await ended;
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(answer).toMatch(/\r\nconnection: close\r\n/i);
+  expect(answer).toContain('"eventUUID":"under-way"');
+  expect(await closed).toBe(0);
+});
+
+it('a request whose headers are on the way when the stop begins is answered, too', async () => {
+  const { url, close } = await serveHere();
+  const { socket, ended } = await open(url);
+  socket.write('GET /healthz HTTP/1.1\r\n');
+  await wait(100);
+  const closed = close();
+  await wait(600);
+  socket.write('Host: x\r\n\r\n');
+  expect(await ended).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(await closed).toBe(0);
+});
+
+it('idle connections and streams do not hold it up, and nobody new is let in', async () => {
+  const { url, close } = await serveHere();
+  const { serverTokenUUID } = await createAccount(url);
+  const neverUsed = await open(url);
+  const used = await open(url);
+  used.socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+  await once(used.socket, 'data');
+  const stream = await open(url);
+  stream.socket.write(
+    `GET /event/streamEvents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${serverTokenUUID}\r\nAccept: text/event-stream\r\n\r\n`,
+  );
+  await once(stream.socket, 'data');
+
+  const began = performance.now();
+  const closed = close();
+  await expect(open(url)).rejects.toThrow('ECONNREFUSED');
+  expect(await stream.ended).toMatch(/text\/event-stream[\s\S]*\r\n0\r\n\r\n$/);
+  await Promise.all([neverUsed.ended, used.ended]);
+  expect(await closed).toBe(0);
+  expect(performance.now() - began).toBeLessThan(2_500);
+});
+
+it('a request that never ends is cut off after four seconds, and counted', async () => {
+  const { url, close } = await serveHere();
+  const { serverTokenUUID } = await createAccount(url);
+  const { socket, ended } = await open(url);
+  beginEvent(socket, serverTokenUUID, 'never-ended');
+  await wait(100);
+  const began = performance.now();
+  expect(await close()).toBe(1);
+  expect(performance.now() - began).toBeLessThan(4_900);
+  expect(await ended).toBe('');
+});
+
+it('the port can be listened on again at once', async () => {
+  const first = await serveHere();
+  expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+  await first.close();
+  const second = await serveHere({ PORT: new URL(first.url).port });
+  expect((await fetch(`${second.url}/readyz`)).status).toBe(200);
+});
