@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest';
+import { accountContact, ann, ben, expectRefusal, newAccount, newID } from '../fixtures/store.ts';
+import type { NewSite } from './sites.ts';
+
+const settings = {
+  accountName: 'Bücher & Söhne "O’Brien"',
+  accountOrigin: ['https://shop.example', 'https://*.shop.example'],
+  accountTimezone: 'Europe/London',
+  strict: true,
+};
+
+export const describeAccounts = (newSite: NewSite): void => {
+  describe('accounts', () => {
+    test('are found by accountUUID and by nothing else', async () => {
+      const { store, account, accountUUID } = await newSite();
+      expect(await store.findAccount(accountUUID)).toBe(account);
+      for (const other of ['', accountUUID.toUpperCase(), `${accountUUID} `, '%', '__proto__']) {
+        expect(await store.findAccount(other)).toBeUndefined();
+      }
+    });
+
+    test('are listed in the order in which they were made', async () => {
+      const first = await newSite({ accountName: 'First' });
+      const second = await newSite({ accountName: 'Second' });
+      const list = await first.store.listAccounts();
+      expect(list.slice(-2)).toEqual([
+        { account: first.account, accountUUID: first.accountUUID, accountName: 'First', createdTime: first.time },
+        { account: second.account, accountUUID: second.accountUUID, accountName: 'Second', createdTime: second.time },
+      ]);
+    });
+
+    test('keep what they were made with', async () => {
+      const { store, account, accountUUID, time } = await newSite(settings);
+      expect(await store.getAccount(account)).toMatchObject({ account, accountUUID, ...settings, createdTime: time });
+    });
+
+    test('begin empty', async () => {
+      const { store, account } = await newSite();
+      const { catalogues, usage } = await store.getAccount(account);
+      expect(catalogues).toEqual({ profile: [], tag: [], attr: [], event: [] });
+      expect(usage).toEqual({ contacts: 0, users: 0, events: 0 });
+    });
+
+    test('are refused when they are unknown', async () => {
+      const { store } = await newSite();
+      await expectRefusal(store.getAccount(1_000_000), 'unknown_account');
+    });
+
+    test('change in what is given and in nothing else', async () => {
+      const { store, account, change } = await newSite(settings);
+      const before = await store.getAccount(account);
+      await change({});
+      expect(await store.getAccount(account)).toEqual(before);
+      await change({ accountName: 'Another name' });
+      expect(await store.getAccount(account)).toEqual({ ...before, accountName: 'Another name' });
+      await change({ accountOrigin: [], accountTimezone: 'Asia/Tokyo', strict: false });
+      expect(await store.getAccount(account)).toEqual({
+        ...before,
+        accountName: 'Another name',
+        accountOrigin: [],
+        accountTimezone: 'Asia/Tokyo',
+        strict: false,
+      });
+    });
+
+    test('count their contacts, users and events', async () => {
+      const { store, account, server, browser, merge } = await newSite();
+      const { contactUUID } = await server.createContact();
+      await browser.createContact({ userUUID: 'another-browser-1', address: ben });
+      await server.log({}, {}, { contactUUID, userUUID: null });
+      const usage = async () => (await store.getAccount(account)).usage;
+      expect(await usage()).toEqual({ contacts: 2, users: 2, events: 3 });
+      const { contacts } = await store.searchContact({ account, address: ben, limit: 1, beyond: 0 });
+      await merge(contactUUID, contacts[0]?.contactUUID as string);
+      expect(await usage()).toEqual({ contacts: 1, users: 2, events: 3 });
+    });
+  });
+
+  describe('contacts in an account’s body', () => {
+    test('are made along with the account', async () => {
+      const { store, time } = await newSite();
+      const request = newAccount({
+        time,
+        contacts: [
+          accountContact({
+            address: ann,
+            fields: { contactFirstname: 'Ann' },
+            addedTags: ['vip'],
+            newContactUUID: newID('ann'),
+          }),
+          accountContact({ address: ben, attributes: [['size', 'XL']] }),
+        ],
+      });
+      const outcomes = await store.createAccount(request);
+      expect(outcomes).toEqual(
+        request.contacts.map(({ newContactUUID }) => ({ exists: false, contactUUID: newContactUUID })),
+      );
+      const account = (await store.findAccount(request.accountUUID)) as number;
+      const asker = { account, token: 0, browser: false, include: [] };
+      expect(await store.getContact({ ...asker, address: ann })).toMatchObject({
+        contactUUID: request.contacts[0]?.newContactUUID,
+        fields: { contactEmailaddress: ann, contactFirstname: 'Ann', contactLastname: '' },
+        tags: [{ tagID: 'vip', tagName: 'vip', opt: true }],
+        claimed: [],
+        createdTime: time,
+      });
+      expect(await store.getContact({ ...asker, address: ben })).toMatchObject({ attributes: [['size', 'XL']] });
+    });
+
+    test('are changed when their address or contactUUID is known', async () => {
+      const { server, change } = await newSite();
+      const { contactUUID } = await server.createContact({
+        fields: { contactFirstname: 'Ann', contactLastname: 'Lee' },
+      });
+      expect(
+        await change({ contacts: [accountContact({ address: ann, fields: { contactFirstname: 'Anna' } })] }),
+      ).toEqual([{ exists: true, contactUUID }]);
+      const changed = accountContact({ contactUUID, address: ben, fields: { contactLastname: null } });
+      expect(await change({ contacts: [changed] })).toEqual([{ exists: true, contactUUID }]);
+      expect(await server.getContact(contactUUID)).toMatchObject({
+        fields: { contactFirstname: 'Anna', contactLastname: '', contactEmailaddress: ben },
+      });
+    });
+
+    test('stay when they are not in it', async () => {
+      const { server, change } = await newSite();
+      const { contactUUID } = await server.createContact();
+      await change({ contacts: [accountContact({ address: ben })] });
+      expect(await server.getContact(contactUUID)).toMatchObject({ contactStatus: 'active' });
+    });
+
+    test('take nothing of a browser’s word: their address is the account’s own from here on', async () => {
+      const { store, account, browser, change } = await newSite();
+      await browser.createContact();
+      const before = await store.getContact({ account, token: 0, browser: false, address: ann, include: [] });
+      expect(before.claimed).toEqual(['contactEmailaddress']);
+      await change({ contacts: [accountContact({ address: ann })] });
+      const after = await store.getContact({ account, token: 0, browser: false, address: ann, include: [] });
+      expect(after.claimed).toEqual([]);
+    });
+
+    test('are refused one by one, with no trace, and the others are kept', async () => {
+      const { store, account, server, change } = await newSite();
+      const { contactUUID } = await server.createContact({ address: ann });
+      await server.createContact({ address: ben });
+      const outcomes = await change({
+        contacts: [
+          accountContact({ contactUUID, address: ben, addedTags: ['lost'], fields: { contactFirstname: 'Lost' } }),
+          accountContact({ contactUUID: 'nobody', addedTags: ['lost'] }),
+          accountContact({ address: 'new@example.com', addedTags: ['kept'] }),
+        ],
+      });
+      expect(outcomes).toEqual([
+        { refused: 'email_taken', field: 'contactEmailaddress', message: expect.any(String) },
+        { refused: 'unknown_contact', field: 'contactUUID', message: expect.any(String) },
+        { exists: false, contactUUID: expect.any(String) },
+      ]);
+      expect(await server.getContact(contactUUID)).toMatchObject({
+        fields: { contactEmailaddress: ann, contactFirstname: '' },
+      });
+      const { catalogues } = await store.getAccount(account);
+      expect(catalogues.tag.map(({ id }) => id)).toEqual(['kept']);
+    });
+
+    test('that name an erased contact are refused', async () => {
+      const { server, erase, change } = await newSite();
+      const { contactUUID } = await server.createContact();
+      await erase(contactUUID);
+      expect(await change({ contacts: [accountContact({ contactUUID })] })).toMatchObject([
+        { refused: 'erased_contact' },
+      ]);
+    });
+  });
+};

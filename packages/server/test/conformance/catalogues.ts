@@ -1,0 +1,307 @@
+import { limits } from '@firsthand/contract/limits';
+import { describe, expect, test } from 'vitest';
+import type { CatalogueKind } from '../../src/store/store.ts';
+import type { Site } from '../fixtures/site.ts';
+import { accountContact, ann, ben, expectRefusal, newAccount } from '../fixtures/store.ts';
+import type { NewSite } from './sites.ts';
+
+const listed = async ({ store, account }: Site, kind: CatalogueKind) =>
+  (await store.getAccount(account)).catalogues[kind].map(({ id }) => id);
+
+const full = Array.from({ length: limits.idsPerCatalogue }, (_, index) => ({ id: `id-${index}` }));
+
+export const describeCatalogues = (newSite: NewSite): void => {
+  describe('catalogues', () => {
+    test('list what an account is given: tags, profiles and attributes by ID, events by number', async () => {
+      const { store, account, change } = await newSite({
+        catalogues: {
+          profile: [{ id: 'retail', name: 'Retail' }, { id: 'b2b' }],
+          tag: [{ id: 'vip', name: 'Very important', browser: false }],
+          attr: [{ id: 'size' }, { id: 'born', name: 'Date of birth', type: 'date' }],
+        },
+      });
+      await change({ catalogues: { event: [{ id: '10', name: 'Bought' }, { id: '9' }, { id: '100' }] } });
+      expect((await store.getAccount(account)).catalogues).toEqual({
+        profile: [
+          { id: 'b2b', name: 'b2b', browser: true, type: '' },
+          { id: 'retail', name: 'Retail', browser: true, type: '' },
+        ],
+        tag: [{ id: 'vip', name: 'Very important', browser: false, type: '' }],
+        attr: [
+          { id: 'born', name: 'Date of birth', browser: true, type: 'date' },
+          { id: 'size', name: 'size', browser: true, type: 'text' },
+        ],
+        event: [
+          { id: '9', name: '9', browser: true, type: '' },
+          { id: '10', name: 'Bought', browser: true, type: '' },
+          { id: '100', name: '100', browser: true, type: '' },
+        ],
+      });
+    });
+
+    test('change in what an entry says and in nothing else', async () => {
+      const { store, account, change } = await newSite({
+        catalogues: { attr: [{ id: 'born', name: 'Date of birth', type: 'date', browser: false }] },
+      });
+      const attr = async () => (await store.getAccount(account)).catalogues.attr[0];
+      await change({ catalogues: { attr: [{ id: 'born' }] } });
+      expect(await attr()).toEqual({ id: 'born', name: 'Date of birth', type: 'date', browser: false });
+      await change({ catalogues: { attr: [{ id: 'born', name: 'Birthday' }] } });
+      expect(await attr()).toEqual({ id: 'born', name: 'Birthday', type: 'date', browser: false });
+      await change({ catalogues: { attr: [{ id: 'born', type: 'text', browser: true }] } });
+      expect(await attr()).toEqual({ id: 'born', name: 'Birthday', type: 'text', browser: true });
+    });
+
+    test('register an unknown ID when it is first used, under itself as name', async () => {
+      const site = await newSite();
+      await site.browser.log({ eventID: 7, attributes: [['size', 'XL']] });
+      await site.browser.createContact({
+        fields: { contactProfileID: 'retail' },
+        tags: ['vip'],
+        attributes: [['colour', 'red']],
+      });
+      await site.server.createContact({ address: ben, attributes: [['shoes', '44']] });
+      await site.update({ address: ben, addedTags: ['late'], fields: { contactProfileID: 'b2b' } });
+      await site.change({ contacts: [accountContact({ address: ann, addedTags: ['listed'] })] });
+      const { catalogues } = await site.store.getAccount(site.account);
+      expect(catalogues.event).toEqual([{ id: '7', name: '7', browser: true, type: '' }]);
+      expect(catalogues.attr.map(({ id, type }) => [id, type])).toEqual([
+        ['colour', 'text'],
+        ['shoes', 'text'],
+        ['size', 'text'],
+      ]);
+      expect(catalogues.tag.map(({ name }) => name)).toEqual(['late', 'listed', 'vip']);
+      expect(catalogues.profile.map(({ name }) => name)).toEqual(['b2b', 'retail']);
+    });
+
+    test('keep the name of an ID that is used again', async () => {
+      const site = await newSite({ catalogues: { event: [{ id: '7', name: 'Bought' }] } });
+      await site.server.log({ eventID: 7 });
+      expect((await site.store.getAccount(site.account)).catalogues.event).toMatchObject([{ id: '7', name: 'Bought' }]);
+      expect(await site.events()).toMatchObject([{ eventName: 'Bought' }]);
+    });
+
+    test('name events as they are called now', async () => {
+      const site = await newSite();
+      await site.server.log({ eventID: 7 });
+      expect(await site.events()).toMatchObject([{ eventID: 7, eventName: '7' }]);
+      await site.change({ catalogues: { event: [{ id: '7', name: 'Bought' }] } });
+      expect(await site.events()).toMatchObject([{ eventID: 7, eventName: 'Bought' }]);
+    });
+
+    test('are not added to by taking a tag or an attribute away', async () => {
+      const site = await newSite();
+      const { contactUUID } = await site.server.createContact();
+      await site.update({
+        contactUUID,
+        removedTags: ['gone'],
+        attributes: [['gone', null]],
+        fields: { contactProfileID: null },
+      });
+      expect(await listed(site, 'tag')).toEqual([]);
+      expect(await listed(site, 'attr')).toEqual([]);
+      expect(await listed(site, 'profile')).toEqual([]);
+    });
+
+    test('keep IDs apart, whatever they are called', async () => {
+      const ids = ['__proto__', 'constructor', "o'neil", 'a"b', 'ünïcode ☃ 🎉', '%', 'A', 'a'];
+      const site = await newSite();
+      await site.server.log({ attributes: ids.map((id) => [id, id] as const) });
+      expect(new Set(await listed(site, 'attr'))).toEqual(new Set(ids));
+      await site.change({ catalogues: { tag: ids.map((id) => ({ id, name: `tag ${id}` })) } });
+      const { catalogues } = await site.store.getAccount(site.account);
+      expect(Object.fromEntries(catalogues.tag.map(({ id, name }) => [id, name]))).toEqual(
+        Object.fromEntries(ids.map((id) => [id, `tag ${id}`])),
+      );
+    });
+  });
+
+  describe('a full catalogue', () => {
+    test('lists no more, and what is used beyond it is kept where it was used', async () => {
+      const site = await newSite({ catalogues: { attr: full, tag: full, profile: full } });
+      await site.browser.log({ attributes: [['beyond', 'yes']], eventUUID: 'beyond-the-list' });
+      const { contactUUID } = await site.server.createContact({
+        fields: { contactProfileID: 'beyond' },
+        tags: ['beyond'],
+        attributes: [['beyond', 'yes']],
+      });
+      for (const kind of ['attr', 'tag', 'profile'] as const) {
+        expect(await listed(site, kind)).toHaveLength(limits.idsPerCatalogue);
+        expect(await listed(site, kind)).not.toContain('beyond');
+      }
+      expect(await site.events({ attrID: 'beyond', attrValue: 'yes' })).toMatchObject([
+        { eventUUID: 'beyond-the-list' },
+      ]);
+      const contact = await site.server.getContact(contactUUID);
+      expect(contact).toMatchObject({
+        fields: { contactProfileID: 'beyond' },
+        contactProfileName: 'beyond',
+        attributes: [['beyond', 'yes']],
+      });
+      expect(contact.tags.filter(({ opt }) => opt)).toEqual([{ tagID: 'beyond', tagName: 'beyond', opt: true }]);
+    });
+
+    test('counts up to its last place', async () => {
+      const site = await newSite({
+        catalogues: { event: full.slice(1).map((_, index) => ({ id: String(index + 1) })) },
+      });
+      await site.server.log({ eventID: 5_000 }, { eventID: 5_001 });
+      expect(await listed(site, 'event')).toHaveLength(limits.idsPerCatalogue);
+      expect((await listed(site, 'event')).at(-1)).toBe('5000');
+      expect(await site.events()).toMatchObject([
+        { eventID: 5_000, eventName: '5000' },
+        { eventID: 5_001, eventName: '5001' },
+      ]);
+    });
+
+    test('takes changes to what it lists, and refuses more with nothing changed', async () => {
+      const site = await newSite({ catalogues: { tag: full } });
+      await site.change({ catalogues: { tag: [{ id: 'id-0', name: 'Renamed' }] } });
+      const change = site.change({
+        accountName: 'Lost',
+        catalogues: { profile: [{ id: 'lost' }], tag: [{ id: 'one-more' }] },
+        contacts: [accountContact({ address: ann })],
+      });
+      await expectRefusal(change, 'invalid_field', 'tag');
+      const { accountName, catalogues, usage } = await site.store.getAccount(site.account);
+      expect(accountName).not.toBe('Lost');
+      expect(catalogues.profile).toEqual([]);
+      expect(catalogues.tag.find(({ id }) => id === 'id-0')).toMatchObject({ name: 'Renamed' });
+      expect(usage.contacts).toBe(0);
+    });
+
+    test('refuses a new account that lists too much, and makes none', async () => {
+      const { store } = await newSite();
+      const request = newAccount({ catalogues: { tag: [...full, { id: 'one-more' }] } });
+      await expectRefusal(store.createAccount(request), 'invalid_field', 'tag');
+      expect(await store.findAccount(request.accountUUID)).toBeUndefined();
+    });
+  });
+
+  describe('a strict account', () => {
+    const catalogues = {
+      profile: [{ id: 'retail' }],
+      tag: [{ id: 'vip' }],
+      attr: [{ id: 'size' }],
+      event: [{ id: '1' }],
+    };
+
+    test('takes what it lists', async () => {
+      const { server, browser, update } = await newSite({ strict: true, catalogues });
+      expect(await browser.log({ eventID: 1, attributes: [['size', 'XL']] })).toEqual([{ kept: true }]);
+      const { contactUUID } = await server.createContact({
+        fields: { contactProfileID: 'retail' },
+        tags: ['vip'],
+        attributes: [['size', 'XL']],
+      });
+      expect(await server.getContact(contactUUID)).toMatchObject({ attributes: [['size', 'XL']] });
+      await update({ contactUUID, removedTags: ['vip', 'unlisted'], attributes: [['unlisted', null]] });
+    });
+
+    test('refuses an event with any other ID, naming the field', async () => {
+      const site = await newSite({ strict: true, catalogues });
+      expect(
+        await site.server.log(
+          { eventID: 2 },
+          {
+            attributes: [
+              ['size', 'XL'],
+              ['colour', 'red'],
+            ],
+          },
+          { eventUUID: 'the-only-one' },
+        ),
+      ).toEqual([
+        { kept: false, refused: 'unknown_id', field: 'eventID', message: expect.any(String) },
+        { kept: false, refused: 'unknown_id', field: 'eventAttrArray[1].attrID', message: expect.any(String) },
+        { kept: true },
+      ]);
+      expect(await site.events()).toMatchObject([{ eventUUID: 'the-only-one' }]);
+    });
+
+    test('refuses a contact with any other ID, naming the field, and makes none', async () => {
+      const { store, account, server, browser, change } = await newSite({ strict: true, catalogues });
+      for (const caller of [server, browser]) {
+        await expectRefusal(
+          caller.createContact({ fields: { contactProfileID: 'b2b' } }),
+          'unknown_id',
+          'contactProfileID',
+        );
+        await expectRefusal(caller.createContact({ tags: ['vip', 'vep'] }), 'unknown_id', 'contactTagID');
+        await expectRefusal(
+          caller.createContact({ attributes: [['colour', '']] }),
+          'unknown_id',
+          'contactAttr[0].attrID',
+        );
+      }
+      expect(await change({ contacts: [accountContact({ address: ann, addedTags: ['vep'] })] })).toMatchObject([
+        { refused: 'unknown_id', field: 'contactTagID' },
+      ]);
+      const { usage } = await store.getAccount(account);
+      expect(usage).toEqual({ contacts: 0, users: 0, events: 0 });
+    });
+
+    test('refuses a change with any other ID, with nothing changed', async () => {
+      const { server, update } = await newSite({ strict: true, catalogues });
+      const { contactUUID } = await server.createContact();
+      const before = await server.getContact(contactUUID);
+      const change = { contactUUID, fields: { contactFirstname: 'Ann' }, addedTags: ['vep'] };
+      await expectRefusal(update(change), 'unknown_id', 'contactTagID');
+      expect(await server.getContact(contactUUID)).toEqual(before);
+    });
+
+    test('is strict from the moment that it says so, and no longer when it doesn’t', async () => {
+      const site = await newSite();
+      await site.server.log({ eventID: 1 });
+      await site.change({ strict: true });
+      expect(await site.server.log({ eventID: 1 }, { eventID: 2 })).toMatchObject([
+        { kept: true },
+        { refused: 'unknown_id' },
+      ]);
+      await site.change({ strict: false });
+      expect(await site.server.log({ eventID: 2 })).toEqual([{ kept: true }]);
+    });
+  });
+
+  describe('an ID that is kept from browsers', () => {
+    const kept = { browser: false };
+    const catalogues = {
+      profile: [{ id: 'staff', ...kept }],
+      tag: [{ id: 'vip', ...kept }],
+      attr: [{ id: 'credit', ...kept }],
+      event: [{ id: '9', ...kept }],
+    };
+
+    test('is refused from a browser token, naming the field', async () => {
+      const { store, account, browser } = await newSite({ catalogues });
+      const refused = 'id_not_for_browser';
+      expect(await browser.log({ eventID: 9 }, { attributes: [['credit', '1']] })).toEqual([
+        { kept: false, refused, field: 'eventID', message: expect.any(String) },
+        { kept: false, refused, field: 'eventAttrArray[0].attrID', message: expect.any(String) },
+      ]);
+      await expectRefusal(browser.createContact({ tags: ['vip'] }), refused, 'contactTagID');
+      await expectRefusal(browser.createContact({ tags: ['vip'], verified: true }), refused, 'contactTagID');
+      await expectRefusal(
+        browser.createContact({ fields: { contactProfileID: 'staff' } }),
+        refused,
+        'contactProfileID',
+      );
+      await expectRefusal(browser.createContact({ attributes: [['credit', '1']] }), refused, 'contactAttr[0].attrID');
+      expect((await store.getAccount(account)).usage).toEqual({ contacts: 0, users: 0, events: 0 });
+    });
+
+    test('is taken from a server token', async () => {
+      const { server } = await newSite({ catalogues });
+      expect(await server.log({ eventID: 9, attributes: [['credit', '1']] })).toEqual([{ kept: true }]);
+      const { contactUUID } = await server.createContact({ tags: ['vip'] });
+      expect(await server.getContact(contactUUID)).toMatchObject({ tags: [{ tagID: 'vip', opt: true }] });
+    });
+
+    test('is kept from them at once', async () => {
+      const { browser, change } = await newSite();
+      expect(await browser.log({ eventID: 9 })).toEqual([{ kept: true }]);
+      await change({ catalogues: { event: [{ id: '9', browser: false }] } });
+      expect(await browser.log({ eventID: 9 })).toMatchObject([{ refused: 'id_not_for_browser' }]);
+    });
+  });
+};

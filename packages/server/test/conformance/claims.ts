@@ -1,0 +1,508 @@
+import { describe, expect, test } from 'vitest';
+import type { Site } from '../fixtures/site.ts';
+import { ann, ben, contactChange, expectRefusal, laptop, phone } from '../fixtures/store.ts';
+import type { NewSite } from './sites.ts';
+
+const asServer = ({ store, account, server }: Site, address = ann) =>
+  store.getContact({ account, token: server.token, browser: false, address, include: ['claim', 'link'] });
+
+export const describeClaims = (newSite: NewSite): void => {
+  describe('createContact by a browser', () => {
+    test('answers a handle, which is no contactUUID', async () => {
+      const { server, browser } = await newSite();
+      const { contactUUID } = await server.createContact({ userUUID: phone });
+      const answer = await browser.createContact({ newHandle: 'handle-of-ann' });
+      expect(answer).toEqual({ exists: false, contactUUID: 'handle-of-ann' });
+      expect(contactUUID).not.toBe('handle-of-ann');
+    });
+
+    test('tells nobody whether an address is known', async () => {
+      const site = await newSite();
+      await site.server.createContact({ userUUID: phone, fields: { contactFirstname: 'Ann' } });
+      const known = await site.browser.createContact({ address: ann, newHandle: 'handle-1' });
+      const unknown = await site.browser.createContact({ address: ben, userUUID: phone, newHandle: 'handle-2' });
+      expect(known).toEqual({ exists: false, contactUUID: 'handle-1' });
+      expect(unknown).toEqual({ exists: false, contactUUID: 'handle-2' });
+      const { contactUUID, ...ofKnown } = await site.browser.getContact('handle-1');
+      const { contactUUID: _, ...ofUnknown } = await site.browser.getContact('handle-2');
+      expect(ofKnown).toEqual({ ...ofUnknown, fields: { ...ofUnknown.fields, contactEmailaddress: ann } });
+    });
+
+    test('says that the contact exists only when this user was linked to it already', async () => {
+      const { server, browser, unlink } = await newSite();
+      expect((await browser.createContact()).exists).toBe(false);
+      expect((await browser.createContact()).exists).toBe(true);
+      expect((await browser.createContact({ userUUID: phone })).exists).toBe(false);
+      expect((await browser.createContact({ address: ben })).exists).toBe(false);
+      expect((await browser.createContact()).exists).toBe(false);
+      await unlink(laptop);
+      expect((await browser.createContact()).exists).toBe(false);
+      await server.createContact({ userUUID: laptop, address: ben });
+      expect((await browser.createContact({ address: ben })).exists).toBe(true);
+    });
+
+    test('answers the same handle as long as token, user and contact are the same', async () => {
+      const { browser, newCaller } = await newSite();
+      const { contactUUID: handle } = await browser.createContact();
+      expect((await browser.createContact()).contactUUID).toBe(handle);
+      const handles = [
+        (await browser.createContact({ address: ben })).contactUUID,
+        (await browser.createContact({ userUUID: phone })).contactUUID,
+        (await (await newCaller('browser')).createContact()).contactUUID,
+      ];
+      expect(new Set([handle, ...handles]).size).toBe(4);
+      expect((await browser.createContact()).contactUUID).toBe(handle);
+    });
+
+    test('makes an unknown address known, on the browser’s word only', async () => {
+      const site = await newSite();
+      const { contactUUID: handle } = await site.browser.createContact({
+        fields: { contactFirstname: 'Ann', contactProfileID: 'retail' },
+        tags: ['vip'],
+        attributes: [['size', 'XL']],
+      });
+      expect(await asServer(site)).toMatchObject({
+        fields: { contactEmailaddress: ann, contactFirstname: 'Ann', contactProfileID: 'retail' },
+        contactProfileName: 'retail',
+        contactStatus: 'active',
+        createdTime: site.time,
+        claimed: ['contactFirstname', 'contactEmailaddress', 'contactProfileID', 'contactAttr.size', 'tag.vip'],
+        tags: [{ tagID: 'vip', opt: true }],
+        attributes: [['size', 'XL']],
+        claims: [
+          {
+            claimID: handle,
+            userUUID: laptop,
+            tokenID: site.browser.tokenID,
+            state: 'open',
+            createdTime: site.time,
+            updatedTime: site.time,
+            fields: {
+              contactEmailaddress: ann,
+              contactFirstname: 'Ann',
+              contactProfileID: 'retail',
+              contactLastname: '',
+            },
+            contactProfileName: 'retail',
+            tags: ['vip'],
+            attributes: [['size', 'XL']],
+          },
+        ],
+        links: [{ userUUID: laptop, verified: false, voided: false }],
+      });
+      const { claims, links } = await asServer(site);
+      expect(claims?.[0]?.linkID).toBe(links?.[0]?.linkID);
+    });
+
+    test('overwrites nothing and fills only what is empty', async () => {
+      const site = await newSite();
+      const { contactUUID } = await site.server.createContact({
+        userUUID: phone,
+        fields: { contactFirstname: 'Ann' },
+        tags: ['vip'],
+        attributes: [['size', 'XL']],
+      });
+      const before = await site.server.getContact(contactUUID);
+      await site.browser.createContact({
+        fields: { contactFirstname: 'Mallory', contactLastname: 'Lee' },
+        tags: ['vip', 'new'],
+        attributes: [
+          ['size', 'S'],
+          ['colour', 'red'],
+        ],
+        time: site.time + 1,
+      });
+      expect(await site.server.getContact(contactUUID)).toEqual({
+        ...before,
+        fields: { ...before.fields, contactLastname: 'Lee' },
+        tags: [
+          { tagID: 'new', tagName: 'new', opt: true },
+          { tagID: 'vip', tagName: 'vip', opt: true },
+        ],
+        attributes: [
+          ['colour', 'red'],
+          ['size', 'XL'],
+        ],
+        claimed: ['contactLastname', 'contactAttr.colour', 'tag.new'],
+      });
+    });
+
+    test('doesn’t fill what was cleared or taken away on purpose', async () => {
+      const site = await newSite();
+      const { contactUUID } = await site.server.createContact({ userUUID: phone });
+      await site.update({
+        contactUUID,
+        fields: { contactFirstname: null },
+        removedTags: ['vip'],
+        attributes: [['size', null]],
+      });
+      await site.browser.createContact({
+        fields: { contactFirstname: 'Ann' },
+        tags: ['vip'],
+        attributes: [['size', 'S']],
+      });
+      expect(await site.server.getContact(contactUUID)).toMatchObject({
+        fields: { contactFirstname: '' },
+        tags: [{ tagID: 'vip', opt: false }],
+        attributes: [],
+        claimed: [],
+      });
+    });
+
+    test('adds to what it said before: newer values win, tags are united', async () => {
+      const { browser, time } = await newSite();
+      const { contactUUID: handle } = await browser.createContact({
+        fields: { contactFirstname: 'An', contactLastname: 'Lee' },
+        tags: ['vip'],
+        attributes: [['size', 'S']],
+      });
+      await browser.createContact({
+        fields: { contactFirstname: 'Ann' },
+        tags: ['new'],
+        attributes: [['size', 'XL']],
+        time: time + 1,
+      });
+      expect(await browser.getContact(handle)).toMatchObject({
+        fields: { contactFirstname: 'Ann', contactLastname: 'Lee' },
+        tags: [{ tagID: 'vip' }, { tagID: 'new' }].sort((a, b) => (a.tagID < b.tagID ? -1 : 1)),
+        attributes: [['size', 'XL']],
+        createdTime: time,
+        updatedTime: time + 1,
+      });
+    });
+
+    test('lets the first of several browsers fill a field', async () => {
+      const site = await newSite();
+      await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
+      await site.browser.createContact({
+        userUUID: phone,
+        fields: { contactFirstname: 'Mallory', contactLastname: 'Lee' },
+      });
+      expect(await asServer(site)).toMatchObject({
+        fields: { contactFirstname: 'Ann', contactLastname: 'Lee' },
+        claimed: ['contactFirstname', 'contactLastname', 'contactEmailaddress'],
+      });
+    });
+
+    test('is verified by a server that names the same user and contact', async () => {
+      const site = await newSite();
+      await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
+      await site.server.createContact();
+      expect(await asServer(site)).toMatchObject({
+        claimed: ['contactFirstname'],
+        links: [{ userUUID: laptop, verified: true }],
+      });
+    });
+
+    test('never weakens a verified link', async () => {
+      const site = await newSite();
+      await site.server.createContact();
+      await site.browser.createContact();
+      expect((await asServer(site)).links).toMatchObject([{ verified: true }]);
+    });
+  });
+
+  describe('a handle', () => {
+    test('shows what this browser said itself and nothing else', async () => {
+      const site = await newSite({ catalogues: { tag: [{ id: 'vip', name: 'VIP' }, { id: 'secret' }] } });
+      await site.server.createContact({
+        userUUID: phone,
+        fields: { contactFirstname: 'Ann', contactJobRole: 'Buyer' },
+        tags: ['secret'],
+        attributes: [['credit', '100']],
+      });
+      const { contactUUID: handle } = await site.browser.createContact({
+        fields: { contactFirstname: 'Annie' },
+        tags: ['vip'],
+        attributes: [['size', 'XL']],
+      });
+      await site.update({ address: ann, contactStatus: 'archived' });
+      expect(await site.browser.getContact(handle)).toEqual({
+        contactUUID: handle,
+        fields: {
+          contactTitle: '',
+          contactFirstname: 'Annie',
+          contactLastname: '',
+          contactEmailaddress: ann,
+          contactTelephone: '',
+          contactMobile: '',
+          contactJobRole: '',
+          contactProfileID: '',
+        },
+        contactProfileName: '',
+        contactStatus: 'active',
+        createdTime: site.time,
+        updatedTime: site.time,
+        claimed: [],
+        tags: [{ tagID: 'vip', tagName: 'VIP', opt: true }],
+        attributes: [['size', 'XL']],
+      });
+    });
+
+    test('goes on showing it when the contact changes, merges, or the claim is voided or accepted', async () => {
+      const site = await newSite();
+      const { contactUUID: handle } = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
+      const before = await site.browser.getContact(handle);
+      const { contactUUID } = await asServer(site);
+      const other = await site.server.createContact({ address: ben, userUUID: phone });
+      await site.update({ contactUUID, address: 'ann@new.example', fields: { contactFirstname: 'Secret' } });
+      await site.merge(other.contactUUID, contactUUID);
+      await site.acceptClaim(handle);
+      await site.voidClaim(handle);
+      const { updatedTime, ...after } = await site.browser.getContact(handle);
+      expect({ ...after, updatedTime: before.updatedTime }).toEqual(before);
+    });
+
+    test('is good with its token only', async () => {
+      const { browser, newCaller } = await newSite();
+      const { contactUUID: handle } = await browser.createContact();
+      await expectRefusal((await newCaller('browser')).getContact(handle), 'unknown_contact', 'contactUUID');
+    });
+
+    test('shows nothing to who asks by address', async () => {
+      const { store, account, browser } = await newSite();
+      await browser.createContact();
+      const query = { account, token: browser.token, browser: true, address: ann, include: [] };
+      await expectRefusal(store.getContact(query), 'unknown_contact');
+    });
+
+    test('names nobody in what a server asks', async () => {
+      const { store, account, browser, server, update, link, merge, unmerge } = await newSite();
+      const { contactUUID: handle } = await browser.createContact();
+      const { contactUUID } = await server.createContact({ address: ben, userUUID: phone });
+      const query = { account, contactUUID: handle, order: 'asc', limit: 1 } as const;
+      for (const asked of [
+        () => store.getEvents(query),
+        () => update({ contactUUID: handle, fields: { contactFirstname: 'Ann' } }),
+        () => link(phone, handle),
+        () => merge(contactUUID, handle),
+        () => merge(handle, contactUUID),
+        () => unmerge(handle),
+        () => store.eraseContact({ account, contactUUID: handle, time: 0 }),
+      ]) {
+        await expectRefusal(asked(), 'unknown_contact');
+      }
+    });
+  });
+
+  describe('a proven createContact by a browser', () => {
+    test('is accepted and links for certain, and still answers a handle', async () => {
+      const site = await newSite();
+      const answer = await site.browser.createContact({
+        verified: true,
+        fields: { contactFirstname: 'Ann' },
+        newHandle: 'handle-proven',
+      });
+      expect(answer).toEqual({ exists: false, contactUUID: 'handle-proven' });
+      expect(await asServer(site)).toMatchObject({
+        claimed: [],
+        claims: [{ claimID: 'handle-proven', state: 'accepted' }],
+        links: [{ verified: true, voided: false }],
+      });
+    });
+
+    test('overwrites nothing all the same', async () => {
+      const site = await newSite();
+      await site.server.createContact({ userUUID: phone, fields: { contactFirstname: 'Ann' } });
+      await site.browser.createContact({
+        verified: true,
+        fields: { contactFirstname: 'Mallory', contactLastname: 'Lee' },
+      });
+      expect(await asServer(site)).toMatchObject({
+        fields: { contactFirstname: 'Ann', contactLastname: 'Lee' },
+        claimed: [],
+      });
+    });
+
+    test('proves what the browser claimed before, and is not unproven by a later claim', async () => {
+      const site = await newSite();
+      await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
+      await site.browser.createContact({ verified: true });
+      await site.browser.createContact();
+      const contact = await asServer(site);
+      expect(contact).toMatchObject({ claimed: [], claims: [{ state: 'accepted' }], links: [{ verified: true }] });
+    });
+  });
+
+  describe('acceptClaim', () => {
+    test('makes the claim as good as the contact’s own word, and its link verified', async () => {
+      const site = await newSite();
+      const { contactUUID: claimID } = await site.browser.createContact({
+        fields: { contactFirstname: 'Ann' },
+        tags: ['vip'],
+      });
+      const { contactUUID } = await asServer(site);
+      expect(await site.acceptClaim(claimID)).toEqual({ contactUUID });
+      expect(await asServer(site)).toMatchObject({
+        fields: { contactFirstname: 'Ann' },
+        claimed: [],
+        claims: [{ state: 'accepted' }],
+        links: [{ verified: true }],
+      });
+    });
+
+    test('replaces no value', async () => {
+      const site = await newSite();
+      await site.server.createContact({ userUUID: phone, fields: { contactFirstname: 'Ann' } });
+      const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Mallory' } });
+      await site.acceptClaim(claimID);
+      expect(await asServer(site)).toMatchObject({ fields: { contactFirstname: 'Ann' } });
+    });
+
+    test('wins over what others claimed before', async () => {
+      const site = await newSite();
+      await site.browser.createContact({ userUUID: phone, fields: { contactFirstname: 'Mallory' } });
+      const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
+      expect(await asServer(site)).toMatchObject({ fields: { contactFirstname: 'Mallory' } });
+      await site.acceptClaim(claimID);
+      expect(await asServer(site)).toMatchObject({ fields: { contactFirstname: 'Ann' }, claimed: [] });
+    });
+
+    test('answers the contact that a merged one answers by', async () => {
+      const site = await newSite();
+      const { contactUUID: claimID } = await site.browser.createContact();
+      const { contactUUID } = await asServer(site);
+      const keep = await site.server.createContact({ address: ben, userUUID: phone });
+      await site.merge(keep.contactUUID, contactUUID);
+      expect(await site.acceptClaim(claimID)).toEqual({ contactUUID: keep.contactUUID });
+    });
+
+    test('is refused for a claim that is unknown', async () => {
+      const { server, acceptClaim, voidClaim } = await newSite();
+      const { contactUUID } = await server.createContact();
+      for (const claimID of ['nothing', contactUUID]) {
+        await expectRefusal(acceptClaim(claimID), 'unknown_claim', 'claimID');
+        await expectRefusal(voidClaim(claimID), 'unknown_claim', 'claimID');
+      }
+    });
+  });
+
+  describe('voidClaim', () => {
+    test('takes back what the claim filled and linked, and restoring returns exactly', async () => {
+      const site = await newSite();
+      await site.server.log({ eventUUID: 'event-before' });
+      const { contactUUID: claimID } = await site.browser.createContact({
+        fields: { contactFirstname: 'Ann' },
+        tags: ['vip'],
+      });
+      await site.server.log({ eventUUID: 'event-after' });
+      const before = await asServer(site);
+      const { contactUUID } = before;
+      const ownersBefore = await site.owners();
+      expect(ownersBefore).toEqual({ 'event-before': contactUUID, 'event-after': contactUUID });
+
+      expect(await site.voidClaim(claimID)).toEqual({ contactUUID });
+      expect(await asServer(site)).toMatchObject({
+        fields: { contactFirstname: '' },
+        claimed: ['contactEmailaddress'],
+        tags: [{ tagID: 'vip', opt: false }],
+        claims: [{ state: 'voided' }],
+        links: [{ voided: true }],
+      });
+      expect(await site.owners()).toEqual({ 'event-before': '', 'event-after': '' });
+
+      expect(await site.restoreClaim(claimID)).toEqual({ contactUUID });
+      expect(await asServer(site)).toEqual(before);
+      expect(await site.owners()).toEqual(ownersBefore);
+    });
+
+    test('of an accepted claim takes that back as well, and restoring returns it accepted', async () => {
+      const site = await newSite();
+      const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
+      await site.acceptClaim(claimID);
+      await site.voidClaim(claimID);
+      expect(await asServer(site)).toMatchObject({
+        claimed: ['contactEmailaddress'],
+        claims: [{ state: 'voided' }],
+        links: [{ voided: true }],
+      });
+      await site.restoreClaim(claimID);
+      expect(await asServer(site)).toMatchObject({
+        claimed: [],
+        claims: [{ state: 'accepted' }],
+        links: [{ voided: false }],
+      });
+    });
+
+    test('leaves a link that a server has verified', async () => {
+      const site = await newSite();
+      await site.server.log({ eventUUID: 'event-before' });
+      const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Mallory' } });
+      const { contactUUID } = await site.server.createContact();
+      await site.voidClaim(claimID);
+      expect(await asServer(site)).toMatchObject({ fields: { contactFirstname: '' }, links: [{ voided: false }] });
+      expect(await site.owners()).toEqual({ 'event-before': contactUUID });
+    });
+
+    test('lets the browser claim anew, under a new handle', async () => {
+      const site = await newSite();
+      const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Mallory' } });
+      await site.voidClaim(claimID);
+      const again = await site.browser.createContact({ fields: { contactLastname: 'Lee' } });
+      expect(again).toEqual({ exists: false, contactUUID: expect.not.stringMatching(claimID) });
+      expect(await asServer(site)).toMatchObject({
+        fields: { contactFirstname: '', contactLastname: 'Lee' },
+        claims: [{ state: 'voided' }, { state: 'open' }],
+        links: [{ voided: true }, { voided: false }],
+      });
+    });
+  });
+
+  describe('what only a claim says', () => {
+    test('is no longer claimed once a server says the same', async () => {
+      const site = await newSite();
+      await site.browser.createContact({
+        fields: { contactFirstname: 'Ann' },
+        tags: ['vip'],
+        attributes: [['size', 'XL']],
+      });
+      const change = contactChange({
+        address: ann,
+        fields: { contactFirstname: 'Ann' },
+        addedTags: ['vip'],
+        attributes: [['size', 'XL']],
+      });
+      await site.store.updateContact({ account: site.account, ...change });
+      expect(await asServer(site)).toMatchObject({ claimed: ['contactEmailaddress'] });
+    });
+
+    test('is no longer claimed of an address that a server gives', async () => {
+      const site = await newSite();
+      await site.browser.createContact();
+      const { contactUUID } = await asServer(site);
+      await site.update({ contactUUID, address: ben });
+      expect(await asServer(site, ben)).toMatchObject({ contactUUID, claimed: [] });
+    });
+
+    test('is no longer claimed of an address that a server gives as it was', async () => {
+      const site = await newSite();
+      await site.browser.createContact();
+      const { contactUUID } = await asServer(site);
+      await site.update({ contactUUID, address: ann });
+      expect(await asServer(site)).toMatchObject({ claimed: [] });
+    });
+
+    test('can be cleared by a server, which updateContact answers', async () => {
+      const site = await newSite();
+      await site.browser.createContact({
+        fields: { contactFirstname: 'Ann' },
+        tags: ['vip'],
+        attributes: [['size', 'XL']],
+      });
+      const { updated } = await site.update({
+        address: ann,
+        fields: { contactFirstname: null, contactLastname: null },
+        removedTags: ['vip'],
+        attributes: [['size', null]],
+        time: site.time + 1,
+      });
+      expect(new Set(updated)).toEqual(new Set(['contactFirstname', 'contactTagID', 'contactAttr']));
+      expect(await asServer(site)).toMatchObject({
+        fields: { contactFirstname: '' },
+        tags: [{ tagID: 'vip', opt: false }],
+        attributes: [],
+        updatedTime: site.time + 1,
+      });
+    });
+  });
+};

@@ -1,0 +1,312 @@
+import { describe, expect, test } from 'vitest';
+import { contactFields } from '../../src/identity/contact-view.ts';
+import { ann, ben, expectRefusal, laptop, phone } from '../fixtures/store.ts';
+import type { NewSite } from './sites.ts';
+
+const filled = {
+  contactTitle: 'Dr',
+  contactFirstname: 'Ann',
+  contactLastname: 'O’Neil',
+  contactTelephone: '+44 20 7946 0000',
+  contactMobile: '07700 900000',
+  contactJobRole: 'Buyer',
+  contactProfileID: 'retail',
+};
+
+const hostile = ['__proto__', 'constructor', 'o’neil "quoted"', "';--", 'ünïcode ☃ 🎉', '%'];
+
+const emptyFields = Object.fromEntries(contactFields.map((name) => [name, '']));
+
+export const describeContacts = (newSite: NewSite): void => {
+  describe('createContact by a server', () => {
+    test('makes a contact of what is given', async () => {
+      const { server, time } = await newSite();
+      const { exists, contactUUID } = await server.createContact({
+        fields: filled,
+        tags: ['vip'],
+        attributes: [['size', 'XL']],
+        newContactUUID: 'contact-of-ann',
+      });
+      expect([exists, contactUUID]).toEqual([false, 'contact-of-ann']);
+      expect(await server.getContact(contactUUID)).toEqual({
+        contactUUID,
+        fields: { ...filled, contactEmailaddress: ann },
+        contactProfileName: 'retail',
+        contactStatus: 'active',
+        createdTime: time,
+        updatedTime: time,
+        claimed: [],
+        tags: [{ tagID: 'vip', tagName: 'vip', opt: true }],
+        attributes: [['size', 'XL']],
+      });
+    });
+
+    test('needs no more than an address', async () => {
+      const { server } = await newSite();
+      const { contactUUID } = await server.createContact();
+      expect(await server.getContact(contactUUID)).toMatchObject({
+        fields: { ...emptyFields, contactEmailaddress: ann },
+        contactProfileName: '',
+        tags: [],
+        attributes: [],
+      });
+    });
+
+    test('finds who has the address, and writes what is given and nothing else', async () => {
+      const { server, time } = await newSite();
+      const first = await server.createContact({ fields: filled, tags: ['vip'], attributes: [['size', 'XL']] });
+      const again = await server.createContact({
+        userUUID: phone,
+        fields: { contactFirstname: 'Anna' },
+        tags: ['new'],
+        attributes: [['colour', 'red']],
+        time: time + 1,
+      });
+      expect(again).toEqual({ exists: true, contactUUID: first.contactUUID });
+      const contact = await server.getContact(first.contactUUID);
+      expect(contact).toMatchObject({
+        fields: { ...filled, contactFirstname: 'Anna', contactEmailaddress: ann },
+        createdTime: time,
+        updatedTime: time + 1,
+        tags: [
+          { tagID: 'new', opt: true },
+          { tagID: 'vip', opt: true },
+        ],
+      });
+      expect(new Map(contact.attributes)).toEqual(
+        new Map([
+          ['size', 'XL'],
+          ['colour', 'red'],
+        ]),
+      );
+    });
+
+    test('links the user, once for the same contact', async () => {
+      const { server } = await newSite();
+      const { contactUUID } = await server.createContact();
+      await server.createContact();
+      await server.createContact();
+      const { links } = await server.getContact(contactUUID, 'link');
+      expect(links).toMatchObject([{ userUUID: laptop, contactUUID, verified: true, voided: false }]);
+    });
+
+    test('finds only the very same address', async () => {
+      const { server } = await newSite();
+      const made = new Set<string>();
+      for (const address of [
+        ann,
+        'a.nn@example.com',
+        'ann+1@example.com',
+        'ann@xn--exmple-cua.com',
+        'änn@example.com',
+      ]) {
+        made.add((await server.createContact({ address })).contactUUID);
+      }
+      expect(made.size).toBe(5);
+    });
+  });
+
+  describe('getContact', () => {
+    test('answers by contactUUID, and by address where there is none', async () => {
+      const { store, account, server } = await newSite();
+      const { contactUUID } = await server.createContact();
+      const byUUID = await server.getContact(contactUUID);
+      const asker = { account, token: server.token, browser: false, include: [] };
+      expect(await store.getContact({ ...asker, address: ann })).toEqual(byUUID);
+      await expectRefusal(store.getContact({ ...asker, address: ben }), 'unknown_contact');
+    });
+
+    test('is refused for a contact that is unknown, whatever its form', async () => {
+      const { server } = await newSite();
+      await server.createContact();
+      for (const nobody of ['nobody', '', '%', '__proto__', ann]) {
+        await expectRefusal(server.getContact(nobody), 'unknown_contact', 'contactUUID');
+      }
+    });
+
+    test('is refused for a handle with a server token, and for a contactUUID with a browser token', async () => {
+      const { server, browser } = await newSite();
+      const { contactUUID: handle } = await browser.createContact();
+      const { contactUUID } = await server.createContact();
+      await expectRefusal(server.getContact(handle), 'unknown_contact', 'contactUUID');
+      await expectRefusal(browser.getContact(contactUUID), 'unknown_contact', 'contactUUID');
+    });
+
+    test('lists every tag of the account, and those that the contact has', async () => {
+      const { server } = await newSite({
+        catalogues: {
+          tag: [
+            { id: 'b', name: 'B' },
+            { id: 'a', name: 'A' },
+          ],
+        },
+      });
+      const { contactUUID } = await server.createContact({ tags: ['a', 'c'] });
+      expect((await server.getContact(contactUUID)).tags).toEqual([
+        { tagID: 'a', tagName: 'A', opt: true },
+        { tagID: 'b', tagName: 'B', opt: false },
+        { tagID: 'c', tagName: 'c', opt: true },
+      ]);
+    });
+
+    test('names the profile as it is called now', async () => {
+      const { server, change } = await newSite();
+      const { contactUUID } = await server.createContact({ fields: { contactProfileID: 'retail' } });
+      await change({ catalogues: { profile: [{ id: 'retail', name: 'Retail' }] } });
+      expect(await server.getContact(contactUUID)).toMatchObject({ contactProfileName: 'Retail' });
+    });
+
+    test('keeps tags, attributes and profiles apart, whatever they are called', async () => {
+      const { server, browser, update } = await newSite();
+      const given = { tags: hostile, attributes: hostile.map((id) => [id, `value of ${id}`] as const) };
+      const { contactUUID } = await server.createContact({ ...given, fields: { contactProfileID: '__proto__' } });
+      const contact = await server.getContact(contactUUID);
+      expect(new Set(contact.tags.filter(({ opt }) => opt).map(({ tagID }) => tagID))).toEqual(new Set(hostile));
+      expect(new Map(contact.attributes)).toEqual(new Map(given.attributes));
+      expect(contact).toMatchObject({ fields: { contactProfileID: '__proto__' }, contactProfileName: '__proto__' });
+
+      const { contactUUID: handle } = await browser.createContact({ ...given, address: ben });
+      const claimed = await browser.getContact(handle);
+      expect(new Set(claimed.tags.map(({ tagID }) => tagID))).toEqual(new Set(hostile));
+      expect(new Map(claimed.attributes)).toEqual(new Map(given.attributes));
+
+      await update({ contactUUID, removedTags: ['__proto__'], attributes: [['constructor', null]] });
+      const after = await server.getContact(contactUUID);
+      expect(after.tags.find(({ tagID }) => tagID === '__proto__')).toMatchObject({ opt: false });
+      expect(after.attributes.map(([id]) => id)).not.toContain('constructor');
+      expect(after.attributes).toHaveLength(hostile.length - 1);
+    });
+  });
+
+  describe('updateContact', () => {
+    test('writes what is given and nothing else, and answers what that is', async () => {
+      const { server, update, time } = await newSite();
+      const { contactUUID } = await server.createContact({
+        fields: filled,
+        tags: ['vip'],
+        attributes: [['size', 'XL']],
+      });
+      const change = {
+        contactUUID,
+        fields: { contactFirstname: 'Anna', contactTitle: null, contactLastname: 'O’Neil' },
+        addedTags: ['new'],
+        removedTags: ['vip'],
+        attributes: [
+          ['size', null],
+          ['colour', 'red'],
+        ] as const,
+        time: time + 1,
+      };
+      const { updated, ...answer } = await update(change);
+      expect(answer).toEqual({ contactUUID });
+      expect(new Set(updated)).toEqual(new Set(['contactFirstname', 'contactTitle', 'contactTagID', 'contactAttr']));
+      expect(await server.getContact(contactUUID)).toMatchObject({
+        fields: { ...filled, contactFirstname: 'Anna', contactTitle: '' },
+        tags: [
+          { tagID: 'new', opt: true },
+          { tagID: 'vip', opt: false },
+        ],
+        attributes: [['colour', 'red']],
+        createdTime: time,
+        updatedTime: time + 1,
+      });
+    });
+
+    test('changes nothing when nothing is other than it was', async () => {
+      const { server, update, time } = await newSite();
+      const { contactUUID } = await server.createContact({
+        fields: filled,
+        tags: ['vip'],
+        attributes: [['size', 'XL']],
+      });
+      const before = await server.getContact(contactUUID);
+      const same = {
+        contactUUID,
+        address: ann,
+        fields: filled,
+        addedTags: ['vip'],
+        removedTags: ['unknown'],
+        attributes: [
+          ['size', 'XL'],
+          ['colour', null],
+        ] as const,
+        contactStatus: 'active' as const,
+        time: time + 1,
+      };
+      expect(await update(same)).toEqual({ contactUUID, updated: [] });
+      expect(await server.getContact(contactUUID)).toEqual(before);
+    });
+
+    test('finds the contact by address where there is no contactUUID', async () => {
+      const { server, update } = await newSite();
+      const { contactUUID } = await server.createContact();
+      expect(await update({ address: ann, fields: { contactFirstname: 'Ann' } })).toEqual({
+        contactUUID,
+        updated: ['contactFirstname'],
+      });
+      await expectRefusal(update({ address: ben, fields: {} }), 'unknown_contact', 'contactEmailaddress');
+      await expectRefusal(update({ contactUUID: 'nobody' }), 'unknown_contact', 'contactUUID');
+    });
+
+    test('gives a contact another address', async () => {
+      const { server, update } = await newSite();
+      const { contactUUID } = await server.createContact();
+      expect(await update({ contactUUID, address: ben })).toEqual({ contactUUID, updated: ['contactEmailaddress'] });
+      expect(await server.getContact(contactUUID)).toMatchObject({ fields: { contactEmailaddress: ben } });
+      expect(await server.createContact({ address: ben })).toEqual({ exists: true, contactUUID });
+      expect((await server.createContact({ address: ann })).exists).toBe(false);
+    });
+
+    test('is refused another contact’s address, with nothing changed', async () => {
+      const { store, account, server, update } = await newSite();
+      const { contactUUID } = await server.createContact({ tags: ['vip'] });
+      await server.createContact({ address: ben });
+      const before = await server.getContact(contactUUID);
+      const change = {
+        contactUUID,
+        address: ben,
+        fields: { contactFirstname: 'Lost', contactProfileID: 'lost' },
+        addedTags: ['lost'],
+        removedTags: ['vip'],
+        attributes: [['lost', 'lost']] as const,
+        contactStatus: 'archived' as const,
+      };
+      await expectRefusal(update(change), 'email_taken', 'contactEmailaddress');
+      expect(await server.getContact(contactUUID)).toEqual(before);
+      const { catalogues } = await store.getAccount(account);
+      expect([...catalogues.tag, ...catalogues.attr, ...catalogues.profile].map(({ id }) => id)).toEqual(['vip']);
+    });
+
+    test('archives a contact and makes it active again', async () => {
+      const { server, update } = await newSite();
+      const { contactUUID } = await server.createContact();
+      expect(await update({ contactUUID, contactStatus: 'archived' })).toMatchObject({ updated: ['contactStatus'] });
+      expect(await server.getContact(contactUUID)).toMatchObject({ contactStatus: 'archived' });
+      expect((await server.createContact()).contactUUID).toBe(contactUUID);
+      expect(await server.getContact(contactUUID)).toMatchObject({ contactStatus: 'archived' });
+      await update({ contactUUID, contactStatus: 'active' });
+      expect(await server.getContact(contactUUID)).toMatchObject({ contactStatus: 'active' });
+    });
+
+    test('lets a server give again what was cleared', async () => {
+      const { server, update } = await newSite();
+      const { contactUUID } = await server.createContact({
+        fields: filled,
+        tags: ['vip'],
+        attributes: [['size', 'XL']],
+      });
+      await update({
+        contactUUID,
+        fields: { contactFirstname: null },
+        removedTags: ['vip'],
+        attributes: [['size', null]],
+      });
+      await server.createContact({ fields: { contactFirstname: 'Ann' }, tags: ['vip'], attributes: [['size', 'S']] });
+      expect(await server.getContact(contactUUID)).toMatchObject({
+        fields: { contactFirstname: 'Ann' },
+        tags: [{ tagID: 'vip', opt: true }],
+        attributes: [['size', 'S']],
+      });
+    });
+  });
+};

@@ -1,0 +1,261 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { Site } from '../fixtures/site.ts';
+import { accountContact, ann, ben, day, expectRefusal, hour, laptop, newID, phone, tablet } from '../fixtures/store.ts';
+import type { NewSite } from './sites.ts';
+
+/** Waits until an erasure is complete; answers its receipt. */
+const completed = ({ erase }: Site, contactUUID: string) =>
+  vi.waitFor(
+    async () => {
+      const receipt = await erase(contactUUID);
+      expect(receipt.complete).toBe(true);
+      return receipt;
+    },
+    { timeout: 10_000, interval: 20 },
+  );
+
+const duplicate = { kept: false, duplicate: true };
+const refused = { kept: false, refused: 'erased_contact', field: 'contactUUID' };
+
+export const describeErasures = (newSite: NewSite): void => {
+  describe('an erased contact', () => {
+    test('is out of every read at once', async () => {
+      const site = await newSite();
+      const { store, account, server, browser } = site;
+      const { contactUUID: handle } = await browser.createContact({ fields: { contactFirstname: 'Ann' } });
+      const { contactUUID } = await server.createContact();
+      await server.log({ eventUUID: 'event-of-ann' }, { eventUUID: 'direct-event', userUUID: null, contactUUID });
+      await server.log({ eventUUID: 'event-of-phone', userUUID: phone });
+      await site.erase(contactUUID);
+      expect(await site.owners()).toEqual({ 'event-of-phone': '' });
+      expect(await site.events({ userUUID: laptop })).toEqual([]);
+      await expectRefusal(site.events({ contactUUID }), 'erased_contact', 'contactUUID');
+      await expectRefusal(server.getContact(contactUUID), 'erased_contact', 'contactUUID');
+      await expectRefusal(browser.getContact(handle), 'erased_contact', 'contactUUID');
+      const asker = { account, token: server.token, browser: false, include: [] };
+      await expectRefusal(store.getContact({ ...asker, address: ann }), 'unknown_contact');
+      expect((await store.searchContact({ account, limit: 10, beyond: 0 })).contacts).toEqual([]);
+      expect((await store.getAccount(account)).usage.contacts).toBe(0);
+    });
+
+    test('leaves a receipt, which counts what was deleted until it is complete', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const { contactUUID } = await site.server.createContact();
+      await site.server.log({}, {}, { userUUID: null, contactUUID });
+      const first = await site.erase(contactUUID, time + 1);
+      expect(first).toMatchObject({ contactUUID, erasedTime: time + 1 });
+      expect(await completed(site, contactUUID)).toEqual({ ...first, deletedEvents: 3, complete: true });
+      expect(await store.eraseContact({ account, contactUUID, time: time + 2 })).toMatchObject({
+        erasedTime: time + 1,
+      });
+    });
+
+    test('is refused wherever it is named', async () => {
+      const site = await newSite();
+      const { contactUUID: claimID } = await site.browser.createContact();
+      const { contactUUID } = await site.server.createContact();
+      const { linkID } = await site.link(phone, contactUUID);
+      const { contactUUID: other } = await site.server.createContact({ address: ben, userUUID: tablet });
+      await site.erase(contactUUID);
+      await expectRefusal(site.update({ contactUUID, fields: { contactFirstname: 'Ann' } }), 'erased_contact');
+      await expectRefusal(site.link(tablet, contactUUID), 'erased_contact', 'contactUUID');
+      await expectRefusal(site.merge(contactUUID, other), 'erased_contact', 'contactUUID');
+      await expectRefusal(site.merge(other, contactUUID), 'erased_contact', 'otherContactUUID');
+      await expectRefusal(site.unmerge(contactUUID), 'erased_contact', 'otherContactUUID');
+      await expectRefusal(site.voidLink(linkID), 'erased_contact', 'linkID');
+      await expectRefusal(site.restoreLink(linkID), 'erased_contact', 'linkID');
+      await expectRefusal(site.acceptClaim(claimID), 'erased_contact', 'claimID');
+      await expectRefusal(site.voidClaim(claimID), 'erased_contact', 'claimID');
+      expect(await site.change({ contacts: [accountContact({ contactUUID })] })).toMatchObject([
+        { refused: 'erased_contact' },
+      ]);
+    });
+
+    test('leaves its users anonymous: what they do next is nobody’s, until they say who they are', async () => {
+      const site = await newSite();
+      const { contactUUID } = await site.server.createContact();
+      await site.link(phone, contactUUID);
+      await site.server.log({ eventUUID: 'event-erased' });
+      await site.erase(contactUUID);
+      await site.server.log({ eventUUID: 'event-1' }, { eventUUID: 'event-2', userUUID: phone });
+      expect(await site.owners()).toEqual({ 'event-1': '', 'event-2': '' });
+      expect(await site.events()).toMatchObject([{ why: { rule: 'nobody' } }, { why: { rule: 'nobody' } }]);
+      const again = await site.server.createContact();
+      expect(again.exists).toBe(false);
+      expect(again.contactUUID).not.toBe(contactUUID);
+      expect(await site.owners()).toEqual({ 'event-1': again.contactUUID, 'event-2': '' });
+      await completed(site, contactUUID);
+      expect(await site.owners()).toEqual({ 'event-1': again.contactUUID, 'event-2': '' });
+    });
+
+    test('takes along its own events and nobody else’s', async () => {
+      const site = await newSite();
+      const { server } = site;
+      await server.log({ eventUUID: 'ann-before' });
+      const { contactUUID } = await server.createContact({ address: ann });
+      await server.log({ eventUUID: 'ann-first' });
+      const { contactUUID: other } = await server.createContact({ address: ben });
+      await server.log({ eventUUID: 'ben-first' }, { eventUUID: 'ann-direct', contactUUID });
+      await server.createContact({ address: ann });
+      await server.log({ eventUUID: 'ann-again' }, { eventUUID: 'ben-direct', contactUUID: other });
+      await site.unlink(laptop);
+      await server.log({ eventUUID: 'nobody-s-event' }, { eventUUID: 'phone-event', userUUID: phone });
+      const left = { 'ben-first': other, 'ben-direct': other, 'nobody-s-event': '', 'phone-event': '' };
+      await site.erase(contactUUID);
+      expect(await site.owners()).toEqual(left);
+      expect(await completed(site, contactUUID)).toMatchObject({ deletedEvents: 4 });
+      expect(await site.owners()).toEqual(left);
+      expect(Object.keys(await site.owners({ contactUUID: other }))).toEqual(['ben-first', 'ben-direct']);
+    });
+
+    test('takes along the whole of a merged person, whichever record names it', async () => {
+      const site = await newSite();
+      const { server } = site;
+      for (const nth of [0, 1, 2]) {
+        const uuids: string[] = [];
+        for (const [index, userUUID] of [laptop, phone, tablet].entries()) {
+          uuids.push(
+            (await server.createContact({ userUUID, address: `person-${nth}-${index}@example.com` })).contactUUID,
+          );
+          await server.log({ userUUID });
+        }
+        const [first, second, third] = uuids as [string, string, string];
+        await site.merge(first, second);
+        await site.merge(second, third);
+        const named = uuids[nth] as string;
+        expect(await site.erase(named)).toMatchObject({ contactUUID: named });
+        expect(await site.events()).toEqual([]);
+        for (const contactUUID of uuids) {
+          await expectRefusal(server.getContact(contactUUID), 'erased_contact');
+          expect(await completed(site, contactUUID)).toMatchObject({ contactUUID, deletedEvents: 3 });
+        }
+      }
+    });
+
+    test('is not brought back by a late retry, before its events are deleted or after', async () => {
+      const site = await newSite();
+      const { server, browser, time } = site;
+      const { contactUUID: handle } = await browser.createContact();
+      const { contactUUID } = await server.createContact();
+      const byUser = { eventUUID: 'event-of-user' };
+      const byContact = { eventUUID: 'event-of-contact', userUUID: null, contactUUID };
+      const byBoth = { eventUUID: 'event-of-both', contactUUID };
+      const byHandle = { eventUUID: 'event-of-handle', userUUID: null, contactUUID: handle };
+      await server.log(byUser, byContact, byBoth);
+      await browser.log(byHandle);
+      const retry = async (receivedTime: number) => {
+        expect(await server.logAt(receivedTime, byUser, byContact, byBoth)).toMatchObject([
+          duplicate,
+          refused,
+          refused,
+        ]);
+        expect(await browser.logAt(receivedTime, byUser, byHandle)).toMatchObject([duplicate, refused]);
+        expect(await site.events()).toEqual([]);
+      };
+      await site.erase(contactUUID);
+      await retry(time);
+      await completed(site, contactUUID);
+      await retry(time + 1);
+      await retry(time + 7 * day);
+    });
+
+    test('is not brought back by a late createContact', async () => {
+      const site = await newSite();
+      const { store, account, server, browser, time } = site;
+      const ofServer = { requestUUID: newID('request'), fields: { contactFirstname: 'Ann' } };
+      const ofBrowser = { requestUUID: newID('request'), fields: { contactFirstname: 'Ann' } };
+      await browser.createContact(ofBrowser);
+      const { contactUUID } = await server.createContact(ofServer);
+      await site.erase(contactUUID);
+      for (const at of [time, time + 7 * day]) {
+        await expectRefusal(server.createContact({ ...ofServer, time: at }), 'erased_contact');
+        await expectRefusal(browser.createContact({ ...ofBrowser, time: at }), 'erased_contact');
+      }
+      expect((await store.searchContact({ account, limit: 10, beyond: 0 })).contacts).toEqual([]);
+    });
+
+    test('is another person’s business no more: the address may be used anew', async () => {
+      const site = await newSite();
+      const { contactUUID } = await site.server.createContact({ fields: { contactFirstname: 'Ann' }, tags: ['vip'] });
+      await site.server.log({});
+      await site.erase(contactUUID);
+      const again = await site.server.createContact({ userUUID: phone });
+      expect(again.contactUUID).not.toBe(contactUUID);
+      expect(await site.server.getContact(again.contactUUID, 'claim', 'link')).toMatchObject({
+        fields: { contactFirstname: '' },
+        tags: [{ tagID: 'vip', opt: false }],
+        claims: [],
+        links: [{ userUUID: phone }],
+      });
+      expect(await site.events({ contactUUID: again.contactUUID })).toEqual([]);
+    });
+
+    test('is named by its address as well, while it has one', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const { contactUUID } = await site.server.createContact();
+      expect(await store.eraseContact({ account, address: ann, time })).toMatchObject({ contactUUID });
+      await expectRefusal(store.eraseContact({ account, address: ann, time }), 'unknown_contact');
+      await expectRefusal(store.eraseContact({ account, contactUUID: 'nobody', time }), 'unknown_contact');
+    });
+
+    test('is counted no more once its events are deleted, and nobody else’s count changes', async () => {
+      const site = await newSite();
+      const other = await newSite();
+      const { store, account, time } = site;
+      // Both accounts have events of the same days.
+      const { contactUUID } = await site.server.createContact({ time: other.time });
+      for (const days of [0, 1, 2]) {
+        const at = other.time + days * day;
+        await other.server.logAt(at, {}, {});
+        await site.server.logAt(
+          at,
+          {},
+          { eventID: 2, userUUID: null, contactUUID },
+          { userUUID: phone },
+          { userUUID: phone },
+        );
+      }
+      const counted = async (eventID?: number) =>
+        store.countEvents({ account, eventID, edges: [time, other.time + 5 * day], users: true });
+      expect(await counted()).toEqual([{ events: 12, users: 3 }]);
+      await site.erase(contactUUID);
+      expect(await completed(site, contactUUID)).toMatchObject({ deletedEvents: 6 });
+      expect(await counted()).toEqual([{ events: 6, users: 1 }]);
+      expect(await counted(2)).toEqual([{ events: 0, users: 0 }]);
+      expect((await store.getAccount(account)).usage.events).toBe(6);
+      expect(await store.getEventDefinitions(account)).toMatchObject([{ eventID: 1, count: 6 }]);
+      expect(await other.count()).toBe(6);
+    });
+
+    test('with thousands of events over many days is erased to the last', async () => {
+      const site = await newSite();
+      const { contactUUID } = await site.server.createContact();
+      for (let days = 0; days < 4; days += 1) {
+        const at = site.time + days * 25 * hour;
+        await site.server.logAt(at, ...Array.from({ length: 400 }, () => ({})));
+        await site.server.logAt(at, ...Array.from({ length: 200 }, () => ({ userUUID: null, contactUUID })));
+        await site.server.logAt(at, { userUUID: phone });
+      }
+      await site.erase(contactUUID);
+      expect(await site.events()).toHaveLength(4);
+      expect(await completed(site, contactUUID)).toMatchObject({ deletedEvents: 2_400 });
+      expect(await site.events()).toHaveLength(4);
+      expect(await site.count()).toBe(4);
+    });
+
+    test('with claimed, voided and restored links leaves nothing that could be restored', async () => {
+      const site = await newSite();
+      await site.server.log({ eventUUID: 'event-1' });
+      const { contactUUID } = await site.server.createContact({ userUUID: phone });
+      const { linkID } = await site.link(laptop, contactUUID);
+      await site.voidLink(linkID);
+      await site.erase(contactUUID);
+      expect(await site.owners()).toEqual({ 'event-1': '' });
+      await expectRefusal(site.restoreLink(linkID), 'erased_contact');
+      const { tokenID } = site.server;
+      expect(await site.store.voidLinks({ account: site.account, restore: true, links: { tokenID } })).toBe(0);
+    });
+  });
+};

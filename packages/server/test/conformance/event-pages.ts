@@ -1,0 +1,216 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { EventQuery, StoredEvent } from '../../src/store/store.ts';
+import type { Site } from '../fixtures/site.ts';
+import { day, expectRefusal, hour, laptop, phone, quarter } from '../fixtures/store.ts';
+import { attributes, eventIDs, live, pastArbitrary, userUUIDs, type World } from '../fixtures/world.ts';
+import type { NewSite } from './sites.ts';
+
+/** There is each filter in a third of the queries. */
+const sometimes = <Value>(arbitrary: fc.Arbitrary<Value>) =>
+  fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary });
+
+/** Filters by their place in what a world holds; the last place of each stands for something that isn't there. */
+const filtersArbitrary = fc.record({
+  user: sometimes(fc.nat({ max: userUUIDs.length })),
+  contact: sometimes(fc.nat({ max: 3 })),
+  eventID: sometimes(fc.constantFrom(...eventIDs, ...eventIDs, 99)),
+  attribute: sometimes(fc.nat({ max: attributes.length })),
+  withValue: fc.boolean(),
+  fromQuarter: sometimes(fc.integer({ min: -10, max: 300 })),
+  toQuarter: sometimes(fc.integer({ min: 100, max: 600 })),
+  order: fc.constantFrom('asc' as const, 'desc' as const),
+  limit: fc.integer({ min: 1, max: 9 }),
+});
+type Filters = typeof filtersArbitrary extends fc.Arbitrary<infer Value> ? Value : never;
+
+const queryOf = ({ site, contactUUIDs }: World, filters: Filters): Partial<EventQuery> & { order: 'asc' | 'desc' } => {
+  const { user, contact, eventID, attribute, withValue, fromQuarter, toQuarter, order, limit } = filters;
+  const [attrID, attrValue] = (attribute !== null && attributes[attribute]) || ['unknown', 'unknown'];
+  return {
+    order,
+    limit,
+    ...(user !== null && { userUUID: userUUIDs[user] ?? 'an-unknown-visitor' }),
+    ...(contact !== null && contactUUIDs.length > 0 && { contactUUID: contactUUIDs[contact % contactUUIDs.length] }),
+    ...(eventID !== null && { eventID }),
+    ...(attribute !== null && { attrID, ...(withValue && { attrValue }) }),
+    ...(fromQuarter !== null && { from: site.time + fromQuarter * quarter }),
+    ...(toQuarter !== null && { to: site.time + toQuarter * quarter }),
+  };
+};
+
+/** The same question, asked of each event by itself. */
+const answers = (query: Partial<EventQuery>, owner: string | undefined) => (event: StoredEvent) =>
+  (query.userUUID === undefined || event.userUUID === query.userUUID) &&
+  (owner === undefined || event.contactUUID === owner) &&
+  (query.eventID === undefined || event.eventID === query.eventID) &&
+  (query.attrID === undefined ||
+    event.attributes.some(
+      ([id, value]) => id === query.attrID && (query.attrValue === undefined || value === query.attrValue),
+    )) &&
+  (query.from === undefined || event.eventTime >= query.from) &&
+  (query.to === undefined || event.eventTime < query.to);
+
+export const describeEventPages = (newSite: NewSite): void => {
+  describe('getEvents', () => {
+    test('finds what each filter asks for, in every combination, order and size of page, over any past', async () => {
+      let found = 0;
+      await fc.assert(
+        fc.asyncProperty(
+          pastArbitrary,
+          fc.array(filtersArbitrary, { minLength: 40, maxLength: 40 }),
+          async (past, asked) => {
+            const world = await live(await newSite(), past);
+            for (const filters of asked) {
+              const query = queryOf(world, filters);
+              const owner = query.contactUUID && (await world.site.server.getContact(query.contactUUID)).contactUUID;
+              const expected = world.events.filter(answers(query, owner));
+              if (query.order === 'desc') expected.reverse();
+              expect(await world.site.events(query)).toEqual(expected);
+              found += expected.length;
+            }
+          },
+        ),
+        { numRuns: 12 },
+      );
+      expect(found).toBeGreaterThan(1_000);
+    });
+
+    test('answers nothing for a user who is unknown', async () => {
+      const { server, events } = await newSite();
+      const { contactUUID } = await server.createContact();
+      await server.log({ contactUUID });
+      expect(await events({ userUUID: phone })).toEqual([]);
+      expect(await events({ userUUID: phone, contactUUID })).toEqual([]);
+    });
+
+    test('is refused for a contact that is unknown, with or without a user', async () => {
+      const { browser, server, events } = await newSite();
+      await server.log({});
+      const { contactUUID: handle } = await browser.createContact();
+      for (const contactUUID of ['nobody', '', handle]) {
+        await expectRefusal(events({ contactUUID }), 'unknown_contact', 'contactUUID');
+        await expectRefusal(events({ contactUUID, userUUID: laptop }), 'unknown_contact', 'contactUUID');
+      }
+    });
+
+    test('answers what happened from `from` on and before `to`', async () => {
+      const { server, owners, time } = await newSite();
+      await server.logAt(
+        time + 2,
+        { eventUUID: 'event-at-0', eventTime: time },
+        { eventUUID: 'event-at-1', eventTime: time + 1 },
+        { eventUUID: 'event-at-2', eventTime: time + 2 },
+      );
+      const at = async (from?: number, to?: number) =>
+        Object.keys(await owners({ from, to })).map((uuid) => Number(uuid.at(-1)));
+      expect(await at(time + 1)).toEqual([1, 2]);
+      expect(await at(undefined, time + 1)).toEqual([0]);
+      expect(await at(time + 1, time + 2)).toEqual([1]);
+      expect(await at(time + 1, time + 1)).toEqual([]);
+    });
+
+    test('finds what happened long before it was received', async () => {
+      const { server, events, time } = await newSite();
+      await server.logAt(time, { eventTime: 0 }, { eventTime: time + 300 * day });
+      expect(await events({ to: 1 })).toMatchObject([{ eventTime: 0 }]);
+      expect(await events({ from: time + 1 })).toMatchObject([{ eventTime: time + 300 * day }]);
+      expect(await events()).toHaveLength(2);
+    });
+  });
+
+  describe('a page of events', () => {
+    let site: Site;
+    let contactUUID: string;
+    const page = (query: Partial<EventQuery>) =>
+      site.store.getEvents({ account: site.account, order: 'asc', limit: 3, ...query });
+
+    beforeAll(async () => {
+      site = await newSite();
+      ({ contactUUID } = await site.server.createContact());
+      for (let days = 0; days < 5; days += 1) {
+        const at = site.time + days * day + hour;
+        await site.server.logAt(at, {}, { userUUID: phone }, { userUUID: null, contactUUID });
+      }
+    });
+
+    test.each(['asc', 'desc'] as const)('holds %s as many as asked, and says where the next begins', async (order) => {
+      const all = await site.events({ order });
+      expect(all).toHaveLength(15);
+      const first = await page({ order, limit: 4 });
+      expect(first.events).toEqual(all.slice(0, 4));
+      expect(first.next).toBe(all[3]?.sequence);
+      const second = await page({ order, limit: 4, beyond: first.next as number });
+      expect(second.events).toEqual(all.slice(4, 8));
+    });
+
+    test.each(['asc', 'desc'] as const)('is %s the last when nothing more fits, full or not', async (order) => {
+      expect((await page({ order, limit: 15 })).next).toBeNull();
+      expect((await page({ order, limit: 16 })).next).toBeNull();
+      expect((await page({ order, limit: 14 })).next).not.toBeNull();
+      expect((await page({ order, limit: 10, contactUUID })).next).toBeNull();
+      expect((await page({ order, limit: 9, contactUUID })).next).not.toBeNull();
+      expect(await page({ order, limit: 5, attrID: 'none' })).toMatchObject({ events: [], next: null });
+    });
+
+    test('lets a follower go on from `through`, whatever it filters, and miss nothing', async () => {
+      const following = [{}, { contactUUID }, { userUUID: phone }, { eventID: 1 }, { eventID: 9 }, { attrID: 'size' }];
+      const followers = following.map((query) => ({ query, at: 0, seen: [] as string[] }));
+      const follow = async () => {
+        for (const follower of followers) {
+          for (let more = true; more; ) {
+            const { events, next, through } = await page({ ...follower.query, beyond: follower.at, limit: 2 });
+            expect(through).toBeGreaterThanOrEqual(Math.max(follower.at, ...events.map(({ sequence }) => sequence)));
+            follower.seen.push(...events.map(({ eventUUID }) => eventUUID));
+            follower.at = through;
+            more = next !== null;
+          }
+        }
+      };
+      for (let round = 0; round < 4; round += 1) {
+        await follow();
+        const at = site.time + (6 + round) * day;
+        await site.server.logAt(at, { eventID: 9, attributes: [['size', 'S']] }, { userUUID: phone }, {});
+        await site.server.logAt(at, { userUUID: null, contactUUID, attributes: [['size', 'S']] });
+      }
+      await follow();
+      for (const { query, seen } of followers) {
+        expect(seen).toEqual((await site.events(query)).map(({ eventUUID }) => eventUUID));
+      }
+    });
+
+    test('misses and repeats nothing while more is kept between two pages', async () => {
+      const before = (await site.events({ order: 'desc' })).map(({ eventUUID }) => eventUUID);
+      const seen: string[] = [];
+      for (let beyond: number | undefined | null; beyond !== null; ) {
+        const { events, next } = await page({ order: 'desc', beyond });
+        seen.push(...events.map(({ eventUUID }) => eventUUID));
+        beyond = next;
+        await site.server.logAt(site.time + 20 * day, {});
+      }
+      expect(seen).toEqual(before);
+    });
+
+    test('can be followed over many thousands of events', async () => {
+      const large = await newSite();
+      const sent: string[] = [];
+      for (let batch = 0; batch < 6; batch += 1) {
+        const events = Array.from({ length: 1_000 }, (_, nth) => ({
+          eventUUID: `event-${batch}-${nth}`,
+          userUUID: nth % 10 === 0 ? laptop : `visitor-number-${nth}`,
+          eventID: 1 + (nth % 500 === 0 ? 1 : 0),
+        }));
+        await large.server.logAt(large.time + batch * 7 * hour, ...events);
+        sent.push(...events.map(({ eventUUID }) => eventUUID));
+      }
+      const { contactUUID: owner } = await large.server.createContact();
+      const uuids = async (query: Partial<EventQuery>) => (await large.events(query)).map(({ eventUUID }) => eventUUID);
+      expect(await uuids({})).toEqual(sent);
+      expect(await uuids({ order: 'desc', limit: 999 })).toEqual(sent.toReversed());
+      const ofLaptop = sent.filter((uuid) => uuid.endsWith('0'));
+      expect(await uuids({ contactUUID: owner, limit: 70 })).toEqual(ofLaptop);
+      expect(await uuids({ userUUID: laptop, order: 'desc' })).toEqual(ofLaptop.toReversed());
+      expect(await uuids({ eventID: 2, limit: 5 })).toEqual(sent.filter((uuid) => /-(0|500)$/.test(uuid)));
+    });
+  });
+};

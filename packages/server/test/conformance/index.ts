@@ -1,0 +1,51 @@
+// What every store must do, held against the Store interface alone: a driver runs it over itself, unchanged.
+import { describe } from 'vitest';
+import { describeAccounts } from './accounts.ts';
+import { describeCatalogues } from './catalogues.ts';
+import { describeClaims } from './claims.ts';
+import { describeCommits } from './commits.ts';
+import { describeConcurrency } from './concurrency.ts';
+import { describeContactSearch } from './contact-search.ts';
+import { describeContacts } from './contacts.ts';
+import { describeCounts } from './counts.ts';
+import { describeErasures } from './erasures.ts';
+import { describeEventPages } from './event-pages.ts';
+import { describeEvents } from './events.ts';
+import { describeIsolation } from './isolation.ts';
+import { describeLinks } from './links.ts';
+import { describeMerges } from './merges.ts';
+import { describeRepeats } from './repeats.ts';
+import { describeRetention } from './retention.ts';
+import { type Open, useSites } from './sites.ts';
+import { describeTokens } from './tokens.ts';
+
+const nouns = [
+  describeAccounts,
+  describeTokens,
+  describeCatalogues,
+  describeEvents,
+  describeRepeats,
+  describeEventPages,
+  describeCounts,
+  describeContacts,
+  describeContactSearch,
+  describeClaims,
+  describeLinks,
+  describeMerges,
+  describeErasures,
+  describeRetention,
+  describeIsolation,
+  describeConcurrency,
+  describeCommits,
+];
+
+/**
+ * Declares the tests. `open` answers a new and empty store, which is closed after use. Most tests share one, each with
+ * an account of its own in it, which is how a store is used, and quick where opening one takes long.
+ */
+export const describeStore = (name: string, open: Open): void => {
+  describe(name, () => {
+    const newSite = useSites(open);
+    for (const describeNoun of nouns) describeNoun(newSite, open);
+  });
+};

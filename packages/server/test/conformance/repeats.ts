@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest';
+import { ben, day, expectRefusal, laptop, newID, phone } from '../fixtures/store.ts';
+import type { NewSite } from './sites.ts';
+
+const kept = { kept: true };
+const duplicate = { kept: false, duplicate: true };
+const once = { eventUUID: 'event-sent-twice' };
+
+export const describeRepeats = (newSite: NewSite): void => {
+  describe('an event that is sent again', () => {
+    test('is kept once: in the same batch', async () => {
+      const { server, events } = await newSite();
+      expect(await server.log(once, once, once)).toEqual([kept, duplicate, duplicate]);
+      expect(await events()).toHaveLength(1);
+    });
+
+    test('is kept once: from batch to batch', async () => {
+      const { server, browser, events } = await newSite();
+      expect(await server.log(once)).toEqual([kept]);
+      expect(await server.log({}, once)).toEqual([kept, duplicate]);
+      expect(await browser.log(once)).toEqual([duplicate]);
+      expect(await events()).toHaveLength(2);
+    });
+
+    test('is known for 7 days from the first, however often it comes', async () => {
+      const { server, events, time } = await newSite();
+      const evening = time + 14 * 3_600_000;
+      expect(await server.logAt(evening, once)).toEqual([kept]);
+      for (let days = 1; days <= 7; days += 1) {
+        expect(await server.logAt(evening + days * day, once), `${days} days later`).toEqual([duplicate]);
+      }
+      expect(await events()).toHaveLength(1);
+    });
+
+    test('is another event from another user, from a contact, and from another contact', async () => {
+      const { server, events } = await newSite();
+      const ann = await server.createContact();
+      const other = await server.createContact({ address: ben });
+      const senders = [
+        { userUUID: laptop },
+        { userUUID: phone },
+        { userUUID: null, contactUUID: ann.contactUUID },
+        { userUUID: null, contactUUID: other.contactUUID },
+      ];
+      for (const sender of senders) expect(await server.log({ ...once, ...sender })).toEqual([kept]);
+      for (const sender of senders) expect(await server.log({ ...once, ...sender })).toEqual([duplicate]);
+      expect(await events()).toHaveLength(4);
+    });
+
+    test('is its user’s, with a contact or without', async () => {
+      const { server, events } = await newSite();
+      const { contactUUID } = await server.createContact({ userUUID: phone });
+      expect(await server.log(once, { ...once, contactUUID })).toEqual([kept, duplicate]);
+      expect(await events()).toMatchObject([{ userUUID: laptop, contactUUID: '' }]);
+    });
+
+    test('changes nothing: the first content wins', async () => {
+      const { store, account, server, events, count, time } = await newSite();
+      await server.log({ ...once, eventID: 1, attributes: [['size', 'XL']] });
+      await server.logAt(time + 1, { ...once, eventID: 2, eventTime: time - 9, attributes: [['colour', 'red']] });
+      expect(await events()).toMatchObject([
+        { eventID: 1, eventTime: time, receivedTime: time, attributes: [['size', 'XL']] },
+      ]);
+      const { catalogues, usage } = await store.getAccount(account);
+      expect(catalogues.event.map(({ id }) => id)).toEqual(['1']);
+      expect(catalogues.attr.map(({ id }) => id)).toEqual(['size']);
+      expect([usage.events, await count()]).toEqual([1, 1]);
+    });
+
+    test('links nobody', async () => {
+      const { server, events } = await newSite();
+      const { contactUUID } = await server.createContact({ userUUID: phone });
+      await server.log(once);
+      await server.log({ ...once, contactUUID });
+      expect(await events()).toMatchObject([{ contactUUID: '' }]);
+      expect((await server.getContact(contactUUID, 'link')).links).toHaveLength(1);
+    });
+
+    test('is a duplicate even where it would be refused by now', async () => {
+      const { server, change } = await newSite({ catalogues: { event: [{ id: '1' }] } });
+      await server.log({ ...once, eventID: 7 });
+      await change({ strict: true });
+      await change({ catalogues: { event: [{ id: '1', browser: false }] } });
+      expect(await server.log({ ...once, eventID: 7 }, { ...once, eventID: 8 })).toEqual([duplicate, duplicate]);
+    });
+
+    test('is a duplicate whoever its user has become meanwhile', async () => {
+      const { server, browser, merge, unlink, events } = await newSite();
+      await server.log(once);
+      const ann = await server.createContact();
+      expect(await server.log(once)).toEqual([duplicate]);
+      const other = await server.createContact({ address: ben });
+      expect(await server.log(once)).toEqual([duplicate]);
+      await browser.createContact();
+      await merge(other.contactUUID, ann.contactUUID);
+      expect(await server.log(once)).toEqual([duplicate]);
+      await unlink(laptop);
+      expect(await server.log(once)).toEqual([duplicate]);
+      expect(await events()).toHaveLength(1);
+    });
+
+    test('is the first when what came before was refused', async () => {
+      const { server } = await newSite();
+      await server.log({ ...once, contactUUID: 'nobody' });
+      expect(await server.log(once)).toEqual([kept]);
+    });
+  });
+
+  describe('a createContact that is sent again with its requestUUID', () => {
+    const request = () => ({ requestUUID: newID('request') });
+
+    test('answers the same and writes nothing', async () => {
+      const { server, update } = await newSite();
+      const same = request();
+      const first = await server.createContact({ ...same, fields: { contactFirstname: 'Ann' } });
+      expect(first.exists).toBe(false);
+      await update({ contactUUID: first.contactUUID, fields: { contactFirstname: 'Anna' } });
+      expect(await server.createContact({ ...same, fields: { contactFirstname: 'Ann' }, tags: ['lost'] })).toEqual(
+        first,
+      );
+      const contact = await server.getContact(first.contactUUID);
+      expect(contact).toMatchObject({ fields: { contactFirstname: 'Anna' }, tags: [] });
+    });
+
+    test('answers a browser the same handle, and adds nothing to its claim', async () => {
+      const { browser } = await newSite();
+      const same = request();
+      const first = await browser.createContact(same);
+      expect(first.exists).toBe(false);
+      expect(await browser.createContact({ ...same, fields: { contactFirstname: 'Lost' } })).toEqual(first);
+      expect((await browser.getContact(first.contactUUID)).fields.contactFirstname).toBe('');
+    });
+
+    test('doesn’t switch a user back', async () => {
+      const { server, browser, owners } = await newSite();
+      for (const caller of [server, browser]) {
+        const same = request();
+        const { contactUUID } = await caller.createContact(same);
+        const other = await server.createContact({ address: ben });
+        expect((await caller.createContact(same)).contactUUID).toBe(contactUUID);
+        const eventUUID = newID('event-after');
+        await server.log({ eventUUID });
+        expect((await owners())[eventUUID]).toBe(other.contactUUID);
+      }
+    });
+
+    test('doesn’t link an unlinked user again', async () => {
+      const { server, unlink, owners } = await newSite();
+      const same = request();
+      await server.createContact(same);
+      await unlink(laptop);
+      await server.createContact(same);
+      await server.log({ eventUUID: 'event-after' });
+      expect(await owners()).toEqual({ 'event-after': '' });
+    });
+
+    test('is known for 7 days', async () => {
+      const { server, time } = await newSite();
+      const same = request();
+      const first = await server.createContact(same);
+      for (let days = 1; days <= 7; days += 1) {
+        expect(await server.createContact({ ...same, time: time + days * day })).toEqual(first);
+      }
+    });
+
+    test('is another request from another user', async () => {
+      const { server } = await newSite();
+      const same = request();
+      const first = await server.createContact(same);
+      const other = await server.createContact({ ...same, userUUID: phone, address: ben });
+      expect(other).toEqual({ exists: false, contactUUID: expect.not.stringMatching(first.contactUUID) });
+    });
+
+    test('is the first when what came before was refused', async () => {
+      const { server, change } = await newSite({ strict: true });
+      const same = request();
+      await expectRefusal(server.createContact({ ...same, tags: ['vip'] }), 'unknown_id');
+      await change({ strict: false });
+      const { contactUUID } = await server.createContact({ ...same, tags: ['vip'] });
+      expect(await server.getContact(contactUUID)).toMatchObject({ tags: [{ tagID: 'vip', opt: true }] });
+    });
+  });
+};

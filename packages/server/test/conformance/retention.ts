@@ -1,0 +1,64 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Store } from '../../src/store/store.ts';
+import { createSite, type Site } from '../fixtures/site.ts';
+import { day, laptop } from '../fixtures/store.ts';
+import { type Open, useSites } from './sites.ts';
+
+export const describeRetention = (_: unknown, open: Open): void => {
+  describe('deleteEventsBefore', () => {
+    // It deletes what is old in all accounts alike, so these tests follow each other in a store of their own.
+    const newSite = useSites(open);
+    let store: Store;
+    let site: Site;
+    let time: number;
+    const left = async () => (await site.events()).map(({ eventUUID }) => eventUUID);
+    beforeAll(async () => {
+      site = await newSite();
+      ({ store, time } = site);
+      for (let days = 0; days < 3; days += 1) {
+        await site.server.logAt(time + days * day, { eventUUID: `event-${days}a` }, { eventUUID: `event-${days}b` });
+      }
+    });
+
+    test('leaves what was received at that time or after', async () => {
+      expect(await store.deleteEventsBefore({ time, most: 100 })).toBe(0);
+      expect(await left()).toHaveLength(6);
+    });
+
+    test('deletes the oldest first, no more than it is asked to', async () => {
+      expect(await store.deleteEventsBefore({ time: time + 2 * day, most: 1 })).toBe(1);
+      expect(await left()).toEqual(['event-0b', 'event-1a', 'event-1b', 'event-2a', 'event-2b']);
+      expect(await store.deleteEventsBefore({ time: time + 2 * day, most: 100 })).toBe(3);
+      expect(await left()).toEqual(['event-2a', 'event-2b']);
+      expect(await store.deleteEventsBefore({ time: time + 2 * day, most: 100 })).toBe(0);
+    });
+
+    test('takes them out of the counts', async () => {
+      expect(await site.count()).toBe(2);
+      expect((await store.getAccount(site.account)).usage).toEqual({ contacts: 0, users: 1, events: 2 });
+      expect(await store.getEventDefinitions(site.account)).toMatchObject([{ count: 2, firstTime: time + 2 * day }]);
+    });
+
+    test('doesn’t forget that they were sent', async () => {
+      const again = { eventUUID: 'event-0a', userUUID: laptop };
+      expect(await site.server.logAt(time + 3 * day, again)).toEqual([{ kept: false, duplicate: true }]);
+    });
+
+    test('keeps what was made of them: users, contacts and links', async () => {
+      const { contactUUID } = await site.server.createContact();
+      await store.deleteEventsBefore({ time: time + 3 * day, most: 100 });
+      expect(await left()).toEqual([]);
+      expect(await store.getEventDefinitions(site.account)).toEqual([]);
+      await site.server.logAt(time + 4 * day, { eventUUID: 'event-4a' });
+      expect(await site.owners()).toEqual({ 'event-4a': contactUUID });
+    });
+
+    test('goes through all accounts', async () => {
+      const other = await createSite(store);
+      await other.server.log({});
+      await site.server.logAt(other.time, {});
+      expect(await store.deleteEventsBefore({ time: other.time + 1, most: 100 })).toBe(3);
+      expect([await other.count(), await other.events()]).toEqual([0, []]);
+    });
+  });
+};

@@ -1,0 +1,196 @@
+// The rules as a store applies them in SQL, held against the model that replays what happened.
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { followMerges } from '../src/identity/merges.ts';
+import { why } from '../src/identity/ownership.ts';
+import { Refusal } from '../src/refusal.ts';
+import { openStore } from '../src/store/open.ts';
+import type { Store, StoredEvent } from '../src/store/store.ts';
+import { type Action, actionsArbitrary, createModel, type Outcome } from './fixtures/identity-actions.ts';
+import { createSite } from './fixtures/site.ts';
+import { accountContact, expectRefusal, newID } from './fixtures/store.ts';
+
+const contacts = [1, 2, 3, 4];
+const userUUIDOf = (user: number) => `visitor-number-${user}`;
+const addressOf = (contact: number) => `contact-${contact}@example.com`;
+
+/** One history, told to the model and to a store at once. */
+const createHistory = async (store: Store) => {
+  const site = await createSite(store);
+  const model = createModel();
+  const contactUUIDs = new Map(contacts.map((contact) => [contact, newID('contact')]));
+  const eventUUIDs: string[] = [];
+  /** What the store calls each statement, by the sequence that the model gives it. */
+  const linkIDs = new Map<number, string>();
+  /** Of statements that named a contact which is erased now. */
+  const erasedLinks = new Set<string>();
+
+  const uuidOf = (contact: number) => contactUUIDs.get(contact) as string;
+  await site.change({
+    contacts: contacts.map((contact) =>
+      accountContact({ address: addressOf(contact), newContactUUID: uuidOf(contact) }),
+    ),
+  });
+
+  const lastLinkOf = async (user: number, contact: number) => {
+    const { links = [] } = await site.server.getContact(uuidOf(contact), 'link');
+    return links.findLast((link) => link.userUUID === userUUIDOf(user) && link.contactUUID === uuidOf(contact))?.linkID;
+  };
+
+  const voidedLink = ({ user, nth }: Extract<Action, { do: 'void' }>) => {
+    const statements = model.statementsOf(user);
+    return linkIDs.get(statements[nth % statements.length]?.sequence ?? 0);
+  };
+
+  /** Carries an action out; throws a Refusal where the store refuses it. Answers the statement that it made, if any. */
+  const act = async (action: Action): Promise<string | undefined> => {
+    switch (action.do) {
+      case 'log': {
+        const eventUUID = newID('event');
+        const contactUUID = action.contact === null ? null : uuidOf(action.contact);
+        const [outcome] = await site.server.log({ userUUID: userUUIDOf(action.user), contactUUID, eventUUID });
+        if (outcome && 'refused' in outcome) throw new Refusal(outcome.refused, outcome);
+        eventUUIDs.push(eventUUID);
+        return action.contact === null ? undefined : lastLinkOf(action.user, action.contact);
+      }
+      case 'link': {
+        const { user, contact, verified } = action;
+        if (verified) return (await site.link(userUUIDOf(user), uuidOf(contact))).linkID;
+        await site.browser.createContact({ userUUID: userUUIDOf(user), address: addressOf(contact) });
+        return lastLinkOf(user, contact);
+      }
+      case 'unlink':
+        return (await site.unlink(userUUIDOf(action.user))).linkID;
+      case 'void':
+        await site.voidLink(voidedLink(action) ?? 'none');
+        return;
+      case 'merge':
+        await site.merge(uuidOf(action.keep), uuidOf(action.other));
+        return;
+      case 'unmerge':
+        await site.unmerge(uuidOf(action.other));
+        return;
+      case 'erase': {
+        if (model.erasedContacts.has(action.contact)) throw new Refusal('erased_contact');
+        const before = await Promise.all(
+          contacts.filter((contact) => !model.erasedContacts.has(contact)).map((contact) => linksOf(contact)),
+        );
+        await site.erase(uuidOf(action.contact));
+        const left = await Promise.all(contacts.map((contact) => linksOf(contact).catch(() => [])));
+        const standing = left.flat();
+        for (const linkID of before.flat()) if (!standing.includes(linkID)) erasedLinks.add(linkID);
+        return;
+      }
+    }
+  };
+
+  const linksOf = async (contact: number) =>
+    ((await site.server.getContact(uuidOf(contact), 'link')).links ?? []).map(({ linkID }) => linkID);
+
+  /**
+   * What the store needn't be asked: an erased address is nobody's, so that a browser which claims it makes a new
+   * contact; and an erased link is an unlink for good, which the store doesn't void and the model would.
+   */
+  const isOutside = (action: Action): boolean =>
+    (action.do === 'link' && !action.verified && model.erasedContacts.has(action.contact)) ||
+    (action.do === 'void' && erasedLinks.has(voidedLink(action) ?? ''));
+
+  const step = async (action: Action): Promise<void> => {
+    if (isOutside(action)) return;
+    const linkID = await act(action).catch((error: unknown) => {
+      if (error instanceof Refusal) return error;
+      throw error;
+    });
+    const counts = [1, 2, 3].map((user) => model.statementsOf(user).length);
+    const outcome: Outcome = model.apply(action);
+    if (outcome === 'done') expect(linkID, `${action.do} is refused`).not.toBeInstanceOf(Refusal);
+    for (const user of [1, 2, 3]) {
+      const statements = model.statementsOf(user);
+      if (statements.length === counts[user - 1]) continue;
+      linkIDs.set(statements.at(-1)?.sequence as number, linkID as string);
+    }
+  };
+
+  /** What the model expects a read of the nth event to say. */
+  const expected = (nth: number) => {
+    const { user, sequence, contact } = model.events[nth] as (typeof model.events)[number];
+    const reason = why({ sequence, contact }, model.statementsOf(user), followMerges(model.mergedInto));
+    const owner = model.ownerOfEvent(nth);
+    return {
+      eventUUID: eventUUIDs[nth],
+      userUUID: userUUIDOf(user),
+      contactUUID: owner === null ? '' : uuidOf(owner),
+      rule: reason.rule,
+      linkID: reason.statement === null ? null : linkIDs.get(reason.statement.sequence),
+      verified: reason.statement?.verified ?? null,
+      mergedFrom: reason.mergedFrom === null ? null : uuidOf(reason.mergedFrom),
+    };
+  };
+
+  return { site, model, uuidOf, step, expected };
+};
+type History = Awaited<ReturnType<typeof createHistory>>;
+
+const told = ({ eventUUID, userUUID, contactUUID, why: { rule, linkID, verified, mergedFrom } }: StoredEvent) => ({
+  eventUUID,
+  userUUID,
+  contactUUID,
+  rule,
+  linkID,
+  verified,
+  mergedFrom,
+});
+
+const remaining = ({ model }: History) => model.events.flatMap(({ nth }) => (model.erasedEvents.has(nth) ? [] : [nth]));
+
+const expectSameEvents = async (history: History) => {
+  const events = await history.site.events();
+  expect(events.map(told)).toEqual(remaining(history).map(history.expected));
+};
+
+const expectSameHistories = async (history: History) => {
+  const { site, model, uuidOf, expected } = history;
+  for (const contact of contacts) {
+    const contactUUID = uuidOf(contact);
+    if (model.erasedContacts.has(contact)) {
+      await expectRefusal(site.events({ contactUUID }), 'erased_contact');
+      await expectRefusal(site.server.getContact(contactUUID), 'erased_contact');
+      continue;
+    }
+    const person = uuidOf(followMerges(model.mergedInto)(contact));
+    expect(await site.server.getContact(contactUUID)).toMatchObject({ contactUUID: person });
+    const events = remaining(history)
+      .map(expected)
+      .filter((event) => event.contactUUID === person);
+    expect((await site.events({ contactUUID })).map(told)).toEqual(events);
+  }
+};
+
+describe('in a store of SQLite, as in the model, after every action of any history', () => {
+  let store: Store;
+  beforeAll(async () => {
+    const onFatal = (error: Error) => {
+      throw error;
+    };
+    store = await openStore({ databaseURL: 'sqlite::memory:', role: 'server', onFatal });
+  });
+  afterAll(() => store.close());
+
+  test('each event has the same owner, for the same reason, and each contact the same history', async () => {
+    const done: Partial<Record<Action['do'], number>> = {};
+    await fc.assert(
+      fc.asyncProperty(actionsArbitrary, async (actions) => {
+        const history = await createHistory(store);
+        for (const [nth, action] of actions.entries()) {
+          await history.step(action);
+          done[action.do] = (done[action.do] ?? 0) + 1;
+          await expectSameEvents(history);
+          if (nth % 5 === 0) await expectSameHistories(history);
+        }
+        await expectSameHistories(history);
+      }),
+      { numRuns: 400 },
+    );
+    for (const times of Object.values(done)) expect(times).toBeGreaterThan(50);
+  });
+});
