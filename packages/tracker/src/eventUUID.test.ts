@@ -1,0 +1,22 @@
+import { eventUUIDPattern } from '@firsthand/contract/identifiers';
+import { afterEach, expect, test, vi } from 'vitest';
+import { createEventUUID, timeOf } from './eventUUID.ts';
+
+afterEach(() => vi.useRealTimers());
+
+test('tells its time, and sorts as text in the order made, more than a thousand in a millisecond', () => {
+  vi.useFakeTimers({ now: Date.now() });
+  const start = Date.now();
+  const made = Array.from({ length: 3_000 }, createEventUUID);
+  expect(timeOf(made[0] as string)).toBe(start);
+  expect(timeOf(made[2_999] as string)).toBe(start + 2);
+  expect([...made].sort()).toEqual(made);
+  for (const eventUUID of made) expect(eventUUID).toMatch(eventUUIDPattern);
+});
+
+test('a clock that is set back does not change the order', () => {
+  vi.useFakeTimers({ now: Date.now() + 3_600e3 });
+  const before = createEventUUID();
+  vi.setSystemTime(Date.now() - 86_400e3);
+  expect(createEventUUID() > before).toBe(true);
+});

@@ -1,0 +1,35 @@
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { expect, test } from 'vitest';
+import { createTracker } from './index.ts';
+import { snippet } from './snippet.ts';
+
+test('on a server it can be imported and called, and does nothing', () => {
+  const tracker = createTracker({ url: 'https://example.com', token: 'browser_x' });
+  tracker.log(1, { a: 'b' });
+  tracker.reset();
+  expect(tracker.createContact({ contactEmailaddress: 'a@example.com', contactProfileID: '1' })).toBeInstanceOf(
+    Promise,
+  );
+});
+
+test('the stub that pages paste stays within 100 bytes of brotli', () => {
+  const [stub = ''] = snippet.split('\n');
+  expect(stub).toMatch(/^<script>.*<\/script>$/);
+  expect(brotliCompressSync(stub).length).toBeLessThanOrEqual(100);
+});
+
+test('those who bundle it get no more than the script, and nothing of Zod', async () => {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL('index.ts', import.meta.url))],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    write: false,
+    logLevel: 'silent',
+  });
+  expect(outputFiles[0]?.contents.length).toBeLessThan(7_000);
+  expect(outputFiles[0]?.text).not.toMatch(/zod/i);
+});

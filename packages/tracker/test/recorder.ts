@@ -1,0 +1,138 @@
+/** A double of the service that keeps what it is sent, and of a site: the tracker's behaviour is tested against it. */
+import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { snippet } from '../src/snippet.ts';
+
+export type SentEvent = {
+  eventID: number;
+  eventUUID: string;
+  eventTime: number;
+  userUUID?: string;
+  eventAttrArray?: { attrID: string; attrValue: string }[];
+};
+
+export type SentBody = Record<string, unknown> & { userUUID: string; event?: SentEvent[] };
+
+export type Received = {
+  path: string;
+  method: string;
+  headers: IncomingMessage['headers'];
+  bytes: number;
+  body: SentBody;
+};
+
+/** What to answer instead of the usual; nothing for the usual. */
+export type Answer = { status: number; headers?: Record<string, string>; body?: unknown } | undefined;
+
+export type Recorder = {
+  port: number;
+  received: Received[];
+  /** Every event received, with the user whose it is, in order of arrival, repeats included. */
+  events(): (SentEvent & { user: string })[];
+  /** The eventIDs received, each event once, in the order of eventTime and eventUUID. */
+  eventIDs(): number[];
+  /** Decides answers from here on. May return a promise to let the request hang meanwhile. */
+  answer: (request: Received) => Answer | Promise<Answer>;
+  /** How long `tracker.js` takes to come. */
+  scriptDelayMilliseconds: number;
+  /** Further pages of the site, by path. */
+  pages: Record<string, { html: string; headers?: Record<string, string> }>;
+  /** Goes away as a stopped server does, and comes back on the same port. */
+  down(): Promise<void>;
+  up(): Promise<void>;
+};
+
+const usual = ({ path, body }: Received): Answer => {
+  if (path === '/event/logEvents')
+    return {
+      status: 200,
+      body: { status: '200', event: body.event?.map(({ eventUUID }) => ({ status: '200', eventUUID })) },
+    };
+  if (path === '/contact/createContact')
+    return { status: 200, body: { status: '200', exists: false, contactUUID: 'contact_1' } };
+  return { status: 404, body: { status: '404', error: { code: 'not_found', message: 'no such path' } } };
+};
+
+const readBody = async (request: IncomingMessage): Promise<string> => {
+  let text = '';
+  for await (const chunk of request.setEncoding('utf8')) text += chunk;
+  return text;
+};
+
+/** The snippet as a site pastes it, with further attributes for the script tag. */
+export const fillSnippet = (src: string, attributes = '', token = 'browser_test'): string =>
+  snippet.replace('{src}', src).replace('"{token}"', `"${token}" ${attributes}`);
+
+/** `folder` is where the tracker was built into. */
+export const openRecorder = async (folder: string): Promise<Recorder> => {
+  let server: Server;
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = new URL(request.url as string, 'http://recorder').pathname;
+    const page = recorder.pages[path];
+    if (page) {
+      response.writeHead(200, { 'content-type': 'text/html', ...page.headers }).end(page.html);
+    } else if (path.endsWith('/tracker.js')) {
+      const script = await readFile(join(folder, 'tracker.js'));
+      setTimeout(
+        () => response.writeHead(200, { 'content-type': 'text/javascript' }).end(script),
+        recorder.scriptDelayMilliseconds,
+      );
+    } else if (request.method === 'GET') {
+      response.writeHead(204).end();
+    } else {
+      const text = await readBody(request);
+      const received: Received = {
+        path,
+        method: request.method as string,
+        headers: request.headers,
+        bytes: Buffer.byteLength(text),
+        body: text ? JSON.parse(text) : {},
+      };
+      recorder.received.push(received);
+      const answer = (await recorder.answer(received)) ?? usual(received);
+      response
+        .writeHead(answer?.status ?? 500, {
+          'content-type': 'application/json',
+          'access-control-allow-origin': '*',
+          'access-control-expose-headers': 'Retry-After',
+          ...answer?.headers,
+        })
+        .end(JSON.stringify(answer?.body ?? { status: `${answer?.status}` }));
+    }
+  };
+
+  const up = async (): Promise<void> => {
+    server = createServer((request, response) => {
+      handle(request, response).catch(() => response.destroy());
+    });
+    await new Promise<void>((resolve) => server.listen(recorder.port, resolve));
+    recorder.port = (server.address() as AddressInfo).port;
+  };
+
+  const recorder: Recorder = {
+    port: 0,
+    received: [],
+    events: () =>
+      recorder.received.flatMap(({ body }) =>
+        (body.event ?? []).map((event) => ({ ...event, user: event.userUUID ?? body.userUUID })),
+      ),
+    eventIDs: () =>
+      [...new Map(recorder.events().map((event) => [event.eventUUID, event])).values()]
+        .sort((a, b) => a.eventTime - b.eventTime || (a.eventUUID < b.eventUUID ? -1 : 1))
+        .map(({ eventID }) => eventID),
+    answer: () => undefined,
+    scriptDelayMilliseconds: 0,
+    pages: {},
+    up,
+    down: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  await up();
+  return recorder;
+};
