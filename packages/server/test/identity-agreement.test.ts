@@ -189,7 +189,7 @@ describe('in a store of SQLite, as in the model, after every action of any histo
         }
         await expectSameHistories(history);
       }),
-      { numRuns: 400 },
+      { numRuns: 300 },
     );
     for (const times of Object.values(done)) expect(times).toBeGreaterThan(50);
   });

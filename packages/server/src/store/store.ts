@@ -33,7 +33,7 @@ export interface Store {
   logEvents(batch: EventBatch): Promise<EventOutcome[]>;
   /** One page of events in sequence order. */
   getEvents(query: EventQuery): Promise<EventPage>;
-  /** The account's listed event IDs, with how often and when each happened. */
+  /** The account's listed event IDs, with how often and when each happened (to a quarter of an hour, once some were deleted). */
   getEventDefinitions(account: number): Promise<EventDefinition[]>;
   /** Events (and distinct users) between each pair of neighbouring `edges`, by eventTime. */
   countEvents(query: CountQuery): Promise<CountBucket[]>;
@@ -45,6 +45,10 @@ export interface Store {
   updateContact(request: ContactChange): Promise<{ contactUUID: string; updated: string[] }>;
   getContact(query: ContactQuery): Promise<ContactDetail>;
   searchContact(query: ContactSearch): Promise<{ contacts: ContactRecord[]; next: number | null }>;
+  /**
+   * Takes the contact, and all that is merged with it, out of every read but the counts, which follow as its events are
+   * deleted; that may take longer than this promise. Asked again by contactUUID, answers how far that is.
+   */
   eraseContact(request: NamedContact & { time: number }): Promise<ErasureReceipt>;
 
   // Links, claims and merges

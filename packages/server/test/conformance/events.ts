@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ben, laptop, phone } from '../fixtures/store.ts';
+import { ben, day, laptop, phone } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
 const hostile = [
@@ -79,6 +79,26 @@ export const describeEvents = (newSite: NewSite): void => {
       const sequences = kept.map(({ sequence }) => sequence);
       expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b));
       expect(kept.map(({ receivedTime }) => receivedTime)).toEqual([time, time, time + 1, time - 5]);
+    });
+
+    test('comes last also when the clock has gone back, and is known again by either clock', async () => {
+      const { server, events, time } = await newSite();
+      const days = [0, 2, -3, 1, 2, -3];
+      for (const [nth, sinceFirst] of days.entries()) {
+        await server.logAt(time + sinceFirst * day, { eventUUID: `event-no-${nth}` });
+      }
+      const uuids = days.map((_, nth) => `event-no-${nth}`);
+      const found = async (query: Parameters<typeof events>[0]) =>
+        (await events(query)).map(({ eventUUID }) => eventUUID);
+      for (const query of [{}, { userUUID: laptop }, { eventID: 1 }, { from: 0 }]) {
+        expect(await found({ ...query, limit: 2 })).toEqual(uuids);
+        expect(await found({ ...query, limit: 2, order: 'desc' })).toEqual(uuids.toReversed());
+      }
+      expect(await found({ to: time })).toEqual(['event-no-2', 'event-no-5']);
+      for (const at of [time - 3 * day, time + 2 * day]) {
+        const again = await server.logAt(at, ...uuids.map((eventUUID) => ({ eventUUID })));
+        expect(again).toEqual(uuids.map(() => ({ kept: false, duplicate: true })));
+      }
     });
 
     test('is answered in the place that it has in its batch', async () => {

@@ -28,7 +28,8 @@ export const createAccess = (db: Connection) => {
   return {
     findAccess(tokenHash: string): Access | undefined {
       const data = dataVersion.get();
-      if (data !== seenData || db.memory) {
+      // A connection that writes itself is not told of its own commits.
+      if (data !== seenData || !db.readonly) {
         seenData = data;
         const access = accessVersion.get();
         if (access !== seenAccess) {

@@ -115,15 +115,15 @@ export const createAccountWriter = (
     catalogues.check(account, false, uses);
     const named = change.contactUUID !== undefined;
     const known = named ? contacts.byName({ account, contactUUID: change.contactUUID }) : undefined;
-    catalogues.register(account, uses);
     const { newContactUUID, address } = change;
     const { row, existed } = known
       ? { row: known, existed: true }
       : contacts.ensure({ account, address: address as string, newContactUUID, verified: true, time });
     const { fields, addedTags, removedTags, attributes, contactStatus } = change;
     const written = { fields, addedTags, removedTags, attributes, contactStatus, time };
-    const { kept } = contacts.write(row, named ? { ...written, address } : written, true);
-    return { exists: existed, contactUUID: kept.contactUUID };
+    const { contactUUID } = contacts.write(row, named ? { ...written, address } : written);
+    catalogues.register(account, uses);
+    return { exists: existed, contactUUID };
   };
 
   const putContacts = (account: number, changes: readonly AccountContact[], time: number) =>

@@ -9,12 +9,19 @@ export const applicationID = 0x46486e64;
 
 const cacheKiB = 32 * 1024;
 
+/** How long a statement waits for another process, or another thread, to let go of the database. */
+const patienceMilliseconds = 5_000;
+
 /**
  * A connection that syncs before a commit returns. In WAL mode better-sqlite3's build falls back to NORMAL, which does
  * not (https://www.sqlite.org/wal.html#performance_considerations), so FULL is set on each connection, and asked back.
  */
 export const openConnection = (path: string, mode: 'write' | 'read'): Connection => {
-  const db = new Database(path, { readonly: mode === 'read', fileMustExist: path !== ':memory:', timeout: 5_000 });
+  const db = new Database(path, {
+    readonly: mode === 'read',
+    fileMustExist: path !== ':memory:',
+    timeout: patienceMilliseconds,
+  });
   try {
     db.pragma('synchronous = FULL');
     db.pragma(`cache_size = -${cacheKiB}`);
@@ -34,3 +41,27 @@ export const openConnection = (path: string, mode: 'write' | 'read'): Connection
     throw error;
   }
 };
+
+/**
+ * Writes the write-ahead log back into the database and empties it: what was deleted is in no file after that. Answers
+ * whether it could be done; a reader that is long about it, or a full disk, can prevent it.
+ */
+export const emptyLog = (db: Connection): boolean => {
+  // Long enough for the steps of reads that are under way, and short for the events that wait meanwhile.
+  db.pragma('busy_timeout = 100');
+  try {
+    const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+    return result?.busy === 0;
+  } catch (error) {
+    if (!isNotNow(error)) throw error;
+    return false;
+  } finally {
+    db.pragma(`busy_timeout = ${patienceMilliseconds}`);
+  }
+};
+
+/** The code of what SQLite has thrown, '' of anything else. */
+export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
+
+/** Nothing is wrong with what was asked: there is no room, or another process holds the database. */
+export const isNotNow = (error: unknown): boolean => /^SQLITE_(FULL|BUSY|LOCKED|NOMEM)/.test(codeOf(error));

@@ -1,11 +1,11 @@
 /** Reading contacts: as they are, as one browser knows them, and a page of those that are looked for. */
-import { type ContactView, viewClaim, viewContact } from '../../identity/contact-view.ts';
+import { type ContactView, viewClaim } from '../../identity/contact-view.ts';
 import type { ClaimDetail, ContactDetail, ContactQuery, ContactRecord, ContactSearch, LinkDetail } from '../store.ts';
 import { createCatalogueReader } from './catalogues.ts';
 import { type ClaimRow, createClaimReader } from './claims.ts';
 import type { Connection } from './connection.ts';
-import { type ContactRow, createContactFinder, createValueReader } from './contacts.ts';
-import { createMergeReader } from './merges.ts';
+import { type ContactRow, createContactFinder } from './contact-finder.ts';
+import { createContactViews } from './contact-views.ts';
 import { createStatementReader } from './statements.ts';
 import type { Steps } from './steps.ts';
 
@@ -13,8 +13,7 @@ const contactsPerStep = 500;
 
 export const createContactReader = (db: Connection) => {
   const contacts = createContactFinder(db);
-  const valuesOf = createValueReader(db);
-  const merges = createMergeReader(db);
+  const { groupOf, viewOf } = createContactViews(db);
   const claims = createClaimReader(db);
   const statements = createStatementReader(db);
   const catalogues = createCatalogueReader(db);
@@ -22,19 +21,6 @@ export const createContactReader = (db: Connection) => {
   const nextContacts = db.prepare<[number, number, number], ContactRow>(
     'SELECT * FROM contact WHERE account = ? AND contact > ? AND mergedInto IS NULL ORDER BY contact LIMIT ?',
   );
-
-  /** The rows that a contact is read from: its own first. */
-  const groupOf = (row: ContactRow): ContactRow[] =>
-    merges.group(row.contact).map((contact) => contacts.get(contact) as ContactRow);
-
-  const viewOf = (group: readonly ContactRow[]): ContactView =>
-    viewContact(
-      group.map((row) => {
-        const own = claims.ofContact(row.contact);
-        const addressVerified = row.verified === 1 || own.some(({ accepted, voided }) => accepted && !voided);
-        return { contact: row.contact, values: valuesOf(row), addressVerified, claims: own };
-      }),
-    );
 
   const record = (row: ContactRow, view: ContactView): ContactRecord => ({
     contactUUID: row.contactUUID,
@@ -118,7 +104,7 @@ export const createContactReader = (db: Connection) => {
   return {
     getContact(query: ContactQuery): ContactDetail {
       if (query.browser) return byHandle(query);
-      const row = contacts.answering(query);
+      const row = contacts.answering(contacts.byName(query));
       const group = groupOf(row);
       const view = viewOf(group);
       return {
@@ -138,7 +124,7 @@ export const createContactReader = (db: Connection) => {
       if (address !== undefined) {
         const found = contacts.byAddress(account, address);
         if (!found) return { contacts: [], next: null };
-        const row = contacts.get(merges.follow(found.contact)) as ContactRow;
+        const row = contacts.answering(found);
         const view = viewOf(groupOf(row));
         return { contacts: isWanted(row, view) ? [record(row, view)] : [], next: null };
       }

@@ -5,7 +5,8 @@ import type { NewContact } from '../store.ts';
 import type { CatalogueWriter, Use } from './catalogues.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
-import type { ContactRow, ContactWriter } from './contacts.ts';
+import type { ContactRow } from './contact-finder.ts';
+import type { ContactWriter } from './contacts.ts';
 import type { LinkWriter } from './links.ts';
 import { createMergeReader } from './merges.ts';
 import type { Position } from './position.ts';
@@ -24,7 +25,7 @@ export interface CreateContactParts {
 
 type Answer = { exists: boolean; contactUUID: string };
 
-/** The IDs that a contact's values use. */
+/** The IDs that a contact's values use; taking away is no use. */
 export const usesOf = (given: {
   readonly profileID: string | null | undefined;
   readonly tags: readonly string[];
@@ -32,7 +33,9 @@ export const usesOf = (given: {
 }): Use[] => [
   ...(given.profileID ? [{ kind: 'profile' as const, id: given.profileID, field: 'contactProfileID' }] : []),
   ...given.tags.map((id) => ({ kind: 'tag' as const, id, field: 'contactTagID' })),
-  ...given.attributes.map(([id], index) => ({ kind: 'attr' as const, id, field: `contactAttr[${index}].attrID` })),
+  ...given.attributes.flatMap(([id, value], index) =>
+    value === null ? [] : [{ kind: 'attr' as const, id, field: `contactAttr[${index}].attrID` }],
+  ),
 ];
 
 export const createContactCreator = (db: Connection, parts: CreateContactParts) => {
@@ -43,7 +46,7 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
   const createAsServer = (request: NewContact, user: User) => {
     const { row, existed } = contacts.ensure(request);
     const { fields, attributes, token, time } = request;
-    contacts.write(row, { fields, addedTags: request.tags, removedTags: [], attributes, time }, true);
+    contacts.write(row, { fields, addedTags: request.tags, removedTags: [], attributes, time });
     links.link({ user, contact: row.contact, verified: true, claim: null, token, time });
     return { contact: row.contact, claim: null, existed };
   };
@@ -76,10 +79,8 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     const day = position.dayOf(time);
     const known = requestUUID === null ? undefined : users.find(account, userUUID);
     const repeat = known && repeats.findRequest(day, requestUUID as string, known.user);
-    if (repeat) {
-      if (!contacts.get(repeat.contact)) throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
-      return answer({ ...repeat, existed: repeat.existed === 1 });
-    }
+    if (repeat === 'erased') throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
+    if (repeat) return answer({ ...repeat, existed: repeat.existed === 1 });
     const uses = usesOf({ profileID: fields.contactProfileID, tags, attributes });
     catalogues.check(account, browser, uses);
     catalogues.register(account, uses);

@@ -57,23 +57,26 @@ const examineRows = (db: Connection): Finding[] => {
   ];
 };
 
-/** Examines the database at `path`; the findings that are not `ok` need somebody. */
-export const examineDatabase = async (path: string): Promise<Finding[]> => {
-  if (!existsSync(path))
-    return [{ name: 'file', ok: false, detail: `there is none at ${path}: firsthand serve makes it` }];
-  const findings: Finding[] = [];
+const examineFile = (path: string): Finding[] => {
   try {
     const db = openConnection(path, 'read');
     try {
       const ours = db.pragma('application_id', { simple: true }) === applicationID;
-      findings.push({ name: 'file', ok: ours, detail: ours ? path : `${path} is another program's database` });
-      if (ours) findings.push(...examineRows(db));
+      if (!ours) return [{ name: 'file', ok: false, detail: `${path} is another program's database` }];
+      return [{ name: 'file', ok: true, detail: path }, ...examineRows(db)];
     } finally {
       db.close();
     }
   } catch (error) {
-    findings.push({ name: 'file', ok: false, detail: `${path} cannot be read: ${(error as Error).message}` });
+    return [{ name: 'file', ok: false, detail: `${path} cannot be read: ${(error as Error).message}` }];
   }
+};
+
+/** Examines the database at `path`; the findings that are not `ok` need somebody. */
+export const examineDatabase = async (path: string): Promise<Finding[]> => {
+  if (!existsSync(path))
+    return [{ name: 'file', ok: false, detail: `there is none at ${path}: firsthand serve makes it` }];
+  const findings = examineFile(path);
   const { bavail, bsize } = statfsSync(dirname(path));
   const free = bavail * bsize;
   const wal = existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0;

@@ -4,7 +4,7 @@ import type { ContactChange } from '../store.ts';
 import { createAccountReader, createAccountWriter } from './accounts.ts';
 import { createCatalogueWriter } from './catalogues.ts';
 import { createClaimWriter } from './claims.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, emptyLog } from './connection.ts';
 import { createContactReader } from './contact-details.ts';
 import { createContactWriter } from './contacts.ts';
 import { createCounter } from './counts.ts';
@@ -29,6 +29,9 @@ export interface Call {
 /** Rows that a step of the background work deletes. */
 const rowsPerTidying = 500;
 
+/** Until the write-ahead log is tried again: while a backup reads, each try holds events up for nothing. */
+const logPauseMilliseconds = 500;
+
 export const createWriteEngine = (db: Connection) => {
   const position = createPosition(db);
   const users = createUsers(db);
@@ -48,9 +51,9 @@ export const createWriteEngine = (db: Connection) => {
     const { addedTags: tags, attributes, fields } = change;
     const uses = usesOf({ profileID: fields.contactProfileID, tags, attributes });
     catalogues.check(account, false, uses);
-    const { kept, updated } = contacts.write(row, contactUUID === undefined ? rest : { ...rest, address }, false);
+    const answer = contacts.write(row, contactUUID === undefined ? rest : { ...rest, address });
     catalogues.register(account, uses);
-    return { contactUUID: kept.contactUUID, updated };
+    return answer;
   };
 
   const { linkUser, unlinkUser, voidLinks, acceptClaim, voidClaim, mergeContact, unmergeContact } = links;
@@ -84,21 +87,44 @@ export const createWriteEngine = (db: Connection) => {
     for (const part of pending) part.forget();
   });
 
+  /** Whether the write-ahead log may still hold what was erased: after an erasure, and at the start, for all we know. */
+  let logHoldsErased = true;
+  let nextTry = 0;
+  const cleanLog = () => {
+    if (!logHoldsErased || performance.now() < nextTry) return;
+    logHoldsErased = !emptyLog(db);
+    if (logHoldsErased) nextTry = performance.now() + logPauseMilliseconds;
+  };
+  let deleting = false;
+
   return {
     /** One commit for all the calls. */
-    write: (calls: readonly Call[]): Outcome[] =>
-      transactions.run(
+    write(calls: readonly Call[]): Outcome[] {
+      logHoldsErased ||= calls.some(({ name }) => name === 'eraseContact');
+      return transactions.run(
         calls.map(
           ({ name, request }) =>
             () =>
               operations[name]?.(request),
         ),
-      ),
-    /** A step of what is not urgent: deleting what was erased, forgetting old repeats. Answers whether there is more. */
-    tidy: (): boolean => {
+      );
+    },
+    /**
+     * A step of what may take its time: getting what was erased out of the files, forgetting old repeats. Answers how
+     * many milliseconds to rest before the next step, or null when there is nothing more to do.
+     */
+    tidy(): number | null {
+      cleanLog();
       const step = () => continueErasures(rowsPerTidying) || repeats.forgetOld(position.day, rowsPerTidying);
       const [outcome] = transactions.run([step]);
-      return outcome !== undefined && 'value' in outcome && outcome.value === true;
+      const wasDeleting = deleting;
+      deleting = outcome !== undefined && 'value' in outcome && outcome.value === true;
+      if (deleting) return 0;
+      if (wasDeleting) {
+        logHoldsErased = true;
+        return 0;
+      }
+      return logHoldsErased ? logPauseMilliseconds : null;
     },
   };
 };

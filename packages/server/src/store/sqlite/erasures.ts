@@ -3,7 +3,8 @@ import { stretchesOf } from '../../identity/ownership.ts';
 import type { ErasureReceipt, NamedContact } from '../store.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
-import type { ContactRow, ContactWriter } from './contacts.ts';
+import type { ContactRow } from './contact-finder.ts';
+import type { ContactWriter } from './contacts.ts';
 import { createMergeReader } from './merges.ts';
 import type { Position } from './position.ts';
 import type { Repeats } from './repeats.ts';
@@ -37,7 +38,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const get = db.prepare<[number], { erasedTime: number; deletedEvents: number; complete: number }>(
     'SELECT erasedTime, deletedEvents, complete FROM erasure WHERE erasure = ?',
   );
-  const insertStretch = db.prepare('INSERT OR REPLACE INTO erased_stretch VALUES (?, ?, ?, ?)');
+  const insertStretch = db.prepare('INSERT INTO erased_stretch VALUES (?, ?, ?, ?)');
   const insertContact = db.prepare('INSERT INTO erased_contact VALUES (?, ?)');
   const insertHash = db.prepare('INSERT INTO erased_identifier VALUES (?, ?)');
   const unlink = db.prepare('UPDATE statement SET contact = NULL, claim = NULL, erased = 1 WHERE contact = ?');
@@ -46,7 +47,6 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     'DELETE FROM contact_tag WHERE contact = ?',
     'DELETE FROM contact_attr WHERE contact = ?',
     'DELETE FROM claim WHERE contact = ?',
-    'DELETE FROM request_repeat WHERE contact = ?',
   ].map((sql) => db.prepare(sql));
   const deleteContact = db.prepare('DELETE FROM contact WHERE contact = ?');
 
@@ -64,8 +64,10 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     ${columns} user u JOIN account_day d ON d.account = u.account AND d.day BETWEEN u.firstDay AND u.lastDay
       JOIN event e INDEXED BY event_by_user ON e.day = d.day AND e.user = u.user
     WHERE u.user = ? AND e.sequence > ? AND e.sequence <= ? AND e.contact IS NULL LIMIT ?`);
-  const ofContact = db.prepare<[number, number], DeletedEvent>(`
-    ${columns} account_day d JOIN event e INDEXED BY event_by_contact ON e.day = d.day WHERE e.contact = ? LIMIT ?`);
+  const ofContact = db.prepare<[number, number, number], DeletedEvent>(`
+    ${columns} erasure x JOIN account_day d ON d.account = x.account
+      JOIN event e INDEXED BY event_by_contact ON e.day = d.day AND e.contact = ?
+    WHERE x.erasure = ? LIMIT ?`);
   const oldest = db.prepare<[number], DeletedEvent & { receivedTime: number }>(
     `${columns.replace(' FROM', ', e.receivedTime FROM')} event e ORDER BY e.sequence LIMIT ?`,
   );
@@ -98,6 +100,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       insertHash.run(contacts.hashOf(account, identifier), erasure);
     }
     unlink.run(contact);
+    repeats.eraseRequests(contact);
     for (const statement of forgetContact) statement.run(contact);
   };
 
@@ -136,7 +139,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
         ? ofStretch.all(stretch.user, stretch.after, stretch.through, most)
         : contact === undefined
           ? []
-          : ofContact.all(contact, most);
+          : ofContact.all(contact, erasure, most);
       deleteEvents(events, true);
       addDeleted.run(events.length, erasure);
       if (events.length < most) {

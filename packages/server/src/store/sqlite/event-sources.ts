@@ -2,7 +2,7 @@
 import { stretchesOf } from '../../identity/ownership.ts';
 import type { EventQuery } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { createContactFinder } from './contacts.ts';
+import { createContactFinder } from './contact-finder.ts';
 import type { DaySpan } from './days.ts';
 import { createMergeReader } from './merges.ts';
 import { createStatementReader } from './statements.ts';

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { StoreUnusable } from '../unusable.ts';
 import { applicationID } from './connection.ts';
-import { migrate } from './migrate.ts';
+import { migrate, refuseNewer } from './migrate.ts';
 
 /**
  * Makes sure that a database of ours is at `path`, or throws StoreUnusable. A new one is made under another name and
@@ -23,6 +23,8 @@ export const ensureFile = (path: string): void => {
     db.pragma('synchronous = EXTRA');
     db.pragma(`application_id = ${applicationID}`);
     migrate(db, path);
+    // Now, while nobody else has it open: two processes that change it at once can find each other in the way.
+    db.pragma('journal_mode = WAL');
     db.close();
     linkSync(draft, path);
     syncDirectory(dirname(path));
@@ -38,18 +40,26 @@ const refuseForeign = (path: string): void => {
   if (statSync(path).size === 0) {
     throw new StoreUnusable(`${path} is empty, which a Firsthand database never is: move it away, or restore a backup`);
   }
-  let found: unknown;
+  const found = readHeader(path);
+  if (found.applicationID !== applicationID) {
+    throw new StoreUnusable(`${path} is another program's database, not Firsthand's`);
+  }
+  refuseNewer(found.schema, path);
+};
+
+/** What the file says of itself; reading it changes nothing, as opening it to write would. */
+const readHeader = (path: string) => {
   try {
     const db = new Database(path, { readonly: true, fileMustExist: true });
     try {
-      found = db.pragma('application_id', { simple: true });
+      const ask = (pragma: string) => db.pragma(pragma, { simple: true }) as number;
+      return { applicationID: ask('application_id'), schema: ask('user_version') };
     } finally {
       db.close();
     }
   } catch (cause) {
     throw new StoreUnusable(`${path} cannot be read as a database: ${(cause as Error).message}`, { cause });
   }
-  if (found !== applicationID) throw new StoreUnusable(`${path} is another program's database, not Firsthand's`);
 };
 
 /** A new name is durable once its directory is synced (fsync(2)). */

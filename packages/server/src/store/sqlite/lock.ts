@@ -1,6 +1,7 @@
 /** One server for a file. */
 import Database from 'better-sqlite3';
 import { StoreUnusable } from '../unusable.ts';
+import { codeOf } from './connection.ts';
 
 /**
  * Takes the lock of the database at `path`, and answers how to let go of it; throws StoreUnusable when another server
@@ -14,7 +15,9 @@ export const takeLock = (path: string): (() => void) => {
     lock.exec('BEGIN EXCLUSIVE');
   } catch (cause) {
     lock.close();
-    if ((cause as { code?: string }).code !== 'SQLITE_BUSY') throw cause;
+    if (codeOf(cause) !== 'SQLITE_BUSY') {
+      throw new StoreUnusable(`${path}-lock cannot be locked: ${(cause as Error).message}`, { cause });
+    }
     throw new StoreUnusable(
       `${path} is being served already: one server for a file (stop it, or use another DATABASE_URL)`,
     );

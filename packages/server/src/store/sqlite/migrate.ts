@@ -20,6 +20,15 @@ const readMigrations = (): Migration[] =>
 /** The schema that this program knows. */
 export const newestMigration = (): number => readMigrations().at(-1)?.number ?? 0;
 
+/** Throws when a database has a schema that only a newer program knows. */
+export const refuseNewer = (schema: number, path: string): void => {
+  const newest = newestMigration();
+  if (schema <= newest) return;
+  throw new StoreUnusable(
+    `${path} was written by a newer Firsthand (schema ${schema}; this one knows ${newest}): run that one`,
+  );
+};
+
 /**
  * Applies what is missing in one transaction, so that a file holds the old schema or the new one and nothing between.
  * The number is read inside it: of two processes that start at once, the second finds nothing left to do.
@@ -31,11 +40,7 @@ export const migrate = (db: Connection, path: string): void => {
   if (version() === newest) return;
   db.transaction(() => {
     const found = version();
-    if (found > newest) {
-      throw new StoreUnusable(
-        `${path} was written by a newer Firsthand (schema ${found}; this one knows ${newest}): run that one`,
-      );
-    }
+    refuseNewer(found, path);
     for (const { number, sql } of migrations) if (number > found) db.exec(sql);
     db.pragma(`user_version = ${newest}`);
   }).immediate();

@@ -6,6 +6,12 @@ import type { Connection } from './connection.ts';
 /** Minus the contact, for an event without a user; else the user. */
 export type Holder = number;
 
+interface RequestRow {
+  readonly contact: number;
+  readonly claim: number | null;
+  readonly existed: number;
+}
+
 export const createRepeats = (db: Connection) => {
   const days = Array.from({ length: limits.repeatDays + 1 }, () => '?').join(', ');
   const select = db
@@ -13,18 +19,22 @@ export const createRepeats = (db: Connection) => {
     .pluck();
   const insert = db.prepare('INSERT INTO event_repeat (day, eventUUID, holder) VALUES (?, ?, ?)');
   const selectErased = db
-    .prepare<unknown[], number>(`SELECT 1 FROM erased_event WHERE day IN (${days}) AND hash = ?`)
+    .prepare<unknown[], number>(`SELECT 1 FROM erased_repeat WHERE day IN (${days}) AND hash = ?`)
     .pluck();
-  const anyErased = db.prepare<[], number>('SELECT 1 FROM erased_event LIMIT 1').pluck();
-  const insertErased = db.prepare('INSERT OR IGNORE INTO erased_event (day, hash) VALUES (?, ?)');
+  const anyErased = db.prepare<[], number>('SELECT 1 FROM erased_repeat LIMIT 1').pluck();
+  const insertErased = db.prepare('INSERT OR IGNORE INTO erased_repeat (day, hash) VALUES (?, ?)');
   const erase = db.prepare('DELETE FROM event_repeat WHERE day = ? AND eventUUID = ? AND holder = ?');
-  const selectRequest = db.prepare<unknown[], { contact: number; claim: number | null; existed: number }>(
+  const selectRequest = db.prepare<unknown[], RequestRow>(
     `SELECT contact, claim, existed FROM request_repeat WHERE day IN (${days}) AND requestUUID = ? AND user = ?`,
   );
   const insertRequest = db.prepare('INSERT INTO request_repeat VALUES (?, ?, ?, ?, ?, ?)');
+  const requestsOf = db.prepare<[number], { day: number; requestUUID: string; user: number }>(
+    'SELECT day, requestUUID, user FROM request_repeat WHERE contact = ?',
+  );
+  const eraseRequests = db.prepare('DELETE FROM request_repeat WHERE contact = ?');
   const forget = [
     ['event_repeat', 'day, eventUUID, holder'],
-    ['erased_event', 'day, hash'],
+    ['erased_repeat', 'day, hash'],
     ['request_repeat', 'day, requestUUID, user'],
   ].map(([table, key]) =>
     db.prepare(`DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE day < ? LIMIT ?)`),
@@ -32,30 +42,43 @@ export const createRepeats = (db: Connection) => {
   const secret = db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer;
 
   const recentDays = (day: number) => Array.from({ length: limits.repeatDays + 1 }, (_, back) => day - back);
-  const hash = (eventUUID: string, holder: Holder) =>
-    createHmac('sha256', secret).update(`event\n${holder}\n${eventUUID}`).digest().subarray(0, 16);
+  const hash = (kind: 'event' | 'request', uuid: string, holder: Holder) =>
+    createHmac('sha256', secret).update(`${kind}\n${holder}\n${uuid}`).digest().subarray(0, 16);
+  const isErased = (recent: number[], hashed: Buffer) =>
+    anyErased.get() !== undefined && selectErased.get(...recent, hashed) !== undefined;
 
   return {
     isRepeat: (day: number, eventUUID: string, holder: Holder): boolean => {
       const recent = recentDays(day);
       if (select.get(...recent, eventUUID, holder) !== undefined) return true;
-      return anyErased.get() !== undefined && selectErased.get(...recent, hash(eventUUID, holder)) !== undefined;
+      return isErased(recent, hash('event', eventUUID, holder));
     },
     remember: (day: number, eventUUID: string, holder: Holder) => {
       insert.run(day, eventUUID, holder);
     },
     /** From here on only a hash tells that this eventUUID was sent. */
     erase: (day: number, eventUUID: string, holder: Holder) => {
-      if (erase.run(day, eventUUID, holder).changes > 0) insertErased.run(day, hash(eventUUID, holder));
+      if (erase.run(day, eventUUID, holder).changes > 0) insertErased.run(day, hash('event', eventUUID, holder));
     },
-    findRequest: (day: number, requestUUID: string, user: number) =>
-      selectRequest.get(...recentDays(day), requestUUID, user),
+    /** What came of a request that was sent before; 'erased' when that is gone with its contact. */
+    findRequest: (day: number, requestUUID: string, user: number): RequestRow | 'erased' | undefined => {
+      const recent = recentDays(day);
+      const found = selectRequest.get(...recent, requestUUID, user);
+      return found ?? (isErased(recent, hash('request', requestUUID, user)) ? 'erased' : undefined);
+    },
     rememberRequest: (
       day: number,
       request: { requestUUID: string; user: number; contact: number; claim: number | null; existed: boolean },
     ) => {
       const { requestUUID, user, contact, claim, existed } = request;
       insertRequest.run(day, requestUUID, user, contact, claim, Number(existed));
+    },
+    /** From here on only hashes tell that this contact was created by these requests. */
+    eraseRequests: (contact: number) => {
+      for (const { day, requestUUID, user } of requestsOf.all(contact)) {
+        insertErased.run(day, hash('request', requestUUID, user));
+      }
+      eraseRequests.run(contact);
     },
     /** Lets go of up to `most` of what is older than the days that are asked; answers whether there may be more. */
     forgetOld: (day: number, most: number): boolean =>

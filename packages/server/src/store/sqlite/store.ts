@@ -1,5 +1,6 @@
 /** The store on SQLite: one thread writes, others read, and the main thread only looks up tokens. */
 import { availableParallelism } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Store } from '../store.ts';
 import { createAccess } from './access.ts';
 import { type Connection, openConnection } from './connection.ts';
@@ -72,11 +73,14 @@ const assemble = (parts: {
 const onThisThread = (db: Connection): Store => {
   const listeners = new Set<() => void>();
   const engine = createWriteEngine(db);
+  const tidyUp = async () => {
+    for (let rest = engine.tidy(); rest !== null; rest = engine.tidy()) await wait(rest);
+  };
   const write: Ask = async (call) => {
     const outcomes = engine.write([call]).map(toPlain);
     const value = outcomes.map(fromPlain)[0];
     for (const listener of listeners) listener();
-    while (call.name === 'eraseContact' && engine.tidy()) await new Promise(setImmediate);
+    if (call.name === 'eraseContact') await tidyUp();
     return value;
   };
   return assemble({
@@ -123,16 +127,17 @@ export const openServing = async (path: string, onFatal: (error: Error) => void)
       turn = (turn + 1) % readers.length;
       return (readers[turn] as (typeof readers)[number]).send([call])[0] as Promise<unknown>;
     };
-    const write = createWriteQueue(writer, () => {
+    const queue = createWriteQueue(writer, () => {
       for (const listener of listeners) listener();
     });
     await Promise.all(readers.map((reader) => reader.send([{ name: 'check', request: undefined }])[0]));
     return assemble({
-      write,
+      write: queue.ask,
       read,
       access,
       listeners,
       async close() {
+        await queue.drain();
         await Promise.all(readers.map((reader) => reader.close()));
         access.close();
         await writer.close();

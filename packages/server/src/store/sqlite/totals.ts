@@ -31,7 +31,7 @@ export interface Totals extends Pending {
   flush(): void;
   /** Counts an event that was inserted; sequences come in ascending order. */
   add(event: CountedEvent): void;
-  /** Takes an event that was deleted out of the counts. */
+  /** Takes an event that was deleted out of the counts. The first and last times stay, within their quarter and day. */
   remove(event: CountedEvent): void;
 }
 

@@ -1,6 +1,6 @@
 /** The one place that begins and commits. */
 import { Refusal } from '../../refusal.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, codeOf, isNotNow } from './connection.ts';
 
 /** Something held in memory beside the rows. */
 export interface Pending {
@@ -85,13 +85,8 @@ export const createTransactions = (
   };
 };
 
-const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
-
 /** After a failed write or sync the kernel may have dropped the pages: only a restart, from what is on the disk, is honest. */
 const isUnknowable = (error: unknown) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(codeOf(error));
-
-/** Nothing is wrong with the call: there is no room, or another process holds the database. */
-const isNotNow = (error: unknown) => /^SQLITE_(FULL|BUSY|LOCKED|NOMEM)/.test(codeOf(error));
 
 const asOutcome = (error: unknown) =>
   isNotNow(error)

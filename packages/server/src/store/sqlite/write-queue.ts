@@ -28,11 +28,18 @@ const bytesOf = ({ name, request }: Call): number => {
   return bytes;
 };
 
-export const createWriteQueue = (thread: Thread, onCommit: () => void) => {
+export interface WriteQueue {
+  ask(call: Call): Promise<unknown>;
+  /** Resolves when all that was asked is answered. */
+  drain(): Promise<void>;
+}
+
+export const createWriteQueue = (thread: Thread, onCommit: () => void): WriteQueue => {
   let queued: Queued[] = [];
   let waitingBytes = 0;
   let underWay = 0;
   let scheduled = false;
+  let draining: (() => void)[] = [];
 
   const commit = async (batch: readonly Queued[]) => {
     underWay += 1;
@@ -46,6 +53,9 @@ export const createWriteQueue = (thread: Thread, onCommit: () => void) => {
     });
     if (settled.some(({ status }) => status === 'fulfilled')) onCommit();
     flush();
+    if (waitingBytes > 0) return;
+    for (const resolve of draining) resolve();
+    draining = [];
   };
 
   const flush = () => {
@@ -56,17 +66,20 @@ export const createWriteQueue = (thread: Thread, onCommit: () => void) => {
     void commit(batch);
   };
 
-  return (call: Call): Promise<unknown> => {
-    const bytes = bytesOf(call);
-    if (waitingBytes + bytes > mostWaitingBytes)
-      return Promise.reject(new Refusal('not_kept', { retryAfterSeconds: 1 }));
-    waitingBytes += bytes;
-    return new Promise((resolve, reject) => {
-      queued.push({ call, bytes, resolve, reject });
-      if (scheduled) return;
-      scheduled = true;
-      // After the requests that this turn of the event loop has read.
-      setImmediate(flush);
-    });
+  return {
+    ask(call) {
+      const bytes = bytesOf(call);
+      if (waitingBytes + bytes > mostWaitingBytes)
+        return Promise.reject(new Refusal('not_kept', { retryAfterSeconds: 1 }));
+      waitingBytes += bytes;
+      return new Promise((resolve, reject) => {
+        queued.push({ call, bytes, resolve, reject });
+        if (scheduled) return;
+        scheduled = true;
+        // After the requests that this turn of the event loop has read.
+        setImmediate(flush);
+      });
+    },
+    drain: () => (waitingBytes === 0 ? Promise.resolve() : new Promise((resolve) => draining.push(resolve))),
   };
 };

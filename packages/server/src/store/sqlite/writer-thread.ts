@@ -20,25 +20,25 @@ const orDie = <Value>(work: () => Value): Value => {
   }
 };
 
-let tidying = false;
-const tidyOn = () => {
-  tidying = orDie(() => engine.tidy());
-  if (tidying) setImmediate(tidyOn);
-};
-const startTidying = () => {
-  if (tidying) return;
-  tidying = true;
-  setImmediate(tidyOn);
+/** The next step of tidying up, when there is one. */
+let tidying: NodeJS.Timeout | undefined;
+const tidyAfter = (milliseconds: number) => {
+  tidying = setTimeout(() => {
+    tidying = undefined;
+    const rest = orDie(() => engine.tidy());
+    if (rest !== null) tidyAfter(rest);
+  }, milliseconds);
 };
 
 port.on('message', (request: Request | 'close') => {
   if (request === 'close') {
+    clearTimeout(tidying);
     db.close();
     port.close();
     return;
   }
   const outcomes = orDie(() => engine.write(request.calls)).map(toPlain);
   port.postMessage({ id: request.id, outcomes } satisfies Reply);
-  startTidying();
+  if (tidying === undefined) tidyAfter(0);
 });
-startTidying();
+tidyAfter(0);

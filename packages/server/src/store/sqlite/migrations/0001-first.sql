@@ -128,6 +128,7 @@ CREATE TABLE statement (
 CREATE INDEX statement_by_user ON statement (user);
 CREATE INDEX statement_by_contact ON statement (contact) WHERE contact IS NOT NULL;
 CREATE INDEX statement_by_token ON statement (token, time);
+CREATE INDEX statement_by_claim ON statement (claim) WHERE claim IS NOT NULL;
 
 -- Written once, never changed. Every index begins with what grows with time, or is appended to in few places.
 CREATE TABLE event (
@@ -165,6 +166,7 @@ CREATE TABLE request_repeat (
   existed INTEGER NOT NULL,
   PRIMARY KEY (day, requestUUID, user)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX request_repeat_by_contact ON request_repeat (contact);
 
 -- How many events of a kind happened in a quarter of an hour of eventTime.
 CREATE TABLE event_total (
@@ -196,6 +198,7 @@ CREATE TABLE erasure (
   deletedEvents INTEGER NOT NULL,
   complete INTEGER NOT NULL
 ) STRICT;
+CREATE INDEX erasure_open ON erasure (erasure) WHERE NOT complete;
 
 -- What of an erasure is still to be deleted. Reads leave it out from the first moment.
 CREATE TABLE erased_stretch (
@@ -203,19 +206,19 @@ CREATE TABLE erased_stretch (
   user INTEGER NOT NULL,
   after INTEGER NOT NULL,   -- after < sequence <= through
   through INTEGER NOT NULL,
-  PRIMARY KEY (user, after)
+  PRIMARY KEY (user, after, erasure)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE erased_contact (
   erasure INTEGER NOT NULL REFERENCES erasure,
   contact INTEGER PRIMARY KEY
 ) STRICT;
 
--- Keyed hashes of what must still be recognised: contactUUIDs and handles (410), eventUUIDs (duplicate).
+-- Keyed hashes of what must still be recognised: contactUUIDs, handles and requestUUIDs (410), eventUUIDs (duplicate).
 CREATE TABLE erased_identifier (
   hash BLOB PRIMARY KEY,
   erasure INTEGER NOT NULL REFERENCES erasure
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE erased_event (
+CREATE TABLE erased_repeat (
   day INTEGER NOT NULL,
   hash BLOB NOT NULL,
   PRIMARY KEY (day, hash)

@@ -1,0 +1,75 @@
+/** Finding contacts: by what a client calls them, and why there is none. */
+import { createHmac } from 'node:crypto';
+import type { ContactField } from '../../identity/contact-view.ts';
+import { Refusal } from '../../refusal.ts';
+import type { NamedContact } from '../store.ts';
+import type { Connection } from './connection.ts';
+import { createMergeReader } from './merges.ts';
+
+export type ContactRow = Readonly<Record<ContactField, string | null>> & {
+  readonly contact: number;
+  readonly account: number;
+  readonly contactUUID: string;
+  readonly contactEmailaddress: string;
+  readonly contactStatus: string;
+  readonly verified: number;
+  readonly mergedInto: number | null;
+  readonly mergedTime: number | null;
+  readonly firstDay: number | null;
+  readonly lastDay: number | null;
+  readonly createdTime: number;
+  readonly updatedTime: number;
+};
+
+const unknown = (field: string) =>
+  new Refusal('unknown_contact', { field, message: `${field} names no contact of this account` });
+
+export const createContactFinder = (db: Connection) => {
+  const byNumber = db.prepare<[number], ContactRow>('SELECT * FROM contact WHERE contact = ?');
+  const byUUID = db.prepare<[number, string], ContactRow>(
+    'SELECT * FROM contact WHERE account = ? AND contactUUID = ?',
+  );
+  const byAddress = db.prepare<[number, string], ContactRow>(
+    'SELECT * FROM contact WHERE account = ? AND contactEmailaddress = ?',
+  );
+  const anyErasure = db.prepare<[], number>('SELECT 1 FROM erasure LIMIT 1').pluck();
+  const erasureOf = db.prepare<[Buffer], number>('SELECT erasure FROM erased_identifier WHERE hash = ?').pluck();
+  const secret = db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer;
+  const merges = createMergeReader(db);
+
+  /** What remains of an identifier once it is erased. */
+  const hashOf = (account: number, identifier: string) =>
+    createHmac('sha256', secret).update(`${account}\n${identifier}`).digest();
+
+  const findErasure = (account: number, identifier: string): number | undefined =>
+    anyErasure.get() === undefined ? undefined : erasureOf.get(hashOf(account, identifier));
+
+  /** Why nothing is found under a contactUUID or handle. */
+  const missing = (account: number, identifier: string, field = 'contactUUID'): Refusal =>
+    findErasure(account, identifier) === undefined ? unknown(field) : new Refusal('erased_contact', { field });
+
+  const byName = ({ account, contactUUID, address }: NamedContact): ContactRow => {
+    if (contactUUID !== undefined) {
+      const row = byUUID.get(account, contactUUID);
+      if (!row) throw missing(account, contactUUID);
+      return row;
+    }
+    const row = address === undefined ? undefined : byAddress.get(account, address);
+    if (!row) throw unknown('contactEmailaddress');
+    return row;
+  };
+
+  return {
+    get: (contact: number) => byNumber.get(contact),
+    byUUID: (account: number, contactUUID: string) => byUUID.get(account, contactUUID),
+    byAddress: (account: number, address: string) => byAddress.get(account, address),
+    /** The very contact that a request names, merged or not; a Refusal when there is none. */
+    byName,
+    /** The contact that answers for this one. */
+    answering: (row: ContactRow): ContactRow => byNumber.get(merges.follow(row.contact)) as ContactRow,
+    hashOf,
+    findErasure,
+    missing,
+  };
+};
+export type ContactFinder = ReturnType<typeof createContactFinder>;

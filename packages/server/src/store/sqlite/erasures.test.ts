@@ -1,0 +1,90 @@
+// What is between the moment of an erasure and the last of its deletions, which no test through a store can hold still.
+import { beforeEach, describe, expect, test } from 'vitest';
+import { newAccount, newContact, newEvent, newToken } from '../../../test/fixtures/store.ts';
+import type { EventPage, LinkDetail, Store } from '../store.ts';
+import { openConnection } from './connection.ts';
+import { createReadEngine, createWriteEngine, type ReadEngine, type WriteEngine } from './engine.ts';
+import { migrate } from './migrate.ts';
+
+let engine: WriteEngine;
+let reads: ReadEngine;
+
+type RequestOf<Name extends keyof Store> = Parameters<Store[Name]>[0];
+const write = <Name extends keyof Store>(name: Name, request: RequestOf<Name>): Awaited<ReturnType<Store[Name]>> => {
+  const [outcome] = engine.write([{ name, request }]);
+  if (outcome && 'value' in outcome) return outcome.value as Awaited<ReturnType<Store[Name]>>;
+  throw outcome?.error;
+};
+
+const asker = { account: 1, token: 1, browser: false };
+const userUUID = 'laptop-0123456789';
+const log = (eventUUID: string) =>
+  write('logEvents', { ...asker, receivedTime: 0, events: [newEvent({ userUUID, eventUUID })] });
+const create = (name: string) => {
+  const address = `${name}@example.com`;
+  return write('createContact', { ...newContact({ userUUID, address }), ...asker, verified: true }).contactUUID;
+};
+const unlink = () => write('unlinkUser', { account: 1, token: 1, userUUID, time: 0 }).linkID;
+const linkOf = async (contactUUID: string) => {
+  const detail = await reads({ name: 'getContact', request: { ...asker, contactUUID, include: ['link'] } });
+  return (detail as { links: LinkDetail[] }).links[0]?.linkID as string;
+};
+const mark = (linkID: string, restore: boolean) => write('voidLinks', { account: 1, restore, links: { linkID } });
+const erase = (contactUUID: string) => write('eraseContact', { account: 1, contactUUID, time: 0 });
+const events = async () => {
+  const page = await reads({ name: 'getEvents', request: { account: 1, order: 'asc', limit: 100 } });
+  return (page as EventPage).events.map(({ eventUUID }) => eventUUID);
+};
+
+beforeEach(() => {
+  const db = openConnection(':memory:', 'write');
+  migrate(db, ':memory:');
+  engine = createWriteEngine(db);
+  reads = createReadEngine(db);
+  write('createAccount', newAccount({ tokens: [newToken('server')] }));
+});
+
+describe('events that are erased and not yet deleted', () => {
+  test('stay out of reads when a second erasure meets the same part of a user’s history', async () => {
+    const first = create('first');
+    const second = create('second');
+    const linkID = await linkOf(second);
+    const unlinkID = unlink();
+    mark(linkID, false);
+    mark(unlinkID, false);
+    log('event-of-first');
+    erase(first);
+    expect(await events()).toEqual([]);
+    // The second contact's link now reaches back to where the first one's was.
+    mark(linkID, true);
+    mark(unlinkID, true);
+    erase(second);
+    expect(await events()).toEqual([]);
+    while (engine.tidy() !== null);
+    expect(await events()).toEqual([]);
+    expect(erase(first)).toMatchObject({ deletedEvents: 1, complete: true });
+  });
+
+  test('take nothing along of what their user does meanwhile', async () => {
+    const contactUUID = create('first');
+    log('event-before');
+    erase(contactUUID);
+    log('event-after');
+    expect(await events()).toEqual(['event-after']);
+    while (engine.tidy() !== null);
+    expect(await events()).toEqual(['event-after']);
+  });
+
+  test('are left to it by retention, and counted once', async () => {
+    const contactUUID = create('first');
+    log('event-1');
+    log('event-2');
+    erase(contactUUID);
+    expect(write('deleteEventsBefore', { time: 1, most: 1 })).toBe(1);
+    while (engine.tidy() !== null);
+    expect(erase(contactUUID)).toMatchObject({ complete: true });
+    expect(await events()).toEqual([]);
+    const detail = (await reads({ name: 'getAccount', request: 1 })) as { usage: { events: number } };
+    expect(detail.usage.events).toBe(0);
+  });
+});

@@ -1,0 +1,477 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createSite } from '../../../test/fixtures/site.ts';
+import { newEvent, newToken } from '../../../test/fixtures/store.ts';
+import { openStore, type StoreOptions } from '../open.ts';
+import type { Store } from '../store.ts';
+import { StoreUnusable } from '../unusable.ts';
+import { backupDatabase } from './backup.ts';
+import { openConnection } from './connection.ts';
+import { examineDatabase } from './doctor.ts';
+import { newestMigration } from './migrate.ts';
+
+let folder: string;
+let path: string;
+const stores: Store[] = [];
+const processes: ChildProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
+  path = join(folder, 'firsthand.db');
+});
+afterEach(async () => {
+  await Promise.all(stores.splice(0).map((store) => store.close()));
+  for (const child of processes.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.stdin?.end();
+    await once(child, 'exit');
+  }
+  rmSync(folder, { recursive: true });
+});
+
+const open = async (role: StoreOptions['role'] = 'server', databaseURL = `sqlite:${path}`): Promise<Store> => {
+  const onFatal = (error: Error) => {
+    throw error;
+  };
+  const store = await openStore({ databaseURL, role, onFatal });
+  stores.push(store);
+  return store;
+};
+const close = async (store: Store) => {
+  stores.splice(stores.indexOf(store), 1);
+  await store.close();
+};
+
+interface Opener {
+  readonly child: ChildProcess;
+  readonly answer: { open: boolean; accounts?: number; name?: string; message?: string };
+}
+/** Opens the store in another process; answers when it has, or was refused. */
+const openElsewhere = async (role: StoreOptions['role'] = 'server'): Promise<Opener> => {
+  const script = new URL('../../../test/fixtures/opener.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, ['--import', 'tsx', script, `sqlite:${path}`, role], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  processes.push(child);
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  return { child, answer: JSON.parse(line) };
+};
+
+const hashOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+let filled: Buffer | undefined;
+/** A database with something in it, that nobody has open. */
+const makeDatabase = async () => {
+  if (!filled) {
+    const store = await open();
+    const { server } = await createSite(store);
+    await server.log(...Array.from({ length: 200 }, () => ({ attributes: [['note', 'x'.repeat(500)]] as const })));
+    await server.createContact();
+    await close(store);
+    filled = readFileSync(path);
+  }
+  writeFileSync(path, filled);
+};
+
+describe('a database file', () => {
+  test('is made where there is none, with its folders, and nothing is left beside it', async () => {
+    path = join(folder, 'some', 'where', 'new.db');
+    const store = await open();
+    const { accountUUID } = await createSite(store);
+    await close(store);
+    expect(readdirSync(join(folder, 'some', 'where')).sort()).toEqual(['new.db', 'new.db-lock']);
+    const again = await open();
+    expect(await again.listAccounts()).toMatchObject([{ accountUUID }]);
+  });
+
+  test('keeps its events, and its order goes on, from one server to the next', async () => {
+    let store = await open();
+    const { account, server, time } = await createSite(store);
+    const asker = { account, token: server.token, browser: false };
+    const log = async (eventUUID: string) =>
+      store.logEvents({ ...asker, receivedTime: time, events: [newEvent({ eventUUID })] });
+    const sequences = async () =>
+      (await store.getEvents({ account, order: 'asc', limit: 10 })).events.map(({ sequence }) => sequence);
+    await log('event-first');
+    await close(store);
+    store = await open();
+    await log('event-second');
+    expect(await log('event-first')).toEqual([{ kept: false, duplicate: true }]);
+    const [first, second] = (await sequences()) as [number, number];
+    expect(second).toBeGreaterThan(first);
+    await store.deleteEventsBefore({ time: time + 1, most: 10 });
+    await close(store);
+    store = await open();
+    await log('event-third');
+    const [third] = (await sequences()) as [number];
+    expect(third).toBeGreaterThan(second);
+  });
+
+  test('syncs every commit, on each connection, also after it has written', async () => {
+    await makeDatabase();
+    for (const mode of ['write', 'read'] as const) {
+      const db = openConnection(path, mode);
+      expect(db.pragma('synchronous', { simple: true })).toBe(2);
+      if (mode === 'write') db.exec('UPDATE position SET access = access + 1');
+      db.prepare('SELECT * FROM position').get();
+      expect(db.pragma('synchronous', { simple: true })).toBe(2);
+      expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
+      db.close();
+    }
+  });
+
+  test('answers what was asked of it before it is closed', async () => {
+    const store = await open();
+    const { server } = await createSite(store);
+    const asked: Promise<unknown>[] = [];
+    const thousand = Array.from({ length: 1_000 }, () => ({}));
+    for (let turn = 0; turn < 5; turn += 1) {
+      asked.push(server.log(...thousand), store.check());
+      await new Promise(setImmediate);
+    }
+    await close(store);
+    const settled = await Promise.allSettled(asked);
+    expect(settled.filter(({ status }) => status === 'rejected')).toEqual([]);
+  });
+});
+
+describe('a second server on the same file', () => {
+  const expectRefusal = (error: unknown) => {
+    expect(error).toBeInstanceOf(StoreUnusable);
+    expect((error as Error).message).toContain(path);
+    expect((error as Error).message).toMatch(/being served already/);
+  };
+
+  test('is refused in less than a second, and the first serves on', async () => {
+    const { child, answer } = await openElsewhere();
+    expect(answer).toMatchObject({ open: true });
+    const started = performance.now();
+    const error = await open().catch((thrown: unknown) => thrown);
+    expect(performance.now() - started).toBeLessThan(1_000);
+    expectRefusal(error);
+    expect(child.exitCode).toBeNull();
+  });
+
+  test('is refused in the same process as well, by whatever path it comes', async () => {
+    const store = await open();
+    expectRefusal(await open().catch((thrown: unknown) => thrown));
+    expect(await open('server', `sqlite:${folder}/./firsthand.db`).catch((thrown: unknown) => thrown)).toBeInstanceOf(
+      StoreUnusable,
+    );
+    await createSite(store);
+  });
+
+  test('may begin when the first has closed, or was killed', async () => {
+    await close(await open());
+    await close(await open());
+    const { child } = await openElsewhere();
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await open();
+  });
+
+  test('that starts at the same moment, where there is no file yet, leaves one that serves', async () => {
+    const openers = await Promise.all([openElsewhere(), openElsewhere(), openElsewhere()]);
+    const refused = openers.filter(({ answer }) => !answer.open);
+    expect(openers.filter(({ answer }) => answer.open)).toHaveLength(1);
+    for (const { answer } of refused) expect(answer).toMatchObject({ name: 'StoreUnusable' });
+    expect(readdirSync(folder).filter((file) => file.includes('new'))).toEqual([]);
+  });
+});
+
+describe('a file that is not ours to serve', () => {
+  const files: [string, RegExp, () => Promise<void>][] = [
+    ['an empty file', /is empty/, async () => writeFileSync(path, '')],
+    ['a text', /cannot be read as a database/, async () => writeFileSync(path, 'not a database\n'.repeat(1_000))],
+    [
+      'another program’s database',
+      /another program's database/,
+      async () => {
+        const db = new Database(path);
+        db.exec('CREATE TABLE account (name TEXT); PRAGMA application_id = 1');
+        db.close();
+      },
+    ],
+    [
+      'a database without an application_id',
+      /another program's database/,
+      async () => {
+        const db = new Database(path);
+        db.exec('CREATE TABLE account (name TEXT)');
+        db.close();
+      },
+    ],
+    [
+      'a database of ours that was cut off between two pages',
+      /cannot be read as a database/,
+      async () => {
+        await makeDatabase();
+        truncateSync(path, 4_096 * Math.floor(statSync(path).size / 4_096 / 2));
+      },
+    ],
+    [
+      'a database of ours that was cut off within a page',
+      /cannot be read as a database/,
+      async () => {
+        await makeDatabase();
+        truncateSync(path, 1_000);
+      },
+    ],
+    [
+      'a database of a newer Firsthand',
+      /newer Firsthand/,
+      async () => {
+        await makeDatabase();
+        const db = new Database(path);
+        db.pragma(`user_version = ${newestMigration() + 1}`);
+        db.close();
+      },
+    ],
+    [
+      'a backup of a newer Firsthand',
+      /newer Firsthand/,
+      async () => {
+        await makeDatabase();
+        const db = new Database(path);
+        db.pragma('journal_mode = DELETE');
+        db.pragma(`user_version = ${newestMigration() + 1}`);
+        db.close();
+      },
+    ],
+  ];
+
+  test.each(files)('%s is refused and stays as it is, byte for byte', async (_name, reason, make) => {
+    await make();
+    const before = hashOf(path);
+    for (const role of ['server', 'beside'] as const) {
+      const error = await open(role).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(StoreUnusable);
+      expect((error as Error).message).toContain(path);
+      expect((error as Error).message).toMatch(reason);
+      expect(hashOf(path)).toBe(before);
+    }
+  });
+
+  test('a folder is refused', async () => {
+    mkdirSync(path);
+    await expect(open()).rejects.toThrow(StoreUnusable);
+  });
+});
+
+describe('beside a server', () => {
+  test('accounts and tokens are made, read and noticed at once', async () => {
+    const serving = await open();
+    const beside = await open('beside');
+    const { account } = await createSite(beside);
+    expect(await serving.listAccounts()).toMatchObject([{ account }]);
+    const token = newToken('server');
+    await beside.createToken({ ...token, account });
+    expect(await serving.findAccess(token.hash)).toMatchObject({ tokenID: token.tokenID, account });
+    await beside.revokeToken({ account, tokenID: token.tokenID, time: 1 });
+    expect(await serving.findAccess(token.hash)).toBeUndefined();
+  });
+
+  test('a token that is revoked in another process stops at once, here and there', async () => {
+    const serving = await open();
+    const { account } = await createSite(serving);
+    const [token, other] = [newToken('browser'), newToken('browser')];
+    await serving.createToken({ ...token, account });
+    await serving.createToken({ ...other, account });
+    expect(await serving.findAccess(token.hash)).toBeDefined();
+    const beside = await open('beside');
+    expect(await beside.findAccess(token.hash)).toBeDefined();
+    await beside.revokeToken({ account, tokenID: token.tokenID, time: 1 });
+    expect(await serving.findAccess(token.hash)).toBeUndefined();
+    expect(await beside.findAccess(token.hash)).toBeUndefined();
+    await serving.revokeToken({ account, tokenID: other.tokenID, time: 1 });
+    expect(await beside.findAccess(other.hash)).toBeUndefined();
+  });
+
+  test('what an account changes is noticed by who writes events', async () => {
+    const serving = await open();
+    const site = await createSite(serving);
+    expect(await site.browser.log({ eventID: 7 })).toEqual([{ kept: true }]);
+    const beside = await open('beside');
+    const change = { account: site.account, contacts: [], time: site.time };
+    await beside.updateAccount({ ...change, catalogues: { event: [{ id: '7', browser: false }] } });
+    expect(await site.browser.log({ eventID: 7 })).toMatchObject([{ refused: 'id_not_for_browser' }]);
+    await beside.updateAccount({ ...change, strict: true, catalogues: {} });
+    expect(await site.server.log({ eventID: 8 })).toMatchObject([{ refused: 'unknown_id' }]);
+  });
+
+  test('events are read as soon as they are kept, and kept by either in one order', async () => {
+    const serving = await open();
+    const site = await createSite(serving);
+    const beside = await open('beside');
+    const { account, server, time } = site;
+    for (let nth = 0; nth < 10; nth += 1) {
+      await server.log({ eventUUID: `event-of-server-${nth}` });
+      const events = [newEvent({ eventUUID: `event-beside-${nth}` })];
+      await beside.logEvents({ account, token: server.token, browser: false, receivedTime: time, events });
+      const page = await beside.getEvents({ account, order: 'asc', limit: 100 });
+      expect(page.events).toHaveLength(2 * (nth + 1));
+      expect(await site.events()).toEqual(page.events);
+    }
+    expect(await site.count()).toBe(20);
+  });
+
+  test('a command works where nobody serves, and makes the file where there is none', async () => {
+    const beside = await open('beside');
+    await createSite(beside);
+    await close(beside);
+    const store = await open();
+    expect(await store.listAccounts()).toHaveLength(1);
+  });
+
+  test('commands may start at the same moment, where there is no file yet', async () => {
+    const openers = await Promise.all([1, 2, 3, 4].map(() => openElsewhere('beside')));
+    for (const { answer } of openers) expect(answer).toMatchObject({ open: true, accounts: 0 });
+  });
+});
+
+describe('an erased contact', () => {
+  /** Which files hold a text; asked of another process, because closing a database's file here would drop its locks. */
+  const filesWith = (text: string): Promise<string> =>
+    new Promise((resolve) => {
+      execFile(
+        'grep',
+        ['--recursive', '--text', '--files-with-matches', '--fixed-strings', text, folder],
+        (_, stdout) => resolve(stdout),
+      );
+    });
+
+  test('leaves not a byte of what it was called in the files, and then none of what it did', async () => {
+    const store = await open();
+    const site = await createSite(store);
+    const fill = (nth: number, secret: string) => ({
+      userUUID: `visitor-number-${nth}`,
+      address: `${secret}-${nth}@example.com`,
+      fields: { contactFirstname: `${secret}-first-${nth}`, contactLastname: `${secret}-last-${nth}` },
+      tags: [],
+      attributes: [['note', `${secret}-note-${nth}`]] as const,
+    });
+    for (let nth = 0; nth < 60; nth += 1) await site.server.createContact(fill(nth, 'harmless'));
+    const { contactUUID } = await site.server.createContact(fill(61, 'identifying'));
+    await site.browser.createContact({ ...fill(62, 'identifying'), address: 'identifying-61@example.com' });
+    await site.update({
+      contactUUID,
+      fields: { contactJobRole: 'identifying-job' },
+      attributes: [['note', 'identifying-2']],
+    });
+    for (let nth = 0; nth < 60; nth += 1) await site.browser.createContact(fill(nth, 'claimed'));
+    const events = Array.from({ length: 50 }, (_, nth) => ({
+      userUUID: 'visitor-number-61',
+      eventUUID: `identifying-event-${nth}`,
+      attributes: [['search', `identifying-search-${nth}`]] as const,
+    }));
+    await site.server.log(...events);
+    expect(await filesWith('identifying')).not.toBe('');
+    expect(await filesWith(contactUUID)).not.toBe('');
+    await site.erase(contactUUID);
+    await vi.waitFor(async () => expect(await filesWith('identifying')).toBe(''), { timeout: 10_000, interval: 100 });
+    expect(await filesWith(contactUUID)).toBe('');
+    expect(await filesWith('harmless-first-59')).not.toBe('');
+    await close(store);
+    expect(await filesWith('identifying')).toBe('');
+  });
+
+  test('goes on being erased by the next server', async () => {
+    const store = await open();
+    const site = await createSite(store);
+    const { contactUUID } = await site.server.createContact();
+    const count = 5_000;
+    for (let sent = 0; sent < count; sent += 1_000) {
+      await site.server.log(...Array.from({ length: 1_000 }, (_, nth) => ({ eventUUID: `event-${sent + nth}` })));
+    }
+    await site.erase(contactUUID);
+    await close(store);
+    const again = await open();
+    const ask = () => again.eraseContact({ account: site.account, contactUUID, time: 0 });
+    await vi.waitUntil(async () => (await ask()).complete, { timeout: 10_000, interval: 50 });
+    expect(await ask()).toMatchObject({ erasedTime: site.time, deletedEvents: count });
+    expect((await again.getAccount(site.account)).usage.events).toBe(0);
+  });
+});
+
+describe('a backup', () => {
+  test('is a database of its own, as it was at that moment, while a server writes on', async () => {
+    const store = await open();
+    const site = await createSite(store);
+    await site.server.log({ eventUUID: 'event-before' });
+    const target = join(folder, 'backup.db');
+    backupDatabase(path, target);
+    await site.server.log({ eventUUID: 'event-after' });
+    const copy = await open('server', `sqlite:${target}`);
+    const { events } = await copy.getEvents({ account: site.account, order: 'asc', limit: 10 });
+    expect(events.map(({ eventUUID }) => eventUUID)).toEqual(['event-before']);
+    expect(Object.keys(await site.owners())).toEqual(['event-before', 'event-after']);
+    expect(readdirSync(folder).filter((file) => file.includes('.new'))).toEqual([]);
+  });
+
+  test('never replaces a file, and leaves none where it can’t be made', async () => {
+    await makeDatabase();
+    const target = join(folder, 'backup.db');
+    writeFileSync(target, 'mine');
+    expect(() => backupDatabase(path, target)).toThrow(StoreUnusable);
+    expect(readFileSync(target, 'utf8')).toBe('mine');
+    expect(() => backupDatabase(join(folder, 'none.db'), join(folder, 'other.db'))).toThrow();
+    expect(() => backupDatabase(path, join(folder, 'no', 'folder', 'other.db'))).toThrow();
+    expect(readdirSync(folder).filter((file) => file.includes('other') || file.includes('none'))).toEqual([]);
+  });
+});
+
+describe('the doctor', () => {
+  const findings = async () =>
+    Object.fromEntries((await examineDatabase(path)).map(({ name, ok, detail }) => [name, { ok, detail }]));
+
+  test('finds nothing wrong with a database, served or not', async () => {
+    await makeDatabase();
+    const before = hashOf(path);
+    const found = await findings();
+    for (const name of ['file', 'structure', 'references', 'schema', 'accounts', 'erasures', 'server']) {
+      expect(found[name], name).toMatchObject({ ok: true });
+    }
+    expect(found.server).toMatchObject({ detail: 'not running' });
+    expect(hashOf(path)).toBe(before);
+    await open();
+    expect((await findings()).server).toMatchObject({ ok: true, detail: 'running' });
+    await expect(open()).rejects.toThrow(StoreUnusable);
+  });
+
+  test('says what is wrong with a file', async () => {
+    expect(await findings()).toMatchObject({ file: { ok: false, detail: expect.stringContaining(path) } });
+    writeFileSync(path, 'text\n'.repeat(1_000));
+    expect(await findings()).toMatchObject({ file: { ok: false, detail: expect.stringContaining(path) } });
+    rmSync(path);
+    await makeDatabase();
+    const copy = `${path}-copy`;
+    copyFileSync(path, copy);
+    const bytes = readFileSync(copy);
+    bytes.fill('damage', 8 * 4_096, 30 * 4_096);
+    writeFileSync(path, bytes);
+    const { file, structure } = await findings();
+    expect([file?.ok, structure?.ok]).toContain(false);
+  });
+
+  test('says when there is no account', async () => {
+    await close(await open());
+    expect((await findings()).accounts).toMatchObject({ ok: false });
+  });
+});
