@@ -34,6 +34,9 @@ export const batchEvent = z.object({ ...who, ...what }, { error: 'must be an obj
 export const logEventsInput = z.object({
   ...who,
   sentTime: field.optional(field.time),
+  cookieDomain: field
+    .optional(field.text(limits.nameLength))
+    .describe('On which domain the page has its userUUID cookie, for the answer to renew it on the same.'),
   event: field
     .list(z.unknown(), limits.eventsPerBatch)
     .refine((events) => events.length > 0, 'must hold at least one event'),

@@ -16,7 +16,8 @@ import { createBrowserLimits, createRateLimit, type RateLimits } from './http/ra
 import { createNotFound, createRouteServer, type Route } from './http/routes.ts';
 import { createStreamReply } from './http/stream.ts';
 import { createTokens } from './http/tokens.ts';
-import { trackerRoute } from './http/tracker-script.ts';
+import { trackerRoutes } from './http/tracker-script.ts';
+import { createLogEventsReply } from './http/user-cookie.ts';
 import type { Store } from './store/store.ts';
 
 export interface AppOptions {
@@ -27,7 +28,7 @@ export interface AppOptions {
   /** Addresses or CIDR blocks of the proxies whose X-Forwarded-For counts; empty: it never does. */
   readonly trustProxy: readonly string[];
   readonly rateLimits: RateLimits;
-  /** `tracker`: the folder with tracker.js, tracker.js.br and tracker.js.gz. */
+  /** `tracker`: the folder that the tracker was built into. */
   readonly files: { readonly tracker?: string };
   /** The time of day, in milliseconds since 1970. */
   readonly now?: () => number;
@@ -62,6 +63,7 @@ export const createApp = ({
       ...events,
     }),
     logEvent: createLogEventReply(events.logEvent),
+    logEvents: createLogEventsReply(events.logEvents),
     streamEvents: createStreamReply({ store, isStopping }),
   };
 
@@ -77,7 +79,7 @@ export const createApp = ({
   add('/healthz', healthRoute);
   add('/readyz', readinessRoute(store));
   add('/openapi.json', documentRoute(base));
-  if (files.tracker !== undefined) add('/tracker.js', trackerRoute(files.tracker));
+  if (files.tracker !== undefined) for (const { path, route } of trackerRoutes(files.tracker)) add(path, route);
   app.notFound(createNotFound({ log, isStopping }));
   return app;
 };

@@ -5,7 +5,7 @@ import { type InputOf, type Operation, type OperationName, operations } from '@f
 import type { Context } from 'hono';
 import { Refusal } from '../refusal.ts';
 import type { Access } from '../store/store.ts';
-import { type Exchange, jsonAnswer } from './answers.ts';
+import { type AnswerHeaders, type Exchange, jsonAnswer } from './answers.ts';
 import { tokenOf } from './authentication.ts';
 import type { Answering, AnsweringAll, Caller } from './caller.ts';
 import { type Given, readInput } from './input.ts';
@@ -26,8 +26,13 @@ export interface AcceptedRequest<Name extends OperationName> {
 export type Reply<Name extends OperationName> = (request: AcceptedRequest<Name>) => Promise<Response> | Response;
 
 /** The members that every successful JSON answer has. */
-export const successAnswer = (exchange: Exchange, answer: object, ignored: readonly string[]): Response =>
-  jsonAnswer(exchange, ignored.length > 0 ? { ...answer, ignored, status: '200' } : { ...answer, status: '200' });
+export const successAnswer = (
+  exchange: Exchange,
+  answer: object,
+  ignored: readonly string[],
+  more?: AnswerHeaders,
+): Response =>
+  jsonAnswer(exchange, ignored.length > 0 ? { ...answer, ignored, status: '200' } : { ...answer, status: '200' }, more);
 
 const jsonReply =
   <Name extends OperationName>(answering: Answering<Name>): Reply<Name> =>

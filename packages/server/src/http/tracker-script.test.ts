@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openScene, type Scene } from '../../test/fixtures/scene.ts';
-import { trackerRoute } from './tracker-script.ts';
+import { trackerRoutes } from './tracker-script.ts';
 
 const script = 'console.log("tracker");'.repeat(20);
 const folder = mkdtempSync(join(tmpdir(), 'tracker-'));
@@ -14,6 +14,11 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'tracker.js'), script);
   writeFileSync(join(folder, 'tracker.js.br'), brotliCompressSync(script));
   writeFileSync(join(folder, 'tracker.js.gz'), gzipSync(script));
+  writeFileSync(join(folder, 'tracker.full.js'), 'full');
+  writeFileSync(join(folder, 'tracker.0123456789abcdef.js'), script);
+  writeFileSync(join(folder, 'tracker.full.fedcba9876543210.js'), 'earlier');
+  writeFileSync(join(folder, 'tracker.secret.js'), 'not ours');
+  writeFileSync(join(folder, 'integrity.json'), '{"tracker.js":{}}');
   writeFileSync(join(plainFolder, 'tracker.js'), script);
   scene = await openScene({ files: { tracker: folder } });
 });
@@ -74,7 +79,29 @@ describe('/tracker.js', () => {
     await plain.close();
   });
 
+  it.each([
+    ['tracker.full.js', 'full', 'public, max-age=3600', 'text/javascript; charset=utf-8'],
+    ['tracker.0123456789abcdef.js', script, 'public, max-age=31536000, immutable', 'text/javascript; charset=utf-8'],
+    [
+      'tracker.full.fedcba9876543210.js',
+      'earlier',
+      'public, max-age=31536000, immutable',
+      'text/javascript; charset=utf-8',
+    ],
+    ['integrity.json', '{"tracker.js":{}}', 'public, max-age=3600', 'application/json'],
+  ])('has %s beside it', async (name, text, cacheControl, contentType) => {
+    const response = await scene.app.request(`/${name}`);
+    expect([response.status, await response.text()]).toEqual([200, text]);
+    expect(response.headers.get('cache-control')).toBe(cacheControl);
+    expect(response.headers.get('content-type')).toBe(contentType);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+  });
+
+  it.each(['tracker.secret.js', 'tracker.js.br', 'tracker.0123456789abcde0.js'])('has no %s', async (name) => {
+    expect((await scene.app.request(`/${name}`)).status).toBe(404);
+  });
+
   it('has to be built', () => {
-    expect(() => trackerRoute('/nowhere')).toThrow(/npm run build/);
+    expect(() => trackerRoutes('/nowhere')).toThrow(/npm run build/);
   });
 });

@@ -1,6 +1,6 @@
-/** `/tracker.js`: the tracker's build, packed beforehand. */
+/** `/tracker.js` and what else the tracker's build made, packed beforehand. */
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { emptyAnswer, headersOf } from './answers.ts';
 import type { Route } from './routes.ts';
@@ -25,10 +25,8 @@ const accepts = (acceptEncoding: string, name: string): boolean =>
 const isCurrent = (ifNoneMatch: string, etag: string): boolean =>
   ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 
-/** The route of the files in `folder`; throws when the tracker hasn't been built into it. */
-export const trackerRoute = (folder: string): Route => {
-  const path = join(folder, 'tracker.js');
-  if (!existsSync(path)) throw new Error(`${path} is missing: npm run build makes it`);
+/** A file with its packed forms: current for an hour, or for ever when its name has the fingerprint. */
+const scriptRoute = (path: string, cacheControl: string, contentType: string): Route => {
   const fingerprint = createHash('sha256').update(readFileSync(path)).digest('base64url').slice(0, 22);
   const forms = encodings
     .filter(({ suffix }) => existsSync(path + suffix))
@@ -38,7 +36,7 @@ export const trackerRoute = (folder: string): Route => {
       // Each form is another sequence of bytes, and a strong tag stands for just one.
       headers: {
         ETag: name === '' ? `"${fingerprint}"` : `"${fingerprint}-${name}"`,
-        'Cache-Control': 'public, max-age=3600',
+        'Cache-Control': cacheControl,
         Vary: 'Accept-Encoding',
         // Pages that ask for it (COEP) may embed the script from anywhere.
         'Cross-Origin-Resource-Policy': 'cross-origin',
@@ -61,10 +59,36 @@ export const trackerRoute = (folder: string): Route => {
         headers: {
           ...headersOf(exchange),
           ...form.headers,
-          'Content-Type': 'text/javascript; charset=utf-8',
+          'Content-Type': contentType,
           ...(name !== '' && { 'Content-Encoding': name }),
         },
       });
     },
   };
+};
+
+/** `tracker.js`, `tracker.full.js`, and both with the fingerprint that the build gave them. */
+const scriptName = /^tracker(?:\.full)?(\.[\da-f]{16})?\.js$/;
+const hour = 'public, max-age=3600';
+const forEver = 'public, max-age=31536000, immutable';
+
+/**
+ * The paths of the tracker's scripts in `folder`, those of earlier builds included, and of `integrity.json`, which says for
+ * each what a tag's `src` and `integrity` are. Throws when the tracker hasn't been built into it.
+ */
+export const trackerRoutes = (folder: string): { readonly path: string; readonly route: Route }[] => {
+  if (!existsSync(join(folder, 'tracker.js')))
+    throw new Error(`${join(folder, 'tracker.js')} is missing: npm run build makes it`);
+  const routes = readdirSync(folder).flatMap((name) => {
+    const script = scriptName.exec(name);
+    return script === null
+      ? []
+      : [{ name, cacheControl: script[1] === undefined ? hour : forEver, type: 'text/javascript; charset=utf-8' }];
+  });
+  if (existsSync(join(folder, 'integrity.json')))
+    routes.push({ name: 'integrity.json', cacheControl: hour, type: 'application/json' });
+  return routes.map(({ name, cacheControl, type }) => ({
+    path: `/${name}`,
+    route: scriptRoute(join(folder, name), cacheControl, type),
+  }));
 };
