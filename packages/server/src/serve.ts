@@ -5,9 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Logger } from 'pino';
-import { createApp } from './app.ts';
 import type { Config } from './config.ts';
-import { type Demo, openDemo } from './demo/demo.ts';
+import type { Demo } from './demo/demo.ts';
 import { followConnections } from './drain.ts';
 import { defaultRateLimits } from './http/rate-limits.ts';
 import { createLog } from './log.ts';
@@ -84,11 +83,14 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
   const log = options.log ?? createLog(config.logLevel ?? 'info');
   let stopping = false;
   let fail = (error: Error) => options.onFatal?.(error);
-  const store = await openStore({
+  const opening = openStore({
     databaseURL: config.databaseURL,
     role: 'server',
     onFatal: (error) => fail(error),
   });
+  // Loaded while the store's threads start, which takes as long.
+  const application = Promise.all([import('./app.ts'), import('./demo/demo.ts')]);
+  const store = await opening;
   try {
     return await serveStore(store);
   } catch (error) {
@@ -100,6 +102,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     if (config.operatorToken) await registerOperatorToken(store, config.operatorToken, { log, time: Date.now() });
     const hasTracker = existsSync(`${trackerFolder}tracker.js`);
     if (!hasTracker) log.warn('there is no tracker.js to serve: npm run build makes it');
+    const [{ createApp }, { openDemo }] = await application;
     const app = createApp({
       store,
       log,
