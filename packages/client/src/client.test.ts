@@ -190,6 +190,24 @@ describe('following events', () => {
     vi.useRealTimers();
   });
 
+  it('throws what ended the stream for good, and outlasts what may pass', async () => {
+    const error = (status: number, code: string) =>
+      `event: error\ndata: ${JSON.stringify({ error: { code, message: 'it is so' }, requestID: 'request-1', status: String(status) })}\n\n`;
+    const { client, sent } = setUp([
+      stream(message('a', 1), error(503, 'not_kept')),
+      stream(message('b', 2), error(410, 'erased_contact')),
+    ]);
+    const events = client.streamEvents({ contactUUID: 'c-1' });
+    expect([(await events.next()).value?.eventID, (await events.next()).value?.eventID]).toEqual([1, 2]);
+    expect(await failureOf(events.next())).toMatchObject({
+      status: 410,
+      code: 'erased_contact',
+      message: 'it is so',
+      requestID: 'request-1',
+    });
+    expect(sent.map((request) => new URL(request.url).searchParams.get('cursor'))).toEqual([null, 'a']);
+  });
+
   it('ends when the caller aborts, and throws when the service refuses', async () => {
     const stop = new AbortController();
     const { client } = setUp([stream(message('a', 1)), refused(401, { code: 'invalid_token', message: 'revoked' })]);

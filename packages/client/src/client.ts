@@ -1,5 +1,5 @@
 import { type OperationName, operationNames, type ResponseOf } from '@firsthand/contract';
-import { FirsthandError, toFailure, toUnreachable } from './failure.ts';
+import { FirsthandError, toBrokenStream, toFailure, toUnreachable } from './failure.ts';
 import { identify, isRepeatable, mayPass, pauseBefore, sleep } from './repeats.ts';
 import { type Fields, type RequestFor, toRequest } from './requests.ts';
 import { type FollowedEvent, parseMessages } from './stream.ts';
@@ -31,7 +31,7 @@ export type Client = {
   /**
    * Follows events as they are kept, from `cursor` or from now on. Once begun, a line that breaks is taken up again where
    * it broke, for as long as that takes. The iteration ends when the caller leaves it or aborts, and throws when the
-   * service refuses.
+   * service refuses, at first or later on: the contact was erased, the token revoked.
    */
   streamEvents(request: RequestFor<'streamEvents'>, options?: CallOptions): AsyncGenerator<FollowedEvent, void>;
 };
@@ -87,7 +87,8 @@ export const createClient = ({ url, token, timeoutMs = 10_000, ...options }: Cli
       try {
         const messages = await ask('streamEvents', { ...given, cursor }, readMessages, options);
         begun = true;
-        for await (const { data, id } of messages) {
+        for await (const { type, data, id } of messages) {
+          if (type === 'error') throw toBrokenStream(parseJSON(data));
           breaks = 0;
           cursor = id || cursor;
           yield { ...(JSON.parse(data) as ResponseOf<'streamEvents'>), cursor: id };

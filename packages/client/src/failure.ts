@@ -37,7 +37,7 @@ export class FirsthandError extends Error {
 }
 
 /** RFC 9110 section 10.2.3: seconds, or a date. */
-export const parseRetryAfter = (text: string | null, now: number): number | undefined => {
+const parseRetryAfter = (text: string | null, now: number): number | undefined => {
   if (text === null) return undefined;
   if (/^\d+$/.test(text.trim())) return Number(text);
   const time = Date.parse(text);
@@ -49,19 +49,37 @@ const record = (value: unknown): Record<string, unknown> =>
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** The failure that a response other than 2xx tells of; `body` is its parsed JSON, or undefined when it was none. */
-export const toFailure = (response: Response, body: unknown): FirsthandError => {
+const failureOf = (
+  body: unknown,
+  fallback: { message: string; status: number; requestID?: string | undefined; retryAfterSeconds?: number | undefined },
+): FirsthandError => {
   const answer = record(body);
   const problem = record(answer.error);
   const code = text(problem.code);
-  return new FirsthandError(text(problem.message) ?? `HTTP ${response.status} from something other than the service`, {
-    status: response.status,
+  return new FirsthandError(text(problem.message) ?? fallback.message, {
+    status: fallback.status,
     code: code === undefined ? 'unreadable' : (code as ErrorCode),
     field: text(problem.field),
-    requestID: text(answer.requestID) ?? response.headers.get('x-request-id') ?? undefined,
-    retryAfterSeconds: parseRetryAfter(response.headers.get('retry-after'), Date.now()),
+    requestID: text(answer.requestID) ?? fallback.requestID,
+    retryAfterSeconds: fallback.retryAfterSeconds,
   });
 };
+
+/** The failure that a response other than 2xx tells of; `body` is its parsed JSON, or undefined when it was none. */
+export const toFailure = ({ status, headers }: Response, body: unknown): FirsthandError =>
+  failureOf(body, {
+    message: `HTTP ${status} from something other than the service`,
+    status,
+    requestID: headers.get('x-request-id') ?? undefined,
+    retryAfterSeconds: parseRetryAfter(headers.get('retry-after'), Date.now()),
+  });
+
+/** The failure that ends a stream which had begun: the body of its `error` message says what a response would have said. */
+export const toBrokenStream = (body: unknown): FirsthandError =>
+  failureOf(body, {
+    message: 'an error in the stream from something other than the service',
+    status: Number(record(body).status) || 0,
+  });
 
 /** The failure to get an answer at all. */
 export const toUnreachable = (cause: unknown, url: string): FirsthandError => {

@@ -42,7 +42,7 @@ const settings = {
 };
 
 /** One contact of an account's body, answered on its own. Checked with `accountContact`. */
-export const accountContactResult = z.object({
+const accountContactResult = z.object({
   status: z.string(),
   exists: z.boolean().optional(),
   contactUUID: z.string().optional(),

@@ -6,7 +6,7 @@ import { required } from './fields.ts';
 export type Checked<Out> = { ok: true; value: Out } | { ok: false; problem: Problem };
 
 /** `['event', 3, 'eventID']` → `event[3].eventID` */
-export const fieldPath = (path: readonly PropertyKey[], base = ''): string =>
+const fieldPath = (path: readonly PropertyKey[], base = ''): string =>
   path.reduce<string>(
     (text, step) =>
       typeof step === 'number' ? `${text}[${step}]` : text === '' ? String(step) : `${text}.${String(step)}`,

@@ -159,7 +159,7 @@ export const exportContactOutput = answer({
   claim: z.array(claim),
   link: z.array(link),
   event: z.array(event),
-  nextCursor: z.string(),
+  nextCursor: z.string().describe('"" on the last page. A page before it may hold fewer than `limit`, or none.'),
 });
 
 export const eraseContactInput = z.object(named).refine(namesContact, oneIsNeeded);

@@ -107,7 +107,7 @@ export const eventDefinition = z.object({
 
 export const getEventOutput = answer({
   event: z.array(event),
-  nextCursor: z.string().describe('"" on the last page.'),
+  nextCursor: z.string().describe('"" on the last page. A page before the last may hold fewer than `limit`, or none.'),
   eventDefinition: z.array(eventDefinition).optional(),
 });
 

@@ -18,11 +18,13 @@ const coerced = <In, Out>(coerce: (input: unknown) => unknown, schema: z.ZodType
 /** Text that every database and every JSON parser keeps as it is: no NUL, no half of a surrogate pair. */
 const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
 
+const storableForm = 'must not hold NUL characters or lone surrogates';
+
 export const text = (maxLength: number) =>
   z
     .string(says(`must be text of at most ${maxLength} characters`))
     .max(maxLength, `must be text of at most ${maxLength} characters`)
-    .refine(isStorable, 'must not hold NUL characters or lone surrogates');
+    .refine(isStorable, storableForm);
 
 export const filledText = (maxLength: number) => text(maxLength).refine((value) => value !== '', required);
 
@@ -71,6 +73,13 @@ export const eventID = integer(1, limits.eventIDMax);
 export const pageLimit = (most: number) => integer(1, most);
 
 const iso8601 = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))?$/;
+/** Not the 30th of February, which Date.parse would take for the 2nd of March. */
+const isCalendarDay = (text: string): boolean => {
+  const day = text.slice(0, 10);
+  const parsed = Date.parse(day);
+  return !Number.isNaN(parsed) && new Date(parsed).toISOString().startsWith(day);
+};
+
 const timeForm = 'must be a time: ISO 8601 with its offset, or milliseconds since 1970';
 const latestTime = Date.UTC(10_000, 0);
 
@@ -79,7 +88,7 @@ export const time = coerced<number | string, number>(
   (input) => {
     if (typeof input !== 'string') return input;
     if (/^\d{1,15}$/.test(input)) return Number(input);
-    return iso8601.test(input) ? Date.parse(input) : input;
+    return iso8601.test(input) && isCalendarDay(input) ? Date.parse(input) : input;
   },
   z
     .number(says(timeForm))
@@ -134,9 +143,10 @@ const isExact = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 
 /** A value as clients send it; a number or boolean is kept as its string. */
+const scalarForm = `must be text of at most ${limits.attrValueLength} characters, a number that JSON carries exactly, or true or false`;
 const scalar = coerced<string | number | boolean, string>(
   (input) => (isExact(input) || typeof input === 'boolean' ? String(input) : input),
-  text(limits.attrValueLength),
+  z.string(says(scalarForm)).max(limits.attrValueLength, scalarForm).refine(isStorable, storableForm),
 );
 
 export const attribute = z.object(

@@ -19,7 +19,13 @@ export const limits = {
   /** Contacts along with createAccount or updateAccount. */
   contactsPerAccountBody: 100,
   attributesPerEvent: 100,
+  /** Tags in one request. */
   tagsPerContact: 100,
+  /** Attributes and tags that a browser may say of a contact, all its requests together; more are not added. */
+  attributesPerClaim: 100,
+  tagsPerClaim: 100,
+  /** Claims that fill a contact's empty fields; further ones wait until some are voided. */
+  openClaimsPerContact: 25,
   /** Listed IDs in each catalogue of an account. */
   idsPerCatalogue: 1_000,
   originsPerAccount: 100,

@@ -62,7 +62,9 @@ const refused = () => ({
 });
 
 const responseOf = ({ output, stream }: Operation) => ({
-  description: stream ? 'Server-sent events; the data of each is one of these.' : 'Done, and kept.',
+  description: stream
+    ? 'Server-sent events; the data of each is one of these. One of the type `error`, with an Error as its data, is the last.'
+    : 'Done, and kept.',
   content: { [stream ? 'text/event-stream' : 'application/json']: { schema: jsonSchema(output) } },
 });
 

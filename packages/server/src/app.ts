@@ -64,7 +64,7 @@ export const createApp = ({
     }),
     logEvent: createLogEventReply(events.logEvent),
     logEvents: createLogEventsReply(events.logEvents),
-    streamEvents: createStreamReply({ store, isStopping }),
+    streamEvents: createStreamReply({ store, log, isStopping }),
   };
 
   const app = new Hono();

@@ -1,23 +1,13 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
-import { describeFault } from './http/faults.ts';
-
-/** Quotes and backslashes end a match, so that the line stays the JSON that it was. */
-const secrets = [
-  [/\b(browser|server|operator)_[\w-]{8,}/g, '$1_…'],
-  [/[^\s"'\\<>(),;:=/]+@[^\s"'\\<>(),;:/]+\.[^\s"'\\<>(),;:/]+/g, '…@…'],
-  [/(\/[^\s"'\\?]*)\?[^\s"'\\]+/g, '$1?…'],
-] as const;
-
-/** A line without what must never stand in a log: tokens, e-mail addresses, query strings. The last of several nets. */
-export const scrub = (line: string): string =>
-  secrets.reduce((kept, [secret, trace]) => kept.replace(secret, trace), line);
+import { describeFault } from './faults.ts';
+import { scrub } from './scrub.ts';
 
 /** Fields that nobody should log; if somebody does, only their name is written. */
 const never = ['tokenUUID', 'authorization', 'cookie', 'contactEmailaddress', 'headers', 'body', 'url'];
 
 /**
  * A log of one JSON object a line, on standard error unless told otherwise: standard output is for what was asked for.
- * Written at once, so that the last line before an end is there.
+ * Written at once, so that the last line before an end is there; scrubbed as a whole, which is the last of several nets.
  */
 export const createLog = (
   level: string,

@@ -1,6 +1,8 @@
 import { nanoid } from 'nanoid';
 import type { Logger } from 'pino';
+import { BadConfiguration } from './config.ts';
 import { hashToken, newToken } from './ingest/token.ts';
+import { Refusal } from './refusal.ts';
 import type { Store } from './store/store.ts';
 
 /**
@@ -14,6 +16,9 @@ export const registerOperatorToken = async (
 ): Promise<void> => {
   if (await store.findAccess(hashToken(text))) return;
   const token = newToken('operator', { text, tokenID: nanoid(), tokenName: 'OPERATOR_TOKEN', time });
-  await store.createToken({ ...token, account: null });
+  await store.createToken({ ...token, account: null }).catch((cause: unknown) => {
+    if (!(cause instanceof Refusal)) throw cause;
+    throw new BadConfiguration('OPERATOR_TOKEN names a token that was revoked: choose another', { cause });
+  });
   log.info({ tokenID: token.tokenID }, 'OPERATOR_TOKEN registered');
 };

@@ -82,7 +82,10 @@ const listen = (server: Server, { host, port }: { host: string; port: number }):
 export const serve = async (config: Config, options: ServeOptions = {}): Promise<Serving> => {
   const log = options.log ?? createLog(config.logLevel ?? 'info');
   let stopping = false;
-  let fail = (error: Error) => options.onFatal?.(error);
+  let fail = (error: Error) => {
+    log.fatal({ err: error }, 'the store has failed: nothing more can be kept');
+    options.onFatal?.(error);
+  };
   const opening = openStore({
     databaseURL: config.databaseURL,
     role: 'server',
@@ -112,16 +115,16 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       files: hasTracker ? { tracker: trackerFolder } : {},
       isStopping: () => stopping,
     });
-    const demo = options.demo ? await openDemo({ store, isStopping: () => stopping }) : undefined;
+    const demo = options.demo ? await openDemo({ store, log, isStopping: () => stopping }) : undefined;
     demo?.addTo(app, config.basePath);
 
     const server = createAdaptorServer({ fetch: app.fetch, serverOptions }) as Server;
     const drain = followConnections(server);
+    const failAlone = fail;
     fail = (error) => {
-      log.fatal({ err: error }, 'the store has failed: nothing more can be kept');
       server.close();
       server.closeAllConnections();
-      options.onFatal?.(error);
+      failAlone(error);
     };
     const port = await listen(server, config);
     const url = rootURL({ ...config, port });

@@ -43,7 +43,6 @@ describe('account create', () => {
 
 it('account list lists them', async () => {
   const { env } = temporaryDatabase();
-  expect(await firsthandJSON(['account', 'list'], env)).toEqual([]);
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Eine längere Bäckerei'], env);
   expect(await firsthandJSON(['account', 'list'], env)).toEqual([
     { accountUUID, accountName: 'Eine längere Bäckerei', createdTime: expect.stringMatching(/Z$/) },
@@ -51,4 +50,18 @@ it('account list lists them', async () => {
   const { stdout } = await firsthand(['account', 'list'], env);
   expect(stdout).toMatch(/^ACCOUNT +NAME +CREATED\n/);
   expect(stdout).toContain('Eine längere Bäckerei');
+});
+
+it('no command but account create makes a database: a mistyped path is said to be one', async () => {
+  const { env } = temporaryDatabase();
+  for (const args of [
+    ['account', 'list'],
+    ['token', 'create', '--kind', 'operator'],
+  ]) {
+    const { code, stderr } = await firsthand(args, env);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^firsthand: there is no database at \S+: firsthand serve or firsthand account create makes one\n$/,
+    );
+  }
 });

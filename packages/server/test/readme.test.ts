@@ -6,7 +6,10 @@ import { promisify } from 'node:util';
 import { operationNames } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../src/config.ts';
+import { parseAddress } from '../src/identity/address.ts';
+import { isProof } from '../src/ingest/proof.ts';
 import { type Serving, serve } from '../src/serve.ts';
+import { keyOf } from './fixtures/proof.ts';
 
 const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
 const operatorToken = 'operator_of_the_readme_00000000';
@@ -59,4 +62,17 @@ describe('the README', () => {
     // All but the stream, which holds no object of its own.
     expect(answers).toHaveLength(shown - 1);
   });
+
+  test.each([' Ada@Shop.example ', 'jose\u0301@shop.example', 'J\u030C@shop.example'])(
+    'has a contactProof that is taken for %j',
+    async (address) => {
+      const [, source = ''] = /```js\n(import .*?const contactProof = .*?)```/s.exec(readme) ?? [];
+      const module = `data:text/javascript,${encodeURIComponent(`${source}export default contactProof;`)}`;
+      const { default: contactProof } = await import(/* @vite-ignore */ module);
+      const vouched = { browserToken: 'browser_of_a_page', userUUID: 'visitor-of-the-readme' };
+      const proof = contactProof('server_secret', { ...vouched, address });
+      const canonical = parseAddress(address) ?? '';
+      expect(isProof(proof, { ...vouched, address: canonical }, [keyOf('server_secret')], Date.now())).toBe(true);
+    },
+  );
 });

@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import type { StoreOptions } from '../src/store/open.ts';
 import { serveHere } from './serve-fixture.ts';
@@ -21,4 +22,18 @@ it('answers nothing any more when it cannot be known what is on the disk', async
   opened[0]?.onFatal(failure);
   expect(fatal).toEqual([failure]);
   await expect(fetch(`${url}/readyz`)).rejects.toThrow();
+});
+
+it('says why before it has begun to serve, too', async () => {
+  const lines: string[] = [];
+  const fatal: Error[] = [];
+  const failure = new Error('the disk did not sync');
+  const serving = serveHere(
+    {},
+    { log: pino({}, { write: (line) => void lines.push(line) }), onFatal: (error) => void fatal.push(error) },
+  );
+  opened.at(-1)?.onFatal(failure);
+  expect(fatal).toEqual([failure]);
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: 60, err: { message: failure.message } }]);
+  await (await serving).close();
 });

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Store } from '../store/store.ts';
 import { addDatabase, asOperator, withStore } from './database.ts';
 import { WrongUsage } from './failing.ts';
 import { collect, jsonFlag } from './flags.ts';
@@ -31,7 +32,8 @@ const create = async (options: CreateOptions & Record<string, unknown>): Promise
   ]);
   const input = check(createAccountInput, { accountName: options.name, accountOrigin: options.origin });
   if (!input.ok) throw new WrongUsage(input.problem.message.replace(/^account(Name|Origin)\S*/, flagNames));
-  const answer = await withStore(options, (store) => createAccounts(store).createAccount(input.value, asOperator()));
+  const work = (store: Store) => createAccounts(store).createAccount(input.value, asOperator());
+  const answer = await withStore(options, work, { create: true });
   if (options.json) return printJSON({ ...answer, status: '200' });
   printLine(
     toList([

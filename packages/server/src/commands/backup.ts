@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { addDatabase, databasePath } from './database.ts';
+import { addDatabase, databaseURLOf } from './database.ts';
 import { jsonFlag } from './flags.ts';
 import { printJSON, printLine } from './printing.ts';
 
@@ -12,10 +12,9 @@ export const define = (command: Command): void => {
 };
 
 const backup = async (file: string, options: Record<string, unknown>): Promise<void> => {
-  const path = databasePath(options);
-  const { backupDatabase } = await import('../store/sqlite/backup.ts');
-  await backupDatabase(path, file);
+  const { backupStore } = await import('../store/open.ts');
+  await backupStore(databaseURLOf(options), file);
   const { size } = statSync(file);
   if (options.json) return printJSON({ file, bytes: size });
-  printLine(`${file} is a whole copy of ${path}: ${size} bytes`);
+  printLine(`${file} is a whole copy of the database: ${size} bytes`);
 };

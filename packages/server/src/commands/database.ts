@@ -9,22 +9,25 @@ export const addDatabase = (command: Command): Command => addSettings(command, [
 
 type Options = Readonly<Record<string, unknown>>;
 
-const urlOf = (options: Options): string => {
+/** Of a database that outlives its server. */
+export const databaseURLOf = (options: Options): string => {
   const { databaseURL } = settingsOf(['databaseURL'], options);
   if (databaseURL !== 'sqlite::memory:') return databaseURL;
   throw new WrongUsage('DATABASE_URL names a database in memory, which ends with the server that has it');
 };
 
-/** The file of the database. */
-export const databasePath = (options: Options): string => urlOf(options).replace(/^sqlite:/, '');
-
-/** Does something with the store, next to a server that may be running. */
-export const withStore = async <Result>(options: Options, work: (store: Store) => Promise<Result>): Promise<Result> => {
-  const databaseURL = urlOf(options);
+/** Does something with the store, next to a server that may be running; only with `create` is one made. */
+export const withStore = async <Result>(
+  options: Options,
+  work: (store: Store) => Promise<Result>,
+  { create = false } = {},
+): Promise<Result> => {
+  const databaseURL = databaseURLOf(options);
   const { openStore } = await import('../store/open.ts');
   const store = await openStore({
     databaseURL,
     role: 'beside',
+    create,
     onFatal: (error) => {
       throw error;
     },

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { addDatabase, databasePath } from './database.ts';
+import { addDatabase, databaseURLOf } from './database.ts';
 import { jsonFlag } from './flags.ts';
 import { printJSON, printLine, toTable } from './printing.ts';
 
@@ -11,8 +11,8 @@ export const define = (command: Command): void => {
 
 /** Exit code 1 when anything is not as it should be. */
 const examine = async (options: Record<string, unknown>): Promise<void> => {
-  const { examineDatabase } = await import('../store/sqlite/doctor.ts');
-  const findings = await examineDatabase(databasePath(options));
+  const { examineStore } = await import('../store/open.ts');
+  const findings = await examineStore(databaseURLOf(options));
   const ok = findings.every((finding) => finding.ok);
   if (options.json) printJSON({ ok, finding: findings });
   else

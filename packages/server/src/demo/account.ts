@@ -25,7 +25,7 @@ const definition = () =>
     ],
   });
 
-export interface DemoAccount {
+interface DemoAccount {
   readonly browserToken: string;
   /** Known only to the start that makes the account. */
   readonly serverToken: string | undefined;

@@ -1,5 +1,7 @@
 /** The demo: a shop page with the script tag, and beside it what the service holds about the browser that looks at it. */
 import type { Hono } from 'hono';
+import type { Logger } from 'pino';
+import { createLog } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import { openDemoAccount } from './account.ts';
 import { createPage } from './page.ts';
@@ -14,15 +16,20 @@ export interface Demo {
 }
 
 /** Undefined when the database holds accounts and none of them is the demo's. */
-export const openDemo = async (options: {
+export const openDemo = async ({
+  store,
+  log = createLog('error'),
+  isStopping,
+}: {
   readonly store: Store;
+  readonly log?: Logger;
   readonly isStopping: () => boolean;
 }): Promise<Demo | undefined> => {
-  const account = await openDemoAccount(options.store, Date.now());
+  const account = await openDemoAccount(store, Date.now());
   if (!account) return undefined;
   const { asker, browserToken, serverToken } = account;
   const page = createPage(browserToken);
-  const stream = createStream({ ...options, asker });
+  const stream = createStream({ store, log, asker, isStopping });
   return {
     browserToken,
     serverToken,

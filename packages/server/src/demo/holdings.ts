@@ -5,13 +5,13 @@ import type { Asker, ClaimDetail, Store } from '../store/store.ts';
 const mostEvents = 50;
 
 /** A contact in this browser's own words: what others said of the same contact is not shown. */
-export interface Person {
+interface Person {
   readonly contactUUID: string;
   readonly name: string;
   readonly address: string;
 }
 
-export interface HeldEvent {
+interface HeldEvent {
   readonly eventUUID: string;
   readonly eventID: number;
   readonly eventName: string;

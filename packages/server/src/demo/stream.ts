@@ -5,13 +5,16 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context, Handler } from 'hono';
 import { getCookie } from 'hono/cookie';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
+import type { Logger } from 'pino';
+import { describeFault } from '../faults.ts';
 import type { Asker, Store } from '../store/store.ts';
 import { readHoldings } from './holdings.ts';
 import { isLocalVisitor } from './loopback.ts';
 
-export interface StreamOptions {
+interface StreamOptions {
   readonly store: Pick<Store, 'getEvents' | 'getContact' | 'onCommit'>;
   readonly asker: Asker;
+  readonly log: Logger;
   readonly isStopping: () => boolean;
 }
 
@@ -22,16 +25,22 @@ const settleMs = 50;
 const lookMs = 500;
 const heartbeatMs = 15_000;
 
-const refuse = (status: 400 | 403 | 503, reason: string): Response =>
+const failed = 'The service could not read what it holds: its log says why.';
+
+const refuse = (status: 400 | 403 | 500 | 503, reason: string): Response =>
   new Response(`${reason}\n`, {
     status,
     headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' },
   });
 
-export const createStream = ({ store, asker, isStopping }: StreamOptions): Handler => {
+export const createStream = ({ store, asker, log, isStopping }: StreamOptions): Handler => {
   let open = 0;
 
-  const follow = async (stream: SSEStreamingApi, userUUID: string) => {
+  const read = async (userUUID: string) => JSON.stringify(await readHoldings(store, asker, userUUID));
+
+  const report = (error: unknown) => log.error({ fault: describeFault(error) }, "the demo's panel failed");
+
+  const follow = async (stream: SSEStreamingApi, userUUID: string, first: string) => {
     let changed = true;
     let wake = () => {};
     const stop = store.onCommit(() => {
@@ -39,13 +48,14 @@ export const createStream = ({ store, asker, isStopping }: StreamOptions): Handl
       wake();
     });
     stream.onAbort(() => wake());
-    let sent = '';
+    let sent = first;
     let sentAt = performance.now();
     try {
+      await stream.writeSSE({ data: first });
       while (!stream.aborted && !isStopping()) {
         if (changed) {
           changed = false;
-          const data = JSON.stringify(await readHoldings(store, asker, userUUID));
+          const data = await read(userUUID);
           if (data !== sent) {
             await stream.writeSSE({ data });
             sent = data;
@@ -71,7 +81,7 @@ export const createStream = ({ store, asker, isStopping }: StreamOptions): Handl
     }
   };
 
-  return (c: Context) => {
+  return async (c: Context) => {
     const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
     const visitor = { remoteAddress: incoming?.socket?.remoteAddress, headers: c.req.raw.headers };
     if (!isLocalVisitor(visitor)) return refuse(403, 'This panel is for visitors on this very machine.');
@@ -79,10 +89,21 @@ export const createStream = ({ store, asker, isStopping }: StreamOptions): Handl
     if (!userUUID || !userUUIDPattern.test(userUUID)) return refuse(400, 'This browser has no userUUID cookie yet.');
     if (open >= mostStreams) return refuse(503, 'Too many of these panels are open.');
     open += 1;
+    let first: string;
+    try {
+      first = await read(userUUID);
+    } catch (error) {
+      open -= 1;
+      report(error);
+      return refuse(500, failed);
+    }
     const response = streamSSE(c, async (stream) => {
       try {
         await stream.write('retry: 1000\n\n');
-        await follow(stream, userUUID);
+        await follow(stream, userUUID, first);
+      } catch (error) {
+        report(error);
+        await stream.writeSSE({ event: 'error', data: failed });
       } finally {
         open -= 1;
       }

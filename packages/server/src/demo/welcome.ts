@@ -2,7 +2,7 @@
 import type { Demo } from './demo.ts';
 import { scriptTag } from './page.ts';
 
-export interface WelcomeOptions {
+interface WelcomeOptions {
   /** The REST root, without a slash at its end. */
   readonly url: string;
   readonly databaseURL: string;

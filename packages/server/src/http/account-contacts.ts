@@ -35,7 +35,7 @@ const checkEntry = (entry: unknown, at: string): AccountContact | Problem => {
 
 const isContact = (entry: AccountContact | Problem): entry is AccountContact => 'newContactUUID' in entry;
 
-export interface AccountContacts {
+interface AccountContacts {
   /** Those that the store can be given. */
   readonly contacts: readonly AccountContact[];
   /** The answer for all of them, in their order, from the store's outcomes for `contacts`. */

@@ -88,6 +88,26 @@ describe('createAccount', () => {
 });
 
 describe('updateAccount', () => {
+  it('does not count what the account holds for a caller who has named it', async () => {
+    let counted = 0;
+    const quiet = await openScene({
+      wrap: (store) => ({
+        ...store,
+        getAccount: (account) => {
+          counted++;
+          return store.getAccount(account);
+        },
+      }),
+    });
+    const { accountUUID, tokens } = quiet;
+    for (const tokenUUID of [tokens.operator, tokens.server]) {
+      const { body } = await quiet.post('/account/updateAccount', { tokenUUID, accountUUID, accountName: 'New' });
+      expect(body.accountUUID).toBe(accountUUID);
+    }
+    await quiet.close();
+    expect(counted).toBe(0);
+  });
+
   it('changes what is given and nothing else', async () => {
     const before = (await get()).body.account;
     const { body } = await update({ accountOrigin: ['https://shop.example'], tag: [{ tagID: 'new' }] });

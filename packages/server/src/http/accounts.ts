@@ -84,9 +84,9 @@ export const createAccounts = (store: Store): AnsweringAll<'getAccount' | 'creat
       contacts,
       time: caller.time,
     });
-    const { accountUUID } = await store.getAccount(account);
     return {
-      accountUUID,
+      // Counting all that an account holds, which getAccount does, is spared a caller who has said which account it is.
+      accountUUID: input.accountUUID ?? (await store.getAccount(account)).accountUUID,
       updated: changeable.filter((name) => input[name] !== undefined),
       contact: answer(outcomes),
     };

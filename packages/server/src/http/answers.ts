@@ -44,22 +44,17 @@ export const jsonAnswer = <Body extends { status: string }>(
 export const emptyAnswer = (exchange: Exchange, status: number, more?: AnswerHeaders): Response =>
   new Response(null, { status, headers: more ? Object.assign(headersOf(exchange), more) : headersOf(exchange) });
 
+export const refusalBody = ({ requestID }: Exchange, { code, field, message }: Refusal): ErrorAnswer => ({
+  error: { code, message, ...(field !== undefined && { field }) },
+  requestID,
+  status: String(statusOf(code)),
+});
+
 const defaultRetrySeconds = 1;
 
-export const refusalAnswer = (
-  exchange: Exchange,
-  { code, field, message, retryAfterSeconds }: Refusal,
-  more?: AnswerHeaders,
-) => {
-  const status = statusOf(code);
-  const again = status === 429 || status === 503;
-  const body: ErrorAnswer = {
-    error: { code, message, ...(field !== undefined && { field }) },
-    requestID: exchange.requestID,
-    status: String(status),
-  };
-  return jsonAnswer(exchange, body, {
-    ...more,
-    ...(again && { 'Retry-After': String(Math.max(defaultRetrySeconds, Math.ceil(retryAfterSeconds ?? 0))) }),
-  });
+export const refusalAnswer = (exchange: Exchange, refusal: Refusal, more?: AnswerHeaders) => {
+  const body = refusalBody(exchange, refusal);
+  const again = body.status === '429' || body.status === '503';
+  const retrySeconds = Math.max(defaultRetrySeconds, Math.ceil(refusal.retryAfterSeconds ?? 0));
+  return jsonAnswer(exchange, body, { ...more, ...(again && { 'Retry-After': String(retrySeconds) }) });
 };

@@ -22,7 +22,7 @@ export const tokenOf = ({ tokenUUID }: Given, headers: { get(name: string): stri
 
 const mostRemembered = 10_000;
 
-export interface AuthenticationOptions {
+interface AuthenticationOptions {
   readonly store: Pick<Store, 'findAccess'>;
   readonly addressOf: AddressOf;
   readonly unknownTokens: RateLimit;

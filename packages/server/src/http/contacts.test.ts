@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createProof } from '../../test/fixtures/proof.ts';
 import { makeContact, newAddress, newUserUUID } from '../../test/fixtures/requests.ts';
 import { type Fields, openScene, type Scene } from '../../test/fixtures/scene.ts';
-import { createProof } from '../ingest/proof.ts';
 
 let scene: Scene;
 beforeAll(async () => {

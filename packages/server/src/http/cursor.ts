@@ -3,7 +3,7 @@ import { Refusal } from '../refusal.ts';
 
 /** A version in front of each, so that a later form can be told from this one. */
 const lists = { events: 'e1', contacts: 'c1' } as const;
-export type ListName = keyof typeof lists;
+type ListName = keyof typeof lists;
 
 /** The cursor of the page after `next`; "" when there is none. */
 export const toCursor = (list: ListName, next: number | null): string =>

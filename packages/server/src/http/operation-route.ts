@@ -14,7 +14,7 @@ import { checkRight } from './rights.ts';
 import type { Route } from './routes.ts';
 
 /** A request that may be carried out. */
-export interface AcceptedRequest<Name extends OperationName> {
+interface AcceptedRequest<Name extends OperationName> {
   readonly c: Context;
   readonly exchange: Exchange;
   readonly input: InputOf<Name>;
@@ -74,7 +74,7 @@ const counted = (name: OperationName, { token }: Access, checked: Checked<unknow
   };
 };
 
-export interface OperationSurroundings {
+interface OperationSurroundings {
   readonly authenticate: (token: string, c: Context) => Promise<Access>;
   readonly takeBrowserLimits: TakeBrowserLimits;
   readonly now: () => number;

@@ -1,6 +1,7 @@
+import type { Context } from 'hono';
 import { describe, expect, it } from 'vitest';
 import type { Refusal } from '../refusal.ts';
-import { createRateLimit, defaultRateLimits, type Rate } from './rate-limits.ts';
+import { type Counted, createBrowserLimits, createRateLimit, defaultRateLimits, type Rate } from './rate-limits.ts';
 
 /** A limit, and how it answers at a time: true, or the seconds to wait. */
 const limited = (rate: Rate) => {
@@ -91,5 +92,37 @@ describe('a rate limit', () => {
     for (let from = 0; from + 60 <= minutes.length; from++) {
       expect(minutes.slice(from, from + 60).reduce((sum, some) => sum + some)).toBeLessThanOrEqual(20);
     }
+  });
+});
+
+describe("a browser's call", () => {
+  const wide: Rate = { perSecond: 1, burst: 100 };
+  const narrow: Rate = { perSecond: 1, burst: 2 };
+  const none = { token: wide, address: wide, user: wide, createContactAddress: wide, createContactUser: wide };
+
+  it.each([
+    ['its address', { address: narrow }, {}],
+    ['its user', { user: narrow }, {}],
+    ['its address, for contacts', { createContactAddress: narrow }, { createsContact: true }],
+    ['its user, for contacts', { createContactUser: narrow }, { createsContact: true }],
+  ])('that %s may not make costs the token nothing', (_, rates, call) => {
+    const take = createBrowserLimits(
+      { ...defaultRateLimits, ...none, ...rates },
+      (c) => c as unknown as string,
+      () => 0,
+    );
+    const count = (tries: number, name: string, more: Partial<Counted> = {}) => {
+      let passed = 0;
+      for (let tried = 0; tried < tries; tried++) {
+        try {
+          take(name as unknown as Context, { token: 1, user: name, events: 1, createsContact: false, ...more });
+          passed++;
+        } catch {}
+      }
+      return passed;
+    };
+    expect(count(1_000, 'greedy', call)).toBe(2);
+    const others = Array.from({ length: 200 }, (_, other) => count(1, `other ${other}`));
+    expect(others.filter((passed) => passed === 1)).toHaveLength(98);
   });
 });

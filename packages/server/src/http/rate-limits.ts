@@ -32,7 +32,9 @@ export const defaultRateLimits: RateLimits = {
 };
 
 export interface RateLimit {
-  /** Counts `cost` against a key. Throws Refusal('too_many_requests'), and counts nothing, when that is too much. */
+  /** Throws Refusal('too_many_requests') when `cost` is too much for a key now. Counts nothing. */
+  ask(key: string, cost?: number): void;
+  /** Counts `cost` against a key. Throws as `ask` does, and counts nothing, when that is too much. */
   take(key: string, cost?: number): void;
   /** Takes back one that was counted. */
   giveBack(key: string): void;
@@ -59,16 +61,25 @@ export const createRateLimit = ({ perSecond, burst }: Rate, clock = () => perfor
     }
   };
 
+  /** When all will have been paid off, with `cost` counted. */
+  const pass = (key: string, cost: number, now: number): number => {
+    // What costs more than a whole burst could never pass: it is let through when nothing else is owed.
+    const time = Math.max(paidOffAt.get(key) ?? 0, now) + Math.min(cost, burst) * costMilliseconds;
+    const waitMilliseconds = time - now - depthMilliseconds;
+    // A thousandth of slack for the sums of fractions.
+    if (waitMilliseconds > 0.001) {
+      throw new Refusal('too_many_requests', { retryAfterSeconds: waitMilliseconds / 1_000 });
+    }
+    return time;
+  };
+
   return {
+    ask: (key, cost = 1) => {
+      pass(key, cost, clock());
+    },
     take: (key, cost = 1) => {
       const now = clock();
-      // What costs more than a whole burst could never pass: it is let through when nothing else is owed.
-      const time = Math.max(paidOffAt.get(key) ?? 0, now) + Math.min(cost, burst) * costMilliseconds;
-      const waitMilliseconds = time - now - depthMilliseconds;
-      // A thousandth of slack for the sums of fractions.
-      if (waitMilliseconds > 0.001) {
-        throw new Refusal('too_many_requests', { retryAfterSeconds: waitMilliseconds / 1_000 });
-      }
+      const time = pass(key, cost, now);
       if (paidOffAt.size >= mostKeys && !paidOffAt.has(key)) makeRoom(now);
       paidOffAt.set(key, time);
     },
@@ -87,7 +98,10 @@ export interface Counted {
   readonly createsContact: boolean;
 }
 
-/** Counts a browser token's call by token, address and user. */
+/**
+ * Counts a browser token's call by token, address and user. All are asked before any counts: a call that its address or
+ * user may not make costs the token nothing, so that one visitor can't use up what a whole site has.
+ */
 export const createBrowserLimits = (rates: RateLimits, addressOf: AddressOf, clock?: () => number) => {
   const byToken = createRateLimit(rates.token, clock);
   const byAddress = createRateLimit(rates.address, clock);
@@ -97,12 +111,14 @@ export const createBrowserLimits = (rates: RateLimits, addressOf: AddressOf, clo
   return (c: Context, { token, user, events, createsContact }: Counted): void => {
     const address = addressOf(c);
     const userKey = user === undefined ? undefined : `${token}/${user}`;
-    byToken.take(String(token), events);
-    byAddress.take(address, events);
-    if (userKey !== undefined) byUser.take(userKey, events);
-    if (!createsContact) return;
-    contactsByAddress.take(address);
-    if (userKey !== undefined) contactsByUser.take(userKey);
+    const counts: [limit: RateLimit, key: string | undefined, cost: number][] = [
+      [byToken, String(token), events],
+      [byAddress, address, events],
+      [byUser, userKey, events],
+    ];
+    if (createsContact) counts.push([contactsByAddress, address, 1], [contactsByUser, userKey, 1]);
+    for (const [limit, key, cost] of counts) if (key !== undefined) limit.ask(key, cost);
+    for (const [limit, key, cost] of counts) if (key !== undefined) limit.take(key, cost);
   };
 };
 

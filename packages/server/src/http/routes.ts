@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { Refusal } from '../refusal.ts';
 import { type Exchange, emptyAnswer, refusalAnswer } from './answers.ts';
 import { preflightHeaders } from './cors.ts';
-import { describeFault } from './faults.ts';
+import { createToRefusal } from './failures.ts';
 
 export interface Route {
   /** Where GET is, HEAD is too. */
@@ -14,7 +14,7 @@ export interface Route {
   readonly answer: (c: Context, exchange: Exchange) => Response | Promise<Response>;
 }
 
-export interface RouteSurroundings {
+interface RouteSurroundings {
   readonly log: Logger;
   readonly isStopping: () => boolean;
 }
@@ -27,18 +27,7 @@ const allowedMethods = (methods: Route['methods']): string[] =>
  * and no query string.
  */
 export const createRouteServer = ({ log, isStopping }: RouteSurroundings) => {
-  const answerFault = (exchange: Exchange, fault: unknown) => {
-    log.error({ requestID: exchange.requestID, fault: describeFault(fault) }, 'a request failed');
-    return refusalAnswer(exchange, new Refusal('internal'));
-  };
-
-  const answerRefusal = (exchange: Exchange, refusal: Refusal) => {
-    // A store that can't keep things says why in the cause; a full queue has none, and needs no line for each request.
-    if (refusal.code === 'not_kept' && refusal.cause !== undefined) {
-      log.warn({ requestID: exchange.requestID, fault: describeFault(refusal.cause) }, 'not kept');
-    }
-    return refusalAnswer(exchange, refusal);
-  };
+  const toRefusal = createToRefusal(log);
 
   return ({ methods, openToPages = false, answer }: Route): Handler => {
     const allowed = allowedMethods(methods);
@@ -57,7 +46,7 @@ export const createRouteServer = ({ log, isStopping }: RouteSurroundings) => {
       try {
         response = allowed.includes(method) ? await answer(c, exchange) : answerMethod(exchange, method);
       } catch (error) {
-        response = error instanceof Refusal ? answerRefusal(exchange, error) : answerFault(exchange, error);
+        response = refusalAnswer(exchange, toRefusal(exchange.requestID, error));
       }
       if (log.isLevelEnabled('debug')) {
         const milliseconds = Math.round((performance.now() - started) * 100) / 100;

@@ -1,5 +1,7 @@
+import type { ErrorAnswer } from '@firsthand/contract/answer';
 import { limits } from '@firsthand/contract/limits';
 import { Hono } from 'hono';
+import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { newUserUUID } from '../../test/fixtures/requests.ts';
 import { type Fields, openScene, type Scene } from '../../test/fixtures/scene.ts';
@@ -102,6 +104,66 @@ describe('streamEvents', () => {
     await expect.poll(() => stream.ended, { timeout: 3_000 }).toBe(true);
   });
 
+  it('refuses a contact that is unknown or erased, as getEvent does', async () => {
+    const scene = await begin();
+    const tokenUUID = scene.tokens.server;
+    const contact = { contactEmailaddress: 'ada@shop.example', contactProfileID: 'customer' };
+    const made = await scene.post('/createContact', { tokenUUID, userUUID: newUserUUID(), ...contact });
+    const { contactUUID } = made.body;
+    await scene.post('/contact/eraseContact', { tokenUUID, contactUUID });
+    for (const [named, status, code] of [
+      ['nobody', 404, 'unknown_contact'],
+      [contactUUID, 410, 'erased_contact'],
+    ]) {
+      const answers = [];
+      for (const path of ['/event/streamEvents', '/event/getEvent']) {
+        const answer = await scene.app.request(`${path}?contactUUID=${named}`, {
+          headers: { Authorization: `Bearer ${tokenUUID}` },
+        });
+        const { error } = (await answer.json()) as ErrorAnswer;
+        answers.push([answer.status, error.code]);
+      }
+      expect(answers).toEqual([
+        [status, code],
+        [status, code],
+      ]);
+    }
+  });
+
+  it('tells the end of its contact, and then ends', async () => {
+    const scene = await begin();
+    const tokenUUID = scene.tokens.server;
+    const contact = { contactEmailaddress: 'ada@shop.example', contactProfileID: 'customer' };
+    const made = await scene.post('/createContact', { tokenUUID, userUUID: newUserUUID(), ...contact });
+    const { contactUUID } = made.body;
+    const { stream } = await follow(scene, { contactUUID });
+    await scene.post('/contact/eraseContact', { tokenUUID, contactUUID });
+    await expect.poll(() => stream.ended, { timeout: 3_000 }).toBe(true);
+    const [, data = '{}'] = /^event: error\ndata: (.*)\n\n/m.exec(stream.text) ?? [];
+    expect(JSON.parse(data)).toMatchObject({ error: { code: 'erased_contact' }, status: '410' });
+  });
+
+  it('tells of a fault without its cause, which is logged under the same requestID', async () => {
+    let failing = false;
+    const scene = await begin({
+      wrap: (store) => ({
+        ...store,
+        getEvents: async (query) => {
+          if (failing) throw new Error('disk of ada@shop.example');
+          return store.getEvents(query);
+        },
+      }),
+    });
+    const { stream } = await follow(scene);
+    failing = true;
+    await expect.poll(() => stream.ended, { timeout: 3_000 }).toBe(true);
+    const [, data = '{}'] = /^event: error\ndata: (.*)\n\n/m.exec(stream.text) ?? [];
+    const { error, requestID, status } = JSON.parse(data);
+    expect([error.code, status]).toEqual(['internal', '500']);
+    expect(stream.text).not.toContain('disk');
+    expect(scene.logged()).toMatch(new RegExp(`"requestID":"${requestID}","fault":.*disk of …@…`));
+  });
+
   it('ends when the server stops', async () => {
     let stopping = false;
     const scene = await begin({ isStopping: () => stopping });
@@ -151,7 +213,12 @@ describe('streamEvents', () => {
   it('says now and then that it is still there', async () => {
     const scene = await begin();
     const access = await scene.store.findAccess(hashToken(scene.tokens.server));
-    const reply = createStreamReply({ store: scene.store, isStopping: () => false, heartbeatMilliseconds: 1 });
+    const reply = createStreamReply({
+      store: scene.store,
+      log: pino({ level: 'silent' }),
+      isStopping: () => false,
+      heartbeatMilliseconds: 1,
+    });
     const caller = { access: access as Access, tokenUUID: scene.tokens.server, time: Date.now() };
     const exchange = { requestID: 'id', openToPages: false, closing: false };
     const app = new Hono().get('/', (c) => reply({ c, exchange, input: {} as never, caller, ignored: [] }));

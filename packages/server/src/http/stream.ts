@@ -1,19 +1,24 @@
-/** streamEvents: events as they are kept, as server-sent events (HTML Standard, section "Server-sent events"). */
+/**
+ * streamEvents: events as they are kept, as server-sent events (HTML Standard, section "Server-sent events"). What goes
+ * wrong once it has begun is its last message: of the type `error`, holding what the answer would have held.
+ */
 import { limits } from '@firsthand/contract/limits';
-import type { InputOf } from '@firsthand/contract/operations';
 import type { Context } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
+import type { Logger } from 'pino';
 import { hashToken } from '../ingest/token.ts';
 import { Refusal } from '../refusal.ts';
-import type { EventQuery, Store } from '../store/store.ts';
-import { emptyAnswer, headersOf } from './answers.ts';
+import type { EventPage, EventQuery, Store } from '../store/store.ts';
+import { emptyAnswer, headersOf, refusalBody } from './answers.ts';
 import { accountOf } from './caller.ts';
 import { parseCursor, toCursor } from './cursor.ts';
 import { eventAnswer } from './events.ts';
+import { createToRefusal } from './failures.ts';
 import type { Reply } from './operation-route.ts';
 
-export interface StreamSurroundings {
+interface StreamSurroundings {
   readonly store: Store;
+  readonly log: Logger;
   readonly isStopping: () => boolean;
   /** Between two comments that keep proxies from closing a silent connection. */
   readonly heartbeatMilliseconds?: number;
@@ -23,14 +28,15 @@ const pageLimit = 100;
 /** How soon a stopping server, or a stream that got no word of a commit, is noticed. */
 const lookMilliseconds = 1_000;
 
-/** Resolves at the next commit since the last call, after a second at most. */
+/** Resolves at the next commit since the last call, after a second at most; the first time at once: one may have been missed. */
 const createCommitBell = (store: Store) => {
-  let rung = false;
+  let rung = true;
   let wake = () => {};
-  const stop = store.onCommit(() => {
+  const ring = () => {
     rung = true;
     wake();
-  });
+  };
+  const stop = store.onCommit(ring);
   const wait = async () => {
     if (!rung) {
       await new Promise<void>((resolve) => {
@@ -43,10 +49,10 @@ const createCommitBell = (store: Store) => {
     }
     rung = false;
   };
-  return { wait, wake: () => wake(), stop };
+  return { wait, ring, stop };
 };
 
-type Filter = Omit<InputOf<'streamEvents'>, 'cursor'>;
+type Following = EventQuery & { readonly beyond: number };
 
 /** Where to begin when no cursor says: after the newest event there is. */
 const newestSequence = async (store: Store, account: number): Promise<number> =>
@@ -58,10 +64,12 @@ const startOf = (c: Context, cursor: string | undefined) =>
 
 export const createStreamReply = ({
   store,
+  log,
   isStopping,
   heartbeatMilliseconds = 15_000,
 }: StreamSurroundings): Reply<'streamEvents'> => {
   const open = new Map<number, number>();
+  const toRefusal = createToRefusal(log);
 
   const enter = (account: number) => {
     const others = open.get(account) ?? 0;
@@ -74,8 +82,7 @@ export const createStreamReply = ({
     else open.delete(account);
   };
 
-  const writePage = async (stream: SSEStreamingApi, query: EventQuery): Promise<{ through: number; more: boolean }> => {
-    const { events, next, through } = await store.getEvents(query);
+  const writePage = async (stream: SSEStreamingApi, { events }: EventPage) => {
     for (const event of events) {
       await stream.writeSSE({
         id: toCursor('events', event.sequence),
@@ -83,33 +90,26 @@ export const createStreamReply = ({
         data: JSON.stringify(eventAnswer(event)),
       });
     }
-    return { through, more: next !== null };
   };
 
-  const follow = async (
-    stream: SSEStreamingApi,
-    { account, filter, start, tokenHash }: { account: number; filter: Filter; start: number; tokenHash: string },
-  ) => {
+  /** Writes the first page, and then what is beyond it for as long as the token lives. */
+  const follow = async (stream: SSEStreamingApi, query: Following, first: EventPage, tokenHash: string) => {
     const bell = createCommitBell(store);
-    stream.onAbort(bell.wake);
-    let beyond = start;
+    stream.onAbort(bell.ring);
+    let { beyond } = query;
+    let page = first;
     let heardAt = performance.now();
     try {
-      while (!stream.aborted && !isStopping() && (await store.findAccess(tokenHash))) {
-        const { through, more } = await writePage(stream, {
-          ...filter,
-          account,
-          order: 'asc',
-          beyond,
-          limit: pageLimit,
-        });
-        if (through > beyond) beyond = through;
-        if (more) continue;
-        await bell.wait();
+      for (;;) {
+        await writePage(stream, page);
+        beyond = Math.max(beyond, page.through);
+        if (page.next === null) await bell.wait();
         if (performance.now() - heardAt >= heartbeatMilliseconds) {
           heardAt = performance.now();
           await stream.write(':\n\n');
         }
+        if (stream.aborted || isStopping() || !(await store.findAccess(tokenHash))) return;
+        page = await store.getEvents({ ...query, beyond });
       }
     } finally {
       bell.stop();
@@ -118,7 +118,10 @@ export const createStreamReply = ({
 
   return async ({ c, exchange, input: { cursor, ...filter }, caller }) => {
     const account = accountOf(caller);
-    const start = startOf(c, cursor) ?? (await newestSequence(store, account));
+    const beyond = startOf(c, cursor) ?? (await newestSequence(store, account));
+    const query: Following = { ...filter, account, order: 'asc', beyond, limit: pageLimit };
+    // While a refusal can still be the answer.
+    const first = await store.getEvents(query);
     // Nobody would read the stream, nor end it.
     if (c.req.method === 'HEAD') return emptyAnswer(exchange, 200, { 'Content-Type': 'text/event-stream' });
     enter(account);
@@ -126,7 +129,10 @@ export const createStreamReply = ({
       try {
         // The first bytes: a client knows that it is connected.
         await stream.write(':\n\n');
-        await follow(stream, { account, filter, start, tokenHash: hashToken(caller.tokenUUID) });
+        await follow(stream, query, first, hashToken(caller.tokenUUID));
+      } catch (error) {
+        const refusal = toRefusal(exchange.requestID, error);
+        await stream.writeSSE({ event: 'error', data: JSON.stringify(refusalBody(exchange, refusal)) });
       } finally {
         leave(account);
       }

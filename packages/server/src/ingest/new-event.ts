@@ -7,7 +7,7 @@ import { createEventUUID } from './event-uuid.ts';
 type CheckedEvent = Pick<InputOf<'logEvent'>, 'eventID'> & Partial<Omit<InputOf<'logEvent'>, 'sentTime'>>;
 
 /** What is said once for all events of a batch. */
-export interface Envelope {
+interface Envelope {
   readonly userUUID?: string | undefined;
   readonly contactUUID?: string | undefined;
   readonly sentTime?: number | undefined;

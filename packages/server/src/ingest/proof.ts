@@ -6,7 +6,7 @@ const aheadSeconds = 300;
 const form = /^(\d{1,12})\.([0-9a-f]{64})$/i;
 
 /** What a proof vouches for: this browser token's user has this (canonical) e-mail address. */
-export interface Vouched {
+interface Vouched {
   readonly browserToken: string;
   readonly address: string;
   readonly userUUID: string;
@@ -15,11 +15,10 @@ export interface Vouched {
 const hmac = (key: Uint8Array, seconds: string, { browserToken, address, userUUID }: Vouched) =>
   createHmac('sha256', key).update(`${seconds}\n${browserToken}\n${address}\n${userUUID}`).digest();
 
-/** A contactProof, as a site's own server makes it. `key` is the SHA-256 (raw bytes) of its server token's text. */
-export const createProof = (vouched: Vouched, key: Uint8Array, seconds: number): string =>
-  `${seconds}.${hmac(key, String(seconds), vouched).toString('hex')}`;
-
-/** Whether a contactProof was made with one of the keys, in the last 10 minutes. `now` in milliseconds since 1970. */
+/**
+ * Whether a contactProof was made with one of the keys, in the last 10 minutes. A key is the SHA-256 (raw bytes) of a
+ * server token's text; `now` is in milliseconds since 1970.
+ */
 export const isProof = (proof: string, vouched: Vouched, keys: readonly Uint8Array[], now: number): boolean => {
   const [, seconds, hex] = form.exec(proof) ?? [];
   if (seconds === undefined || hex === undefined) return false;

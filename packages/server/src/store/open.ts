@@ -7,17 +7,39 @@ export interface StoreOptions {
   readonly databaseURL: string;
   /** `server`: the one that keeps events. `beside`: a command next to it, for accounts, tokens and reads. */
   readonly role: 'server' | 'beside';
+  /** Whether a command makes the database where there is none; a server always does. */
+  readonly create?: boolean;
   /** It can't be known any more what is on the disk: answer nothing, end the process. */
   readonly onFatal: (error: Error) => void;
 }
 
-/** Opens the database that the URL names, making it if it isn't there; throws StoreUnusable when it can't be served. */
-export const openStore = async ({ databaseURL, role, onFatal }: StoreOptions): Promise<Store> => {
+/** The file that the URL names, as it is written there. */
+const fileOf = (databaseURL: string): string => {
   const sqlite = /^sqlite:(.+)$/.exec(databaseURL)?.[1];
-  if (sqlite === undefined)
-    throw new StoreUnusable(`DATABASE_URL must be sqlite:<path>, not ${databaseURL.split(':')[0]}:`);
+  if (sqlite !== undefined) return sqlite;
+  throw new StoreUnusable(`DATABASE_URL must be sqlite:<path>, not ${databaseURL.split(':')[0]}:`);
+};
+
+/** Opens the database that the URL names; throws StoreUnusable when it can't be served. */
+export const openStore = async ({ databaseURL, role, create = false, onFatal }: StoreOptions): Promise<Store> => {
+  const sqlite = fileOf(databaseURL);
   const { openBeside, openMemoryStore, openServing } = await import('./sqlite/store.ts');
   if (sqlite === ':memory:') return openMemoryStore();
   const path = isAbsolute(sqlite) ? sqlite : resolve(sqlite);
-  return role === 'beside' ? openBeside(path) : openServing(path, onFatal);
+  return role === 'beside' ? openBeside(path, { create }) : openServing(path, onFatal);
+};
+
+/**
+ * Copies the database to the new file `target`, as it is at this moment, while a server may go on writing; the copy is
+ * complete and synced when it gets its name. Throws StoreUnusable when `target` exists.
+ */
+export const backupStore = async (databaseURL: string, target: string): Promise<void> => {
+  const { backupDatabase } = await import('./sqlite/backup.ts');
+  backupDatabase(fileOf(databaseURL), target);
+};
+
+/** What a person who runs the service wants to know of the database; what is not `ok` needs somebody. Changes nothing. */
+export const examineStore = async (databaseURL: string): Promise<{ name: string; ok: boolean; detail: string }[]> => {
+  const { examineDatabase } = await import('./sqlite/doctor.ts');
+  return examineDatabase(fileOf(databaseURL));
 };

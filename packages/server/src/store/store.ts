@@ -250,6 +250,7 @@ export interface StoredEvent {
   };
 }
 
+/** A page before the last may hold fewer than `limit`, or none: much had to be looked at, or its attributes are many. */
 export interface EventPage {
   readonly events: readonly StoredEvent[];
   /** The sequence to go on beyond, or null when there is nothing more now. */

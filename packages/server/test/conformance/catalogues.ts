@@ -2,7 +2,7 @@ import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import type { CatalogueKind } from '../../src/store/store.ts';
 import type { Site } from '../fixtures/site.ts';
-import { accountContact, ann, ben, expectRefusal, newAccount } from '../fixtures/store.ts';
+import { accountContact, ann, ben, expectRefusal, newAccount, phone } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
 const listed = async ({ store, account }: Site, kind: CatalogueKind) =>
@@ -72,6 +72,28 @@ export const describeCatalogues = (newSite: NewSite): void => {
       ]);
       expect(catalogues.tag.map(({ name }) => name)).toEqual(['late', 'listed', 'vip']);
       expect(catalogues.profile.map(({ name }) => name)).toEqual(['b2b', 'retail']);
+    });
+
+    test('are the account’s own: what only browser tokens used makes room for what it names', async () => {
+      const site = await newSite();
+      for (let batch = 0; batch < 11; batch += 1) {
+        const tags = Array.from({ length: 100 }, (_, nth) => `junk-${batch}-${nth}`);
+        await site.browser.createContact({ tags });
+      }
+      const ids = async () => (await site.store.getAccount(site.account)).catalogues.tag.map(({ id }) => id);
+      expect(await ids()).toHaveLength(1_000);
+      await site.change({
+        catalogues: {
+          tag: [
+            { id: 'vip', browser: false },
+            { id: 'junk-0-0', name: 'Kept' },
+          ],
+        },
+      });
+      await site.server.createContact({ address: ben, userUUID: phone, tags: ['regular'] });
+      const listed = await ids();
+      expect(listed).toHaveLength(1_000);
+      expect(listed).toEqual(expect.arrayContaining(['vip', 'junk-0-0', 'regular']));
     });
 
     test('keep the name of an ID that is used again', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Site } from '../fixtures/site.ts';
-import { ann, ben, contactChange, expectRefusal, laptop, phone } from '../fixtures/store.ts';
+import { ann, ben, contactChange, expectRefusal, laptop, newID, phone } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
 const asServer = ({ store, account, server }: Site, address = ann) =>
@@ -14,6 +14,47 @@ export const describeClaims = (newSite: NewSite): void => {
       const answer = await browser.createContact({ newHandle: 'handle-of-ann' });
       expect(answer).toEqual({ exists: false, contactUUID: 'handle-of-ann' });
       expect(contactUUID).not.toBe('handle-of-ann');
+    });
+
+    test('changes nothing that was accepted: what is said later is a claim of its own', async () => {
+      const site = await newSite();
+      const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
+      await site.acceptClaim(claimID);
+      const again = { contactFirstname: 'Eve', contactTelephone: '0900' };
+      await site.browser.createContact({ fields: again, tags: ['vip'] });
+      const contact = await asServer(site);
+      expect(contact.fields).toMatchObject({ contactFirstname: 'Ann', contactTelephone: '0900' });
+      expect(contact.claimed).toEqual(['contactTelephone', 'tag.vip']);
+    });
+
+    test('proves only what comes with the proof', async () => {
+      const site = await newSite();
+      await site.browser.createContact({ fields: { contactFirstname: 'Eve' } });
+      await site.browser.createContact({ fields: { contactLastname: 'Archer' }, verified: true });
+      await site.browser.createContact({ fields: { contactLastname: 'Evil' } });
+      const contact = await asServer(site);
+      expect(contact.fields).toMatchObject({ contactFirstname: 'Eve', contactLastname: 'Archer' });
+      expect(contact.claimed).toEqual(['contactFirstname']);
+    });
+
+    test('keeps a claim small, however much is said', async () => {
+      const site = await newSite();
+      for (let part = 0; part < 3; part += 1) {
+        const attributes = Array.from({ length: 60 }, (_, nth) => [`attr-${part}-${nth}`, 'x'] as [string, string]);
+        await site.browser.createContact({ attributes });
+      }
+      expect((await asServer(site)).attributes).toHaveLength(100);
+    });
+
+    test('reads a contact with very many claims from the oldest 25', async () => {
+      const site = await newSite();
+      for (let nth = 0; nth < 30; nth += 1) {
+        const userUUID = `one-of-many-visitors-${nth}`;
+        await site.browser.createContact({ userUUID, newHandle: newID('handle'), tags: [`tag-${nth}`] });
+      }
+      const contact = await asServer(site);
+      expect(contact.tags.filter(({ opt }) => opt)).toHaveLength(25);
+      expect(contact.claims).toHaveLength(25);
     });
 
     test('tells nobody whether an address is known', async () => {
@@ -314,13 +355,14 @@ export const describeClaims = (newSite: NewSite): void => {
       });
     });
 
-    test('proves what the browser claimed before, and is not unproven by a later claim', async () => {
+    test('proves the link and itself, not what was claimed before, and is not unproven by what is claimed later', async () => {
       const site = await newSite();
       await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
       await site.browser.createContact({ verified: true });
       await site.browser.createContact();
       const contact = await asServer(site);
-      expect(contact).toMatchObject({ claimed: [], claims: [{ state: 'accepted' }], links: [{ verified: true }] });
+      expect(contact.claims?.map(({ state }) => state)).toEqual(['open', 'accepted']);
+      expect(contact).toMatchObject({ claimed: ['contactFirstname'], links: [{ verified: true }] });
     });
   });
 

@@ -38,6 +38,30 @@ export const describeErasures = (newSite: NewSite): void => {
       expect((await store.getAccount(account)).usage.contacts).toBe(0);
     });
 
+    test('changes nobody else’s history, not even where a claim of it was voided', async () => {
+      const { server, browser, voidClaim, erase, owners } = await newSite();
+      await server.log({ eventUUID: 'event-1' });
+      const { contactUUID: claimID } = await browser.createContact({ address: ann });
+      const { contactUUID: annUUID } = await voidClaim(claimID);
+      await server.log({ eventUUID: 'event-2' });
+      const { contactUUID: benUUID } = await server.createContact({ address: ben });
+      const before = { 'event-1': benUUID, 'event-2': benUUID };
+      expect(await owners()).toEqual(before);
+      await erase(annUUID);
+      expect(await owners()).toEqual(before);
+    });
+
+    test('never was anything to another browser token', async () => {
+      const { server, browser, newCaller, erase } = await newSite();
+      const { contactUUID: handle } = await browser.createContact();
+      const { contactUUID } = await server.createContact();
+      const other = await newCaller('browser');
+      await erase(contactUUID);
+      await expectRefusal(browser.getContact(handle), 'erased_contact', 'contactUUID');
+      await expectRefusal(browser.getContact(contactUUID), 'unknown_contact', 'contactUUID');
+      await expectRefusal(other.getContact(handle), 'unknown_contact', 'contactUUID');
+    });
+
     test('leaves a receipt, which counts what was deleted until it is complete', async () => {
       const site = await newSite();
       const { store, account, time } = site;

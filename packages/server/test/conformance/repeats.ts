@@ -131,6 +131,17 @@ export const describeRepeats = (newSite: NewSite): void => {
       expect((await browser.getContact(first.contactUUID)).fields.contactFirstname).toBe('');
     });
 
+    test('is another request with another token', async () => {
+      const { server, browser } = await newSite();
+      const same = request();
+      const { contactUUID } = await server.createContact(same);
+      const handle = await browser.createContact({ ...same, address: ben, newHandle: 'handle-of-ben-again' });
+      expect(handle.contactUUID).toBe('handle-of-ben-again');
+      const other = request();
+      await browser.createContact({ ...other, userUUID: phone });
+      expect(await server.createContact({ ...other, userUUID: phone })).toEqual({ exists: true, contactUUID });
+    });
+
     test('doesn’t switch a user back', async () => {
       const { server, browser, owners } = await newSite();
       for (const caller of [server, browser]) {

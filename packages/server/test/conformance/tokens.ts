@@ -32,6 +32,14 @@ export const describeTokens = (newSite: NewSite): void => {
       }
     });
 
+    test('can’t be made a second time, revoked or not', async () => {
+      const { store, account, time } = await newSite();
+      const token = newToken('server');
+      await store.createToken({ ...token, account });
+      await store.revokeToken({ account, tokenID: token.tokenID, time });
+      await expectRefusal(store.createToken({ ...token, tokenID: `${token.tokenID}-2`, account }), 'invalid_token');
+    });
+
     test('of operators act for no account', async () => {
       const { store } = await newSite();
       const token = newToken('operator');

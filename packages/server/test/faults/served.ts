@@ -48,7 +48,7 @@ export const makeAccount = async (databasePath: string): Promise<string> => {
   const onFatal = (error: Error) => {
     throw error;
   };
-  const store = await openStore({ databaseURL: `sqlite:${databasePath}`, role: 'beside', onFatal });
+  const store = await openStore({ databaseURL: `sqlite:${databasePath}`, role: 'beside', create: true, onFatal });
   const time = Date.now();
   await store.createAccount({
     accountUUID: 'faults',

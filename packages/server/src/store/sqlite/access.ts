@@ -30,8 +30,9 @@ export const createAccess = (db: Connection) => {
       const data = dataVersion.get();
       // A connection that writes itself is not told of its own commits.
       if (data !== seenData || !db.readonly) {
-        seenData = data;
         const access = accessVersion.get();
+        // Only now: when it could not be read, the next request must ask again.
+        seenData = data;
         if (access !== seenAccess) {
           seenAccess = access;
           known.clear();

@@ -86,7 +86,7 @@ export const createAccountWriter = (
     WHERE account = @account`);
   const insertToken = db.prepare(`
     INSERT INTO token (tokenID, account, kind, tokenName, hash, text, createdTime)
-    VALUES (@tokenID, @account, @kind, @tokenName, @hash, @text, @time)`);
+    VALUES (@tokenID, @account, @kind, @tokenName, @hash, @text, @time) ON CONFLICT (hash) DO NOTHING`);
   const revoke = db
     .prepare<unknown[], number>(`
       UPDATE token SET revokedTime = coalesce(revokedTime, @time)
@@ -102,7 +102,8 @@ export const createAccountWriter = (
     text,
     time,
   }: NewToken & { account: number | null }) => {
-    insertToken.run({ tokenID, account, kind, tokenName, hash, text, time });
+    const { changes } = insertToken.run({ tokenID, account, kind, tokenName, hash, text, time });
+    if (changes === 0) throw new Refusal('invalid_token', { message: 'there is or was such a token: choose another' });
   };
 
   /** Changed when it is known, else created; refused on its own. */
@@ -122,7 +123,7 @@ export const createAccountWriter = (
     const { fields, addedTags, removedTags, attributes, contactStatus } = change;
     const written = { fields, addedTags, removedTags, attributes, contactStatus, time };
     const { contactUUID } = contacts.write(row, named ? { ...written, address } : written);
-    catalogues.register(account, uses);
+    catalogues.register(account, false, uses);
     return { exists: existed, contactUUID };
   };
 

@@ -1,4 +1,5 @@
 /** Claims: what a browser said of a contact, kept beside it. */
+import { limits } from '@firsthand/contract/limits';
 import { type ContactField, mergeClaim, type Values } from '../../identity/contact-view.ts';
 import type { Connection } from './connection.ts';
 
@@ -35,6 +36,13 @@ const toValues = (text: string): Values => {
   return { fields, tags: new Map(tags.map((id) => [id, true])), attributes: new Map(attributes) };
 };
 
+/** What was said first stays: a page that says more and more must not make a claim that is dear to read. */
+const bounded = ({ fields, tags, attributes }: Values): Values => ({
+  fields,
+  tags: new Map([...tags].slice(0, limits.tagsPerClaim)),
+  attributes: new Map([...attributes].slice(0, limits.attributesPerClaim)),
+});
+
 const toClaim = ({ said, accepted, voided, ...row }: Row): ClaimRow => ({
   ...row,
   values: toValues(said),
@@ -50,7 +58,12 @@ const columns = `
 export const createClaimReader = (db: Connection) => {
   const byID = db.prepare<[number, string], Row>(`SELECT ${columns} WHERE c.account = ? AND c.claimID = ?`);
   const byNumber = db.prepare<[number], Row>(`SELECT ${columns} WHERE c.claim = ?`);
-  const ofContact = db.prepare<[number], Row>(`SELECT ${columns} WHERE c.contact = ? ORDER BY c.claim`);
+  const ofContact = db.prepare<[number], Row>(
+    `SELECT ${columns} WHERE c.contact = ? ORDER BY c.voided, c.accepted DESC, c.claim LIMIT ${limits.openClaimsPerContact}`,
+  );
+  const handlesOf = db.prepare<[number], { token: number; claimID: string }>(
+    'SELECT token, claimID FROM claim WHERE contact = ?',
+  );
   return {
     find: (account: number, claimID: string): ClaimRow | undefined => {
       const row = byID.get(account, claimID);
@@ -60,7 +73,14 @@ export const createClaimReader = (db: Connection) => {
       const row = byNumber.get(claim);
       return row && toClaim(row);
     },
-    ofContact: (contact: number): ClaimRow[] => ofContact.all(contact).map(toClaim),
+    /** In their order, and however many there are, 25 at most: accepted ones before open ones before voided ones. */
+    ofContact: (contact: number): ClaimRow[] =>
+      ofContact
+        .all(contact)
+        .map(toClaim)
+        .sort((a, b) => a.claim - b.claim),
+    /** The handles of all of them, each with the token that it is good for. */
+    handlesOf: (contact: number) => handlesOf.all(contact),
   };
 };
 export type ClaimReader = ReturnType<typeof createClaimReader>;
@@ -79,20 +99,23 @@ export interface GivenClaim {
 
 export const createClaimWriter = (db: Connection) => {
   const reader = createClaimReader(db);
-  const standing = db.prepare<[number, number, number], { claim: number; claimID: string; said: string }>(
-    'SELECT claim, claimID, said FROM claim WHERE user = ? AND contact = ? AND token = ? AND NOT voided',
+  const standing = db.prepare<[number, number, number, number], { claim: number; claimID: string; said: string }>(
+    'SELECT claim, claimID, said FROM claim WHERE user = ? AND contact = ? AND token = ? AND accepted = ? AND NOT voided',
   );
   const insert = db.prepare('INSERT INTO claim VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)');
-  const update = db.prepare('UPDATE claim SET said = ?, accepted = max(accepted, ?), updatedTime = ? WHERE claim = ?');
+  const update = db.prepare('UPDATE claim SET said = ?, updatedTime = ? WHERE claim = ?');
   const setAccepted = db.prepare('UPDATE claim SET accepted = 1, voided = 0, updatedTime = ? WHERE claim = ?');
   const setVoided = db.prepare('UPDATE claim SET voided = ?, updatedTime = ? WHERE claim = ?');
 
   return {
     ...reader,
-    /** One claim for each token, user and contact: what is said again is added to what was said. */
+    /**
+     * One open claim for each token, user and contact, and one accepted: what is said again is added to what was said, but
+     * never without proof to what was accepted.
+     */
     say(given: GivenClaim): { claim: number; claimID: string } {
       const { account, token, user, contact, values, accepted, newHandle, time } = given;
-      const before = standing.get(user, contact, token);
+      const before = standing.get(user, contact, token, Number(accepted));
       if (!before) {
         const { lastInsertRowid } = insert.run(
           newHandle,
@@ -107,7 +130,7 @@ export const createClaimWriter = (db: Connection) => {
         );
         return { claim: Number(lastInsertRowid), claimID: newHandle };
       }
-      update.run(toText(mergeClaim(toValues(before.said), values)), Number(accepted), time, before.claim);
+      update.run(toText(bounded(mergeClaim(toValues(before.said), values))), time, before.claim);
       return before;
     },
     accept: (claim: number, time: number) => setAccepted.run(time, claim),

@@ -15,8 +15,9 @@ const patienceMilliseconds = 5_000;
 /**
  * A connection that syncs before a commit returns. In WAL mode better-sqlite3's build falls back to NORMAL, which does
  * not (https://www.sqlite.org/wal.html#performance_considerations), so FULL is set on each connection, and asked back.
+ * One that is to `serve` writes, and leaves it to write-ahead-log.ts when the log goes back into the database.
  */
-export const openConnection = (path: string, mode: 'write' | 'read'): Connection => {
+export const openConnection = (path: string, mode: 'serve' | 'write' | 'read'): Connection => {
   const db = new Database(path, {
     readonly: mode === 'read',
     fileMustExist: path !== ':memory:',
@@ -27,12 +28,12 @@ export const openConnection = (path: string, mode: 'write' | 'read'): Connection
     db.pragma(`cache_size = -${cacheKiB}`);
     db.pragma('temp_store = MEMORY');
     db.pragma('foreign_keys = ON');
-    if (mode === 'write') {
+    if (mode !== 'read') {
       const journal = db.pragma('journal_mode = WAL', { simple: true });
       if (path !== ':memory:' && journal !== 'wal') throw new StoreUnusable(`${path} cannot be put into WAL mode`);
       db.pragma('secure_delete = ON');
       db.pragma('journal_size_limit = 67108864');
-      db.pragma('wal_autocheckpoint = 4000');
+      if (mode === 'serve') db.pragma('wal_autocheckpoint = 0');
     }
     if (db.pragma('synchronous', { simple: true }) !== 2) throw new StoreUnusable(`${path} does not sync its commits`);
     return db;

@@ -74,7 +74,7 @@ export const createContactReader = (db: Connection) => {
   /** What a browser token's handle shows: what this browser itself said. */
   const byHandle = ({ account, token, contactUUID = '' }: ContactQuery): ContactDetail => {
     const claim = claims.find(account, contactUUID);
-    if (!claim || claim.token !== token) throw contacts.missing(account, contactUUID);
+    if (!claim || claim.token !== token) throw contacts.missingHandle(account, token, contactUUID);
     const view = viewClaim(claim);
     return {
       contactUUID,

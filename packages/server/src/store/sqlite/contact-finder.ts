@@ -24,6 +24,10 @@ export type ContactRow = Readonly<Record<ContactField, string | null>> & {
 const unknown = (field: string) =>
   new Refusal('unknown_contact', { field, message: `${field} names no contact of this account` });
 
+/** By which names a claim is known once it is erased: to the token that made it, and to the account's owner. */
+export const handleName = (token: number, claimID: string): string => `handle\n${token}\n${claimID}`;
+export const claimName = (claimID: string): string => `claim\n${claimID}`;
+
 export const createContactFinder = (db: Connection) => {
   const byNumber = db.prepare<[number], ContactRow>('SELECT * FROM contact WHERE contact = ?');
   const byUUID = db.prepare<[number, string], ContactRow>(
@@ -44,9 +48,13 @@ export const createContactFinder = (db: Connection) => {
   const findErasure = (account: number, identifier: string): number | undefined =>
     anyErasure.get() === undefined ? undefined : erasureOf.get(hashOf(account, identifier));
 
-  /** Why nothing is found under a contactUUID or handle. */
+  /** Why nothing is found under an identifier. */
   const missing = (account: number, identifier: string, field = 'contactUUID'): Refusal =>
     findErasure(account, identifier) === undefined ? unknown(field) : new Refusal('erased_contact', { field });
+
+  /** Why nothing is found under a handle: to another token than its own it never was anything. */
+  const missingHandle = (account: number, token: number, handle: string): Refusal =>
+    missing(account, handleName(token, handle));
 
   const byName = ({ account, contactUUID, address }: NamedContact): ContactRow => {
     if (contactUUID !== undefined) {
@@ -70,6 +78,7 @@ export const createContactFinder = (db: Connection) => {
     hashOf,
     findErasure,
     missing,
+    missingHandle,
   };
 };
 export type ContactFinder = ReturnType<typeof createContactFinder>;

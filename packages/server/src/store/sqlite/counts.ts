@@ -16,8 +16,13 @@ export const createCounter = (db: Connection) => {
       'SELECT eventID FROM event_total WHERE account = ? AND eventID > ? ORDER BY eventID LIMIT 1',
     )
     .pluck();
-  const totals = db.prepare<[number, number, number, number], { quarter: number; count: number }>(`
-    SELECT quarter, count FROM event_total WHERE account = ? AND eventID = ? AND quarter >= ? AND quarter < ?`);
+  /** Of one kind, in each span of quarters that holds any. `spans` is JSON: [[from, to], …]. */
+  const totals = db.prepare<[string, number, number], { bucket: number; count: number }>(`
+    SELECT span.key AS bucket, sum(total.count) AS count
+    FROM json_each(?) AS span CROSS JOIN event_total AS total
+      ON total.account = ? AND total.eventID = ?
+      AND total.quarter >= (span.value ->> 0) AND total.quarter < (span.value ->> 1)
+    GROUP BY span.key`);
   const definition = db.prepare<[number, number], { count: number; firstTime: number; lastTime: number }>(`
     SELECT sum(count) AS count, min(firstTime) AS firstTime, max(lastTime) AS lastTime
     FROM event_total WHERE account = ? AND eventID = ?`);
@@ -48,12 +53,13 @@ export const createCounter = (db: Connection) => {
       const to = edges.at(-1) as number;
       const events = edges.slice(1).map(() => 0);
       const inBucket = bucketOf(edges);
-      for (const kind of eventID === undefined ? [...kindsOf(account)] : [eventID]) {
-        const range = [from / quarterMilliseconds, to / quarterMilliseconds] as const;
-        for (const { quarter, count } of totals.all(account, kind, ...range)) {
-          const bucket = inBucket(quarter * quarterMilliseconds);
+      const quarters = edges.map((edge) => edge / quarterMilliseconds);
+      const spans = JSON.stringify(quarters.slice(1).map((quarter, bucket) => [quarters[bucket], quarter]));
+      for (const kind of eventID === undefined ? kindsOf(account) : [eventID]) {
+        for (const { bucket, count } of totals.all(spans, account, kind)) {
           events[bucket] = (events[bucket] as number) + count;
         }
+        yield;
       }
       if (!users) return events.map((count) => ({ events: count }));
 
@@ -75,10 +81,14 @@ export const createCounter = (db: Connection) => {
       return events.map((count, bucket) => ({ events: count, users: (seen[bucket] as Set<number>).size }));
     },
 
-    getEventDefinitions: (account: number): EventDefinition[] =>
-      catalogues.list(account, 'event').flatMap(({ id, name }) => {
+    *getEventDefinitions(account: number): Steps<EventDefinition[]> {
+      const definitions: EventDefinition[] = [];
+      for (const { id, name } of catalogues.list(account, 'event')) {
         const found = definition.get(account, Number(id));
-        return found?.count ? [{ eventID: Number(id), eventName: name, ...found }] : [];
-      }),
+        if (found?.count) definitions.push({ eventID: Number(id), eventName: name, ...found });
+        yield;
+      }
+      return definitions;
+    },
   };
 };

@@ -75,18 +75,19 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
   };
 
   return (request: NewContact): Answer => {
-    const { account, browser, userUUID, requestUUID, fields, tags, attributes, time } = request;
+    const { account, token, browser, userUUID, requestUUID, fields, tags, attributes, time } = request;
     const day = position.dayOf(time);
-    const known = requestUUID === null ? undefined : users.find(account, userUUID);
-    const repeat = known && repeats.findRequest(day, requestUUID as string, known.user);
+    const known = users.find(account, userUUID);
+    const repeat =
+      known && requestUUID !== null ? repeats.findRequest(day, { requestUUID, token, user: known.user }) : undefined;
     if (repeat === 'erased') throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
     if (repeat) return answer({ ...repeat, existed: repeat.existed === 1 });
     const uses = usesOf({ profileID: fields.contactProfileID, tags, attributes });
     catalogues.check(account, browser, uses);
-    catalogues.register(account, uses);
+    catalogues.register(account, browser, uses);
     const user = users.ensure(account, userUUID, time);
     const created = browser ? createAsBrowser(request, user) : createAsServer(request, user);
-    if (requestUUID !== null) repeats.rememberRequest(day, { requestUUID, user: user.user, ...created });
+    if (requestUUID !== null) repeats.rememberRequest(day, { requestUUID, token, user: user.user }, created);
     return answer(created);
   };
 };

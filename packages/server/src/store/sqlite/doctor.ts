@@ -1,8 +1,8 @@
 /** What a person who runs the service wants to know of a database when something seems wrong. Changes nothing. */
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Database from 'better-sqlite3';
 import { applicationID, type Connection, openConnection } from './connection.ts';
+import { tryLock } from './lock.ts';
 import { newestMigration } from './migrate.ts';
 
 export interface Finding {
@@ -17,15 +17,9 @@ const mostWALBytes = 64 * mebibyte;
 
 const isServed = (path: string): boolean => {
   if (!existsSync(`${path}-lock`)) return false;
-  const lock = new Database(`${path}-lock`, { timeout: 0 });
-  try {
-    lock.exec('BEGIN EXCLUSIVE; ROLLBACK');
-    return false;
-  } catch {
-    return true;
-  } finally {
-    lock.close();
-  }
+  const unlock = tryLock(path);
+  unlock?.();
+  return unlock === undefined;
 };
 
 const examineRows = (db: Connection): Finding[] => {

@@ -1,10 +1,11 @@
-/** All that can be asked of a database, by name: the same on a thread of its own, in memory, and beside a running server. */
+/** Puts together what answers every call: the same on a thread of its own, in memory, and beside a running server. */
 
 import type { ContactChange } from '../store.ts';
 import { createAccountReader, createAccountWriter } from './accounts.ts';
+import { type Call, carryOut, type Reads, type Writes } from './calls.ts';
 import { createCatalogueWriter } from './catalogues.ts';
 import { createClaimWriter } from './claims.ts';
-import { type Connection, emptyLog } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { createContactReader } from './contact-details.ts';
 import { createContactWriter } from './contacts.ts';
 import { createCounter } from './counts.ts';
@@ -16,21 +17,11 @@ import { createLinkWriter } from './links.ts';
 import { createPosition } from './position.ts';
 import { createRepeats } from './repeats.ts';
 import { createReads } from './steps.ts';
+import { createTidying } from './tidying.ts';
 import { createTotals } from './totals.ts';
 import { createTransactions, type Outcome } from './transaction.ts';
 import { createUsers } from './users.ts';
-
-/** One operation of the store, as it is handed to another thread. */
-export interface Call {
-  readonly name: string;
-  readonly request: unknown;
-}
-
-/** Rows that a step of the background work deletes. */
-const rowsPerTidying = 500;
-
-/** Until the write-ahead log is tried again: while a backup reads, each try holds events up for nothing. */
-const logPauseMilliseconds = 500;
+import { createWriteAheadLog } from './write-ahead-log.ts';
 
 export const createWriteEngine = (db: Connection) => {
   const position = createPosition(db);
@@ -52,7 +43,7 @@ export const createWriteEngine = (db: Connection) => {
     const uses = usesOf({ profileID: fields.contactProfileID, tags, attributes });
     catalogues.check(account, false, uses);
     const answer = contacts.write(row, contactUUID === undefined ? rest : { ...rest, address });
-    catalogues.register(account, uses);
+    catalogues.register(account, false, uses);
     return answer;
   };
 
@@ -74,7 +65,7 @@ export const createWriteEngine = (db: Connection) => {
     unmergeContact,
     eraseContact,
     deleteEventsBefore,
-  } as unknown as Record<string, (request: unknown) => unknown>;
+  } satisfies Writes;
 
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   let seenData = dataVersion.get();
@@ -87,45 +78,22 @@ export const createWriteEngine = (db: Connection) => {
     for (const part of pending) part.forget();
   });
 
-  /** Whether the write-ahead log may still hold what was erased: after an erasure, and at the start, for all we know. */
-  let logHoldsErased = true;
-  let nextTry = 0;
-  const cleanLog = () => {
-    if (!logHoldsErased || performance.now() < nextTry) return;
-    logHoldsErased = !emptyLog(db);
-    if (logHoldsErased) nextTry = performance.now() + logPauseMilliseconds;
-  };
-  let deleting = false;
+  const log = createWriteAheadLog(db);
+  const tidy = createTidying({
+    transactions,
+    log,
+    continueErasures,
+    forgetRepeats: (most) => repeats.forgetOld(position.day, most),
+  });
 
   return {
     /** One commit for all the calls. */
     write(calls: readonly Call[]): Outcome[] {
-      logHoldsErased ||= calls.some(({ name }) => name === 'eraseContact');
-      return transactions.run(
-        calls.map(
-          ({ name, request }) =>
-            () =>
-              operations[name]?.(request),
-        ),
-      );
+      if (calls.some(({ name }) => name === 'eraseContact')) log.holdsErased();
+      return transactions.run(calls.map((call) => () => carryOut(operations, call)));
     },
-    /**
-     * A step of what may take its time: getting what was erased out of the files, forgetting old repeats. Answers how
-     * many milliseconds to rest before the next step, or null when there is nothing more to do.
-     */
-    tidy(): number | null {
-      cleanLog();
-      const step = () => continueErasures(rowsPerTidying) || repeats.forgetOld(position.day, rowsPerTidying);
-      const [outcome] = transactions.run([step]);
-      const wasDeleting = deleting;
-      deleting = outcome !== undefined && 'value' in outcome && outcome.value === true;
-      if (deleting) return 0;
-      if (wasDeleting) {
-        logHoldsErased = true;
-        return 0;
-      }
-      return logHoldsErased ? logPauseMilliseconds : null;
-    },
+    /** A step of what may take its time: see tidying.ts. */
+    tidy,
   };
 };
 export type WriteEngine = ReturnType<typeof createWriteEngine>;
@@ -144,9 +112,11 @@ export const createReadEngine = (db: Connection) => {
     getEvents: createEventPager(db),
     countEvents,
     getEventDefinitions,
-    check: () => db.pragma('user_version', { simple: true }),
-  } as unknown as Record<string, (request: unknown) => unknown>;
+    check() {
+      db.pragma('user_version');
+    },
+  } satisfies Reads;
   const read = createReads(db);
-  return ({ name, request }: Call): Promise<unknown> => read(() => operations[name]?.(request));
+  return (call: Call): Promise<unknown> => read(() => carryOut(operations, call));
 };
 export type ReadEngine = ReturnType<typeof createReadEngine>;

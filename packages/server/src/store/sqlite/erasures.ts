@@ -3,7 +3,7 @@ import { stretchesOf } from '../../identity/ownership.ts';
 import type { ErasureReceipt, NamedContact } from '../store.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
-import type { ContactRow } from './contact-finder.ts';
+import { type ContactRow, claimName, handleName } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
 import { createMergeReader } from './merges.ts';
 import type { Position } from './position.ts';
@@ -41,7 +41,12 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const insertStretch = db.prepare('INSERT INTO erased_stretch VALUES (?, ?, ?, ?)');
   const insertContact = db.prepare('INSERT INTO erased_contact VALUES (?, ?)');
   const insertHash = db.prepare('INSERT INTO erased_identifier VALUES (?, ?)');
-  const unlink = db.prepare('UPDATE statement SET contact = NULL, claim = NULL, erased = 1 WHERE contact = ?');
+  // What its claim's marks made of it goes with the claim: it is written down first.
+  const unlink = db.prepare(`
+    UPDATE statement SET
+      voided = voided OR (NOT verified AND coalesce((SELECT c.voided FROM claim c WHERE c.claim = statement.claim), 0)),
+      contact = NULL, claim = NULL, erased = 1
+    WHERE contact = ?`);
   const forgetContact = [
     'UPDATE contact SET mergedInto = NULL WHERE contact = ?',
     'DELETE FROM contact_tag WHERE contact = ?',
@@ -96,17 +101,18 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const eraseContact = (row: ContactRow, erasure: number) => {
     const { contact, account, contactUUID } = row;
     insertContact.run(erasure, contact);
-    for (const identifier of [contactUUID, ...claims.ofContact(contact).map(({ claimID }) => claimID)]) {
-      insertHash.run(contacts.hashOf(account, identifier), erasure);
-    }
+    const names = claims
+      .handlesOf(contact)
+      .flatMap(({ token, claimID }) => [handleName(token, claimID), claimName(claimID)]);
+    for (const name of [contactUUID, ...names]) insertHash.run(contacts.hashOf(account, name), erasure);
     unlink.run(contact);
     repeats.eraseRequests(contact);
     for (const statement of forgetContact) statement.run(contact);
   };
 
-  const deleteEvents = (events: readonly DeletedEvent[], erase: boolean) => {
+  const deleteEvents = (events: readonly DeletedEvent[]) => {
     for (const event of events) {
-      if (erase) repeats.erase(event.day, event.eventUUID, event.user ?? -(event.contact as number));
+      repeats.erase(event.day, event.eventUUID, event.user ?? -(event.contact as number));
       deleteEvent.run(event.sequence);
       totals.remove(event);
     }
@@ -140,7 +146,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
         : contact === undefined
           ? []
           : ofContact.all(contact, erasure, most);
-      deleteEvents(events, true);
+      deleteEvents(events);
       addDeleted.run(events.length, erasure);
       if (events.length < most) {
         if (stretch) dropStretch.run(erasure, stretch.user, stretch.after);
@@ -154,7 +160,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       const candidates = oldest.all(most);
       const kept = candidates.findIndex(({ receivedTime }) => receivedTime >= time);
       const events = kept < 0 ? candidates : candidates.slice(0, kept);
-      deleteEvents(events, false);
+      deleteEvents(events);
       return events.length;
     },
   };

@@ -9,6 +9,14 @@ import type { Steps } from './steps.ts';
 /** Rows that are looked at between two yields. */
 const rowsPerStep = 2_000;
 
+export interface PageBounds {
+  /** A page ends when so many rows were looked at, however few of them fit: one request is no endless one. */
+  readonly mostRows: number;
+  /** A page ends when its attributes take so much; one event may always be more. */
+  readonly mostBytes: number;
+}
+const defaultBounds: PageBounds = { mostRows: 200_000, mostBytes: 4 * 1024 * 1024 };
+
 /** What is left to ask of a row once its source is chosen. */
 const matcher = ({ eventID, from, to, attrID, attrValue }: EventQuery) => {
   const hasAttribute = (text: string): boolean => {
@@ -23,7 +31,7 @@ const matcher = ({ eventID, from, to, attrID, attrValue }: EventQuery) => {
     (attrID === undefined || hasAttribute(row.attributes));
 };
 
-export const createEventPager = (db: Connection) => {
+export const createEventPager = (db: Connection, { mostRows, mostBytes } = defaultBounds) => {
   const daysOf = createDayReader(db);
   const { sourcesOf, rows } = createEventSources(db);
   const createTeller = createEventTeller(db);
@@ -41,20 +49,21 @@ export const createEventPager = (db: Connection) => {
     order: 'asc' | 'desc',
   ) => {
     const most = Math.max(16, Math.floor(rowsPerStep / sources.length));
+    const range = { after, through, order, most, mostBytes: mostBytes / sources.length };
     const found: EventRow[] = [];
     let complete = order === 'asc' ? through : after;
     let full = false;
     for (const source of sources) {
-      const batch = rows(source, day, { after, through, order, most });
-      for (const row of batch) found.push(row);
-      if (batch.length < most) continue;
-      const last = (batch.at(-1) as EventRow).sequence;
+      const batch = rows(source, day, range);
+      for (const row of batch.rows) found.push(row);
+      if (!batch.full) continue;
+      const last = (batch.rows.at(-1) as EventRow).sequence;
       complete = order === 'asc' ? Math.min(complete, last) : Math.max(complete, last);
       full = true;
     }
     const within = found.filter(({ sequence }) => (order === 'asc' ? sequence <= complete : sequence >= complete));
     within.sort((a, b) => (order === 'asc' ? a.sequence - b.sequence : b.sequence - a.sequence));
-    return { rows: within, complete, full };
+    return { rows: within, looked: found.length, complete, full };
   };
 
   return function* getEvents(query: EventQuery): Steps<EventPage> {
@@ -71,26 +80,35 @@ export const createEventPager = (db: Connection) => {
     const teller = createTeller(account);
     const events: EventPage['events'][number][] = [];
     let looked = 0;
+    let sinceYield = 0;
+    let bytes = 0;
 
     for (const day of days) {
       const present = sources.filter(({ firstDay, lastDay }) => firstDay <= day.day && day.day <= lastDay);
-      looked += present.length;
+      sinceYield += present.length;
       for (let full = present.length > 0; full; ) {
         const step = readStep(day, present, after, through, order);
         full = step.full;
-        looked += step.rows.length;
+        looked += step.looked;
+        sinceYield += step.looked;
         for (const row of step.rows) {
           if (!matches(row) || teller.isErased(row)) continue;
-          if (events.length === limit) {
+          if (events.length === limit || bytes >= mostBytes) {
             const last = (events.at(-1) as EventPage['events'][number]).sequence;
             return { events, next: last, through: last };
           }
           events.push(teller.tell(row));
+          bytes += row.attributes.length;
         }
         if (full && ascending) after = step.complete;
         if (full && !ascending) through = step.complete - 1;
-        if (looked >= rowsPerStep) {
-          looked = 0;
+        if (looked >= mostRows) {
+          const dayEnd = ascending ? day.lastSequence : day.firstSequence;
+          const reached = full ? step.complete : dayEnd;
+          return { events, next: reached, through: reached };
+        }
+        if (full || sinceYield >= rowsPerStep) {
+          sinceYield = 0;
           yield;
         }
       }

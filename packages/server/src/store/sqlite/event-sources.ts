@@ -49,6 +49,14 @@ export interface RowRange {
   readonly through: number;
   readonly order: 'asc' | 'desc';
   readonly most: number;
+  /** About so many bytes of attributes; one row may always be more. */
+  readonly mostBytes: number;
+}
+
+export interface RowBatch {
+  readonly rows: EventRow[];
+  /** Whether there may be more of them, beyond the last. */
+  readonly full: boolean;
 }
 
 export const createEventSources = (db: Connection) => {
@@ -119,13 +127,20 @@ export const createEventSources = (db: Connection) => {
       return [{ ...always, index: 'account', keys: [account] }];
     },
 
-    /** Up to `most` rows of a source on a day, in order. */
-    rows({ index, keys, ...source }: Source, day: DaySpan, { order, most, ...range }: RowRange): EventRow[] {
+    /** The next rows of a source on a day, in order, as many as the range allows at once. */
+    rows({ index, keys, ...source }: Source, day: DaySpan, range: RowRange): RowBatch {
       const after = Math.max(source.after, range.after, day.firstSequence - 1);
       const through = Math.min(source.through, range.through, day.lastSequence);
-      if (after >= through) return [];
+      const rows: EventRow[] = [];
+      if (after >= through) return { rows, full: false };
       const leading = indexes[index].byDay ? [day.day, ...keys] : keys;
-      return prepared[index][order].all(...leading, after, through, most);
+      let bytes = 0;
+      for (const row of prepared[index][range.order].iterate(...leading, after, through, range.most)) {
+        rows.push(row);
+        bytes += row.attributes.length;
+        if (bytes >= range.mostBytes) return { rows, full: true };
+      }
+      return { rows, full: rows.length === range.most };
     },
   };
 };

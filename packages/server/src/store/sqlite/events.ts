@@ -32,7 +32,7 @@ interface Against {
   readonly contact: ContactRow | null;
 }
 
-/** `{"attrID":"attrValue",…}` in the order given, whatever the IDs are called. */
+/** `{"attrID":"attrValue",…}`, whatever the IDs are called. In the order given, except that JSON.parse puts whole numbers first. */
 export const toAttributeText = (attributes: NewEvent['attributes']): string =>
   `{${attributes.map(([id, value]) => `${JSON.stringify(id)}:${JSON.stringify(value)}`).join(',')}}`;
 
@@ -53,7 +53,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
   /** A browser token's contactUUID is a handle: it stands for the user of its claim, with its token and user only. */
   const againstHandle = (batch: EventBatch, event: NewEvent, handle: string): Against => {
     const claim = claims.find(batch.account, handle);
-    if (!claim || claim.token !== batch.token) throw contacts.missing(batch.account, handle);
+    if (!claim || claim.token !== batch.token) throw contacts.missingHandle(batch.account, batch.token, handle);
     const userUUID = userUUIDOf.get(claim.user) as string;
     if (event.userUUID !== null && event.userUUID !== userUUID)
       throw new Refusal('unknown_contact', { field: 'contactUUID' });
@@ -78,7 +78,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     if (holder !== 0 && repeats.isRepeat(day, event.eventUUID, holder)) return { kept: false, duplicate: true };
     const uses = usesOf(event);
     catalogues.check(account, browser, uses);
-    catalogues.register(account, uses);
+    catalogues.register(account, browser, uses);
 
     const user = userUUID === null ? null : users.ensure(account, userUUID, receivedTime);
     const sequence = position.nextSequence();

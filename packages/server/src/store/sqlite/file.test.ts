@@ -25,6 +25,7 @@ import { StoreUnusable } from '../unusable.ts';
 import { backupDatabase } from './backup.ts';
 import { openConnection } from './connection.ts';
 import { examineDatabase } from './doctor.ts';
+import { takeLock } from './lock.ts';
 import { newestMigration } from './migrate.ts';
 
 let folder: string;
@@ -46,11 +47,14 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const open = async (role: StoreOptions['role'] = 'server', databaseURL = `sqlite:${path}`): Promise<Store> => {
+const open = async (
+  role: StoreOptions['role'] = 'server',
+  { databaseURL = `sqlite:${path}`, create = false } = {},
+): Promise<Store> => {
   const onFatal = (error: Error) => {
     throw error;
   };
-  const store = await openStore({ databaseURL, role, onFatal });
+  const store = await openStore({ databaseURL, role, create, onFatal });
   stores.push(store);
   return store;
 };
@@ -172,9 +176,9 @@ describe('a second server on the same file', () => {
   test('is refused in the same process as well, by whatever path it comes', async () => {
     const store = await open();
     expectRefusal(await open().catch((thrown: unknown) => thrown));
-    expect(await open('server', `sqlite:${folder}/./firsthand.db`).catch((thrown: unknown) => thrown)).toBeInstanceOf(
-      StoreUnusable,
-    );
+    expect(
+      await open('server', { databaseURL: `sqlite:${folder}/./firsthand.db` }).catch((thrown: unknown) => thrown),
+    ).toBeInstanceOf(StoreUnusable);
     await createSite(store);
   });
 
@@ -332,17 +336,60 @@ describe('beside a server', () => {
     expect(await site.count()).toBe(20);
   });
 
-  test('a command works where nobody serves, and makes the file where there is none', async () => {
-    const beside = await open('beside');
+  test('a command works where nobody serves, and makes the file where there is none, if that is its purpose', async () => {
+    const error = await open('beside').catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StoreUnusable);
+    expect((error as Error).message).toBe(
+      `there is no database at ${path}: firsthand serve or firsthand account create makes one`,
+    );
+    expect(readdirSync(folder)).toEqual([]);
+    const beside = await open('beside', { create: true });
     await createSite(beside);
     await close(beside);
     const store = await open();
     expect(await store.listAccounts()).toHaveLength(1);
   });
 
+  test('a command leaves an older schema as it is while a server runs on it', async () => {
+    await makeDatabase();
+    const older = newestMigration() - 1;
+    const db = new Database(path);
+    db.pragma(`user_version = ${older}`);
+    db.close();
+    const unlock = takeLock(path);
+    const error = await open('beside').catch((thrown: unknown) => thrown);
+    unlock();
+    expect(error).toBeInstanceOf(StoreUnusable);
+    expect((error as Error).message).toMatch(/older schema, and a server runs on it/);
+    const after = new Database(path, { readonly: true });
+    expect(after.pragma('user_version', { simple: true })).toBe(older);
+    after.close();
+  });
+
   test('commands may start at the same moment, where there is no file yet', async () => {
     const openers = await Promise.all([1, 2, 3, 4].map(() => openElsewhere('beside')));
     for (const { answer } of openers) expect(answer).toMatchObject({ open: true, accounts: 0 });
+  });
+});
+
+describe('a server whose threads cannot open the database', () => {
+  test('is refused with the reason, and leaves nothing open', async () => {
+    await makeDatabase();
+    const damage = (sql: string) => {
+      const db = new Database(path);
+      db.exec(sql);
+      db.close();
+    };
+    damage('ALTER TABLE erased_repeat RENAME TO lost');
+    const onFatal = vi.fn();
+    const opening = openStore({ databaseURL: `sqlite:${path}`, role: 'server', onFatal });
+    const error = await opening.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StoreUnusable);
+    expect((error as Error).message).toMatch(/cannot be served: no such table: erased_repeat/);
+    expect(onFatal).not.toHaveBeenCalled();
+    damage('ALTER TABLE lost RENAME TO erased_repeat');
+    expect(readdirSync(folder).sort()).toEqual(['firsthand.db', 'firsthand.db-lock']);
+    await (await open()).check();
   });
 });
 
@@ -418,7 +465,7 @@ describe('a backup', () => {
     const target = join(folder, 'backup.db');
     backupDatabase(path, target);
     await site.server.log({ eventUUID: 'event-after' });
-    const copy = await open('server', `sqlite:${target}`);
+    const copy = await open('server', { databaseURL: `sqlite:${target}` });
     const { events } = await copy.getEvents({ account: site.account, order: 'asc', limit: 10 });
     expect(events.map(({ eventUUID }) => eventUUID)).toEqual(['event-before']);
     expect(Object.keys(await site.owners())).toEqual(['event-before', 'event-after']);

@@ -37,7 +37,9 @@ export const ensureFile = (path: string): void => {
 };
 
 const refuseForeign = (path: string): void => {
-  if (statSync(path).size === 0) {
+  const file = statSync(path);
+  if (file.isDirectory()) throw new StoreUnusable(`${path} is a folder: DATABASE_URL must name a file`);
+  if (file.size === 0) {
     throw new StoreUnusable(`${path} is empty, which a Firsthand database never is: move it away, or restore a backup`);
   }
   const found = readHeader(path);
@@ -58,7 +60,10 @@ const readHeader = (path: string) => {
       db.close();
     }
   } catch (cause) {
-    throw new StoreUnusable(`${path} cannot be read as a database: ${(cause as Error).message}`, { cause });
+    throw new StoreUnusable(
+      `${path} cannot be read as a database: ${(cause as Error).message} (is it damaged, its folder read-only, or the disk full?)`,
+      { cause },
+    );
   }
 };
 

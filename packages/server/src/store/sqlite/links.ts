@@ -5,7 +5,7 @@ import { Refusal } from '../../refusal.ts';
 import type { LinkSelection, Store } from '../store.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
-import type { ContactRow } from './contact-finder.ts';
+import { type ContactRow, claimName } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
 import { createMergeReader } from './merges.ts';
 import type { Position } from './position.ts';
@@ -38,8 +38,8 @@ export const createLinkWriter = (
     'SELECT s.erased FROM statement s JOIN user u ON u.user = s.user WHERE s.sequence = ? AND u.account = ?',
   );
   const voidClaimed = db.prepare(`
-    UPDATE statement SET voided = @voided
-    WHERE token = @token AND time >= @from AND time < @to AND voided <> @voided
+    UPDATE statement SET voided = @after
+    WHERE token = @token AND time >= @from AND time < @to AND voided = @before
       AND claim IS NOT NULL AND NOT verified AND NOT erased
       AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.claim = statement.claim AND c.accepted AND NOT c.voided)`);
   const findToken = db
@@ -79,8 +79,8 @@ export const createLinkWriter = (
   const claimOf = (account: number, claimID: string) => {
     const claim = claims.find(account, claimID);
     if (claim) return claim;
-    const { code } = contacts.missing(account, claimID);
-    throw new Refusal(code === 'erased_contact' ? code : 'unknown_claim', { field: 'claimID' });
+    const erased = contacts.findErasure(account, claimName(claimID)) !== undefined;
+    throw new Refusal(erased ? 'erased_contact' : 'unknown_claim', { field: 'claimID' });
   };
   const answeringUUID = (contact: number) => (contacts.get(merges.follow(contact)) as ContactRow).contactUUID;
 
@@ -108,7 +108,9 @@ export const createLinkWriter = (
       const token = findToken.get(account, links.tokenID);
       if (token === undefined) throw new Refusal('unknown_token', { field: 'tokenID' });
       const { from = 0, to = Number.MAX_SAFE_INTEGER } = links;
-      return voidClaimed.run({ voided, token, from, to }).changes;
+      // Marked as 2, so that restoring them leaves alone what was voided one by one.
+      const [before, after] = restore ? [2, 0] : [0, 2];
+      return voidClaimed.run({ before, after, token, from, to }).changes;
     },
 
     acceptClaim({ account, claimID, time }: RequestOf<'acceptClaim'>) {

@@ -3,24 +3,32 @@ import Database from 'better-sqlite3';
 import { StoreUnusable } from '../unusable.ts';
 import { codeOf } from './connection.ts';
 
+/** For as long somebody may hold the lock who only looks whether it can be had: `firsthand doctor`, another command. */
+const patienceMilliseconds = 250;
+
 /**
- * Takes the lock of the database at `path`, and answers how to let go of it; throws StoreUnusable when another server
- * has it. The lock is a companion database that is held in an exclusive transaction: the operating system lets go of it
- * however the process ends, which no PID file can say.
+ * Takes the lock of the database at `path`, and answers how to let go of it, or undefined when another process has it.
+ * The lock is a companion database that is held in an exclusive transaction: the operating system lets go of it however
+ * the process ends, which no PID file can say.
  */
-export const takeLock = (path: string): (() => void) => {
-  const lock = new Database(`${path}-lock`, { timeout: 0 });
+export const tryLock = (path: string): (() => void) | undefined => {
+  const lock = new Database(`${path}-lock`, { timeout: patienceMilliseconds });
   try {
     lock.pragma('journal_mode = DELETE');
     lock.exec('BEGIN EXCLUSIVE');
+    return () => lock.close();
   } catch (cause) {
     lock.close();
-    if (codeOf(cause) !== 'SQLITE_BUSY') {
-      throw new StoreUnusable(`${path}-lock cannot be locked: ${(cause as Error).message}`, { cause });
-    }
-    throw new StoreUnusable(
-      `${path} is being served already: one server for a file (stop it, or use another DATABASE_URL)`,
-    );
+    if (codeOf(cause) === 'SQLITE_BUSY') return undefined;
+    throw new StoreUnusable(`${path}-lock cannot be locked: ${(cause as Error).message}`, { cause });
   }
-  return () => lock.close();
+};
+
+/** Takes the lock, or throws StoreUnusable when another server has it. */
+export const takeLock = (path: string): (() => void) => {
+  const unlock = tryLock(path);
+  if (unlock) return unlock;
+  throw new StoreUnusable(
+    `${path} is being served already: one server for a file (stop it, or use another DATABASE_URL)`,
+  );
 };

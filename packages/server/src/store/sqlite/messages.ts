@@ -1,6 +1,6 @@
 /** What passes between the threads of a store. Errors travel as plain objects: a clone of one loses its class. */
 import { Refusal } from '../../refusal.ts';
-import type { Call } from './engine.ts';
+import type { Call } from './calls.ts';
 import type { Outcome } from './transaction.ts';
 
 export interface Request {
@@ -13,8 +13,14 @@ export type PlainOutcome =
   | { readonly refusal: ConstructorParameters<typeof Refusal> }
   | { readonly fault: { readonly message: string; readonly stack: string | undefined; readonly code: unknown } };
 
-/** `fatal`: nothing that was asked since is known to be kept, and nothing more will be. */
-export type Reply = { readonly id: number; readonly outcomes: readonly PlainOutcome[] } | { readonly fatal: string };
+/**
+ * `ready`: the database is open. `fatal`: it can't be opened, or nothing that was asked since is known to be kept, and
+ * nothing more will be.
+ */
+export type Reply =
+  | { readonly ready: true }
+  | { readonly id: number; readonly outcomes: readonly PlainOutcome[] }
+  | { readonly fatal: string };
 
 export const toPlain = (outcome: Outcome): PlainOutcome => {
   if ('value' in outcome) return outcome;

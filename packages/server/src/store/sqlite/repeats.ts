@@ -6,6 +6,13 @@ import type { Connection } from './connection.ts';
 /** Minus the contact, for an event without a user; else the user. */
 export type Holder = number;
 
+/** What a requestUUID is known by: another token, or another user, may use the same. */
+export interface SentRequest {
+  readonly requestUUID: string;
+  readonly token: number;
+  readonly user: number;
+}
+
 interface RequestRow {
   readonly contact: number;
   readonly claim: number | null;
@@ -25,25 +32,27 @@ export const createRepeats = (db: Connection) => {
   const insertErased = db.prepare('INSERT OR IGNORE INTO erased_repeat (day, hash) VALUES (?, ?)');
   const erase = db.prepare('DELETE FROM event_repeat WHERE day = ? AND eventUUID = ? AND holder = ?');
   const selectRequest = db.prepare<unknown[], RequestRow>(
-    `SELECT contact, claim, existed FROM request_repeat WHERE day IN (${days}) AND requestUUID = ? AND user = ?`,
+    `SELECT contact, claim, existed FROM request_repeat WHERE day IN (${days}) AND requestUUID = ? AND token = ? AND user = ?`,
   );
-  const insertRequest = db.prepare('INSERT INTO request_repeat VALUES (?, ?, ?, ?, ?, ?)');
-  const requestsOf = db.prepare<[number], { day: number; requestUUID: string; user: number }>(
-    'SELECT day, requestUUID, user FROM request_repeat WHERE contact = ?',
+  const insertRequest = db.prepare('INSERT INTO request_repeat VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const requestsOf = db.prepare<[number], SentRequest & { day: number }>(
+    'SELECT day, requestUUID, token, user FROM request_repeat WHERE contact = ?',
   );
   const eraseRequests = db.prepare('DELETE FROM request_repeat WHERE contact = ?');
   const forget = [
     ['event_repeat', 'day, eventUUID, holder'],
     ['erased_repeat', 'day, hash'],
-    ['request_repeat', 'day, requestUUID, user'],
+    ['request_repeat', 'day, requestUUID, token, user'],
   ].map(([table, key]) =>
     db.prepare(`DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE day < ? LIMIT ?)`),
   );
   const secret = db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer;
 
   const recentDays = (day: number) => Array.from({ length: limits.repeatDays + 1 }, (_, back) => day - back);
-  const hash = (kind: 'event' | 'request', uuid: string, holder: Holder) =>
-    createHmac('sha256', secret).update(`${kind}\n${holder}\n${uuid}`).digest().subarray(0, 16);
+  const hash = (...parts: readonly (string | number)[]) =>
+    createHmac('sha256', secret).update(parts.join('\n')).digest().subarray(0, 16);
+  const eventHash = (eventUUID: string, holder: Holder) => hash('event', holder, eventUUID);
+  const requestHash = ({ requestUUID, token, user }: SentRequest) => hash('request', token, user, requestUUID);
   const isErased = (recent: number[], hashed: Buffer) =>
     anyErased.get() !== undefined && selectErased.get(...recent, hashed) !== undefined;
 
@@ -51,33 +60,31 @@ export const createRepeats = (db: Connection) => {
     isRepeat: (day: number, eventUUID: string, holder: Holder): boolean => {
       const recent = recentDays(day);
       if (select.get(...recent, eventUUID, holder) !== undefined) return true;
-      return isErased(recent, hash('event', eventUUID, holder));
+      return isErased(recent, eventHash(eventUUID, holder));
     },
     remember: (day: number, eventUUID: string, holder: Holder) => {
       insert.run(day, eventUUID, holder);
     },
     /** From here on only a hash tells that this eventUUID was sent. */
     erase: (day: number, eventUUID: string, holder: Holder) => {
-      if (erase.run(day, eventUUID, holder).changes > 0) insertErased.run(day, hash('event', eventUUID, holder));
+      if (erase.run(day, eventUUID, holder).changes > 0) insertErased.run(day, eventHash(eventUUID, holder));
     },
     /** What came of a request that was sent before; 'erased' when that is gone with its contact. */
-    findRequest: (day: number, requestUUID: string, user: number): RequestRow | 'erased' | undefined => {
+    findRequest: (day: number, request: SentRequest): RequestRow | 'erased' | undefined => {
       const recent = recentDays(day);
-      const found = selectRequest.get(...recent, requestUUID, user);
-      return found ?? (isErased(recent, hash('request', requestUUID, user)) ? 'erased' : undefined);
+      const found = selectRequest.get(...recent, request.requestUUID, request.token, request.user);
+      return found ?? (isErased(recent, requestHash(request)) ? 'erased' : undefined);
     },
     rememberRequest: (
       day: number,
-      request: { requestUUID: string; user: number; contact: number; claim: number | null; existed: boolean },
+      { requestUUID, token, user }: SentRequest,
+      { contact, claim, existed }: { contact: number; claim: number | null; existed: boolean },
     ) => {
-      const { requestUUID, user, contact, claim, existed } = request;
-      insertRequest.run(day, requestUUID, user, contact, claim, Number(existed));
+      insertRequest.run(day, requestUUID, token, user, contact, claim, Number(existed));
     },
     /** From here on only hashes tell that this contact was created by these requests. */
     eraseRequests: (contact: number) => {
-      for (const { day, requestUUID, user } of requestsOf.all(contact)) {
-        insertErased.run(day, hash('request', requestUUID, user));
-      }
+      for (const { day, ...request } of requestsOf.all(contact)) insertErased.run(day, requestHash(request));
       eraseRequests.run(contact);
     },
     /** Lets go of up to `most` of what is older than the days that are asked; answers whether there may be more. */

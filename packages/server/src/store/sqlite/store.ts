@@ -1,50 +1,21 @@
 /** The store on SQLite: one thread writes, others read, and the main thread only looks up tokens. */
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Store } from '../store.ts';
+import { StoreUnusable } from '../unusable.ts';
 import { createAccess } from './access.ts';
+import { askingAll, type Call, readNames, writeNames } from './calls.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { createReadEngine, createWriteEngine } from './engine.ts';
 import { ensureFile } from './file.ts';
-import { takeLock } from './lock.ts';
+import { takeLock, tryLock } from './lock.ts';
 import { fromPlain, toPlain } from './messages.ts';
-import { migrate } from './migrate.ts';
-import { startThread } from './thread.ts';
+import { migrate, newestMigration } from './migrate.ts';
+import { type StartedThread, startThread } from './thread.ts';
 import { createWriteQueue } from './write-queue.ts';
 
-const writes = [
-  'createAccount',
-  'updateAccount',
-  'createToken',
-  'revokeToken',
-  'logEvents',
-  'createContact',
-  'updateContact',
-  'linkUser',
-  'unlinkUser',
-  'voidLinks',
-  'acceptClaim',
-  'voidClaim',
-  'mergeContact',
-  'unmergeContact',
-  'eraseContact',
-  'deleteEventsBefore',
-] as const;
-
-const reads = [
-  'listAccounts',
-  'findAccount',
-  'findProofKeys',
-  'getAccount',
-  'getContact',
-  'searchContact',
-  'getEvents',
-  'countEvents',
-  'getEventDefinitions',
-  'check',
-] as const;
-
-type Ask = (call: { name: string; request: unknown }) => Promise<unknown>;
+type Ask = (call: Call) => Promise<unknown>;
 
 /** A Store from what writes, what reads and what looks up tokens. */
 const assemble = (parts: {
@@ -55,18 +26,16 @@ const assemble = (parts: {
   close: () => Promise<void>;
 }): Store => {
   const { findAccess } = createAccess(parts.access);
-  const through = (ask: Ask, names: readonly string[]) =>
-    Object.fromEntries(names.map((name) => [name, (request: unknown) => ask({ name, request })]));
   return {
-    ...through(parts.write, writes),
-    ...through(parts.read, reads),
+    ...askingAll(writeNames, parts.write),
+    ...askingAll(readNames, parts.read),
     findAccess: async (tokenHash) => findAccess(tokenHash),
     onCommit(listener) {
       parts.listeners.add(listener);
       return () => parts.listeners.delete(listener);
     },
     close: parts.close,
-  } as Partial<Store> as Store;
+  };
 };
 
 /** One connection on this thread for all: in memory, and for the `firsthand` command beside a running server. */
@@ -100,52 +69,87 @@ export const openMemoryStore = (): Store => {
   return onThisThread(db);
 };
 
-/** Next to a server that may be running: takes no lock. For accounts, tokens and reads. */
-export const openBeside = (path: string): Store => {
+/**
+ * Next to a server that may be running: takes no lock. For accounts, tokens and reads. Only with `create` is a database
+ * made where there is none: a path that was mistyped must not look like an empty one.
+ */
+export const openBeside = (path: string, { create }: { create: boolean }): Store => {
+  if (!create && !existsSync(path)) {
+    throw new StoreUnusable(`there is no database at ${path}: firsthand serve or firsthand account create makes one`);
+  }
   ensureFile(path);
   const db = openConnection(path, 'write');
-  migrate(db, path);
-  return onThisThread(db);
+  try {
+    if (db.pragma('user_version', { simple: true }) !== newestMigration()) migrateUnserved(db, path);
+    return onThisThread(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 };
 
-/** As the one server of a file. `onFatal` is called when it can't be known what is on the disk: end the process. */
+/** Under the lock: a server that runs knows only the schema that it has found. */
+const migrateUnserved = (db: Connection, path: string): void => {
+  const unlock = tryLock(path);
+  if (!unlock) {
+    throw new StoreUnusable(
+      `${path} has an older schema, and a server runs on it: restart that with this Firsthand first`,
+    );
+  }
+  try {
+    migrate(db, path);
+  } finally {
+    unlock();
+  }
+};
+
+const migrateFile = (path: string): void => {
+  const db = openConnection(path, 'write');
+  try {
+    migrate(db, path);
+  } finally {
+    db.close();
+  }
+};
+
+/**
+ * As the one server of a file; throws StoreUnusable when it can't be. `onFatal` is called when it can't be known any more
+ * what is on the disk: end the process.
+ */
 export const openServing = async (path: string, onFatal: (error: Error) => void): Promise<Store> => {
   ensureFile(path);
-  const unlock = takeLock(path);
+  /** What is open, the lock first: closed in the opposite order. */
+  const opened: (() => unknown)[] = [takeLock(path)];
+  const closeAll = async () => {
+    for (const close of opened.splice(0).reverse()) await close();
+  };
+  const start = (file: string): StartedThread => {
+    const thread = startThread(new URL(file, import.meta.url), path, onFatal);
+    opened.push(() => thread.close());
+    return thread;
+  };
   try {
-    const db = openConnection(path, 'write');
-    migrate(db, path);
-    db.close();
+    migrateFile(path);
     const listeners = new Set<() => void>();
-    const writer = startThread(new URL('./writer-thread.ts', import.meta.url), path, onFatal);
-    const readers = Array.from({ length: Math.max(1, Math.min(4, availableParallelism() - 1)) }, () =>
-      startThread(new URL('./reader-thread.ts', import.meta.url), path, onFatal),
-    );
+    const writer = start('./writer-thread.ts');
+    const readerCount = Math.max(1, Math.min(4, availableParallelism() - 1));
+    const readers = Array.from({ length: readerCount }, () => start('./reader-thread.ts'));
+    await Promise.all([writer, ...readers].map(({ ready }) => ready));
     const access = openConnection(path, 'read');
+    opened.push(() => access.close());
     let turn = 0;
     const read: Ask = (call) => {
       turn = (turn + 1) % readers.length;
-      return (readers[turn] as (typeof readers)[number]).send([call])[0] as Promise<unknown>;
+      return (readers[turn] as StartedThread).send([call])[0] as Promise<unknown>;
     };
     const queue = createWriteQueue(writer, () => {
       for (const listener of listeners) listener();
     });
-    await Promise.all(readers.map((reader) => reader.send([{ name: 'check', request: undefined }])[0]));
-    return assemble({
-      write: queue.ask,
-      read,
-      access,
-      listeners,
-      async close() {
-        await queue.drain();
-        await Promise.all(readers.map((reader) => reader.close()));
-        access.close();
-        await writer.close();
-        unlock();
-      },
-    });
+    opened.push(() => queue.drain());
+    return assemble({ write: queue.ask, read, access, listeners, close: closeAll });
   } catch (error) {
-    unlock();
-    throw error;
+    await closeAll();
+    if (error instanceof StoreUnusable) throw error;
+    throw new StoreUnusable(`${path} cannot be served: ${(error as Error).message}`, { cause: error });
   }
 };

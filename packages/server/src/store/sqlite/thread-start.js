@@ -1,6 +1,13 @@
 /** Where a thread begins: Node 20 runs TypeScript in a thread only when the loader is registered from inside it. */
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { register } from 'tsx/esm/api';
 
-register();
-await import(workerData.file);
+try {
+  register();
+  await import(workerData.file);
+  parentPort.postMessage({ ready: true });
+} catch (error) {
+  // Said as text: a SqliteError loses its message on the way to another thread.
+  parentPort.postMessage({ fatal: String(error?.message ?? error) });
+  parentPort.close();
+}

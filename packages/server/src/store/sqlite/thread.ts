@@ -1,7 +1,7 @@
 /** A thread seen from the main one. */
 import { Worker } from 'node:worker_threads';
 import { Refusal } from '../../refusal.ts';
-import type { Call } from './engine.ts';
+import type { Call } from './calls.ts';
 import { fromPlain, type Reply, type Request } from './messages.ts';
 
 export interface Thread {
@@ -11,18 +11,31 @@ export interface Thread {
   close(): Promise<void>;
 }
 
+export interface StartedThread extends Thread {
+  /** Resolves when the thread has opened the database; rejects with the reason when it can't. */
+  readonly ready: Promise<void>;
+}
+
 interface Waiting {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
 
-export const startThread = (file: URL, path: string, onFatal: (error: Error) => void): Thread => {
+/** `onFatal` is told why a thread has ended that was ready, and was not closed. */
+export const startThread = (file: URL, path: string, onFatal: (error: Error) => void): StartedThread => {
   const start = new URL('./thread-start.js', import.meta.url);
   const worker = new Worker(start, { workerData: { file: file.href, path }, execArgv: [] });
   const waiting = new Map<number, Waiting[]>();
   let lastID = 0;
   let ended: Error | undefined;
   let closing = false;
+  let opened = false;
+  let open = () => {};
+  let failToOpen = (_: Error) => {};
+  const ready = new Promise<void>((resolve, reject) => {
+    open = resolve;
+    failToOpen = reject;
+  });
 
   const end = (error: Error) => {
     if (ended) return;
@@ -30,7 +43,8 @@ export const startThread = (file: URL, path: string, onFatal: (error: Error) => 
     for (const calls of waiting.values())
       for (const { reject } of calls) reject(new Refusal('not_kept', { cause: error }));
     waiting.clear();
-    if (!closing) onFatal(error);
+    if (!opened) failToOpen(error);
+    else if (!closing) onFatal(error);
   };
 
   const exited = new Promise<void>((resolve) => {
@@ -42,6 +56,10 @@ export const startThread = (file: URL, path: string, onFatal: (error: Error) => 
   worker.on('error', end);
   worker.on('message', (reply: Reply) => {
     if ('fatal' in reply) return end(new Error(reply.fatal));
+    if ('ready' in reply) {
+      opened = true;
+      return open();
+    }
     const calls = waiting.get(reply.id);
     waiting.delete(reply.id);
     reply.outcomes.forEach((outcome, index) => {
@@ -54,6 +72,7 @@ export const startThread = (file: URL, path: string, onFatal: (error: Error) => 
   });
 
   return {
+    ready,
     send(calls) {
       if (ended || closing) return calls.map(() => Promise.reject(new Refusal('not_kept', { cause: ended })));
       lastID += 1;

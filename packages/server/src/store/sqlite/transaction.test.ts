@@ -3,8 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { newAccount, newContact, newEvent, newToken } from '../../../test/fixtures/store.ts';
 import { Refusal } from '../../refusal.ts';
 import type { NewAccount } from '../store.ts';
+import type { Call } from './calls.ts';
 import { type Connection, openConnection } from './connection.ts';
-import { type Call, createReadEngine, createWriteEngine, type ReadEngine, type WriteEngine } from './engine.ts';
+import { createReadEngine, createWriteEngine, type ReadEngine, type WriteEngine } from './engine.ts';
 import { migrate } from './migrate.ts';
 import type { Outcome } from './transaction.ts';
 

@@ -34,18 +34,22 @@ export const createTransactions = (
   const mark = db.prepare('SAVEPOINT call');
   const release = db.prepare('RELEASE call');
   const undo = db.prepare('ROLLBACK TO call');
+  const changes = db.prepare<[], number>('SELECT total_changes()').pluck();
 
   const attempt = (call: () => unknown): Outcome => {
     mark.run();
+    const before = changes.get();
     try {
       const value = call();
       release.run();
       return { value };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
+      // Most are refused before they write: then what is held in memory is still true, and dear to read again.
+      const wrote = changes.get() !== before;
       undo.run();
       release.run();
-      for (const part of pending) part.undo?.();
+      if (wrote) for (const part of pending) part.undo?.();
       return { error };
     }
   };

@@ -14,7 +14,7 @@ export interface Users extends Pending {
   seenOn(user: User, day: number): void;
 }
 
-/** Users that were met lately stay in memory; beyond this the one met longest ago is let go. */
+/** Users that were met lately stay in memory; beyond this the one that was met first is let go. */
 const mostRemembered = 50_000;
 
 export const createUsers = (db: Connection): Users => {

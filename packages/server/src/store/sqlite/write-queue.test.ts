@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { newEvent } from '../../../test/fixtures/store.ts';
-import type { Call } from './engine.ts';
+import { newContact, newEvent } from '../../../test/fixtures/store.ts';
+import type { Call } from './calls.ts';
 import type { Thread } from './thread.ts';
 import { createWriteQueue, mostWaitingBytes } from './write-queue.ts';
 
@@ -35,6 +35,10 @@ const large: Call = {
   name: 'logEvents',
   request: { events: Array.from({ length: 100 }, () => newEvent({ attributes: [['note', 'x'.repeat(2_000)]] })) },
 };
+const largeContact: Call = {
+  name: 'createContact',
+  request: newContact({ attributes: Array.from({ length: 100 }, (_, nth) => [`note-${nth}`, 'x'.repeat(2_000)]) }),
+};
 
 describe('writes', () => {
   test('of one turn go together, and what arrives while two commits are under way goes into the third', async () => {
@@ -56,7 +60,10 @@ describe('writes', () => {
     expect(await Promise.all(asked)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
-  test('are refused beyond what may wait, and taken again when there is room', async () => {
+  test.each([
+    ['logEvents', large],
+    ['createContact', largeContact],
+  ])('are refused beyond what may wait, and taken again when there is room: %s', async (_, large) => {
     const { thread, answerNext } = createThread();
     const { ask } = createWriteQueue(thread, () => {});
     const asked: Promise<unknown>[] = [];
@@ -68,6 +75,7 @@ describe('writes', () => {
     }
     expect(refused).toHaveBeenCalledWith(expect.objectContaining({ code: 'not_kept', retryAfterSeconds: 1 }));
     expect(asked.length * 400_000).toBeGreaterThan(mostWaitingBytes / 2);
+    expect(asked.length * 400_000).toBeLessThan(mostWaitingBytes * 2);
     await turn();
     await answerNext();
     await Promise.all(asked);

@@ -1,7 +1,6 @@
 /** Group commit: what arrives while a commit is under way goes together into the next one. */
 import { Refusal } from '../../refusal.ts';
-import type { EventBatch } from '../store.ts';
-import type { Call } from './engine.ts';
+import type { Call } from './calls.ts';
 import type { Thread } from './thread.ts';
 
 /** What may wait for a commit, about. Beyond it the answer is 503, so that memory stays bounded on the slowest disk. */
@@ -17,16 +16,18 @@ interface Queued {
   readonly reject: (error: unknown) => void;
 }
 
-/** About what a call holds in memory while it waits. */
-const bytesOf = ({ name, request }: Call): number => {
-  if (name !== 'logEvents') return 2_048;
-  let bytes = 256;
-  for (const { attributes } of (request as EventBatch).events) {
-    bytes += 256;
-    for (const [id, value] of attributes) bytes += 64 + 2 * (id.length + value.length);
-  }
+/** About what a value holds in memory. */
+const bytesOf = (value: unknown): number => {
+  if (typeof value === 'string') return 32 + 2 * value.length;
+  if (typeof value !== 'object' || value === null) return 8;
+  let bytes = 64;
+  if (Array.isArray(value)) for (const entry of value) bytes += bytesOf(entry);
+  else for (const name in value) bytes += bytesOf((value as Record<string, unknown>)[name]);
   return bytes;
 };
+
+/** What a call holds beside its request: its promises, its place in the queue. */
+const bytesPerCall = 512;
 
 export interface WriteQueue {
   ask(call: Call): Promise<unknown>;
@@ -68,7 +69,7 @@ export const createWriteQueue = (thread: Thread, onCommit: () => void): WriteQue
 
   return {
     ask(call) {
-      const bytes = bytesOf(call);
+      const bytes = bytesPerCall + bytesOf(call.request);
       if (waitingBytes + bytes > mostWaitingBytes)
         return Promise.reject(new Refusal('not_kept', { retryAfterSeconds: 1 }));
       waitingBytes += bytes;

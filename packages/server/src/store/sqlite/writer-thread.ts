@@ -5,7 +5,7 @@ import { createWriteEngine } from './engine.ts';
 import { type Reply, type Request, toPlain } from './messages.ts';
 
 const port = parentPort as NonNullable<typeof parentPort>;
-const db = openConnection((workerData as { path: string }).path, 'write');
+const db = openConnection((workerData as { path: string }).path, 'serve');
 const engine = createWriteEngine(db);
 
 /** Ends the thread when it can no longer be known what is on the disk. */

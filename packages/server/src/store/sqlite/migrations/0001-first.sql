@@ -43,8 +43,9 @@ CREATE TABLE catalogue (
   kind TEXT NOT NULL CHECK (kind IN ('profile', 'tag', 'attr', 'event')),
   id TEXT NOT NULL,
   name TEXT NOT NULL,
-  browser INTEGER NOT NULL, -- may a browser token use it
-  type TEXT NOT NULL,       -- of attributes
+  browser INTEGER NOT NULL,   -- may a browser token use it
+  byBrowser INTEGER NOT NULL, -- listed on a browser token's word only: makes room when the account names others
+  type TEXT NOT NULL,         -- of attributes
   PRIMARY KEY (account, kind, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -110,7 +111,7 @@ CREATE TABLE claim (
   createdTime INTEGER NOT NULL,
   updatedTime INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX claim_by_contact ON claim (contact);
+CREATE INDEX claim_by_contact ON claim (contact, voided, accepted DESC);
 CREATE INDEX claim_by_user ON claim (user, contact);
 
 -- From `sequence` on, the user is the contact; with none, nobody known.
@@ -119,7 +120,7 @@ CREATE TABLE statement (
   user INTEGER NOT NULL REFERENCES user,
   contact INTEGER REFERENCES contact,
   verified INTEGER NOT NULL, -- by more than the claim that made it
-  voided INTEGER NOT NULL,   -- by voidLink; a voided claim voids what it made as well
+  voided INTEGER NOT NULL,   -- by voidLink: 1 by itself, 2 with its token's; a voided claim voids what it made as well
   claim INTEGER REFERENCES claim,
   token INTEGER NOT NULL REFERENCES token,
   erased INTEGER NOT NULL,   -- named a contact that was erased: an unlink for good
@@ -160,11 +161,12 @@ CREATE TABLE event_repeat (
 CREATE TABLE request_repeat (
   day INTEGER NOT NULL,
   requestUUID TEXT NOT NULL,
+  token INTEGER NOT NULL,
   user INTEGER NOT NULL,
   contact INTEGER NOT NULL,
   claim INTEGER,
   existed INTEGER NOT NULL,
-  PRIMARY KEY (day, requestUUID, user)
+  PRIMARY KEY (day, requestUUID, token, user)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX request_repeat_by_contact ON request_repeat (contact);
 

@@ -1,10 +1,4 @@
-const secrets = [
-  [/\b(browser|server|operator)_[\w-]+/g, '$1_…'],
-  [/[^\s"'`<>(),;=]+@[^\s"'`<>(),;]+/g, '…@…'],
-  [/\?[^\s"'`]+/g, '?…'],
-] as const;
-
-const scrub = (text: string) => secrets.reduce((kept, [secret, trace]) => kept.replace(secret, trace), text);
+import { scrub } from './scrub.ts';
 
 /**
  * What may be logged of an error: its name, code and stack, causes included. A database's error carries the row that it

@@ -1,0 +1,17 @@
+import pino from 'pino';
+import { expect, test } from 'vitest';
+import { hashToken } from './ingest/token.ts';
+import { registerOperatorToken } from './operator-token.ts';
+import { openStore } from './store/open.ts';
+
+test('says so when OPERATOR_TOKEN was revoked', async () => {
+  const store = await openStore({ databaseURL: 'sqlite::memory:', role: 'server', onFatal: () => {} });
+  const text = 'operator_of-a-test-0123456789abc';
+  const register = () => registerOperatorToken(store, text, { log: pino({ level: 'silent' }), time: 1 });
+  await register();
+  await register();
+  const { tokenID } = (await store.findAccess(hashToken(text))) ?? {};
+  await store.revokeToken({ account: null, tokenID: tokenID as string, time: 2 });
+  await expect(register()).rejects.toThrow('OPERATOR_TOKEN names a token that was revoked');
+  await store.close();
+});

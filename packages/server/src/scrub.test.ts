@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { scrub } from './scrub.ts';
+
+describe('what is written to a log', () => {
+  it.each([
+    ['a token', 'refused server_0123456789abcdefghijklmn', 'refused server_…'],
+    ['a token with dashes', 'refused "browser_-a_b-c"', 'refused "browser_…"'],
+    ['an e-mail address', 'no <ada.lovelace+x@shop.example>, sorry', 'no <…@…>, sorry'],
+    ['an e-mail address of another script', 'no jürgen@müller.example', 'no …@…'],
+    ['an e-mail address in a host of one word', 'no ada@localhost', 'no …@…'],
+    ['an e-mail address after an equals sign', 'Key (address)=(ada@shop.example)', 'Key (address)=(…@…)'],
+    ['a query string', 'GET /logEvent?userUUID=abc&limit=1 failed', 'GET /logEvent?… failed'],
+    ['a query string without a path', 'parameters: ?userUUID=abc', 'parameters: ?…'],
+    ['a query string with a backslash, once it is JSON', JSON.stringify('/x?a=\\secret'), '"/x?…"'],
+  ])('holds no %s', (_, text, left) => {
+    expect(scrub(text)).toBe(left);
+    expect(scrub(left)).toBe(left);
+  });
+
+  it.each([
+    ['where in the program it was', 'at f (file:///srv/node_modules/@hono/node-server/dist/index.js:12:34)'],
+    ['a question', 'is it there? "why?" it asked'],
+  ])('still says %s', (_, text) => {
+    expect(scrub(text)).toBe(text);
+  });
+
+  it.each(['"', '\\', '\n', '/x?a="b"', 'ada@shop.example"', 'server_abc\\', '/x?\\"'])('stays JSON: %j', (text) => {
+    const line = JSON.stringify({ msg: text, port: 3000 });
+    expect(JSON.parse(scrub(line))).toMatchObject({ port: 3000 });
+  });
+});

@@ -1,0 +1,11 @@
+/** Quotes and backslashes end a match, so that a line of JSON stays one; only an escaped backslash does not. */
+const secrets = [
+  [/\b(browser|server|operator)_[\w-]+/g, '$1_…'],
+  // Neither slash nor colon: the path of a package (node_modules/@hono/…) is no e-mail address.
+  [/[^\s"'`\\<>(),;:=/]+@[^\s"'`\\<>(),;:/]+/g, '…@…'],
+  [/\?(?:[^\s"'`\\]|\\\\)+/g, '?…'],
+] as const;
+
+/** A text or line of a log without what must never stand in one: tokens, e-mail addresses, query strings. */
+export const scrub = (text: string): string =>
+  secrets.reduce((kept, [secret, trace]) => kept.replace(secret, trace), text);

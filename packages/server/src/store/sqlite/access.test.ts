@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { newAccount, newToken } from '../../../test/fixtures/store.ts';
+import { createAccess } from './access.ts';
+import { openConnection } from './connection.ts';
+import { createWriteEngine } from './engine.ts';
+import { migrate } from './migrate.ts';
+
+test('a token that was revoked while the database was busy works no more when it is free', () => {
+  const db = openConnection(':memory:', 'write');
+  migrate(db, ':memory:');
+  const engine = createWriteEngine(db);
+  const token = newToken('server');
+  engine.write([{ name: 'createAccount', request: newAccount({ tokens: [token] }) }]);
+
+  // As another connection, which is told of a commit once, by data_version, and finds the database busy just then.
+  let data = 1;
+  let busy = false;
+  const reader = {
+    readonly: true,
+    prepare: (sql: string) => {
+      if (/data_version/.test(sql)) return { pluck: () => ({ get: () => data }) };
+      const statement = db.prepare(sql);
+      if (!/SELECT access/.test(sql)) return statement;
+      statement.pluck();
+      return {
+        pluck: () => ({
+          get: () => {
+            if (busy) throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+            return statement.get();
+          },
+        }),
+      };
+    },
+  };
+  const { findAccess } = createAccess(reader as never);
+  expect(findAccess(token.hash)).toBeDefined();
+  engine.write([{ name: 'revokeToken', request: { account: 1, tokenID: token.tokenID, time: 1 } }]);
+  data += 1;
+  busy = true;
+  expect(() => findAccess(token.hash)).toThrow('locked');
+  busy = false;
+  expect(findAccess(token.hash)).toBeUndefined();
+});

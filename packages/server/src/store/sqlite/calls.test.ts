@@ -1,0 +1,23 @@
+import { beforeEach, expect, test } from 'vitest';
+import { type Connection, openConnection } from './connection.ts';
+import { createReadEngine, createWriteEngine } from './engine.ts';
+import { migrate } from './migrate.ts';
+
+let db: Connection;
+beforeEach(() => {
+  db = openConnection(':memory:', 'write');
+  migrate(db, ':memory:');
+});
+
+test.each(['logEvent', 'listAccounts', 'toString'])('a write that there is none of is not acknowledged: %s', (name) => {
+  const [outcome] = createWriteEngine(db).write([{ name, request: undefined }]);
+  expect(outcome).toEqual({ error: new TypeError(`the store has no operation ${name} here`) });
+});
+
+test.each(['getAccounts', 'logEvents', 'toString'])(
+  'a read that there is none of is not answered: %s',
+  async (name) => {
+    const read = createReadEngine(db)({ name, request: undefined });
+    await expect(read).rejects.toThrow(`the store has no operation ${name} here`);
+  },
+);

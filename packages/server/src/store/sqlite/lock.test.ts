@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { StoreUnusable } from '../unusable.ts';
+import { takeLock } from './lock.ts';
+
+const newPath = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'firsthand.db');
+};
+
+/** Another process has the lock, and lets go of it some time after it has said so. */
+const holdElsewhere = (path: string, milliseconds: number) => {
+  const script = `
+    const Database = require(${JSON.stringify(createRequire(import.meta.url).resolve('better-sqlite3'))});
+    const lock = new Database(${JSON.stringify(`${path}-lock`)});
+    lock.exec('BEGIN EXCLUSIVE');
+    console.log('held');
+    setTimeout(() => lock.close(), ${milliseconds});`;
+  const child = execFile(process.execPath, ['-e', script]);
+  onTestFinished(() => void child.kill());
+  return new Promise((resolve) => child.stdout?.once('data', resolve));
+};
+
+test('a lock that is held for a moment is waited for', async () => {
+  const path = newPath();
+  await holdElsewhere(path, 100);
+  takeLock(path)();
+});
+
+test('a lock that a server holds is refused soon', async () => {
+  const path = newPath();
+  await holdElsewhere(path, 5_000);
+  const before = performance.now();
+  expect(() => takeLock(path)).toThrow(StoreUnusable);
+  expect(performance.now() - before).toBeLessThan(1_000);
+});

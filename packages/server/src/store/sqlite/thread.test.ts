@@ -1,0 +1,26 @@
+import { expect, test, vi } from 'vitest';
+import { startThread } from './thread.ts';
+
+const moduleOf = (text: string) => new URL(`data:text/javascript,${encodeURIComponent(text)}`);
+
+test('a thread that cannot open the database says why, and ends', async () => {
+  const onFatal = vi.fn();
+  const opening = `throw Object.assign(new Error('no such table: event'), { code: 'SQLITE_ERROR' });`;
+  const thread = startThread(moduleOf(opening), 'none.db', onFatal);
+  await expect(thread.ready).rejects.toThrow('no such table: event');
+  await thread.close();
+  // Whoever waits for it to be ready is told; nobody else has begun to rely on it.
+  expect(onFatal).not.toHaveBeenCalled();
+});
+
+test('a thread that fails once it is ready is fatal', async () => {
+  const onFatal = vi.fn();
+  const failing = `
+    import { parentPort } from 'node:worker_threads';
+    parentPort.on('message', () => parentPort.postMessage({ fatal: 'the disk did not sync' }));`;
+  const thread = startThread(moduleOf(failing), 'none.db', onFatal);
+  await thread.ready;
+  const [answer] = thread.send([{ name: 'check', request: undefined }]);
+  await expect(answer).rejects.toMatchObject({ code: 'not_kept' });
+  expect(onFatal).toHaveBeenCalledExactlyOnceWith(new Error('the disk did not sync'));
+});

@@ -1,0 +1,65 @@
+/**
+ * The write-ahead log, written back into the database between commits. SQLite's own checkpoints would run within a
+ * commit, which then takes their time, and would say nothing of a disk that fails meanwhile (sqlite3_wal_autocheckpoint:
+ * errors are ignored).
+ */
+import { type Connection, emptyLog, isNotNow } from './connection.ts';
+
+const mebibyte = 1024 * 1024;
+
+/** What is written back together: more at a time is less work, and a longer pause for the commits that wait. */
+const backlogBytes = 16 * mebibyte;
+
+/** From here on the log must begin anew, even if commits wait a moment for the readers of its end: it stays below 64 MiB. */
+const mostBytes = 48 * mebibyte;
+
+/** Until the log is tried again: while a backup reads, each try holds events up for nothing. */
+const pauseMilliseconds = 500;
+
+export interface WriteAheadLog {
+  /** From now on the log may hold what was erased, until it is emptied. */
+  holdsErased(): void;
+  /** Does what is due; answers after how many milliseconds to come again, or null. Throws when the disk fails. */
+  tidy(): number | null;
+}
+
+export const createWriteAheadLog = (db: Connection): WriteAheadLog => {
+  const pageBytes = db.pragma('page_size', { simple: true }) as number;
+  /** At the start, for all we know. */
+  let holdsErased = true;
+  let nextTry = 0;
+
+  const pause = () => {
+    nextTry = performance.now() + pauseMilliseconds;
+    return pauseMilliseconds;
+  };
+
+  /** `log` pages are in it, of which `checkpointed` are in the database as well; -1 in memory. */
+  const checkpoint = (mode: 'NOOP' | 'PASSIVE') =>
+    (db.pragma(`wal_checkpoint(${mode})`) as { log: number; checkpointed: number }[])[0] ?? { log: 0, checkpointed: 0 };
+
+  const writeBack = (): number | null => {
+    const { log, checkpointed } = checkpoint('NOOP');
+    if (log * pageBytes >= mostBytes) return emptyLog(db) ? null : pause();
+    if ((log - checkpointed) * pageBytes < backlogBytes) return null;
+    try {
+      checkpoint('PASSIVE');
+      return null;
+    } catch (error) {
+      if (!isNotNow(error)) throw error;
+      return pause();
+    }
+  };
+
+  return {
+    holdsErased() {
+      holdsErased = true;
+    },
+    tidy() {
+      if (performance.now() < nextTry) return pauseMilliseconds;
+      if (!holdsErased) return writeBack();
+      holdsErased = !emptyLog(db);
+      return holdsErased ? pause() : null;
+    },
+  };
+};

@@ -1,0 +1,221 @@
+/** Who may know whom: each arrow of `packages/README.md` has a lint rule that says what to do instead. */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+const pages = /serves the built files/;
+const client = /Only a command talks to a server/;
+const published = /published names/;
+const driver = /only a driver knows/;
+const inwards = /Arrows point inwards/;
+const contract = /no other package and does no I\/O/;
+const carried = /imports nothing/;
+const tracker = /types and constants only/;
+const callers = /by its contract only/;
+const used = /Every room uses/;
+const commands = /which commands there are/;
+const ingest = /how it came \(HTTP\) is decided outside/;
+const store = /A store knows nothing of HTTP/;
+const shared = /knows none of them/;
+const library = /A database's library/;
+const drivers = /don't know of each other/;
+const pure = /pure functions/;
+
+/** As seen from a file; `up` leads to `src`. */
+const others = (up: string) => ({
+  '@firsthand/tracker': pages,
+  '@firsthand/console': pages,
+  [`${up}../../tracker/src/index.ts`]: pages,
+  [`${up}../../contract/src/limits.ts`]: published,
+});
+const outside = (up: string) => ({
+  ...others(up),
+  '@firsthand/client': client,
+  [`${up}../../client/src/index.ts`]: client,
+});
+const noDriver = (up: string) => ({
+  [`${up}store/sqlite/store.ts`]: driver,
+  [`${up}store/postgres/store.ts`]: driver,
+  'better-sqlite3': driver,
+  pg: driver,
+});
+const storeKnows = {
+  '../http/routes.ts': store,
+  '../ingest/token.ts': store,
+  '../demo/demo.ts': store,
+  '../commands/flags.ts': store,
+  '../app.ts': store,
+  '../config.ts': store,
+  '../main.ts': store,
+  '../serve.ts': store,
+  hono: store,
+  'hono/cookie': store,
+  '@hono/node-server': store,
+};
+const fromBelow = (things: Readonly<Record<string, RegExp>>) =>
+  Object.fromEntries(Object.entries(things).map(([name, why]) => [name.replace(/^\.\.\//, '../../'), why]));
+
+/** What each place must not import, and why. */
+const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
+  'contract/src/event.ts': {
+    '@firsthand/server': contract,
+    '@firsthand/client': contract,
+    'node:fs': contract,
+    hono: contract,
+    'hono/cookie': contract,
+    '../../server/src/app.ts': contract,
+  },
+  'contract/src/limits.ts': { './fields.ts': carried, zod: carried, 'node:fs': carried, '../../x.ts': carried },
+  'contract/src/identifiers.ts': { './limits.ts': carried, zod: carried, nanoid: carried },
+  'tracker/src/queue.ts': {
+    '@firsthand/contract': tracker,
+    '@firsthand/contract/event': tracker,
+    '@firsthand/client': tracker,
+    zod: tracker,
+    'node:fs': /runs in a page/,
+    '../../contract/src/limits.ts': published,
+  },
+  'client/src/client.ts': {
+    '@firsthand/server': callers,
+    '@firsthand/tracker': callers,
+    'node:fs': callers,
+    '../../contract/src/index.ts': published,
+    '../../server/src/app.ts': published,
+  },
+  'server/src/main.ts': {
+    ...outside('./'),
+    ...noDriver('./'),
+    './http/routes.ts': commands,
+    './ingest/token.ts': commands,
+    './store/open.ts': commands,
+  },
+  'server/src/serve.ts': {
+    ...outside('./'),
+    ...noDriver('./'),
+    './main.ts': inwards,
+    './commands/serve.ts': inwards,
+  },
+  'server/src/log.ts': { './http/routes.ts': used, './store/store.ts': used, './config.ts': used, hono: used },
+  'server/src/scrub.ts': { './http/routes.ts': used, './log.ts': used },
+  'server/src/faults.ts': { './http/routes.ts': used, './log.ts': used },
+  'server/src/refusal.ts': { './http/routes.ts': used, './store/store.ts': used },
+  'server/src/commands/backup.ts': { ...others('../'), ...noDriver('../'), '../main.ts': inwards },
+  'server/src/demo/demo.ts': {
+    ...outside('../'),
+    ...noDriver('../'),
+    '../serve.ts': inwards,
+    '../app.ts': inwards,
+    '../config.ts': inwards,
+    '../commands/flags.ts': inwards,
+    '../store/open.ts': inwards,
+  },
+  'server/src/app.ts': {
+    ...outside('./'),
+    ...noDriver('./'),
+    './main.ts': inwards,
+    './serve.ts': inwards,
+    './config.ts': inwards,
+    './commands/flags.ts': inwards,
+    './demo/demo.ts': inwards,
+    './store/open.ts': inwards,
+  },
+  'server/src/http/routes.ts': {
+    ...outside('../'),
+    ...noDriver('../'),
+    '../main.ts': inwards,
+    '../serve.ts': inwards,
+    '../app.ts': inwards,
+    '../config.ts': inwards,
+    '../commands/flags.ts': inwards,
+    '../demo/demo.ts': inwards,
+    '../store/open.ts': inwards,
+  },
+  'server/src/ingest/proof.ts': {
+    ...outside('../'),
+    ...noDriver('../'),
+    '../http/routes.ts': ingest,
+    '../demo/demo.ts': ingest,
+    '../commands/flags.ts': ingest,
+    '../app.ts': ingest,
+    '../config.ts': ingest,
+    '../main.ts': ingest,
+    '../serve.ts': ingest,
+    hono: ingest,
+    'hono/cookie': ingest,
+    '@hono/node-server': ingest,
+    '../store/open.ts': /Which store it is/,
+  },
+  'server/src/store/store.ts': {
+    ...outside('../'),
+    ...storeKnows,
+    './sqlite/store.ts': shared,
+    './postgres/store.ts': shared,
+    'better-sqlite3': shared,
+    pg: shared,
+  },
+  'server/src/store/open.ts': { ...outside('../'), ...storeKnows, 'better-sqlite3': library, pg: library },
+  'server/src/store/sqlite/store.ts': {
+    ...outside('../../'),
+    ...fromBelow(storeKnows),
+    '../postgres/store.ts': drivers,
+    pg: drivers,
+    '../open.ts': drivers,
+  },
+  'server/src/identity/merges.ts': {
+    '../store/store.ts': pure,
+    'node:fs': pure,
+    zod: pure,
+    '@firsthand/contract/limits': pure,
+  },
+};
+
+interface Diagnostic {
+  readonly message: string;
+  readonly location: { readonly path: string; readonly start: { readonly line: number } };
+}
+
+let said: Map<string, string>;
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-arrows-'));
+  cpSync(join(root, '.biome.json'), join(folder, '.biome.json'));
+  for (const [file, imports] of Object.entries(forbidden)) {
+    const path = join(folder, 'packages', file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(
+      path,
+      Object.keys(imports)
+        .map((name) => `await import('${name}');\n`)
+        .join(''),
+    );
+  }
+  const flags = [
+    '--only=style/noRestrictedImports',
+    '--vcs-enabled=false',
+    '--reporter=json',
+    '--max-diagnostics=none',
+  ];
+  // Ends with 1, as lint does that finds something.
+  const output = await new Promise<string>((resolve) =>
+    execFile(join(root, 'node_modules/.bin/biome'), ['lint', ...flags, '.'], { cwd: folder }, (_, stdout) =>
+      resolve(stdout),
+    ),
+  );
+  const { diagnostics }: { diagnostics: Diagnostic[] } = JSON.parse(output);
+  said = new Map(diagnostics.map(({ message, location }) => [`${location.path}:${location.start.line}`, message]));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const rows = Object.entries(forbidden).flatMap(([file, imports]) =>
+  Object.entries(imports).map(([name, why], index) => [file, name, why, index + 1] as const),
+);
+
+test.each(rows)('%s may not import %s', (file, _, why, line) => {
+  expect(said.get(`packages/${file}:${line}`)).toMatch(why);
+});
