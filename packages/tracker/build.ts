@@ -1,38 +1,48 @@
-/** Makes what the server serves: `tracker.js` with its compressed forms, and `snippet.html` to be filled in. */
+/**
+ * Makes what the server serves: the two scripts with their compressed forms, each under its own name and under one that
+ * changes with its content; `integrity.json`, which says what these names and the values of `integrity` are; `snippet.html`
+ * to be filled in. Scripts of earlier builds stay where they are: pages name them.
+ */
+import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
+import { gzipSync } from 'node:zlib';
+import { bundleScript, toBrotli } from './bundle.ts';
 import { snippet } from './src/snippet.ts';
 
-/** Builds into this folder. Answers how many bytes the script has, and how many as brotli. */
-export const buildTracker = async (folder: string): Promise<{ bytes: number; brotliBytes: number }> => {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('src/browser.ts', import.meta.url))],
-    bundle: true,
-    minify: true,
-    format: 'iife',
-    platform: 'browser',
-    target: 'es2018',
-    legalComments: 'none',
-    // Not the workspace's: its strictness would only add "use strict".
-    tsconfigRaw: '{}',
-    write: false,
-  });
-  const script = outputFiles[0]?.contents as Uint8Array;
-  const brotli = brotliCompressSync(script, {
-    params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: script.length },
-  });
+const scripts = [
+  { entry: 'browser', name: 'tracker' },
+  { entry: 'full', name: 'tracker.full' },
+];
+
+export type ScriptSize = { readonly file: string; readonly bytes: number; readonly brotliBytes: number };
+
+/** Builds into this folder. Answers how many bytes each script has, and how many as brotli. */
+export const buildTracker = async (folder: string): Promise<ScriptSize[]> => {
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'tracker.js'), script);
-  await writeFile(join(folder, 'tracker.js.br'), brotli);
-  await writeFile(join(folder, 'tracker.js.gz'), gzipSync(script, { level: 9 }));
   await writeFile(join(folder, 'snippet.html'), snippet);
-  return { bytes: script.length, brotliBytes: brotli.length };
+  const integrity: Record<string, { src: string; integrity: string }> = {};
+  const sizes: ScriptSize[] = [];
+  for (const { entry, name } of scripts) {
+    const script = await bundleScript(entry);
+    const brotli = toBrotli(script);
+    const fingerprint = createHash('sha256').update(script).digest('hex').slice(0, 16);
+    const file = `${name}.js`;
+    const src = `${name}.${fingerprint}.js`;
+    for (const path of [file, src].map((each) => join(folder, each))) {
+      await writeFile(path, script);
+      await writeFile(`${path}.br`, brotli);
+      await writeFile(`${path}.gz`, gzipSync(script, { level: 9 }));
+    }
+    integrity[file] = { src, integrity: `sha384-${createHash('sha384').update(script).digest('base64')}` };
+    sizes.push({ file, bytes: script.length, brotliBytes: brotli.length });
+  }
+  await writeFile(join(folder, 'integrity.json'), `${JSON.stringify(integrity, null, 2)}\n`);
+  return sizes;
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { bytes, brotliBytes } = await buildTracker(fileURLToPath(new URL('dist', import.meta.url)));
-  console.log(`dist/tracker.js: ${bytes} bytes, ${brotliBytes} as brotli`);
+  for (const { file, bytes, brotliBytes } of await buildTracker(fileURLToPath(new URL('dist', import.meta.url))))
+    console.log(`dist/${file}: ${bytes} bytes, ${brotliBytes} as brotli`);
 }

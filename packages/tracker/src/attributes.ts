@@ -14,7 +14,7 @@ export type Attributes =
  * The interface's attribute array, as JSON. Never throws: what can't be text is left out. Text is cut to the service's
  * limits, and of an attrID given twice the last wins: for either the service would refuse the whole event.
  */
-export const toAttributesJSON = (given: unknown): string => {
+export const toAttributesJSON = (...parts: unknown[]): string => {
   // The values of `limits`, checked by their types: importing the object itself would carry all of it along. Constants
   // are inside functions, here as elsewhere, because esbuild writes them out only there.
   const attributesPerEvent: (typeof limits)['attributesPerEvent'] = 100;
@@ -22,22 +22,17 @@ export const toAttributesJSON = (given: unknown): string => {
   const attrValueLength: (typeof limits)['attrValueLength'] = 2_048;
   // Its keys are in JSON's quotes, so none of them is `__proto__`.
   const found: Record<string, string> = {};
-  if (typeof given !== 'object') note('dropped, no attributes:', given);
-  else
+  for (const given of parts)
     try {
-      const entries = Array.isArray(given)
-        ? given
-        : Object.keys(given as object).map((attrID) => ({
-            attrID,
-            get attrValue() {
-              return (given as Record<string, unknown>)[attrID];
-            },
-          }));
-      for (const entry of entries) {
-        const attrID = readJSONText(entry, 'attrID', attrIDLength);
-        const attrValue = readJSONText(entry, 'attrValue', attrValueLength);
-        if (attrID && attrID !== '""' && attrValue) found[attrID] = `{"attrID":${attrID},"attrValue":${attrValue}}`;
-      }
+      if (typeof given === 'string') note('dropped, no attributes:', given);
+      else
+        for (const key of Object.keys(given as object)) {
+          const isEntry = Array.isArray(given);
+          const entry = isEntry ? given[key as unknown as number] : given;
+          const attrID = readJSONText(isEntry ? entry : { attrID: key }, 'attrID', attrIDLength);
+          const attrValue = readJSONText(entry, isEntry ? 'attrValue' : key, attrValueLength);
+          if (attrID && attrID !== '""' && attrValue) found[attrID] = `{"attrID":${attrID},"attrValue":${attrValue}}`;
+        }
     } catch {}
   return `[${Object.values(found).slice(0, attributesPerEvent)}]`;
 };

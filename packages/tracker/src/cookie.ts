@@ -1,30 +1,8 @@
 import { userCookieName } from '@firsthand/contract/identifiers';
 import Cookies from 'js-cookie';
-import { nanoid } from 'nanoid';
 
-/** Every domain a cookie of this host could have, widest first; the last, '', is the host alone. */
-const domains = (): string[] => {
-  const labels = location.hostname.split('.');
-  return labels.map((_, index) => labels.slice(-1 - index).join('.')).concat('');
-};
-
-/**
- * The widest domain that this browser lets us set. Which suffixes are public (co.uk, github.io) is known only to the
- * browser, and js-cookie says yes when the browser said no, so a cookie of a random name is set and read back.
- */
-const findWidestDomain = (): string => {
-  const probe = nanoid();
-  for (const domain of domains()) {
-    Cookies.set(probe, '1', { domain });
-    if (Cookies.get(probe)) {
-      Cookies.remove(probe, { domain });
-      return domain;
-    }
-  }
-  return '';
-};
-
-let widestDomain: string | undefined;
+/** On which domain the cookie was written; '' for the host alone, undefined for nowhere yet. */
+export let cookieDomain: string | undefined;
 
 /** The cookie's value, or undefined when there is none or it can't be read (a sandboxed frame throws). */
 export const readCookie = (): string | undefined => {
@@ -33,23 +11,32 @@ export const readCookie = (): string | undefined => {
   } catch {}
 };
 
-/** Writes the cookie, or renews it, for 400 days (the longest that browsers grant). Where it can't, it does nothing. */
+/**
+ * Sets the cookie on every domain that this host could have, widest first and the host alone ('') last, until it can be read
+ * back. Which suffixes are public (co.uk, github.io) is known only to the browser, and js-cookie says yes when the browser
+ * said no.
+ */
+const setOnWidest = (value: string, expires: number): string | undefined => {
+  const labels = location.hostname.split('.');
+  // `~index` is -1, -2, …: so many labels from the end.
+  return labels
+    .map((_, index) => labels.slice(~index).join('.'))
+    .concat('')
+    .find((domain) => {
+      Cookies.set(userCookieName, value, { domain, expires, sameSite: 'Lax', secure: /s:/.test(location.protocol) });
+      // What has expired can't be read back: this goes through every domain, and needn't look.
+      return value && Cookies.get(userCookieName) === value;
+    });
+};
+
+/**
+ * Writes the cookie, or renews it, for 400 days (the longest that browsers grant); '' removes it. Where it can't, it does
+ * nothing. Of two cookies of one name the older is read (RFC 6265, 5.4), so that a narrower one would hide every later
+ * write: before, all are removed.
+ */
 export const writeCookie = (userUUID: string): void => {
   try {
-    if (widestDomain === undefined) widestDomain = findWidestDomain();
-    const set = () =>
-      Cookies.set(userCookieName, userUUID, {
-        domain: widestDomain,
-        expires: 400,
-        sameSite: 'Lax',
-        secure: location.protocol === 'https:',
-      });
-    set();
-    // Two cookies of this name: a narrower one would hide every later write, since the older one is read first
-    // (RFC 6265, 5.4). All are removed, the right one is set again.
-    if (document.cookie.split(`${userCookieName}=`).length > 2) {
-      for (const domain of domains()) Cookies.remove(userCookieName, { domain });
-      set();
-    }
+    setOnWidest('', -1);
+    if (userUUID) cookieDomain = setOnWidest(userUUID, 400);
   } catch {}
 };

@@ -32,5 +32,6 @@ test('an event’s record is what logEvents takes', () => {
     eventID: 7,
     eventUUID,
     eventTime: timeOf(eventUUID),
+    eventAttrArray: [],
   });
 });

@@ -9,7 +9,5 @@ export const isEventID = (eventID: unknown): boolean => {
 };
 
 /** An event as it goes into logEvents, without its user: see `claimQueued`. */
-export const toEventRecord = (eventID: unknown, eventUUID: string, attrs: unknown): StoredRecord =>
-  `{"eventID":${Number(eventID)},"eventUUID":"${eventUUID}","eventTime":${timeOf(eventUUID)}${
-    attrs ? `,"eventAttrArray":${toAttributesJSON(attrs)}` : ''
-  }}`;
+export const toEventRecord = (eventID: unknown, eventUUID: string, ...attrs: unknown[]): StoredRecord =>
+  `{"eventID":${Number(eventID)},"eventUUID":"${eventUUID}","eventTime":${timeOf(eventUUID)},"eventAttrArray":${toAttributesJSON(...attrs)}}`;

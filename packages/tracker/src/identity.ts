@@ -5,12 +5,25 @@ import { claimQueued } from './queue.ts';
 import { stored, writeStored } from './storage.ts';
 
 /** A second copy, for when the cookie was lost or is refused. */
-const copyKey = `firsthand.${userCookieName}`;
+export const copyKey = `firsthand.${userCookieName}`;
 
 /** Placeholders said for everybody, as far as they fit the pattern; the service knows more of them (`mistakes.ts`). */
 const placeholder = /^(undefined|null|[-_0])+$/;
 
 let isRenewed = false;
+
+let userUUIDLength = 21;
+
+/**
+ * From here on, users are made by their own word, against a signal (`consent.ts`): their userUUID has a character more, by
+ * which the cookie tells on every later page, and on every subdomain, that it may be kept.
+ */
+export const markUsers = (): void => {
+  userUUIDLength = 22;
+};
+
+export const isUserUUID = (candidate: string | undefined): boolean =>
+  userUUIDPattern.test(candidate as string) && !placeholder.test(candidate as string);
 
 /** Makes this browser that user. What is queued so far stays with the one whom this site saw last. */
 const becomeUser = (userUUID: string): void => {
@@ -25,9 +38,7 @@ const becomeUser = (userUUID: string): void => {
  * reset it.
  */
 export const currentUser = (): string => {
-  const userUUID = [readCookie(), stored[copyKey], nanoid()].find(
-    (candidate) => userUUIDPattern.test(candidate as string) && !placeholder.test(candidate as string),
-  ) as string;
+  const userUUID = [readCookie(), stored[copyKey], nanoid(userUUIDLength)].find(isUserUUID) as string;
   if (!isRenewed || stored[copyKey] !== userUUID) becomeUser(userUUID);
   isRenewed = true;
   return userUUID;
@@ -36,5 +47,5 @@ export const currentUser = (): string => {
 /** Gives this browser a new userUUID. */
 export const resetUser = (): void => {
   currentUser();
-  becomeUser(nanoid());
+  becomeUser(nanoid(userUUIDLength));
 };

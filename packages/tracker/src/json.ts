@@ -6,12 +6,10 @@ import { note } from './note.ts';
 
 /** Text as JSON. What the service refuses inside text, NUL and half a surrogate pair, becomes U+FFFD. */
 export const toJSONText = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has to escape them (RFC 8259, 7)
-  `"${text.replace(/["\\\0-\x1f\p{Cs}]/gu, (character) =>
-    character > '\0' && character < '\ud800'
-      ? `\\u${(character.charCodeAt(0) + 0x10000).toString(16).slice(1)}`
-      : '\ufffd',
-  )}"`;
+  `"${text
+    .replace(/[\0\p{Cs}]/gu, '\ufffd')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has to escape them (RFC 8259, 7)
+    .replace(/["\\\x01-\x1f]/g, (character) => `\\u00${escape(character).slice(1)}`)}"`;
 
 /**
  * An object's property as JSON text of at most this length; undefined when it has no plain text (objects, functions,
@@ -20,8 +18,10 @@ export const toJSONText = (text: string): string =>
 export const readJSONText = (object: unknown, key: string, length?: number): string | undefined => {
   try {
     const value = (object as Record<string, unknown>)[key] as Date;
+    if (value == null) return;
     const text = value.toISOString ? value.toISOString() : value;
-    if (/^(str|num|bo|bi)/.test(typeof text)) return toJSONText(`${text}`.slice(0, length));
+    // string, number, boolean, bigint; not symbol.
+    if (/^[snb][^y]/.test(typeof text)) return toJSONText(`${text}`.slice(0, length));
   } catch {}
   note('dropped, not text:', key, object);
 };

@@ -22,6 +22,7 @@ const load = async (localStorage: unknown): Promise<void> => {
   vi.stubGlobal('window', { localStorage });
   queue = await import('./queue.ts');
   ({ createEventUUID } = await import('./eventUUID.ts'));
+  (await import('./storage.ts')).openStored();
 };
 
 const enqueue = (record: string, token = 'browser_a') => queue.enqueue(createEventUUID(), token, record);
@@ -61,6 +62,7 @@ test('drops what is older than 7 days', () => {
 test('holds 500 records, and drops the oldest first', () => {
   const keys = Array.from({ length: 510 }, () => enqueue('x'));
   expect(queue.queuedKeys('browser_a')).toEqual(keys.slice(10));
+  expect(queue.droppedCount()).toBe('10');
 });
 
 test('holds 256 KiB, and drops the oldest first', () => {

@@ -10,6 +10,16 @@ import { stored, writeStored } from './storage.ts';
 /** An event as it goes into logEvents, or a createContact body, both as JSON without token and user. */
 export type StoredRecord = string;
 
+const droppedKey = 'firsthand.dropped';
+
+/** How many records this browser has dropped so far, for want of room or for their age; undefined for none. */
+export const droppedCount = (): string | undefined => stored[droppedKey];
+
+export const countDropped = (): void => {
+  // Of text too, `-~` is one more.
+  writeStored(droppedKey, `${-~(stored[droppedKey] as unknown as number)}`);
+};
+
 /**
  * The keys of what waits for this token ('': any), oldest first. Before, makes what waits keep to its bounds: removes
  * what is older than 7 days (the service would no longer know a repeat), then the oldest of what is too much.
@@ -20,18 +30,18 @@ export const queuedKeys = (token: string): string[] => {
   const charactersAtMost = 256 * 1024;
   let characters = 0;
   return Object.keys(stored)
-    .filter((key) => key.startsWith('firsthand:'))
+    .filter((key) => /^firsthand:/.test(key))
     .sort()
     .reverse()
     .filter((key, index) => {
-      characters += (stored[key] as string).length;
-      const isKept =
-        index < recordsAtMost && characters < charactersAtMost && timeOf(key.slice(10)) > Date.now() - days * 864e5;
-      if (!isKept) {
-        note('dropped, no room:', stored[key]);
-        delete stored[key];
-      }
-      return isKept && key.endsWith(token);
+      const record = stored[key] as string;
+      characters += record.length;
+      if (index < recordsAtMost && characters < charactersAtMost && timeOf(key.slice(10)) > Date.now() - days * 864e5)
+        return key.endsWith(token);
+      delete stored[key];
+      note('dropped, no room:', record);
+      countDropped();
+      return false;
     })
     .reverse();
 };
@@ -52,6 +62,6 @@ export const claimQueued = (userUUID: string): void => {
   for (const key of queuedKeys('')) {
     const record = stored[key] as string;
     // The text can't be inside a value: there, its quotes are escaped.
-    if (!record.includes('"userUUID":')) writeStored(key, `${record.slice(0, -1)},"userUUID":"${userUUID}"}`);
+    if (!/"userUUID":/.test(record)) writeStored(key, `${record.slice(0, -1)},"userUUID":"${userUUID}"}`);
   }
 };

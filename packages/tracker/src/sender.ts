@@ -4,6 +4,7 @@
  */
 import { retryMilliseconds } from './backoff.ts';
 import { type ContactResult, isContactRecord } from './contacts.ts';
+import { cookieDomain } from './cookie.ts';
 import { createEventUUID, timeOf } from './eventUUID.ts';
 import { currentUser } from './identity.ts';
 import { toJSONText } from './json.ts';
@@ -22,9 +23,14 @@ export type Expected = Record<string, (verdict: Verdict) => void>;
 
 /**
  * Answers the function that soon sends what is queued, unless that is under way or a retry is due later. `base` is the
- * service's REST root, ending in a slash.
+ * service's REST root, ending in a slash. Without consent, `isAllowed`, nothing is sent, and nobody becomes a user.
  */
-export const createSender = (base: string, token: string, expected: Expected): (() => void) => {
+export const createSender = (
+  base: string,
+  token: string,
+  expected: Expected,
+  isAllowed: () => boolean,
+): (() => void) => {
   /**
    * A page's keep-alive requests may hold 65,536 bytes at once, all together (Fetch, "HTTP-network-or-cache fetch"). The
    * difference is for the envelope and for other scripts.
@@ -43,20 +49,19 @@ export const createSender = (base: string, token: string, expected: Expected): (
    * createContact. A page that is being left sends all at the same time.
    */
   const sendNext = async (isLeaving?: boolean): Promise<void> => {
-    const userUUID = currentUser();
+    const userUUID = isAllowed() && currentUser();
     const keys: string[] = [];
     const records: string[] = [];
     let isContact = false;
     let bytes = 0;
-    for (const key of isStopped ? [] : queuedKeys(token)) {
+    for (const key of !userUUID || isStopped ? [] : queuedKeys(token)) {
       if (taken[key]) continue;
       const record = stored[key] as string;
       const size = new Blob([record]).size;
-      const total = bytesInFlight + bytes;
       // What is larger than any keep-alive request goes alone. So does what
       // follows a failure: it may be the cause.
       if (
-        (total && total + size > keepaliveBytes) ||
+        (bytesInFlight + bytes && bytesInFlight + bytes + size > keepaliveBytes) ||
         (bytes && (isContact || isContactRecord(record) || (failures && !isLeaving)))
       )
         break;
@@ -71,13 +76,15 @@ export const createSender = (base: string, token: string, expected: Expected): (
     if (!isBusy) return;
     bytesInFlight += bytes;
     let again = keys;
-    let retryAfterSeconds = 0;
+    let retryAfterSeconds: number | undefined;
     try {
       const request = fetch(base + (isContact ? 'contact/createContact' : 'event/logEvents'), {
         method: 'POST',
         // As text, it is text/plain, which needs no preflight. A user that the record itself names comes later, and wins.
         body: `{"tokenUUID":${toJSONText(token)},"userUUID":"${userUUID}",${
-          isContact ? (records[0] as string).slice(1) : `"sentTime":${timeOf(createEventUUID())},"event":[${records}]}`
+          isContact
+            ? (records[0] as string).slice(1)
+            : `"cookieDomain":"${cookieDomain || ''}","sentTime":${timeOf(createEventUUID())},"event":[${records}]}`
         }`,
         keepalive: bytes < keepaliveBytes,
         // biome-ignore lint/complexity/useOptionalChain: lowered to ES2018, it is twice as long
@@ -85,7 +92,7 @@ export const createSender = (base: string, token: string, expected: Expected): (
       });
       if (isLeaving) sendNext(isLeaving).catch(note);
       const response = await request;
-      retryAfterSeconds = Number(response.headers.get('Retry-After'));
+      retryAfterSeconds = +(response.headers.get('Retry-After') as string);
       const answer = await response.json();
       if (answer.ignored) note('ignored:', answer.ignored);
       again = keys.filter((key, index) => {
@@ -134,8 +141,5 @@ export const createSender = (base: string, token: string, expected: Expected): (
   // Older Safari fires no visibilitychange when a link is followed. pagehide is fired on window only.
   addEventListener('pagehide', leave);
   addEventListener('online', retry);
-
-  // What an earlier page left, and the cookie's renewal.
-  send();
   return send;
 };

@@ -3,6 +3,6 @@
  * array of calls, each `[method, args, resolve]` with its promise as `args.p`; then the script takes it over
  * (`browser.ts`). `var`, so that an element with `id="tracker"` is not taken for it, and pasting it twice is harmless.
  */
-export const snippet = `<script>var tracker=tracker||[];for(let m of["log","createContact","reset"])tracker[m]=(...a)=>a.p=new Promise(r=>tracker.push([m,a,r]))</script>
+export const snippet = `<script>var tracker=tracker||[];["log","reset","consent","createContact"].map(m=>tracker[m]=(...a)=>a.p=new Promise(r=>tracker.push([m,a,r])))</script>
 <script async src="{src}" data-token="{token}"></script>
 `;

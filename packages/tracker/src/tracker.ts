@@ -1,20 +1,18 @@
 import type { Attributes } from './attributes.ts';
+import { isConsentRemembered } from './consent.ts';
 import { type ContactFields, type ContactResult, type TrackerError, toContactRecord } from './contacts.ts';
+import { writeCookie } from './cookie.ts';
 import { isEventID, toEventRecord } from './events.ts';
 import { createEventUUID, timeOf } from './eventUUID.ts';
-import { resetUser } from './identity.ts';
-import { note, setDebug } from './note.ts';
-import { enqueue, type StoredRecord } from './queue.ts';
+import { guard } from './guard.ts';
+import { copyKey, resetUser } from './identity.ts';
+import { setDebug } from './note.ts';
+import { countDropped, droppedCount, enqueue, type StoredRecord } from './queue.ts';
 import { createSender, type Expected } from './sender.ts';
+import { eraseStored, openStored, stored } from './storage.ts';
 
-export type TrackerOptions = {
-  /** The service's REST root: where `tracker.js` lies. */
-  readonly url: string;
-  /** A browser token. */
-  readonly token: string;
-  /** Says in the console what was left out or refused, and why. */
-  readonly debug?: boolean;
-};
+/** What `beforeSend` is given, and may change. */
+export type LoggedEvent = { eventID: number | string; attrs?: Attributes | undefined };
 
 /** Nothing here ever throws into the page. */
 export type Tracker = {
@@ -30,46 +28,92 @@ export type Tracker = {
   ): Promise<ContactResult>;
   /** On log-out: from here on this browser is another user. What was logged before stays with the old one. */
   reset(): void;
+  /**
+   * The visitor's word. `false` removes the cookie and all that is stored, in every tab of this site, and from here on
+   * nothing is stored or sent; `true` ends that, and is remembered by the cookie.
+   */
+  consent(isGiven: boolean): void;
+  /** May change an event before it is kept, or drop it by answering false. One at which it throws is dropped. */
+  beforeSend?: ((event: LoggedEvent) => unknown) | undefined;
+  /** Of `/tracker.full.js` with page views: takes our hands off `history`, and logs no more of them. */
+  restoreHistory?: () => void;
 };
 
-/** Starts a tracker. Needs a document; `url` must end in a slash. */
-export const startTracker = (url: string, token: string, debug: boolean | undefined): Tracker => {
+/**
+ * The script tag's `data-` attributes. Of `debug` and `dnt` counts only that they are there, and so for `consent`, whatever
+ * it says: a mistake in it must not track anybody. `drop` drops what is logged before consent, instead of keeping it in
+ * memory.
+ */
+export type TagOptions = { readonly [name in 'token' | 'debug' | 'consent' | 'dnt']?: string | undefined };
+
+/** What isn't met is a reason to drop the call: see `guard`. */
+const demand = (isMet: unknown, reason: string): void => {
+  if (!isMet) throw Error(reason);
+};
+
+/** Starts a tracker: gives `tracker` its methods. Needs a document; `url` must end in a slash. */
+export const startTracker = (tracker: Partial<Tracker>, url: string, options: TagOptions): Tracker => {
   // For a page that logs in a loop: so many at once, from then on one in so many milliseconds.
   const burst = 500;
   const millisecondsEach = 100;
+  const token = options.token as string;
   const expected: Expected = {};
-  const send = createSender(url, token, expected);
-  let recent = 0;
-  let lastTime = 0;
-  setDebug(debug);
+  let isAllowed = false;
+  /** When the events so far would have been logged, had they come evenly. */
+  let evenTime = 0;
+  setDebug('debug' in options);
+  const send = createSender(url, token, expected, () => isAllowed);
+
+  const consent = (isGiven: boolean): void => {
+    if (!isGiven) {
+      writeCookie('');
+      eraseStored();
+    } else if (!isAllowed) openStored();
+    isAllowed = isGiven;
+    send();
+  };
 
   const keep = (eventUUID: string, record: StoredRecord): string => {
+    demand(isAllowed || options.consent !== 'drop', 'no consent');
     send();
     return enqueue(eventUUID, token, record);
   };
 
-  return {
-    log: (eventID, attrs) => {
-      try {
-        const eventUUID = createEventUUID();
-        const time = timeOf(eventUUID);
-        recent = Math.max(recent - (time - lastTime) / millisecondsEach, 0);
-        lastTime = time;
-        if (!isEventID(eventID)) note('dropped, no eventID:', eventID);
-        else if (recent > burst) note('dropped, too many:', eventID);
-        else {
-          recent++;
-          keep(eventUUID, toEventRecord(eventID, eventUUID, attrs));
-        }
-      } catch (error) {
-        note(error);
-      }
-    },
-    createContact: (fields, callback) => {
+  // Another tab removed everything.
+  addEventListener('storage', ({ key }) => {
+    if (key === copyKey && !stored[copyKey]) consent(false);
+  });
+  // Without consent, what an earlier page has left is removed: the cookie may have been, by the site or the visitor.
+  consent(isConsentRemembered('consent' in options, 'dnt' in options));
+
+  return Object.assign(tracker, {
+    log: guard((eventID: number | string, attrs?: Attributes) => {
+      const event: LoggedEvent = { eventID, attrs };
+      const eventUUID = createEventUUID();
+      const time = timeOf(eventUUID);
+      evenTime = Math.max(evenTime, time - burst * millisecondsEach);
+      if (evenTime > time) countDropped();
+      demand(evenTime <= time, 'too many');
+      // biome-ignore lint/complexity/useOptionalChain: lowered to ES2018, it is twice as long
+      demand(!tracker.beforeSend || tracker.beforeSend(event) !== false, 'beforeSend');
+      demand(isEventID(event.eventID), 'no eventID');
+      evenTime += millisecondsEach;
+      keep(
+        eventUUID,
+        toEventRecord(
+          event.eventID,
+          eventUUID,
+          // What webdrivers and headless browsers say of themselves (WebDriver, "Interface"); others say false.
+          { robot: navigator.webdriver || null, dropped: droppedCount() },
+          event.attrs,
+        ),
+      );
+    }),
+    createContact: (fields: ContactFields, callback?: Parameters<Tracker['createContact']>[1]) => {
       const result = new Promise<ContactResult>((resolve, reject) => {
         const requestUUID = createEventUUID();
         expected[keep(requestUUID, toContactRecord(fields, requestUUID))] = (verdict) => {
-          if (verdict.error) reject(Object.assign(new Error(verdict.error.message), verdict.error));
+          if (verdict.error) reject(Object.assign(Error(verdict.error.message), verdict.error));
           else resolve(verdict as ContactResult);
         };
       });
@@ -78,12 +122,9 @@ export const startTracker = (url: string, token: string, debug: boolean | undefi
       result.then(callback, (error) => callback && callback(undefined, error));
       return result;
     },
-    reset: () => {
-      try {
-        resetUser();
-      } catch (error) {
-        note(error);
-      }
-    },
-  };
+    reset: guard(() => {
+      if (isAllowed) resetUser();
+    }),
+    consent: guard(consent),
+  }) as Tracker;
 };

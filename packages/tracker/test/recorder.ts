@@ -74,8 +74,8 @@ export const openRecorder = async (folder: string): Promise<Recorder> => {
     const page = recorder.pages[path];
     if (page) {
       response.writeHead(200, { 'content-type': 'text/html', ...page.headers }).end(page.html);
-    } else if (path.endsWith('/tracker.js')) {
-      const script = await readFile(join(folder, 'tracker.js'));
+    } else if (/\/tracker(\.full)?\.js$/.test(path)) {
+      const script = await readFile(join(folder, path.slice(path.lastIndexOf('/'))));
       setTimeout(
         () => response.writeHead(200, { 'content-type': 'text/javascript' }).end(script),
         recorder.scriptDelayMilliseconds,

@@ -1,0 +1,117 @@
+/** What each part of `/tracker.js` costs: its bytes as brotli, less those of a build in which the part does nothing. */
+import { readFile } from 'node:fs/promises';
+import type { Plugin } from 'esbuild';
+import { bundleScript, toBrotli } from './bundle.ts';
+
+type Part = {
+  readonly part: string;
+  /** Which file, by the end of its path. */
+  readonly file: string;
+  /** What of the file is left out, and what stands there instead; without it, `instead` is the whole file. */
+  readonly leftOut?: RegExp;
+  readonly instead: string;
+};
+
+const nothing = '() => {}';
+
+const parts: readonly Part[] = [
+  {
+    part: 'js-cookie',
+    file: 'src/cookie.ts',
+    leftOut: /import Cookies.*\n/,
+    instead: 'const Cookies = { set() {}, get() {} };',
+  },
+  { part: 'nanoid', file: 'nanoid/index.browser.js', instead: "export const nanoid = () => 'x';" },
+  {
+    part: 'widest domain, twins healed',
+    file: 'src/cookie.ts',
+    leftOut: /const labels[\s\S]*?\.find\(/,
+    instead: "return [''].find(",
+  },
+  { part: 'placeholders refused', file: 'src/identity.ts', leftOut: / && !placeholder\.test\(.*?\)/, instead: '' },
+  {
+    part: 'whose a queued record is (reset)',
+    file: 'src/queue.ts',
+    leftOut: /for \(const key of queuedKeys\(''\)\) \{[\s\S]*?\n {2}\}/,
+    instead: '',
+  },
+  {
+    part: 'consent, GPC, Do Not Track',
+    file: 'src/consent.ts',
+    instead: 'export const isConsentRemembered = () => true;',
+  },
+  {
+    part: 'forgetting everything',
+    file: 'src/storage.ts',
+    leftOut: /export const eraseStored[\s\S]*/,
+    instead: `export const eraseStored = ${nothing};`,
+  },
+  { part: 'JSON by hand', file: 'src/json.ts', leftOut: /`"\$\{text[\s\S]*?`;\n/, instead: 'JSON.stringify(text);' },
+  {
+    part: 'attributes',
+    file: 'src/attributes.ts',
+    instead: 'export const toAttributesJSON = (...given) => JSON.stringify(given);',
+  },
+  {
+    part: 'createContact: its record',
+    file: 'src/contacts.ts',
+    leftOut: /let record[\s\S]*?return .*;/,
+    instead: 'return JSON.stringify(fields);',
+  },
+  {
+    part: 'bounds of the queue',
+    file: 'src/queue.ts',
+    leftOut: /\.reverse\(\)\n\s*\.filter\(\(key, index\)[\s\S]*?\.reverse\(\);/,
+    instead: '.filter((key) => key.endsWith(token));',
+  },
+  { part: 'count of what was dropped', file: 'src/queue.ts', leftOut: /writeStored\(droppedKey.*\n/, instead: '\n' },
+  {
+    part: 'memory when storage is full',
+    file: 'src/storage.ts',
+    leftOut: /stored = \{ \.\.\.stored.*\n/,
+    instead: '\n',
+  },
+  { part: 'backoff', file: 'src/backoff.ts', instead: 'export const retryMilliseconds = () => 1e4;' },
+  {
+    part: 'locks',
+    file: 'src/sender.ts',
+    leftOut: /\.then\(\(\) => navigator\.locks[\s\S]*?\.catch\(\(\) => sendNext\(\)\)/,
+    instead: '.then(() => sendNext())',
+  },
+  {
+    part: 'verdicts on single records',
+    file: 'src/sender.ts',
+    leftOut: /again = keys\.filter\([\s\S]*?\n {6}\}\);/,
+    instead: 'again = [];',
+  },
+  {
+    part: 'a guard against loops',
+    file: 'src/tracker.ts',
+    leftOut: /evenTime = Math[\s\S]*?'too many'\);/,
+    instead: '',
+  },
+  { part: 'beforeSend', file: 'src/tracker.ts', leftOut: /demand\(!tracker\.beforeSend.*\n/, instead: '\n' },
+  {
+    part: 'debug',
+    file: 'src/note.ts',
+    instead: `export const setDebug = ${nothing}; export const note = ${nothing};`,
+  },
+];
+
+const leaveOut = ({ part, file, leftOut, instead }: Part): Plugin => ({
+  name: `without ${part}`,
+  setup: (build) => {
+    build.onLoad({ filter: new RegExp(`/${file}$`) }, async ({ path }) => {
+      const text = await readFile(path, 'utf8');
+      if (leftOut && !leftOut.test(text)) throw new Error(`${part}: ${leftOut} is nowhere in ${file}`);
+      return { contents: leftOut ? text.replace(leftOut, () => instead) : instead, loader: 'ts' };
+    });
+  },
+});
+
+const sizeWithout = async (part: Part): Promise<number> =>
+  toBrotli(await bundleScript('browser', [leaveOut(part)])).length;
+
+const whole = toBrotli(await bundleScript('browser')).length;
+console.log(`${'/tracker.js'.padEnd(36)} ${whole}`);
+for (const part of parts) console.log(`${part.part.padEnd(36)} ${whole - (await sizeWithout(part))}`);

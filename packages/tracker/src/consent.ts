@@ -1,0 +1,16 @@
+/** Whether this visitor may be known. */
+import { readCookie } from './cookie.ts';
+import { isUserUUID, markUsers } from './identity.ts';
+
+/**
+ * Whether this visitor may be known before a word was said on this page. Where consent is required, the cookie is the
+ * remembered consent. Against a signal (Global Privacy Control; Do Not Track where the site heeds it) only a cookie counts
+ * that was made by the visitor's own word under that signal.
+ */
+export const isConsentRemembered = (isRequired: boolean, heedsDoNotTrack: boolean): boolean => {
+  const { globalPrivacyControl, doNotTrack } = navigator as Navigator & { globalPrivacyControl?: boolean };
+  const isSignalled = globalPrivacyControl || (heedsDoNotTrack && doNotTrack === '1');
+  const userUUID = readCookie();
+  if (isSignalled) markUsers();
+  return isUserUUID(userUUID) ? !isSignalled || !!(userUUID as string)[21] : !isRequired && !isSignalled;
+};

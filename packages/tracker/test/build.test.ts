@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildTracker } from '../build.ts';
+
+let folder: string;
+const read = (file: string) => readFile(join(folder, file));
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'firsthand-tracker-'));
+  await buildTracker(folder);
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+test.for(['tracker.js', 'tracker.full.js'])(
+  '%s has its packed forms, and a name and a hash of its own',
+  async (file) => {
+    const script = await read(file);
+    const { src, integrity } = JSON.parse((await read('integrity.json')).toString())[file];
+    expect(src).toMatch(/^tracker(\.full)?\.[\da-f]{16}\.js$/);
+    expect(integrity).toBe(`sha384-${createHash('sha384').update(script).digest('base64')}`);
+    for (const name of [file, src]) {
+      expect(await read(name)).toEqual(script);
+      expect(brotliDecompressSync(await read(`${name}.br`))).toEqual(script);
+      expect(gunzipSync(await read(`${name}.gz`))).toEqual(script);
+    }
+  },
+);
+
+test.for(['tracker.js', 'tracker.full.js'])('%s is one function, and ES2018', async (file) => {
+  const script = (await read(file)).toString();
+  expect(script).toMatch(/^\(\(\)=>\{.*\}\)\(\)$/s);
+  expect(script).not.toMatch(/\?\?|\?\.[a-z([]|catch\s*\{|\|\|=|&&=|#\w+[=(;]|\d_\d/);
+});

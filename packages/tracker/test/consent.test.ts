@@ -1,0 +1,219 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import type { Tracker } from '../src/index.ts';
+import {
+  consoleTexts,
+  context,
+  describeInChromium,
+  openPage,
+  pause,
+  publish,
+  recorder,
+  soon,
+} from './chromium-page.ts';
+
+declare const tracker: Tracker;
+
+const storedIn = (page: Page) =>
+  page.evaluate(() => Object.keys(localStorage).length + Object.keys(sessionStorage).length);
+
+/** What this browser and the service know of a visitor who has not consented. */
+const expectNothing = async (page: Page) => {
+  await pause(300);
+  expect(await context.cookies()).toEqual([]);
+  expect(await storedIn(page)).toBe(0);
+  expect(recorder.received).toEqual([]);
+};
+
+const consent = (page: Page, isGiven: boolean) => page.evaluate((isGiven) => tracker.consent(isGiven), isGiven);
+
+const gpc = `<script>Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })</script>`;
+const dnt = `<script>Object.defineProperty(navigator, 'doNotTrack', { value: '1' })</script>`;
+const logOne = '<script>tracker.log(1)</script>';
+
+describeInChromium('consent in Chromium', () => {
+  describe.each(['data-consent="required"', 'data-consent', 'data-consent="drop"'])('%s', (attributes) => {
+    const isDropping = attributes.includes('drop');
+
+    test('before it: no cookie, nothing stored, nothing sent, whatever the page does', async () => {
+      const page = await openPage(publish('/', { attributes, after: logOne }));
+      await page.evaluate(() => {
+        tracker.log(2);
+        tracker.createContact({ contactEmailaddress: 'a@example.com', contactProfileID: '1' });
+        tracker.reset();
+        dispatchEvent(new Event('online'));
+        dispatchEvent(new Event('pagehide'));
+        document.dispatchEvent(new Event('visibilitychange'));
+      });
+      await expectNothing(page);
+    });
+
+    test(`what was logged before it is ${isDropping ? 'dropped' : 'kept in memory, and sent when it is given'}`, async () => {
+      const page = await openPage(publish('/', { attributes, after: logOne }));
+      const contact = page.evaluate(() =>
+        tracker.createContact({ contactEmailaddress: 'a@example.com', contactProfileID: '1' }).then(
+          ({ contactUUID }) => contactUUID,
+          (error: Error) => error.message,
+        ),
+      );
+      await pause(100);
+      await consent(page, true);
+      await page.evaluate(() => tracker.log(2));
+      await soon(() => expect(recorder.eventIDs()).toEqual(isDropping ? [2] : [1, 2]));
+      expect(await contact).toBe(isDropping ? 'no consent' : 'contact_1');
+      const [cookie] = await context.cookies();
+      expect(recorder.events().map(({ user }) => user)).toEqual(Array(isDropping ? 1 : 2).fill(cookie?.value));
+    });
+  });
+
+  test('the cookie is the remembered consent, on the next page and until it is gone', async () => {
+    const url = publish('/', { attributes: 'data-consent="required"', after: logOne });
+    await consent(await openPage(url), true);
+    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    await openPage(url);
+    await soon(() => expect(recorder.eventIDs()).toEqual([1, 1]));
+    await context.clearCookies();
+    recorder.received.length = 0;
+    await expectNothing(await openPage(url));
+  });
+
+  test.for(['', 'data-consent="required"'])(
+    'taken back, removes the cookie on its domain, all that is stored, and what waits; tag: %s',
+    async (attributes) => {
+      recorder.answer = () => ({ status: 503 });
+      const at = `http://www.shop.example:${recorder.port}`;
+      const url = publish('/', { attributes, at, before: '<script>localStorage.cart = "theirs"</script>' });
+      const page = await openPage(url);
+      await consent(page, true);
+      await page.evaluate(() => tracker.log(1));
+      await soon(async () => expect((await context.cookies()).map(({ domain }) => domain)).toEqual(['.shop.example']));
+      await soon(() => expect(recorder.received.length).toBeGreaterThan(0));
+      await consent(page, false);
+      recorder.received.length = 0;
+      await page.evaluate(() => tracker.log(2));
+      await pause(1_500);
+      expect(await context.cookies()).toEqual([]);
+      expect(await page.evaluate(() => ({ ...localStorage }))).toEqual({ cart: 'theirs' });
+      expect(recorder.received).toEqual([]);
+    },
+  );
+
+  test('taken back and given again, is another user', async () => {
+    const page = await openPage(publish('/', { after: logOne }));
+    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    await consent(page, false);
+    await consent(page, true);
+    await page.evaluate(() => tracker.log(2));
+    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+    const [first, second] = recorder.events().map(({ user }) => user);
+    expect(second).not.toBe(first);
+    expect((await context.cookies()).map(({ value }) => value)).toEqual([second]);
+  });
+
+  test('taken back in one tab, is taken back in the others', async () => {
+    const url = publish('/');
+    const [page, other] = await Promise.all([openPage(url), openPage(url)]);
+    await soon(async () => expect(await context.cookies()).toHaveLength(1));
+    await consent(page, false);
+    await pause(200);
+    await other.evaluate(() => tracker.log(1));
+    await expectNothing(other);
+  });
+
+  describe.each([
+    ['Global Privacy Control', gpc, ''],
+    ['Do Not Track, where the site heeds it', dnt, 'data-dnt'],
+  ])('%s', (_, before, attributes) => {
+    test('counts as consent refused', async () => {
+      await expectNothing(await openPage(publish('/', { before, attributes, after: logOne })));
+    });
+
+    test('removes what an earlier page has set without it', async () => {
+      await openPage(publish('/', { after: logOne }));
+      await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+      recorder.received.length = 0;
+      await expectNothing(await openPage(publish('/signalled', { before, attributes, after: logOne })));
+    });
+
+    test('the visitor’s own word after it counts more, on later pages too', async () => {
+      const url = publish('/', { before, attributes, after: logOne });
+      await consent(await openPage(url), true);
+      await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+      await openPage(url);
+      await soon(() => expect(recorder.eventIDs()).toEqual([1, 1]));
+      const [first, second] = recorder.events().map(({ user }) => user);
+      expect(first).toMatch(/^[\w-]{22}$/);
+      expect(second).toBe(first);
+    });
+  });
+
+  test('Do Not Track is not heeded unless asked', async () => {
+    await openPage(publish('/', { before: dnt, after: logOne }));
+    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+  });
+
+  test('beforeSend changes and drops events, and where it throws the event is dropped', async () => {
+    const page = await openPage(
+      publish('/', {
+        attributes: 'data-debug',
+        after: `<script>
+          tracker.beforeSend = (event) => {
+            if (event.eventID === 2) return false;
+            if (event.eventID === 3) throw new Error('of the page');
+            event.attrs = { ...event.attrs, email: undefined, shop: 'one' };
+          };
+          tracker.log(1, { email: 'a@example.com', colour: 'red' });
+        </script>`,
+      }),
+    );
+    await page.evaluate(() => {
+      for (const eventID of [2, 3, 4]) tracker.log(eventID);
+    });
+    await soon(() => expect(recorder.eventIDs()).toEqual([1, 4]));
+    expect(recorder.events()[0]?.eventAttrArray).toEqual([
+      { attrID: 'colour', attrValue: 'red' },
+      { attrID: 'shop', attrValue: 'one' },
+    ]);
+    expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: dropped: 2 .*beforeSend/s));
+    expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: dropped: 3 .*of the page/s));
+  });
+
+  test('robots are marked', async () => {
+    const before = `<script>Object.defineProperty(navigator, 'webdriver', { value: true })</script>`;
+    await openPage(publish('/', { before, after: '<script>tracker.log(1, { a: 1 })</script>' }));
+    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    expect(recorder.events()[0]?.eventAttrArray).toEqual([
+      { attrID: 'robot', attrValue: 'true' },
+      { attrID: 'a', attrValue: '1' },
+    ]);
+  });
+
+  test('how many events were dropped comes with the next', async () => {
+    recorder.answer = () => ({ status: 503 });
+    const page = await openPage(publish('/'));
+    const logMany = () =>
+      page.evaluate(() => {
+        for (let count = 0; count < 503; count++) tracker.log(1);
+      });
+    await logMany();
+    await page.waitForTimeout(400);
+    recorder.received.length = 0;
+    recorder.answer = () => undefined;
+    await page.evaluate(() => tracker.log(2));
+    await soon(() => expect(recorder.eventIDs()).toContain(2), 15_000);
+    const dropped = Number(
+      recorder
+        .events()
+        .find(({ eventID }) => eventID === 2)
+        ?.eventAttrArray?.find(({ attrID }) => attrID === 'dropped')?.attrValue,
+    );
+    expect(dropped).toBeGreaterThanOrEqual(2);
+    expect(dropped).toBeLessThanOrEqual(3);
+  });
+
+  test('tells the service on which domain the cookie lies, for the answer to renew it', async () => {
+    await openPage(publish('/', { at: `http://www.shop.example:${recorder.port}`, after: logOne }));
+    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    expect(recorder.received[0]?.body.cookieDomain).toBe('shop.example');
+  });
+});

@@ -1,0 +1,176 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import type { Tracker } from '../src/index.ts';
+import { describeInChromium, openPage, pause, publish, recorder, site, soon } from './chromium-page.ts';
+
+declare const tracker: Tracker;
+
+const attrsOf = (eventID: number) =>
+  // A page that is left may repeat what it sent: the service knows the eventUUID.
+  [...new Map(recorder.events().map((event) => [event.eventUUID, event])).values()]
+    .filter((event) => event.eventID === eventID)
+    .map(({ eventAttrArray = [] }) => Object.fromEntries(eventAttrArray.map((attr) => [attr.attrID, attr.attrValue])));
+
+const publishFull = (path: string, attributes: string, after = '') =>
+  publish(path, { script: 'tracker.full.js', attributes, after });
+
+/** Clicks as a visitor does, but the page stays. */
+const click = (page: Page, selector: string, button: 'left' | 'middle' = 'left') => page.click(selector, { button });
+const stay = `<script>addEventListener('click', (event) => event.preventDefault()); addEventListener('auxclick', (event) => event.preventDefault());</script>`;
+
+describeInChromium('tracker.full.js in Chromium', () => {
+  test('logs nothing by itself unless the tag says so', async () => {
+    const page = await openPage(publishFull('/', '', `${stay}<a href="https://elsewhere.example/">out</a>`));
+    await click(page, 'a');
+    await page.evaluate(() => {
+      history.pushState({}, '', '/next');
+      tracker.log(1);
+    });
+    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    expect(await page.evaluate(() => Object.keys(history))).toEqual([]);
+  });
+
+  test('logs page views: the load, then each change of address, never twice', async () => {
+    const url = publishFull('/', 'data-page-views="9"', '<title>First</title>');
+    const page = await openPage(`${url}?utm_source=news&utm_campaign=may&secret=1`);
+    await soon(() => expect(attrsOf(9)).toHaveLength(1));
+    expect(attrsOf(9)[0]).toEqual({
+      path: '/',
+      referrer: '',
+      title: 'First',
+      utm_source: 'news',
+      utm_campaign: 'may',
+    });
+    await page.evaluate(() => {
+      history.replaceState({ scroll: 1 }, '');
+      history.pushState({}, '', '/next');
+      history.replaceState({}, '', '/next');
+      document.title = 'Next';
+      location.hash = 'part';
+    });
+    await soon(() => expect(attrsOf(9)).toHaveLength(2));
+    await page.goBack();
+    await page.goBack();
+    await soon(() => expect(attrsOf(9)).toHaveLength(3));
+    await pause(200);
+    expect(attrsOf(9).slice(1)).toEqual([
+      { path: '/next', referrer: `${url}?utm_source=news&utm_campaign=may&secret=1`, title: 'Next' },
+      expect.objectContaining({ path: '/', referrer: expect.stringMatching(/\/next(#part)?$/) }),
+    ]);
+  });
+
+  test('a change of the hash is a page view if asked', async () => {
+    const page = await openPage(publishFull('/', 'data-page-views="9" data-hash'));
+    await page.evaluate(() => {
+      location.hash = 'part';
+    });
+    await soon(() => expect(attrsOf(9).map(({ path }) => path)).toEqual(['/', '/#part']));
+  });
+
+  test('gives the history back', async () => {
+    const page = await openPage(publishFull('/', 'data-page-views="9"'));
+    const restored = await page.evaluate(() => {
+      const patched = history.pushState;
+      tracker.restoreHistory?.();
+      history.pushState({}, '', '/next');
+      return [patched !== History.prototype.pushState, history.pushState === History.prototype.pushState];
+    });
+    expect(restored).toEqual([true, true]);
+    await pause(300);
+    expect(attrsOf(9)).toHaveLength(1);
+  });
+
+  test('what the page passes to the history, and what that throws, stays the page’s', async () => {
+    const page = await openPage(publishFull('/', 'data-page-views="9"'));
+    const thrown = await page.evaluate(() => {
+      try {
+        history.pushState({}, '', 'https://elsewhere.example/');
+      } catch (error) {
+        return (error as Error).name;
+      }
+    });
+    expect(thrown).toBe('SecurityError');
+  });
+
+  test('logs clicks on data-log with data-attr-*, though the page stops them', async () => {
+    const page = await openPage(
+      publishFull(
+        '/',
+        'data-clicks',
+        `<button data-log="7" data-attr-plan="pro" data-attr-camelCase="x"><b>Buy</b></button>
+         <script>document.querySelector('button').addEventListener('click', (event) => event.stopImmediatePropagation())</script>`,
+      ),
+    );
+    await click(page, 'b');
+    await soon(() => expect(attrsOf(7)).toEqual([{ plan: 'pro', camelcase: 'x' }]));
+  });
+
+  test('logs links to other sites and downloads, each once', async () => {
+    const page = await openPage(
+      publishFull(
+        '/',
+        'data-outbound="3" data-downloads="4"',
+        `${stay}<a id="out" href="https://elsewhere.example/path?secret=1#x"><i>out</i></a>
+         <a id="in" href="/inside">in</a> <a id="mail" href="mailto:a@example.com">mail</a>
+         <a id="pdf" href="/files/Terms.PDF?v=2">pdf</a> <a id="named" href="/export" download>export</a>
+         <a id="away" href="https://elsewhere.example/data.zip">zip</a>`,
+      ),
+    );
+    for (const id of ['in', 'mail', 'pdf', 'named', 'away']) await click(page, `#${id}`);
+    await click(page, '#out i');
+    await soon(() =>
+      expect(attrsOf(4).map(({ url }) => url)).toEqual([
+        `${site}/files/Terms.PDF`,
+        `${site}/export`,
+        'https://elsewhere.example/data.zip',
+      ]),
+    );
+    await soon(() => expect(attrsOf(3)).toEqual([{ url: 'https://elsewhere.example/path' }]));
+    await click(page, '#out', 'middle');
+    await soon(() => expect(attrsOf(3)).toHaveLength(2));
+  });
+
+  test('a click that leaves the page is sent', async () => {
+    recorder.pages['/elsewhere'] = { html: 'elsewhere' };
+    const page = await openPage(
+      publishFull('/', 'data-outbound="3"', `<a href="http://127.0.0.1:${recorder.port}/elsewhere">out</a>`),
+    );
+    await click(page, 'a');
+    await page.waitForURL('**/elsewhere');
+    await soon(() => expect(attrsOf(3)).toHaveLength(1));
+  });
+
+  test('a form with data-contact says who the visitor is, and no more of it is read', async () => {
+    recorder.pages['/thanks'] = { html: 'thanks' };
+    const page = await openPage(
+      publishFull(
+        '/',
+        'data-contacts',
+        `<form data-contact="5" action="/thanks"><input name="contactEmailaddress" value="a@example.com">
+         <input name="contactFirstname" value="Ada"><input name="password" value="secret"><button>Send</button></form>`,
+      ),
+    );
+    await page.click('button');
+    await page.waitForURL('**/thanks**');
+    await soon(() => expect(recorder.received.map(({ path }) => path)).toContain('/contact/createContact'));
+    const { body } = recorder.received.find(({ path }) => path === '/contact/createContact') ?? {};
+    expect(body).toEqual({
+      tokenUUID: 'browser_test',
+      userUUID: expect.any(String),
+      requestUUID: expect.any(String),
+      contactProfileID: '5',
+      contactEmailaddress: 'a@example.com',
+      contactFirstname: 'Ada',
+    });
+  });
+
+  test('with consent required, views and clicks wait for it', async () => {
+    const page = await openPage(
+      publishFull('/', 'data-page-views="9" data-consent="required"', '<title>First</title>'),
+    );
+    await pause(300);
+    expect(recorder.received).toEqual([]);
+    await page.evaluate(() => tracker.consent(true));
+    await soon(() => expect(attrsOf(9)).toEqual([{ path: '/', referrer: '', title: 'First' }]));
+  });
+});

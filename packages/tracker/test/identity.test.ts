@@ -1,0 +1,154 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Tracker } from '../src/index.ts';
+import { context, describeInChromium, folder, openPage, publish, recorder, soon } from './chromium-page.ts';
+import { fillSnippet } from './recorder.ts';
+
+declare const tracker: Tracker;
+
+describeInChromium('the tracker in Chromium: identity', () => {
+  test('gives a browser a cookie that lasts 400 days, and the same on every page', async () => {
+    const url = publish('/', { after: '<script>tracker.log(1)</script>' });
+    await openPage(url);
+    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    const [cookie] = await context.cookies(url);
+    expect(cookie).toMatchObject({ name: 'userUUID', path: '/', sameSite: 'Lax', secure: false, httpOnly: false });
+    expect(cookie?.value).toMatch(/^[\w-]{21}$/);
+    expect((cookie?.expires ?? 0) - Date.now() / 1e3).toBeCloseTo(400 * 86_400, -2);
+    await openPage(url);
+    await soon(() => expect(recorder.eventIDs()).toEqual([1, 1]));
+    expect(recorder.events().map(({ user }) => user)).toEqual([cookie?.value, cookie?.value]);
+    expect(await context.cookies(url)).toHaveLength(1);
+  });
+
+  test('renews the cookie on a visit', async () => {
+    const url = publish('/');
+    await context.addCookies([
+      {
+        name: 'userUUID',
+        value: 'abcdefghijklmnopqrstu',
+        domain: 'localhost',
+        path: '/',
+        expires: Date.now() / 1e3 + 3600,
+      },
+    ]);
+    await openPage(url);
+    await soon(async () => {
+      const cookies = await context.cookies(url);
+      expect(cookies.map(({ value }) => value)).toEqual(['abcdefghijklmnopqrstu']);
+      expect(cookies[0]?.expires).toBeGreaterThan(Date.now() / 1e3 + 399 * 86_400);
+    });
+  });
+
+  test.for([
+    'short',
+    'undefinedundefined',
+    '00000000-0000-0000-0000-000000000000',
+    'space%20and%20more%20of%20it',
+    '%zz%zz%zz%zz%zz%zz',
+  ])('replaces the malformed value %s', async (value) => {
+    const url = publish('/');
+    await context.addCookies([{ name: 'userUUID', value, domain: 'localhost', path: '/' }]);
+    await openPage(url);
+    await soon(async () => {
+      expect((await context.cookies(url)).map((cookie) => cookie.value)).toEqual([
+        expect.stringMatching(/^[\w-]{21}$/),
+      ]);
+    });
+  });
+
+  test('takes the second copy when the cookie is gone', async () => {
+    const url = publish('/', { after: '<script>tracker.log(1)</script>' });
+    await openPage(url);
+    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    await context.clearCookies();
+    await openPage(url);
+    await soon(() => expect(recorder.eventIDs()).toEqual([1, 1]));
+    expect(new Set(recorder.events().map(({ user }) => user)).size).toBe(1);
+    expect((await context.cookies(url))[0]?.value).toBe(recorder.events()[0]?.user);
+  });
+
+  test.for([
+    { host: 'http://localhost', domain: 'localhost' },
+    { host: 'http://intranet', domain: 'intranet' },
+    { host: 'http://192.0.2.7', domain: '192.0.2.7' },
+    { host: 'https://[2001:db8::1]', domain: '[2001:db8::1]' },
+    { host: 'https://example.com', domain: '.example.com' },
+    { host: 'https://www.example.com', domain: '.example.com' },
+    { host: 'https://a.b.example.co.uk', domain: '.example.co.uk' },
+    { host: 'https://alice.github.io', domain: '.alice.github.io' },
+    { host: 'https://www.alice.github.io', domain: '.alice.github.io' },
+    { host: 'https://github.io', domain: 'github.io' },
+  ])('on $host the cookie lands on $domain', async ({ host, domain }) => {
+    const html = `<body>${fillSnippet('/tracker.js')}`;
+    await context.route('**/*', async (route) => {
+      const { pathname } = new URL(route.request().url());
+      if (pathname === '/tracker.js')
+        await route.fulfill({ contentType: 'text/javascript', path: join(folder, 'tracker.js') });
+      else if (pathname === '/') await route.fulfill({ contentType: 'text/html', body: html });
+      else await route.fulfill({ status: 503, body: '{"status":"503"}' });
+    });
+    await openPage(`${host}/`);
+    await soon(async () => {
+      expect(await context.cookies()).toEqual([
+        expect.objectContaining({
+          name: 'userUUID',
+          domain,
+          path: '/',
+          sameSite: 'Lax',
+          secure: host.startsWith('https:'),
+        }),
+      ]);
+    });
+  });
+
+  test('heals a narrower cookie that hides the wide one', async () => {
+    const html = `<body>${fillSnippet('/tracker.js')}`;
+    await context.route('**/*', async (route) => {
+      const { pathname } = new URL(route.request().url());
+      if (pathname === '/tracker.js')
+        await route.fulfill({ contentType: 'text/javascript', path: join(folder, 'tracker.js') });
+      else await route.fulfill({ contentType: 'text/html', body: html });
+    });
+    const narrow = 'narrow_narrow_narrow_';
+    await context.addCookies([
+      { name: 'userUUID', value: narrow, domain: 'www.shop.example.com', path: '/' },
+      { name: 'userUUID', value: 'middle_middle_middle_', domain: '.shop.example.com', path: '/' },
+      { name: 'userUUID', value: 'wide_wide_wide_wide_w', domain: '.example.com', path: '/' },
+    ]);
+    await openPage('https://www.shop.example.com/');
+    await soon(async () => {
+      const cookies = await context.cookies();
+      expect(cookies.map((cookie) => [cookie.domain, cookie.value])).toEqual([['.example.com', narrow]]);
+    });
+  });
+
+  test('two tabs opened at once in a new browser end with one userUUID', async () => {
+    const url = publish('/', { after: '<script>tracker.log(1)</script>' });
+    await Promise.all([openPage(url), openPage(url), openPage(url), openPage(url)]);
+    await soon(() => expect(recorder.eventIDs()).toEqual([1, 1, 1, 1]));
+    const users = new Set(recorder.events().map(({ user }) => user));
+    expect([...users]).toEqual((await context.cookies(url)).map(({ value }) => value));
+  });
+
+  test('reset makes a new user, and what was logged before stays with the old one', async () => {
+    recorder.answer = () => ({ status: 503, headers: { 'Retry-After': '1' } });
+    const url = publish('/', {
+      after: '<script>tracker.log(1); tracker.reset(); tracker.log(2); tracker.reset(); tracker.log(3)</script>',
+    });
+    const page = await openPage(url);
+    await soon(() => expect(recorder.received.length).toBeGreaterThan(0));
+    await page.evaluate(() => {
+      tracker.log(4);
+      tracker.reset();
+      tracker.log(5);
+    });
+    recorder.received.length = 0;
+    recorder.answer = () => undefined;
+    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2, 3, 4, 5]));
+    const users = new Map(recorder.events().map(({ eventID, user }) => [eventID, user]));
+    expect(new Set(users.values()).size).toBe(4);
+    expect(users.get(4)).toBe(users.get(3));
+    expect((await context.cookies(url))[0]?.value).toBe(users.get(5));
+  });
+});
