@@ -8,15 +8,13 @@ import type {
   ContactOutcome,
   NewAccount,
   NewToken,
-  Store,
 } from '../store.ts';
+import type { RequestOf } from './calls.ts';
 import type { CatalogueWriter } from './catalogues.ts';
 import { createCatalogueReader } from './catalogues.ts';
 import type { Connection } from './connection.ts';
 import type { ContactWriter } from './contacts.ts';
 import { usesOf } from './create-contact.ts';
-
-type RequestOf<Name extends keyof Store> = Store[Name] extends (request: infer Request) => unknown ? Request : never;
 
 export const createAccountReader = (db: Connection) => {
   const catalogues = createCatalogueReader(db);

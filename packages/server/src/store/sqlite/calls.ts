@@ -45,7 +45,8 @@ const namesOf = <Kind extends 'write' | 'read'>(kind: Kind) =>
 export const writeNames = namesOf('write');
 export const readNames = namesOf('read');
 
-type RequestOf<Name extends keyof Store> = Parameters<Store[Name]>[0];
+/** What an operation of the store is asked with. */
+export type RequestOf<Name extends keyof Store> = Parameters<Store[Name]>[0];
 type ValueOf<Name extends keyof Store> = Awaited<ReturnType<Store[Name]>>;
 
 /** What carries out every write. */

@@ -1,5 +1,4 @@
 /** Puts together what answers every call: the same on a thread of its own, in memory, and beside a running server. */
-
 import type { ContactChange } from '../store.ts';
 import { createAccountReader, createAccountWriter } from './accounts.ts';
 import { type Call, carryOut, type Reads, type Writes } from './calls.ts';
@@ -14,6 +13,7 @@ import { createErasures } from './erasures.ts';
 import { createEventPager } from './event-pages.ts';
 import { createEventWriter } from './events.ts';
 import { createLinkWriter } from './links.ts';
+import { createMergeWriter } from './merges.ts';
 import { createPosition } from './position.ts';
 import { createRepeats } from './repeats.ts';
 import { createReads } from './steps.ts';
@@ -47,7 +47,8 @@ export const createWriteEngine = (db: Connection) => {
     return answer;
   };
 
-  const { linkUser, unlinkUser, voidLinks, acceptClaim, voidClaim, mergeContact, unmergeContact } = links;
+  const { linkUser, unlinkUser, voidLinks, acceptClaim, voidClaim } = links;
+  const { mergeContact, unmergeContact } = createMergeWriter(db, contacts);
   const operations = {
     createAccount,
     updateAccount,

@@ -1,8 +1,8 @@
-/** Links: stating who a user is, and taking that back. */
-import { wouldCycle } from '../../identity/merges.ts';
+/** Links and claims: stating who a user is, and taking that back. */
 import { decideLink, decideUnlink } from '../../identity/statements.ts';
 import { Refusal } from '../../refusal.ts';
-import type { LinkSelection, Store } from '../store.ts';
+import type { LinkSelection } from '../store.ts';
+import type { RequestOf } from './calls.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
 import { type ContactRow, claimName } from './contact-finder.ts';
@@ -11,8 +11,6 @@ import { createMergeReader } from './merges.ts';
 import type { Position } from './position.ts';
 import { createStatementReader } from './statements.ts';
 import type { User, Users } from './users.ts';
-
-type RequestOf<Name extends keyof Store> = Store[Name] extends (request: infer Request) => unknown ? Request : never;
 
 export interface GivenLink {
   readonly user: User;
@@ -33,7 +31,7 @@ export const createLinkWriter = (
   const merges = createMergeReader(db);
   const insert = db.prepare('INSERT INTO statement VALUES (?, ?, ?, ?, 0, ?, ?, 0, ?)');
   const verify = db.prepare('UPDATE statement SET verified = 1 WHERE sequence = ?');
-  const setVoided = db.prepare('UPDATE statement SET voided = ? WHERE sequence = ? AND voided <> ?');
+  const setVoided = db.prepare('UPDATE statement SET voided = ? WHERE sequence = ? AND (voided <> 0) <> ?');
   const find = db.prepare<[number, number], { erased: number }>(
     'SELECT s.erased FROM statement s JOIN user u ON u.user = s.user WHERE s.sequence = ? AND u.account = ?',
   );
@@ -45,7 +43,6 @@ export const createLinkWriter = (
   const findToken = db
     .prepare<[number, string], number>('SELECT token FROM token WHERE account = ? AND tokenID = ?')
     .pluck();
-  const setMerged = db.prepare('UPDATE contact SET mergedInto = ?, mergedTime = ? WHERE contact = ?');
 
   const append = ({
     user,
@@ -123,36 +120,6 @@ export const createLinkWriter = (
       const { claim, contact } = claimOf(account, claimID);
       claims.setVoided(claim, !restore, time);
       return { contactUUID: answeringUUID(contact) };
-    },
-
-    mergeContact({ account, contactUUID, otherContactUUID, time }: RequestOf<'mergeContact'>) {
-      const keep = contacts.byName({ account, contactUUID });
-      const other = contacts.byUUID(account, otherContactUUID);
-      if (!other) throw contacts.missing(account, otherContactUUID, 'otherContactUUID');
-      if (other.mergedInto === keep.contact) {
-        return { contactUUID: answeringUUID(keep.contact), mergedTime: other.mergedTime as number };
-      }
-      if (other.mergedInto !== null) {
-        throw new Refusal('merge_refused', {
-          field: 'otherContactUUID',
-          message: 'otherContactUUID is merged into another contact: unmerge it first',
-        });
-      }
-      if (wouldCycle(merges.from(keep.contact), keep.contact, other.contact)) {
-        throw new Refusal('merge_refused', { field: 'otherContactUUID', message: 'the merge would make a circle' });
-      }
-      setMerged.run(keep.contact, time, other.contact);
-      return { contactUUID: answeringUUID(keep.contact), mergedTime: time };
-    },
-
-    unmergeContact({ account, otherContactUUID }: RequestOf<'unmergeContact'>) {
-      const other = contacts.byUUID(account, otherContactUUID);
-      if (!other) throw contacts.missing(account, otherContactUUID, 'otherContactUUID');
-      if (other.mergedInto === null) {
-        throw new Refusal('merge_refused', { field: 'otherContactUUID', message: 'otherContactUUID is not merged' });
-      }
-      setMerged.run(null, null, other.contact);
-      return { contactUUID: other.contactUUID };
     },
   };
 };

@@ -1,6 +1,10 @@
 /** Which contact answers for which: the pointers, loaded as far as the rules in identity/ need them. */
-import { followMerges, mergedWith } from '../../identity/merges.ts';
+import { followMerges, mergedWith, wouldCycle } from '../../identity/merges.ts';
+import { Refusal } from '../../refusal.ts';
+import type { RequestOf } from './calls.ts';
 import type { Connection } from './connection.ts';
+import type { ContactRow } from './contact-finder.ts';
+import type { ContactWriter } from './contacts.ts';
 
 export const createMergeReader = (db: Connection) => {
   const upwards = db.prepare<[number], { contact: number; mergedInto: number }>(`
@@ -33,3 +37,41 @@ export const createMergeReader = (db: Connection) => {
   };
 };
 export type MergeReader = ReturnType<typeof createMergeReader>;
+
+export const createMergeWriter = (db: Connection, contacts: ContactWriter) => {
+  const merges = createMergeReader(db);
+  const setMerged = db.prepare('UPDATE contact SET mergedInto = ?, mergedTime = ? WHERE contact = ?');
+  const answeringUUID = (contact: number) => (contacts.get(merges.follow(contact)) as ContactRow).contactUUID;
+
+  return {
+    mergeContact({ account, contactUUID, otherContactUUID, time }: RequestOf<'mergeContact'>) {
+      const keep = contacts.byName({ account, contactUUID });
+      const other = contacts.byUUID(account, otherContactUUID);
+      if (!other) throw contacts.missing(account, otherContactUUID, 'otherContactUUID');
+      if (other.mergedInto === keep.contact) {
+        return { contactUUID: answeringUUID(keep.contact), mergedTime: other.mergedTime as number };
+      }
+      if (other.mergedInto !== null) {
+        throw new Refusal('merge_refused', {
+          field: 'otherContactUUID',
+          message: 'otherContactUUID is merged into another contact: unmerge it first',
+        });
+      }
+      if (wouldCycle(merges.from(keep.contact), keep.contact, other.contact)) {
+        throw new Refusal('merge_refused', { field: 'otherContactUUID', message: 'the merge would make a circle' });
+      }
+      setMerged.run(keep.contact, time, other.contact);
+      return { contactUUID: answeringUUID(keep.contact), mergedTime: time };
+    },
+
+    unmergeContact({ account, otherContactUUID }: RequestOf<'unmergeContact'>) {
+      const other = contacts.byUUID(account, otherContactUUID);
+      if (!other) throw contacts.missing(account, otherContactUUID, 'otherContactUUID');
+      if (other.mergedInto === null) {
+        throw new Refusal('merge_refused', { field: 'otherContactUUID', message: 'otherContactUUID is not merged' });
+      }
+      setMerged.run(null, null, other.contact);
+      return { contactUUID: other.contactUUID };
+    },
+  };
+};
