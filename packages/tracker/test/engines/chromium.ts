@@ -1,0 +1,89 @@
+/** Debian's Chromium, headless, started here and driven through the DevTools protocol. */
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, type BrowserContext, chromium as playwright } from 'playwright-core';
+import type { Engine, LaunchOptions, Session, Tab } from './engine.ts';
+import { crash, findDescendants, killGroup, startGroup, waitFor } from './processes.ts';
+
+const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+
+const args = [
+  '--headless=new',
+  // Runnable by root, and quiet.
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-dev-shm-usage',
+  '--disable-features=HttpsUpgrades,HttpsFirstBalancedModeAutoEnable',
+  // Two tabs that race are both at work, not one of them asleep.
+  '--disable-background-timer-throttling',
+  '--disable-backgrounding-occluded-windows',
+  '--disable-renderer-backgrounding',
+  '--remote-debugging-port=0',
+];
+
+const openTab = async (context: BrowserContext, url: string): Promise<Tab> => {
+  const page = await context.newPage();
+  const tab: Tab = {
+    goto: async (to) => {
+      await page.goto(to);
+    },
+    // biome-ignore lint/suspicious/noExplicitAny: playwright's own types take one argument
+    run: (script, ...given) => page.evaluate(`(${script})(...${JSON.stringify(given)})`) as any,
+    cookies: async () =>
+      (await context.cookies(page.url())).map((cookie) => ({ ...cookie, expires: Math.max(0, cookie.expires) })),
+    close: () => page.close({ runBeforeUnload: true }),
+  };
+  await tab.goto(url);
+  return tab;
+};
+
+const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise<Session> => {
+  const folder = profileFolder ?? (await mkdtemp(join(tmpdir(), 'firsthand-chromium-')));
+  const portFile = join(folder, 'DevToolsActivePort');
+  await rm(portFile, { force: true });
+  const proxy = proxyPort ? [`--proxy-server=127.0.0.1:${proxyPort}`, '--proxy-bypass-list=<-loopback>'] : [];
+  const leader = startGroup(executablePath, [...args, ...proxy, `--user-data-dir=${folder}`, 'about:blank'], {});
+  const forget = () => (profileFolder ? undefined : rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const kill = async () => {
+    await killGroup(leader);
+    await forget();
+  };
+  try {
+    const address = await waitFor('Chromium', () => {
+      const [port, path] = existsSync(portFile) ? readFileSync(portFile, 'utf8').split('\n') : [];
+      return path ? `ws://127.0.0.1:${port}${path}` : undefined;
+    });
+    const browser: Browser = await playwright.connectOverCDP(address);
+    return {
+      openTab: (url) => openTab(browser.contexts()[0] as BrowserContext, url),
+      crashTabs: () => crash(findDescendants(leader, /--type=renderer/)),
+      kill,
+      close: async () => {
+        const devtools = await browser.newBrowserCDPSession().catch(() => undefined);
+        const gone = waitFor('Chromium to end', () => leader.exitCode ?? leader.signalCode ?? undefined, 5_000);
+        await devtools?.send('Browser.close').catch(() => {});
+        await gone.catch(() => {});
+        await kill();
+      },
+    };
+  } catch (error) {
+    await kill();
+    throw error;
+  }
+};
+
+export const chromium: Engine = {
+  name: 'Chromium',
+  missing: existsSync(executablePath) ? '' : `there is no ${executablePath} (apt-get install chromium)`,
+  // components/services/storage/dom_storage: kCommitDefaultDelaySecs is 5.
+  flushMilliseconds: 6_500,
+  launch,
+};

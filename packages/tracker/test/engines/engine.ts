@@ -1,0 +1,60 @@
+/** What a test asks of a real browser, whichever it is. */
+
+export interface Engine {
+  readonly name: string;
+  /** Why this machine can't run it; '' when it can. */
+  readonly missing: string;
+  /**
+   * How long after a page's write to localStorage the browser has it on the disk. Before, a killed browser forgets it;
+   * a killed page doesn't.
+   */
+  readonly flushMilliseconds: number;
+  /** Starts a browser of its own, with nothing remembered unless a profile folder says so. */
+  launch(options?: LaunchOptions): Promise<Session>;
+}
+
+export interface LaunchOptions {
+  /** Where cookies and localStorage outlive the browser; made when it isn't there. Without one they are thrown away. */
+  readonly profileFolder?: string | undefined;
+  /** A plain HTTP proxy on 127.0.0.1 for every host, `localhost` included: so a page can lie on any host. */
+  readonly proxyPort?: number | undefined;
+}
+
+export interface Session {
+  /**
+   * Opens a tab beside those that are open, and resolves when its page has loaded. WebKit with a profile folder has one
+   * tab only.
+   */
+  openTab(url: string): Promise<Tab>;
+  /**
+   * Kills the processes that render this browser's pages, as running out of memory does. The browser itself goes on, and
+   * openTab opens the next tab. Only in a session with a profile folder: elsewhere WebKit's driver ends with its page.
+   */
+  crashTabs(): Promise<void>;
+  /** Kills the browser with all that it has started (SIGKILL). A profile folder stays as it is at that moment. */
+  kill(): Promise<void>;
+  /** Ends the browser in an orderly way. Harmless after `kill`. */
+  close(): Promise<void>;
+}
+
+export interface Tab {
+  /** Resolves when the page has loaded. */
+  goto(url: string): Promise<void>;
+  /** Runs a function in the page; it sees nothing of the test but its arguments, which travel as JSON, as its result does. */
+  run<Args extends readonly unknown[], Result>(script: (...args: Args) => Result, ...args: Args): Promise<Result>;
+  /** Every cookie that a request to this tab's page would carry. */
+  cookies(): Promise<Cookie[]>;
+  /** Closes it as its user does: the page's unload handlers run, nothing is waited for. */
+  close(): Promise<void>;
+}
+
+export interface Cookie {
+  readonly name: string;
+  readonly value: string;
+  /** As the browser keeps it: with a dot in front when it goes to subdomains as well. */
+  readonly domain: string;
+  readonly path: string;
+  /** Seconds since 1970; 0 for a cookie of the session. */
+  readonly expires: number;
+  readonly sameSite: string;
+}

@@ -1,0 +1,90 @@
+/** Debian's Firefox ESR, headless, driven through WebDriver BiDi. */
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import puppeteer, { type Browser } from 'puppeteer-core';
+import type { Engine, LaunchOptions, Session, Tab } from './engine.ts';
+import { adoptGroup, crash, findDescendants, killGroup } from './processes.ts';
+
+const executablePath = process.env.FIREFOX_PATH ?? '/usr/bin/firefox-esr';
+
+const preferences = {
+  'dom.security.https_first': false,
+  'dom.security.https_first_pbm': false,
+  'browser.tabs.crashReporting.sendReport': false,
+  'network.captive-portal-service.enabled': false,
+  'network.connectivity-service.enabled': false,
+  'app.update.enabled': false,
+  'datareporting.policy.dataSubmissionEnabled': false,
+  'toolkit.telemetry.reportingpolicy.firstRun': false,
+  // Two tabs that race are both at work, not one of them asleep.
+  'dom.min_background_timeout_value': 4,
+};
+
+const throughProxy = (port: number) => ({
+  'network.proxy.type': 1,
+  'network.proxy.http': '127.0.0.1',
+  'network.proxy.http_port': port,
+  'network.proxy.allow_hijacking_localhost': true,
+  'network.proxy.no_proxies_on': '',
+});
+
+const openTab = async (browser: Browser, url: string): Promise<Tab> => {
+  const page = await browser.newPage();
+  const tab: Tab = {
+    goto: async (to) => {
+      await page.goto(to);
+    },
+    // biome-ignore lint/suspicious/noExplicitAny: what comes back is what the script answers
+    run: (script, ...given) => page.evaluate(`(${script})(...${JSON.stringify(given)})`) as any,
+    // Not `page.cookies()`, which leaves out those of `.shop.example` on shop.example itself.
+    cookies: async () =>
+      (await browser.cookies())
+        .filter(({ domain }) => `.${new URL(page.url()).hostname}`.endsWith(`.${domain.replace(/^\./, '')}`))
+        .map((cookie) => ({ ...cookie, expires: Math.max(0, cookie.expires), sameSite: cookie.sameSite ?? '' })),
+    close: () => page.close({ runBeforeUnload: true }),
+  };
+  await tab.goto(url);
+  return tab;
+};
+
+const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise<Session> => {
+  const folder = profileFolder ?? (await mkdtemp(join(tmpdir(), 'firsthand-firefox-')));
+  await mkdir(folder, { recursive: true });
+  const browser = await puppeteer.launch({
+    browser: 'firefox',
+    protocol: 'webDriverBiDi',
+    executablePath,
+    headless: true,
+    userDataDir: folder,
+    extraPrefsFirefox: { ...preferences, ...(proxyPort && throughProxy(proxyPort)) },
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+  });
+  const leader = adoptGroup(browser.process() as NonNullable<ReturnType<Browser['process']>>);
+  const forget = () => (profileFolder ? undefined : rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const kill = async () => {
+    await killGroup(leader);
+    await forget();
+  };
+  return {
+    openTab: (url) => openTab(browser, url),
+    crashTabs: () => crash(findDescendants(leader, /-contentproc.* tab$/)),
+    kill,
+    close: async () => {
+      const late = new Promise((resolve) => setTimeout(resolve, 5_000).unref());
+      await Promise.race([browser.close().catch(() => {}), late]);
+      await kill();
+    },
+  };
+};
+
+export const firefox: Engine = {
+  name: 'Firefox',
+  missing: existsSync(executablePath) ? '' : `there is no ${executablePath} (apt-get install firefox-esr)`,
+  // dom/localstorage/ActorsParent.cpp: kFlushTimeoutMs is 5000.
+  flushMilliseconds: 6_500,
+  launch,
+};

@@ -1,0 +1,31 @@
+/** A display that nobody sees, for a browser that has no headless mode. */
+import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { killGroup, startGroup } from './processes.ts';
+
+export const xvfbPath = '/usr/bin/Xvfb';
+
+export interface Screen {
+  /** For the environment: `:99`. */
+  readonly display: string;
+  close(): Promise<void>;
+}
+
+const numberOf = (xvfb: ChildProcess): Promise<string> =>
+  new Promise((resolve, reject) => {
+    let text = '';
+    (xvfb.stdio[3] as Readable).on('data', (chunk) => {
+      text += chunk;
+      if (text.includes('\n')) resolve(text.trim());
+    });
+    xvfb.once('error', reject);
+    xvfb.once('exit', (code) => reject(new Error(`Xvfb ended with ${code} instead of starting`)));
+  });
+
+/** Takes the first display that is free. */
+export const openScreen = async (): Promise<Screen> => {
+  const xvfb = startGroup(xvfbPath, ['-displayfd', '3', '-screen', '0', '1024x768x24', '-nolisten', 'tcp'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  });
+  return { display: `:${await numberOf(xvfb)}`, close: () => killGroup(xvfb) };
+};

@@ -1,0 +1,106 @@
+/**
+ * WebKitGTK's MiniBrowser, under Xvfb. Driven through WebDriver it forgets everything at its end (its data manager is
+ * ephemeral whenever it is automated), so a session with a profile folder is driven through the inspector instead.
+ */
+import { existsSync } from 'node:fs';
+import { Builder, Capabilities, type WebDriver } from 'selenium-webdriver';
+import { freePort } from '../../../server/test/faults/served.ts';
+import type { Engine, LaunchOptions, Session, Tab } from './engine.ts';
+import { killGroup, startGroup, waitFor } from './processes.ts';
+import { openScreen, xvfbPath } from './screen.ts';
+import { launchInspected, miniBrowserPath } from './webkit-inspected.ts';
+
+const driverPath = '/usr/bin/WebKitWebDriver';
+
+/** WebDriver speaks to one tab at a time: one call after another, each to its own. */
+const createTurns = (driver: WebDriver) => {
+  let last: Promise<unknown> = Promise.resolve();
+  return <Result>(handle: string, call: () => Promise<Result>): Promise<Result> => {
+    const turn = last.then(async () => {
+      await driver.switchTo().window(handle);
+      return call();
+    });
+    last = turn.catch(() => {});
+    return turn;
+  };
+};
+
+const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise<Session> => {
+  if (profileFolder) return launchInspected(profileFolder);
+  const screen = await openScreen();
+  const port = await freePort();
+  const leader = startGroup(driverPath, ['-p', String(port)], { env: { DISPLAY: screen.display } });
+  const kill = async () => {
+    await killGroup(leader);
+    await screen.close();
+  };
+  try {
+    const server = `http://127.0.0.1:${port}`;
+    await waitFor('WebKitWebDriver', () =>
+      fetch(`${server}/status`).then(
+        ({ ok }) => ok || undefined,
+        () => undefined,
+      ),
+    );
+    const capabilities = new Capabilities().setBrowserName('MiniBrowser').set('webkitgtk:browserOptions', {
+      binary: miniBrowserPath,
+      args: ['--automation', ...(proxyPort ? [`--proxy=http://127.0.0.1:${proxyPort}`] : [])],
+    });
+    const driver = await new Builder().usingServer(server).withCapabilities(capabilities).build();
+    // It stays open, since a session ends with its last window.
+    const first = await driver.getWindowHandle();
+    const take = createTurns(driver);
+
+    const openTab = async (url: string): Promise<Tab> => {
+      const handle = await take(first, async () => {
+        await driver.switchTo().newWindow('tab');
+        return driver.getWindowHandle();
+      });
+      const tab: Tab = {
+        goto: (to) => take(handle, () => driver.get(to)),
+        run: (script, ...given) =>
+          take(handle, () => driver.executeScript(`return (${script})(...${JSON.stringify(given)})`)),
+        cookies: () =>
+          take(handle, async () =>
+            (await driver.manage().getCookies()).map(
+              ({ name, value, domain = '', path = '', expiry, sameSite = '' }) => ({
+                name,
+                value,
+                domain,
+                path,
+                expires: Number(expiry ?? 0),
+                sameSite,
+              }),
+            ),
+          ),
+        close: () => take(handle, () => driver.close()),
+      };
+      await tab.goto(url);
+      return tab;
+    };
+
+    return {
+      openTab,
+      crashTabs: () => Promise.reject(new Error('WebKitWebDriver ends with its page: launch with a profile folder')),
+      kill,
+      close: async () => {
+        const late = new Promise((resolve) => setTimeout(resolve, 5_000).unref());
+        await Promise.race([driver.quit().catch(() => {}), late]);
+        await kill();
+      },
+    };
+  } catch (error) {
+    await kill();
+    throw error;
+  }
+};
+
+const needed = [driverPath, miniBrowserPath, xvfbPath].filter((path) => !existsSync(path));
+
+export const webkit: Engine = {
+  name: 'WebKitGTK',
+  missing: needed.length === 0 ? '' : `there is no ${needed.join(', ')} (apt-get install webkit2gtk-driver xvfb)`,
+  // Source/WebKit/NetworkProcess/storage/SQLiteStorageArea.cpp: a transaction lasts 500 ms.
+  flushMilliseconds: 2_000,
+  launch,
+};
