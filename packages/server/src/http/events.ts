@@ -4,11 +4,13 @@ import { statusOf } from '@firsthand/contract/errors';
 import { batchEvent } from '@firsthand/contract/event';
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
-import { type Arrival, newEvent } from '../ingest/new-event.ts';
+import { createClockErrors } from '../ingest/clock-errors.ts';
+import type { Arrival } from '../ingest/event-time.ts';
+import { newEvent } from '../ingest/new-event.ts';
 import { Refusal } from '../refusal.ts';
 import type { EventOutcome, NewEvent, Store, StoredEvent } from '../store/store.ts';
 import { countEdges } from './calendar.ts';
-import { type AnsweringAll, accountOf, askerOf } from './caller.ts';
+import { type AnsweringAll, accountOf, askerOf, type Caller } from './caller.ts';
 import { parseCursor, toCursor } from './cursor.ts';
 import { isoTime } from './iso-time.ts';
 
@@ -63,31 +65,51 @@ const checkEntry = (
 
 const isEvent = (entry: NewEvent | Problem): entry is NewEvent => 'eventUUID' in entry;
 
-export const createEvents = (store: Store): AnsweringAll<'logEvent' | 'logEvents' | 'getEvent' | 'countEvents'> => ({
-  logEvent: async (input, caller) => {
-    const asker = askerOf(caller);
-    const event = newEvent(input, input, { receivedTime: caller.time, fromBrowser: asker.browser });
-    const [outcome] = await store.logEvents({ ...asker, receivedTime: caller.time, events: [event] });
-    if (outcome === undefined) throw new Error('the store answered nothing for an event');
-    if ('refused' in outcome) throw new Refusal(outcome.refused, outcome);
-    return outcome.kept ? { eventUUID: event.eventUUID } : { eventUUID: event.eventUUID, duplicate: true };
-  },
+/** What is said of the sender of an event, or of a batch. */
+type Sender = Pick<InputOf<'logEvents'>, 'userUUID' | 'sentTime'>;
 
-  logEvents: async (input, caller) => {
-    const asker = askerOf(caller);
-    const arrival = { receivedTime: caller.time, fromBrowser: asker.browser };
-    const entries = input.event.map((entry, index) => checkEntry(entry, `event[${index}]`, input, arrival));
-    const events = entries.filter(isEvent);
-    const outcomes = events.length > 0 ? await store.logEvents({ ...asker, receivedTime: caller.time, events }) : [];
-    let next = 0;
-    return {
-      event: entries.map((entry, index) =>
-        isEvent(entry)
-          ? outcomeAnswer(entry, outcomes[next++] as EventOutcome, `event[${index}]`)
-          : problemAnswer(entry),
-      ),
-    };
-  },
+const createArrivalOf = (): ((sender: Sender, caller: Caller) => Arrival) => {
+  const clockErrorOf = createClockErrors();
+  return ({ userUUID = '', sentTime }, { access, time }) => {
+    const fromBrowser = access.kind === 'browser';
+    const lateMilliseconds = sentTime === undefined ? 0 : time - sentTime;
+    const clockError = fromBrowser ? clockErrorOf(`${access.token} ${userUUID}`, lateMilliseconds) : lateMilliseconds;
+    return { receivedTime: time, clockError, fromBrowser };
+  };
+};
+
+const createEventTaking = (store: Store): AnsweringAll<'logEvent' | 'logEvents'> => {
+  const arrivalOf = createArrivalOf();
+  return {
+    logEvent: async (input, caller) => {
+      const asker = askerOf(caller);
+      const event = newEvent(input, input, arrivalOf(input, caller));
+      const [outcome] = await store.logEvents({ ...asker, receivedTime: caller.time, events: [event] });
+      if (outcome === undefined) throw new Error('the store answered nothing for an event');
+      if ('refused' in outcome) throw new Refusal(outcome.refused, outcome);
+      return outcome.kept ? { eventUUID: event.eventUUID } : { eventUUID: event.eventUUID, duplicate: true };
+    },
+
+    logEvents: async (input, caller) => {
+      const asker = askerOf(caller);
+      const arrival = arrivalOf(input, caller);
+      const entries = input.event.map((entry, index) => checkEntry(entry, `event[${index}]`, input, arrival));
+      const events = entries.filter(isEvent);
+      const outcomes = events.length > 0 ? await store.logEvents({ ...asker, receivedTime: caller.time, events }) : [];
+      let next = 0;
+      return {
+        event: entries.map((entry, index) =>
+          isEvent(entry)
+            ? outcomeAnswer(entry, outcomes[next++] as EventOutcome, `event[${index}]`)
+            : problemAnswer(entry),
+        ),
+      };
+    },
+  };
+};
+
+export const createEvents = (store: Store): AnsweringAll<'logEvent' | 'logEvents' | 'getEvent' | 'countEvents'> => ({
+  ...createEventTaking(store),
 
   getEvent: async ({ include, cursor, order = 'desc', limit = 100, ...filter }, caller) => {
     const account = accountOf(caller);

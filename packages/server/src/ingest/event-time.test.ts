@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventTimeOf, type GivenTimes } from './event-time.ts';
+import { eventTimeOf } from './event-time.ts';
 
 const received = Date.parse('2026-03-01T12:00:00.000Z');
 const second = 1_000;
@@ -11,19 +11,20 @@ const kept = (eventTime: number) => ({ eventTime, timeReplaced: false });
 const replaced = { eventTime: received, timeReplaced: true };
 
 describe('the time of an event', () => {
-  it.each<[string, GivenTimes, 'browser' | 'server', { eventTime: number; timeReplaced: boolean }]>([
+  type Said = { eventTime?: number; clockError?: number };
+  it.each<[string, Said, 'browser' | 'server', { eventTime: number; timeReplaced: boolean }]>([
     ['is when it was received, when nothing is said', {}, 'browser', kept(received)],
-    ['is when it was received, when only the sending is said', { sentTime: 5 }, 'browser', kept(received)],
+    ['is when it was received, whatever the clock', { clockError: 5 }, 'browser', kept(received)],
     ['is what was said', { eventTime: received - hour }, 'browser', kept(received - hour)],
     [
       'is corrected by a clock a year slow',
-      { eventTime: received - 365 * day - minute, sentTime: received - 365 * day },
+      { eventTime: received - 365 * day - minute, clockError: 365 * day },
       'browser',
       kept(received - minute),
     ],
     [
       'is corrected by a clock a year fast',
-      { eventTime: received + 365 * day - minute, sentTime: received + 365 * day },
+      { eventTime: received + 365 * day - minute, clockError: -365 * day },
       'browser',
       kept(received - minute),
     ],
@@ -34,9 +35,15 @@ describe('the time of an event', () => {
     ['may be years ago, from a server', { eventTime: received - 900 * day }, 'server', kept(received - 900 * day)],
     ['may be ahead, from a server', { eventTime: received + 9 * day }, 'server', kept(received + 9 * day)],
     ['may be 1970, from a server', { eventTime: 0 }, 'server', kept(0)],
-    ['stays in the calendar: before 1970', { eventTime: 0, sentTime: received + 1 }, 'server', replaced],
-    ['stays in the calendar: past 9999', { eventTime: Date.UTC(9999, 11, 31), sentTime: 0 }, 'server', replaced],
-  ])('%s', (_, given, kind, expected) => {
-    expect(eventTimeOf(given, received, kind === 'browser')).toEqual(expected);
+    ['stays in the calendar: before 1970', { eventTime: 0, clockError: -1 }, 'server', replaced],
+    [
+      'stays in the calendar: past 9999',
+      { eventTime: Date.UTC(9999, 11, 31), clockError: received },
+      'server',
+      replaced,
+    ],
+  ])('%s', (_, { eventTime, clockError = 0 }, kind, expected) => {
+    const arrival = { receivedTime: received, clockError, fromBrowser: kind === 'browser' };
+    expect(eventTimeOf(eventTime, arrival)).toEqual(expected);
   });
 });

@@ -6,26 +6,26 @@ const aheadMilliseconds = limits.eventAheadMinutes * 60_000;
 /** The last time that ISO 8601 writes with four digits of year, and one more millisecond. */
 const endOfTime = Date.UTC(10_000, 0);
 
-export interface GivenTimes {
-  /** When the client's clock says it happened. */
-  readonly eventTime?: number | undefined;
-  /** When the client's clock says it was sent; with it a wrong clock is corrected. */
-  readonly sentTime?: number | undefined;
+/** How a request came. */
+export interface Arrival {
+  readonly receivedTime: number;
+  /** Milliseconds to add to what its sender's clock says. */
+  readonly clockError: number;
+  readonly fromBrowser: boolean;
 }
 
 /**
- * When an event happened, in milliseconds since 1970: received + (eventTime − sentTime), so that a client's wrong clock
- * cancels out; without a sentTime the eventTime as given, without an eventTime the received time. A browser is not
- * believed past 7 days ago or 5 minutes ahead: its event gets the received time and `timeReplaced`. A server is, being
- * the account's own; only a correction that leads out of the calendar is replaced.
+ * When an event happened, in milliseconds since 1970: what the client says, corrected by the error of its clock, or the
+ * received time when it says nothing. A browser is not believed past 7 days ago or 5 minutes ahead: its event gets the
+ * received time and `timeReplaced`. A server is, being the account's own; only a correction that leads out of the
+ * calendar is replaced.
  */
 export const eventTimeOf = (
-  { eventTime, sentTime }: GivenTimes,
-  receivedTime: number,
-  fromBrowser: boolean,
+  saidTime: number | undefined,
+  { receivedTime, clockError, fromBrowser }: Arrival,
 ): { eventTime: number; timeReplaced: boolean } => {
-  if (eventTime === undefined) return { eventTime: receivedTime, timeReplaced: false };
-  const corrected = sentTime === undefined ? eventTime : receivedTime + eventTime - sentTime;
+  if (saidTime === undefined) return { eventTime: receivedTime, timeReplaced: false };
+  const corrected = saidTime + clockError;
   const earliest = fromBrowser ? receivedTime - oldestMilliseconds : 0;
   const latest = fromBrowser ? receivedTime + aheadMilliseconds : endOfTime - 1;
   const believable = corrected >= earliest && corrected <= latest;

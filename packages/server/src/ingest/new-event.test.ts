@@ -4,7 +4,7 @@ import { createEventUUID } from './event-uuid.ts';
 import { newEvent } from './new-event.ts';
 
 const receivedTime = Date.parse('2026-03-01T12:00:00.000Z');
-const arrival = { receivedTime, fromBrowser: true };
+const arrival = { receivedTime, clockError: 0, fromBrowser: true };
 const user = 'user_aaaaaaaaaaaaaaaa';
 const otherUser = 'user_bbbbbbbbbbbbbbbb';
 
@@ -38,8 +38,8 @@ describe('a new event', () => {
     expect([userUUID, contactUUID]).toEqual(expected);
   });
 
-  it('takes the envelope’s sentTime to correct its own time', () => {
-    const event = newEvent({ eventID: 1, eventTime: 1_000 }, { sentTime: 4_000 }, arrival);
+  it('has its time corrected by the error of its sender’s clock', () => {
+    const event = newEvent({ eventID: 1, eventTime: 1_000 }, {}, { ...arrival, clockError: receivedTime - 4_000 });
     expect(event.eventTime).toBe(receivedTime - 3_000);
   });
 

@@ -1,6 +1,6 @@
 import type { InputOf } from '@firsthand/contract/operations';
 import type { NewEvent } from '../store/store.ts';
-import { eventTimeOf } from './event-time.ts';
+import { type Arrival, eventTimeOf } from './event-time.ts';
 import { createEventUUID } from './event-uuid.ts';
 
 /** An event as it was checked, alone or in a batch. */
@@ -10,29 +10,19 @@ type CheckedEvent = Pick<InputOf<'logEvent'>, 'eventID'> & Partial<Omit<InputOf<
 interface Envelope {
   readonly userUUID?: string | undefined;
   readonly contactUUID?: string | undefined;
-  readonly sentTime?: number | undefined;
-}
-
-export interface Arrival {
-  readonly receivedTime: number;
-  readonly fromBrowser: boolean;
 }
 
 /**
  * The event to keep: who it is of, when it happened and under which eventUUID. Its own userUUID stands in place of the
  * envelope's, and its own contactUUID in place of the envelope's.
  */
-export const newEvent = (event: CheckedEvent, envelope: Envelope, { receivedTime, fromBrowser }: Arrival): NewEvent => {
-  const { eventTime, timeReplaced } = eventTimeOf(
-    { eventTime: event.eventTime, sentTime: envelope.sentTime },
-    receivedTime,
-    fromBrowser,
-  );
+export const newEvent = (event: CheckedEvent, envelope: Envelope, arrival: Arrival): NewEvent => {
+  const { eventTime, timeReplaced } = eventTimeOf(event.eventTime, arrival);
   return {
     userUUID: event.userUUID ?? envelope.userUUID ?? null,
     contactUUID: event.contactUUID ?? envelope.contactUUID ?? null,
     eventID: event.eventID,
-    eventUUID: event.eventUUID ?? createEventUUID(receivedTime),
+    eventUUID: event.eventUUID ?? createEventUUID(arrival.receivedTime),
     eventTime,
     timeReplaced,
     attributes: event.eventAttrArray?.map(({ attrID, attrValue }) => [attrID, attrValue] as const) ?? [],
