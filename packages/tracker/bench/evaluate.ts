@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
-import { buildTracker } from '../build.ts';
+import { buildTracker } from '../build/build.ts';
 
 const slowdown = 4;
 const rounds = 20;

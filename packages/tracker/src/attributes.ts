@@ -1,6 +1,6 @@
 import type { limits } from '@firsthand/contract/limits';
-import { readJSONText } from './json.ts';
-import { note } from './note.ts';
+import { demand, guard } from './guard.ts';
+import { toJSONText } from './json.ts';
 
 /** What may be given as a value; it is sent as text. null and undefined are left out. */
 export type AttributeValue = string | number | boolean | bigint | Date | null | undefined;
@@ -22,17 +22,20 @@ export const toAttributesJSON = (...parts: unknown[]): string => {
   const attrValueLength: (typeof limits)['attrValueLength'] = 2_048;
   // Its keys are in JSON's quotes, so none of them is `__proto__`.
   const found: Record<string, string> = {};
-  for (const given of parts)
-    try {
-      if (typeof given === 'string') note('dropped, no attributes:', given);
-      else
-        for (const key of Object.keys(given as object)) {
-          const isEntry = Array.isArray(given);
-          const entry = isEntry ? given[key as unknown as number] : given;
-          const attrID = readJSONText(isEntry ? entry : { attrID: key }, 'attrID', attrIDLength);
-          const attrValue = readJSONText(entry, isEntry ? 'attrValue' : key, attrValueLength);
-          if (attrID && attrID !== '""' && attrValue) found[attrID] = `{"attrID":${attrID},"attrValue":${attrValue}}`;
-        }
-    } catch {}
+  parts.map(
+    guard((given) => {
+      demand(!given || Object(given) === given, 'no attributes');
+      Object.keys(given || {}).map(
+        guard((key) => {
+          let attrID: unknown = key;
+          let attrValue = (given as Record<string, unknown>)[key];
+          if (Array.isArray(given)) ({ attrID, attrValue } = attrValue as { attrID: unknown; attrValue: unknown });
+          if (attrID === '' || attrValue == null) return;
+          attrID = toJSONText(attrID, attrIDLength);
+          found[attrID as string] = `{"attrID":${attrID},"attrValue":${toJSONText(attrValue, attrValueLength)}}`;
+        }),
+      );
+    }),
+  );
   return `[${Object.values(found).slice(0, attributesPerEvent)}]`;
 };

@@ -8,9 +8,10 @@ import { isUserUUID, markUsers } from './identity.ts';
  * that was made by the visitor's own word under that signal.
  */
 export const isConsentRemembered = (isRequired: boolean, heedsDoNotTrack: boolean): boolean => {
-  const { globalPrivacyControl, doNotTrack } = navigator as Navigator & { globalPrivacyControl?: boolean };
-  const isSignalled = globalPrivacyControl || (heedsDoNotTrack && doNotTrack === '1');
+  const isSignalled =
+    (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl ||
+    (heedsDoNotTrack && navigator.doNotTrack === '1');
   const userUUID = readCookie();
   if (isSignalled) markUsers();
-  return isUserUUID(userUUID) ? !isSignalled || !!(userUUID as string)[21] : !isRequired && !isSignalled;
+  return (isUserUUID(userUUID) && (!isSignalled || !!(userUUID as string)[21])) || !(isRequired || isSignalled);
 };

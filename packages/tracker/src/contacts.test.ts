@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { isContactRecord, toContactRecord } from './contacts.ts';
-import { toEventRecord } from './events.ts';
 
 test('a contact’s record is what createContact takes, less the envelope', () => {
   const record = toContactRecord(
@@ -15,7 +14,23 @@ test('a contact’s record is what createContact takes, less the envelope', () =
   });
 });
 
-test('is told from an event', () => {
-  expect(isContactRecord(toContactRecord({}, 'request_1'))).toBe(true);
-  expect(isContactRecord(toEventRecord(1, 'event_00', undefined))).toBe(false);
+test('what has no text is left out, and the rest stays', () => {
+  const fields = {
+    contactEmailaddress: 'a@example.com',
+    get contactTitle() {
+      throw new Error('getter');
+    },
+    contactJobRole: {},
+  };
+  expect(JSON.parse(toContactRecord(fields, 'request_1'))).toEqual({
+    requestUUID: 'request_1',
+    contactEmailaddress: 'a@example.com',
+  });
+});
+
+test('is told from events, alone and after them', () => {
+  const contact = toContactRecord({ contactAttr: { a: '"}' } }, 'request_1');
+  const event = '{"eventID":1,"eventAttrArray":[{"attrID":"a","attrValue":"\\"}\\n"}]}';
+  expect([contact, `${event}\n${contact}`, `${contact}\n${event}`].map(isContactRecord)).toEqual([true, true, true]);
+  expect([event, `${event},${event}`, `${event}\n${event}`].map(isContactRecord)).toEqual([false, false, false]);
 });

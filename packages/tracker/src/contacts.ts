@@ -1,5 +1,6 @@
 import { type Attributes, toAttributesJSON } from './attributes.ts';
-import { readJSONText, toJSONText } from './json.ts';
+import { guard } from './guard.ts';
+import { toJSONText } from './json.ts';
 import type { StoredRecord } from './queue.ts';
 
 /** What createContact takes: the published fields; the token, the userUUID and the requestUUID are added here. */
@@ -27,14 +28,15 @@ export type TrackerError = Error & { readonly code?: string; readonly field?: st
 
 /** A createContact body without its token and user. */
 export const toContactRecord = (fields: unknown, requestUUID: string): StoredRecord => {
-  let record = `{"requestUUID":"${requestUUID}"`;
-  for (const field of Object.keys(fields as object)) {
-    const value =
-      field === 'contactAttr' ? toAttributesJSON((fields as ContactFields)[field]) : readJSONText(fields, field);
-    if (value) record += `,${toJSONText(field)}:${value}`;
-  }
-  return `${record}}`;
+  let record = '{';
+  Object.keys(fields as object).map(
+    guard((field) => {
+      const value = (fields as Record<string, unknown>)[field];
+      record += `${toJSONText(field)}:${field === 'contactAttr' ? toAttributesJSON(value) : toJSONText(value)},`;
+    }),
+  );
+  return `${record}"requestUUID":"${requestUUID}"}`;
 };
 
-/** Events begin with their eventID. */
-export const isContactRecord = (record: StoredRecord): boolean => record[2] === 'r';
+/** Whether there is a contact's record in this line, or in one of these: it ends in a text, an event in an array. */
+export const isContactRecord = (lines: string): boolean => /"}$/m.test(lines);

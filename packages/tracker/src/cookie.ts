@@ -1,8 +1,8 @@
 import { userCookieName } from '@firsthand/contract/identifiers';
 import Cookies from 'js-cookie';
 
-/** On which domain the cookie was written; '' for the host alone, undefined for nowhere yet. */
-export let cookieDomain: string | undefined;
+/** On which domain the cookie was written; '' for the host alone, or nowhere yet. */
+export let cookieDomain = '';
 
 /** The cookie's value, or undefined when there is none or it can't be read (a sandboxed frame throws). */
 export const readCookie = (): string | undefined => {
@@ -16,14 +16,20 @@ export const readCookie = (): string | undefined => {
  * back. Which suffixes are public (co.uk, github.io) is known only to the browser, and js-cookie says yes when the browser
  * said no.
  */
-const setOnWidest = (value: string, expires: number): string | undefined => {
-  const labels = location.hostname.split('.');
+const setOnWidest = (value: string, maxAge: string): string | undefined => {
+  const labels = location.hostname.split(/\.(?!.*\d$)/);
   // `~index` is -1, -2, …: so many labels from the end.
   return labels
     .map((_, index) => labels.slice(~index).join('.'))
     .concat('')
     .find((domain) => {
-      Cookies.set(userCookieName, value, { domain, expires, sameSite: 'Lax', secure: /s:/.test(location.protocol) });
+      Cookies.set(userCookieName, value, {
+        path: '/',
+        domain,
+        'max-age': maxAge,
+        sameSite: 'Lax',
+        secure: location.protocol[5] as unknown as boolean,
+      });
       // What has expired can't be read back: this goes through every domain, and needn't look.
       return value && Cookies.get(userCookieName) === value;
     });
@@ -36,7 +42,7 @@ const setOnWidest = (value: string, expires: number): string | undefined => {
  */
 export const writeCookie = (userUUID: string): void => {
   try {
-    setOnWidest('', -1);
-    if (userUUID) cookieDomain = setOnWidest(userUUID, 400);
+    setOnWidest('', '0');
+    if (userUUID) cookieDomain = setOnWidest(userUUID, '34560000') || '';
   } catch {}
 };

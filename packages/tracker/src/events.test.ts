@@ -1,6 +1,11 @@
-import { expect, test } from 'vitest';
-import { isEventID, toEventRecord } from './events.ts';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { toEventRecord } from './events.ts';
 import { createEventUUID, timeOf } from './eventUUID.ts';
+
+const eventUUID = createEventUUID();
+
+beforeAll(() => void vi.stubGlobal('navigator', { webdriver: false }));
+afterAll(() => void vi.unstubAllGlobals());
 
 test.for<[unknown, boolean]>([
   [1, true],
@@ -16,22 +21,19 @@ test.for<[unknown, boolean]>([
   [null, false],
   [undefined, false],
   [{}, false],
+  [7n, false],
+  [Symbol('s'), false],
 ])('%o is an eventID: %s', ([eventID, expected]) => {
-  expect(isEventID(eventID)).toBe(expected);
+  const make = () => toEventRecord({ eventID: eventID as number }, eventUUID);
+  if (expected) expect(JSON.parse(make()).eventID).toBe(Number(eventID));
+  else expect(make).toThrow();
 });
 
 test('an event’s record is what logEvents takes', () => {
-  const eventUUID = createEventUUID();
-  expect(JSON.parse(toEventRecord('7', eventUUID, { a: 1 }))).toEqual({
-    eventID: 7,
-    eventUUID,
-    eventTime: timeOf(eventUUID),
+  const record = { eventID: 7, eventUUID, eventTime: timeOf(eventUUID) };
+  expect(JSON.parse(toEventRecord({ eventID: '7', attrs: { a: 1 } }, eventUUID))).toEqual({
+    ...record,
     eventAttrArray: [{ attrID: 'a', attrValue: '1' }],
   });
-  expect(JSON.parse(toEventRecord(7, eventUUID, undefined))).toEqual({
-    eventID: 7,
-    eventUUID,
-    eventTime: timeOf(eventUUID),
-    eventAttrArray: [],
-  });
+  expect(JSON.parse(toEventRecord({ eventID: 7 }, eventUUID))).toEqual({ ...record, eventAttrArray: [] });
 });

@@ -1,13 +1,17 @@
-import { toAttributesJSON } from './attributes.ts';
+import { type Attributes, toAttributesJSON } from './attributes.ts';
 import { timeOf } from './eventUUID.ts';
-import type { StoredRecord } from './queue.ts';
+import { demand } from './guard.ts';
+import { droppedCount, type StoredRecord } from './queue.ts';
 
-/** Whether this is an eventID: an integer from 1 to 2^31−1 (what `| 0` leaves as it is), or its text. May throw. */
-export const isEventID = (eventID: unknown): boolean => {
-  const id = Number(eventID);
-  return id > 0 && id === (id | 0);
+/** What `beforeSend` is given, and may change. */
+export type LoggedEvent = { eventID: number | string; attrs?: Attributes | undefined };
+
+/** An event as it goes into logEvents, without its user: see `claimQueued`. Throws when the eventID is none. */
+export const toEventRecord = ({ eventID, attrs }: LoggedEvent, eventUUID: string): StoredRecord => {
+  // An integer from 1 to 2^31−1, which is what `| 0` leaves as it is, or its text.
+  const id = (eventID as number) | 0;
+  demand(id > 0 && id === +eventID, 'no eventID');
+  // What webdrivers and headless browsers say of themselves (WebDriver, "Interface"); others say false.
+  const ours = { robot: navigator.webdriver || null, dropped: droppedCount() };
+  return `{"eventID":${id},"eventUUID":"${eventUUID}","eventTime":${timeOf(eventUUID)},"eventAttrArray":${toAttributesJSON(ours, attrs)}}`;
 };
-
-/** An event as it goes into logEvents, without its user: see `claimQueued`. */
-export const toEventRecord = (eventID: unknown, eventUUID: string, ...attrs: unknown[]): StoredRecord =>
-  `{"eventID":${Number(eventID)},"eventUUID":"${eventUUID}","eventTime":${timeOf(eventUUID)},"eventAttrArray":${toAttributesJSON(...attrs)}}`;

@@ -1,16 +1,14 @@
-import { userCookieName, userUUIDPattern } from '@firsthand/contract/identifiers';
+import { userCookieName } from '@firsthand/contract/identifiers';
 import { nanoid } from 'nanoid';
 import { readCookie, writeCookie } from './cookie.ts';
-import { claimQueued } from './queue.ts';
+import { queuedKeys } from './queue.ts';
 import { stored, writeStored } from './storage.ts';
 
 /** A second copy, for when the cookie was lost or is refused. */
 export const copyKey = `firsthand.${userCookieName}`;
 
-/** Placeholders said for everybody, as far as they fit the pattern; the service knows more of them (`mistakes.ts`). */
-const placeholder = /^(undefined|null|[-_0])+$/;
-
-let isRenewed = false;
+/** Whose cookie this page has written. */
+let written: string | undefined;
 
 let userUUIDLength = 21;
 
@@ -22,25 +20,32 @@ export const markUsers = (): void => {
   userUUIDLength = 22;
 };
 
+/** The contract's `userUUIDPattern`, less the placeholders said for everybody that fit it (`mistakes.ts` knows more). */
 export const isUserUUID = (candidate: string | undefined): boolean =>
-  userUUIDPattern.test(candidate as string) && !placeholder.test(candidate as string);
+  /^(?!(undefined|null|[-_0])+$)[\w-]{16,64}$/.test(candidate as string);
 
-/** Makes this browser that user. What is queued so far stays with the one whom this site saw last. */
+/**
+ * Makes this browser that user. What is queued so far stays with the one whom this site saw last: their userUUID is written
+ * into every record. Until then a record is that of the user who sends it, so that two tabs opened at once in a new
+ * browser can log before it is settled who they are. Of two users in one record the first written stays: it comes last.
+ */
 const becomeUser = (userUUID: string): void => {
-  if (stored[copyKey]) claimQueued(stored[copyKey]);
+  const last = stored[copyKey];
+  for (const key of last ? queuedKeys('') : [])
+    writeStored(key, `{"userUUID":"${last}",${(stored[key] as string).slice(1)}`);
   writeCookie(userUUID);
   writeStored(copyKey, userUUID);
+  written = userUUID;
 };
 
 /**
  * This browser's userUUID: made when there is none, its cookie renewed once a page. Called by the one tab that sends,
- * so that two tabs opened at once in a new browser don't make two. It differs from the copy when another subdomain has
- * reset it.
+ * so that two tabs opened at once in a new browser don't make two. It differs from the one written when another tab or
+ * subdomain has reset it.
  */
 export const currentUser = (): string => {
   const userUUID = [readCookie(), stored[copyKey], nanoid(userUUIDLength)].find(isUserUUID) as string;
-  if (!isRenewed || stored[copyKey] !== userUUID) becomeUser(userUUID);
-  isRenewed = true;
+  if (written !== userUUID) becomeUser(userUUID);
   return userUUID;
 };
 

@@ -1,9 +1,11 @@
 import type { Attributes } from './attributes.ts';
-import { type LoggedEvent, startTracker, type Tracker } from './tracker.ts';
+import type { LoggedEvent } from './events.ts';
+import { startTracker, type Tracker } from './tracker.ts';
 
 export type { Attributes, AttributeValue } from './attributes.ts';
 export type { ContactFields, ContactResult, TrackerError } from './contacts.ts';
-export type { LoggedEvent, Tracker } from './tracker.ts';
+export type { LoggedEvent } from './events.ts';
+export type { Tracker } from './tracker.ts';
 
 /** The attributes of a site's events, by eventID: `{ 7: { plan: 'free' | 'pro' } }`; `undefined` for none. */
 export type EventCatalogue = { readonly [eventID: number]: Attributes | undefined };

@@ -2,26 +2,20 @@
  * JSON written by hand: pages override `JSON.stringify`, and old libraries give all arrays a `toJSON` (Prototype 1.6),
  * which would spoil what we send.
  */
-import { note } from './note.ts';
-
-/** Text as JSON. What the service refuses inside text, NUL and half a surrogate pair, becomes U+FFFD. */
-export const toJSONText = (text: string): string =>
-  `"${text
-    .replace(/[\0\p{Cs}]/gu, '\ufffd')
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has to escape them (RFC 8259, 7)
-    .replace(/["\\\x01-\x1f]/g, (character) => `\\u00${escape(character).slice(1)}`)}"`;
+import { demand } from './guard.ts';
 
 /**
- * An object's property as JSON text of at most this length; undefined when it has no plain text (objects, functions,
- * symbols, elements) or its getter throws. Dates are known by `toISOString`: another frame's are no `instanceof Date`.
+ * What is plain text, as JSON text of at most this length; throws for all that has none (null, objects, functions, symbols,
+ * elements). Dates are known by `toISOString`: another frame's are no `instanceof Date`. NUL, which the service
+ * refuses, is left out; half a surrogate pair becomes U+FFFD when `fetch` writes UTF-8.
  */
-export const readJSONText = (object: unknown, key: string, length?: number): string | undefined => {
-  try {
-    const value = (object as Record<string, unknown>)[key] as Date;
-    if (value == null) return;
-    const text = value.toISOString ? value.toISOString() : value;
-    // string, number, boolean, bigint; not symbol.
-    if (/^[snb][^y]/.test(typeof text)) return toJSONText(`${text}`.slice(0, length));
-  } catch {}
-  note('dropped, not text:', key, object);
+export const toJSONText = (value: unknown, length?: number): string => {
+  const text = (value as Date).toISOString ? (value as Date).toISOString() : value;
+  // Neither an object nor a function; a symbol throws below.
+  demand(Object(text) !== text, 'not text');
+  return `"${`${text}`
+    .slice(0, length)
+    .replace(/\0/g, '')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has to escape them (RFC 8259, 7)
+    .replace(/["\\\x01-\x1f]/g, (character) => `\\u00${escape(character).slice(1)}`)}"`;
 };

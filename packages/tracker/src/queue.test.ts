@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 let disk: Record<string, string>;
 let queue: typeof import('./queue.ts');
+let storage: typeof import('./storage.ts');
 let createEventUUID: typeof import('./eventUUID.ts').createEventUUID;
 
 /** What `localStorage` is to us: properties, of which there may be no more than so many. */
@@ -22,10 +23,16 @@ const load = async (localStorage: unknown): Promise<void> => {
   vi.stubGlobal('window', { localStorage });
   queue = await import('./queue.ts');
   ({ createEventUUID } = await import('./eventUUID.ts'));
-  (await import('./storage.ts')).openStored();
+  storage = await import('./storage.ts');
+  storage.openStored();
 };
 
-const enqueue = (record: string, token = 'browser_a') => queue.enqueue(createEventUUID(), token, record);
+const enqueue = (record: string, token = 'browser_a'): string => {
+  const key = `firsthand:${createEventUUID()}${token}`;
+  storage.writeStored(key, record);
+  queue.queuedKeys('');
+  return key;
+};
 
 beforeEach(async () => {
   vi.useFakeTimers({ now: Date.now() });
@@ -68,14 +75,6 @@ test('holds 500 records, and drops the oldest first', () => {
 test('holds 256 KiB, and drops the oldest first', () => {
   const keys = Array.from({ length: 30 }, () => enqueue('x'.repeat(10_240)));
   expect(queue.queuedKeys('browser_a')).toEqual(keys.slice(-25));
-});
-
-test('claims only what nobody has claimed', () => {
-  const first = enqueue('{"eventID":1,"eventAttrArray":[{"attrID":"a","attrValue":"userUUID"}]}');
-  queue.claimQueued('user_1');
-  const second = enqueue('{"eventID":2}');
-  queue.claimQueued('user_2');
-  expect([first, second].map((key) => JSON.parse(disk[key] as string).userUUID)).toEqual(['user_1', 'user_2']);
 });
 
 test.for<[string, () => unknown]>([

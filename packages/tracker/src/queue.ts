@@ -34,34 +34,13 @@ export const queuedKeys = (token: string): string[] => {
     .sort()
     .reverse()
     .filter((key, index) => {
-      const record = stored[key] as string;
-      characters += record.length;
+      characters += (stored[key] as string).length;
       if (index < recordsAtMost && characters < charactersAtMost && timeOf(key.slice(10)) > Date.now() - days * 864e5)
         return key.endsWith(token);
+      note('no room:', key);
       delete stored[key];
-      note('dropped, no room:', record);
       countDropped();
       return false;
     })
     .reverse();
-};
-
-/** Keeps a record, before anything else happens to it. Answers its key. */
-export const enqueue = (eventUUID: string, token: string, record: StoredRecord): string => {
-  const key = `firsthand:${eventUUID}${token}`;
-  writeStored(key, record);
-  queuedKeys(token);
-  return key;
-};
-
-/**
- * Writes into every queued record whose it is. Until then it is that of the user who sends it, so that two tabs opened at
- * once in a new browser can log before it is settled who they are.
- */
-export const claimQueued = (userUUID: string): void => {
-  for (const key of queuedKeys('')) {
-    const record = stored[key] as string;
-    // The text can't be inside a value: there, its quotes are escaped.
-    if (!/"userUUID":/.test(record)) writeStored(key, `${record.slice(0, -1)},"userUUID":"${userUUID}"}`);
-  }
 };

@@ -7,7 +7,6 @@ import { type ContactResult, isContactRecord } from './contacts.ts';
 import { cookieDomain } from './cookie.ts';
 import { createEventUUID, timeOf } from './eventUUID.ts';
 import { currentUser } from './identity.ts';
-import { toJSONText } from './json.ts';
 import { note } from './note.ts';
 import { queuedKeys } from './queue.ts';
 import { stored } from './storage.ts';
@@ -32,100 +31,105 @@ export const createSender = (
   isAllowed: () => boolean,
 ): (() => void) => {
   /**
-   * A page's keep-alive requests may hold 65,536 bytes at once, all together (Fetch, "HTTP-network-or-cache fetch"). The
-   * difference is for the envelope and for other scripts.
+   * A page's keep-alive requests may hold 65,536 bytes at once, all together (Fetch, "HTTP-network-or-cache fetch"): two of
+   * ours at most, one under way and one when the page is left, with their envelopes. What the browser refuses beyond
+   * that stays in storage.
    */
-  const keepaliveBytes = 60 * 1024;
+  const bytesTogether = 30_000;
+  const keepaliveBytes = 60_000;
   const patienceMilliseconds = 30_000;
   // In flight, or answered: should the storage refuse to forget a record, this page still doesn't send it again.
   const taken: Record<string, boolean> = {};
-  let bytesInFlight = 0;
-  let isBusy = false;
-  let isStopped = false;
+  let isBusy: unknown;
   let failures = 0;
 
   /**
    * Sends the next records that can travel together, and then the next: events for which there is room, or one
    * createContact. A page that is being left sends all at the same time.
    */
-  const sendNext = async (isLeaving?: boolean): Promise<void> => {
+  const sendNext = async (isLeaving?: unknown): Promise<void> => {
     const userUUID = isAllowed() && currentUser();
     const keys: string[] = [];
     const records: string[] = [];
-    let isContact = false;
     let bytes = 0;
-    for (const key of !userUUID || isStopped ? [] : queuedKeys(token)) {
-      if (taken[key]) continue;
-      const record = stored[key] as string;
-      const size = new Blob([record]).size;
-      // What is larger than any keep-alive request goes alone. So does what
-      // follows a failure: it may be the cause.
-      if (
-        (bytesInFlight + bytes && bytesInFlight + bytes + size > keepaliveBytes) ||
-        (bytes && (isContact || isContactRecord(record) || (failures && !isLeaving)))
-      )
-        break;
-      isContact = isContactRecord(record);
-      keys.push(key);
-      records.push(record);
-      bytes += size;
-      taken[key] = true;
-    }
+    for (const key of userUUID ? queuedKeys(token) : [])
+      if (!taken[key]) {
+        const record = stored[key] as string;
+        const size = new Blob([record]).size;
+        // What follows a failure goes alone: it may be the cause.
+        if (
+          bytes &&
+          (bytes + size > bytesTogether || isContactRecord(`${records}\n${record}`) || (failures && !isLeaving))
+        )
+          break;
+        keys.push(key);
+        records.push(record);
+        bytes += size;
+        taken[key] = true;
+      }
     // In the same turn as the look that found nothing: what is logged from here on starts anew.
-    isBusy = bytes > 0;
+    isBusy = bytes;
     if (!isBusy) return;
-    bytesInFlight += bytes;
     let again = keys;
     let retryAfterSeconds: number | undefined;
     try {
-      const request = fetch(base + (isContact ? 'contact/createContact' : 'event/logEvents'), {
-        method: 'POST',
-        // As text, it is text/plain, which needs no preflight. A user that the record itself names comes later, and wins.
-        body: `{"tokenUUID":${toJSONText(token)},"userUUID":"${userUUID}",${
-          isContact
-            ? (records[0] as string).slice(1)
-            : `"cookieDomain":"${cookieDomain || ''}","sentTime":${timeOf(createEventUUID())},"event":[${records}]}`
-        }`,
-        keepalive: bytes < keepaliveBytes,
-        // biome-ignore lint/complexity/useOptionalChain: lowered to ES2018, it is twice as long
-        signal: AbortSignal.timeout && AbortSignal.timeout(patienceMilliseconds),
-      });
-      if (isLeaving) sendNext(isLeaving).catch(note);
+      const isContact = isContactRecord(`${records}`);
+      const request = fetch(
+        new URL(isContact ? 'contact/createContact' : 'event/logEvents', base) as unknown as string,
+        {
+          method: 'POST',
+          // As text, it is text/plain, which needs no preflight. A user that the record itself names comes later, and wins.
+          body: `{"tokenUUID":"${token}","userUUID":"${userUUID}",${
+            isContact
+              ? `${records}`.slice(1)
+              : `"cookieDomain":"${cookieDomain}","sentTime":${timeOf(createEventUUID())},"event":[${records}]}`
+          }`,
+          keepalive: bytes < keepaliveBytes,
+          // biome-ignore lint/complexity/useOptionalChain: lowered to ES2018, it is twice as long
+          signal: AbortSignal.timeout && AbortSignal.timeout(patienceMilliseconds),
+        },
+      );
+      if (isLeaving) sendNow(isLeaving);
       const response = await request;
       retryAfterSeconds = +(response.headers.get('Retry-After') as string);
       const answer = await response.json();
-      if (answer.ignored) note('ignored:', answer.ignored);
+      note(answer);
+      if (/40[13]/.test(answer.status)) isAllowed = () => false;
       again = keys.filter((key, index) => {
-        const verdict = answer.event ? answer.event[index] : answer;
-        if (/40[13]/.test(verdict.status)) isStopped = true;
-        else if (/200/.test(verdict.status) || ((answer.event || !keys[1]) && /^4(?!08|29)/.test(verdict.status)))
-          delete stored[key];
+        // When several were refused together, none of them has a verdict.
+        const verdict = (answer.event || keys[1] || [answer])[index];
         // 408, 429, 5xx, and what no service of ours would say: it passes.
-        else return true;
-        if (verdict.error) note('dropped:', verdict.error);
+        if (!/^[24](?!08|29)/.test(verdict.status)) return true;
+        if (isAllowed()) delete stored[key];
         if (expected[key]) expected[key](verdict);
         return false;
       });
-    } catch {}
-    bytesInFlight -= bytes;
-    for (const key of again) delete taken[key];
+    } catch (error) {
+      note(error);
+    }
+    for (const key of again) taken[key] = false;
     isBusy = true;
-    if (again[0]) setTimeout(retry, retryMilliseconds(++failures, retryAfterSeconds, Math.random));
+    if (again[0]) setTimeout(retry, retryMilliseconds(++failures, retryAfterSeconds));
     else {
       failures = 0;
       return sendNext();
     }
   };
 
-  const send = (): void => {
+  const sendNow = (isLeaving?: unknown): Promise<void> => sendNext(isLeaving).catch(note);
+
+  const send = async (): Promise<void> => {
     if (isBusy) return;
     isBusy = true;
-    // A microtask later, so that what is logged in one go travels together. Locks are missing on plain http and in old
-    // Safari, and refused in sandboxed frames: then every tab sends, and repeats are for the service to recognise.
-    Promise.resolve()
-      .then(() => navigator.locks.request(`firsthand:${token}`, () => sendNext()))
-      .catch(() => sendNext())
-      .catch(note);
+    try {
+      // A microtask later, so that what is logged in one go travels together.
+      await 0;
+      await navigator.locks.request(`firsthand:${token}`, () => sendNext());
+    } catch {
+      // Locks are missing on plain http and in old Safari, and refused in sandboxed frames: then every tab sends, and
+      // repeats are for the service to recognise.
+      sendNow();
+    }
   };
 
   const retry = (): void => {
@@ -133,13 +137,9 @@ export const createSender = (
     send();
   };
 
-  const leave = (): void => {
-    sendNext(true).catch(note);
-  };
-
-  document.addEventListener('visibilitychange', () => (document.hidden ? leave() : send()));
+  addEventListener('visibilitychange', () => (document.hidden ? sendNow(true) : send()));
   // Older Safari fires no visibilitychange when a link is followed. pagehide is fired on window only.
-  addEventListener('pagehide', leave);
+  addEventListener('pagehide', sendNow);
   addEventListener('online', retry);
   return send;
 };

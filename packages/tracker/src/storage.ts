@@ -21,13 +21,13 @@ export const openStored = (): void => {
     // answer null.
     stored = window.localStorage || kept;
   } catch {}
-  for (const key of Object.keys(kept)) writeStored(key, kept[key] as string);
+  Object.keys(kept).map((key) => writeStored(key, kept[key] as string));
 };
 
 /** Forgets everything of ours (keys that begin with our name), on the disk too, and goes on in memory. */
 export const eraseStored = (): void => {
   stored = {};
   openStored();
-  for (const key of Object.keys(stored)) if (/^firsthand/.test(key)) delete stored[key];
+  Object.keys(stored).map((key) => /^firsthand/.test(key) && delete stored[key]);
   stored = {};
 };

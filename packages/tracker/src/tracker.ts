@@ -2,17 +2,14 @@ import type { Attributes } from './attributes.ts';
 import { isConsentRemembered } from './consent.ts';
 import { type ContactFields, type ContactResult, type TrackerError, toContactRecord } from './contacts.ts';
 import { writeCookie } from './cookie.ts';
-import { isEventID, toEventRecord } from './events.ts';
+import { type LoggedEvent, toEventRecord } from './events.ts';
 import { createEventUUID, timeOf } from './eventUUID.ts';
-import { guard } from './guard.ts';
+import { demand, guard } from './guard.ts';
 import { copyKey, resetUser } from './identity.ts';
-import { setDebug } from './note.ts';
-import { countDropped, droppedCount, enqueue, type StoredRecord } from './queue.ts';
+import { note, setDebug } from './note.ts';
+import { countDropped, queuedKeys, type StoredRecord } from './queue.ts';
 import { createSender, type Expected } from './sender.ts';
-import { eraseStored, openStored, stored } from './storage.ts';
-
-/** What `beforeSend` is given, and may change. */
-export type LoggedEvent = { eventID: number | string; attrs?: Attributes | undefined };
+import { eraseStored, openStored, stored, writeStored } from './storage.ts';
 
 /** Nothing here ever throws into the page. */
 export type Tracker = {
@@ -46,11 +43,6 @@ export type Tracker = {
  */
 export type TagOptions = { readonly [name in 'token' | 'debug' | 'consent' | 'dnt']?: string | undefined };
 
-/** What isn't met is a reason to drop the call: see `guard`. */
-const demand = (isMet: unknown, reason: string): void => {
-  if (!isMet) throw Error(reason);
-};
-
 /** Starts a tracker: gives `tracker` its methods. Needs a document; `url` must end in a slash. */
 export const startTracker = (tracker: Partial<Tracker>, url: string, options: TagOptions): Tracker => {
   // For a page that logs in a loop: so many at once, from then on one in so many milliseconds.
@@ -75,13 +67,16 @@ export const startTracker = (tracker: Partial<Tracker>, url: string, options: Ta
 
   const keep = (eventUUID: string, record: StoredRecord): string => {
     demand(isAllowed || options.consent !== 'drop', 'no consent');
+    const key = `firsthand:${eventUUID}${token}`;
+    writeStored(key, record);
+    queuedKeys('');
     send();
-    return enqueue(eventUUID, token, record);
+    return key;
   };
 
   // Another tab removed everything.
   addEventListener('storage', ({ key }) => {
-    if (key === copyKey && !stored[copyKey]) consent(false);
+    if (key === copyKey && !stored[key]) consent(false);
   });
   // Without consent, what an earlier page has left is removed: the cookie may have been, by the site or the visitor.
   consent(isConsentRemembered('consent' in options, 'dnt' in options));
@@ -92,34 +87,21 @@ export const startTracker = (tracker: Partial<Tracker>, url: string, options: Ta
       const eventUUID = createEventUUID();
       const time = timeOf(eventUUID);
       evenTime = Math.max(evenTime, time - burst * millisecondsEach);
-      if (evenTime > time) countDropped();
-      demand(evenTime <= time, 'too many');
-      // biome-ignore lint/complexity/useOptionalChain: lowered to ES2018, it is twice as long
-      demand(!tracker.beforeSend || tracker.beforeSend(event) !== false, 'beforeSend');
-      demand(isEventID(event.eventID), 'no eventID');
+      demand(evenTime <= time || countDropped(), 'too many');
+      demand(!(tracker.beforeSend && /^false$/.test(tracker.beforeSend(event) as string)), 'beforeSend');
+      keep(eventUUID, toEventRecord(event, eventUUID));
       evenTime += millisecondsEach;
-      keep(
-        eventUUID,
-        toEventRecord(
-          event.eventID,
-          eventUUID,
-          // What webdrivers and headless browsers say of themselves (WebDriver, "Interface"); others say false.
-          { robot: navigator.webdriver || null, dropped: droppedCount() },
-          event.attrs,
-        ),
-      );
     }),
     createContact: (fields: ContactFields, callback?: Parameters<Tracker['createContact']>[1]) => {
       const result = new Promise<ContactResult>((resolve, reject) => {
         const requestUUID = createEventUUID();
         expected[keep(requestUUID, toContactRecord(fields, requestUUID))] = (verdict) => {
-          if (verdict.error) reject(Object.assign(Error(verdict.error.message), verdict.error));
+          if (verdict.error) reject(Object.assign(Error(), verdict.error));
           else resolve(verdict as ContactResult);
         };
       });
       // A promise that somebody listens to is no unhandled rejection in the page.
-      // biome-ignore lint/complexity/useOptionalChain: lowered to ES2018, it is twice as long
-      result.then(callback, (error) => callback && callback(undefined, error));
+      result.then(callback, (error) => (callback as (...args: unknown[]) => void)(undefined, error)).catch(note);
       return result;
     },
     reset: guard(() => {

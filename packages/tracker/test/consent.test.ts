@@ -174,8 +174,8 @@ describeInChromium('consent in Chromium', () => {
       { attrID: 'colour', attrValue: 'red' },
       { attrID: 'shop', attrValue: 'one' },
     ]);
-    expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: dropped: 2 .*beforeSend/s));
-    expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: dropped: 3 .*of the page/s));
+    expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: 2 .*beforeSend/s));
+    expect(consoleTexts).toContainEqual(expect.stringMatching(/^firsthand: 3 .*of the page/s));
   });
 
   test('robots are marked', async () => {

@@ -110,8 +110,8 @@ const leaveOut = ({ part, file, leftOut, instead }: Part): Plugin => ({
 });
 
 const sizeWithout = async (part: Part): Promise<number> =>
-  toBrotli(await bundleScript('browser', [leaveOut(part)])).length;
+  toBrotli(await bundleScript('browser', { plugins: [leaveOut(part)], names: '' })).length;
 
-const whole = toBrotli(await bundleScript('browser')).length;
+const whole = toBrotli(await bundleScript('browser', { names: '' })).length;
 console.log(`${'/tracker.js'.padEnd(36)} ${whole}`);
 for (const part of parts) console.log(`${part.part.padEnd(36)} ${whole - (await sizeWithout(part))}`);

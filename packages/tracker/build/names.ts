@@ -1,0 +1,68 @@
+/**
+ * Looks for the letters with which the scripts are smallest, and writes them to `names.json` for the builds to come:
+ * `npm run names`, some minutes. As long as a script has as many variables, its letters hold; where they don't, the build takes
+ * terser's own, and `npm run check` says that it is too large.
+ */
+import { writeFile } from 'node:fs/promises';
+import { bundleScript, chosenNames, toBrotli } from './bundle.ts';
+import { isRight, type Renaming, readNames } from './rename.ts';
+
+const tries = Number(process.argv[2] ?? 30_000);
+
+/** The same numbers each time (xorshift32, Marsaglia 2003). */
+const createRandom = (seed: number) => {
+  let state = seed;
+  return (below: number): number => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return Math.floor(((state >>> 0) / 2 ** 32) * below);
+  };
+};
+
+/** Everywhere one letter for the other, and the other way round. */
+const exchange = (names: string, one: string, other: string): string =>
+  [...names].map((name) => (name === one ? other : name === other ? one : name)).join('');
+
+/** Another letter for one variable; what meets it and has that letter, takes its old one. */
+const giveLetter = ({ conflicts }: Renaming, names: string, number: number, letter: string): string => {
+  const others = conflicts[number] ?? [];
+  return [...names]
+    .map((name, at) => (at === number ? letter : name === letter && others.includes(at) ? names[number] : name))
+    .join('');
+};
+
+/** Hill climbing: a change is kept unless it makes the script larger, which lets it wander along the plains. */
+const findNames = (entry: string, renaming: Renaming, start: string): string => {
+  const random = createRandom(20_260_101);
+  const sizeOf = (names: string) => toBrotli(Buffer.from(renaming.rename(names))).length;
+  let names = start;
+  let best = sizeOf(names);
+  for (let nth = 0; nth < tries; nth++) {
+    const anyLetter = () => renaming.letters[random(renaming.letters.length)] as string;
+    const changed =
+      random(3) === 0
+        ? exchange(names, anyLetter(), anyLetter())
+        : giveLetter(
+            renaming,
+            names,
+            random(names.length),
+            random(5) === 0 ? anyLetter() : (names[random(names.length)] as string),
+          );
+    if (changed === names || !isRight(renaming, changed)) continue;
+    const size = sizeOf(changed);
+    if (size > best) continue;
+    if (size < best) console.log(`${entry}: ${size} after ${nth}`);
+    best = size;
+    names = changed;
+  }
+  return names;
+};
+
+const found: Record<string, string> = {};
+for (const entry of ['browser', 'full']) {
+  const renaming = readNames(`${await bundleScript(entry, { names: '' })}`);
+  const chosen = chosenNames(entry);
+  found[entry] = findNames(entry, renaming, isRight(renaming, chosen) ? chosen : renaming.names);
+}
+await writeFile(new URL('names.json', import.meta.url), `${JSON.stringify(found, null, 2)}\n`);
