@@ -1,15 +1,35 @@
 import { defineConfig } from 'vitest/config';
 
-/** In Chromium, Firefox and WebKit, which not every machine has: `npm run test:engines`. */
-const inEngines = ['packages/tracker/test/engines/**', 'packages/tracker/test/{delivery,cookies}.test.ts'];
+/** In Chromium, Firefox and WebKit, each of which wants a machine for itself. */
+const inEngines = ['packages/tracker/test/{engines,in-engines}/**/*.test.ts'];
 
 export default defineConfig({
   test: {
-    include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
-    exclude: process.env.ENGINES ? [] : inEngines,
     // Each file has its own server, database or browser: no state is shared, and none leaks into the next.
     pool: 'forks',
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'all',
+          include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+          exclude: inEngines,
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'in engines',
+          include: inEngines,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          // One file after the other, when all else is done.
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

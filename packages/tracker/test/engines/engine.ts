@@ -22,8 +22,8 @@ export interface LaunchOptions {
 
 export interface Session {
   /**
-   * Opens a tab beside those that are open, and resolves when its page has loaded. WebKit with a profile folder has one
-   * tab only.
+   * Opens a tab beside those that are open, and resolves when its page has loaded. WebKit with a profile folder has
+   * five tabs at most.
    */
   openTab(url: string): Promise<Tab>;
   /**

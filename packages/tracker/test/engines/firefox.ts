@@ -20,6 +20,7 @@ const preferences = {
   'toolkit.telemetry.reportingpolicy.firstRun': false,
   // Two tabs that race are both at work, not one of them asleep.
   'dom.min_background_timeout_value': 4,
+  'dom.timeout.enable_budget_timer_throttling': false,
 };
 
 const throughProxy = (port: number) => ({

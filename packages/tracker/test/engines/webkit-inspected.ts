@@ -1,6 +1,6 @@
 /**
  * MiniBrowser as its user starts it, with a profile on the disk, driven through WebKit's remote inspector over a
- * WebSocket. It has the one tab that it was started with.
+ * WebSocket. The inspector opens no tabs: it has those that it was started with.
  */
 import { join } from 'node:path';
 import { WebSocket } from 'ws';
@@ -11,6 +11,8 @@ import { openScreen } from './screen.ts';
 
 export const miniBrowserPath = process.env.MINIBROWSER_PATH ?? '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser';
 
+const tabsAtMost = 5;
+
 interface Evaluated {
   readonly result: {
     readonly wasThrown?: boolean;
@@ -20,12 +22,16 @@ interface Evaluated {
 
 type Evaluate = (expression: string) => Promise<unknown>;
 
-/** Connects to the one page that this inspector has. */
-const inspect = async (port: number): Promise<Evaluate> => {
-  const path = await waitFor('the inspector of MiniBrowser', async () => {
+/** Where the inspector has each of the tabs, once all of them are there. */
+const findTabs = (port: number): Promise<string[]> =>
+  waitFor('the tabs of MiniBrowser', async () => {
     const list = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined);
-    return /socket\/\d+\/\d+\/WebPage/.exec((await list?.text()) ?? '')?.[0];
+    const paths = (await list?.text())?.match(/socket\/\d+\/\d+\/WebPage/g) ?? [];
+    return paths.length === tabsAtMost ? paths : undefined;
   });
+
+/** Connects to the page in one tab. */
+const inspect = async (port: number, path: string): Promise<Evaluate> => {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/${path}`);
   const waiting = new Map<number, (answer: Evaluated) => void>();
   let page: string | undefined;
@@ -47,8 +53,10 @@ const inspect = async (port: number): Promise<Evaluate> => {
     const id = ++lastID;
     const message = JSON.stringify({ id, method: 'Runtime.evaluate', params: { expression, returnByValue: true } });
     const targetId = page;
-    const answer = await new Promise<Evaluated>((resolve) => {
+    const answer = await new Promise<Evaluated>((resolve, reject) => {
       waiting.set(id, resolve);
+      // A page that is being left may never answer.
+      setTimeout(() => reject(new Error(`no answer to ${expression}`)), 10_000).unref();
       socket.send(JSON.stringify({ id, method: 'Target.sendMessageToTarget', params: { targetId, message } }));
     });
     if (answer.result.wasThrown) throw new Error(answer.result.result.description);
@@ -59,7 +67,9 @@ const inspect = async (port: number): Promise<Evaluate> => {
 const openTab = async (evaluate: Evaluate, url: string): Promise<Tab> => {
   const loaded = (address: string) =>
     waitFor(address, async () =>
-      (await evaluate('document.readyState + " " + location.href')) === `complete ${address}` ? true : undefined,
+      (await evaluate('document.readyState + " " + location.href').catch(() => '')) === `complete ${address}`
+        ? true
+        : undefined,
     );
   const tab: Tab = {
     goto: async (to) => {
@@ -84,7 +94,11 @@ const start = async (profileFolder: string, display: string): Promise<Started> =
   const port = await freePort();
   const leader = startGroup(
     miniBrowserPath,
-    ['--enable-developer-extras=true', `--cookies-file=${join(profileFolder, 'cookies.db')}`, 'data:text/html,'],
+    [
+      '--enable-developer-extras=true',
+      `--cookies-file=${join(profileFolder, 'cookies.db')}`,
+      ...Array<string>(tabsAtMost).fill('data:text/html,'),
+    ],
     {
       env: {
         DISPLAY: display,
@@ -102,16 +116,17 @@ const start = async (profileFolder: string, display: string): Promise<Started> =
 export const launchInspected = async (profileFolder: string): Promise<Session> => {
   const screen = await openScreen();
   let { leader, port } = await start(profileFolder, screen.display);
-  let hasTab = false;
+  let tabs: string[] | undefined;
   const kill = async () => {
     await killGroup(leader);
     await screen.close();
   };
   return {
     openTab: async (url) => {
-      if (hasTab) throw new Error('MiniBrowser with a profile has one tab only: use goto');
-      hasTab = true;
-      return openTab(await inspect(port), url);
+      tabs ??= await findTabs(port);
+      const path = tabs.pop();
+      if (!path) throw new Error(`MiniBrowser with a profile has ${tabsAtMost} tabs only: use goto`);
+      return openTab(await inspect(port, path), url);
     },
     crashTabs: async () => {
       // Long enough for the browser to write to the disk what the page had stored. Then it is started anew, since the
@@ -119,7 +134,7 @@ export const launchInspected = async (profileFolder: string): Promise<Session> =
       await crash(findDescendants(leader, /WebKitWebProcess/));
       await killGroup(leader);
       ({ leader, port } = await start(profileFolder, screen.display));
-      hasTab = false;
+      tabs = undefined;
     },
     kill,
     close: kill,

@@ -12,7 +12,7 @@ export interface Site {
   close(): void;
 }
 
-const snippet = readFileSync(new URL('../dist/snippet.html', import.meta.url), 'utf8');
+const snippet = readFileSync(new URL('../../dist/snippet.html', import.meta.url), 'utf8');
 
 /** `onLeave` is for tests that log in `pagehide`, ahead of the tracker's own listener. */
 const page = (

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@firsthand/client';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { freePort, type Served, startServed } from '../../server/test/faults/served.ts';
-import type { Tracker } from '../src/index.ts';
-import type { Session, Tab } from './engines/engine.ts';
-import { describeEngines } from './engines/engines.ts';
-import { waitFor } from './engines/processes.ts';
+import { freePort, type Served, startServed } from '../../../server/test/faults/served.ts';
+import type { Tracker } from '../../src/index.ts';
+import type { Session, Tab } from '../engines/engine.ts';
+import { describeEngines } from '../engines/engines.ts';
+import { waitFor } from '../engines/processes.ts';
 import { type Gate, openGate } from './gate.ts';
 import { openSite, type Site } from './site.ts';
 

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@firsthand/client';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { freePort, type Served, startServed } from '../../server/test/faults/served.ts';
-import type { Cookie, Session } from './engines/engine.ts';
-import { describeEngines } from './engines/engines.ts';
-import { waitFor } from './engines/processes.ts';
+import { freePort, type Served, startServed } from '../../../server/test/faults/served.ts';
+import type { Cookie, Session } from '../engines/engine.ts';
+import { describeEngines } from '../engines/engines.ts';
+import { waitFor } from '../engines/processes.ts';
 import { openSite, type Site } from './site.ts';
 
 /** The host of the page, and where its cookie belongs: with a dot in front, subdomains have it too. */
