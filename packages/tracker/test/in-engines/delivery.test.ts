@@ -1,72 +1,62 @@
 /**
  * That nothing is lost and nothing is kept twice, in real browsers against the real server. Each case is done DELIVERY_TIMES
- * times: a few unless said; `DELIVERY_TIMES=200 npx vitest run …/delivery.test.ts` is the proof.
+ * times: a few unless said; `DELIVERY_TIMES=200 npm run test:delivery` is the proof, and prints a table.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Client, createClient } from '@firsthand/client';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { freePort, type Served, startServed } from '../../../server/test/faults/served.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, type TestContext, test } from 'vitest';
 import type { Tracker } from '../../src/index.ts';
 import type { Session, Tab } from '../engines/engine.ts';
 import { describeEngines } from '../engines/engines.ts';
 import { waitFor } from '../engines/processes.ts';
 import { type Gate, openGate } from './gate.ts';
+import { type Account, openService, type Service } from './service.ts';
 import { openSite, type Site } from './site.ts';
+import { countEvents, countStored, expectAllOnce, readStored } from './tally.ts';
 
 declare const tracker: Tracker;
 
 const times = Number(process.env.DELIVERY_TIMES ?? 3);
 const nths = Array.from({ length: times }, (_, nth) => nth);
-const timeout = 60_000 + times * 5_000;
+const timeout = 120_000 + times * 5_000;
+
+/** A machine may be busy: what has not come by then is late. */
+const patienceMilliseconds = 20_000;
+/** For what might come twice. */
+const afterwardsMilliseconds = 500;
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-let folder: string;
-let databasePath: string;
-let served: Served;
+/** The repetitions in rounds of so many that are done side by side. */
+const inRounds = (perRound: number): number[][] =>
+  nths.flatMap((nth) => (nth % perRound === 0 ? [nths.slice(nth, nth + perRound)] : []));
+
+let service: Service;
 let gate: Gate;
 let site: Site;
-let operator: Client;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'firsthand-delivery-'));
-  databasePath = join(folder, 'firsthand.db');
-  process.env.OPERATOR_TOKEN = 'operator_of_the_delivery_tests_0';
-  served = await startServed(databasePath, await freePort());
-  gate = await openGate(Number(new URL(served.url).port));
+  service = await openService();
+  gate = await openGate(Number(new URL(service.url).port));
   site = await openSite(gate.url);
-  operator = createClient({ url: served.url, token: process.env.OPERATOR_TOKEN });
 });
 
 afterAll(async () => {
   site?.close();
   await gate?.down();
-  served?.process.kill('SIGKILL');
-  await rm(folder, { recursive: true, force: true });
+  await service?.close();
 });
-
-const killServer = () =>
-  new Promise((resolve) => {
-    served.process.once('exit', resolve);
-    served.process.kill('SIGKILL');
-  });
-
-const restartServer = async () => {
-  served = await startServed(databasePath, Number(new URL(served.url).port));
-};
 
 describeEngines('delivery', (engine) => {
   let session: Session;
-  let api: Client;
+  let account: Account;
   let page: string;
   let profileFolder: string;
 
   beforeEach(async () => {
-    const account = await operator.createAccount({ accountName: engine.name });
-    api = createClient({ url: served.url, token: account.serverTokenUUID });
-    page = `${site.url}/page?token=${account.browserTokenUUID}`;
+    account = await service.createAccount();
+    page = site.publish('/page', { token: account.browserToken });
     profileFolder = await mkdtemp(join(tmpdir(), 'firsthand-profile-'));
   });
 
@@ -81,58 +71,53 @@ describeEngines('delivery', (engine) => {
     return tab;
   };
 
-  const visit = async (): Promise<Tab> => ready(await session.openTab(page));
+  const visit = async (url = page): Promise<Tab> => ready(await session.openTab(url));
 
-  /** The numbers that were logged, as they are stored: read in order of eventTime, then eventUUID. */
-  const stored = async (attrID = 'nth') => {
-    const { event } = await api.getEvent({ limit: 1000 });
-    return event
-      .sort((a, b) => Date.parse(a.eventTime) - Date.parse(b.eventTime) || (a.eventUUID < b.eventUUID ? -1 : 1))
-      .flatMap(({ eventAttrArray }) => eventAttrArray.filter((attr) => attr.attrID === attrID))
-      .map(({ attrValue }) => Number(attrValue));
+  const log = (tab: Tab, line: number, nth: number) => tab.run((line, nth) => tracker.log(1, { line, nth }), line, nth);
+
+  /** Waits until so many of the account's events are stored. Answers whether they were in time. */
+  const arrived = (count: number, { api }: Account = account): Promise<boolean> =>
+    waitFor(
+      'them to be stored',
+      async () => (await countEvents(api)) >= count || undefined,
+      patienceMilliseconds,
+    ).catch(() => false);
+
+  /** Waits until all are stored, and expects each of the lines to have all its numbers once. */
+  const expectStored = async (context: TestContext, counts: readonly number[], late = 0) => {
+    const sum = counts.reduce((sum, count) => sum + count);
+    await arrived(sum);
+    await pause(afterwardsMilliseconds);
+    expectAllOnce(context, { times, late, ...countStored(await readStored(account.api), counts) }, sum);
   };
 
-  /** Waits until so many are stored. Answers whether they were in time. */
-  const arrived = async (count: number, milliseconds: number): Promise<boolean> =>
-    waitFor('them to be stored', async () => (await stored()).length >= count || undefined, milliseconds).catch(
-      () => false,
-    );
-
-  /** Waits until all are stored, a little longer for what might come twice, and says what there is. */
-  const expectStored = async (numbers: readonly number[], milliseconds: number) => {
-    await arrived(numbers.length, milliseconds);
-    await pause(500);
-    expect(await stored()).toEqual(numbers);
-  };
-
-  /** Leaves a page so many times. What is stored only after the next visit, or never, is late. */
-  const leaveEachTime = async (leave: (nth: number) => Promise<void>) => {
-    const late: number[] = [];
+  /** Leaves a page so many times. What is stored only after the next visit is late. */
+  const leaveEachTime = async (context: TestContext, leave: (nth: number) => Promise<void>) => {
+    let late = 0;
     for (const nth of nths) {
       await leave(nth);
-      if (!(await arrived(nth + 1 - late.length, 3_000))) late.push(nth);
+      if (!(await arrived(nth + 1 - late))) late++;
     }
-    await pause(500);
-    expect({ late, stored: await stored() }).toEqual({ late: [], stored: nths });
+    await expectStored(context, [times], late);
   };
 
-  test('log, then close the tab at once', { timeout }, async () => {
+  test('log, then close the tab at once', { timeout }, async (context) => {
     session = await engine.launch();
-    await leaveEachTime(async (nth) => {
+    await leaveEachTime(context, async (nth) => {
       const tab = await visit();
-      await tab.run((nth) => tracker.log(1, { nth }), nth);
+      await log(tab, 0, nth);
       await tab.close();
     });
   });
 
-  test('log, then follow a link at once', { timeout }, async () => {
+  test('log, then follow a link at once', { timeout }, async (context) => {
     session = await engine.launch();
     const tab = await session.openTab(`${site.url}/elsewhere`);
-    await leaveEachTime(async (nth) => {
+    await leaveEachTime(context, async (nth) => {
       await tab.goto(page);
       await ready(tab);
       await tab.run((nth) => {
-        tracker.log(1, { nth });
+        tracker.log(1, { line: 0, nth });
         location.href = '/elsewhere';
       }, nth);
       await waitFor('the other page', () =>
@@ -141,12 +126,12 @@ describeEngines('delivery', (engine) => {
     });
   });
 
-  test('log in pagehide, before and after the tracker hears of it', { timeout }, async () => {
+  test('log in pagehide, before and after the tracker hears of it', { timeout }, async (context) => {
     session = await engine.launch();
-    await leaveEachTime(async (nth) => {
+    await leaveEachTime(context, async (nth) => {
       const tab = await visit();
       await tab.run((nth) => {
-        const log = () => tracker.log(1, { nth });
+        const log = () => tracker.log(1, { line: 0, nth });
         if (nth % 2) addEventListener('pagehide', log);
         else Object.assign(window, { onLeave: log });
       }, nth);
@@ -155,112 +140,175 @@ describeEngines('delivery', (engine) => {
     });
   });
 
-  test('log while the server is away, the tab crashes, a later visit', { timeout }, async () => {
+  test('log while the server is away, the tab crashes, a later visit', { timeout }, async (context) => {
     session = await engine.launch({ profileFolder });
-    for (const nth of nths) {
-      const tab = await visit();
+    for (const round of inRounds(4)) {
+      const tabs = [];
+      for (const _ of round) tabs.push(await visit());
       await gate.down();
-      await tab.run((nth) => tracker.log(1, { nth }), nth);
+      for (const [index, nth] of round.entries()) await log(tabs[index] as Tab, 0, nth);
       await session.crashTabs();
       await gate.up();
+      await visit();
+      await arrived((round.at(-1) as number) + 1);
     }
-    await visit();
-    await expectStored(nths, 20_000);
+    await expectStored(context, [times]);
   });
 
-  test('log while the server is away, the browser is killed, a later visit', { timeout }, async () => {
-    const perKill = 10;
-    for (let start = 0; start < times; start += perKill) {
+  test('log while the server is away, the browser is killed, a later visit', { timeout }, async (context) => {
+    for (const round of inRounds(50)) {
       session = await engine.launch({ profileFolder });
       const tab = await visit();
       await gate.down();
-      await tab.run(
-        (numbers) => numbers.map((nth) => tracker.log(1, { nth })).length,
-        nths.slice(start, start + perKill),
-      );
+      for (const nth of round) await log(tab, 0, nth);
       await pause(engine.flushMilliseconds);
       await session.kill();
       await gate.up();
     }
     session = await engine.launch({ profileFolder });
     await visit();
-    await expectStored(nths, 20_000);
+    await expectStored(context, [times]);
   });
 
-  test('the server answers 503 for a while', { timeout: timeout + 120_000 }, async () => {
+  test('the server answers 503 for a while', { timeout: timeout + 180_000 }, async (context) => {
     const busyMilliseconds = Math.min(60_000, Math.max(3_000, times * 300));
+    const counts = [0, 1, 2, 3].map((line) => nths.filter((nth) => nth % 4 === line).length).filter(Boolean);
     session = await engine.launch();
-    const tab = await visit();
+    const tabs = await Promise.all(counts.map(() => visit()));
     gate.isBusy = true;
     try {
-      await tab.run(
-        (count, milliseconds) => {
-          for (let nth = 0; nth < count; nth++) setTimeout(() => tracker.log(1, { nth }), (nth * milliseconds) / count);
-        },
-        times,
-        busyMilliseconds,
-      );
+      for (const [line, tab] of tabs.entries())
+        await tab.run(
+          (line, count, milliseconds) => {
+            for (let nth = 0; nth < count; nth++)
+              setTimeout(
+                () => {
+                  tracker.log(1, { line, nth });
+                  Object.assign(window, { hasLogged: nth + 1 === count });
+                },
+                (nth * milliseconds) / count,
+              );
+          },
+          line,
+          counts[line] as number,
+          busyMilliseconds,
+        );
       await pause(busyMilliseconds);
-      expect(await stored()).toEqual([]);
+      for (const tab of tabs)
+        await waitFor('the last log', () => tab.run(() => ('hasLogged' in window && window.hasLogged) || undefined));
+      expect(await readStored(account.api)).toEqual([]);
     } finally {
       gate.isBusy = false;
     }
-    await expectStored(nths, 2 * busyMilliseconds + 20_000);
-  });
-
-  test('the server is killed in the middle of a request, before and after it has kept it', { timeout }, async () => {
-    session = await engine.launch();
-    const tab = await visit();
-    for (const nth of nths) {
-      const killed = new Promise<void>((resolve) => {
-        gate.breakNext(nth % 2 ? 'answered' : 'sent', () => killServer().then(() => resolve()));
-      });
-      await tab.run((nth) => tracker.log(1, { nth }), 2 * nth);
-      await killed;
-      await tab.run((nth) => tracker.log(1, { nth }), 2 * nth + 1);
-      await restartServer();
-      expect(await arrived(2 * nth + 2, 30_000)).toBe(true);
-    }
-    await expectStored(
-      Array.from({ length: 2 * times }, (_, nth) => nth),
-      0,
+    // The longest that a tab waits for its next try, as far as it got with its doubling.
+    await waitFor(
+      'them to be stored',
+      async () => (await countEvents(account.api)) >= times || undefined,
+      2 * busyMilliseconds + 60_000,
     );
+    await expectStored(context, counts);
   });
 
-  test('a request is slow on its way', { timeout }, async () => {
+  test('the server is killed in the middle of a request, before and after it has kept it', {
+    timeout,
+  }, async (context) => {
+    // Tabs of one site send one at a time; those of several sites at once.
+    const perRound = Math.min(4, Math.ceil(times / 2));
+    const sites = await Promise.all(
+      Array.from({ length: perRound }, async (_, line) => {
+        const own = await service.createAccount();
+        return { own, line, page: site.publish(`/page${line}`, { token: own.browserToken }), count: 0 };
+      }),
+    );
+    session = await engine.launch();
+    const tabs: Tab[] = [];
+    for (const { page } of sites) tabs.push(await visit(page));
+    for (const [index, round] of inRounds(perRound).entries()) {
+      const busy = sites.slice(0, round.length);
+      const broken = gate.breakNext(round.length, index % 2 ? 'answered' : 'sent', () => service.kill());
+      await Promise.all(busy.map((site) => log(tabs[site.line] as Tab, site.line, site.count++)));
+      await broken;
+      await Promise.all(busy.map((site) => log(tabs[site.line] as Tab, site.line, site.count++)));
+      await service.restart();
+      for (const { own, count } of busy) expect(await arrived(count, own)).toBe(true);
+    }
+    await pause(afterwardsMilliseconds);
+    const stored = (await Promise.all(sites.map(({ own }) => readStored(own.api)))).flat();
+    const counted = countStored(
+      stored,
+      sites.map(({ count }) => count),
+    );
+    expectAllOnce(context, { times, late: 0, ...counted }, 2 * times);
+  });
+
+  test('a request is slow on its way', { timeout }, async (context) => {
     session = await engine.launch();
     const tab = await visit();
     for (const nth of nths) {
-      gate.delayNext(300);
+      gate.delayNext(200);
       await tab.run((nth) => {
-        tracker.log(1, { nth });
-        setTimeout(() => tracker.log(1, { nth: nth + 1 }), 50);
+        tracker.log(1, { line: 0, nth });
+        setTimeout(() => tracker.log(1, { line: 0, nth: nth + 1 }), 50);
       }, 2 * nth);
-      expect(await arrived(2 * nth + 2, 5_000)).toBe(true);
+      expect(await arrived(2 * nth + 2)).toBe(true);
     }
-    await expectStored(
-      Array.from({ length: 2 * times }, (_, nth) => nth),
-      0,
-    );
+    await expectStored(context, [2 * times]);
   });
 
-  test('two tabs of a new browser race, and are one user', { timeout }, async () => {
+  test('a new browser opens two tabs at once: they are one user', { timeout }, async (context) => {
+    // On each of these hosts, this browser is new.
+    site.publish('/race', {
+      token: account.browserToken,
+      after: `<script>
+        const turns = new BroadcastChannel('turns');
+        const go = (host) => { location.href = '//' + host + '/race' + location.search; };
+        turns.onmessage = ({ data }) => go(data);
+        const line = new URLSearchParams(location.search).get('line') * 1;
+        const first = location.hostname.slice(4).split('.')[0] * 2;
+        if (location.hostname !== 'race.localhost') for (const nth of [first, first + 1]) tracker.log(1, { line, nth });
+      </script>`,
+    });
+    session = await engine.launch({ proxyPort: site.port });
+    const tabs: Tab[] = [];
+    for (const line of [0, 1]) tabs.push(await visit(`http://race.localhost/race?line=${line}`));
+    const users = [];
+    for (const nth of nths) {
+      const host = `race${nth}.localhost`;
+      await tabs[0]?.run((host) => {
+        new BroadcastChannel('turns').postMessage(host);
+        location.href = `//${host}/race?line=0`;
+      }, host);
+      expect(await arrived(4 * nth + 4)).toBe(true);
+      for (const tab of tabs)
+        await waitFor('its tracker', () =>
+          tab
+            .run((host) => (location.host === host && Object.hasOwn(tracker, 'push')) || undefined, host)
+            .catch(() => undefined),
+        );
+      const ofThisRace = (await readStored(account.api)).filter((each) => each.nth >> 1 === nth);
+      users.push(new Set(ofThisRace.map(({ userUUID }) => userUUID)).size);
+    }
+    await expectStored(context, [2 * times, 2 * times]);
+    expect(users).toEqual(nths.map(() => 1));
+  });
+
+  test('two tabs log at the same time, and one is closed', { timeout }, async (context) => {
     session = await engine.launch();
     const tabs = await Promise.all([visit(), visit()]);
     const begin = Date.now() + 1_000;
     await Promise.all(
-      tabs.map((tab, index) =>
+      tabs.map((tab, line) =>
         tab.run(
-          (index, begin, times) => {
+          (line, begin, times) => {
             let count = 0;
             const logNext = () => {
-              for (let twice = 0; twice < 2; twice++) tracker.log(1, { [`tab${index}`]: count++ });
+              for (let twice = 0; twice < 2; twice++) tracker.log(1, { line, nth: count++ });
               if (count < 2 * times) setTimeout(logNext, 40);
               else Object.assign(window, { hasLogged: true });
             };
             setTimeout(logNext, begin - Date.now());
           },
-          index,
+          line,
           begin,
           times,
         ),
@@ -268,17 +316,13 @@ describeEngines('delivery', (engine) => {
     );
     // A tab in the background may be slow.
     for (const tab of tabs)
-      await waitFor('the last log', () => tab.run(() => 'hasLogged' in window || undefined), 20_000 + 2_000 * times);
+      await waitFor('the last log', () => tab.run(() => 'hasLogged' in window || undefined), 60_000 + 2_000 * times);
     await tabs[0]?.close();
-    await waitFor('all', async () => (await api.getEvent({ limit: 1000 })).event.length >= 4 * times || undefined);
-    await pause(500);
-    const numbers = Array.from({ length: 2 * times }, (_, nth) => nth);
-    expect({ tab0: await stored('tab0'), tab1: await stored('tab1') }).toEqual({ tab0: numbers, tab1: numbers });
-    const { event } = await api.getEvent({ limit: 1000 });
-    expect(new Set(event.map(({ userUUID }) => userUUID)).size).toBe(1);
+    await expectStored(context, [2 * times, 2 * times]);
+    expect(new Set((await readStored(account.api)).map(({ userUUID }) => userUUID)).size).toBe(1);
   });
 
-  test('log with the storage full, then close the tab at once', { timeout }, async () => {
+  test('log with the storage full, then close the tab at once', { timeout }, async (context) => {
     session = await engine.launch();
     const other = await session.openTab(`${site.url}/elsewhere`);
     await other.run(() => {
@@ -289,11 +333,11 @@ describeEngines('delivery', (engine) => {
           // No room for one more of this size.
         }
     });
-    await leaveEachTime(async (nth) => {
+    await leaveEachTime(context, async (nth) => {
       const tab = await visit();
       expect(
         await tab.run((nth) => {
-          tracker.log(1, { nth });
+          tracker.log(1, { line: 0, nth });
           return Object.keys(localStorage).filter((key) => key.startsWith('firsthand')).length;
         }, nth),
       ).toBe(0);

@@ -10,6 +10,8 @@ import type { AddressInfo } from 'node:net';
 
 export interface Gate {
   readonly url: string;
+  /** What has come through so far: `POST /event/logEvents`. */
+  readonly requests: string[];
   /** Answers 503 to everything while true, as the server does when its store can't keep up. */
   isBusy: boolean;
   /** Nobody listens from here on; requests under way are cut off. */
@@ -19,10 +21,10 @@ export interface Gate {
   /** The next POST takes this long to the server; what comes after it does not. */
   delayNext(milliseconds: number): void;
   /**
-   * Does this to the next POST: once the server has been sent it, or once the server has answered it. Whatever comes of
-   * it, the page's connection is cut off without an answer.
+   * Does this once to the next so many POSTs: when the server has been sent the last of them, or has answered the last of
+   * them. Whatever comes of it, none of them gets an answer. Resolves when all are cut off.
    */
-  breakNext(when: 'sent' | 'answered', how: () => Promise<unknown>): void;
+  breakNext(count: number, when: 'sent' | 'answered', how: () => Promise<unknown>): Promise<void>;
 }
 
 const answerBusy = (response: ServerResponse): void => {
@@ -39,26 +41,25 @@ const answerBusy = (response: ServerResponse): void => {
 export const openGate = async (serverPort: number): Promise<Gate> => {
   let server: Server;
   let port = 0;
-  let broken: { when: 'sent' | 'answered'; how: () => Promise<unknown> } | undefined;
-
+  let toBreak = 0;
+  let breaking: ((when: 'sent' | 'answered', cutOff: () => void) => void) | undefined;
   let delayMilliseconds = 0;
 
   const pass = (request: IncomingMessage, response: ServerResponse): void => {
-    const breaking = request.method === 'POST' ? broken : undefined;
-    if (breaking) broken = undefined;
     const { method, headers, url: path } = request;
+    gate.requests.push(`${method} ${path}`);
+    const isBroken = method === 'POST' && toBreak > 0;
+    if (isBroken) toBreak--;
     const onwards = requestFrom({ host: '127.0.0.1', port: serverPort, method, headers, path, agent: false });
     const cutOff = () => response.destroy();
-    const doBreak = () => breaking?.how().finally(cutOff);
-    onwards.on('error', cutOff);
+    onwards.on('error', () => isBroken || cutOff());
     onwards.on('response', (answer) => {
-      if (breaking?.when === 'answered') doBreak();
-      if (breaking) return;
       answer.on('error', cutOff);
+      if (isBroken) return breaking?.('answered', cutOff);
       response.writeHead(answer.statusCode ?? 500, answer.headers);
       answer.pipe(response);
     });
-    if (breaking?.when === 'sent') onwards.on('finish', doBreak);
+    if (isBroken) onwards.on('finish', () => breaking?.('sent', cutOff));
     const delay = request.method === 'POST' ? delayMilliseconds : 0;
     delayMilliseconds -= delay;
     setTimeout(() => request.pipe(onwards), delay);
@@ -76,6 +77,7 @@ export const openGate = async (serverPort: number): Promise<Gate> => {
 
   const gate: Gate = {
     url: `http://127.0.0.1:${port}`,
+    requests: [],
     isBusy: false,
     down: () =>
       new Promise((resolve) => {
@@ -86,9 +88,18 @@ export const openGate = async (serverPort: number): Promise<Gate> => {
     delayNext: (milliseconds) => {
       delayMilliseconds = milliseconds;
     },
-    breakNext: (when, how) => {
-      broken = { when, how };
-    },
+    breakNext: (count, when, how) =>
+      new Promise((resolve, reject) => {
+        const cutOffs: (() => void)[] = [];
+        toBreak = count;
+        breaking = (what, cutOff) => {
+          if (what !== when || cutOffs.push(cutOff) < count) return;
+          how().then(() => {
+            for (const each of cutOffs) each();
+            resolve();
+          }, reject);
+        };
+      }),
   };
   return gate;
 };

@@ -1,66 +1,99 @@
 /** A customer's site: pages with the snippet as it is pasted, on another origin than the service. */
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, request as requestFrom, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
+export interface Page {
+  readonly token: string;
+  /** HTML ahead of the snippet, and after it in the body. */
+  readonly before?: string;
+  readonly after?: string;
+  /** Further attributes of the script's tag. */
+  readonly attributes?: string;
+  /** Where the script lies; on the service unless said. Below `/stats/`, the site passes everything on to the service. */
+  readonly src?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For a CSP: every script of the page has it. */
+  readonly nonce?: string;
+}
 
 export interface Site {
   readonly port: number;
   /** On localhost, where pages have Web Locks as they do on https. */
   readonly url: string;
+  /** Makes a page. Answers its address. */
+  publish(path: string, page: Page): string;
   /** What the pages' own `error` and `unhandledrejection` events said. */
   readonly errors: string[];
+  /** How long a script below `/stats/` takes to come. */
+  scriptDelayMilliseconds: number;
   close(): void;
 }
 
 const snippet = readFileSync(new URL('../../dist/snippet.html', import.meta.url), 'utf8');
 
 /** `onLeave` is for tests that log in `pagehide`, ahead of the tracker's own listener. */
-const page = (
+const toHTML = (
+  { token, before = '', after = '', attributes = '', src = 'tracker.js', nonce }: Page,
   service: string,
-  token: string,
-): string => `<!doctype html><meta charset="utf-8"><title>A shop</title><script>
+): string => {
+  const tag = snippet.replace('{src}', new URL(src, `${service}/`).href).replace('{token}"', `${token}" ${attributes}`);
+  const html = `<!doctype html><meta charset="utf-8"><title>A shop</title><script>
   addEventListener('error', (event) => navigator.sendBeacon('/errors', 'error: ' + event.message));
   addEventListener('unhandledrejection', (event) => navigator.sendBeacon('/errors', 'rejection: ' + event.reason));
   addEventListener('pagehide', () => window.onLeave && onLeave());
-</script>${snippet.replace('{src}', `${service}/tracker.js`).replace('{token}', token)}<p>A page.`;
+</script>${before}${tag}<body><p>A page.${after}`;
+  return nonce ? html.replaceAll('<script', `<script nonce="${nonce}"`) : html;
+};
 
-/**
- * `/page?token=…` has the tracker, everything else doesn't. As a plain HTTP proxy it does the same for any host, but passes
- * on what is for the service itself.
- */
+const bodyOf = async (request: IncomingMessage): Promise<string> => {
+  let body = '';
+  for await (const chunk of request.setEncoding('utf8')) body += chunk;
+  return body;
+};
+
+const passOn = (request: IncomingMessage, response: ServerResponse, to: string): void => {
+  const onwards = requestFrom(to, { method: request.method, headers: request.headers, agent: false });
+  onwards.on('error', () => response.destroy());
+  onwards.on('response', (answer) => {
+    response.writeHead(answer.statusCode ?? 500, answer.headers);
+    answer.pipe(response);
+  });
+  request.pipe(onwards);
+};
+
+/** What isn't published is a page without the tracker. As a plain HTTP proxy it is the same site on any host, but passes on what is for the service. */
 export const openSite = async (service: string): Promise<Site> => {
-  const errors: string[] = [];
-  const server = createServer((request, response) => {
-    const { host, pathname, searchParams } = new URL(request.url as string, `http://${request.headers.host}`);
-    let body = '';
-    request.setEncoding('utf8').on('data', (chunk) => {
-      body += chunk;
-    });
-    request.on('end', async () => {
-      if (host === new URL(service).host) {
-        const answer = await fetch(service + pathname, {
-          method: request.method as string,
-          ...(body && { body, headers: { 'content-type': request.headers['content-type'] as string } }),
-        });
-        response.writeHead(answer.status, {
-          'content-type': answer.headers.get('content-type') ?? '',
-          'access-control-allow-origin': '*',
-        });
-        response.end(await answer.text());
-        return;
-      }
-      if (pathname === '/errors') errors.push(body);
-      response.writeHead(200, { 'content-type': 'text/html', 'cache-control': 'no-store' });
-      response.end(
-        pathname === '/page' ? page(service, searchParams.get('token') ?? '') : '<!doctype html><p>Elsewhere.',
-      );
-    });
+  const pages = new Map<string, Page>();
+  const server = createServer(async (request, response) => {
+    const { host, pathname, search } = new URL(request.url as string, `http://${request.headers.host}`);
+    if (host === new URL(service).host) return passOn(request, response, service + pathname + search);
+    if (pathname.startsWith('/stats/')) {
+      if (pathname.endsWith('.js')) await new Promise((resolve) => setTimeout(resolve, site.scriptDelayMilliseconds));
+      return passOn(request, response, service + pathname.slice('/stats'.length) + search);
+    }
+    const body = await bodyOf(request);
+    if (pathname === '/errors') site.errors.push(body);
+    const page = pages.get(pathname);
+    response.writeHead(200, { 'content-type': 'text/html', 'cache-control': 'no-cache', ...page?.headers });
+    response.end(page ? toHTML(page, service) : '<!doctype html><p>Elsewhere.');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const close = () => {
-    server.close();
-    server.closeAllConnections();
+  const url = `http://localhost:${port}`;
+  const site: Site = {
+    port,
+    url,
+    errors: [],
+    scriptDelayMilliseconds: 0,
+    publish: (path, page) => {
+      pages.set(path, page);
+      return url + path;
+    },
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
   };
-  return { port, url: `http://localhost:${port}`, errors, close };
+  return site;
 };

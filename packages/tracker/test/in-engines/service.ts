@@ -1,0 +1,54 @@
+/** The real service, in a process of its own that can be killed and started again on its data. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, createClient } from '@firsthand/client';
+import { freePort, startServed } from '../../../server/test/faults/served.ts';
+
+export interface Account {
+  readonly browserToken: string;
+  /** With its server token. */
+  readonly api: Client;
+}
+
+export interface Service {
+  readonly url: string;
+  createAccount(): Promise<Account>;
+  /** SIGKILL. What it has answered for is on the disk. */
+  kill(): Promise<void>;
+  /** On the same data and port, after `kill`. */
+  restart(): Promise<void>;
+  /** Ends it and forgets its data. */
+  close(): Promise<void>;
+}
+
+export const openService = async (): Promise<Service> => {
+  const folder = await mkdtemp(join(tmpdir(), 'firsthand-service-'));
+  const databasePath = join(folder, 'firsthand.db');
+  const operatorToken = 'operator_of_the_tests_in_engines';
+  process.env.OPERATOR_TOKEN = operatorToken;
+  let served = await startServed(databasePath, await freePort());
+  const { url } = served;
+  const operator = createClient({ url, token: operatorToken });
+  const kill = async () => {
+    if (served.process.exitCode !== null || served.process.signalCode !== null) return;
+    const gone = new Promise((resolve) => served.process.once('exit', resolve));
+    served.process.kill('SIGKILL');
+    await gone;
+  };
+  return {
+    url,
+    createAccount: async () => {
+      const { browserTokenUUID, serverTokenUUID } = await operator.createAccount({ accountName: 'A shop' });
+      return { browserToken: browserTokenUUID, api: createClient({ url, token: serverTokenUUID }) };
+    },
+    kill,
+    restart: async () => {
+      served = await startServed(databasePath, Number(new URL(url).port));
+    },
+    close: async () => {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
