@@ -45,6 +45,18 @@ const openTab = async (context: BrowserContext, url: string): Promise<Tab> => {
   return tab;
 };
 
+/** Shows a page in a browser that nobody drives: one that is driven by playwright renders no page ahead. */
+export const showUndriven = async (url: string): Promise<{ close(): Promise<void> }> => {
+  const folder = await mkdtemp(join(tmpdir(), 'firsthand-chromium-'));
+  const leader = startGroup(executablePath, [...args, `--user-data-dir=${folder}`, url], {});
+  return {
+    close: async () => {
+      await killGroup(leader);
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+};
+
 const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise<Session> => {
   const folder = profileFolder ?? (await mkdtemp(join(tmpdir(), 'firsthand-chromium-')));
   const portFile = join(folder, 'DevToolsActivePort');

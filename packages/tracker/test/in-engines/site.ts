@@ -25,6 +25,8 @@ export interface Site {
   publish(path: string, page: Page): string;
   /** What the pages' own `error` and `unhandledrejection` events said. */
   readonly errors: string[];
+  /** The paths of pages that a browser has asked for to render them ahead (`Sec-Purpose`). */
+  readonly renderedAhead: string[];
   /** How long a script below `/stats/` takes to come. */
   scriptDelayMilliseconds: number;
   close(): void;
@@ -74,6 +76,7 @@ export const openSite = async (service: string): Promise<Site> => {
     }
     const body = await bodyOf(request);
     if (pathname === '/errors') site.errors.push(body);
+    if (String(request.headers['sec-purpose']).includes('prerender')) site.renderedAhead.push(pathname);
     const page = pages.get(pathname);
     response.writeHead(200, { 'content-type': 'text/html', 'cache-control': 'no-cache', ...page?.headers });
     response.end(page ? toHTML(page, service) : '<!doctype html><p>Elsewhere.');
@@ -85,6 +88,7 @@ export const openSite = async (service: string): Promise<Site> => {
     port,
     url,
     errors: [],
+    renderedAhead: [],
     scriptDelayMilliseconds: 0,
     publish: (path, page) => {
       pages.set(path, page);

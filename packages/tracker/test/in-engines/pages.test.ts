@@ -1,0 +1,233 @@
+/** Pages that are hard to live in, or come back: they get no error from the tracker, and their events arrive. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { ContactResult, Tracker } from '../../src/index.ts';
+import { showUndriven } from '../engines/chromium.ts';
+import type { Session, Tab } from '../engines/engine.ts';
+import { describeEngines } from '../engines/engines.ts';
+import { waitFor } from '../engines/processes.ts';
+import type { Account } from './service.ts';
+import { openShop, pause, ready, type Shop } from './shop.ts';
+import type { Page } from './site.ts';
+import { countEvents, readStored } from './tally.ts';
+
+declare const tracker: Tracker;
+
+let shop: Shop;
+
+beforeAll(async () => {
+  shop = await openShop();
+});
+afterAll(() => shop?.close());
+
+describeEngines('the tracker', (engine) => {
+  let session: Session;
+  let account: Account;
+
+  beforeAll(async () => {
+    session = await engine.launch();
+  });
+  afterAll(() => session?.close());
+  beforeEach(async () => {
+    account = await shop.service.createAccount();
+    shop.gate.requests.length = 0;
+  });
+  afterEach(() => expect(shop.site.errors.splice(0)).toEqual([]));
+
+  const publish = (path: string, page: Omit<Page, 'token'> = {}): string =>
+    shop.site.publish(path, { token: account.browserToken, ...page });
+  const visit = async (path: string, page?: Omit<Page, 'token'>): Promise<Tab> =>
+    ready(await session.openTab(publish(path, page)));
+  const log = (tab: Tab, nth: number) => tab.run((nth) => tracker.log(1, { line: 0, nth }), nth);
+  const logAtOnce = '<script>tracker.log(1, { line: 0, nth: 0 })</script>';
+
+  /** Waits until so many are stored, and answers them in order. */
+  const stored = async (count: number) => {
+    await waitFor('the events', async () => (await countEvents(account.api)) >= count || undefined);
+    return readStored(account.api);
+  };
+  const expectNumbers = async (...numbers: number[]) =>
+    expect((await stored(numbers.length)).map(({ nth }) => nth)).toEqual(numbers);
+
+  test('where JSON and storage are overridden, prototypes extended and frozen, its own name fixed', async () => {
+    const tab = await visit('/hostile', {
+      before: `<script>
+        JSON.stringify = JSON.parse = () => { throw new Error('overridden'); };
+        Array.prototype.toJSON = Object.prototype.toJSON = () => 'spoilt';
+        Object.prototype.added = 'by an old library';
+        Storage.prototype.setItem = Storage.prototype.getItem = () => { throw new Error('patched'); };
+      </script>`,
+      after: `<script>
+        Object.defineProperty(window, 'tracker', { value: tracker, writable: false });
+        for (const each of [window, document, navigator, location, Object.prototype, Function.prototype])
+          try { Object.freeze(each); } catch { /* A window can't be frozen everywhere. */ }
+      </script>${logAtOnce}`,
+    });
+    await log(tab, 1);
+    await expectNumbers(0, 1);
+  });
+
+  test('with attributes and fields that throw, or are no text', async () => {
+    const tab = await visit('/odd');
+    await tab.run(() => {
+      const logAnything = tracker.log as (...args: unknown[]) => void;
+      const fail = () => {
+        throw new Error('of the page');
+      };
+      const cycle: { [key: string]: unknown } = { nth: 1 };
+      cycle.self = cycle;
+      const throwing = Object.defineProperty({ nth: 0 }, 'bad', { get: fail, enumerable: true });
+      const hostile = new Proxy({}, { ownKeys: fail, get: fail });
+      for (const attrs of [throwing, cycle, { nth: 2, node: document.body, symbol: Symbol('s'), call: fail }])
+        logAnything(1, attrs);
+      logAnything(2, hostile);
+      for (const eventID of [0, Number.NaN, Symbol('s'), hostile, {}, null]) logAnything(eventID);
+      const createContact = tracker.createContact as (...args: unknown[]) => unknown;
+      for (const fields of [null, hostile, throwing]) createContact(fields, fail.name);
+    });
+    const numbers = (await stored(4)).map(({ nth }) => nth);
+    expect(numbers.slice(0, 3)).toEqual([0, 1, 2]);
+  });
+
+  test('under a strict CSP with a nonce, from the URL that never changes, checked by its hash, its tag removed', async () => {
+    const built = await fetch(`${shop.service.url}/integrity.json`);
+    const { 'tracker.js': script } = (await built.json()) as Record<string, { src: string; integrity: string }>;
+    const tab = await visit('/strict', {
+      src: script?.src as string,
+      attributes: `integrity="${script?.integrity}" crossorigin onload-removes`,
+      nonce: 'n0nce',
+      headers: {
+        'content-security-policy': `default-src 'none'; script-src 'nonce-n0nce'; connect-src 'self' ${shop.gate.url}; base-uri 'none'`,
+      },
+      after: `<script>
+        const script = document.querySelector('[onload-removes]');
+        script.onload = () => script.remove();
+      </script>${logAtOnce}`,
+    });
+    await waitFor('the tag to go', () => tab.run(() => !document.querySelector('[integrity]') || undefined));
+    await log(tab, 1);
+    await expectNumbers(0, 1);
+    expect(shop.gate.requests).toContain(`GET /${script?.src}`);
+  });
+
+  test('is not started by a script with another hash, and the page goes on', async () => {
+    const tab = await session.openTab(
+      publish('/tampered', { attributes: 'integrity="sha384-AAAA" crossorigin', after: logAtOnce }),
+    );
+    await pause(500);
+    expect(await tab.run(() => Object.hasOwn(tracker, 'push'))).toBe(false);
+  });
+
+  test('with storage and cookies blocked, on a page that is sandboxed', async () => {
+    const tab = await visit('/sandboxed', {
+      headers: { 'content-security-policy': 'sandbox allow-scripts' },
+      after: logAtOnce,
+    });
+    const isForbidden = () => {
+      try {
+        return !localStorage;
+      } catch {
+        return true;
+      }
+    };
+    expect(await tab.run(isForbidden)).toBe(true);
+    await log(tab, 1);
+    const users = (await stored(2)).map(({ userUUID }) => userUUID);
+    expect(new Set(users).size).toBe(1);
+    await expectNumbers(0, 1);
+  });
+
+  test('in a sandboxed frame, of a page that has it too', async () => {
+    publish('/framed', { after: '<script>tracker.log(1, { line: 1, nth: 0 })</script>' });
+    await visit('/framing', { after: `${logAtOnce}<iframe sandbox="allow-scripts" src="/framed"></iframe>` });
+    const events = await stored(2);
+    expect(events.map(({ line }) => line).sort()).toEqual([0, 1]);
+    expect(new Set(events.map(({ userUUID }) => userUUID)).size).toBe(2);
+  });
+
+  test('calls before the script is there keep their order; createContact answers by callback and by promise', async () => {
+    shop.site.scriptDelayMilliseconds = 1_000;
+    const tab = await visit('/early', {
+      src: `${shop.site.url}/stats/tracker.js`,
+      after: `${logAtOnce}<script>
+        const fields = { contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' };
+        tracker.createContact(fields, (result) => { window.calledBack = result; })
+          .then((result) => { window.resolved = result; });
+        tracker.log(1, { line: 0, nth: 1 });
+        tracker.reset();
+        tracker.log(1, { line: 0, nth: 2 });
+      </script>`,
+    });
+    shop.site.scriptDelayMilliseconds = 0;
+    await log(tab, 3);
+    const events = await stored(4);
+    expect(events.map(({ nth }) => nth)).toEqual([0, 1, 2, 3]);
+    const [first, second, third, fourth] = events.map(({ userUUID }) => userUUID);
+    expect([second, fourth]).toEqual([first, third]);
+    expect(third).not.toBe(first);
+    const answers = () => {
+      const { calledBack, resolved } = window as unknown as { [name: string]: ContactResult };
+      return calledBack && resolved ? [calledBack, resolved] : undefined;
+    };
+    const [calledBack, resolved] = await waitFor('the answers', () => tab.run(answers));
+    expect(resolved).toEqual(calledBack);
+    expect(resolved).toMatchObject({ exists: false, contactUUID: expect.stringMatching(/./) });
+    const { event } = await account.api.getEvent({ order: 'asc' });
+    expect(event.map(({ contactUUID }) => contactUUID !== '')).toEqual([true, true, false, false]);
+  });
+
+  test('goes on in a page that is taken back from the back-forward cache', async () => {
+    const tab = await visit('/coming-back', {
+      after: `<script>addEventListener('pageshow', ({ persisted }) => { window.isPersisted = persisted; })</script>`,
+    });
+    for (const nth of [0, 1, 2]) {
+      await log(tab, 2 * nth);
+      await stored(2 * nth + 1);
+      // What is logged last thing goes out while the page is frozen.
+      await tab.run(
+        (nth) => {
+          addEventListener('pagehide', () => tracker.log(1, { line: 0, nth }), { once: true });
+          location.href = '/elsewhere';
+        },
+        2 * nth + 1,
+      );
+      const isAt = (path: string) =>
+        waitFor(path, () => tab.run((path) => location.pathname === path || undefined, path).catch(() => undefined));
+      await isAt('/elsewhere');
+      await stored(2 * nth + 2);
+      await tab.run(() => setTimeout(() => history.back())).catch(() => {});
+      await isAt('/coming-back');
+      await waitFor('the page to be shown', () =>
+        tab.run(() => (window as unknown as { isPersisted?: boolean }).isPersisted || undefined),
+      );
+    }
+    await log(tab, 6);
+    await expectNumbers(0, 1, 2, 3, 4, 5, 6);
+  });
+
+  // The only one that renders pages ahead.
+  if (engine.name === 'Chromium')
+    test('in a page that is rendered ahead, starts when the page is shown', async () => {
+      const rules = { prerender: [{ source: 'list', urls: ['/ahead'], eagerness: 'immediate' }] };
+      const before = publish('/before', {
+        after: `<script type="speculationrules">${JSON.stringify(rules)}</script><script>
+          const go = async () => (await (await fetch('/go')).text()).includes('A shop') && location.assign('/ahead');
+          setInterval(go, 100);
+        </script>`,
+      });
+      publish('/ahead', {
+        after: `${logAtOnce}<script>
+          document.addEventListener('prerenderingchange', () => tracker.log(1, { line: 0, nth: 1 }));
+        </script>`,
+      });
+      const shown = await showUndriven(before);
+      try {
+        await waitFor('the page to be rendered', () => shop.site.renderedAhead.includes('/ahead') || undefined);
+        await pause(2_000);
+        expect(shop.gate.requests.filter((request) => request.startsWith('POST'))).toEqual([]);
+        publish('/go');
+        await expectNumbers(0, 1);
+      } finally {
+        await shown.close();
+      }
+    });
+});
