@@ -9,6 +9,8 @@ export interface Engine {
    * a killed page doesn't.
    */
   readonly flushMilliseconds: number;
+  /** Whether a page always hears of it (`pagehide`) when its tab is closed. */
+  readonly hearsClosing: boolean;
   /** Starts a browser of its own, with nothing remembered unless a profile folder says so. */
   launch(options?: LaunchOptions): Promise<Session>;
 }
@@ -44,7 +46,7 @@ export interface Tab {
   run<Args extends readonly unknown[], Result>(script: (...args: Args) => Result, ...args: Args): Promise<Result>;
   /** Every cookie that a request to this tab's page would carry. */
   cookies(): Promise<Cookie[]>;
-  /** Closes it as its user does: the page's unload handlers run, nothing is waited for. */
+  /** Closes it as its user does; see `hearsClosing`. Nothing is waited for. */
   close(): Promise<void>;
 }
 

@@ -85,6 +85,8 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
 export const firefox: Engine = {
   name: 'Firefox',
   missing: existsSync(executablePath) ? '' : `there is no ${executablePath} (apt-get install firefox-esr)`,
+  // Of 100 pages without a tracker, whose tabs were closed by BiDi or by `window.close`, 13 heard it.
+  hearsClosing: false,
   // dom/localstorage/ActorsParent.cpp: kFlushTimeoutMs is 5000.
   flushMilliseconds: 6_500,
   launch,

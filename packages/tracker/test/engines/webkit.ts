@@ -100,6 +100,7 @@ const needed = [driverPath, miniBrowserPath, xvfbPath].filter((path) => !existsS
 export const webkit: Engine = {
   name: 'WebKitGTK',
   missing: needed.length === 0 ? '' : `there is no ${needed.join(', ')} (apt-get install webkit2gtk-driver xvfb)`,
+  hearsClosing: true,
   // Source/WebKit/NetworkProcess/storage/SQLiteStorageArea.cpp: a transaction lasts 500 ms.
   flushMilliseconds: 2_000,
   launch,

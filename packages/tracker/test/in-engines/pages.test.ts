@@ -31,7 +31,11 @@ describeEngines('the tracker', (engine) => {
     account = await shop.service.createAccount();
     shop.gate.requests.length = 0;
   });
-  afterEach(() => expect(shop.site.errors.splice(0)).toEqual([]));
+  afterEach(async () => {
+    // An error that a page has reported is on its way.
+    await pause(300);
+    expect(shop.site.errors.splice(0)).toEqual([]);
+  });
 
   const publish = (path: string, page: Omit<Page, 'token'> = {}): string =>
     shop.site.publish(path, { token: account.browserToken, ...page });
@@ -49,7 +53,8 @@ describeEngines('the tracker', (engine) => {
     expect((await stored(numbers.length)).map(({ nth }) => nth)).toEqual(numbers);
 
   test('where JSON and storage are overridden, prototypes extended and frozen, its own name fixed', async () => {
-    const tab = await visit('/hostile', {
+    // Left to itself: WebKit's driver wants the page's own JSON.
+    const page = publish('/hostile', {
       before: `<script>
         JSON.stringify = JSON.parse = () => { throw new Error('overridden'); };
         Array.prototype.toJSON = Object.prototype.toJSON = () => 'spoilt';
@@ -60,9 +65,10 @@ describeEngines('the tracker', (engine) => {
         Object.defineProperty(window, 'tracker', { value: tracker, writable: false });
         for (const each of [window, document, navigator, location, Object.prototype, Function.prototype])
           try { Object.freeze(each); } catch { /* A window can't be frozen everywhere. */ }
+        addEventListener('load', () => tracker.log(1, { line: 0, nth: 1 }));
       </script>${logAtOnce}`,
     });
-    await log(tab, 1);
+    await session.openTab(page);
     await expectNumbers(0, 1);
   });
 
@@ -82,7 +88,7 @@ describeEngines('the tracker', (engine) => {
       logAnything(2, hostile);
       for (const eventID of [0, Number.NaN, Symbol('s'), hostile, {}, null]) logAnything(eventID);
       const createContact = tracker.createContact as (...args: unknown[]) => unknown;
-      for (const fields of [null, hostile, throwing]) createContact(fields, fail.name);
+      for (const fields of [null, hostile, throwing]) createContact(fields);
     });
     const numbers = (await stored(4)).map(({ nth }) => nth);
     expect(numbers.slice(0, 3)).toEqual([0, 1, 2]);
@@ -166,7 +172,8 @@ describeEngines('the tracker', (engine) => {
     expect(third).not.toBe(first);
     const answers = () => {
       const { calledBack, resolved } = window as unknown as { [name: string]: ContactResult };
-      return calledBack && resolved ? [calledBack, resolved] : undefined;
+      // Copies: what is the same object twice, the driver of Firefox answers once.
+      return calledBack && resolved ? [{ ...calledBack }, { ...resolved }] : undefined;
     };
     const [calledBack, resolved] = await waitFor('the answers', () => tab.run(answers));
     expect(resolved).toEqual(calledBack);
