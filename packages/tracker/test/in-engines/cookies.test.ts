@@ -1,14 +1,12 @@
 /** Where the cookie lands, on hosts of every kind, as real browsers have it. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createClient } from '@firsthand/client';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { freePort, type Served, startServed } from '../../../server/test/faults/served.ts';
+import type { Tracker } from '../../src/index.ts';
 import type { Cookie, Session } from '../engines/engine.ts';
 import { describeEngines } from '../engines/engines.ts';
 import { waitFor } from '../engines/processes.ts';
-import { openSite, type Site } from './site.ts';
+import { openShop, ready, type Shop } from './shop.ts';
+
+declare const tracker: Tracker;
 
 /** The host of the page, and where its cookie belongs: with a dot in front, subdomains have it too. */
 const hosts = [
@@ -23,39 +21,29 @@ const hosts = [
 
 const secondsPerDay = 86_400;
 
-let folder: string;
-let served: Served;
-let site: Site;
-let token: string;
+let shop: Shop;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'firsthand-cookies-'));
-  process.env.OPERATOR_TOKEN = 'operator_of_the_cookie_tests_0000';
-  served = await startServed(join(folder, 'firsthand.db'), await freePort());
-  site = await openSite(served.url);
-  const operator = createClient({ url: served.url, token: process.env.OPERATOR_TOKEN });
-  token = (await operator.createAccount({ accountName: 'Cookies' })).browserTokenUUID;
+  shop = await openShop();
+  const { browserToken: token } = await shop.service.createAccount();
+  shop.site.publish('/page', { token });
+  shop.site.publish('/own', { token, src: '/stats/tracker.js' });
 });
-
-afterAll(async () => {
-  site?.close();
-  served?.process.kill('SIGKILL');
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => shop?.close());
 
 describeEngines('the cookie', (engine) => {
   let session: Session;
 
   beforeEach(async () => {
-    session = await engine.launch({ proxyPort: site.port });
+    session = await engine.launch({ proxyPort: shop.site.port });
   });
   afterEach(async () => {
     await session.close();
-    expect(site.errors.splice(0)).toEqual([]);
+    expect(shop.site.errors.splice(0)).toEqual([]);
   });
 
   const visit = async (host: string): Promise<Cookie[]> => {
-    const tab = await session.openTab(`http://${host}/page?token=${token}`);
+    const tab = await session.openTab(`http://${host}/page`);
     return waitFor(`a cookie on ${host}`, async () => {
       const cookies = await tab.cookies();
       return cookies.some(({ name }) => name === 'userUUID') ? cookies : undefined;
@@ -90,5 +78,30 @@ describeEngines('the cookie', (engine) => {
     expect(first).toMatch(/^[\w-]{21}$/);
     expect([second, third]).toEqual([first, first]);
     expect(elsewhere).not.toBe(first);
+  });
+
+  // Only where a page is as good as on https does a browser say from which site a request is (`Sec-Fetch-Site`).
+  test.each([
+    { host: 'localhost', domain: 'localhost' },
+    { host: 'www.shop.localhost', domain: '.shop.localhost' },
+  ])('is repeated by a service on the site’s own origin: $host', async ({ host, domain }) => {
+    const tab = await ready(await session.openTab(`http://${host}/own`));
+    const cookies = () => tab.cookies().then((all) => all.filter(({ name }) => name === 'userUUID'));
+    const [made] = await waitFor('the cookie', async () => ((await cookies()).length > 0 ? cookies() : undefined));
+    // As short as Safari makes it when a script has set it.
+    await tab.run(
+      (value, domain) => {
+        // biome-ignore lint/suspicious/noDocumentCookie: Safari has no other way
+        document.cookie = `userUUID=${value}; max-age=604800; samesite=lax; path=/${domain && `; domain=${domain}`}`;
+      },
+      made?.value as string,
+      domain.startsWith('.') ? domain.slice(1) : '',
+    );
+    const daysLeft = async () =>
+      (await cookies()).map(({ expires }) => Math.round((expires - Date.now() / 1e3) / secondsPerDay));
+    expect(await daysLeft()).toEqual([7]);
+    await tab.run(() => tracker.log(1));
+    await waitFor('the answer', async () => (await daysLeft()).includes(400) || undefined);
+    expect(await cookies()).toEqual([expect.objectContaining({ value: made?.value, domain, path: '/' })]);
   });
 });

@@ -10,9 +10,8 @@ import type { Tracker } from '../../src/index.ts';
 import type { Session, Tab } from '../engines/engine.ts';
 import { describeEngines } from '../engines/engines.ts';
 import { waitFor } from '../engines/processes.ts';
-import { type Gate, openGate } from './gate.ts';
-import { type Account, openService, type Service } from './service.ts';
-import { openSite, type Site } from './site.ts';
+import type { Account } from './service.ts';
+import { openShop, pause, ready, type Shop } from './shop.ts';
 import { countEvents, countStored, expectAllOnce, readStored } from './tally.ts';
 
 declare const tracker: Tracker;
@@ -26,27 +25,16 @@ const patienceMilliseconds = 20_000;
 /** For what might come twice. */
 const afterwardsMilliseconds = 500;
 
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
-
 /** The repetitions in rounds of so many that are done side by side. */
 const inRounds = (perRound: number): number[][] =>
   nths.flatMap((nth) => (nth % perRound === 0 ? [nths.slice(nth, nth + perRound)] : []));
 
-let service: Service;
-let gate: Gate;
-let site: Site;
+let shop: Shop;
 
 beforeAll(async () => {
-  service = await openService();
-  gate = await openGate(Number(new URL(service.url).port));
-  site = await openSite(gate.url);
+  shop = await openShop();
 });
-
-afterAll(async () => {
-  site?.close();
-  await gate?.down();
-  await service?.close();
-});
+afterAll(() => shop?.close());
 
 describeEngines('delivery', (engine) => {
   let session: Session;
@@ -55,21 +43,16 @@ describeEngines('delivery', (engine) => {
   let profileFolder: string;
 
   beforeEach(async () => {
-    account = await service.createAccount();
-    page = site.publish('/page', { token: account.browserToken });
+    account = await shop.service.createAccount();
+    page = shop.site.publish('/page', { token: account.browserToken });
     profileFolder = await mkdtemp(join(tmpdir(), 'firsthand-profile-'));
   });
 
   afterEach(async () => {
     await session?.close();
     await rm(profileFolder, { recursive: true, force: true, maxRetries: 5 });
-    expect(site.errors.splice(0)).toEqual([]);
+    expect(shop.site.errors.splice(0)).toEqual([]);
   });
-
-  const ready = async (tab: Tab): Promise<Tab> => {
-    await waitFor('the tracker', async () => (await tab.run(() => Object.hasOwn(tracker, 'push'))) || undefined);
-    return tab;
-  };
 
   const visit = async (url = page): Promise<Tab> => ready(await session.openTab(url));
 
@@ -112,7 +95,7 @@ describeEngines('delivery', (engine) => {
 
   test('log, then follow a link at once', { timeout }, async (context) => {
     session = await engine.launch();
-    const tab = await session.openTab(`${site.url}/elsewhere`);
+    const tab = await session.openTab(`${shop.site.url}/elsewhere`);
     await leaveEachTime(context, async (nth) => {
       await tab.goto(page);
       await ready(tab);
@@ -136,7 +119,7 @@ describeEngines('delivery', (engine) => {
         else Object.assign(window, { onLeave: log });
       }, nth);
       if (engine.hearsClosing && nth % 4 < 2) await tab.close();
-      else await tab.goto(`${site.url}/elsewhere`);
+      else await tab.goto(`${shop.site.url}/elsewhere`);
     });
   });
 
@@ -145,10 +128,10 @@ describeEngines('delivery', (engine) => {
     for (const round of inRounds(4)) {
       const tabs = [];
       for (const _ of round) tabs.push(await visit());
-      await gate.down();
+      await shop.gate.down();
       for (const [index, nth] of round.entries()) await log(tabs[index] as Tab, 0, nth);
       await session.crashTabs();
-      await gate.up();
+      await shop.gate.up();
       await visit();
       await arrived((round.at(-1) as number) + 1);
     }
@@ -159,11 +142,11 @@ describeEngines('delivery', (engine) => {
     for (const round of inRounds(50)) {
       session = await engine.launch({ profileFolder });
       const tab = await visit();
-      await gate.down();
+      await shop.gate.down();
       for (const nth of round) await log(tab, 0, nth);
       await pause(engine.flushMilliseconds);
       await session.kill();
-      await gate.up();
+      await shop.gate.up();
     }
     session = await engine.launch({ profileFolder });
     await visit();
@@ -175,7 +158,7 @@ describeEngines('delivery', (engine) => {
     const counts = [0, 1, 2, 3].map((line) => nths.filter((nth) => nth % 4 === line).length).filter(Boolean);
     session = await engine.launch();
     const tabs = await Promise.all(counts.map(() => visit()));
-    gate.isBusy = true;
+    shop.gate.isBusy = true;
     try {
       for (const [line, tab] of tabs.entries())
         await tab.run(
@@ -198,7 +181,7 @@ describeEngines('delivery', (engine) => {
         await waitFor('the last log', () => tab.run(() => ('hasLogged' in window && window.hasLogged) || undefined));
       expect(await readStored(account.api)).toEqual([]);
     } finally {
-      gate.isBusy = false;
+      shop.gate.isBusy = false;
     }
     // The longest that a tab waits for its next try, as far as it got with its doubling.
     await waitFor(
@@ -213,11 +196,11 @@ describeEngines('delivery', (engine) => {
     timeout,
   }, async (context) => {
     // Tabs of one site send one at a time; those of several sites at once.
-    const perRound = Math.min(4, Math.ceil(times / 2));
+    const perRound = Math.min(8, Math.ceil(times / 2));
     const sites = await Promise.all(
       Array.from({ length: perRound }, async (_, line) => {
-        const own = await service.createAccount();
-        return { own, line, page: site.publish(`/page${line}`, { token: own.browserToken }), count: 0 };
+        const own = await shop.service.createAccount();
+        return { own, line, page: shop.site.publish(`/page${line}`, { token: own.browserToken }), count: 0 };
       }),
     );
     session = await engine.launch();
@@ -225,11 +208,11 @@ describeEngines('delivery', (engine) => {
     for (const { page } of sites) tabs.push(await visit(page));
     for (const [index, round] of inRounds(perRound).entries()) {
       const busy = sites.slice(0, round.length);
-      const broken = gate.breakNext(round.length, index % 2 ? 'answered' : 'sent', () => service.kill());
+      const broken = shop.gate.breakNext(round.length, index % 2 ? 'answered' : 'sent', () => shop.service.kill());
       await Promise.all(busy.map((site) => log(tabs[site.line] as Tab, site.line, site.count++)));
       await broken;
       await Promise.all(busy.map((site) => log(tabs[site.line] as Tab, site.line, site.count++)));
-      await service.restart();
+      await shop.service.restart();
       for (const { own, count } of busy) expect(await arrived(count, own)).toBe(true);
     }
     await pause(afterwardsMilliseconds);
@@ -245,7 +228,7 @@ describeEngines('delivery', (engine) => {
     session = await engine.launch();
     const tab = await visit();
     for (const nth of nths) {
-      gate.delayNext(200);
+      shop.gate.delayNext(200);
       await tab.run((nth) => {
         tracker.log(1, { line: 0, nth });
         setTimeout(() => tracker.log(1, { line: 0, nth: nth + 1 }), 50);
@@ -257,7 +240,7 @@ describeEngines('delivery', (engine) => {
 
   test('a new browser opens two tabs at once: they are one user', { timeout }, async (context) => {
     // On each of these hosts, this browser is new.
-    site.publish('/race', {
+    shop.site.publish('/race', {
       token: account.browserToken,
       after: `<script>
         const turns = new BroadcastChannel('turns');
@@ -268,7 +251,7 @@ describeEngines('delivery', (engine) => {
         if (location.hostname !== 'race.localhost') for (const nth of [first, first + 1]) tracker.log(1, { line, nth });
       </script>`,
     });
-    session = await engine.launch({ proxyPort: site.port });
+    session = await engine.launch({ proxyPort: shop.site.port });
     const tabs: Tab[] = [];
     for (const line of [0, 1]) tabs.push(await visit(`http://race.localhost/race?line=${line}`));
     const users = [];
@@ -324,7 +307,7 @@ describeEngines('delivery', (engine) => {
 
   test('log with the storage full, then close the tab at once', { timeout }, async (context) => {
     session = await engine.launch();
-    const other = await session.openTab(`${site.url}/elsewhere`);
+    const other = await session.openTab(`${shop.site.url}/elsewhere`);
     await other.run(() => {
       for (let size = 2 ** 20; size >= 1; size /= 2)
         try {

@@ -98,7 +98,7 @@ describeEngines('the tracker', (engine) => {
     const built = await fetch(`${shop.service.url}/integrity.json`);
     const { 'tracker.js': script } = (await built.json()) as Record<string, { src: string; integrity: string }>;
     const tab = await visit('/strict', {
-      src: script?.src as string,
+      src: `${shop.gate.url}/${script?.src}`,
       attributes: `integrity="${script?.integrity}" crossorigin onload-removes`,
       nonce: 'n0nce',
       headers: {
@@ -153,7 +153,7 @@ describeEngines('the tracker', (engine) => {
   test('calls before the script is there keep their order; createContact answers by callback and by promise', async () => {
     shop.site.scriptDelayMilliseconds = 1_000;
     const tab = await visit('/early', {
-      src: `${shop.site.url}/stats/tracker.js`,
+      src: '/stats/tracker.js',
       after: `${logAtOnce}<script>
         const fields = { contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' };
         tracker.createContact(fields, (result) => { window.calledBack = result; })

@@ -36,10 +36,10 @@ const snippet = readFileSync(new URL('../../dist/snippet.html', import.meta.url)
 
 /** `onLeave` is for tests that log in `pagehide`, ahead of the tracker's own listener. */
 const toHTML = (
-  { token, before = '', after = '', attributes = '', src = 'tracker.js', nonce }: Page,
   service: string,
+  { token, before = '', after = '', attributes = '', src = `${service}/tracker.js`, nonce }: Page,
 ): string => {
-  const tag = snippet.replace('{src}', new URL(src, `${service}/`).href).replace('{token}"', `${token}" ${attributes}`);
+  const tag = snippet.replace('{src}', src).replace('{token}"', `${token}" ${attributes}`);
   const html = `<!doctype html><meta charset="utf-8"><title>A shop</title><script>
   addEventListener('error', (event) => navigator.sendBeacon('/errors', 'error: ' + event.message));
   addEventListener('unhandledrejection', (event) => navigator.sendBeacon('/errors', 'rejection: ' + event.reason));
@@ -79,7 +79,7 @@ export const openSite = async (service: string): Promise<Site> => {
     if (String(request.headers['sec-purpose']).includes('prerender')) site.renderedAhead.push(pathname);
     const page = pages.get(pathname);
     response.writeHead(200, { 'content-type': 'text/html', 'cache-control': 'no-cache', ...page?.headers });
-    response.end(page ? toHTML(page, service) : '<!doctype html><p>Elsewhere.');
+    response.end(page ? toHTML(service, page) : '<!doctype html><p>Elsewhere.');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
