@@ -23,8 +23,8 @@ export default defineConfig({
         test: {
           name: 'in engines',
           include: inEngines,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           // One file after the other, when all else is done.
           fileParallelism: false,
           sequence: { groupOrder: 1 },

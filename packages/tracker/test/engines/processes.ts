@@ -83,7 +83,7 @@ export const crash = async (processes: readonly number[]): Promise<void> => {
 export const waitFor = async <Answer>(
   what: string,
   ask: () => Answer | undefined | Promise<Answer | undefined>,
-  milliseconds = 20_000,
+  milliseconds = 40_000,
 ): Promise<Answer> => {
   const end = performance.now() + milliseconds;
   for (;;) {

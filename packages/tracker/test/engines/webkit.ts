@@ -47,6 +47,8 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
       args: ['--automation', ...(proxyPort ? [`--proxy=http://127.0.0.1:${proxyPort}`] : [])],
     });
     const driver = await new Builder().usingServer(server).withCapabilities(capabilities).build();
+    // A script whose page is left at that moment is never answered.
+    await driver.manage().setTimeouts({ script: 10_000 });
     // It stays open, since a session ends with its last window.
     const first = await driver.getWindowHandle();
     const take = createTurns(driver);

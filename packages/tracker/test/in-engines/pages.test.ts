@@ -193,7 +193,7 @@ describeEngines('the tracker', (engine) => {
       await tab.run(
         (nth) => {
           addEventListener('pagehide', () => tracker.log(1, { line: 0, nth }), { once: true });
-          location.href = '/elsewhere';
+          setTimeout(() => location.assign('/elsewhere'));
         },
         2 * nth + 1,
       );
@@ -201,10 +201,10 @@ describeEngines('the tracker', (engine) => {
         waitFor(path, () => tab.run((path) => location.pathname === path || undefined, path).catch(() => undefined));
       await isAt('/elsewhere');
       await stored(2 * nth + 2);
-      await tab.run(() => setTimeout(() => history.back())).catch(() => {});
+      await tab.run(() => void setTimeout(() => history.back()));
       await isAt('/coming-back');
       await waitFor('the page to be shown', () =>
-        tab.run(() => (window as unknown as { isPersisted?: boolean }).isPersisted || undefined),
+        tab.run(() => (window as unknown as { isPersisted?: boolean }).isPersisted || undefined).catch(() => undefined),
       );
     }
     await log(tab, 6);
