@@ -32,16 +32,21 @@ const giveLetter = ({ conflicts }: Renaming, names: string, number: number, lett
     .join('');
 };
 
-/** Hill climbing: a change is kept unless it makes the script larger, which lets it wander along the plains. */
+/**
+ * Simulated annealing (Kirkpatrick et al. 1983): what makes the script a byte or two larger may be kept at first, and less and
+ * less of it later. Answers the best that was met.
+ */
 const findNames = (entry: string, renaming: Renaming, start: string): string => {
   const random = createRandom(20_260_101);
   const sizeOf = (names: string) => toBrotli(Buffer.from(renaming.rename(names))).length;
-  let names = start;
-  let best = sizeOf(names);
+  let best = start;
+  let bestSize = sizeOf(best);
+  let names = best;
+  let size = bestSize;
   for (let nth = 0; nth < tries; nth++) {
     const anyLetter = () => renaming.letters[random(renaming.letters.length)] as string;
     const changed =
-      random(3) === 0
+      random(4) === 0
         ? exchange(names, anyLetter(), anyLetter())
         : giveLetter(
             renaming,
@@ -50,13 +55,18 @@ const findNames = (entry: string, renaming: Renaming, start: string): string => 
             random(5) === 0 ? anyLetter() : (names[random(names.length)] as string),
           );
     if (changed === names || !isRight(renaming, changed)) continue;
-    const size = sizeOf(changed);
-    if (size > best) continue;
-    if (size < best) console.log(`${entry}: ${size} after ${nth}`);
-    best = size;
+    const changedSize = sizeOf(changed);
+    const warmth = 1.2 * (1 - nth / tries) ** 2;
+    if (changedSize > size && Math.log(random(2 ** 31) / 2 ** 31) * warmth > size - changedSize) continue;
+    if (changedSize > size && warmth < 0.05) continue;
     names = changed;
+    size = changedSize;
+    if (size >= bestSize) continue;
+    best = names;
+    bestSize = size;
+    console.log(`${entry}: ${bestSize} after ${nth}`);
   }
-  return names;
+  return best;
 };
 
 const found: Record<string, string> = {};

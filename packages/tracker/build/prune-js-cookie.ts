@@ -51,6 +51,11 @@ const unneeded: { readonly why: string; readonly pattern: RegExp; readonly inste
     instead: "document.cookie.split('; ')",
   },
   {
+    why: 'A value of ours has no =. Of one that has, the text before it is as good.',
+    pattern: /parts\.slice\(1\)\.join\('='\)/,
+    instead: 'parts[1]',
+  },
+  {
     why: 'The first cookie of that name is the answer; there is nothing to decode, which could throw.',
     pattern: / {4}var jar = \{\};\n([\s\S]*?)\n {6}try \{[\s\S]*?\n {4}\}\n\n {4}return name \? jar\[name\] : jar\n/,
     instead: '$1\n      if (parts[0] === name) return value\n    }\n',

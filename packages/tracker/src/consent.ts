@@ -11,7 +11,8 @@ export const isConsentRemembered = (isRequired: boolean, heedsDoNotTrack: boolea
   const isSignalled =
     (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl ||
     (heedsDoNotTrack && navigator.doNotTrack === '1');
-  const userUUID = readCookie();
   if (isSignalled) markUsers();
-  return (isUserUUID(userUUID) && (!isSignalled || !!(userUUID as string)[21])) || !(isRequired || isSignalled);
+  return (
+    (!isRequired && !isSignalled) || (isUserUUID(readCookie()) && (!isSignalled || !!(readCookie() as string)[21]))
+  );
 };

@@ -12,6 +12,6 @@ export const toEventRecord = ({ eventID, attrs }: LoggedEvent, eventUUID: string
   const id = (eventID as number) | 0;
   demand(id > 0 && id === +eventID, 'no eventID');
   // What webdrivers and headless browsers say of themselves (WebDriver, "Interface"); others say false.
-  const ours = { robot: navigator.webdriver || null, dropped: droppedCount() };
+  const ours = { dropped: droppedCount(), robot: navigator.webdriver || null };
   return `{"eventID":${id},"eventUUID":"${eventUUID}","eventTime":${timeOf(eventUUID)},"eventAttrArray":${toAttributesJSON(ours, attrs)}}`;
 };

@@ -30,5 +30,6 @@ export const startInPage = guard((then?: (tracker: Tracker, options: DOMStringMa
     if (then) then(tracker, script.dataset);
   });
   if ((document as { prerendering?: boolean }).prerendering) document.addEventListener('prerenderingchange', start);
-  else start();
+  // In a task of its own: evaluating a script holds up the page's parser.
+  else setTimeout(start);
 });

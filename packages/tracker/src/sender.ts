@@ -36,7 +36,7 @@ export const createSender = (
    * that stays in storage.
    */
   const bytesTogether = 30_000;
-  const keepaliveBytes = 60_000;
+  const keepaliveBytes = 30_000 * 2;
   const patienceMilliseconds = 30_000;
   // In flight, or answered: should the storage refuse to forget a record, this page still doesn't send it again.
   const taken: Record<string, boolean> = {};
@@ -118,17 +118,30 @@ export const createSender = (
 
   const sendNow = (isLeaving?: unknown): Promise<void> => sendNext(isLeaving).catch(note);
 
+  let leaving: Event | undefined;
+  const isLeft = new Promise((resolve) => {
+    // Older Safari fires no visibilitychange when a link is followed. pagehide is fired on window only.
+    addEventListener('pagehide', (event) => {
+      leaving = event;
+      resolve(sendNow(event));
+    });
+  });
+
   const send = async (): Promise<void> => {
     if (isBusy) return;
     isBusy = true;
     try {
       // A microtask later, so that what is logged in one go travels together.
       await 0;
-      await navigator.locks.request(`firsthand:${token}`, () => sendNext());
+      // A page that was left goes on without a lock, should it come back: Firefox leaves the lock to pages in the
+      // back-forward cache, where they can't give it away (Web Locks 2.1).
+      await ((leaving || navigator.locks) as LockManager).request(`firsthand:${token}`, () =>
+        Promise.race([sendNext(), isLeft]),
+      );
     } catch {
       // Locks are missing on plain http and in old Safari, and refused in sandboxed frames: then every tab sends, and
       // repeats are for the service to recognise.
-      sendNow();
+      sendNow(leaving);
     }
   };
 
@@ -138,8 +151,6 @@ export const createSender = (
   };
 
   addEventListener('visibilitychange', () => (document.hidden ? sendNow(true) : send()));
-  // Older Safari fires no visibilitychange when a link is followed. pagehide is fired on window only.
-  addEventListener('pagehide', sendNow);
   addEventListener('online', retry);
   return send;
 };
