@@ -41,6 +41,11 @@ export const limits = {
   eventAheadMinutes: 5,
   /** A repeat of an eventUUID or requestUUID is known for this long after the first. */
   repeatDays: 7,
+  /** Refused requests that are kept for a token, and how much of them; beyond either the oldest give way. */
+  refusedPerToken: 1_000,
+  refusedBytesPerToken: 2 * 1024 * 1024,
+  /** Of a refused request that could not be read as fields, so much of its text. */
+  refusedTextLength: 64 * 1024,
   /** A contactProof is valid for this long. */
   proofMinutes: 10,
 } as const;

@@ -5,7 +5,7 @@ import { StoreUnusable } from './unusable.ts';
 export interface StoreOptions {
   /** `sqlite:./data/firsthand.db`, or `sqlite::memory:` for one that goes with the process. */
   readonly databaseURL: string;
-  /** `server`: the one that keeps events. `beside`: a command next to it, for accounts, tokens and reads. */
+  /** `server`: the one that keeps events. `beside`: a command next to it, for accounts, tokens, refused requests and reads. */
   readonly role: 'server' | 'beside';
   /** Whether a command makes the database where there is none; a server always does. */
   readonly create?: boolean;

@@ -80,6 +80,22 @@ export interface Store {
   }): Promise<{ contactUUID: string; mergedTime: number }>;
   unmergeContact(request: { account: number; otherContactUUID: string }): Promise<{ contactUUID: string }>;
 
+  // Refused requests
+  /**
+   * Keeps them on their token's list, where the oldest give way beyond `limits.refusedPerToken`. One that names an erased
+   * contact is counted, and not kept.
+   */
+  keepRefused(batch: RefusedBatch): Promise<void>;
+  /** A page of what is on the lists, oldest first. */
+  listRefused(query: RefusedQuery): Promise<RefusedPage>;
+  /** For each token that ever had a request refused, how many there are, and what became of the others. */
+  countRefused(query: { account?: number | null }): Promise<RefusedCount[]>;
+  /**
+   * Carries out the write that a refused request asks for and takes it off the list, both or neither: what is refused
+   * again, or any event of it, changes nothing. Undefined when it isn't on the list any more.
+   */
+  replayRefused(replay: { refused: number } & ReplayedWrite): Promise<ReplayedAnswer | undefined>;
+
   // The store itself
   /** Calls `listener` after each commit that kept events or changed who is who; answers how to stop that. */
   onCommit(listener: () => void): () => void;
@@ -372,6 +388,82 @@ export interface ContactSearch {
   /** Only contacts beyond this number: `next` of the page before. */
   readonly beyond: number;
 }
+
+/** The writes that are kept when they are refused for their content. */
+export const keptOperations = ['logEvent', 'logEvents', 'createContact', 'updateContact'] as const;
+export type KeptOperation = (typeof keptOperations)[number];
+
+/** The fields that a client sent, by their names there; or the text of what could not be read as fields. */
+export type RefusedInput = Readonly<Record<string, unknown>> | string;
+
+export interface NewRefusedRequest {
+  readonly operation: KeptOperation;
+  /** Without any token. */
+  readonly input: RefusedInput;
+  /** Canonical (parseAddress), when it names one. */
+  readonly address: string | null;
+  readonly code: ErrorCode;
+  readonly field?: string | undefined;
+  readonly message: string;
+}
+
+export interface RefusedBatch {
+  readonly account: number;
+  readonly token: number;
+  /** When they were received. */
+  readonly time: number;
+  readonly requests: readonly NewRefusedRequest[];
+}
+
+export interface RefusedQuery {
+  readonly account?: number | null;
+  /** Only requests beyond this number: `next` of the page before. */
+  readonly beyond: number;
+  readonly limit: number;
+}
+
+export interface RefusedRequest {
+  readonly refused: number;
+  readonly account: number;
+  readonly accountUUID: string;
+  readonly token: number;
+  readonly tokenID: string;
+  readonly tokenKind: TokenKind;
+  /** Of a browser token, which is public. */
+  readonly tokenText: string | null;
+  readonly operation: KeptOperation;
+  readonly input: RefusedInput;
+  readonly code: ErrorCode;
+  /** '' when no field is at fault. */
+  readonly field: string;
+  readonly message: string;
+  readonly refusedTime: number;
+}
+
+export interface RefusedPage {
+  readonly requests: readonly RefusedRequest[];
+  readonly next: number | null;
+}
+
+/** All refusals of a token: listed + evicted + erased + replayed. */
+export interface RefusedCount {
+  readonly accountUUID: string;
+  readonly tokenID: string;
+  readonly tokenKind: TokenKind;
+  readonly listed: number;
+  readonly listedBytes: number;
+  readonly evicted: number;
+  readonly erased: number;
+  readonly replayed: number;
+}
+
+export type ReplayedWrite =
+  | { readonly write: 'logEvents'; readonly request: EventBatch }
+  | { readonly write: 'createContact'; readonly request: NewContact }
+  | { readonly write: 'updateContact'; readonly request: ContactChange };
+
+/** What the write of the same name answers. */
+export type ReplayedAnswer = Awaited<ReturnType<Store[ReplayedWrite['write']]>>;
 
 export interface ErasureReceipt {
   readonly contactUUID: string;

@@ -14,6 +14,7 @@ import { describeEvents } from './events.ts';
 import { describeIsolation } from './isolation.ts';
 import { describeLinks } from './links.ts';
 import { describeMerges } from './merges.ts';
+import { describeRefusedRequests } from './refused-requests.ts';
 import { describeRepeats } from './repeats.ts';
 import { describeRetention } from './retention.ts';
 import { type Open, useSites } from './sites.ts';
@@ -33,6 +34,7 @@ const nouns = [
   describeLinks,
   describeMerges,
   describeErasures,
+  describeRefusedRequests,
   describeRetention,
   describeIsolation,
   describeConcurrency,

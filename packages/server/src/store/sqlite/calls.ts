@@ -22,6 +22,8 @@ const operations = {
   voidClaim: 'write',
   mergeContact: 'write',
   unmergeContact: 'write',
+  keepRefused: 'write',
+  replayRefused: 'write',
   listAccounts: 'read',
   findAccount: 'read',
   findProofKeys: 'read',
@@ -31,6 +33,8 @@ const operations = {
   countEvents: 'read',
   getContact: 'read',
   searchContact: 'read',
+  listRefused: 'read',
+  countRefused: 'read',
   check: 'read',
 } as const satisfies Record<OnAThread, 'write' | 'read'>;
 

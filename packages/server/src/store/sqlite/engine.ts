@@ -1,5 +1,5 @@
 /** Puts together what answers every call: the same on a thread of its own, in memory, and beside a running server. */
-import type { ContactChange } from '../store.ts';
+import type { ContactChange, ReplayedAnswer, ReplayedWrite } from '../store.ts';
 import { createAccountReader, createAccountWriter } from './accounts.ts';
 import { type Call, carryOut, type Reads, type Writes } from './calls.ts';
 import { createCatalogueWriter } from './catalogues.ts';
@@ -15,6 +15,7 @@ import { createEventWriter } from './events.ts';
 import { createLinkWriter } from './links.ts';
 import { createMergeWriter } from './merges.ts';
 import { createPosition } from './position.ts';
+import { createRefusedReader, createRefusedWriter } from './refused-requests.ts';
 import { createRepeats } from './repeats.ts';
 import { createReads } from './steps.ts';
 import { createTidying } from './tidying.ts';
@@ -32,7 +33,8 @@ export const createWriteEngine = (db: Connection) => {
   const claims = createClaimWriter(db);
   const repeats = createRepeats(db);
   const links = createLinkWriter(db, { position, users, contacts, claims });
-  const parts = { position, users, catalogues, totals, contacts, claims, repeats, links };
+  const refused = createRefusedWriter(db, contacts);
+  const parts = { position, users, catalogues, totals, contacts, claims, repeats, links, refused };
   const { createAccount, updateAccount, createToken, revokeToken } = createAccountWriter(db, parts);
   const { eraseContact, continueErasures, deleteEventsBefore } = createErasures(db, parts);
 
@@ -47,6 +49,16 @@ export const createWriteEngine = (db: Connection) => {
     return answer;
   };
 
+  const { logEvents, checkEvents } = createEventWriter(db, parts);
+  const createContact = createContactCreator(db, parts);
+
+  const carryOutReplayed = (replay: ReplayedWrite): ReplayedAnswer => {
+    if (replay.write === 'createContact') return createContact(replay.request);
+    if (replay.write === 'updateContact') return updateContact(replay.request);
+    checkEvents(replay.request);
+    return logEvents(replay.request);
+  };
+
   const { linkUser, unlinkUser, voidLinks, acceptClaim, voidClaim } = links;
   const { mergeContact, unmergeContact } = createMergeWriter(db, contacts);
   const operations = {
@@ -54,8 +66,8 @@ export const createWriteEngine = (db: Connection) => {
     updateAccount,
     createToken,
     revokeToken,
-    logEvents: createEventWriter(db, parts),
-    createContact: createContactCreator(db, parts),
+    logEvents,
+    createContact,
     updateContact,
     linkUser,
     unlinkUser,
@@ -66,6 +78,8 @@ export const createWriteEngine = (db: Connection) => {
     unmergeContact,
     eraseContact,
     deleteEventsBefore,
+    keepRefused: refused.keepRefused,
+    replayRefused: (replay) => (refused.takeReplayed(replay.refused) ? carryOutReplayed(replay) : undefined),
   } satisfies Writes;
 
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
@@ -113,6 +127,7 @@ export const createReadEngine = (db: Connection) => {
     getEvents: createEventPager(db),
     countEvents,
     getEventDefinitions,
+    ...createRefusedReader(db),
     check() {
       db.pragma('user_version');
     },

@@ -7,6 +7,7 @@ import { type ContactRow, claimName, handleName } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
 import { createMergeReader } from './merges.ts';
 import type { Position } from './position.ts';
+import type { PersonNames, RefusedWriter } from './refused-requests.ts';
 import type { Repeats } from './repeats.ts';
 import { createStatementReader } from './statements.ts';
 import type { Totals } from './totals.ts';
@@ -28,10 +29,11 @@ export interface ErasureParts {
   readonly claims: ClaimWriter;
   readonly repeats: Repeats;
   readonly totals: Totals;
+  readonly refused: RefusedWriter;
 }
 
 export const createErasures = (db: Connection, parts: ErasureParts) => {
-  const { position, contacts, claims, repeats, totals } = parts;
+  const { position, contacts, claims, repeats, totals, refused } = parts;
   const statements = createStatementReader(db);
   const merges = createMergeReader(db);
   const insert = db.prepare('INSERT INTO erasure VALUES (NULL, ?, ?, 0, 0)');
@@ -53,6 +55,17 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     'DELETE FROM contact_attr WHERE contact = ?',
     'DELETE FROM claim WHERE contact = ?',
   ].map((sql) => db.prepare(sql));
+  const claimedAddresses = db
+    .prepare<[number], string>(
+      "SELECT DISTINCT said ->> '$.fields.contactEmailaddress' FROM claim WHERE contact = ? AND said ->> '$.fields.contactEmailaddress' IS NOT NULL",
+    )
+    .pluck();
+  const handlesAndUsers = db
+    .prepare<{ contact: number }, string>(`
+      SELECT claimID FROM claim WHERE contact = @contact
+      UNION SELECT u.userUUID FROM claim c JOIN user u ON u.user = c.user WHERE c.contact = @contact
+      UNION SELECT u.userUUID FROM statement s JOIN user u ON u.user = s.user WHERE s.contact = @contact`)
+    .pluck();
   const deleteContact = db.prepare('DELETE FROM contact WHERE contact = ?');
 
   const open = db
@@ -98,6 +111,13 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     }
   };
 
+  /** By whatever a request could name one of these contacts, their users included. */
+  const namesOf = (rows: readonly ContactRow[]): PersonNames => ({
+    addresses: new Set(rows.flatMap((row) => [row.contactEmailaddress, ...claimedAddresses.all(row.contact)])),
+    contactUUIDs: new Set(rows.map(({ contactUUID }) => contactUUID)),
+    others: new Set(rows.flatMap(({ contact }) => handlesAndUsers.all({ contact }))),
+  });
+
   const eraseContact = (row: ContactRow, erasure: number) => {
     const { contact, account, contactUUID } = row;
     insertContact.run(erasure, contact);
@@ -129,6 +149,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       const erasure = Number(insert.run(account, time).lastInsertRowid);
       eraseStretches(erasure, group);
       const rows = group.map((contact) => contacts.get(contact) as ContactRow);
+      refused.erase(account, namesOf(rows));
       for (const row of rows) eraseContact(row, erasure);
       for (const row of rows) deleteContact.run(row.contact);
       return receipt(erasure, named.contactUUID);
@@ -161,6 +182,8 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       const kept = candidates.findIndex(({ receivedTime }) => receivedTime >= time);
       const events = kept < 0 ? candidates : candidates.slice(0, kept);
       deleteEvents(events);
+      // What was refused is no longer kept than what was not.
+      refused.evictBefore(time, most);
       return events.length;
     },
   };

@@ -71,14 +71,22 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     };
   };
 
+  /** Whom a new event is against; undefined for a repeat. Throws the Refusal that the event deserves; writes nothing. */
+  const examine = (batch: EventBatch, event: NewEvent, day: number): Against | undefined => {
+    const found = against(batch, event);
+    const { userUUID, user, contact } = found;
+    const holder = user?.user ?? (userUUID === null && contact ? -contact.contact : 0);
+    if (holder !== 0 && repeats.isRepeat(day, event.eventUUID, holder)) return undefined;
+    catalogues.check(batch.account, batch.browser, usesOf(event));
+    return found;
+  };
+
   const keep = (batch: EventBatch, event: NewEvent, day: number): EventOutcome => {
     const { account, token, browser, receivedTime } = batch;
-    const { userUUID, user: known, contact } = against(batch, event);
-    const holder = known?.user ?? (userUUID === null && contact ? -contact.contact : 0);
-    if (holder !== 0 && repeats.isRepeat(day, event.eventUUID, holder)) return { kept: false, duplicate: true };
-    const uses = usesOf(event);
-    catalogues.check(account, browser, uses);
-    catalogues.register(account, browser, uses);
+    const found = examine(batch, event, day);
+    if (found === undefined) return { kept: false, duplicate: true };
+    const { userUUID, contact } = found;
+    catalogues.register(account, browser, usesOf(event));
 
     const user = userUUID === null ? null : users.ensure(account, userUUID, receivedTime);
     const sequence = position.nextSequence();
@@ -106,16 +114,24 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     return { kept: true };
   };
 
-  return (batch: EventBatch): EventOutcome[] => {
-    const day = position.dayOf(batch.receivedTime);
-    return batch.events.map((event) => {
-      try {
-        return keep(batch, event, day);
-      } catch (error) {
-        // Refused before the first write: the others of the batch stand.
-        if (!(error instanceof Refusal)) throw error;
-        return { kept: false, refused: error.code, field: error.field ?? '', message: error.message };
-      }
-    });
+  return {
+    logEvents(batch: EventBatch): EventOutcome[] {
+      const day = position.dayOf(batch.receivedTime);
+      return batch.events.map((event) => {
+        try {
+          return keep(batch, event, day);
+        } catch (error) {
+          // Refused before the first write: the others of the batch stand.
+          if (!(error instanceof Refusal)) throw error;
+          return { kept: false, refused: error.code, field: error.field ?? '', message: error.message };
+        }
+      });
+    },
+
+    /** Throws the first Refusal that one of the events would meet. */
+    checkEvents(batch: EventBatch): void {
+      const day = position.dayOf(batch.receivedTime);
+      for (const event of batch.events) examine(batch, event, day);
+    },
   };
 };

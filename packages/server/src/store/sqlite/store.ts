@@ -70,7 +70,7 @@ export const openMemoryStore = (): Store => {
 };
 
 /**
- * Next to a server that may be running: takes no lock. For accounts, tokens and reads. Only with `create` is a database
+ * Next to a server that may be running: takes no lock. For accounts, tokens, refused requests and reads. Only with `create` is a database
  * made where there is none: a path that was mistyped must not look like an empty one.
  */
 export const openBeside = (path: string, { create }: { create: boolean }): Store => {

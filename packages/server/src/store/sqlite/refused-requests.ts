@@ -1,0 +1,183 @@
+/** Requests that were refused for their content: a bounded list for each token, and what became of all that were on it. */
+import { domainToUnicode } from 'node:url';
+import { limits } from '@firsthand/contract/limits';
+import type { TokenKind } from '@firsthand/contract/tokens';
+import type {
+  NewRefusedRequest,
+  RefusedBatch,
+  RefusedCount,
+  RefusedPage,
+  RefusedQuery,
+  RefusedRequest,
+} from '../store.ts';
+import type { Connection } from './connection.ts';
+import { handleName } from './contact-finder.ts';
+
+/** Erased identifiers by their keyed hashes; see contact-finder.ts. */
+interface Erasures {
+  findErasure(account: number, identifier: string): number | undefined;
+}
+
+type Fate = 'evicted' | 'erased' | 'replayed';
+
+interface Listed {
+  readonly refused: number;
+  readonly token: number;
+  readonly bytes: number;
+}
+
+/** What may be a contactUUID or a handle, in text that could not be read. */
+const identifierInText = /[\w-]{8,64}/g;
+
+/** The identifiers by which a request names contacts. */
+const namesOf = ({ input }: NewRefusedRequest): unknown[] => {
+  if (typeof input === 'string') return input.match(identifierInText) ?? [];
+  const entries: readonly unknown[] = Array.isArray(input.event) ? input.event : [];
+  return [input, ...entries].map((fields) => (fields as { contactUUID?: unknown } | null)?.contactUUID);
+};
+
+/** As it is searched: whatever the case; of text that could not be read, whatever the escapes. */
+const folded = (inputText: string): string => {
+  const input: unknown = JSON.parse(inputText);
+  const text =
+    typeof input === 'string'
+      ? input
+          .replace(/\\u([\da-f]{4})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
+          .replace(/(?:%[\da-f]{2})+/gi, (escapes) => Buffer.from(escapes.replaceAll('%', ''), 'hex').toString())
+      : inputText;
+  // What is left of escapes is no part of a word.
+  return text
+    .replace(/\\(?:u[\da-f]{4}|.)/gi, ' ')
+    .normalize('NFC')
+    .toLowerCase();
+};
+
+/** An address as people write it: the domain in ASCII, or not. */
+const formsOf = (address: string): string[] => {
+  const at = address.lastIndexOf('@') + 1;
+  return [address, address.slice(0, at) + domainToUnicode(address.slice(at))];
+};
+
+/** By what refused requests may name a person. */
+export interface PersonNames {
+  /** Canonical. Few; found wherever they stand. */
+  readonly addresses: ReadonlySet<string>;
+  readonly contactUUIDs: ReadonlySet<string>;
+  /** userUUIDs and handles, however many; found where they stand by themselves. */
+  readonly others: ReadonlySet<string>;
+}
+
+export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) => {
+  const insert = db.prepare('INSERT INTO refused_request VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const add = db.prepare(`
+    INSERT INTO refused_count VALUES (@token, @listed, @bytes, 0, @erased, 0)
+    ON CONFLICT (token) DO UPDATE
+    SET listed = listed + @listed, listedBytes = listedBytes + @bytes, erased = erased + @erased`);
+  const held = db.prepare<[number], { listed: number; listedBytes: number }>(
+    'SELECT listed, listedBytes FROM refused_count WHERE token = ?',
+  );
+  const oldest = db.prepare<[number], Listed>(
+    'SELECT refused, token, bytes FROM refused_request WHERE token = ? ORDER BY refused LIMIT 1',
+  );
+  const find = db.prepare<[number], Listed>('SELECT refused, token, bytes FROM refused_request WHERE refused = ?');
+  const before = db.prepare<[number, number], Listed>(
+    'SELECT refused, token, bytes FROM refused_request WHERE refusedTime < ? LIMIT ?',
+  );
+  const ofAccount = db.prepare<[number], Listed & { input: string; address: string | null }>(`
+    SELECT r.refused, r.token, r.bytes, r.input, r.address FROM token t JOIN refused_request r ON r.token = t.token
+    WHERE t.account = ?`);
+  const drop = db.prepare('DELETE FROM refused_request WHERE refused = ?');
+  const move = db.prepare(`
+    UPDATE refused_count SET listed = listed - 1, listedBytes = listedBytes - @bytes, evicted = evicted + @evicted,
+      erased = erased + @erased, replayed = replayed + @replayed
+    WHERE token = @token`);
+
+  const takeOff = ({ refused, token, bytes }: Listed, fate: Fate) => {
+    drop.run(refused);
+    move.run({ token, bytes, evicted: 0, erased: 0, replayed: 0, [fate]: 1 });
+  };
+
+  const isFull = (token: number) => {
+    const { listed, listedBytes } = held.get(token) as { listed: number; listedBytes: number };
+    return listed > limits.refusedPerToken || listedBytes > limits.refusedBytesPerToken;
+  };
+
+  return {
+    keepRefused({ account, token, time, requests }: RefusedBatch): void {
+      let [listed, bytes, erased] = [0, 0, 0];
+      for (const request of requests) {
+        const namesErased = namesOf(request).some(
+          (name) =>
+            typeof name === 'string' &&
+            [name, handleName(token, name)].some((each) => findErasure(account, each) !== undefined),
+        );
+        if (namesErased) {
+          erased += 1;
+          continue;
+        }
+        const input = JSON.stringify(request.input);
+        const size = Buffer.byteLength(input);
+        const { operation, address, code, field, message } = request;
+        insert.run(token, operation, input, address, code, field ?? '', message, time, size);
+        listed += 1;
+        bytes += size;
+      }
+      add.run({ token, listed, bytes, erased });
+      while (isFull(token)) takeOff(oldest.get(token) as Listed, 'evicted');
+    },
+
+    /** Off the list, because it is carried out in this very transaction. Answers whether it was there. */
+    takeReplayed(refused: number): boolean {
+      const found = find.get(refused);
+      if (found) takeOff(found, 'replayed');
+      return found !== undefined;
+    },
+
+    /** Takes off whatever names a person. */
+    erase(account: number, { addresses, contactUUIDs, others }: PersonNames): void {
+      const fold = (name: string) => name.normalize('NFC').toLowerCase();
+      const needles = [...[...addresses].flatMap(formsOf), ...contactUUIDs].map(fold);
+      const words = new Set([...others].map(fold));
+      for (const row of ofAccount.all(account)) {
+        const text = folded(row.input);
+        const namesPerson =
+          (row.address !== null && addresses.has(row.address)) ||
+          needles.some((needle) => text.includes(needle)) ||
+          text.match(/[\w-]+/g)?.some((word) => words.has(word));
+        if (namesPerson) takeOff(row, 'erased');
+      }
+    },
+
+    /** Takes off up to `most` of what was refused before a time. */
+    evictBefore(time: number, most: number): void {
+      for (const row of before.all(time, most)) takeOff(row, 'evicted');
+    },
+  };
+};
+export type RefusedWriter = ReturnType<typeof createRefusedWriter>;
+
+interface Row extends Omit<RefusedRequest, 'input' | 'tokenKind' | 'account'> {
+  readonly input: string;
+  readonly tokenKind: TokenKind;
+  readonly account: number;
+}
+
+export const createRefusedReader = (db: Connection) => {
+  const page = db.prepare<{ account: number | null; beyond: number; limit: number }, Row>(`
+    SELECT r.refused, r.operation, r.input, r.code, r.field, r.message, r.refusedTime,
+      t.token, t.tokenID, t.kind AS tokenKind, t.text AS tokenText, a.account, a.accountUUID
+    FROM refused_request r JOIN token t ON t.token = r.token JOIN account a ON a.account = t.account
+    WHERE r.refused > @beyond AND (@account IS NULL OR a.account = @account) ORDER BY r.refused LIMIT @limit`);
+  const counts = db.prepare<{ account: number | null }, RefusedCount>(`
+    SELECT a.accountUUID, t.tokenID, t.kind AS tokenKind, c.listed, c.listedBytes, c.evicted, c.erased, c.replayed
+    FROM refused_count c JOIN token t ON t.token = c.token JOIN account a ON a.account = t.account
+    WHERE @account IS NULL OR a.account = @account ORDER BY c.token`);
+  return {
+    listRefused({ account = null, beyond, limit }: RefusedQuery): RefusedPage {
+      const rows = page.all({ account, beyond, limit });
+      const requests = rows.map((row): RefusedRequest => ({ ...row, input: JSON.parse(row.input) }));
+      return { requests, next: rows.length < limit ? null : (rows.at(-1)?.refused ?? null) };
+    },
+    countRefused: ({ account = null }: { account?: number | null }): RefusedCount[] => counts.all({ account }),
+  };
+};

@@ -1,0 +1,228 @@
+import { limits } from '@firsthand/contract/limits';
+import { describe, expect, test } from 'vitest';
+import type { Asker, NewRefusedRequest, RefusedRequest, Store } from '../../src/store/store.ts';
+import type { Caller, Site } from '../fixtures/site.ts';
+import { ann, expectRefusal, laptop, newContact, newEvent, phone } from '../fixtures/store.ts';
+import type { NewSite } from './sites.ts';
+
+const refusedEvent = (changes: Partial<NewRefusedRequest> = {}): NewRefusedRequest => ({
+  operation: 'logEvent',
+  input: { userUUID: laptop, eventID: 0 },
+  address: null,
+  code: 'invalid_field',
+  field: 'eventID',
+  message: 'eventID must be a whole number',
+  ...changes,
+});
+
+const keep = ({ store, account, time }: Site, { token }: Caller, ...requests: NewRefusedRequest[]) =>
+  store.keepRefused({ account, token, time, requests });
+
+const listOf = async ({ store, account }: { store: Store; account: number }): Promise<RefusedRequest[]> => {
+  const found: RefusedRequest[] = [];
+  for (let beyond: number | null = 0; beyond !== null; ) {
+    const page = await store.listRefused({ account, beyond, limit: 400 });
+    found.push(...page.requests);
+    beyond = page.next;
+  }
+  return found;
+};
+
+const countOf = async ({ store, account }: Site, { tokenID }: Caller) => {
+  const counts = await store.countRefused({ account });
+  const { listed, evicted, erased, replayed } = counts.find((count) => count.tokenID === tokenID) ?? {};
+  return { listed, evicted, erased, replayed };
+};
+
+const askerOf = ({ account, token, browser }: Caller): Asker => ({ account, token, browser });
+
+const none = { listed: 0, evicted: 0, erased: 0, replayed: 0 };
+
+export const describeRefusedRequests = (newSite: NewSite): void => {
+  describe('refused requests', () => {
+    test('are listed as they were given, oldest first, with what was wrong and whose they are', async () => {
+      const site = await newSite();
+      const { server, browser, account, accountUUID, time } = site;
+      const text = refusedEvent({
+        input: 'no "fields" \0',
+        code: 'invalid_json',
+        field: undefined,
+        message: 'no JSON',
+      });
+      await keep(site, server, refusedEvent(), text);
+      await keep(site, browser, refusedEvent({ operation: 'createContact', address: ann }));
+      const common = { account, accountUUID, refused: expect.any(Number), refusedTime: time };
+      const ofServer = {
+        ...common,
+        token: server.token,
+        tokenID: server.tokenID,
+        tokenKind: 'server',
+        tokenText: null,
+      };
+      const { address: _, ...first } = refusedEvent();
+      expect(await listOf(site)).toEqual([
+        { ...ofServer, ...first },
+        { ...ofServer, operation: 'logEvent', input: text.input, code: 'invalid_json', field: '', message: 'no JSON' },
+        expect.objectContaining({ tokenID: browser.tokenID, tokenKind: 'browser', operation: 'createContact' }),
+      ]);
+      expect(await countOf(site, server)).toEqual({ ...none, listed: 2 });
+    });
+
+    test('of another account are not among them', async () => {
+      const [site, other] = [await newSite(), await newSite()];
+      await keep(site, site.server, refusedEvent());
+      expect(await listOf(other)).toEqual([]);
+      expect(await other.store.countRefused({ account: other.account })).toEqual([]);
+      const all = await listOf({ ...other, account: null as never });
+      expect(all.filter(({ account }) => account === site.account)).toHaveLength(1);
+    });
+
+    test('give way, the oldest first, beyond how many a token may have, and are counted', async () => {
+      const site = await newSite();
+      const { server, browser } = site;
+      await keep(site, browser, refusedEvent());
+      const requests = Array.from({ length: limits.refusedPerToken + 5 }, (_, number) =>
+        refusedEvent({ input: { number } }),
+      );
+      await keep(site, server, ...requests.slice(0, 600));
+      await keep(site, server, ...requests.slice(600));
+      expect(await countOf(site, server)).toEqual({ ...none, listed: limits.refusedPerToken, evicted: 5 });
+      const listed = (await listOf(site)).filter(({ tokenID }) => tokenID === server.tokenID);
+      expect(listed.map(({ input }) => input)).toEqual(requests.slice(5).map(({ input }) => input));
+      expect(await countOf(site, browser)).toEqual({ ...none, listed: 1 });
+    });
+
+    test('give way beyond how many bytes a token may have, one that is larger by itself as well', async () => {
+      const site = await newSite();
+      const half = refusedEvent({ input: 'x'.repeat(limits.refusedBytesPerToken / 2) });
+      await keep(site, site.server, half, half, half);
+      expect(await countOf(site, site.server)).toEqual({ ...none, listed: 1, evicted: 2 });
+      await keep(site, site.server, refusedEvent({ input: 'x'.repeat(limits.refusedBytesPerToken) }));
+      expect(await countOf(site, site.server)).toEqual({ ...none, evicted: 4 });
+    });
+
+    test('are carried out once, and leave the list with that', async () => {
+      const site = await newSite();
+      const { store, server, time } = site;
+      await keep(site, server, refusedEvent());
+      const [{ refused } = { refused: 0 }] = await listOf(site);
+      const request = { ...askerOf(server), receivedTime: time, events: [newEvent({ eventUUID: 'event-replayed' })] };
+      const replay = () => store.replayRefused({ refused, write: 'logEvents', request });
+      const answers = await Promise.all([replay(), replay(), replay()]);
+      expect(answers.filter((answer) => answer !== undefined)).toEqual([[{ kept: true }]]);
+      expect(await site.events()).toMatchObject([{ eventUUID: 'event-replayed' }]);
+      expect(await countOf(site, server)).toEqual({ ...none, replayed: 1 });
+      expect(await replay()).toBeUndefined();
+    });
+
+    test('create and change contacts when they are carried out', async () => {
+      const site = await newSite();
+      const { store, server, account, time } = site;
+      await keep(
+        site,
+        server,
+        refusedEvent({ operation: 'createContact' }),
+        refusedEvent({ operation: 'updateContact' }),
+      );
+      const [first, second] = await listOf(site);
+      const contact = { ...newContact({ time }), ...askerOf(server), verified: true };
+      const created = await store.replayRefused({
+        refused: first?.refused as number,
+        write: 'createContact',
+        request: contact,
+      });
+      const { contactUUID } = created as { contactUUID: string };
+      const request = { account, contactUUID, fields: { contactTitle: 'Dr' } };
+      await store.replayRefused({
+        refused: second?.refused as number,
+        write: 'updateContact',
+        request: { ...request, addedTags: [], removedTags: [], attributes: [], time },
+      });
+      expect((await server.getContact(contactUUID)).fields.contactTitle).toBe('Dr');
+      expect(await countOf(site, server)).toEqual({ ...none, replayed: 2 });
+    });
+
+    test('that are refused again change nothing, not even by those of their events that could be kept', async () => {
+      const site = await newSite();
+      const { store, server, time } = site;
+      await keep(site, server, refusedEvent({ operation: 'logEvents' }));
+      const [{ refused } = { refused: 0 }] = await listOf(site);
+      const replay = (...events: ReturnType<typeof newEvent>[]) =>
+        store.replayRefused({
+          refused,
+          write: 'logEvents',
+          request: { ...askerOf(server), receivedTime: time, events },
+        });
+      const good = newEvent({ eventTime: time, userUUID: phone });
+      await expectRefusal(replay(good, newEvent({ contactUUID: 'nobody' })), 'unknown_contact');
+      expect(await site.events()).toEqual([]);
+      expect(await site.count()).toBe(0);
+      expect(await countOf(site, server)).toEqual({ ...none, listed: 1 });
+      expect(await replay(good)).toEqual([{ kept: true }]);
+      expect(await site.count()).toBe(1);
+    });
+
+    test('that name an erased contact go with it: by address, contactUUID, handle or user', async () => {
+      const site = await newSite();
+      const { server, browser } = site;
+      const { contactUUID: handle } = await browser.createContact({
+        userUUID: phone,
+        address: 'josé@xn--bcher-kva.example',
+      });
+      const { contactUUID } = await server.createContact({ userUUID: laptop, address: 'josé@xn--bcher-kva.example' });
+      const naming = [
+        { userUUID: laptop },
+        { userUUID: phone, contactFirstname: 'José' },
+        { contactUUID },
+        { contactUUID: handle },
+        { contactEmailaddress: ' JOSÉ@bücher.example' },
+        { contactEmailaddress: 'jose\u0301@xn--bcher-kva.example' },
+        { eventAttrArray: [{ attrID: 'note', attrValue: `sent\nto ${contactUUID}\n${laptop}` }] },
+        `{"contactEmailaddress":"jos%C3%A9%40BÜCHER.example"`,
+        '{"contactEmailaddress":"jos\\u00e9@b\\u00fccher.example"',
+        `\n${laptop}`,
+      ];
+      const address = 'josé@xn--bcher-kva.example';
+      const others = [{ userUUID: 'tablet-0123456789' }, { contactEmailaddress: ann }, 'laptop'];
+      for (const input of [...naming, ...others]) await keep(site, server, refusedEvent({ input }));
+      await keep(site, browser, refusedEvent({ input: { contactEmailaddress: 'josé@ＢÜcher.example' }, address }));
+      const other = await newSite();
+      await keep(other, other.server, refusedEvent({ input: { userUUID: laptop } }));
+
+      await site.erase(contactUUID);
+      expect((await listOf(site)).map(({ input }) => input)).toEqual(others);
+      expect(await countOf(site, server)).toEqual({ ...none, listed: others.length, erased: naming.length });
+      expect(await countOf(site, browser)).toEqual({ ...none, erased: 1 });
+      expect(await listOf(other)).toHaveLength(1);
+    });
+
+    test('that name a contact which is erased already are counted, and not kept', async () => {
+      const site = await newSite();
+      const { server, browser } = site;
+      const { contactUUID: handle } = await browser.createContact();
+      const { contactUUID } = await server.createContact();
+      await site.erase(contactUUID);
+      await keep(
+        site,
+        server,
+        refusedEvent({ input: { contactUUID, eventID: 0 } }),
+        refusedEvent({ operation: 'logEvents', input: { event: [null, { contactUUID }] } }),
+        refusedEvent({ input: `{"contactUUID":"${contactUUID}"` }),
+        refusedEvent({ input: { contactUUID: 'nobody' } }),
+      );
+      await keep(site, browser, refusedEvent({ input: { contactUUID: handle } }));
+      expect((await listOf(site)).map(({ input }) => input)).toEqual([{ contactUUID: 'nobody' }]);
+      expect(await countOf(site, server)).toEqual({ ...none, listed: 1, erased: 3 });
+      expect(await countOf(site, browser)).toEqual({ ...none, erased: 1 });
+    });
+
+    test('are kept no longer than events are', async () => {
+      const site = await newSite();
+      await keep(site, site.server, refusedEvent());
+      await site.store.deleteEventsBefore({ time: site.time, most: 10_000 });
+      expect(await countOf(site, site.server)).toEqual({ ...none, listed: 1 });
+      await site.store.deleteEventsBefore({ time: site.time + 1, most: 10_000 });
+      expect(await countOf(site, site.server)).toEqual({ ...none, evicted: 1 });
+    });
+  });
+};
