@@ -50,6 +50,7 @@ export const createApp = ({
   const operationRoute = createOperationRoute({
     authenticate: createAuthentication({ store, addressOf, unknownTokens: createRateLimit(rateLimits.unknownToken) }),
     takeBrowserLimits: createBrowserLimits(rateLimits, addressOf),
+    keepRefused: store.keepRefused,
     now,
   });
 

@@ -2,6 +2,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Refusal } from '../refusal.ts';
+import { toUnparsed } from './unparsed.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -44,7 +45,11 @@ const unpack = async (packed: Bytes, most: number): Promise<Bytes> => {
     return await unzip(packed, { maxOutputLength: most });
   } catch (cause) {
     if ((cause as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(most);
-    throw new Refusal('invalid_encoding', { message: 'the body is not the gzip that Content-Encoding says', cause });
+    const refusal = new Refusal('invalid_encoding', {
+      message: 'the body is not the gzip that Content-Encoding says',
+      cause,
+    });
+    throw toUnparsed(refusal, packed);
   }
 };
 

@@ -8,12 +8,17 @@ export interface Caller {
   readonly tokenUUID: string;
   /** When the request was received. */
   readonly time: number;
+  /** Of a refused request that is sent again: when it was received first. What happened when, is told from that. */
+  readonly refusedTime?: number;
 }
 
 /** An operation: from checked input to its answer, or to a Refusal thrown. */
 export type Answering<Name extends OperationName> = (input: InputOf<Name>, caller: Caller) => Promise<AnswerOf<Name>>;
 
 export type AnsweringAll<Names extends OperationName> = { readonly [Name in Names]: Answering<Name> };
+
+/** When what the caller tells of was told first. */
+export const toldTimeOf = ({ time, refusedTime }: Caller): number => refusedTime ?? time;
 
 /** The account that the caller's token belongs to. An operator's belongs to none. */
 export const accountOf = ({ access }: Caller): number => {

@@ -5,7 +5,7 @@ import { contactChanges, contactValues } from '../ingest/contact-change.ts';
 import { isProof } from '../ingest/proof.ts';
 import { Refusal } from '../refusal.ts';
 import type { ClaimDetail, ContactDetail, ContactRecord, LinkDetail, NamedContact, Store } from '../store/store.ts';
-import { type AnsweringAll, accountOf, askerOf, type Caller } from './caller.ts';
+import { type AnsweringAll, accountOf, askerOf, type Caller, toldTimeOf } from './caller.ts';
 import { parseCursor, toCursor } from './cursor.ts';
 import { eventAnswer } from './events.ts';
 import { isoTime } from './iso-time.ts';
@@ -89,7 +89,7 @@ export const createContacts = (
   ) => {
     const keys = await store.findProofKeys(accountOf(caller));
     const vouched = { browserToken: caller.tokenUUID, address, userUUID };
-    if (isProof(contactProof, vouched, keys, caller.time)) return true;
+    if (isProof(contactProof, vouched, keys, toldTimeOf(caller))) return true;
     throw new Refusal('invalid_field', {
       field: 'contactProof',
       message: 'contactProof must have been made for this token, address and user in the last 10 minutes',

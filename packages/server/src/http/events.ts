@@ -4,15 +4,16 @@ import { statusOf } from '@firsthand/contract/errors';
 import { batchEvent } from '@firsthand/contract/event';
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
-import { createClockErrors } from '../ingest/clock-errors.ts';
 import type { Arrival } from '../ingest/event-time.ts';
 import { newEvent } from '../ingest/new-event.ts';
 import { Refusal } from '../refusal.ts';
 import type { EventOutcome, NewEvent, Store, StoredEvent } from '../store/store.ts';
+import { createArrivalOf } from './arrival.ts';
 import { countEdges } from './calendar.ts';
 import { type AnsweringAll, accountOf, askerOf, type Caller } from './caller.ts';
 import { parseCursor, toCursor } from './cursor.ts';
 import { isoTime } from './iso-time.ts';
+import { entryAlone, isKeptCode, refusedRequest } from './refused-requests.ts';
 
 type EventAnswer = AnswerOf<'getEvent'>['event'][number];
 type BatchAnswer = AnswerOf<'logEvents'>['event'][number];
@@ -38,15 +39,27 @@ export const eventAnswer = (event: StoredEvent, withWhy = false): EventAnswer =>
   ...(withWhy && { why: whyAnswer(event.why) }),
 });
 
-/** What became of an event that the store was given: an outcome for its event. */
-const outcomeAnswer = ({ eventUUID }: NewEvent, outcome: EventOutcome, at: string): BatchAnswer => {
-  if (outcome.kept) return { status: '200', eventUUID };
-  if ('duplicate' in outcome) return { status: '200', eventUUID, duplicate: true };
-  const { refused, field, message } = outcome;
-  return problemAnswer({ code: refused, message, field: `${at}.${field}` });
+/** What became of an entry: kept, known already, or refused. */
+const entryAnswer = (
+  entry: NewEvent | Problem,
+  outcome: EventOutcome | undefined,
+  problem: Problem | undefined,
+): BatchAnswer => {
+  if (problem) return { status: String(statusOf(problem.code)), error: problem };
+  const { eventUUID } = entry as NewEvent;
+  return outcome && 'duplicate' in outcome
+    ? { status: '200', eventUUID, duplicate: true }
+    : { status: '200', eventUUID };
 };
 
-const problemAnswer = (error: Problem): BatchAnswer => ({ status: String(statusOf(error.code)), error });
+const isEvent = (entry: NewEvent | Problem): entry is NewEvent => 'eventUUID' in entry;
+
+/** Why an entry of a batch is refused, when it is. */
+const problemOf = (entry: NewEvent | Problem, outcome: EventOutcome | undefined, at: string): Problem | undefined => {
+  if (!isEvent(entry)) return entry;
+  if (outcome === undefined || !('refused' in outcome)) return undefined;
+  return { code: outcome.refused, message: outcome.message, field: `${at}.${outcome.field}` };
+};
 
 /** One entry of a batch: an event to keep, or why it isn't one. */
 const checkEntry = (
@@ -63,23 +76,40 @@ const checkEntry = (
   return { code: 'missing_field', message: `${field} is required unless contactUUID is populated`, field };
 };
 
-const isEvent = (entry: NewEvent | Problem): entry is NewEvent => 'eventUUID' in entry;
+/** The entries of a batch, each an event to keep or why it isn't one. */
+export const checkEntries = (input: InputOf<'logEvents'>, arrival: Arrival): (NewEvent | Problem)[] =>
+  input.event.map((entry, index) => checkEntry(entry, `event[${index}]`, input, arrival));
 
-/** What is said of the sender of an event, or of a batch. */
-type Sender = Pick<InputOf<'logEvents'>, 'userUUID' | 'sentTime'>;
-
-const createArrivalOf = (): ((sender: Sender, caller: Caller) => Arrival) => {
-  const clockErrorOf = createClockErrors();
-  return ({ userUUID = '', sentTime }, { access, time }) => {
-    const fromBrowser = access.kind === 'browser';
-    const lateMilliseconds = sentTime === undefined ? 0 : time - sentTime;
-    const clockError = fromBrowser ? clockErrorOf(`${access.token} ${userUUID}`, lateMilliseconds) : lateMilliseconds;
-    return { receivedTime: time, clockError, fromBrowser };
+export const createEvents = (
+  store: Store,
+  arrivalOf = createArrivalOf(),
+): AnsweringAll<'logEvent' | 'logEvents' | 'getEvent' | 'countEvents'> => {
+  /**
+   * Keeps the entries that are refused; answers why each is. Those that can't be kept on the list now are to be sent again,
+   * which harms none of the others.
+   */
+  const keepRefused = async (
+    problems: readonly (Problem | undefined)[],
+    input: InputOf<'logEvents'>,
+    { access, tokenUUID: token, time }: Caller,
+  ): Promise<readonly (Problem | undefined)[]> => {
+    const isKept = (problem: Problem | undefined) => problem !== undefined && isKeptCode(problem.code);
+    const requests = problems.flatMap((problem, index) =>
+      problem && isKept(problem)
+        ? [refusedRequest('logEvent', entryAlone(input.event[index], input), problem, { token, time })]
+        : [],
+    );
+    if (requests.length === 0) return problems;
+    try {
+      await store.keepRefused({ account: access.account as number, token: access.token, time, requests });
+      return problems;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const { code, message } = error;
+      return problems.map((problem) => (isKept(problem) ? { code, message } : problem));
+    }
   };
-};
 
-const createEventTaking = (store: Store): AnsweringAll<'logEvent' | 'logEvents'> => {
-  const arrivalOf = createArrivalOf();
   return {
     logEvent: async (input, caller) => {
       const asker = askerOf(caller);
@@ -89,73 +119,64 @@ const createEventTaking = (store: Store): AnsweringAll<'logEvent' | 'logEvents'>
       if ('refused' in outcome) throw new Refusal(outcome.refused, outcome);
       return outcome.kept ? { eventUUID: event.eventUUID } : { eventUUID: event.eventUUID, duplicate: true };
     },
-
     logEvents: async (input, caller) => {
       const asker = askerOf(caller);
-      const arrival = arrivalOf(input, caller);
-      const entries = input.event.map((entry, index) => checkEntry(entry, `event[${index}]`, input, arrival));
+      const entries = checkEntries(input, arrivalOf(input, caller));
       const events = entries.filter(isEvent);
       const outcomes = events.length > 0 ? await store.logEvents({ ...asker, receivedTime: caller.time, events }) : [];
       let next = 0;
+      const all = entries.map((entry) => (isEvent(entry) ? outcomes[next++] : undefined));
+      const problems = entries.map((entry, index) => problemOf(entry, all[index], `event[${index}]`));
+      const told = await keepRefused(problems, input, caller);
+      return { event: entries.map((entry, index) => entryAnswer(entry, all[index], told[index])) };
+    },
+
+    getEvent: async ({ include, cursor, order = 'desc', limit = 100, ...filter }, caller) => {
+      const account = accountOf(caller);
+      const { events, next } = await store.getEvents({
+        ...filter,
+        account,
+        order,
+        limit,
+        beyond: parseCursor('events', cursor),
+      });
+      const definitions = include?.includes('definition') ? await store.getEventDefinitions(account) : undefined;
+      const withWhy = include?.includes('why') ?? false;
       return {
-        event: entries.map((entry, index) =>
-          isEvent(entry)
-            ? outcomeAnswer(entry, outcomes[next++] as EventOutcome, `event[${index}]`)
-            : problemAnswer(entry),
-        ),
+        event: events.map((event) => eventAnswer(event, withWhy)),
+        nextCursor: toCursor('events', next),
+        ...(definitions && {
+          eventDefinition: definitions.map(({ firstTime, lastTime, ...definition }) => ({
+            ...definition,
+            firstTime: isoTime(firstTime),
+            lastTime: isoTime(lastTime),
+          })),
+        }),
+      };
+    },
+
+    countEvents: async ({ eventID, from, to, interval = 'day', timezone, include }, caller) => {
+      const zone = timezone ?? caller.access.accountTimezone;
+      const end = to ?? caller.time;
+      if (end <= from) throw new Refusal('invalid_field', { field: 'to', message: 'to must be later than from' });
+      const edges = countEdges(from, end, interval, zone, limits.bucketsPerCount);
+      if (edges === undefined) {
+        throw new Refusal('invalid_field', {
+          field: 'interval',
+          message: `interval must cut the time from from to to into at most ${limits.bucketsPerCount} parts`,
+        });
+      }
+      const users = include?.includes('users') ?? false;
+      const buckets = await store.countEvents({ account: accountOf(caller), eventID, edges, users });
+      return {
+        count: buckets.map((bucket, index) => ({
+          from: isoTime(edges[index] as number),
+          to: isoTime(edges[index + 1] as number),
+          events: bucket.events,
+          ...(bucket.users !== undefined && { users: bucket.users }),
+        })),
+        timezone: zone,
       };
     },
   };
 };
-
-export const createEvents = (store: Store): AnsweringAll<'logEvent' | 'logEvents' | 'getEvent' | 'countEvents'> => ({
-  ...createEventTaking(store),
-
-  getEvent: async ({ include, cursor, order = 'desc', limit = 100, ...filter }, caller) => {
-    const account = accountOf(caller);
-    const { events, next } = await store.getEvents({
-      ...filter,
-      account,
-      order,
-      limit,
-      beyond: parseCursor('events', cursor),
-    });
-    const definitions = include?.includes('definition') ? await store.getEventDefinitions(account) : undefined;
-    const withWhy = include?.includes('why') ?? false;
-    return {
-      event: events.map((event) => eventAnswer(event, withWhy)),
-      nextCursor: toCursor('events', next),
-      ...(definitions && {
-        eventDefinition: definitions.map(({ firstTime, lastTime, ...definition }) => ({
-          ...definition,
-          firstTime: isoTime(firstTime),
-          lastTime: isoTime(lastTime),
-        })),
-      }),
-    };
-  },
-
-  countEvents: async ({ eventID, from, to, interval = 'day', timezone, include }, caller) => {
-    const zone = timezone ?? caller.access.accountTimezone;
-    const end = to ?? caller.time;
-    if (end <= from) throw new Refusal('invalid_field', { field: 'to', message: 'to must be later than from' });
-    const edges = countEdges(from, end, interval, zone, limits.bucketsPerCount);
-    if (edges === undefined) {
-      throw new Refusal('invalid_field', {
-        field: 'interval',
-        message: `interval must cut the time from from to to into at most ${limits.bucketsPerCount} parts`,
-      });
-    }
-    const users = include?.includes('users') ?? false;
-    const buckets = await store.countEvents({ account: accountOf(caller), eventID, edges, users });
-    return {
-      count: buckets.map((bucket, index) => ({
-        from: isoTime(edges[index] as number),
-        to: isoTime(edges[index + 1] as number),
-        events: bucket.events,
-        ...(bucket.users !== undefined && { users: bucket.users }),
-      })),
-      timezone: zone,
-    };
-  },
-});

@@ -4,6 +4,7 @@ import { Refusal } from '../refusal.ts';
 import { readBody } from './body.ts';
 import { parseFields, parseMultipart } from './forms.ts';
 import { parseObject } from './json.ts';
+import { toUnparsed } from './unparsed.ts';
 
 export type Given = Record<string, unknown>;
 
@@ -47,19 +48,27 @@ const parseQuery = (url: string): Given => {
   const path = url.indexOf('/', url.indexOf('//') + 2);
   if (url.length - path > limits.urlBytes) throw new Refusal('url_too_long');
   const question = url.indexOf('?', path);
-  return question < 0 ? {} : parseFields(url.slice(question + 1), 'query string');
+  if (question < 0) return {};
+  const text = url.slice(question + 1);
+  try {
+    return parseFields(text, 'query string');
+  } catch (error) {
+    throw toUnparsed(error, new TextEncoder().encode(text));
+  }
 };
 
 /**
  * Reads a request's fields. GET has those of its query string, and whatever body it carries isn't looked at. POST has
- * those of its body as well, and where both name one, the body wins.
+ * those of its body as well, and where both name one, the body wins. Throws Unparsed where there are no fields to be read.
  */
 export const readInput = async (request: Request, mostBytes: number): Promise<Given> => {
   const query = parseQuery(request.url);
   if (request.method !== 'POST') return query;
   const bytes = await readBody(request, mostBytes);
   if (bytes.length === 0) return query;
-  const body = await parseBody(bytes, request.headers.get('content-type') ?? '');
+  const body = await parseBody(bytes, request.headers.get('content-type') ?? '').catch((error) => {
+    throw toUnparsed(error, bytes, query);
+  });
   for (const _ in query) return { ...query, ...body };
   return body;
 };

@@ -1,17 +1,21 @@
-/** The way of every operation: read, authenticate, check the right, check the content, count, answer. */
+/** The way of every operation: read, authenticate, check the right, check the content, count, answer; keep what is refused. */
+import type { Problem } from '@firsthand/contract/answer';
 import { type Checked, check, unknownFields } from '@firsthand/contract/checking';
 import { limits } from '@firsthand/contract/limits';
 import { type InputOf, type Operation, type OperationName, operations } from '@firsthand/contract/operations';
 import type { Context } from 'hono';
 import { Refusal } from '../refusal.ts';
-import type { Access } from '../store/store.ts';
+import type { Access, NewRefusedRequest, Store } from '../store/store.ts';
 import { type AnswerHeaders, type Exchange, jsonAnswer } from './answers.ts';
 import { tokenOf } from './authentication.ts';
 import type { Answering, AnsweringAll, Caller } from './caller.ts';
 import { type Given, readInput } from './input.ts';
+import { logsNothing } from './prefetch.ts';
 import type { Counted, TakeBrowserLimits } from './rate-limits.ts';
+import { isKeptCode, isKeptOperation, refusedRequest, unparsedRequest } from './refused-requests.ts';
 import { checkRight } from './rights.ts';
 import type { Route } from './routes.ts';
+import { Unparsed } from './unparsed.ts';
 
 /** A request that may be carried out. */
 interface AcceptedRequest<Name extends OperationName> {
@@ -54,8 +58,8 @@ const ignoredFields = ({ input, entries = {} }: Operation, given: Given): string
   return found;
 };
 
-const refusalOf = ({ problem }: Checked<unknown> & { ok: false }) =>
-  new Refusal(problem.code, { message: problem.message, ...(problem.field !== undefined && { field: problem.field }) });
+export const refusalOf = ({ code, message, field }: Problem): Refusal =>
+  new Refusal(code, { message, ...(field !== undefined && { field }) });
 
 interface CountedFields {
   readonly userUUID?: string;
@@ -77,30 +81,71 @@ const counted = (name: OperationName, { token }: Access, checked: Checked<unknow
 interface OperationSurroundings {
   readonly authenticate: (token: string, c: Context) => Promise<Access>;
   readonly takeBrowserLimits: TakeBrowserLimits;
+  readonly keepRefused: Store['keepRefused'];
   readonly now: () => number;
 }
 
-export const createOperationRoute =
-  ({ authenticate, takeBrowserLimits, now }: OperationSurroundings) =>
-  <Name extends OperationName>(name: Name, reply: Reply<Name>): Route => {
+/** The fields of a request that could not be read count for nothing. */
+const unread: Checked<unknown> = { ok: false, problem: { code: 'invalid_json', message: '' } };
+
+export const createOperationRoute = ({ authenticate, takeBrowserLimits, keepRefused, now }: OperationSurroundings) => {
+  /** Kept before it is answered: what could not be kept is answered 503 instead. */
+  const keep = async (request: NewRefusedRequest, { access, time }: Caller) => {
+    const { account, token } = access;
+    if (account !== null && isKeptCode(request.code)) await keepRefused({ account, token, time, requests: [request] });
+  };
+
+  return <Name extends OperationName>(name: Name, reply: Reply<Name>): Route => {
     const operation: Operation = operations[name];
     const mostBytes = operation.body === 'batch' ? limits.batchBodyBytes : limits.bodyBytes;
+
+    const callerOf = async (given: Given, c: Context, time: number): Promise<Caller> => {
+      const { headers } = c.req.raw;
+      const tokenUUID = tokenOf(given, headers);
+      const access = await authenticate(tokenUUID, c);
+      checkRight(name, operation, access, headers);
+      return { access, tokenUUID, time };
+    };
+
+    /** Keeps what could not be read, if it came with a token all the same: whatever else is wrong with it is not told. */
+    const keepUnparsed = async (c: Context, unparsed: Unparsed, time: number) => {
+      if (!isKeptOperation(name) || logsNothing(c.req.raw)) return;
+      const caller = await callerOf(unparsed.query, c, time).catch((error) => {
+        if (error instanceof Refusal && error.code !== 'not_kept') return undefined;
+        throw error;
+      });
+      if (caller === undefined) return;
+      if (caller.access.kind === 'browser') takeBrowserLimits(c, counted(name, caller.access, unread));
+      await keep(unparsedRequest(name, unparsed.sent, unparsed, caller.tokenUUID), caller);
+    };
+
+    const carryOut = async (c: Context, exchange: Exchange, given: Given, caller: Caller) => {
+      const checked = check(operation.input, given);
+      if (caller.access.kind === 'browser') takeBrowserLimits(c, counted(name, caller.access, checked));
+      if (!checked.ok) throw refusalOf(checked.problem);
+      const input = checked.value as InputOf<Name>;
+      return reply({ c, exchange, input, caller, ignored: ignoredFields(operation, given) });
+    };
+
     return {
       methods: operation.methods,
       openToPages: operation.openToPages,
       answer: async (c, exchange) => {
         const time = now();
-        const { raw } = c.req;
-        const given = await readInput(raw, mostBytes);
-        const tokenUUID = tokenOf(given, raw.headers);
-        const access = await authenticate(tokenUUID, c);
-        checkRight(name, operation, access, raw.headers);
-        const checked = check(operation.input, given);
-        if (access.kind === 'browser') takeBrowserLimits(c, counted(name, access, checked));
-        if (!checked.ok) throw refusalOf(checked);
-        const input = checked.value as InputOf<Name>;
-        const ignored = ignoredFields(operation, given);
-        return reply({ c, exchange, input, caller: { access, tokenUUID, time }, ignored });
+        const given = await readInput(c.req.raw, mostBytes).catch(async (error) => {
+          if (error instanceof Unparsed) await keepUnparsed(c, error, time);
+          throw error;
+        });
+        const caller = await callerOf(given, c, time);
+        try {
+          return await carryOut(c, exchange, given, caller);
+        } catch (error) {
+          if (error instanceof Refusal && isKeptOperation(name) && !logsNothing(c.req.raw)) {
+            await keep(refusedRequest(name, given, error, { token: caller.tokenUUID, time }), caller);
+          }
+          throw error;
+        }
       },
     };
   };
+};

@@ -2,6 +2,7 @@
 import { emptyAnswer, headersOf } from './answers.ts';
 import type { Answering } from './caller.ts';
 import { type Reply, successAnswer } from './operation-route.ts';
+import { logsNothing } from './prefetch.ts';
 
 /** One transparent pixel. */
 const gif = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
@@ -15,16 +16,12 @@ const wantsImage = (headers: RequestHeaders): boolean => {
   return accept.includes('image/') && !accept.includes('application/json');
 };
 
-/** A page that the browser fetches in case it is visited (Sec-Purpose, Fetch Standard; Purpose, before that). */
-const isPrefetch = (headers: RequestHeaders): boolean =>
-  /\bprefetch\b/.test(`${headers.get('sec-purpose')} ${headers.get('purpose')}`);
-
 /** Answers in JSON, or with an image to whoever asks for one. HEAD, and a prefetch of a GET, log nothing. */
 export const createLogEventReply =
   (logEvent: Answering<'logEvent'>): Reply<'logEvent'> =>
   async ({ c, exchange, input, caller, ignored }) => {
     const { method, headers } = c.req.raw;
-    if (method === 'HEAD' || (method === 'GET' && isPrefetch(headers))) return emptyAnswer(exchange, 204);
+    if (logsNothing(c.req.raw)) return emptyAnswer(exchange, 204);
     const answer = await logEvent(input, caller);
     if (method !== 'GET' || !wantsImage(headers)) return successAnswer(exchange, answer, ignored);
     const image = { 'Content-Type': 'image/gif', 'Cross-Origin-Resource-Policy': 'cross-origin' };

@@ -8,6 +8,7 @@ const endOfTime = Date.UTC(10_000, 0);
 
 /** How a request came. */
 export interface Arrival {
+  /** For the first time, if it was refused before. */
   readonly receivedTime: number;
   /** Milliseconds to add to what its sender's clock says. */
   readonly clockError: number;

@@ -1,0 +1,89 @@
+/** Sending a refused request again, after a fix: what the route of its operation does, from the check of its content on. */
+import { check } from '@firsthand/contract/checking';
+import { type AnswerOf, type Operation, operations } from '@firsthand/contract/operations';
+import { Refusal } from '../refusal.ts';
+import type { KeptOperation, RefusedRequest, ReplayedWrite, Store } from '../store/store.ts';
+import type { Answering, Caller } from './caller.ts';
+import { createContacts } from './contacts.ts';
+import { checkEntries, createEvents } from './events.ts';
+import { parseObject } from './json.ts';
+import { refusalOf } from './operation-route.ts';
+
+/** It isn't on the list any more: somebody else has sent it, or it had to give way. */
+export class NotListed extends Error {
+  override readonly name = 'NotListed';
+}
+
+/** The store, except that a write takes the refused request off its list in the same transaction. */
+const replayingStore = (store: Store, refused: number): Store => {
+  const replay = async (write: ReplayedWrite) => {
+    const answer = await store.replayRefused({ refused, ...write });
+    if (answer === undefined) throw new NotListed(`the request ${refused} is not on the list any more`);
+    // The answer is of the write that was asked for.
+    return answer as never;
+  };
+  return {
+    ...store,
+    logEvents: (request) => replay({ write: 'logEvents', request }),
+    createContact: (request) => replay({ write: 'createContact', request }),
+    updateContact: (request) => replay({ write: 'updateContact', request }),
+  };
+};
+
+/** As the token that it came with, of which only the kind and the account are known; a browser's is public. */
+const callerOf = (request: RefusedRequest, time: number): Caller => ({
+  access: {
+    token: request.token,
+    tokenID: request.tokenID,
+    kind: request.tokenKind,
+    account: request.account,
+    accountOrigin: [],
+    accountTimezone: 'UTC',
+  },
+  tokenUUID: request.tokenText ?? '',
+  time,
+  refusedTime: request.refusedTime,
+});
+
+/**
+ * Sends refused requests again: the same eventUUID, the same time of happening, the same kind of token. `fix` stands in
+ * place of fields of the request. One that is carried out leaves the list in the same transaction; one that is refused, or
+ * of which a single event is, throws the Refusal and stays as it is.
+ */
+export const createReplay = (store: Store) => {
+  const answerings = (refused: number): { readonly [Name in KeptOperation]: Answering<Name> } => {
+    const replaying = replayingStore(store, refused);
+    const events = createEvents(replaying);
+    return {
+      ...createContacts(replaying),
+      logEvent: events.logEvent,
+      logEvents: (input, caller) => {
+        for (const entry of checkEntries(input, caller)) if ('code' in entry) throw refusalOf(entry);
+        return events.logEvents(input, caller);
+      },
+    };
+  };
+
+  return async (
+    request: RefusedRequest,
+    { fix = {}, time }: { fix?: Readonly<Record<string, unknown>>; time: number },
+  ): Promise<AnswerOf<KeptOperation>> => {
+    const { operation, refused, input } = request;
+    const fields = typeof input === 'string' ? fieldsOf(input, fix) : input;
+    const definition: Operation = operations[operation];
+    const checked = check(definition.input, { ...fields, ...fix });
+    if (!checked.ok) throw refusalOf(checked.problem);
+    const answering = answerings(refused)[operation] as Answering<KeptOperation>;
+    return answering(checked.value as never, callerOf(request, time));
+  };
+};
+
+/** Text that was no fields may be some now; if not, the fix has to be all of them. */
+const fieldsOf = (text: string, fix: object): Readonly<Record<string, unknown>> => {
+  try {
+    return parseObject(text);
+  } catch (error) {
+    if (error instanceof Refusal && Object.keys(fix).length > 0) return {};
+    throw error;
+  }
+};
