@@ -14,6 +14,11 @@ const nouns: readonly Noun[] = [
   { name: 'token', summary: 'create, list and revoke tokens', load: () => import('./commands/token.ts') },
   { name: 'event', summary: 'log and list events of the running server', load: () => import('./commands/event.ts') },
   { name: 'contact', summary: 'show a contact of the running server', load: () => import('./commands/contact.ts') },
+  {
+    name: 'refused',
+    summary: 'list what was refused for its content, and send it again',
+    load: () => import('./commands/refused.ts'),
+  },
   { name: 'backup', summary: 'copy the database', load: () => import('./commands/backup.ts') },
   { name: 'doctor', summary: 'examine the database', load: () => import('./commands/doctor.ts') },
 ];

@@ -1,0 +1,125 @@
+import type { Command } from 'commander';
+import type { RefusedRequest, Store } from '../store/store.ts';
+import { addDatabase, withStore } from './database.ts';
+import { explain, WrongUsage } from './failing.ts';
+import { jsonFlag } from './flags.ts';
+import { printJSON, printLine, toMinute, toTable } from './printing.ts';
+
+export const define = (command: Command): void => {
+  addDatabase(command.command('list').description('list what was refused for its content and can be sent again'))
+    .option('--account <accountUUID>', 'of this account only')
+    .option(...jsonFlag)
+    .action(list);
+  addDatabase(
+    command
+      .command('replay [refusedID...]')
+      .description('send refused requests again, as if their token sent them; what is refused again stays on the list'),
+  )
+    .option('--all', 'all that are on the list')
+    .option('--account <accountUUID>', 'of this account only')
+    .option('--with <json>', 'an object of fields that stand in place of those of the one request')
+    .option(...jsonFlag)
+    .action(replay);
+};
+
+type Options = Record<string, unknown> & { readonly account?: string; readonly json?: boolean };
+
+const requestsPerPage = 100;
+
+const accountOf = async (store: Store, { account }: Options): Promise<number | null> => {
+  if (account === undefined) return null;
+  const found = await store.findAccount(account);
+  if (found === undefined) throw new Error(`there is no account ${account}`);
+  return found;
+};
+
+/** All that are on the list now, oldest first. */
+async function* eachRefused(store: Store, account: number | null): AsyncGenerator<RefusedRequest> {
+  for (let beyond: number | null = 0; beyond !== null; ) {
+    const page = await store.listRefused({ account, beyond, limit: requestsPerPage });
+    yield* page.requests;
+    beyond = page.next;
+  }
+}
+
+/** As it is shown: without the token, a browser's as well. */
+const shown = ({ refused, input, code, field, message, refusedTime, ...request }: RefusedRequest) => ({
+  refusedID: String(refused),
+  accountUUID: request.accountUUID,
+  tokenID: request.tokenID,
+  tokenKind: request.tokenKind,
+  operation: request.operation,
+  refusedTime: new Date(refusedTime).toISOString(),
+  error: { code, message, ...(field && { field }) },
+  /** An object of fields, or the text of what could not be read as one. */
+  input,
+});
+
+const list = async (options: Options): Promise<void> => {
+  const { refused, count } = await withStore(options, async (store) => {
+    const account = await accountOf(store, options);
+    const refused: ReturnType<typeof shown>[] = [];
+    for await (const request of eachRefused(store, account)) refused.push(shown(request));
+    return { refused, count: await store.countRefused({ account }) };
+  });
+  if (options.json) return printJSON({ refused, count });
+  const rows = refused.map(({ refusedID, refusedTime, tokenKind, operation, error, input }) => [
+    refusedID,
+    toMinute(Date.parse(refusedTime)),
+    tokenKind,
+    operation,
+    error.message,
+    typeof input === 'string' ? input : JSON.stringify(input),
+  ]);
+  printLine(toTable(['REFUSED ID', 'TIME', 'TOKEN', 'OPERATION', 'WHY', 'REQUEST'], rows));
+  const counted = count.map(({ tokenID, tokenKind, listed, evicted, erased, replayed }) =>
+    [tokenID, tokenKind, listed, evicted, erased, replayed].map(String),
+  );
+  printLine(`\n${toTable(['TOKEN ID', 'TOKEN', 'LISTED', 'EVICTED', 'ERASED', 'REPLAYED'], counted)}`);
+};
+
+const parseFix = (text: string): Record<string, unknown> => {
+  try {
+    const fix: unknown = JSON.parse(text);
+    if (typeof fix === 'object' && fix !== null && !Array.isArray(fix)) return fix as Record<string, unknown>;
+  } catch {}
+  throw new WrongUsage('--with must be a JSON object, such as {"eventID":3}');
+};
+
+interface Result {
+  readonly refusedID: string;
+  readonly answer?: object;
+  readonly error?: string;
+}
+
+/** Exit code 1 when one of them isn't carried out. */
+const replay = async (
+  refusedIDs: readonly string[],
+  options: Options & { readonly all?: boolean; readonly with?: string },
+): Promise<void> => {
+  if (refusedIDs.length > 0 === Boolean(options.all)) throw new WrongUsage('give one refusedID or more, or --all');
+  const fix = options.with === undefined ? {} : parseFix(options.with);
+  if (options.with !== undefined && refusedIDs.length !== 1) throw new WrongUsage('--with is for one refusedID');
+  const { createReplay } = await import('../http/replay.ts');
+  const results = await withStore(options, async (store) => {
+    const send = createReplay(store);
+    const wanted = new Set(refusedIDs);
+    const results: Result[] = [];
+    for await (const request of eachRefused(store, await accountOf(store, options))) {
+      const refusedID = String(request.refused);
+      if (!options.all && !wanted.delete(refusedID)) continue;
+      results.push(
+        await send(request, { fix, time: Date.now() }).then(
+          (answer): Result => ({ refusedID, answer }),
+          (error): Result => ({ refusedID, error: explain(error) }),
+        ),
+      );
+    }
+    return [...results, ...[...wanted].map((refusedID): Result => ({ refusedID, error: 'is not on the list' }))];
+  });
+  const failed = results.filter(({ error }) => error !== undefined);
+  if (failed.length > 0) process.exitCode = 1;
+  if (options.json) return printJSON({ replayed: results.length - failed.length, result: results });
+  for (const { refusedID, error } of failed) printLine(`${refusedID}: ${error}`);
+  printLine(`${results.length - failed.length} carried out, ${failed.length} not`);
+};
