@@ -92,7 +92,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     onFatal: (error) => fail(error),
   });
   // Loaded while the store's threads start, which takes as long.
-  const application = Promise.all([import('./app.ts'), import('./demo/demo.ts')]);
+  const application = Promise.all([import('./app.ts'), options.demo ? import('./demo/demo.ts') : undefined]);
   const store = await opening;
   try {
     return await serveStore(store);
@@ -105,7 +105,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     if (config.operatorToken) await registerOperatorToken(store, config.operatorToken, { log, time: Date.now() });
     const hasTracker = existsSync(`${trackerFolder}tracker.js`);
     if (!hasTracker) log.warn('there is no tracker.js to serve: npm run build makes it');
-    const [{ createApp }, { openDemo }] = await application;
+    const [{ createApp }, demoPage] = await application;
     const app = createApp({
       store,
       log,
@@ -115,7 +115,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       files: hasTracker ? { tracker: trackerFolder } : {},
       isStopping: () => stopping,
     });
-    const demo = options.demo ? await openDemo({ store, log, isStopping: () => stopping }) : undefined;
+    const demo = await demoPage?.openDemo({ store, log, isStopping: () => stopping });
     demo?.addTo(app, config.basePath);
 
     const server = createAdaptorServer({ fetch: app.fetch, serverOptions }) as Server;

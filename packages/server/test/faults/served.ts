@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { hashToken } from '../../src/ingest/token.ts';
 import { openStore } from '../../src/store/open.ts';
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+/** Runs what was built while that is newer than its sources, else the sources. */
+const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 
 export const freePort = async (): Promise<number> => {
   const probe = createServer().listen(0, '127.0.0.1');
@@ -26,7 +27,7 @@ export interface Served {
 /** Starts a server on a database file and waits until it is ready. */
 export const startServed = async (databasePath: string, port: number): Promise<Served> => {
   const started = performance.now();
-  const child = spawn(process.execPath, ['--import', 'tsx', main, 'serve'], {
+  const child = spawn(process.execPath, [bin, 'serve'], {
     env: { ...process.env, DATABASE_URL: `sqlite:${databasePath}`, PORT: String(port), LOG_LEVEL: 'error' },
     stdio: ['ignore', 'ignore', 'inherit'],
   });

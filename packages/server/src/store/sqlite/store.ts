@@ -15,6 +15,9 @@ import { migrate, newestMigration } from './migrate.ts';
 import { type StartedThread, startThread } from './thread.ts';
 import { createWriteQueue } from './write-queue.ts';
 
+/** `ts` from the sources, `js` in a built server, where the threads are built files as well. */
+const ownExtension = /\.([jt]s)$/.exec(new URL(import.meta.url).pathname)?.[1] ?? 'ts';
+
 type Ask = (call: Call) => Promise<unknown>;
 
 /** A Store from what writes, what reads and what looks up tokens. */
@@ -123,17 +126,17 @@ export const openServing = async (path: string, onFatal: (error: Error) => void)
   const closeAll = async () => {
     for (const close of opened.splice(0).reverse()) await close();
   };
-  const start = (file: string): StartedThread => {
-    const thread = startThread(new URL(file, import.meta.url), path, onFatal);
+  const start = (name: string): StartedThread => {
+    const thread = startThread(new URL(`./${name}.${ownExtension}`, import.meta.url), path, onFatal);
     opened.push(() => thread.close());
     return thread;
   };
   try {
     migrateFile(path);
     const listeners = new Set<() => void>();
-    const writer = start('./writer-thread.ts');
+    const writer = start('writer-thread');
     const readerCount = Math.max(1, Math.min(4, availableParallelism() - 1));
-    const readers = Array.from({ length: readerCount }, () => start('./reader-thread.ts'));
+    const readers = Array.from({ length: readerCount }, () => start('reader-thread'));
     await Promise.all([writer, ...readers].map(({ ready }) => ready));
     const access = openConnection(path, 'read');
     opened.push(() => access.close());

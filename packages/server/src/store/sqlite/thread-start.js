@@ -1,9 +1,11 @@
-/** Where a thread begins: Node 20 runs TypeScript in a thread only when the loader is registered from inside it. */
+/** Where a thread begins. Node 20 runs TypeScript in a thread only when the loader is registered from inside it. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { register } from 'tsx/esm/api';
 
 try {
-  register();
+  if (workerData.file.endsWith('.ts')) {
+    const { register } = await import('tsx/esm/api');
+    register();
+  }
   await import(workerData.file);
   parentPort.postMessage({ ready: true });
 } catch (error) {
