@@ -38,13 +38,11 @@ const namesOf = ({ input }: NewRefusedRequest): unknown[] => {
 
 /** As it is searched: whatever the case; of text that could not be read, whatever the escapes. */
 const folded = (inputText: string): string => {
-  const input: unknown = JSON.parse(inputText);
-  const text =
-    typeof input === 'string'
-      ? input
-          .replace(/\\u([\da-f]{4})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
-          .replace(/(?:%[\da-f]{2})+/gi, (escapes) => Buffer.from(escapes.replaceAll('%', ''), 'hex').toString())
-      : inputText;
+  const text = inputText.startsWith('"')
+    ? (JSON.parse(inputText) as string)
+        .replace(/\\u([\da-f]{4})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
+        .replace(/(?:%[\da-f]{2})+/gi, (escapes) => Buffer.from(escapes.replaceAll('%', ''), 'hex').toString())
+    : inputText;
   // What is left of escapes is no part of a word.
   return text
     .replace(/\\(?:u[\da-f]{4}|.)/gi, ' ')
@@ -76,8 +74,8 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
   const held = db.prepare<[number], { listed: number; listedBytes: number }>(
     'SELECT listed, listedBytes FROM refused_count WHERE token = ?',
   );
-  const oldest = db.prepare<[number], Listed>(
-    'SELECT refused, token, bytes FROM refused_request WHERE token = ? ORDER BY refused LIMIT 1',
+  const oldest = db.prepare<[number, number], Listed>(
+    'SELECT refused, token, bytes FROM refused_request WHERE token = ? ORDER BY refused LIMIT ?',
   );
   const find = db.prepare<[number], Listed>('SELECT refused, token, bytes FROM refused_request WHERE refused = ?');
   const before = db.prepare<[number, number], Listed>(
@@ -97,9 +95,17 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
     move.run({ token, bytes, evicted: 0, erased: 0, replayed: 0, [fate]: 1 });
   };
 
-  const isFull = (token: number) => {
+  const evictSurplus = (token: number) => {
     const { listed, listedBytes } = held.get(token) as { listed: number; listedBytes: number };
-    return listed > limits.refusedPerToken || listedBytes > limits.refusedBytesPerToken;
+    let surplus = listed - limits.refusedPerToken;
+    let surplusBytes = listedBytes - limits.refusedBytesPerToken;
+    while (surplus > 0 || surplusBytes > 0) {
+      for (const row of oldest.all(token, Math.max(surplus, 1))) {
+        takeOff(row, 'evicted');
+        surplus -= 1;
+        surplusBytes -= row.bytes;
+      }
+    }
   };
 
   return {
@@ -123,7 +129,7 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
         bytes += size;
       }
       add.run({ token, listed, bytes, erased });
-      while (isFull(token)) takeOff(oldest.get(token) as Listed, 'evicted');
+      evictSurplus(token);
     },
 
     /** Off the list, because it is carried out in this very transaction. Answers whether it was there. */
@@ -138,12 +144,14 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
       const fold = (name: string) => name.normalize('NFC').toLowerCase();
       const needles = [...[...addresses].flatMap(formsOf), ...contactUUIDs].map(fold);
       const words = new Set([...others].map(fold));
+      /** Cheaper to ask first, while they are few. */
+      const mayHoldWord = (text: string) => words.size > 20 || [...words].some((word) => text.includes(word));
       for (const row of ofAccount.all(account)) {
         const text = folded(row.input);
         const namesPerson =
           (row.address !== null && addresses.has(row.address)) ||
           needles.some((needle) => text.includes(needle)) ||
-          text.match(/[\w-]+/g)?.some((word) => words.has(word));
+          (mayHoldWord(text) && text.match(/[\w-]+/g)?.some((word) => words.has(word)));
         if (namesPerson) takeOff(row, 'erased');
       }
     },
