@@ -198,8 +198,10 @@ describe('a refused request', () => {
       body: `tokenUUID=${browser}&x=%FF`,
       headers: { Authorization, 'Content-Type': 'application/x-www-form-urlencoded' },
     });
-    expect(await total()).toBe(7);
-    const kept = JSON.stringify((await list()).map(({ input }) => input));
+    const eventAttrArray = [{ attrID: browser, attrValue: browser }];
+    await scene.post('/logEvent', { tokenUUID: browser, userUUID: newUserUUID(), eventID: 1, eventAttrArray });
+    expect(await total()).toBe(8);
+    const kept = JSON.stringify((await list()).map(({ input, message }) => [input, message]));
     expect(kept).not.toContain(browser);
     expect(kept).not.toContain(server);
   });

@@ -63,7 +63,8 @@ export const refusedRequest = (
     address: typeof address === 'string' ? (parseAddress(address) ?? null) : null,
     code,
     field,
-    message,
+    // It may quote an ID, and an ID may be anything.
+    message: message.replaceAll(token, ''),
   };
 };
 

@@ -66,7 +66,9 @@ export interface PersonNames {
 }
 
 export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) => {
-  const insert = db.prepare('INSERT INTO refused_request VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const insert = db.prepare(`
+    INSERT INTO refused_request VALUES
+    (NULL, @token, @operation, @code, @field, @message, @time, @size, @address, @input)`);
   const add = db.prepare(`
     INSERT INTO refused_count VALUES (@token, @listed, @bytes, 0, @erased, 0)
     ON CONFLICT (token) DO UPDATE
@@ -81,8 +83,8 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
   const before = db.prepare<[number, number], Listed>(
     'SELECT refused, token, bytes FROM refused_request WHERE refusedTime < ? LIMIT ?',
   );
-  const ofAccount = db.prepare<[number], Listed & { input: string; address: string | null }>(`
-    SELECT r.refused, r.token, r.bytes, r.input, r.address FROM token t JOIN refused_request r ON r.token = t.token
+  const ofAccount = db.prepare<[number], Listed & { input: string; message: string; address: string | null }>(`
+    SELECT r.refused, r.token, r.bytes, r.input, r.message, r.address FROM token t JOIN refused_request r ON r.token = t.token
     WHERE t.account = ?`);
   const drop = db.prepare('DELETE FROM refused_request WHERE refused = ?');
   const move = db.prepare(`
@@ -100,7 +102,9 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
     let surplus = listed - limits.refusedPerToken;
     let surplusBytes = listedBytes - limits.refusedBytesPerToken;
     while (surplus > 0 || surplusBytes > 0) {
-      for (const row of oldest.all(token, Math.max(surplus, 1))) {
+      const rows = oldest.all(token, Math.max(surplus, 1));
+      if (rows.length === 0) return;
+      for (const row of rows) {
         takeOff(row, 'evicted');
         surplus -= 1;
         surplusBytes -= row.bytes;
@@ -123,8 +127,8 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
         }
         const input = JSON.stringify(request.input);
         const size = Buffer.byteLength(input);
-        const { operation, address, code, field, message } = request;
-        insert.run(token, operation, input, address, code, field ?? '', message, time, size);
+        const { operation, address, code, field = '', message } = request;
+        insert.run({ token, operation, code, field, message, time, size, address, input });
         listed += 1;
         bytes += size;
       }
@@ -147,7 +151,7 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
       /** Cheaper to ask first, while they are few. */
       const mayHoldWord = (text: string) => words.size > 20 || [...words].some((word) => text.includes(word));
       for (const row of ofAccount.all(account)) {
-        const text = folded(row.input);
+        const text = `${folded(row.input)}\n${fold(row.message)}`;
         const namesPerson =
           (row.address !== null && addresses.has(row.address)) ||
           needles.some((needle) => text.includes(needle)) ||

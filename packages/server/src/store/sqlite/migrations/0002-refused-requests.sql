@@ -3,15 +3,16 @@ CREATE TABLE refused_request (
   refused INTEGER PRIMARY KEY AUTOINCREMENT,
   token INTEGER NOT NULL REFERENCES token,
   operation TEXT NOT NULL CHECK (operation IN ('logEvent', 'logEvents', 'createContact', 'updateContact')),
-  input TEXT NOT NULL, -- JSON: an object of fields, or the text that could not be read as one
-  address TEXT,        -- the canonical e-mail address that it names, to be found by when that is erased
   code TEXT NOT NULL,
   field TEXT NOT NULL, -- '' when no field is at fault
   message TEXT NOT NULL,
   refusedTime INTEGER NOT NULL,
-  bytes INTEGER NOT NULL
+  bytes INTEGER NOT NULL,
+  address TEXT,        -- the canonical e-mail address that it names, to be found by when that is erased
+  input TEXT NOT NULL  -- JSON: an object of fields, or the text that could not be read as one; last, because it is long
 ) STRICT;
 CREATE INDEX refused_request_by_token ON refused_request (token);
+CREATE INDEX refused_request_by_time ON refused_request (refusedTime);
 
 -- Of a token's refusals, each is in one of these: on the list, or gone from it for one of three reasons.
 CREATE TABLE refused_count (
