@@ -5,7 +5,7 @@
  */
 import { availableParallelism, cpus, totalmem } from 'node:os';
 
-const questions = ['ingest'] as const;
+const questions = ['ingest', 'restart'] as const;
 
 const args = process.argv.slice(2);
 const quick = args.includes('--quick');
