@@ -3,6 +3,7 @@ import { check } from '@firsthand/contract/checking';
 import { type AnswerOf, type Operation, operations } from '@firsthand/contract/operations';
 import { Refusal } from '../refusal.ts';
 import type { KeptOperation, RefusedRequest, ReplayedWrite, Store } from '../store/store.ts';
+import { createArrivalOf } from './arrival.ts';
 import type { Answering, Caller } from './caller.ts';
 import { createContacts } from './contacts.ts';
 import { checkEntries, createEvents } from './events.ts';
@@ -53,12 +54,13 @@ const callerOf = (request: RefusedRequest, time: number): Caller => ({
 export const createReplay = (store: Store) => {
   const answerings = (refused: number): { readonly [Name in KeptOperation]: Answering<Name> } => {
     const replaying = replayingStore(store, refused);
-    const events = createEvents(replaying);
+    const arrivalOf = createArrivalOf();
+    const events = createEvents(replaying, arrivalOf);
     return {
       ...createContacts(replaying),
       logEvent: events.logEvent,
       logEvents: (input, caller) => {
-        for (const entry of checkEntries(input, caller)) if ('code' in entry) throw refusalOf(entry);
+        for (const entry of checkEntries(input, arrivalOf(input, caller))) if ('code' in entry) throw refusalOf(entry);
         return events.logEvents(input, caller);
       },
     };
