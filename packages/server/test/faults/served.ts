@@ -1,6 +1,7 @@
 /** A server in a process of its own, as an operator starts it, to be hurt from outside. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { hashToken } from '../../src/ingest/token.ts';
@@ -8,6 +9,7 @@ import { openStore } from '../../src/store/open.ts';
 
 /** Runs what was built while that is newer than its sources, else the sources. */
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 export const freePort = async (): Promise<number> => {
   const probe = createServer().listen(0, '127.0.0.1');
@@ -17,33 +19,117 @@ export const freePort = async (): Promise<number> => {
   return port;
 };
 
-export interface Served {
+export interface ServeOptions {
+  /** The server's main.ts, when it is not our own. */
+  readonly main?: string | undefined;
+  /** What runs it: a command that the server's is appended to. */
+  readonly under?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Started {
+  /** The server, or what runs it. */
   readonly process: ChildProcess;
   readonly url: string;
+  /** Resolves with the exit code (null after a signal) when it has ended. */
+  readonly ended: Promise<number | null>;
+  /** What it has written to standard error so far. */
+  complaints(): string;
+}
+
+export interface Served extends Started {
   /** From starting the process to its first answer. */
   readonly readyMilliseconds: number;
 }
 
-/** Starts a server on a database file and waits until it is ready. */
-export const startServed = async (databasePath: string, port: number): Promise<Served> => {
-  const started = performance.now();
-  const child = spawn(process.execPath, [bin, 'serve'], {
-    env: { ...process.env, DATABASE_URL: `sqlite:${databasePath}`, PORT: String(port), LOG_LEVEL: 'error' },
-    stdio: ['ignore', 'ignore', 'inherit'],
+/** It has ended instead of getting ready. */
+export class EndedEarly extends Error {
+  override readonly name = 'EndedEarly';
+  constructor(
+    readonly exitCode: number | null,
+    readonly complaints: string,
+  ) {
+    super(`the server ended with ${exitCode} instead of starting: ${complaints}`);
+  }
+}
+
+/** Starts a server on a database file. */
+export const launch = (databasePath: string, port: number, options: ServeOptions = {}): Started => {
+  const entry = options.main === undefined ? [bin] : ['--import', 'tsx', options.main];
+  const [program, ...args] = [...(options.under ?? []), process.execPath, ...entry, 'serve'];
+  const child = spawn(program as string, args, {
+    cwd: root,
+    env: {
+      ...process.env,
+      DATABASE_URL: `sqlite:${databasePath}`,
+      PORT: String(port),
+      LOG_LEVEL: 'error',
+      ...options.env,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const url = `http://127.0.0.1:${port}`;
+  let complaints = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    complaints = (complaints + text).slice(-20_000);
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { process: child, url: `http://127.0.0.1:${port}`, ended, complaints: () => complaints };
+};
+
+/** Starts a server on a database file and waits until it is ready; throws EndedEarly when it ends instead. */
+export const startServed = async (databasePath: string, port: number, options?: ServeOptions): Promise<Served> => {
+  const started = performance.now();
+  const launched = launch(databasePath, port, options);
+  let exit: { code: number | null } | undefined;
+  void launched.ended.then((code) => {
+    exit = { code };
+  });
   for (;;) {
-    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode} instead of starting`);
-    const ready = await fetch(`${url}/readyz`).then(
-      ({ ok }) => ok,
+    if (exit) throw new EndedEarly(exit.code, launched.complaints());
+    const ready = await fetch(`${launched.url}/readyz`).then(
+      async (response) => {
+        await response.arrayBuffer();
+        return response.ok;
+      },
       () => false,
     );
-    if (ready) return { process: child, url, readyMilliseconds: performance.now() - started };
+    if (ready) return { ...launched, readyMilliseconds: performance.now() - started };
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 };
 
-/** Makes an account in the file, with one server token; answers the token. */
+/** Stops it as an operator does; answers its exit code. */
+export const stopServed = async ({ process: child, ended }: Started): Promise<number | null> => {
+  child.kill('SIGTERM');
+  return ended;
+};
+
+/** What a process holds of memory. */
+export const residentMegabytes = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1024;
+
+/** Looks at something again and again until stopped; answers the greatest number seen. */
+export const watchMost = (look: () => number, everyMilliseconds = 20): (() => number) => {
+  let most = 0;
+  const see = () => {
+    try {
+      most = Math.max(most, look());
+    } catch {
+      // Gone, or not there yet.
+    }
+  };
+  const timer = setInterval(see, everyMilliseconds);
+  return () => {
+    clearInterval(timer);
+    see();
+    return most;
+  };
+};
+
+/** The browser token of the account that makeAccount makes. */
+export const browserToken = 'browser_of_the_fault_tests_00000';
+
+/** Makes an account in the file, with a browser token and a server token; answers the server token. */
 export const makeAccount = async (databasePath: string): Promise<string> => {
   const token = 'server_of_the_fault_tests_000000';
   const onFatal = (error: Error) => {
@@ -58,7 +144,17 @@ export const makeAccount = async (databasePath: string): Promise<string> => {
     accountTimezone: 'UTC',
     strict: false,
     catalogues: {},
-    tokens: [{ tokenID: 'faults', kind: 'server', tokenName: '', hash: hashToken(token), text: null, time }],
+    tokens: [
+      { tokenID: 'faults', kind: 'server', tokenName: '', hash: hashToken(token), text: null, time },
+      {
+        tokenID: 'faults-browser',
+        kind: 'browser',
+        tokenName: '',
+        hash: hashToken(browserToken),
+        text: browserToken,
+        time,
+      },
+    ],
     contacts: [],
     time,
   });

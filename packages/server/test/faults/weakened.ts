@@ -1,0 +1,77 @@
+/**
+ * A server that is weakened on purpose: a copy of its source with a few lines changed. A check that such a server passes
+ * as well proves nothing.
+ */
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** In `file`, below src/, the text `from` is made `to`. */
+export interface Change {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+const source = fileURLToPath(new URL('../../src', import.meta.url));
+const modules = fileURLToPath(new URL('../../../../node_modules', import.meta.url));
+
+/** Copies the server into a new folder below `folder`, changed; answers its main.ts. Throws when there is nothing to change. */
+export const changeServer = (folder: string, name: string, changes: readonly Change[]): string => {
+  const copy = join(folder, name);
+  mkdirSync(join(copy, 'packages/server'), { recursive: true });
+  symlinkSync(modules, join(copy, 'node_modules'));
+  writeFileSync(join(copy, 'package.json'), '{ "type": "module" }');
+  cpSync(source, join(copy, 'packages/server/src'), { recursive: true });
+  for (const { file, from, to } of changes) {
+    const path = join(copy, 'packages/server/src', file);
+    const text = readFileSync(path, 'utf8');
+    if (!text.includes(from)) throw new Error(`${file} has changed: it no longer holds ${from}`);
+    writeFileSync(path, text.replaceAll(from, to));
+  }
+  return join(copy, 'packages/server/src/main.ts');
+};
+
+/** Commits without a sync, as SQLite does in WAL mode unless told otherwise. */
+export const withoutSync: readonly Change[] = [
+  { file: 'store/sqlite/connection.ts', from: 'synchronous = FULL', to: 'synchronous = NORMAL' },
+  { file: 'store/sqlite/connection.ts', from: '!== 2)', to: '!== 1)' },
+];
+
+/** Acknowledges events, and keeps them a moment later. */
+export const answeringEarly: readonly Change[] = [
+  {
+    file: 'store/sqlite/writer-thread.ts',
+    from: 'const outcomes = orDie(() => engine.write(request.calls)).map(toPlain);',
+    to: `setTimeout(() => orDie(() => engine.write(request.calls)), 20);
+      const outcomes = request.calls.map((call: any) => ({ value: call.request.events?.map(() => ({ kept: true })) }));`,
+  },
+];
+
+/** Takes a commit that failed for one that did not. */
+export const deafToErrors: readonly Change[] = [
+  {
+    file: 'store/sqlite/transaction.ts',
+    from: '      commit.run();\n',
+    to: '      try { commit.run(); } catch { if (db.inTransaction) rollback.run(); }\n',
+  },
+];
+
+/** Does not know what was sent before. */
+export const forgetful: readonly Change[] = [
+  { file: 'store/sqlite/repeats.ts', from: "'INSERT INTO event_repeat", to: "'INSERT OR IGNORE INTO event_repeat" },
+  {
+    file: 'store/sqlite/repeats.ts',
+    from: 'isRepeat: (day: number, eventUUID: string, holder: Holder): boolean => {',
+    to: 'isRepeat: (day: number, eventUUID: string, holder: Holder): boolean => {\n if (day > 0) return false;',
+  },
+];
+
+/** Lets any number of events wait for a commit. */
+export const withoutBound: readonly Change[] = [
+  {
+    file: 'store/sqlite/write-queue.ts',
+    from: 'mostWaitingBytes = 32 * 1024 * 1024',
+    to: 'mostWaitingBytes = Infinity',
+  },
+];
