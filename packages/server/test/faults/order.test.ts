@@ -1,22 +1,15 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freePort, makeAccount, startServed } from './served.ts';
+import { times } from './counts.ts';
+import { createLedger } from './ledger.ts';
+import { report } from './report.ts';
+import { freePort, makeAccount, startServed, stopServed } from './served.ts';
+import { attachStrace, callsIn, cannotTrace, isAnswer, isSync, traced } from './tracing.ts';
+import { changeServer, withoutSync } from './weakened.ts';
 
-const requests = 200;
-
-/** strace needs to be there, and to be allowed to trace. */
-const cannotTrace = (() => {
-  try {
-    execFileSync('strace', ['-o', '/dev/null', 'true']);
-    return undefined;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'strace is not installed' : 'strace may not trace here';
-  }
-})();
+const requests = times({ quick: 200, full: 10_000 });
 
 let folder: string;
 beforeAll(() => {
@@ -24,63 +17,50 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Attaches strace to a running process and all its threads; the log is in the order in which calls ended. */
-const trace = async (pid: number, log: string): Promise<ChildProcess> => {
-  const calls = 'trace=fsync,fdatasync,write,writev,sendto,sendmsg';
-  const tracer = spawn('strace', ['-f', '-y', '-s', '16', '-e', calls, '-o', log, '-p', String(pid)], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  await once(tracer.stderr as NonNullable<typeof tracer.stderr>, 'data');
-  return tracer;
-};
-
-/** What happened, in order: a sync of the write-ahead log that ended well, or the first bytes of an answer. */
-const happenings = (log: string): ('sync' | 'answer')[] => {
-  const unfinished = new Map<string, string>();
-  const found: ('sync' | 'answer')[] = [];
-  for (const line of readFileSync(log, 'utf8').split('\n')) {
-    const [, thread = '', rest = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? [];
-    if (rest.endsWith('<unfinished ...>')) {
-      // An answer counts from when it begins, a sync only when it has ended.
-      if (/"HTTP\/1\.1 200/.test(rest)) found.push('answer');
-      else unfinished.set(thread, rest);
-      continue;
-    }
-    const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(rest);
-    const call = resumed ? (unfinished.get(thread) ?? '') + resumed[1] : rest;
-    if (/^(?:fsync|fdatasync)\(\d+<[^>]*-wal>/.test(call) && /= 0$/.test(call)) found.push('sync');
-    else if (!resumed && /"HTTP\/1\.1 200/.test(call)) found.push('answer');
-  }
-  return found;
-};
-
-test(`syncs each of ${requests} events before the first byte of its answer${cannotTrace ? ` (skipped: ${cannotTrace})` : ''}`, async ({
-  skip,
-}) => {
-  if (cannotTrace) skip(cannotTrace);
-  const path = join(folder, 'firsthand.db');
+/** Sends events one after the other; answers how many answers began before the event's frames were written and synced. */
+const countEarlyAnswers = async (name: string, count: number, main?: string): Promise<number> => {
+  const path = join(folder, `${name}.db`);
   const token = await makeAccount(path);
-  const served = await startServed(path, await freePort());
-  const log = join(folder, 'strace.log');
-  const tracer = await trace(served.process.pid as number, log);
-  try {
-    for (let sent = 0; sent < requests; sent += 1) {
-      const body = JSON.stringify({ tokenUUID: token, eventID: 1, userUUID: 'user_0000000000000000' });
-      const response = await fetch(`${served.url}/event/logEvent`, { method: 'POST', body });
-      expect(response.status).toBe(200);
-      await response.arrayBuffer();
-    }
-  } finally {
-    const ended = once(tracer, 'exit');
-    tracer.kill('SIGINT');
-    await ended;
-    served.process.kill('SIGTERM');
-    await once(served.process, 'exit');
-  }
-  const order = happenings(log);
-  const answers = order.flatMap((happening, index) => (happening === 'answer' ? [index] : []));
-  expect(answers).toHaveLength(requests);
-  // One request at a time, so each answer needs a sync of its own between the answer before it and itself.
-  const unsynced = answers.filter((at, nth) => !order.slice(nth === 0 ? 0 : answers[nth - 1], at).includes('sync'));
-  expect(unsynced).toEqual([]);
+  const served = await startServed(path, await freePort(), { main });
+  const log = join(folder, `${name}.log`);
+  const calls = 'trace=fsync,fdatasync,pwrite64,write,writev,sendto,sendmsg';
+  const detach = await attachStrace(served.process.pid as number, log, '-s', '16', '-e', calls);
+  const ledger = createLedger(1);
+  for (let sent = 0; sent < count; sent += 1) expect(await ledger.sendOne(served.url, token)).toBe(true);
+  await detach();
+  await stopServed(served);
+
+  // An answer counts from when it begins, a write or a sync only when it has ended.
+  const happenings = callsIn(log)
+    .flatMap((call) => {
+      if (isAnswer(call)) return { at: call.began, what: 'answer' };
+      if (isSync(call)) return { at: call.ended, what: 'sync' };
+      return /^pwrite64\(\d+<[^>]*-wal>/.test(call.text) ? { at: call.ended, what: 'write' } : [];
+    })
+    .sort((a, b) => a.at - b.at)
+    .map(({ what }) => what);
+  const answers = happenings.flatMap((what, at) => (what === 'answer' ? [at] : []));
+  expect(answers).toHaveLength(count);
+  // One request at a time: between the answer before and this one lie the writes of its frames, and then their sync.
+  return answers.filter((at, nth) => {
+    const before = happenings.slice(nth === 0 ? 0 : answers[nth - 1], at);
+    return !before.includes('write') || before.lastIndexOf('sync') < before.lastIndexOf('write');
+  }).length;
+};
+
+test(traced(`writes and syncs each of ${requests} events before the first byte of its answer`), {
+  timeout: 60_000 + requests * 100,
+}, async (context) => {
+  if (cannotTrace) context.skip(cannotTrace);
+  expect(await countEarlyAnswers('ours', requests)).toBe(0);
+
+  const weakenedRequests = 50;
+  const early = await countEarlyAnswers('weakened', weakenedRequests, changeServer(folder, 'weakened', withoutSync));
+  expect(early).toBeGreaterThan(0);
+  report(context, {
+    fault: 'order',
+    count: `${requests} answers`,
+    result: `0 begun before the sync of the event's frames`,
+    weakened: `synchronous=NORMAL: ${early} of ${weakenedRequests} too early`,
+  });
 });

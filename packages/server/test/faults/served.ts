@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
 import { hashToken } from '../../src/ingest/token.ts';
 import { openStore } from '../../src/store/open.ts';
 
@@ -45,13 +46,33 @@ export interface Served extends Started {
 /** It has ended instead of getting ready. */
 export class EndedEarly extends Error {
   override readonly name = 'EndedEarly';
-  constructor(
-    readonly exitCode: number | null,
-    readonly complaints: string,
-  ) {
+  readonly exitCode: number | null;
+  readonly complaints: string;
+  constructor(exitCode: number | null, complaints: string) {
     super(`the server ended with ${exitCode} instead of starting: ${complaints}`);
+    this.exitCode = exitCode;
+    this.complaints = complaints;
   }
 }
+
+const running = new Set<ChildProcess>();
+
+/** The processes that a process has started: the server, when strace runs it. */
+export const childrenOf = (pid: number): number[] => {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+};
+
+// A test that fails in the middle leaves its server behind.
+afterAll(() => {
+  for (const child of running) {
+    for (const pid of childrenOf(child.pid as number)) process.kill(pid, 'SIGKILL');
+    child.kill('SIGKILL');
+  }
+});
 
 /** Starts a server on a database file. */
 export const launch = (databasePath: string, port: number, options: ServeOptions = {}): Started => {
@@ -72,7 +93,9 @@ export const launch = (databasePath: string, port: number, options: ServeOptions
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     complaints = (complaints + text).slice(-20_000);
   });
+  running.add(child);
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  void ended.then(() => running.delete(child));
   return { process: child, url: `http://127.0.0.1:${port}`, ended, complaints: () => complaints };
 };
 

@@ -1,0 +1,132 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { quantile, times } from './counts.ts';
+import { createLedger, judge, readEverything } from './ledger.ts';
+import { report } from './report.ts';
+import { freePort, makeAccount, startServed, stopServed } from './served.ts';
+import { changeServer, deafToErrors } from './weakened.ts';
+
+const fillings = times({ quick: 3, full: 50 });
+const diskMebibytes = 24;
+
+let folder: string;
+const mounted: string[] = [];
+let cannotMount: string | undefined;
+
+const mountDisk = (name: string): string => {
+  const disk = join(folder, name);
+  mkdirSync(disk);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMebibytes}m`, 'tmpfs', disk], { stdio: 'ignore' });
+  mounted.push(disk);
+  return disk;
+};
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-full-'));
+  try {
+    mountDisk('first');
+  } catch {
+    cannotMount = 'a small file system can only be mounted as root';
+  }
+});
+afterAll(() => {
+  for (const disk of mounted) execFileSync('umount', ['--lazy', disk]);
+  rmSync(folder, { recursive: true });
+});
+
+/** Takes all the room that there is but for about `leave` bytes; answers how to give it back. */
+const fill = (disk: string, leave: number) => {
+  const filler = openSync(join(disk, 'filler'), 'w');
+  const block = Buffer.alloc(65_536);
+  try {
+    for (let left = statfsSync(disk).bavail * statfsSync(disk).bsize - leave; left > 0; left -= block.length) {
+      writeSync(filler, block);
+    }
+  } catch (error) {
+    // The server has taken some meanwhile.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+  }
+  return () => {
+    closeSync(filler);
+    rmSync(join(disk, 'filler'));
+  };
+};
+
+/** Fills the disk under a server and makes room again; how long until it keeps events again? */
+const fillAgainAndAgain = async (disk: string, count: number, main?: string) => {
+  const path = join(disk, 'firsthand.db');
+  const token = await makeAccount(path);
+  const served = await startServed(path, await freePort(), { main });
+  const ledger = createLedger(8);
+  const resumed: number[] = [];
+  let refusedReads = 0;
+  for (let filling = 0; filling < count; filling += 1) {
+    const load = ledger.send(served.url, token);
+    await wait(100);
+    const makeRoom = fill(disk, Math.floor(Math.random() * 300_000));
+    const refusals = () => ledger.endings.get('503') ?? 0;
+    const before = refusals();
+    for (let round = 0; round < 300 && refusals() < before + 50; round += 1) {
+      await wait(10);
+      const read = await fetch(`${served.url}/event/getEvent?limit=10`, {
+        headers: { Authorization: `Bearer ${token}` },
+      });
+      await read.arrayBuffer();
+      if (read.status !== 200) refusedReads += 1;
+    }
+    makeRoom();
+    const started = performance.now();
+    const kept = ledger.acknowledged.size;
+    while (ledger.acknowledged.size === kept) await wait(2);
+    resumed.push(performance.now() - started);
+    await load.stop();
+  }
+  const { lost } = judge(ledger, await readEverything(served.url, token));
+  await ledger.settle(served.url, token);
+  const { twice } = judge(ledger, await readEverything(served.url, token));
+  const exitCode = await stopServed(served);
+  const db = new Database(path, { readonly: true });
+  const integrity = db.pragma('integrity_check', { simple: true });
+  db.close();
+  const { withoutRetryAfter, endings } = ledger;
+  return {
+    lost,
+    twice,
+    integrity,
+    exitCode,
+    refusedReads,
+    withoutRetryAfter,
+    resumed,
+    refused: endings.get('503') ?? 0,
+  };
+};
+
+test(`answers reads while the disk is full, and keeps events again as soon as there is room, ${fillings} times`, {
+  timeout: 120_000 + fillings * 20_000,
+}, async (context) => {
+  if (cannotMount) context.skip(cannotMount);
+  const found = await fillAgainAndAgain(mounted[0] as string, fillings);
+  expect(found).toMatchObject({
+    lost: 0,
+    twice: 0,
+    integrity: 'ok',
+    exitCode: 0,
+    refusedReads: 0,
+    withoutRetryAfter: 0,
+  });
+  expect(found.refused).toBeGreaterThanOrEqual(fillings * 50);
+
+  const weakened = await fillAgainAndAgain(mountDisk('deaf'), 1, changeServer(folder, 'deaf-server', deafToErrors));
+  expect(weakened.lost).toBeGreaterThan(0);
+  report(context, {
+    fault: 'disk full',
+    count: `${fillings} fillings of a disk of ${diskMebibytes} MiB`,
+    result: `0 lost, ${found.refused} × 503 with Retry-After, every read answered; keeping again after ${Math.round(quantile(found.resumed, 0.5))} ms, at most ${Math.round(Math.max(...found.resumed))} ms`,
+    weakened: `takes a failed commit for a good one: ${weakened.lost} lost`,
+  });
+});

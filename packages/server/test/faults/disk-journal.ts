@@ -1,0 +1,131 @@
+/** What a process wrote to its files and when it synced them, to be cut off anywhere: what could be on the disk then? */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { callsIn } from './tracing.ts';
+
+type Write = { readonly offset: number; readonly bytes: Buffer } | { readonly truncateTo: number };
+
+type Step =
+  | { readonly kind: 'write'; readonly file: string; readonly write: Write }
+  | { readonly kind: 'sync'; readonly file: string }
+  | { readonly kind: 'answer'; readonly eventUUIDs: readonly string[] };
+
+/** The options with which strace tells all that is needed. */
+export const journalOptions = ['-xx', '-s', '2000000', '-e', 'trace=pwrite64,ftruncate,fsync,fdatasync,write,writev'];
+
+const unhex = (text: string): Buffer => Buffer.from(text.replaceAll('\\x', ''), 'hex');
+const nameOf = (hexed: string): string => (hexed.startsWith('\\x') ? unhex(hexed).toString() : hexed);
+const answered = Buffer.from('HTTP/1.1 200').toString('hex').replace(/../g, '\\x$&');
+
+/** The steps of a log of strace, in the order in which they ended. */
+export const readJournal = (log: string, path: string): Step[] => {
+  const files = new Map(['', '-wal'].map((end) => [path + end, basename(path) + end]));
+  return callsIn(log).flatMap(({ text }): Step[] => {
+    const [, call, name = '', rest = ''] = /^(\w+)\(\d+<([^>]*)>(.*)$/.exec(text) ?? [];
+    if (call === 'write' || call === 'writev') {
+      if (!text.includes(answered)) return [];
+      const said = [...text.matchAll(/"((?:\\x[\da-f]{2})+)"/g)].map((match) => unhex(match[1] as string)).join('');
+      return [
+        { kind: 'answer', eventUUIDs: [...said.matchAll(/"eventUUID":"([^"]+)"/g)].map((match) => match[1] as string) },
+      ];
+    }
+    const file = files.get(nameOf(name));
+    if (file === undefined || / = -1 /.test(rest)) return [];
+    if (call === 'fsync' || call === 'fdatasync') return [{ kind: 'sync', file }];
+    if (call === 'ftruncate')
+      return [{ kind: 'write', file, write: { truncateTo: Number(/^, (\d+)/.exec(rest)?.[1]) } }];
+    const [, hex = '', bytes, offset] = /^, "((?:\\x[\da-f]{2})*)", (\d+), (\d+)\)/.exec(rest) ?? [];
+    const written = unhex(hex);
+    if (written.length !== Number(bytes)) throw new Error('the log does not hold all that was written');
+    return [{ kind: 'write', file, write: { offset: Number(offset), bytes: written } }];
+  });
+};
+
+const sectorBytes = 512;
+
+/** One file, as the disk has it and as the program sees it. */
+class DiskFile {
+  content: Buffer;
+  length: number;
+  constructor(content: Buffer) {
+    this.content = Buffer.from(content);
+    this.length = content.length;
+  }
+  apply(write: Write): void {
+    if ('truncateTo' in write) {
+      if (write.truncateTo < this.length) this.content.fill(0, write.truncateTo, this.length);
+      this.grow(write.truncateTo);
+      this.length = write.truncateTo;
+      return;
+    }
+    const end = write.offset + write.bytes.length;
+    this.grow(end);
+    write.bytes.copy(this.content, write.offset);
+    this.length = Math.max(this.length, end);
+  }
+  private grow(length: number): void {
+    if (length <= this.content.length) return;
+    const grown = Buffer.alloc(Math.max(length, this.content.length * 2));
+    this.content.copy(grown);
+    this.content = grown;
+  }
+}
+
+/** Some of the sectors of a write: it was under way when the power went. */
+const torn = (write: Write, random: () => number): Write[] => {
+  if ('truncateTo' in write) return [write];
+  const pieces: Write[] = [];
+  for (let from = 0; from < write.bytes.length; ) {
+    const to = Math.min(write.bytes.length, from + sectorBytes - ((write.offset + from) % sectorBytes));
+    if (random() < 0.5) pieces.push({ offset: write.offset + from, bytes: write.bytes.subarray(from, to) });
+    from = to;
+  }
+  return pieces;
+};
+
+/**
+ * Plays a journal on, cut after cut. Each cut, given in ascending order, leaves in a new folder what the disk might hold
+ * then: all that was synced, and of what was written since some, whole or torn.
+ */
+export const createDisk = (initial: ReadonlyMap<string, Buffer>, steps: readonly Step[], random: () => number) => {
+  const durable = new Map([...initial].map(([name, content]) => [name, new DiskFile(content)]));
+  const pending = new Map<string, Write[]>();
+  const acknowledged: string[] = [];
+  let played = 0;
+  const fileOf = (name: string): DiskFile => {
+    const file = durable.get(name) ?? new DiskFile(Buffer.alloc(0));
+    durable.set(name, file);
+    return file;
+  };
+  const play = (step: Step) => {
+    if (step.kind === 'answer') acknowledged.push(...step.eventUUIDs);
+    else if (step.kind === 'write') pending.set(step.file, [...(pending.get(step.file) ?? []), step.write]);
+    else {
+      for (const write of pending.get(step.file) ?? []) fileOf(step.file).apply(write);
+      pending.delete(step.file);
+    }
+  };
+  return {
+    /** The eventUUIDs whose acknowledgement had gone out. */
+    acknowledged: acknowledged as readonly string[],
+    cut(at: number, folder: string): { unsynced: number } {
+      for (; played < at; played += 1) play(steps[played] as Step);
+      mkdirSync(folder);
+      let unsynced = 0;
+      for (const name of new Set([...durable.keys(), ...pending.keys()])) {
+        const { content, length } = fileOf(name);
+        const left = new DiskFile(content.subarray(0, length));
+        for (const write of pending.get(name) ?? []) {
+          unsynced += 1;
+          const luck = random();
+          if (luck < 0.4) left.apply(write);
+          else if (luck < 0.7) for (const piece of torn(write, random)) left.apply(piece);
+        }
+        writeFileSync(join(folder, name), left.content.subarray(0, left.length));
+      }
+      return { unsynced };
+    },
+  };
+};
+
+export const filesOf = (path: string): Map<string, Buffer> => new Map([[basename(path), readFileSync(path)]]);

@@ -1,0 +1,187 @@
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { spread, times } from './counts.ts';
+import { createLedger, judge, readEverything } from './ledger.ts';
+import { report } from './report.ts';
+import {
+  childrenOf,
+  EndedEarly,
+  freePort,
+  launch,
+  makeAccount,
+  type Served,
+  startServed,
+  stopServed,
+} from './served.ts';
+import { callsIn, cannotTrace, isAnswer, strace, traced } from './tracing.ts';
+import { changeServer, deafToErrors } from './weakened.ts';
+
+interface Fault {
+  readonly calls: string;
+  readonly error: 'EIO' | 'ENOSPC';
+  /** Which of a thread's calls fails. */
+  readonly nth: number;
+}
+
+const numbers = Array.from({ length: 200 }, (_, index) => index + 1);
+const everyFault = (calls: string, error: Fault['error']): Fault[] => numbers.map((nth) => ({ calls, error, nth }));
+const syncs = everyFault('fsync,fdatasync', 'EIO');
+const writes = everyFault('pwrite64,write', 'EIO');
+const noSpace = everyFault('pwrite64,write', 'ENOSPC');
+const wanted = times({ quick: 5, full: 200 });
+const faults = [syncs, writes, noSpace].flatMap((list) => spread(list, wanted));
+
+let folder: string;
+let template: string;
+let token: string;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-io-'));
+  template = join(folder, 'template.db');
+  token = await makeAccount(template);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Found {
+  readonly outcome: 'refused to start' | 'ended' | 'went on' | 'never came to it';
+  readonly lost: number;
+  readonly twice: number;
+  /** Answers of 200 to events after a sync had failed. */
+  readonly afterFailedSync: number;
+  readonly integrity: unknown;
+}
+
+let cases = 0;
+/** Serves with one call failing, then without: what of what was acknowledged is there? */
+const suffer = async ({ calls, error, nth }: Fault, main?: string): Promise<Found> => {
+  const home = join(folder, `case-${cases++}`);
+  mkdirSync(home);
+  const path = join(home, 'firsthand.db');
+  copyFileSync(template, path);
+  const log = join(home, 'strace.log');
+  const port = await freePort();
+  const files = ['', '-wal', '-shm', '-lock', '-journal', '-lock-journal'].flatMap((end) => ['-P', path + end]);
+  const trace = `trace=${calls},sendto,writev`;
+  // Without the filter of paths, a call of the event loop would be the one to fail; with it, answers aren't seen.
+  const isSyncFault = calls.startsWith('fsync');
+  const under = strace(
+    log,
+    ...(isSyncFault ? ['-s', '16', '-e', `${trace},write`] : files),
+    '-e',
+    `inject=${calls}:error=${error}:when=${nth}`,
+  );
+  const injected = () => existsSync(log) && readFileSync(log, 'latin1').includes('(INJECTED)');
+  const ledger = createLedger(isSyncFault ? 1 : 4);
+  let outcome: Found['outcome'];
+  let served: Served | undefined;
+  try {
+    served = await startServed(path, port, { under, main });
+    const [server] = childrenOf(served.process.pid as number);
+    let ended = false;
+    void served.ended.then(() => {
+      ended = true;
+    });
+    const load = ledger.send(served.url, token);
+    // Each commit has several writes, so all come to their turn; the count of answers bounds what comes after it.
+    while (!ended && !injected() && ledger.acknowledged.size < 5_000) await wait(10);
+    const atFault = ledger.acknowledged.size;
+    for (let round = 0; !ended && round < 500 && ledger.acknowledged.size < atFault + 20; round += 1) await wait(10);
+    outcome = ended ? 'ended' : injected() ? 'went on' : 'never came to it';
+    const answering = fetch(`${served.url}/healthz`).then(
+      () => true,
+      () => false,
+    );
+    if (!ended) expect(await answering, 'it hangs').toBe(true);
+    if (!ended) process.kill(server as number, 'SIGKILL');
+    await served.ended;
+    await load.stop();
+  } catch (refusal) {
+    if (!(refusal instanceof EndedEarly)) throw refusal;
+    expect(refusal.exitCode).toBeGreaterThan(0);
+    expect(refusal.complaints).not.toBe('');
+    outcome = 'refused to start';
+  }
+  const traceCalls = callsIn(log);
+  const failed = traceCalls.find(({ text }) => text.includes('(INJECTED)'));
+  const afterFailedSync =
+    isSyncFault && failed && served
+      ? traceCalls.filter((call) => isAnswer(call) && call.began > failed.ended && outcome !== 'refused to start')
+          .length
+      : 0;
+
+  const again = await startServed(path, port);
+  const { lost } = judge(ledger, await readEverything(again.url, token));
+  await ledger.settle(again.url, token);
+  const { twice } = judge(ledger, await readEverything(again.url, token));
+  await stopServed(again);
+  const db = new Database(path, { readonly: true });
+  const integrity = db.pragma('integrity_check', { simple: true });
+  db.close();
+  rmSync(home, { recursive: true });
+  return { outcome, lost, twice, afterFailedSync, integrity };
+};
+
+test(traced(`acknowledges nothing that it could not keep, ${faults.length} I/O errors long`), {
+  timeout: 120_000 + faults.length * 30_000,
+}, async (context) => {
+  if (cannotTrace) context.skip(cannotTrace);
+  const outcomes = new Map<string, number>();
+  for (const fault of faults) {
+    const { outcome, ...found } = await suffer(fault);
+    expect(found, JSON.stringify(fault)).toEqual({ lost: 0, twice: 0, afterFailedSync: 0, integrity: 'ok' });
+    // What is on the disk can't be known: only a new start is honest. A full disk is no reason to end.
+    const allowed = fault.error === 'EIO' ? ['ended', 'refused to start'] : ['went on', 'refused to start'];
+    if (outcome !== 'never came to it') expect(allowed, JSON.stringify(fault)).toContain(outcome);
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+  }
+  expect((outcomes.get('ended') ?? 0) + (outcomes.get('went on') ?? 0)).toBeGreaterThan(faults.length / 2);
+
+  const deaf = changeServer(folder, 'deaf', deafToErrors);
+  const unsynced = await suffer({ calls: 'fsync,fdatasync', error: 'EIO', nth: 20 }, deaf);
+  expect(unsynced.afterFailedSync).toBeGreaterThan(0);
+  const unwritten = await suffer({ calls: 'pwrite64,write', error: 'EIO', nth: 60 }, deaf);
+  expect(unwritten.lost).toBeGreaterThan(0);
+  report(context, {
+    fault: 'I/O errors',
+    count: `${faults.length} (${wanted} each: EIO on syncs, EIO on writes, ENOSPC on writes)`,
+    result: `0 false 200s, integrity ok; ${[...outcomes].map(([outcome, count]) => `${outcome} ${count}`).join(', ')}`,
+    weakened: `takes a failed commit for a good one: ${unsynced.afterFailedSync} answers after a failed sync, ${unwritten.lost} lost`,
+  });
+});
+
+test(traced('makes a database whole or not at all, whichever call fails'), { timeout: 600_000 }, async ({ skip }) => {
+  if (cannotTrace) skip(cannotTrace);
+  for (const nth of spread(numbers.slice(0, 40), times({ quick: 4, full: 40 }))) {
+    for (const calls of ['fsync,fdatasync', 'pwrite64']) {
+      const home = join(folder, `new-${cases++}`);
+      mkdirSync(home);
+      const path = join(home, 'firsthand.db');
+      const port = await freePort();
+      const under = strace(
+        join(home, 'strace.log'),
+        '-e',
+        `inject=${calls}:error=EIO:when=${nth}`,
+        '-e',
+        `trace=${calls}`,
+      );
+      const first = launch(path, port, { under });
+      let started = false;
+      while (!started && first.process.exitCode === null && first.process.signalCode === null) {
+        started = await isReady(first.url);
+        await wait(20);
+      }
+      if (started) for (const pid of childrenOf(first.process.pid as number)) process.kill(pid, 'SIGKILL');
+      await first.ended;
+      expect(await stopServed(await startServed(path, port)), `${calls} ${nth}`).toBe(0);
+    }
+  }
+});
+
+const isReady = (url: string): Promise<boolean> =>
+  fetch(`${url}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );

@@ -1,0 +1,74 @@
+/** strace: what a process does to its disk, told in order, or made to fail. */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+
+/** strace needs to be there, and to be allowed to trace. */
+export const cannotTrace: string | undefined = (() => {
+  try {
+    execFileSync('strace', ['-f', '--seccomp-bpf', '-e', 'trace=fsync', '-o', '/dev/null', 'true'], {
+      stdio: 'ignore',
+    });
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'strace is not installed' : 'strace may not trace here';
+  }
+})();
+
+/** A test's name, which says why when it can't run. */
+export const traced = (name: string): string => (cannotTrace ? `${name} (skipped: ${cannotTrace})` : name);
+
+/** The command that runs another under strace. */
+export const strace = (log: string, ...options: readonly string[]): string[] => [
+  'strace',
+  '-f',
+  '--seccomp-bpf',
+  '-y',
+  '-o',
+  log,
+  ...options,
+  '--',
+];
+
+/** Attaches strace to a running process and all its threads; answers how to let go of it. */
+export const attachStrace = async (pid: number, log: string, ...options: readonly string[]) => {
+  const tracer = spawn('strace', ['-f', '-y', '-o', log, ...options, '-p', String(pid)], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  await once(tracer.stderr, 'data');
+  const ended = once(tracer, 'exit');
+  return async () => {
+    tracer.kill('SIGINT');
+    await ended;
+  };
+};
+
+export interface TracedCall {
+  /** `fsync(19</data/firsthand.db-wal>) = 0`, put together again where another thread's call came between. */
+  readonly text: string;
+  /** Where in the log it began and where it had ended. */
+  readonly began: number;
+  readonly ended: number;
+}
+
+/** The calls of a log, in the order in which they ended. One that never did isn't among them. */
+export const callsIn = (log: string): TracedCall[] => {
+  const unfinished = new Map<string, { text: string; began: number }>();
+  const calls: TracedCall[] = [];
+  const lines = existsSync(log) ? readFileSync(log, 'latin1').split('\n') : [];
+  for (const [at, line] of lines.entries()) {
+    const [, thread = '', rest = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? [];
+    const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(rest)?.[1];
+    if (rest.endsWith('<unfinished ...>')) unfinished.set(thread, { text: rest.slice(0, -16).trimEnd(), began: at });
+    else if (resumed === undefined) calls.push({ text: rest, began: at, ended: at });
+    else {
+      const { text, began } = unfinished.get(thread) ?? { text: '', began: at };
+      calls.push({ text: text + resumed, began, ended: at });
+    }
+  }
+  return calls;
+};
+
+export const isAnswer = ({ text }: TracedCall): boolean => text.includes('"HTTP/1.1 200');
+export const isSync = ({ text }: TracedCall): boolean =>
+  /^f(?:data)?sync\(\d+<[^>]*-wal>/.test(text) && / = 0$/.test(text);
