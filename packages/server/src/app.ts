@@ -3,6 +3,7 @@ import { type OperationName, operationNames, operations } from '@firsthand/contr
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import { createAccounts } from './http/accounts.ts';
+import { createAdmission } from './http/admission.ts';
 import { createAuthentication } from './http/authentication.ts';
 import { createAddressOf } from './http/client-address.ts';
 import { createContacts } from './http/contacts.ts';
@@ -54,6 +55,8 @@ export const createApp = ({
     now,
   });
 
+  const admitted = createAdmission();
+
   const events = createEvents(store);
   const replies: { readonly [Name in OperationName]: Reply<Name> } = {
     ...jsonReplies({
@@ -73,7 +76,7 @@ export const createApp = ({
   const serve = createRouteServer({ log, isStopping });
   const add = (path: string, route: Route) => app.all(base + path, serve(route));
   const addOperation = <Name extends OperationName>(name: Name) => {
-    for (const path of operations[name].paths) add(path, operationRoute(name, replies[name]));
+    for (const path of operations[name].paths) add(path, admitted(operationRoute(name, replies[name])));
   };
 
   operationNames.forEach(addOperation);

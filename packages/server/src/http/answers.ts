@@ -11,6 +11,8 @@ export interface Exchange {
   readonly openToPages: boolean;
   /** The server is stopping: this is the connection's last answer. */
   readonly closing: boolean;
+  /** To be called with the size of what was read, before more is made of it. Throws when too much is held already. */
+  readonly hold: (bytes: number) => void;
 }
 
 export type AnswerHeaders = Record<string, string>;

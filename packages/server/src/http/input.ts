@@ -59,12 +59,18 @@ const parseQuery = (url: string): Given => {
 
 /**
  * Reads a request's fields. GET has those of its query string, and whatever body it carries isn't looked at. POST has
- * those of its body as well, and where both name one, the body wins. Throws Unparsed where there are no fields to be read.
+ * those of its body as well, and where both name one, the body wins. `hold` is told how large the body was, unpacked,
+ * before it is parsed. Throws Unparsed where there are no fields to be read.
  */
-export const readInput = async (request: Request, mostBytes: number): Promise<Given> => {
+export const readInput = async (
+  request: Request,
+  mostBytes: number,
+  hold: (bytes: number) => void = () => {},
+): Promise<Given> => {
   const query = parseQuery(request.url);
   if (request.method !== 'POST') return query;
   const bytes = await readBody(request, mostBytes);
+  hold(bytes.length);
   if (bytes.length === 0) return query;
   const body = await parseBody(bytes, request.headers.get('content-type') ?? '').catch((error) => {
     throw toUnparsed(error, bytes, query);

@@ -41,7 +41,7 @@ export const createRouteServer = ({ log, isStopping }: RouteSurroundings) => {
     return async (c) => {
       const started = performance.now();
       const { method } = c.req;
-      const exchange: Exchange = { requestID: nanoid(), openToPages, closing: isStopping() };
+      const exchange: Exchange = { requestID: nanoid(), openToPages, closing: isStopping(), hold: () => {} };
       let response: Response;
       try {
         response = allowed.includes(method) ? await answer(c, exchange) : answerMethod(exchange, method);
@@ -62,7 +62,7 @@ export const createRouteServer = ({ log, isStopping }: RouteSurroundings) => {
 export const createNotFound =
   ({ log, isStopping }: RouteSurroundings) =>
   (): Response => {
-    const exchange: Exchange = { requestID: nanoid(), openToPages: false, closing: isStopping() };
+    const exchange: Exchange = { requestID: nanoid(), openToPages: false, closing: isStopping(), hold: () => {} };
     log.debug({ requestID: exchange.requestID, status: 404 }, 'request');
     return refusalAnswer(exchange, new Refusal('unknown_operation'));
   };

@@ -11,7 +11,8 @@ import { attachStrace, cannotTrace, traced } from './tracing.ts';
 import { changeServer, withoutBound } from './weakened.ts';
 
 const seconds = times({ quick: 8, full: 60 });
-const mostMegabytes = 256;
+/** More than the server holds when it has nothing to do. */
+const mostGrowthMegabytes = 256;
 
 let folder: string;
 beforeAll(() => {
@@ -25,6 +26,7 @@ const slowDown = async (name: string, main?: string) => {
   const token = await makeAccount(path);
   const served = await startServed(path, await freePort(), { main });
   const pid = served.process.pid as number;
+  const idle = residentMegabytes(pid);
   const delay = 'inject=fsync,fdatasync:delay_enter=1000000';
   const detach = await attachStrace(pid, '/dev/null', '-e', 'trace=fsync,fdatasync', '-e', delay);
   const most = watchMost(() => residentMegabytes(pid));

@@ -1,0 +1,35 @@
+/** How much may be held at once of what clients send: what is over it is refused before it is parsed, or even read. */
+import { Refusal } from '../refusal.ts';
+import type { Route } from './routes.ts';
+
+/** Of bodies, from when they have been read until their answer. Each becomes several times as much in memory. */
+const mostHeldBytes = 8 * 1024 * 1024;
+
+const full = () => new Refusal('not_kept', { retryAfterSeconds: 1 });
+
+/**
+ * Bounds what all the routes together that it is asked to guard hold. A body counts when it has come in whole: what a
+ * client only announces, or sends slowly, takes nobody else's place.
+ */
+export const createAdmission = (mostBytes = mostHeldBytes): ((route: Route) => Route) => {
+  let heldBytes = 0;
+  return (route) => ({
+    ...route,
+    answer: async (c, exchange) => {
+      const announced = Number(c.req.raw.headers.get('content-length') ?? 0);
+      // One that is larger than all is for the route to refuse.
+      if (announced <= mostBytes && heldBytes + announced > mostBytes) throw full();
+      let mine = 0;
+      const hold = (bytes: number) => {
+        if (heldBytes + bytes > mostBytes) throw full();
+        heldBytes += bytes;
+        mine += bytes;
+      };
+      try {
+        return await route.answer(c, { ...exchange, hold });
+      } finally {
+        heldBytes -= mine;
+      }
+    },
+  });
+};
