@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import { type Socket, Server as SocketServer } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 
 /** A client that is busy uses its connection again within this time, and is told then that it was the last. */
 const idleMs = 250;
@@ -13,15 +13,18 @@ interface Use {
   bytesSettled: number;
 }
 
+/** `onRefusing` is called when no new connection is accepted any more: from then on, answers should say that they are the last. */
+type Drain = (limitMs: number, onRefusing?: () => void) => Promise<number>;
+
 /**
  * Follows a server's connections. The function that it answers stops the server without losing a request: no new
- * connection is accepted, every answer says `Connection: close`, and a connection is closed when nothing is under way on
- * it. What is under way still after `limitMs` is cut off; how many requests that were is what the promise resolves with.
+ * connection is accepted, then every answer says `Connection: close`, and a connection is closed when nothing is under way
+ * on it. What is under way still after `limitMs` is cut off; how many requests that were is what the promise resolves with.
  *
  * Node's own `server.close()` closes idle connections at once, in the face of a request that is on the wire already, and
  * keeps connections open that were made and never used (as browsers do ahead of need).
  */
-export const followConnections = (server: Server): ((limitMs: number) => Promise<number>) => {
+export const followConnections = (server: Server): Drain => {
   const uses = new Map<Socket, Use>();
   let draining = false;
 
@@ -50,11 +53,17 @@ export const followConnections = (server: Server): ((limitMs: number) => Promise
 
   const isIdle = ([socket, use]: [Socket, Use]) => use.responses.size === 0 && socket.bytesRead === use.bytesSettled;
 
-  return async (limitMs) => {
+  return async (limitMs, onRefusing = () => {}) => {
     const deadline = performance.now() + limitMs;
-    draining = true;
+    // Connections that the kernel has made and nobody has accepted yet would be reset by closing: the event loop accepts
+    // them all in its next turn.
+    await nextTurn();
+    await nextTurn();
     // Only this: http's own close would close idle connections as well.
     const closed = new Promise((resolve) => SocketServer.prototype.close.call(server, resolve));
+    // Not sooner: a client that is told to close makes a new connection, into the face of the closing.
+    draining = true;
+    onRefusing();
     for (const { responses } of uses.values()) for (const response of responses) response.shouldKeepAlive = false;
     await Promise.race([closed, wait(idleMs)]);
     while (uses.size > 0 && performance.now() < deadline) {

@@ -133,8 +133,10 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
 
     let closed: Promise<number> | undefined;
     const close = async () => {
-      stopping = true;
-      const [cutOff] = await Promise.all([drain(drainMs), stopRetention?.()]);
+      const stopAnswering = drain(drainMs, () => {
+        stopping = true;
+      });
+      const [cutOff] = await Promise.all([stopAnswering, stopRetention?.()]);
       await store.close();
       log.info({ cutOff }, 'stopped');
       return cutOff;

@@ -53,6 +53,23 @@ it('a request whose headers are on the way when the stop begins is answered, too
   expect(await closed).toBe(0);
 });
 
+it('a connection that nobody has accepted when the stop begins is answered, too', async () => {
+  const { url, close } = await serveHere();
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
+  });
+  // In the next tick the kernel has made the connection, and this process has had no turn to accept it.
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  const closed = close();
+  await once(socket, 'close');
+  expect(received).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(await closed).toBe(0);
+});
+
 it('idle connections and streams do not hold it up, and nobody new is let in', async () => {
   const { url, close } = await serveHere();
   const { serverTokenUUID } = await createAccount(url);
@@ -68,6 +85,7 @@ it('idle connections and streams do not hold it up, and nobody new is let in', a
 
   const began = performance.now();
   const closed = close();
+  await wait(50);
   await expect(open(url)).rejects.toThrow('ECONNREFUSED');
   expect(await stream.ended).toMatch(/text\/event-stream[\s\S]*\r\n0\r\n\r\n$/);
   await Promise.all([neverUsed.ended, used.ended]);

@@ -69,6 +69,7 @@ export const forgetful: readonly Change[] = [
 
 /** Lets any number of events wait for a commit. */
 export const withoutBound: readonly Change[] = [
+  { file: 'http/admission.ts', from: 'mostHeldBytes = 8 * 1024 * 1024', to: 'mostHeldBytes = Infinity' },
   {
     file: 'store/sqlite/write-queue.ts',
     from: 'mostWaitingBytes = 32 * 1024 * 1024',

@@ -1,4 +1,8 @@
-/** What was sent before: an eventUUID or requestUUID is known for 7 days from the first, and kept for 8. */
+/**
+ * What was sent before: an eventUUID or requestUUID is known for 7 days from the first, and kept until something has been
+ * sent on 8 later ones. Counted are the days that were, not those of the calendar: a clock that jumps years ahead makes
+ * one day, and nothing old.
+ */
 import { createHmac } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';
 import type { Connection } from './connection.ts';
@@ -19,8 +23,14 @@ interface RequestRow {
   readonly existed: number;
 }
 
+/** Today, 7 more, and one because a clock that is put right can make two of one. */
+const daysKept = limits.repeatDays + 2;
+
+/** A day that never is, where there are fewer. */
+const noDay = -1;
+
 export const createRepeats = (db: Connection) => {
-  const days = Array.from({ length: limits.repeatDays + 1 }, () => '?').join(', ');
+  const days = Array.from({ length: daysKept }, () => '?').join(', ');
   const select = db
     .prepare<unknown[], number>(`SELECT 1 FROM event_repeat WHERE day IN (${days}) AND eventUUID = ? AND holder = ?`)
     .pluck();
@@ -48,7 +58,24 @@ export const createRepeats = (db: Connection) => {
   );
   const secret = db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer;
 
-  const recentDays = (day: number) => Array.from({ length: limits.repeatDays + 1 }, (_, back) => day - back);
+  const tables = ['event_repeat', 'erased_repeat', 'request_repeat'];
+  const dayBefore = db
+    .prepare<number[], number | null>(
+      `SELECT max(day) FROM (${tables.map((table) => `SELECT max(day) AS day FROM ${table} WHERE day < ?`).join(' UNION ALL ')})`,
+    )
+    .pluck();
+  let recent: number[] = [noDay];
+  /** That day and those before it on which something was sent, the latest first. */
+  const recentDays = (day: number): number[] => {
+    if (recent[0] === day) return recent;
+    const found = [day];
+    while (found.length < daysKept) {
+      const before = found.at(-1) as number;
+      found.push(before === noDay ? noDay : (dayBefore.get(before, before, before) ?? noDay));
+    }
+    recent = found;
+    return recent;
+  };
   const hash = (...parts: readonly (string | number)[]) =>
     createHmac('sha256', secret).update(parts.join('\n')).digest().subarray(0, 16);
   const eventHash = (eventUUID: string, holder: Holder) => hash('event', holder, eventUUID);
@@ -89,7 +116,7 @@ export const createRepeats = (db: Connection) => {
     },
     /** Lets go of up to `most` of what is older than the days that are asked; answers whether there may be more. */
     forgetOld: (day: number, most: number): boolean =>
-      forget.some((statement) => statement.run(day - limits.repeatDays, most).changes > 0),
+      forget.some((statement) => statement.run(recentDays(day).at(-1) as number, most).changes > 0),
   };
 };
 export type Repeats = ReturnType<typeof createRepeats>;

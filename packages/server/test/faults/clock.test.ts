@@ -1,0 +1,129 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { times } from './counts.ts';
+import { createLedger, judge, readEverything } from './ledger.ts';
+import { report } from './report.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed } from './served.ts';
+import { type Change, changeServer } from './weakened.ts';
+
+const tours = times({ quick: 1, full: 20 });
+
+/** libfaketime tells a process another time of day, and leaves its monotonic clock alone. */
+const library = readdirSync('/usr/lib')
+  .map((architecture) => `/usr/lib/${architecture}/faketime/libfaketimeMT.so.1`)
+  .find((path) => existsSync(path));
+const cannotFake = library ? undefined : 'libfaketime is not installed';
+
+/** A day ahead and back, 1970, years ahead by mistake, and then a week. */
+const clocks = ['+0', '+1d', '-1d', '@1970-01-01 00:00:01', '+0', '+1500d', '+0', '+2d', '+4d', '+6d'];
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-clock-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Answer {
+  readonly status: number;
+  readonly duplicate?: boolean;
+}
+
+const log = async (url: string, tokenUUID: string, event: object): Promise<Answer> => {
+  const body = JSON.stringify({ tokenUUID, eventID: 3, ...event });
+  const response = await fetch(`${url}/event/logEvent`, { method: 'POST', body });
+  const { duplicate = false } = (await response.json()) as { duplicate?: boolean };
+  return { status: response.status, duplicate };
+};
+
+const tour = async (name: string, main?: string) => {
+  const path = join(folder, `${name}.db`);
+  const clock = join(folder, `${name}.clock`);
+  // Written whole: the process may look at any moment.
+  const setClock = (time: string) => writeFileSync(clock, `${time}\n`);
+  setClock('+0');
+  const token = await makeAccount(path);
+  const env = {
+    LD_PRELOAD: library as string,
+    FAKETIME_TIMESTAMP_FILE: clock,
+    FAKETIME_NO_CACHE: '1',
+    FAKETIME_DONT_FAKE_MONOTONIC: '1',
+    DONT_FAKE_MONOTONIC: '1',
+    NO_FAKE_STAT: '1',
+    RATE_LIMIT: 'user=20/5',
+  };
+  const served = await startServed(path, await freePort(), { main, env });
+  const ledger = createLedger(4);
+  const load = ledger.send(served.url, token);
+  const numbers = Array.from({ length: 20 }, (_, nth) => nth);
+  const ofRound = (round: number) => {
+    const nameOf = (nth: number) => `round_${String(round).padStart(2, '0')}_${String(nth).padStart(2, '0')}`;
+    return numbers.map((nth) => ({ userUUID: 'the-orderly-visitor', eventUUID: nameOf(nth) }));
+  };
+  let forgotten = 0;
+  let limitsBroken = 0;
+  const sent: string[] = [];
+  for (const [round, time] of clocks.entries()) {
+    setClock(time);
+    for (const event of ofRound(round)) {
+      expect((await log(served.url, token, event)).status).toBe(200);
+      sent.push(`${event.userUUID} ${event.eventUUID}`);
+    }
+    for (const event of ofRound(0)) if (!(await log(served.url, token, event)).duplicate) forgotten += 1;
+
+    // A visitor of this round: five at once are let through, not forty; and more after a rest.
+    const visitor = { userUUID: `visitor-of-the-round-${round}` };
+    const statuses = await Promise.all(
+      Array.from({ length: 40 }, async () => (await log(served.url, browserToken, visitor)).status),
+    );
+    if (!statuses.includes(200) || !statuses.includes(429)) limitsBroken += 1;
+    await wait(1_000);
+    if ((await log(served.url, browserToken, visitor)).status !== 200) limitsBroken += 1;
+  }
+  await load.stop();
+  const held = await readEverything(served.url, token);
+  const others = [...ledger.endings].filter(([ending]) => ending !== '200');
+  const exitCode = await stopServed(served);
+  const orderly = held.filter((key) => key.startsWith('the-orderly-visitor'));
+  const inOrder = JSON.stringify(orderly) === JSON.stringify(sent);
+  return { ...judge(ledger, held), inOrder, forgotten, limitsBroken, others, exitCode, events: held.length };
+};
+
+/** Takes the calendar's word for how long ago something was. */
+const byCalendar: readonly Change[] = [
+  {
+    file: 'store/sqlite/repeats.ts',
+    from: 'found.push(before === noDay ? noDay : (dayBefore.get(before, before, before) ?? noDay));',
+    to: 'found.push(before - 1);',
+  },
+];
+
+test(`keeps order, repeats and rate limits while its clock jumps${cannotFake ? ` (skipped: ${cannotFake})` : ''}`, {
+  timeout: 120_000 + tours * 120_000,
+}, async (context) => {
+  if (cannotFake) context.skip(cannotFake);
+  let events = 0;
+  for (let nth = 0; nth < tours; nth += 1) {
+    const found = await tour(`ours-${nth}`);
+    expect(found).toMatchObject({
+      lost: 0,
+      twice: 0,
+      inOrder: true,
+      forgotten: 0,
+      limitsBroken: 0,
+      others: [],
+      exitCode: 0,
+    });
+    events += found.events;
+  }
+  const weakened = await tour('weakened', changeServer(folder, 'by-calendar', byCalendar));
+  expect(weakened.forgotten).toBeGreaterThan(0);
+  report(context, {
+    fault: 'clock',
+    count: `${tours} × ${clocks.length} clocks (± a day, 1970, 1,500 days ahead and back, a week), ${events} events`,
+    result: '0 lost, 0 twice, all in order, 0 repeats forgotten, rate limits hold',
+    weakened: `counts days by the calendar: ${weakened.forgotten} repeats forgotten`,
+  });
+});

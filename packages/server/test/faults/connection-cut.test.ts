@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { spread, times } from './counts.ts';
+import { type Cut, openCuttingProxy } from './cut-connection.ts';
+import { readEverything } from './ledger.ts';
+import { report } from './report.ts';
+import { freePort, makeAccount, startServed, stopServed } from './served.ts';
+import { changeServer, forgetful } from './weakened.ts';
+
+const wanted = times({ quick: 300, full: Number.POSITIVE_INFINITY });
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-cut-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const userUUID = 'user_0000000000000000';
+
+/** Posts on a connection of its own; answers whether the whole answer came. */
+const post = (url: string, path: string, body: object): Promise<boolean> =>
+  new Promise((resolve) => {
+    const text = JSON.stringify(body);
+    const headers = {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(text),
+      Connection: 'close',
+    };
+    const asked = request(`${url}${path}`, { method: 'POST', headers, agent: false }, (response) => {
+      response.resume();
+      response.once('close', () => resolve(response.complete && response.statusCode === 200));
+    });
+    asked.once('error', () => resolve(false));
+    asked.end(text);
+  });
+
+interface Shape {
+  readonly path: string;
+  readonly body: (token: string, nth: number) => { readonly tokenUUID: string };
+  readonly eventUUIDs: (nth: number) => readonly string[];
+}
+
+const nameOf = (nth: number, part = 'one') => `event_${part}_${String(nth).padStart(8, '0')}`;
+const shapes: readonly Shape[] = [
+  {
+    path: '/event/logEvent',
+    body: (tokenUUID, nth) => ({ tokenUUID, eventID: 1, userUUID, eventUUID: nameOf(nth) }),
+    eventUUIDs: (nth) => [nameOf(nth)],
+  },
+  {
+    path: '/event/logEvents',
+    body: (tokenUUID, nth) => ({
+      tokenUUID,
+      userUUID,
+      event: ['first', 'other'].map((part) => ({ eventID: 2, eventUUID: nameOf(nth, part) })),
+    }),
+    eventUUIDs: (nth) => ['first', 'other'].map((part) => nameOf(nth, part)),
+  },
+];
+
+/** Cuts a connection for each byte of a request and of its response; the client then sends again until it is answered. */
+const cutEverywhere = async (name: string, most: number, main?: string) => {
+  const path = join(folder, `${name}.db`);
+  const token = await makeAccount(path);
+  const port = await freePort();
+  const served = await startServed(path, port, { main });
+  const proxy = await openCuttingProxy(port);
+  const expected: string[] = [];
+  let cuts = 0;
+  let broken = 0;
+  let nth = 0;
+  for (const { path: operation, body, eventUUIDs } of shapes) {
+    const send = async (url: string) => post(url, operation, body(token, nth));
+    Object.assign(proxy.seen, { request: 0, response: 0 });
+    expect(await send(proxy.url)).toBe(true);
+    expected.push(...eventUUIDs(nth));
+    const { seen } = proxy;
+    const all = (['request', 'response'] as const).flatMap((of) =>
+      Array.from({ length: seen[of] }, (_, after): Cut => ({ of, after })),
+    );
+    for (const cut of spread(all, most)) {
+      nth += 1;
+      cuts += 1;
+      proxy.cut = cut;
+      if (!(await send(proxy.url))) broken += 1;
+      proxy.cut = null;
+      expect(await send(proxy.url)).toBe(true);
+      expected.push(...eventUUIDs(nth));
+    }
+    nth += 1;
+  }
+  const held = await readEverything(served.url, token);
+  proxy.close();
+  await stopServed(served);
+  const keys = new Set(held);
+  const lost = expected.filter((eventUUID) => !keys.has(`${userUUID} ${eventUUID}`)).length;
+  return { cuts, broken, lost, twice: held.length - keys.size };
+};
+
+test('a client that sends again after its connection was cut has its events kept exactly once', {
+  timeout: 300_000,
+}, async (context) => {
+  const found = await cutEverywhere('ours', wanted);
+  expect(found).toEqual({ cuts: found.cuts, broken: found.cuts, lost: 0, twice: 0 });
+  const weakened = await cutEverywhere('weakened', 60, changeServer(folder, 'forgetful', forgetful));
+  expect(weakened.twice).toBeGreaterThan(0);
+  report(context, {
+    fault: 'connection cut',
+    count: `${found.cuts} cuts, ${wanted === Number.POSITIVE_INFINITY ? 'one at every byte' : 'spread over the bytes'} of a request and its response, single and batch`,
+    result: '0 lost, 0 twice after the client has sent again',
+    weakened: `does not know what was sent before: ${weakened.twice} twice`,
+  });
+});
