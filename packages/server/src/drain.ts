@@ -3,7 +3,7 @@ import { type Socket, Server as SocketServer } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 
 /** A client that is busy uses its connection again within this time, and is told then that it was the last. */
-const idleMs = 250;
+const idleMs = 500;
 const lookMs = 25;
 
 interface Use {
@@ -67,6 +67,8 @@ export const followConnections = (server: Server): Drain => {
     for (const { responses } of uses.values()) for (const response of responses) response.shouldKeepAlive = false;
     await Promise.race([closed, wait(idleMs)]);
     while (uses.size > 0 && performance.now() < deadline) {
+      // A timer that is late comes before what has arrived meanwhile is read: to destroy a connection then would reset it.
+      await nextTurn();
       for (const [socket] of [...uses].filter(isIdle)) socket.destroy();
       // Not a race with `closed`: it may be so already, and the sockets still need a turn of the event loop to end.
       await wait(lookMs);

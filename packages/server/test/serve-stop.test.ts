@@ -70,6 +70,21 @@ it('a connection that nobody has accepted when the stop begins is answered, too'
   expect(await closed).toBe(0);
 });
 
+it('a request that comes while the process is busy is answered, however late its timers are', async () => {
+  const { url, close } = await serveHere();
+  const { socket, ended } = await open(url);
+  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+  await once(socket, 'data');
+  const closed = close();
+  await wait(100);
+  // From here on, timers come before what is read.
+  await new Promise(setImmediate);
+  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+  for (const busyUntil = performance.now() + 1_000; performance.now() < busyUntil; );
+  expect((await ended).match(/HTTP\/1\.1 200 OK/g)).toHaveLength(2);
+  expect(await closed).toBe(0);
+});
+
 it('idle connections and streams do not hold it up, and nobody new is let in', async () => {
   const { url, close } = await serveHere();
   const { serverTokenUUID } = await createAccount(url);

@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { quantile, times } from './counts.ts';
+import { createLedger, createReader, judge, readEverything } from './ledger.ts';
+import { report } from './report.ts';
+import { freePort, makeAccount, startServed, stopServed } from './served.ts';
+import { type Change, changeServer } from './weakened.ts';
+
+const stops = times({ quick: 5, full: 100 });
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-stop-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Stops a server under load again and again. A client may find the door closed, and nothing else. */
+const stopAgainAndAgain = async (name: string, count: number, main?: string) => {
+  const path = join(folder, `${name}.db`);
+  const token = await makeAccount(path);
+  const port = await freePort();
+  const ledger = createLedger(16);
+  const reader = createReader(token);
+  const exitCodes = new Set<number | null>();
+  const took: number[] = [];
+  let lost = 0;
+  for (let stop = 0; stop < count; stop += 1) {
+    const served = await startServed(path, port, { main });
+    lost += judge(ledger, await reader.readOn(served.url)).lost;
+    const load = ledger.send(served.url, token);
+    await wait(50 + Math.random() * 250);
+    const started = performance.now();
+    exitCodes.add(await stopServed(served));
+    took.push(performance.now() - started);
+    await load.stop();
+  }
+  const served = await startServed(path, port, { main });
+  lost += judge(ledger, await readEverything(served.url, token)).lost;
+  await ledger.settle(served.url, token);
+  const { twice } = judge(ledger, await readEverything(served.url, token));
+  await stopServed(served);
+  // 503: it said that it stops. Refused: it listens no more.
+  const harmless = ['200', '503', 'ECONNREFUSED'];
+  const broken = [...ledger.endings].filter(([ending]) => !harmless.includes(ending));
+  return { lost, twice, exitCodes: [...exitCodes], broken, took, acknowledged: ledger.acknowledged.size };
+};
+
+/** Closes every connection in the face of its client. */
+const impatient: readonly Change[] = [
+  {
+    file: 'serve.ts',
+    from: 'await Promise.all([stopAnswering, stopRetention?.()])',
+    to: '(server.closeAllConnections(), server.close(), [0])',
+  },
+];
+
+test(`loses nothing and breaks no connection when it is stopped under load, ${stops} times`, {
+  timeout: 120_000 + stops * 20_000,
+}, async (context) => {
+  const found = await stopAgainAndAgain('ours', stops);
+  expect(found).toMatchObject({ lost: 0, twice: 0, exitCodes: [0], broken: [] });
+  const weakened = await stopAgainAndAgain('weakened', 3, changeServer(folder, 'impatient', impatient));
+  expect(weakened.broken).not.toEqual([]);
+  report(context, {
+    fault: 'SIGTERM',
+    count: `${stops} stops under load, ${found.acknowledged} events`,
+    result: `0 lost, 0 connections reset, exit 0 after ${Math.round(quantile(found.took, 0.5))} ms, at most ${Math.round(Math.max(...found.took))} ms`,
+    weakened: `does not wait for requests under way: ${weakened.broken.map(([ending, count]) => `${count} × ${ending}`).join(', ')}`,
+  });
+});
