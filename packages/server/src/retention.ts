@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { createClockTrust } from './clock-trust.ts';
 import type { Store } from './store/store.ts';
 
 const dayMs = 86_400_000;
@@ -8,22 +9,33 @@ const hourMs = 3_600_000;
 const eventsPerBatch = 500;
 const pauseMs = 20;
 
+interface RetentionOptions {
+  readonly days: number;
+  readonly log: Logger;
+  /** The time of day, in milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
 /**
- * Deletes events that were received more than `days` ago: now and every hour, in small batches. A batch that fails is
- * logged and tried again an hour later. Answers how to stop it, which waits for the batch under way.
+ * Deletes events that were received more than `days` ago: now and every hour, in small batches; for a day after the clock
+ * has jumped, nothing. A batch that fails is logged and tried again an hour later. Answers how to stop it, which waits
+ * for the batch under way.
  */
 export const startRetention = (
   store: Pick<Store, 'deleteEventsBefore'>,
-  { days, log, now = Date.now }: { days: number; log: Logger; now?: () => number },
+  { days, log, now = Date.now }: RetentionOptions,
 ): (() => Promise<void>) => {
+  const isTrusted = createClockTrust({ log, now });
   const stopping = new AbortController();
   const { signal } = stopping;
 
   const sweep = async () => {
-    const time = now() - days * dayMs;
+    if (!isTrusted()) return;
+    const started = now();
+    const time = started - days * dayMs;
     let total = 0;
     for (let deleted = eventsPerBatch; deleted === eventsPerBatch && !signal.aborted; ) {
-      deleted = await store.deleteEventsBefore({ time, most: eventsPerBatch });
+      deleted = await store.deleteEventsBefore({ time, most: eventsPerBatch, now: started });
       total += deleted;
       await wait(pauseMs, undefined, { signal }).catch(() => {});
     }

@@ -37,8 +37,11 @@ export interface Store {
   getEventDefinitions(account: number): Promise<EventDefinition[]>;
   /** Events (and distinct users) between each pair of neighbouring `edges`, by eventTime. */
   countEvents(query: CountQuery): Promise<CountBucket[]>;
-  /** Deletes up to `most` of the oldest events that were received before a time; answers how many. */
-  deleteEventsBefore(request: { time: number; most: number }): Promise<number>;
+  /**
+   * Deletes up to `most` of the oldest events that were received before a time; answers how many. One that was stamped
+   * later than `now`, by a clock that was ahead, is as old as the next that was not.
+   */
+  deleteEventsBefore(request: { time: number; most: number; now?: number }): Promise<number>;
 
   // Contacts
   createContact(request: NewContact): Promise<{ exists: boolean; contactUUID: string }>;

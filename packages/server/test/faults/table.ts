@@ -25,7 +25,7 @@ export default class Table implements Reporter {
       .map(({ fault, count, result, weakened }) => `| ${fault} | ${day} | ${count} | ${result} | ${weakened} |`);
     if (rows.length === 0) return;
     process.stdout.write(`\n${head}${rows.join('\n')}\n\n`);
-    if (process.env.FAULTS !== 'full') return;
+    if (!process.env.FAULTS) return;
     const renewed = new Set(rows.map(faultOf));
     const others = existsSync(page)
       ? rowsIn(readFileSync(page, 'utf8')).filter((row) => !renewed.has(faultOf(row)))

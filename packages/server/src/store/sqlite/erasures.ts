@@ -6,6 +6,7 @@ import type { Connection } from './connection.ts';
 import { type ContactRow, claimName, handleName } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
 import { createMergeReader } from './merges.ts';
+import { createOldEvents } from './old-events.ts';
 import type { Position } from './position.ts';
 import type { PersonNames, RefusedWriter } from './refused-requests.ts';
 import type { Repeats } from './repeats.ts';
@@ -86,9 +87,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     ${columns} erasure x JOIN account_day d ON d.account = x.account
       JOIN event e INDEXED BY event_by_contact ON e.day = d.day AND e.contact = ?
     WHERE x.erasure = ? LIMIT ?`);
-  const oldest = db.prepare<[number], DeletedEvent & { receivedTime: number }>(
-    `${columns.replace(' FROM', ', e.receivedTime FROM')} event e ORDER BY e.sequence LIMIT ?`,
-  );
+  const oldEvents = createOldEvents(db);
   const deleteEvent = db.prepare('DELETE FROM event WHERE sequence = ?');
   const dropStretch = db.prepare('DELETE FROM erased_stretch WHERE erasure = ? AND user = ? AND after = ?');
   const dropContact = db.prepare('DELETE FROM erased_contact WHERE erasure = ? AND contact = ?');
@@ -177,10 +176,8 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       return true;
     },
 
-    deleteEventsBefore({ time, most }: { time: number; most: number }): number {
-      const candidates = oldest.all(most);
-      const kept = candidates.findIndex(({ receivedTime }) => receivedTime >= time);
-      const events = kept < 0 ? candidates : candidates.slice(0, kept);
+    deleteEventsBefore({ time, most, now = Infinity }: { time: number; most: number; now?: number }): number {
+      const events = oldEvents({ time, most, now });
       deleteEvents(events);
       // What was refused is no longer kept than what was not.
       refused.evictBefore(time, most);

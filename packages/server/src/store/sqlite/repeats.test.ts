@@ -1,0 +1,93 @@
+import { beforeEach, expect, test } from 'vitest';
+import { day, newAccount, newEvent, newToken } from '../../../test/fixtures/store.ts';
+import type { EventOutcome } from '../store.ts';
+import { type Connection, openConnection } from './connection.ts';
+import { createWriteEngine, type WriteEngine } from './engine.ts';
+import { migrate } from './migrate.ts';
+
+const start = Date.UTC(2026, 0, 1, 9);
+const far = 1_500;
+const kept = { kept: true };
+const duplicate = { kept: false, duplicate: true };
+
+let db: Connection;
+let engine: WriteEngine;
+beforeEach(() => {
+  db = openConnection(':memory:', 'write');
+  migrate(db, ':memory:');
+  engine = createWriteEngine(db);
+  engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
+});
+
+/** Logs an event so many days after the start; a new one, unless it is named. */
+const logOn = (days: number, changes: { eventUUID?: string } = {}) => {
+  const request = {
+    account: 1,
+    token: 1,
+    browser: false,
+    receivedTime: start + days * day,
+    events: [newEvent(changes)],
+  };
+  const [outcome] = engine.write([{ name: 'logEvents', request }]);
+  if (!outcome || 'error' in outcome) throw outcome?.error;
+  return (outcome.value as EventOutcome[])[0];
+};
+const once = { eventUUID: 'event-sent-twice' };
+const tidyUp = () => {
+  while (engine.tidy() !== null);
+};
+const remembered = () => db.prepare('SELECT count(*) FROM event_repeat').pluck().get();
+
+test('what was sent is known after the clock was years ahead for a moment', () => {
+  expect(logOn(0, once)).toEqual(kept);
+  logOn(far);
+  tidyUp();
+  for (let days = 0; days <= 7; days += 1) {
+    expect(logOn(days, once), `${days} days later`).toEqual(duplicate);
+    logOn(days);
+    tidyUp();
+  }
+});
+
+test('what was sent by a clock that was years ahead is known when it is put right', () => {
+  expect(logOn(far, once)).toEqual(kept);
+  for (let days = 0; days <= 7; days += 1) expect(logOn(days, once), `${days} days later`).toEqual(duplicate);
+});
+
+test('days go on after a clock that was years ahead, so that what is old is forgotten all the same', () => {
+  logOn(0, once);
+  logOn(far);
+  for (let days = 1; days <= 40; days += 1) {
+    logOn(days);
+    tidyUp();
+  }
+  expect(remembered()).toBe(9);
+  expect(logOn(40, once)).toEqual(kept);
+});
+
+test('days go on from one server to the next', () => {
+  logOn(far);
+  for (let days = 1; days <= 40; days += 1) {
+    engine = createWriteEngine(db);
+    logOn(days);
+    tidyUp();
+  }
+  expect(remembered()).toBe(9);
+});
+
+test('a clock that is set to and fro over midnight makes no days', () => {
+  logOn(far, once);
+  for (let swing = 0; swing < 50; swing += 1) {
+    logOn(100 + (swing % 2));
+    tidyUp();
+  }
+  expect(logOn(101, once)).toEqual(duplicate);
+});
+
+test('a clock that was at 1970 for a while makes no difference when it is put right', () => {
+  logOn(0, once);
+  for (let days = -19_000; days < -18_998; days += 1) logOn(days);
+  logOn(1);
+  tidyUp();
+  expect(logOn(7, once)).toEqual(duplicate);
+});
