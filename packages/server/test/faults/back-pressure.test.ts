@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from './counts.ts';
-import { createLedger, judge, readEverything } from './ledger.ts';
+import { createLedger, judge, readDatabase } from './ledger.ts';
 import { report } from './report.ts';
 import { freePort, makeAccount, residentMegabytes, startServed, stopServed, watchMost } from './served.ts';
 import { changeServer, withoutBound } from './weakened.ts';
@@ -32,8 +32,8 @@ const press = async (name: string, main?: string) => {
   await wait(seconds * 1_000);
   await load.stop();
   const megabytes = most();
-  const held = await readEverything(served.url, token);
   const exitCode = await stopServed(served);
+  const held = readDatabase(path);
   const { endings, withoutRetryAfter } = ledger;
   const others = [...endings].filter(([ending]) => !['200', '429', '503'].includes(ending));
   // What was answered 503 is not there: it is the client's to send again.

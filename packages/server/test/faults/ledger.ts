@@ -1,4 +1,5 @@
 /** What clients sent and what they were told, kept outside the server, to be compared with what the server holds. */
+import Database from 'better-sqlite3';
 
 interface Sent {
   readonly userUUID: string;
@@ -156,6 +157,17 @@ export const createReader = (token: string) => {
 /** Every event that the server holds, as `userUUID eventUUID`. */
 export const readEverything = async (url: string, token: string): Promise<readonly string[]> =>
   createReader(token).readOn(url);
+
+/** Every event that a database file holds, in order, when nobody serves it: far faster, where there are very many. */
+export const readDatabase = (path: string): string[] => {
+  const db = new Database(path, { readonly: true });
+  try {
+    const select = "SELECT u.userUUID || ' ' || e.eventUUID FROM event e JOIN user u USING (user) ORDER BY e.sequence";
+    return db.prepare<[], string>(select).pluck().all();
+  } finally {
+    db.close();
+  }
+};
 
 export interface Verdict {
   /** Acknowledged, and not there. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from './counts.ts';
-import { createLedger, judge, readEverything } from './ledger.ts';
+import { createLedger, judge, readDatabase } from './ledger.ts';
 import { report } from './report.ts';
 import { freePort, makeAccount, residentMegabytes, startServed, stopServed, watchMost } from './served.ts';
 import { attachStrace, cannotTrace, traced } from './tracing.ts';
@@ -37,8 +37,8 @@ const slowDown = async (name: string, main?: string) => {
   await detach();
   await stopped;
   const megabytes = most();
-  const { lost } = judge(ledger, await readEverything(served.url, token));
   await stopServed(served);
+  const { lost } = judge(ledger, readDatabase(path));
   const { endings, withoutRetryAfter } = ledger;
   const others = [...endings].filter(([name]) => name !== '200' && name !== '503');
   return {
