@@ -6,6 +6,11 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 const idleMs = 500;
 const lookMs = 25;
 
+/** A turn of the event loop in which nothing much was done. */
+const quickTurnMs = 1;
+/** More than a kernel lets wait. */
+const mostTurns = 1_000;
+
 interface Use {
   /** Answers that are still to be finished. */
   readonly responses: Set<ServerResponse>;
@@ -27,8 +32,10 @@ type Drain = (limitMs: number, onRefusing?: () => void) => Promise<number>;
 export const followConnections = (server: Server): Drain => {
   const uses = new Map<Socket, Use>();
   let draining = false;
+  let accepted = 0;
 
   server.on('connection', (socket) => {
+    accepted += 1;
     uses.set(socket, { responses: new Set(), bytesSettled: 0 });
     socket.once('close', () => uses.delete(socket));
   });
@@ -53,25 +60,38 @@ export const followConnections = (server: Server): Drain => {
 
   const isIdle = ([socket, use]: [Socket, Use]) => use.responses.size === 0 && socket.bytesRead === use.bytesSettled;
 
+  /**
+   * Accepts the connections that the kernel has made, of which a turn of the event loop accepts one: closing would reset
+   * them. It ends right after a quick turn without any, so that hardly one can have been made since.
+   */
+  const acceptAll = async (): Promise<void> => {
+    await nextTurn();
+    for (let turn = 0; turn < mostTurns; turn += 1) {
+      const before = accepted;
+      const began = performance.now();
+      await nextTurn();
+      if (accepted === before && performance.now() - began < quickTurnMs) return;
+    }
+  };
+
   return async (limitMs, onRefusing = () => {}) => {
     const deadline = performance.now() + limitMs;
-    // Connections that the kernel has made and nobody has accepted yet would be reset by closing: the event loop accepts
-    // them all in its next turn.
-    await nextTurn();
-    await nextTurn();
+    await acceptAll();
     // Only this: http's own close would close idle connections as well.
-    const closed = new Promise((resolve) => SocketServer.prototype.close.call(server, resolve));
+    SocketServer.prototype.close.call(server);
     // Not sooner: a client that is told to close makes a new connection, into the face of the closing.
     draining = true;
     onRefusing();
     for (const { responses } of uses.values()) for (const response of responses) response.shouldKeepAlive = false;
-    await Promise.race([closed, wait(idleMs)]);
+    let quietMs = 0;
     while (uses.size > 0 && performance.now() < deadline) {
+      const looked = performance.now();
+      await wait(lookMs);
       // A timer that is late comes before what has arrived meanwhile is read: to destroy a connection then would reset it.
       await nextTurn();
-      for (const [socket] of [...uses].filter(isIdle)) socket.destroy();
-      // Not a race with `closed`: it may be so already, and the sockets still need a turn of the event loop to end.
-      await wait(lookMs);
+      // Where this process has to wait for its turn, its clients have to as well.
+      if (performance.now() - looked < 2 * lookMs) quietMs += lookMs;
+      if (quietMs >= idleMs) for (const [socket] of [...uses].filter(isIdle)) socket.destroy();
     }
     const cutOff = [...uses.values()].reduce((count, { responses }) => count + responses.size, 0);
     // Also stops http's own timer, which looks for connections that take too long.

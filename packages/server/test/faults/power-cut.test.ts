@@ -12,7 +12,7 @@ import { attachStrace, cannotTrace, traced } from './tracing.ts';
 import { type Change, changeServer, withoutSync } from './weakened.ts';
 
 const cuts = times({ quick: 60, full: 300 });
-const events = times({ quick: 300, full: 2_000 });
+const events = times({ quick: 300, full: 600 });
 
 /** The log goes back into the database after 1 MiB instead of 16, so that power is cut while that happens as well. */
 const oftenWrittenBack: readonly Change[] = [
