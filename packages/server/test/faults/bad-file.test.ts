@@ -76,6 +76,8 @@ const serveBad = async (bytes: Buffer, main?: string): Promise<Found> => {
     return { outcome: whole ? 'served whole' : 'served changed', afresh };
   } catch (refusal) {
     if (!(refusal instanceof EndedEarly)) throw refusal;
+    // Somebody else has taken the port that was free.
+    if (refusal.complaints.includes('listens there already')) return await serveBad(bytes, main);
     // 1: it would not begin. 70: what it found when it had begun is nothing to go on with.
     expect([1, 70], refusal.complaints).toContain(refusal.exitCode);
     expect(refusal.complaints).toMatch(/firsthand\.db|the store has failed/);
