@@ -293,12 +293,14 @@ describe('a refused request that is sent again', () => {
     const now = new Date(start).toISOString();
     await post({ eventUUID: 'event-named' });
     await post({});
-    await post({ eventTime: start - 60_000, sentTime: start + 1_000 });
+    // Its clock is an hour fast.
+    const sentTime = start + 3_600_000;
+    await post({ eventTime: sentTime - 60_000, sentTime });
     const entries = [
-      { eventID: 7, eventUUID: 'event-of-batch', eventTime: start },
+      { eventID: 7, eventUUID: 'event-of-batch', eventTime: sentTime - 500 },
       { eventID: 1, eventUUID: 'event-fine' },
     ];
-    const batch = await scene.post('/event/logEvents', { tokenUUID, userUUID, sentTime: start + 500, event: entries });
+    const batch = await scene.post('/event/logEvents', { tokenUUID, userUUID, sentTime, event: entries });
     expect(batch.body.event).toMatchObject([{ status: '400' }, { status: '200' }]);
     expect(await total()).toBe(4);
     const uuids = (await list()).map(({ input }) => (input as Fields).eventUUID);
@@ -316,7 +318,7 @@ describe('a refused request that is sent again', () => {
     expect(kept).toMatchObject([
       { eventUUID: 'event-named', eventTime: now, userUUID },
       { eventUUID: uuids[1], eventTime: now },
-      { eventUUID: uuids[2], eventTime: new Date(start - 61_000).toISOString() },
+      { eventUUID: uuids[2], eventTime: new Date(start - 60_000).toISOString() },
       { eventUUID: 'event-of-batch', eventTime: new Date(start - 500).toISOString(), userUUID },
     ]);
     for (const event of kept) expect(event).not.toHaveProperty('eventTimeReplaced');

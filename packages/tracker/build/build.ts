@@ -1,7 +1,8 @@
 /**
  * Makes what the server serves: the two scripts with their compressed forms, each under its own name and under one that
  * changes with its content; `integrity.json`, which says what these names and the values of `integrity` are; `snippet.html`
- * to be filled in; `licenses.txt`, the notices of what the scripts contain of others (they themselves have no room). Scripts of earlier builds stay where they are: pages name them.
+ * to be filled in; `licenses.txt`, the notices of what the scripts contain of others, for which they have no room themselves.
+ * Scripts of earlier builds stay where they are: pages name them.
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
