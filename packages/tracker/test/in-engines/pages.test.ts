@@ -72,6 +72,25 @@ describeEngines('the tracker', (engine) => {
     await expectNumbers(0, 1);
   });
 
+  test.for([-1, 1])('with a clock that is %d day wrong: stored times are right to a second, in order', async (days) => {
+    const tab = await visit(`/clock/${days}`, {
+      before: `<script>const rightNow = Date.now; Date.now = () => rightNow() + ${days * 86_400_000};</script>`,
+    });
+    const start = Date.now();
+    shop.gate.delayNext(500);
+    await tab.run(() => {
+      tracker.log(1, { line: 0, nth: 0 });
+      setTimeout(() => tracker.log(1, { line: 0, nth: 1 }), 100);
+    });
+    await expectNumbers(0, 1);
+    const { event } = await account.api.getEvent({ order: 'asc' });
+    for (const { eventTime, eventTimeReplaced } of event) {
+      expect(eventTimeReplaced).toBeUndefined();
+      expect(Date.parse(eventTime)).toBeGreaterThan(start - 1_000);
+      expect(Date.parse(eventTime)).toBeLessThan(start + 2_000);
+    }
+  });
+
   test('with attributes and fields that throw, or are no text', async () => {
     const tab = await visit('/odd');
     await tab.run(() => {
