@@ -67,10 +67,9 @@ const serveBad = async (bytes: Buffer, main?: string): Promise<Found> => {
   writeFileSync(path, bytes);
   try {
     const served = await startServed(path, await freePort(), { main });
-    // What holds no account of ours any more, though it held one, was begun afresh.
     const held = await readEverything(served.url, token).catch((error: Error) => error);
     await stopServed(served);
-    const afresh = held instanceof Error ? held.message.includes('401') && isEmpty(path) : held.length === 0;
+    const afresh = isAfresh(bytes, path);
     if (held instanceof Error) return { outcome: 'refused when asked', afresh };
     const whole = held.length === known.size && held.every((key) => known.has(key));
     return { outcome: whole ? 'served whole' : 'served changed', afresh };
@@ -86,6 +85,16 @@ const serveBad = async (bytes: Buffer, main?: string): Promise<Found> => {
   } finally {
     rmSync(home, { recursive: true });
   }
+};
+
+/** What held events of ours holds none of them any more; what held none is a database now, with nothing in it. */
+const isAfresh = (before: Buffer, path: string): boolean => {
+  const events = [...known]
+    .map((key) => key.slice(key.indexOf(' ') + 1))
+    .filter((eventUUID) => before.includes(eventUUID));
+  if (events.length === 0) return isEmpty(path);
+  const after = readFileSync(path);
+  return !events.some((eventUUID) => after.includes(eventUUID));
 };
 
 /** Has neither events nor tokens. */
