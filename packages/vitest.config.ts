@@ -1,7 +1,17 @@
 import { defineConfig } from 'vitest/config';
 
-/** In Chromium, Firefox and WebKit, each of which wants a machine for itself. */
+/** What a server must survive: some of it measures memory and disks. */
+const faults = ['packages/server/test/faults/**/*.test.ts'];
+/** In Chromium, Firefox and WebKit. */
 const inEngines = ['packages/tracker/test/{engines,in-engines}/**/*.test.ts'];
+
+/** One file after the other, when all before it is done: each wants the machine for itself. */
+const alone = (groupOrder: number) => ({
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  fileParallelism: false,
+  sequence: { groupOrder },
+});
 
 export default defineConfig({
   test: {
@@ -13,23 +23,13 @@ export default defineConfig({
         test: {
           name: 'all',
           include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
-          exclude: inEngines,
+          exclude: [...faults, ...inEngines],
           testTimeout: 30_000,
           hookTimeout: 30_000,
         },
       },
-      {
-        extends: true,
-        test: {
-          name: 'in engines',
-          include: inEngines,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
-          // One file after the other, when all else is done.
-          fileParallelism: false,
-          sequence: { groupOrder: 1 },
-        },
-      },
+      { extends: true, test: { name: 'faults', include: faults, ...alone(1) } },
+      { extends: true, test: { name: 'in engines', include: inEngines, ...alone(2) } },
     ],
   },
 });
