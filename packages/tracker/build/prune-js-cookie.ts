@@ -1,6 +1,6 @@
 /**
  * js-cookie without what no call of ours needs. Its calls are all in `src/cookie.ts`: `get` of one name, and `set` with a new
- * object of attributes, of which `expires` is a number. Neither name nor value has anything to escape. What is left is
+ * object of attributes, all of them text. Neither name nor value has anything to escape. What is left is
  * js-cookie's own text. Another version of it that reads otherwise fails the build, and not a page.
  */
 import { readFile } from 'node:fs/promises';

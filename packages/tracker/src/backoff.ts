@@ -4,4 +4,4 @@
  */
 export const retryMilliseconds = (failures: number, retryAfterSeconds: number | undefined): number =>
   // setTimeout takes 31 bits of milliseconds, and fires at once when there are more.
-  Math.min(3e5, 500 * 2 ** failures) * Math.random() + (Math.min(retryAfterSeconds as number, 1e6) * 1e3 || 0);
+  Math.min(3e5, 500 * 2 ** failures) * Math.random() + (1e3 * Math.min(retryAfterSeconds as number, 1e6) || 0);

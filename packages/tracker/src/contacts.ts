@@ -39,4 +39,4 @@ export const toContactRecord = (fields: unknown, requestUUID: string): StoredRec
 };
 
 /** Whether there is a contact's record in this line, or in one of these: it ends in a text, an event in an array. */
-export const isContactRecord = (lines: string): boolean => /"}$/m.test(lines);
+export const isContactRecord = (lines: string): boolean => /"}(\n|$)/.test(lines);

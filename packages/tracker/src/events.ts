@@ -6,7 +6,7 @@ import { droppedCount, type StoredRecord } from './queue.ts';
 /** What `beforeSend` is given, and may change. */
 export type LoggedEvent = { eventID: number | string; attrs?: Attributes | undefined };
 
-/** An event as it goes into logEvents, without its user: see `claimQueued`. Throws when the eventID is none. */
+/** An event as it goes into logEvents, without its user: see `becomeUser`. Throws when the eventID is none. */
 export const toEventRecord = ({ eventID, attrs }: LoggedEvent, eventUUID: string): StoredRecord => {
   // An integer from 1 to 2^31−1, which is what `| 0` leaves as it is, or its text.
   const id = (eventID as number) | 0;

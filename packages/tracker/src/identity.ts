@@ -41,12 +41,19 @@ const becomeUser = (userUUID: string): void => {
 /**
  * This browser's userUUID: made when there is none, its cookie renewed once a page. Called by the one tab that sends,
  * so that two tabs opened at once in a new browser don't make two. It differs from the one written when another tab or
- * subdomain has reset it.
+ * subdomain has reset it, and is undefined when all was removed elsewhere: a page in the back-forward cache doesn't hear
+ * that consent was taken back.
  */
-export const currentUser = (): string => {
-  const userUUID = [readCookie(), stored[copyKey], nanoid(userUUIDLength)].find(isUserUUID) as string;
-  if (written !== userUUID) becomeUser(userUUID);
+export const currentUser = (): string | undefined => {
+  const userUUID = [readCookie(), stored[copyKey], written ? '' : nanoid(userUUIDLength)].find(isUserUUID);
+  if (userUUID && written !== userUUID) becomeUser(userUUID);
   return userUUID;
+};
+
+/** Removes the cookie; the storage is the caller's to erase. Only then may this page make another user. */
+export const forgetUser = (): void => {
+  written = '';
+  writeCookie('');
 };
 
 /** Gives this browser a new userUUID. */

@@ -12,7 +12,7 @@ import { demand } from './guard.ts';
 export const toJSONText = (value: unknown, length?: number): string => {
   const text = (value as Date).toISOString ? (value as Date).toISOString() : value;
   // Neither an object nor a function; a symbol throws below.
-  demand(Object(text) !== text, 'not text');
+  demand(Object(text) !== text, 'no text');
   return `"${`${text}`
     .slice(0, length)
     .replace(/\0/g, '')

@@ -37,7 +37,7 @@ export const queuedKeys = (token: string): string[] => {
       characters += (stored[key] as string).length;
       if (index < recordsAtMost && characters < charactersAtMost && timeOf(key.slice(10)) > Date.now() - days * 864e5)
         return key.endsWith(token);
-      note('no room', key);
+      note('full', key);
       delete stored[key];
       countDropped();
       return false;

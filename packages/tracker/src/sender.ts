@@ -37,11 +37,11 @@ export const createSender = (
    */
   const bytesTogether = 30_000;
   const keepaliveBytes = 30_000 * 2;
-  const patienceMilliseconds = 30_000;
   // In flight, or answered: should the storage refuse to forget a record, this page still doesn't send it again.
   const taken: Record<string, boolean> = {};
   let isBusy: unknown;
   let failures = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
   /**
    * Sends the next records that can travel together, and then the next: events for which there is room, or one
@@ -85,8 +85,6 @@ export const createSender = (
               : `"cookieDomain":"${cookieDomain}","sentTime":${timeOf(createEventUUID())},"event":[${records}]}`
           }`,
           keepalive: bytes < keepaliveBytes,
-          // biome-ignore lint/complexity/useOptionalChain: lowered to ES2018, it is twice as long
-          signal: AbortSignal.timeout && AbortSignal.timeout(patienceMilliseconds),
         },
       );
       if (isLeaving) sendNow(isLeaving);
@@ -109,8 +107,11 @@ export const createSender = (
     }
     for (const key of again) taken[key] = false;
     isBusy = true;
-    if (again[0]) setTimeout(retry, retryMilliseconds(++failures, retryAfterSeconds));
-    else {
+    if (again[0]) {
+      // One at a time: a page that is left sends several requests, and may come back.
+      clearTimeout(timer);
+      timer = setTimeout(retry, retryMilliseconds(++failures, retryAfterSeconds));
+    } else {
       failures = 0;
       return sendNext();
     }
@@ -136,12 +137,12 @@ export const createSender = (
       // A page that was left goes on without a lock, should it come back: Firefox leaves the lock to pages in the
       // back-forward cache, where they can't give it away (Web Locks 2.1).
       await ((leaving || navigator.locks) as LockManager).request(`firsthand:${token}`, () =>
-        Promise.race([sendNext(), isLeft]),
+        Promise.race([isLeft, sendNext()]),
       );
     } catch {
       // Locks are missing on plain http and in old Safari, and refused in sandboxed frames: then every tab sends, and
       // repeats are for the service to recognise.
-      sendNow(leaving);
+      sendNow();
     }
   };
 

@@ -1,11 +1,10 @@
 import type { Attributes } from './attributes.ts';
 import { isConsentRemembered } from './consent.ts';
 import { type ContactFields, type ContactResult, type TrackerError, toContactRecord } from './contacts.ts';
-import { writeCookie } from './cookie.ts';
 import { type LoggedEvent, toEventRecord } from './events.ts';
 import { createEventUUID, timeOf } from './eventUUID.ts';
 import { demand, guard } from './guard.ts';
-import { copyKey, resetUser } from './identity.ts';
+import { copyKey, forgetUser, resetUser } from './identity.ts';
 import { note, setDebug } from './note.ts';
 import { countDropped, queuedKeys, type StoredRecord } from './queue.ts';
 import { createSender, type Expected } from './sender.ts';
@@ -58,7 +57,7 @@ export const startTracker = (tracker: Partial<Tracker>, url: string, options: Ta
 
   const consent = (isGiven: boolean): void => {
     if (!isGiven) {
-      writeCookie('');
+      forgetUser();
       eraseStored();
     } else if (!isAllowed) openStored();
     isAllowed = isGiven;
