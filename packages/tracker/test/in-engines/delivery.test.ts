@@ -197,8 +197,8 @@ describeEngines('delivery', (engine) => {
   test('the server is killed in the middle of a request, before and after it has kept it', {
     timeout,
   }, async (context) => {
-    // Tabs of one site send one at a time; those of several sites at once.
-    const perRound = Math.min(8, Math.ceil(times / 2));
+    // Tabs of one site send one at a time; those of several sites at once, up to the six connections that a browser opens.
+    const perRound = Math.min(4, Math.ceil(times / 2));
     const sites = await Promise.all(
       Array.from({ length: perRound }, async (_, line) => {
         const own = await shop.service.createAccount();
