@@ -21,8 +21,9 @@ export type Verdict = Partial<ContactResult> & {
 export type Expected = Record<string, (verdict: Verdict) => void>;
 
 /**
- * Answers the function that soon sends what is queued, unless that is under way or a retry is due later. `base` is the
- * service's REST root, ending in a slash. Without consent, `isAllowed`, nothing is sent, and nobody becomes a user.
+ * Answers the function that soon sends what is queued, unless that is under way or a retry is due later. `base` lies
+ * in the service's REST root, as `tracker.js` does, or is the root with a slash at its end. Without consent, `isAllowed`,
+ * nothing is sent, and nobody becomes a user.
  */
 export const createSender = (
   base: string,
@@ -124,7 +125,8 @@ export const createSender = (
     // Older Safari fires no visibilitychange when a link is followed. pagehide is fired on window only.
     addEventListener('pagehide', (event) => {
       leaving = event;
-      resolve(sendNow(event));
+      sendNow(event);
+      resolve(event);
     });
   });
 

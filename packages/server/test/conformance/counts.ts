@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { CountQuery, StoredEvent } from '../../src/store/store.ts';
 import { day, hour, laptop, phone, quarter } from '../fixtures/store.ts';
 import { eventIDs, live, pastArbitrary } from '../fixtures/world.ts';
@@ -120,6 +120,24 @@ export const describeCounts = (newSite: NewSite): void => {
         { eventID: 9, eventName: '9', count: 1, firstTime: time, lastTime: time },
         { eventID: 10, eventName: 'Bought', count: 3, firstTime: time - day, lastTime: time + 2 * day },
       ]);
+    });
+
+    test('says when the first and the last event happened of those that are left', async () => {
+      const { store, account, server, erase, time } = await newSite();
+      const { contactUUID } = await server.createContact();
+      const erased = { userUUID: null, contactUUID };
+      await server.log(
+        { ...erased, eventTime: time },
+        { userUUID: phone, eventTime: time + 2 },
+        { userUUID: phone, eventTime: time + 1 },
+        { ...erased, eventTime: time + 3 },
+      );
+      await vi.waitUntil(async () => (await erase(contactUUID)).complete, { timeout: 10_000, interval: 5 });
+      expect(await store.getEventDefinitions(account)).toMatchObject([
+        { count: 2, firstTime: time + 1, lastTime: time + 2 },
+      ]);
+      await server.log({ userUUID: phone, eventTime: time + 3 });
+      expect(await store.getEventDefinitions(account)).toMatchObject([{ firstTime: time + 1, lastTime: time + 3 }]);
     });
   });
 };

@@ -8,6 +8,13 @@ import { quarterMilliseconds } from './totals.ts';
 
 const rowsPerStep = 20_000;
 
+interface Quarter {
+  readonly quarter: number;
+  readonly count: number;
+  readonly firstTime: number;
+  readonly lastTime: number;
+}
+
 export const createCounter = (db: Connection) => {
   const catalogues = createCatalogueReader(db);
   const daysOf = createDayReader(db);
@@ -23,9 +30,15 @@ export const createCounter = (db: Connection) => {
       ON total.account = ? AND total.eventID = ?
       AND total.quarter >= (span.value ->> 0) AND total.quarter < (span.value ->> 1)
     GROUP BY span.key`);
-  const definition = db.prepare<[number, number], { count: number; firstTime: number; lastTime: number }>(`
-    SELECT sum(count) AS count, min(firstTime) AS firstTime, max(lastTime) AS lastTime
-    FROM event_total WHERE account = ? AND eventID = ?`);
+  const countOf = db
+    .prepare<[number, number], number | null>('SELECT sum(count) FROM event_total WHERE account = ? AND eventID = ?')
+    .pluck();
+  const outermost = (direction: 'ASC' | 'DESC') =>
+    db.prepare<[number, number], Quarter>(`
+      SELECT quarter, count, firstTime, lastTime FROM event_total
+      WHERE account = ? AND eventID = ? ORDER BY quarter ${direction} LIMIT 1`);
+  const firstQuarter = outermost('ASC');
+  const lastQuarter = outermost('DESC');
   const visits = (index: string, where: string) =>
     db.prepare<number[], { sequence: number; eventTime: number; user: number | null; contact: number | null }>(`
       SELECT sequence, eventTime, user, contact FROM event INDEXED BY ${index}
@@ -46,6 +59,34 @@ export const createCounter = (db: Connection) => {
       return at;
     };
   };
+
+  /**
+   * When the first and last events of a kind in a quarter happened. Those that were are gone when the total says a time
+   * outside of it: then the events are looked at, until as many as it counts are seen.
+   */
+  function* timesIn(account: number, eventID: number, total: Quarter): Steps<Pick<Quarter, 'firstTime' | 'lastTime'>> {
+    const from = total.quarter * quarterMilliseconds;
+    const to = from + quarterMilliseconds;
+    if (total.firstTime >= from && total.lastTime < to) return total;
+    let seen = 0;
+    let firstTime = Infinity;
+    let lastTime = -Infinity;
+    for (const { firstSequence, lastSequence } of daysOf({ account, from, to, after: 0, through: Infinity })) {
+      for (let after = firstSequence - 1; after < lastSequence && seen < total.count; ) {
+        const rows = visitsOfKind.all(account, eventID, after, lastSequence);
+        for (const { eventTime } of rows) {
+          if (eventTime < from || eventTime >= to) continue;
+          seen += 1;
+          firstTime = Math.min(firstTime, eventTime);
+          lastTime = Math.max(lastTime, eventTime);
+        }
+        after = rows.length < rowsPerStep ? lastSequence : (rows.at(-1)?.sequence as number);
+        yield;
+      }
+    }
+    // All of them may have been deleted between two steps.
+    return seen > 0 ? { firstTime, lastTime } : { firstTime: from, lastTime: to - 1 };
+  }
 
   return {
     *countEvents({ account, eventID, edges, users }: CountQuery): Steps<CountBucket[]> {
@@ -84,8 +125,14 @@ export const createCounter = (db: Connection) => {
     *getEventDefinitions(account: number): Steps<EventDefinition[]> {
       const definitions: EventDefinition[] = [];
       for (const { id, name } of catalogues.list(account, 'event')) {
-        const found = definition.get(account, Number(id));
-        if (found?.count) definitions.push({ eventID: Number(id), eventName: name, ...found });
+        const eventID = Number(id);
+        const count = countOf.get(account, eventID);
+        if (count) {
+          const [first, last] = [firstQuarter, lastQuarter].map((quarter) => quarter.get(account, eventID) as Quarter);
+          const { firstTime } = yield* timesIn(account, eventID, first as Quarter);
+          const { lastTime } = yield* timesIn(account, eventID, last as Quarter);
+          definitions.push({ eventID, eventName: name, count, firstTime, lastTime });
+        }
         yield;
       }
       return definitions;

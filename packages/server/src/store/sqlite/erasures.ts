@@ -6,23 +6,14 @@ import type { Connection } from './connection.ts';
 import { type ContactRow, claimName, handleName } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
 import { createMergeReader } from './merges.ts';
-import { createOldEvents } from './old-events.ts';
+import { createOldEvents, type OldEvent } from './old-events.ts';
 import type { Position } from './position.ts';
 import type { PersonNames, RefusedWriter } from './refused-requests.ts';
 import type { Repeats } from './repeats.ts';
 import { createStatementReader } from './statements.ts';
 import type { Totals } from './totals.ts';
 
-interface DeletedEvent {
-  readonly sequence: number;
-  readonly day: number;
-  readonly account: number;
-  readonly user: number | null;
-  readonly contact: number | null;
-  readonly eventID: number;
-  readonly eventUUID: string;
-  readonly eventTime: number;
-}
+type DeletedEvent = Omit<OldEvent, 'receivedTime'>;
 
 export interface ErasureParts {
   readonly position: Position;

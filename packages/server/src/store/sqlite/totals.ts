@@ -31,7 +31,10 @@ export interface Totals extends Pending {
   flush(): void;
   /** Counts an event that was inserted; sequences come in ascending order. */
   add(event: CountedEvent): void;
-  /** Takes an event that was deleted out of the counts. The first and last times stay, within their quarter and day. */
+  /**
+   * Takes an event that was deleted out of the counts. Where it was a quarter's first or last, the next one isn't looked
+   * for: what stands there then lies outside of the quarter. Those of a day stay.
+   */
   remove(event: CountedEvent): void;
 }
 
@@ -47,9 +50,12 @@ export const createTotals = (db: Connection): Totals => {
     ON CONFLICT (account, day) DO UPDATE
     SET count = count + @count, lastSequence = max(lastSequence, @lastSequence),
         firstTime = min(firstTime, @firstTime), lastTime = max(lastTime, @lastTime)`);
-  const removeTotal = db.prepare(
-    'UPDATE event_total SET count = count - 1 WHERE account = ? AND eventID = ? AND quarter = ?',
-  );
+  const removeTotal = db.prepare(`
+    UPDATE event_total
+    SET count = count - 1,
+        firstTime = iif(firstTime = @eventTime, quarter * ${quarterMilliseconds} - 1, firstTime),
+        lastTime = iif(lastTime = @eventTime, (quarter + 1) * ${quarterMilliseconds}, lastTime)
+    WHERE account = @account AND eventID = @eventID AND quarter = @quarter`);
   const removeDay = db.prepare('UPDATE account_day SET count = count - 1 WHERE account = ? AND day = ?');
   const dropTotal = db.prepare(
     'DELETE FROM event_total WHERE account = ? AND eventID = ? AND quarter = ? AND count <= 0',
@@ -95,7 +101,7 @@ export const createTotals = (db: Connection): Totals => {
     remove({ account, day, eventID, eventTime }) {
       flush();
       const quarter = Math.floor(eventTime / quarterMilliseconds);
-      removeTotal.run(account, eventID, quarter);
+      removeTotal.run({ account, eventID, eventTime, quarter });
       dropTotal.run(account, eventID, quarter);
       removeDay.run(account, day);
       dropDay.run(account, day);
