@@ -14,7 +14,7 @@ type EarlyCall = [
 type Stub = EarlyCall[] & Partial<Tracker>;
 
 /** Starts the page's tracker, now or when a page that is only rendered ahead is shown: it may never be seen. */
-export const startInPage = guard((then?: (tracker: Tracker, options: DOMStringMap) => void): void => {
+export const startInPage = (then?: (tracker: Tracker, options: DOMStringMap) => void): void => {
   const script = document.currentScript as HTMLScriptElement;
   const start = guard((): void => {
     const page = window as { tracker?: Stub };
@@ -32,4 +32,4 @@ export const startInPage = guard((then?: (tracker: Tracker, options: DOMStringMa
   if ((document as { prerendering?: boolean }).prerendering) document.addEventListener('prerenderingchange', start);
   // In a task of its own: evaluating a script holds up the page's parser.
   else setTimeout(start);
-});
+};

@@ -1,10 +1,11 @@
 import type { Attributes } from './attributes.ts';
 import { isConsentRemembered } from './consent.ts';
 import { type ContactFields, type ContactResult, type TrackerError, toContactRecord } from './contacts.ts';
+import { readCookie } from './cookie.ts';
 import { type LoggedEvent, toEventRecord } from './events.ts';
 import { createEventUUID, timeOf } from './eventUUID.ts';
 import { demand, guard } from './guard.ts';
-import { copyKey, forgetUser, resetUser } from './identity.ts';
+import { copyKey, currentUser, forgetUser, resetUser } from './identity.ts';
 import { note, setDebug } from './note.ts';
 import { countDropped, queuedKeys, type StoredRecord } from './queue.ts';
 import { createSender, type Expected } from './sender.ts';
@@ -61,11 +62,14 @@ export const startTracker = (tracker: Partial<Tracker>, url: string, options: Ta
       eraseStored();
     } else if (!isAllowed) openStored();
     isAllowed = isGiven;
+    // Before this page logs anything: what is waiting is that of the user before, should another subdomain have reset it.
+    if (readCookie()) currentUser();
     send();
   };
 
   const keep = (eventUUID: string, record: StoredRecord): string => {
     demand(isAllowed || options.consent !== 'drop', 'no consent');
+    demand(record.length < 2e5, 'too large');
     const key = `firsthand:${eventUUID}${token}`;
     writeStored(key, record);
     queuedKeys('');

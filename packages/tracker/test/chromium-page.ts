@@ -23,12 +23,19 @@ export let recorder: Recorder;
 export let site: string;
 export let service: string;
 export let consoleTexts: string[];
+/** What the console was given: an argument for each part of a message. */
+export let consoleArguments: Promise<unknown[]>[];
 let pageErrors: unknown[];
 
 const openContext = async (): Promise<BrowserContext> => {
   const made = await browser.newContext();
   made.on('weberror', (error) => pageErrors.push(error.error()));
-  made.on('console', (message) => consoleTexts.push(message.text()));
+  made.on('console', (message) => {
+    consoleTexts.push(message.text());
+    // In a page that is gone, there is nothing to read any more.
+    const values = Promise.all(message.args().map((argument) => argument.jsonValue()));
+    consoleArguments.push(values.catch(() => []));
+  });
   return made;
 };
 
@@ -90,6 +97,7 @@ export const describeInChromium = (topic: string, tests: () => void): void => {
     beforeEach(async () => {
       pageErrors = [];
       consoleTexts = [];
+      consoleArguments = [];
       recorder = await openRecorder(folder);
       site = `http://localhost:${recorder.port}`;
       service = `http://127.0.0.1:${recorder.port}`;

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import type { Cookie } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { Tracker } from '../src/index.ts';
-import { context, describeInChromium, folder, openPage, publish, recorder, soon } from './chromium-page.ts';
+import { context, describeInChromium, folder, logAll, openPage, publish, recorder, soon } from './chromium-page.ts';
 import { fillSnippet } from './recorder.ts';
 
 declare const tracker: Tracker;
@@ -151,5 +152,21 @@ describeInChromium('the tracker in Chromium: identity', () => {
     expect(new Set(users.values()).size).toBe(4);
     expect(users.get(4)).toBe(users.get(3));
     expect((await context.cookies(url))[0]?.value).toBe(users.get(5));
+  });
+
+  test('after a reset on another subdomain, the next page logs for the new user, and what waits is the old one’s', async () => {
+    recorder.answer = () => ({ status: 503 });
+    const page = await openPage(publish('/'));
+    await logAll(page, [1]);
+    await soon(() => expect(recorder.received.length).toBeGreaterThan(0));
+    const [cookie] = await context.cookies();
+    await page.close();
+    const value = 'the-new-user-of-this-browser';
+    await context.addCookies([{ ...(cookie as Cookie), value }]);
+    recorder.received.length = 0;
+    recorder.answer = () => undefined;
+    await openPage(publish('/', { after: '<script>tracker.log(2)</script>' }));
+    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+    expect(recorder.events().map(({ user }) => user)).toEqual([cookie?.value, value]);
   });
 });

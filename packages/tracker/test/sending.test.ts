@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { Tracker } from '../src/index.ts';
 import {
+  consoleArguments,
   consoleTexts,
   context,
   describeInChromium,
@@ -78,7 +79,28 @@ describeInChromium('the tracker in Chromium: sending', () => {
     await soon(() => expect(recorder.received).toHaveLength(2));
     await soon(async () => expect(await queuedIn(page)).toBe(0));
     expect(recorder.events().map(({ eventID }) => eventID)).toEqual([1, 11, 21, 11]);
-    expect(consoleTexts.some((text) => text.startsWith('firsthand: {status: 200'))).toBe(true);
+    expect(await Promise.all(consoleArguments)).toContainEqual([
+      'firsthand:',
+      expect.objectContaining({
+        event: expect.arrayContaining([
+          expect.objectContaining({ error: expect.objectContaining({ message: 'too low' }) }),
+        ]),
+      }),
+    ]);
+  });
+
+  test('drops what is too large to be kept beside others', async () => {
+    recorder.answer = () => ({ status: 503 });
+    const page = await openPage(publish('/'));
+    const reason = await page.evaluate(() => {
+      tracker.log(1);
+      const large = { contactEmailaddress: 'a@b.example', contactProfileID: 'x'.repeat(300_000) };
+      const said = tracker.createContact(large).catch((error) => error.message);
+      tracker.log(2);
+      return said;
+    });
+    expect(reason).toBe('too large');
+    expect(await queuedIn(page)).toBe(2);
   });
 
   test('finds the one record for which a whole request is refused', async () => {
