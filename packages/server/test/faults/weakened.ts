@@ -72,7 +72,7 @@ export const withoutBound: readonly Change[] = [
   { file: 'http/admission.ts', from: 'mostHeldBytes = 8 * 1024 * 1024', to: 'mostHeldBytes = Infinity' },
   {
     file: 'store/sqlite/write-queue.ts',
-    from: 'mostWaitingBytes = 32 * 1024 * 1024',
+    from: 'mostWaitingBytes = 8 * 1024 * 1024',
     to: 'mostWaitingBytes = Infinity',
   },
 ];

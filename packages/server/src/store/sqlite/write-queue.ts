@@ -4,7 +4,7 @@ import type { Call } from './calls.ts';
 import type { Thread } from './thread.ts';
 
 /** What may wait for a commit, about. Beyond it the answer is 503, so that memory stays bounded on the slowest disk. */
-export const mostWaitingBytes = 32 * 1024 * 1024;
+export const mostWaitingBytes = 8 * 1024 * 1024;
 
 /** Commits under way: one that syncs, and one that is ready when it has, so that the thread never waits for this one. */
 const mostUnderWay = 2;
