@@ -113,14 +113,18 @@ describeEngines('delivery', (engine) => {
 
   test('log in pagehide, before and after the tracker hears of it', { timeout }, async (context) => {
     session = await engine.launch();
+    const staying = await session.openTab(`${shop.site.url}/elsewhere`);
     await leaveEachTime(context, async (nth) => {
-      const tab = await visit();
+      const closes = engine.hearsClosing && nth % 4 < 2;
+      const tab = closes ? await session.openTab(page) : staying;
+      if (!closes) await tab.goto(page);
+      await ready(tab);
       await tab.run((nth) => {
         const log = () => tracker.log(1, { line: 0, nth });
         if (nth % 2) addEventListener('pagehide', log);
         else Object.assign(window, { onLeave: log });
       }, nth);
-      if (engine.hearsClosing && nth % 4 < 2) await tab.close();
+      if (closes) await tab.close();
       else await tab.goto(`${shop.site.url}/elsewhere`);
     });
   });
