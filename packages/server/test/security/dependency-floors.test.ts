@@ -1,0 +1,61 @@
+/** What is installed is not older than the versions in which known weaknesses were mended. */
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { describe, expect, it, test } from 'vitest';
+
+const packages = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** The version of a package that one of our workspaces loads: what stands nearest above it, as Node looks for it. */
+const installedVersion = (workspace: string, name: string): string => {
+  for (let folder = join(packages, workspace); ; folder = dirname(folder)) {
+    const manifest = join(folder, 'node_modules', name, 'package.json');
+    if (existsSync(manifest)) return JSON.parse(readFileSync(manifest, 'utf8')).version;
+    if (folder === dirname(folder)) throw new Error(`${name} is not installed for ${workspace}`);
+  }
+};
+
+const numbersOf = (version: string): number[] => {
+  const [, ...numbers] = /^(\d+)\.(\d+)\.(\d+)$/.exec(version) ?? [];
+  // A prerelease comes before its version, and nobody should have one.
+  if (numbers.length === 0) throw new Error(`${version} is no plain version`);
+  return numbers.map(Number);
+};
+
+const isAtLeast = (version: string, floor: string): boolean => {
+  const [ours, least] = [numbersOf(version), numbersOf(floor)];
+  const at = ours.findIndex((number, index) => number !== least[index]);
+  return at < 0 || (ours[at] as number) > (least[at] as number);
+};
+
+describe('what is loaded is new enough', () => {
+  test.each([
+    ['server', 'hono', '4.12.34', undefined],
+    ['server', '@hono/node-server', '2.0.10', undefined],
+    ['server', 'better-sqlite3', '12.8.0', '13.0.0'],
+    ['server', 'nanoid', '5.1.15', undefined],
+    ['tracker', 'nanoid', '5.1.15', undefined],
+    ['tracker', 'js-cookie', '3.0.7', undefined],
+  ])('for the %s, %s is %s or later', (workspace, name, floor, ceiling) => {
+    const version = installedVersion(workspace, name);
+    expect(isAtLeast(version, floor), `${name} ${version}`).toBe(true);
+    if (ceiling !== undefined) expect(isAtLeast(version, ceiling), `${name} ${version}`).toBe(false);
+  });
+
+  test('SQLite itself is 3.51.3 or later', () => {
+    const db = new Database(':memory:');
+    const version = db.prepare<[], string>('SELECT sqlite_version()').pluck().get() as string;
+    db.close();
+    expect(isAtLeast(version, '3.51.3'), version).toBe(true);
+  });
+});
+
+it('an older version would be seen', () => {
+  expect(isAtLeast('4.12.33', '4.12.34')).toBe(false);
+  expect(isAtLeast('4.9.99', '4.12.34')).toBe(false);
+  expect(isAtLeast('3.99.99', '4.12.34')).toBe(false);
+  expect(isAtLeast('4.12.34', '4.12.34')).toBe(true);
+  expect(isAtLeast('5.0.0', '4.12.34')).toBe(true);
+  expect(() => isAtLeast('4.12.35-beta.1', '4.12.34')).toThrow();
+});
