@@ -50,7 +50,7 @@ export const readText = async (response: Response, silenceMilliseconds = 60): Pr
   for (;;) {
     let timer: NodeJS.Timeout | undefined;
     const silence = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, silenceMilliseconds);
+      timer = setTimeout(() => resolve(undefined), silenceMilliseconds);
     });
     const next = await Promise.race([reader.read(), silence]);
     clearTimeout(timer);
