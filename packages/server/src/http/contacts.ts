@@ -5,8 +5,9 @@ import { contactChanges, contactValues } from '../ingest/contact-change.ts';
 import { isProof } from '../ingest/proof.ts';
 import { Refusal } from '../refusal.ts';
 import type { ClaimDetail, ContactDetail, ContactRecord, LinkDetail, NamedContact, Store } from '../store/store.ts';
-import { type AnsweringAll, accountOf, askerOf, type Caller, toldTimeOf } from './caller.ts';
+import { type Answering, type AnsweringAll, accountOf, askerOf, type Caller, toldTimeOf } from './caller.ts';
 import { parseCursor, toCursor } from './cursor.ts';
+import { answerEvenly } from './even-answers.ts';
 import { eventAnswer } from './events.ts';
 import { isoTime } from './iso-time.ts';
 
@@ -96,24 +97,30 @@ export const createContacts = (
     });
   };
 
+  const createContact: Answering<'createContact'> = async (input, caller) => {
+    const asker = askerOf(caller);
+    const { userUUID, contactProof } = input;
+    const address = addressOf(input.contactEmailaddress);
+    return store.createContact({
+      ...asker,
+      userUUID,
+      address,
+      ...contactValues(input),
+      verified:
+        !asker.browser ||
+        (contactProof !== undefined && (await isVouchedFor(contactProof, { address, userUUID }, caller))),
+      requestUUID: input.requestUUID ?? null,
+      newContactUUID: nanoid(),
+      newHandle: nanoid(),
+      time: caller.time,
+    });
+  };
+
   return {
-    createContact: async (input, caller) => {
-      const asker = askerOf(caller);
-      const { userUUID, contactProof } = input;
-      const address = addressOf(input.contactEmailaddress);
-      return store.createContact({
-        ...asker,
-        userUUID,
-        address,
-        ...contactValues(input),
-        verified:
-          !asker.browser ||
-          (contactProof !== undefined && (await isVouchedFor(contactProof, { address, userUUID }, caller))),
-        requestUUID: input.requestUUID ?? null,
-        newContactUUID: nanoid(),
-        newHandle: nanoid(),
-        time: caller.time,
-      });
+    // A page must not learn from the time that it takes whether an address is known.
+    createContact: (input, caller) => {
+      const answer = createContact(input, caller);
+      return caller.access.kind === 'browser' ? answerEvenly(answer) : answer;
     },
 
     getContact: async ({ contactUUID, include = [] }, caller) => {

@@ -1,0 +1,185 @@
+/** A browser token's createContact takes the same time for an address that is known as for one that is not. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answerEvenly } from '../../src/http/even-answers.ts';
+import type { Store } from '../../src/store/store.ts';
+import { createRandom, quantile, times } from '../faults/counts.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed } from '../faults/served.ts';
+import { type Change, changeServer } from '../faults/weakened.ts';
+import { newUserUUID } from '../fixtures/requests.ts';
+import { openScene } from '../fixtures/scene.ts';
+import { welch } from './welch.ts';
+
+const pairs = times({ quick: 50, full: 5_000 });
+const weakenedPairs = times({ quick: 0, full: 1_000 });
+const isFull = weakenedPairs > 0;
+/** Beyond this two lists differ, but for one time in a hundred. */
+const different = 2.58;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-timing-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const unlimited = ['token', 'address', 'user', 'createContactAddress', 'createContactUser']
+  .map((name) => `${name}=1000000/1000000`)
+  .join(',');
+
+/** Without steps of time, and with more to do for an address that is known. */
+const telling: readonly Change[] = [
+  { file: 'http/contacts.ts', from: 'answerEvenly(answer)', to: 'answer' },
+  {
+    file: 'store/sqlite/create-contact.ts',
+    from: 'const { row } = contacts.ensure({ ...request, verified: false });',
+    to: `const { row, existed } = contacts.ensure({ ...request, verified: false });
+      for (const until = performance.now() + 0.2; existed && performance.now() < until; );`,
+  },
+];
+
+/** Sends over one connection, one request after the other; answers microseconds. */
+const createSender = (url: string) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let count = 0;
+  const send = (contactEmailaddress: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      count += 1;
+      const userUUID = `visitor-${String(count).padStart(12, '0')}`;
+      const fields = { tokenUUID: browserToken, userUUID, contactEmailaddress, contactProfileID: 'customer' };
+      const body = JSON.stringify(fields);
+      const headers = { 'Content-Type': 'text/plain', 'Content-Length': body.length };
+      const started = performance.now();
+      request(`${url}/createContact`, { method: 'POST', agent, headers }, (response) => {
+        response.resume().on('end', () => {
+          if (response.statusCode === 200) resolve((performance.now() - started) * 1_000);
+          else reject(new Error(`answered ${response.statusCode}`));
+        });
+      })
+        .on('error', reject)
+        .end(body);
+    });
+  return { send, close: () => agent.destroy() };
+};
+
+interface Timed {
+  readonly known: readonly number[];
+  readonly unknown: readonly number[];
+  readonly t: number;
+}
+
+/** Times pairs of requests, one for each kind of address, in random order. The slowest tenth of all is left out. */
+const timePairs = async (name: string, count: number, main?: string): Promise<Timed> => {
+  const path = join(folder, `${name}.db`);
+  await makeAccount(path);
+  const served = await startServed(path, await freePort(), { main, env: { RATE_LIMIT: unlimited } });
+  const { send, close } = createSender(served.url);
+  const random = createRandom(17);
+  const known: number[] = [];
+  const unknown: number[] = [];
+  for (let made = 0; made < count; made++) await send(`known${made}@example.com`);
+  for (let sent = 0; sent < count; sent++) {
+    const both = [
+      async () => known.push(await send(`known${Math.floor(random() * count)}@example.com`)),
+      async () => unknown.push(await send(`nobody${sent}@example.com`)),
+    ];
+    if (random() < 0.5) both.reverse();
+    for (const each of both) await each();
+  }
+  close();
+  await stopServed(served);
+  const slowest = quantile([...known, ...unknown], 0.9);
+  const usual = (list: readonly number[]) => list.filter((time) => time < slowest);
+  return { known, unknown, t: welch(usual(known), usual(unknown)) };
+};
+
+const told = (what: string, { known, unknown, t }: Timed) =>
+  process.stdout.write(
+    `${what}: ${known.length} pairs, median ${quantile(known, 0.5).toFixed(0)} µs for a known address, ` +
+      `${quantile(unknown, 0.5).toFixed(0)} µs for an unknown one, t = ${t.toFixed(2)}\n`,
+  );
+
+it(`tells nothing by its time, over ${pairs} pairs`, { timeout: 600_000 }, async () => {
+  let timed = await timePairs('ours', pairs);
+  told('ours', timed);
+  if (!isFull) return;
+  // Once in a hundred times chance alone goes that far: what is no chance goes there again.
+  if (Math.abs(timed.t) >= different) {
+    timed = await timePairs('again', pairs);
+    told('ours, again', timed);
+  }
+  expect(Math.abs(timed.t)).toBeLessThan(different);
+});
+
+if (isFull) {
+  it('tells much when a server does more for known addresses', { timeout: 600_000 }, async () => {
+    const timed = await timePairs('telling', weakenedPairs, changeServer(folder, 'telling', telling));
+    told('telling', timed);
+    expect(timed.t).toBeGreaterThan(different);
+  });
+}
+
+describe('what is done', () => {
+  /** What the store is asked for a browser's createContact, random names left out, for either kind of address. */
+  const askedFor = async (weaken: (store: Store) => Store = (store) => store) => {
+    const asked: string[] = [];
+    const recording = (store: Store): Store =>
+      new Proxy(store, {
+        get: (target, name: keyof Store) => {
+          const call = target[name] as (...args: unknown[]) => unknown;
+          return (...args: unknown[]) => {
+            asked.push(`${name} ${JSON.stringify(args).replace(/"(?:newHandle|newContactUUID|time)":[^,}]*,?/g, '')}`);
+            return call(...args);
+          };
+        },
+      });
+    const scene = await openScene({ wrap: (store) => weaken(recording(store)) });
+    const { tokens, post } = scene;
+    const userUUID = newUserUUID();
+    const create = async (contactEmailaddress: string, by: 'browser' | 'server') => {
+      asked.length = 0;
+      const fields = { tokenUUID: tokens[by], userUUID, contactEmailaddress, contactProfileID: 'customer' };
+      expect((await post('/createContact', fields)).status).toBe(200);
+      return asked.map((call) => call.replaceAll(contactEmailaddress, 'address'));
+    };
+    await create('known@example.com', 'server');
+    // The first look at a token is a guess, and a guess counts.
+    await create('first@example.com', 'browser');
+    const both = [await create('known@example.com', 'browser'), await create('nobody@example.com', 'browser')];
+    await scene.close();
+    return both;
+  };
+
+  it('is the same calls of the store', async () => {
+    const [known, unknown] = await askedFor();
+    expect(known).toEqual(unknown);
+    expect(known?.map((call) => call.split(' ')[0])).toEqual(['findAccess', 'createContact']);
+  });
+
+  it('is seen to differ when it does', async () => {
+    const looking = (store: Store): Store => ({
+      ...store,
+      createContact: async (asked) => {
+        if (asked.address.startsWith('known')) await store.listAccounts();
+        return store.createContact(asked);
+      },
+    });
+    const [known, unknown] = await askedFor(looking);
+    expect(known).not.toEqual(unknown);
+  });
+
+  it('is answered at a step of time, whatever it takes', async () => {
+    const order: string[] = [];
+    const work = async (name: string, turns: number) => {
+      for (let turn = 0; turn < turns; turn++) await null;
+      order.push(`${name} done`);
+    };
+    const both = ['short', 'long'].map((name, index) =>
+      answerEvenly(work(name, index * 50)).then(() => order.push(`${name} answered`)),
+    );
+    await Promise.all(both);
+    expect(order).toEqual(['short done', 'long done', 'short answered', 'long answered']);
+  });
+});
