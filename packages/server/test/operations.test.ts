@@ -157,33 +157,6 @@ describe('every path', () => {
       expect(response.headers.get('allow')).toBe(response.status === 405 ? allow : null);
     }
   });
-
-  it.each(paths)('$path answers with the headers of every answer, refused or not', async ({ path }) => {
-    for (const method of ['GET', 'POST', 'PUT']) {
-      const { headers } = await scene.app.request(path, { method });
-      expect(headers.get('x-request-id')).toMatch(/^[\w-]{21}$/);
-      expect(headers.get('cache-control')).toBe('no-store');
-      expect(headers.get('x-content-type-options')).toBe('nosniff');
-      expect(headers.get('referrer-policy')).toBe('no-referrer');
-    }
-  });
-
-  it.each(paths)('$path lets pages read its answers: $openToPages', async ({ path, openToPages, allowed }) => {
-    const origin = 'https://shop.example';
-    const method = allowed.includes('POST') ? 'POST' : 'GET';
-    const asked = { Origin: origin, 'Access-Control-Request-Method': method };
-    const preflight = await scene.app.request(path, { method: 'OPTIONS', headers: asked });
-    const { tokens } = scene;
-    for (const token of ['', 'browser_unknown', tokens.browser, tokens.server]) {
-      const init = { method, headers: { Origin: origin, Authorization: `Bearer ${token}` } };
-      for (const { headers } of [preflight, await scene.app.request(path, init)]) {
-        expect(headers.get('access-control-allow-origin')).toBe(openToPages ? '*' : null);
-        expect(headers.get('access-control-expose-headers')).toBe(openToPages ? 'Retry-After, X-Request-Id' : null);
-        expect(headers.get('access-control-allow-credentials')).toBeNull();
-      }
-    }
-    expect(preflight.headers.get('access-control-allow-methods')).toBe(openToPages ? allowed.join(', ') : null);
-  });
 });
 
 describe('what is published', () => {
