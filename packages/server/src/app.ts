@@ -14,7 +14,7 @@ import { createLinks } from './http/links.ts';
 import { createOperationRoute, jsonReplies, type Reply } from './http/operation-route.ts';
 import { createLogEventReply } from './http/pixel.ts';
 import { createBrowserLimits, createRateLimit, type RateLimits } from './http/rate-limits.ts';
-import { createNotFound, createRouteServer, type Route } from './http/routes.ts';
+import { createFailed, createNotFound, createRouteServer, type Route } from './http/routes.ts';
 import { createStreamReply } from './http/stream.ts';
 import { createTokens } from './http/tokens.ts';
 import { trackerRoutes } from './http/tracker-script.ts';
@@ -85,5 +85,6 @@ export const createApp = ({
   add('/openapi.json', documentRoute(base));
   if (files.tracker !== undefined) for (const { path, route } of trackerRoutes(files.tracker)) add(path, route);
   app.notFound(createNotFound({ log, isStopping }));
+  app.onError(createFailed({ log, isStopping }));
   return app;
 };

@@ -1,14 +1,15 @@
 /** A running server: the store, the application on a socket, and what goes on beside them. */
 import { existsSync } from 'node:fs';
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { createAdaptorServer } from '@hono/node-server';
+import { getRequestListener } from '@hono/node-server';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import type { Demo } from './demo/demo.ts';
 import { followConnections } from './drain.ts';
 import { defaultRateLimits } from './http/rate-limits.ts';
+import { createFailed } from './http/routes.ts';
 import { createLog } from './log.ts';
 import { registerOperatorToken } from './operator-token.ts';
 import { startRetention } from './retention.ts';
@@ -118,7 +119,8 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     const demo = await demoPage?.openDemo({ store, log, isStopping: () => stopping });
     demo?.addTo(app, config.basePath);
 
-    const server = createAdaptorServer({ fetch: app.fetch, serverOptions }) as Server;
+    const errorHandler = createFailed({ log, isStopping: () => stopping });
+    const server = createServer(serverOptions, getRequestListener(app.fetch, { errorHandler }));
     const drain = followConnections(server);
     const failAlone = fail;
     fail = (error) => {

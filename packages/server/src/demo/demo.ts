@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { createLog } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import { openDemoAccount } from './account.ts';
+import { answerHeaders } from './answer-headers.ts';
 import { createPage } from './page.ts';
 import { createStream } from './stream.ts';
 
@@ -37,7 +38,8 @@ export const openDemo = async ({
       app.get(`${basePath}demo/`, page);
       app.get(`${basePath}demo/stream`, stream);
       const roots = new Set([basePath, basePath.replace(/(?<=.)\/$/, ''), `${basePath}demo`]);
-      for (const path of roots) app.get(path, (c) => c.redirect(`${basePath}demo/`));
+      const headers = { ...answerHeaders, Location: `${basePath}demo/` };
+      for (const path of roots) app.get(path, (c) => c.body(null, 302, headers));
     },
   };
 };

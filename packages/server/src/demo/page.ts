@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Handler } from 'hono';
+import { answerHeaders } from './answer-headers.ts';
 
 const template = new URL('./page.html', import.meta.url);
 const snippet = new URL('../../../tracker/dist/snippet.html', import.meta.url);
@@ -32,11 +33,9 @@ export const createPage = (browserToken: string): Handler => {
   return (c) => {
     const nonce = randomBytes(16).toString('base64url');
     return c.html(page.replaceAll('{nonce}', nonce), 200, {
+      ...answerHeaders,
       'Content-Security-Policy': policy(nonce),
-      'Cache-Control': 'no-store',
       'Cross-Origin-Opener-Policy': 'same-origin',
-      'Referrer-Policy': 'same-origin',
-      'X-Content-Type-Options': 'nosniff',
     });
   };
 };

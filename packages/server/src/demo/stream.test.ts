@@ -30,7 +30,7 @@ const setUp = (failsFrom: number) => {
   });
   const headers = { host: 'localhost', cookie: 'userUUID=a-browser-of-a-test' };
   const env = { incoming: { socket: { remoteAddress: '127.0.0.1' } } };
-  const ask = () => new Hono().get('/', stream).request('/', { headers }, env);
+  const ask = (method = 'GET') => new Hono().get('/', stream).request('/', { method, headers }, env);
   return { ask, commit: () => commit(), logged: () => logged };
 };
 
@@ -39,6 +39,14 @@ it('is refused while the store does not answer, as often as it is asked', async 
   for (let times = 0; times < 30; times++) expect((await ask()).status).toBe(500);
   expect(logged()).toMatch(/the demo's panel failed/);
   expect(logged()).not.toContain('ada@');
+});
+
+it('is not begun for HEAD, which nobody would end', async () => {
+  const { ask } = setUp(100);
+  for (let times = 0; times < 30; times++) expect((await ask('HEAD')).status).toBe(200);
+  const response = await ask();
+  expect(response.status).toBe(200);
+  await response.body?.cancel();
 });
 
 it('tells of a fault later on, and ends', async () => {

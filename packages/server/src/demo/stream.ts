@@ -8,6 +8,7 @@ import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { Logger } from 'pino';
 import { describeFault } from '../faults.ts';
 import type { Asker, Store } from '../store/store.ts';
+import { answerHeaders } from './answer-headers.ts';
 import { readHoldings } from './holdings.ts';
 import { isLocalVisitor } from './loopback.ts';
 
@@ -30,7 +31,7 @@ const failed = 'The service could not read what it holds: its log says why.';
 const refuse = (status: 400 | 403 | 500 | 503, reason: string): Response =>
   new Response(`${reason}\n`, {
     status,
-    headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' },
+    headers: { ...answerHeaders, 'Content-Type': 'text/plain; charset=utf-8' },
   });
 
 export const createStream = ({ store, asker, log, isStopping }: StreamOptions): Handler => {
@@ -87,6 +88,8 @@ export const createStream = ({ store, asker, log, isStopping }: StreamOptions): 
     if (!isLocalVisitor(visitor)) return refuse(403, 'This panel is for visitors on this very machine.');
     const userUUID = getCookie(c, userCookieName);
     if (!userUUID || !userUUIDPattern.test(userUUID)) return refuse(400, 'This browser has no userUUID cookie yet.');
+    // Nobody would read the stream, nor end it.
+    if (c.req.method === 'HEAD') return c.body(null, 200, { ...answerHeaders, 'Content-Type': 'text/event-stream' });
     if (open >= mostStreams) return refuse(503, 'Too many of these panels are open.');
     open += 1;
     let first: string;
@@ -108,8 +111,7 @@ export const createStream = ({ store, asker, log, isStopping }: StreamOptions): 
         open -= 1;
       }
     });
-    response.headers.set('Cache-Control', 'no-store');
-    response.headers.set('X-Content-Type-Options', 'nosniff');
+    for (const [name, value] of Object.entries(answerHeaders)) response.headers.set(name, value);
     return response;
   };
 };

@@ -1,4 +1,5 @@
 /** What all routes share: method, preflight, requestID, refusals and faults as answers, the log line. */
+import { RequestError } from '@hono/node-server';
 import type { Context, Handler } from 'hono';
 import { nanoid } from 'nanoid';
 import type { Logger } from 'pino';
@@ -55,6 +56,20 @@ export const createRouteServer = ({ log, isStopping }: RouteSurroundings) => {
       }
       return response;
     };
+  };
+};
+
+/**
+ * The answer where a request does not get as far as a route: its target or its Host header can't be read. Or to a fault of
+ * what is no route of ours.
+ */
+export const createFailed = ({ log, isStopping }: RouteSurroundings) => {
+  const toRefusal = createToRefusal(log);
+  return (error: unknown): Response => {
+    const exchange: Exchange = { requestID: nanoid(), openToPages: false, closing: isStopping(), hold: () => {} };
+    const malformed = 'the request target or the Host header is malformed';
+    const reason = error instanceof RequestError ? new Refusal('invalid_field', { message: malformed }) : error;
+    return refusalAnswer(exchange, toRefusal(exchange.requestID, reason));
   };
 };
 

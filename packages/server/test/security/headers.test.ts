@@ -1,0 +1,195 @@
+/** The headers that keep an answer from being guessed at, remembered or passed on: on every path and every error. */
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { serveHere } from '../serve-fixture.ts';
+import { type Provoked, provokeAll } from './provoked.ts';
+import { fromHere, openService, operationPaths, readText, type Service } from './service.ts';
+
+/** What is wrong with the headers of an answer; files of the tracker are meant to be remembered. */
+const mistakesIn = (headers: Headers, { lasting = false } = {}): string[] => {
+  const value = (name: string) => headers.get(name) ?? '';
+  const rules: [name: string, isKept: boolean][] = [
+    ['X-Content-Type-Options', value('X-Content-Type-Options') === 'nosniff'],
+    ['Referrer-Policy', value('Referrer-Policy') === 'no-referrer'],
+    [
+      'Cache-Control',
+      lasting ? /^public, max-age=\d+/.test(value('Cache-Control')) : value('Cache-Control') === 'no-store',
+    ],
+    ['Server', !headers.has('Server') && !headers.has('X-Powered-By')],
+  ];
+  return rules.flatMap(([name, isKept]) => (isKept ? [] : [`${name}: ${value(name)}`]));
+};
+
+const isTrackerFile = (path: string) => /^\/(?:tracker[\w.]*\.js|integrity\.json|licenses\.txt)$/.test(path);
+
+describe('every answer of an operation', () => {
+  let answers: Provoked[];
+  beforeAll(async () => {
+    answers = await provokeAll();
+  });
+
+  it('is not to be guessed at, kept or told of, whatever its status', () => {
+    const found = answers.flatMap(({ path, method, status, response }) =>
+      mistakesIn(response.headers).map((mistake) => `${method} ${path} ${status}: ${mistake}`),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('has an X-Request-Id of its own', () => {
+    const ids = answers.map(({ response }) => response.headers.get('x-request-id') ?? '');
+    for (const id of ids) expect(id).toMatch(/^[\w-]{21}$/);
+    expect(new Set(ids).size).toBe(answers.length);
+  });
+
+  it('says what it is: JSON, an image, a stream or nothing', () => {
+    const types = new Set(answers.map(({ response }) => response.headers.get('content-type')));
+    expect(types).toEqual(new Set(['application/json', 'text/event-stream', null]));
+  });
+
+  it('is seen to be wrong when it is', () => {
+    expect(mistakesIn(new Headers())).toHaveLength(3);
+    const almost = {
+      'X-Content-Type-Options': 'nosniff',
+      'Referrer-Policy': 'no-referrer',
+      'Cache-Control': 'no-cache',
+    };
+    expect(mistakesIn(new Headers(almost))).toEqual(['Cache-Control: no-cache']);
+  });
+});
+
+describe('what is served besides', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await openService();
+  });
+  afterAll(() => service.close());
+
+  const others = () => {
+    const known = new Set<string>(operationPaths.map(({ path }) => path));
+    return [...service.paths.filter((path) => !known.has(path)), '/nowhere', '/%', '/../etc/passwd'];
+  };
+
+  it('is not to be guessed at, kept or told of, by whatever method', async () => {
+    const found: string[] = [];
+    for (const path of others()) {
+      for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'OPTIONS']) {
+        for (const env of [fromHere, {}]) {
+          for (const cookie of ['', 'userUUID=a-visitor-of-the-demo']) {
+            const response = await service.app.request(path, { method, headers: { cookie } }, env);
+            await readText(response, 5);
+            const lasting = isTrackerFile(path) && response.status === 200;
+            found.push(
+              ...mistakesIn(response.headers, { lasting }).map(
+                (each) => `${method} ${path} ${response.status}: ${each}`,
+              ),
+            );
+          }
+        }
+      }
+    }
+    expect([...new Set(found)]).toEqual([]);
+  });
+
+  it('allows a page only what carries its nonce, and no other page around it', async () => {
+    const pages: string[] = [];
+    for (const path of others()) {
+      const response = await service.app.request(path, {}, fromHere);
+      const text = await readText(response, 5);
+      if (!response.headers.get('content-type')?.includes('html')) continue;
+      pages.push(path);
+      const policy = response.headers.get('content-security-policy') ?? '';
+      expect(policy).toMatch(/^default-src 'none'; /);
+      expect(policy).not.toMatch(/unsafe-|\*|https?:|strict-dynamic/);
+      for (const directive of ['base-uri', 'form-action', 'frame-ancestors'])
+        expect(policy).toContain(`${directive} 'none'`);
+      const [, nonce = ''] = /script-src 'nonce-([\w-]{22})';/.exec(policy) ?? [];
+      expect(nonce).not.toBe('');
+      for (const tag of text.match(/<(?:script|style)\b[^>]*>/g) ?? []) expect(tag).toContain(`nonce="${nonce}"`);
+      const again = await service.app.request(path, {}, fromHere);
+      expect(again.headers.get('content-security-policy')).not.toContain(nonce);
+    }
+    expect(pages).toEqual(['/demo/']);
+  });
+});
+
+describe('on a socket', () => {
+  /** What a server answers to bytes. */
+  const sendBytes = async (url: string, bytes: string): Promise<string> => {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.on('error', () => {});
+    socket.write(bytes);
+    socket.end();
+    await once(socket, 'close');
+    return text;
+  };
+
+  it.each([
+    ['a Host that is none', 'GET /healthz HTTP/1.1\r\nHost: a b\r\n\r\n'],
+    ['a Host with a path', 'GET /healthz HTTP/1.1\r\nHost: a/b\r\n\r\n'],
+    ['a target that is none', 'OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['a backslash in the path', 'GET /a\\b HTTP/1.1\r\nHost: a\r\n\r\n'],
+    ['bytes that are no HTTP', 'ada@example.com\r\n\r\n'],
+    ['headers that are too many', `GET /healthz HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(40_000)}\r\n\r\n`],
+  ])('%s is refused with no word of what was sent', async (_, bytes) => {
+    const { url } = await serveHere();
+    const text = await sendBytes(url, bytes);
+    const [head = '', body = ''] = text.split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect(text).not.toContain('ada@');
+    const fields = head
+      .split('\r\n')
+      .slice(1)
+      .map((line) => line.split(': ', 2) as [string, string]);
+    if (body !== '') expect(mistakesIn(new Headers(fields))).toEqual([]);
+  });
+});
+
+const executablePath = '/usr/bin/chromium';
+const missing = existsSync(executablePath) ? '' : ` (skipped: there is no ${executablePath})`;
+
+describe.skipIf(missing)(`in Chromium${missing}`, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  });
+  afterAll(() => browser?.close());
+
+  it('the demo page does nothing that its policy forbids, and what is smuggled into it does nothing', async () => {
+    const { url } = await serveHere({}, { demo: true });
+    const context = await browser.newContext();
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    const sent: (string | undefined)[] = [];
+    page.on('request', async (request) => sent.push((await request.allHeaders()).referer));
+    await page.goto(`${url}/demo/`);
+    await expect.poll(() => page.locator('.row').count(), { timeout: 10_000 }).toBe(1);
+    expect(complaints).toEqual([]);
+    expect(sent.filter((referer) => referer !== undefined)).toEqual([]);
+
+    // As text, because it is the page's code and not ours.
+    const ran = await page.evaluate(`(async () => {
+      const script = document.createElement('script');
+      script.textContent = 'globalThis.smuggled = "a script"';
+      document.body.append(script);
+      const image = document.createElement('div');
+      image.innerHTML = '<img src="data:," onerror="globalThis.smuggled = 1">';
+      document.body.append(image);
+      const fetched = await fetch('https://example.com/').then(() => 'left', () => 'stayed');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return { smuggled: globalThis.smuggled, fetched };
+    })()`);
+    expect(ran).toEqual({ smuggled: undefined, fetched: 'stayed' });
+    expect(complaints.join('\n')).toMatch(/Content Security Policy/);
+  });
+});
