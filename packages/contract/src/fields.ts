@@ -1,6 +1,7 @@
 /** The building blocks of the schemas. A schema coerces first and validates last, so its output is what is documented. */
 import { z } from 'zod';
 import { eventUUIDPattern, userUUIDPattern } from './identifiers.ts';
+import { parseJSON } from './json.ts';
 import { limits } from './limits.ts';
 import { isSharedByMistake } from './mistakes.ts';
 
@@ -48,7 +49,7 @@ export const list = <Out, In>(item: z.ZodType<Out, In>, most: number) =>
     (input) => {
       if (typeof input !== 'string') return input;
       try {
-        return JSON.parse(input);
+        return parseJSON(input);
       } catch {
         return input;
       }

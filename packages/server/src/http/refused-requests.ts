@@ -1,6 +1,7 @@
 /** Writes that are refused for their content: which of them are kept, and as what. */
 import type { Problem } from '@firsthand/contract/answer';
 import { type ErrorCode, statusOf } from '@firsthand/contract/errors';
+import { parseJSON } from '@firsthand/contract/json';
 import { limits } from '@firsthand/contract/limits';
 import type { OperationName } from '@firsthand/contract/operations';
 import { parseAddress } from '../identity/address.ts';
@@ -30,7 +31,7 @@ const identifiedBatch = (fields: Given, time: number): Given => {
   // In a form it is the text of a list.
   if (typeof event === 'string') {
     try {
-      event = JSON.parse(event);
+      event = parseJSON(event);
     } catch {}
   }
   if (!Array.isArray(event)) return fields;

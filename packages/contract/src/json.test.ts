@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { parseJSON } from './json.ts';
+
+describe('a number', () => {
+  it.each([
+    '0',
+    '-0.0',
+    '0e99',
+    '12.5',
+    '9007199254740991',
+    '9007199254740992',
+    '1700000000000.123',
+    '0.30000000000000004',
+    '0.10000000000000001',
+    '1.7976931348623157e308',
+    '5e-324',
+    '100000000000000000000',
+    '1E+2',
+  ])('is itself: %s', (literal) => {
+    expect(parseJSON(`{"a":[${literal},"b"]}`)).toEqual({ a: [Number(literal), 'b'] });
+  });
+
+  it.each([
+    '9007199254740993',
+    '18446744073709551615',
+    '4503599627370497.25',
+    '0.1234567890123456789',
+    '1e-400',
+    '1e400',
+    `0.${'3'.repeat(200)}`,
+  ])('is infinite rather than another: %s', (literal) => {
+    expect(parseJSON(`[1,${literal},"${literal}",2]`)).toEqual([1, Number.POSITIVE_INFINITY, literal, 2]);
+    expect(parseJSON(`-${literal}`)).toBe(Number.NEGATIVE_INFINITY);
+  });
+
+  it.each(['01', '.5', '5.', '+1', '-', '1e', '0x10', 'NaN', '-Infinity', '9007199254740993.', '--1'])(
+    'is none: %s',
+    (literal) => {
+      expect(() => parseJSON(literal)).toThrow(SyntaxError);
+    },
+  );
+});
+
+it('is too deep beyond 32 levels, wherever the brackets stand but in strings', () => {
+  const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+  expect(parseJSON(nested(32))).toEqual(JSON.parse(nested(32)));
+  expect(() => parseJSON(nested(33))).toThrow(expect.objectContaining({ name: 'TooDeep' }));
+  expect(() => parseJSON(nested(1e6))).toThrow(expect.objectContaining({ name: 'TooDeep' }));
+  expect(parseJSON(JSON.stringify(['\\"', nested(50)]))).toEqual(['\\"', nested(50)]);
+});

@@ -1,0 +1,78 @@
+/** Reading JSON that anybody may have written. */
+
+/** Deeper than any operation's input, and shallow enough for whoever walks through it recursively. */
+export const mostDepth = 32;
+
+/** It opens more than 32 arrays and objects inside each other. */
+export class TooDeep extends Error {
+  override readonly name = 'TooDeep';
+}
+
+const quote = 0x22;
+const minus = 0x2d;
+const zero = 0x30;
+const nine = 0x39;
+const backslash = 0x5c;
+const isDigit = (unit: number) => unit >= zero && unit <= nine;
+
+const numberPattern = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+/** So many digits a double always carries (IEEE 754, DBL_DIG). */
+const safeDigits = 15;
+
+const significant = (literal: string): string =>
+  literal
+    .replace(/[eE].*$/, '')
+    .replace(/[-.]/g, '')
+    .replace(/^0+|0+$/g, '');
+
+/** Whether a number is what it says, with all its digits, once it has become a double (RFC 8259 section 6). */
+const isCarried = (literal: string): boolean => {
+  if (literal.length <= safeDigits && !/[eE]/.test(literal)) return true;
+  const digits = significant(literal);
+  if (digits === '') return true;
+  const number = Number(literal);
+  if (number === 0 || !Number.isFinite(number) || digits.length > 100) return false;
+  return digits.length <= safeDigits || significant(number.toPrecision(digits.length)) === digits;
+};
+
+/** Where a string ends that begins at `at`. */
+const endOfString = (text: string, at: number): number => {
+  for (let end = at + 1; end < text.length; end++) {
+    const unit = text.charCodeAt(end);
+    if (unit === quote) return end;
+    if (unit === backslash) end++;
+  }
+  return text.length;
+};
+
+/** The text, with numbers that a double does not carry made infinite. Throws TooDeep. Looks outside strings only. */
+const examined = (text: string): string => {
+  let made = '';
+  let from = 0;
+  let depth = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === quote) at = endOfString(text, at);
+    // [ and {
+    else if (unit === 0x5b || unit === 0x7b) {
+      if (++depth > mostDepth) throw new TooDeep(`nested more than ${mostDepth} levels deep`);
+      // ] and }
+    } else if (unit === 0x5d || unit === 0x7d) depth--;
+    else if (unit === minus || isDigit(unit)) {
+      numberPattern.lastIndex = at;
+      const literal = numberPattern.exec(text)?.[0] ?? '-';
+      if (!isCarried(literal)) {
+        made += `${text.slice(from, at)}${literal.startsWith('-') ? '-' : ''}1e999`;
+        from = at + literal.length;
+      }
+      at += literal.length - 1;
+    }
+  }
+  return from === 0 ? text : made + text.slice(from);
+};
+
+/**
+ * As JSON.parse, except that a number with digits that would be lost, such as 9007199254740993 or 1e-400, is read as
+ * infinite, which no field is: it is refused rather than kept as another. Throws TooDeep as well.
+ */
+export const parseJSON = (text: string): unknown => JSON.parse(examined(text));
