@@ -26,6 +26,7 @@ describe('a number', () => {
     '4503599627370497.25',
     '0.1234567890123456789',
     '1e-400',
+    '3e-324',
     '1e400',
     `0.${'3'.repeat(200)}`,
   ])('is infinite rather than another: %s', (literal) => {

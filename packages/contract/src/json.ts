@@ -16,7 +16,7 @@ const backslash = 0x5c;
 const isDigit = (unit: number) => unit >= zero && unit <= nine;
 
 const numberPattern = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-/** So many digits a double always carries (IEEE 754, DBL_DIG). */
+/** So many digits a double carries (IEEE 754, DBL_DIG), but for what is nearly zero. */
 const safeDigits = 15;
 
 const significant = (literal: string): string =>
@@ -32,7 +32,7 @@ const isCarried = (literal: string): boolean => {
   if (digits === '') return true;
   const number = Number(literal);
   if (number === 0 || !Number.isFinite(number) || digits.length > 100) return false;
-  return digits.length <= safeDigits || significant(number.toPrecision(digits.length)) === digits;
+  return significant(number.toPrecision(digits.length)) === digits;
 };
 
 /** Where a string ends that begins at `at`. */
