@@ -42,6 +42,11 @@ describe('a number', () => {
   );
 });
 
+it('is read at once, however long its numbers are', () => {
+  const zeros = '0'.repeat(500_000);
+  expect(parseJSON(`[0.${zeros}1${zeros}1]`)).toEqual([Number.POSITIVE_INFINITY]);
+});
+
 it('is too deep beyond 32 levels, wherever the brackets stand but in strings', () => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
   expect(parseJSON(nested(32))).toEqual(JSON.parse(nested(32)));

@@ -18,6 +18,8 @@ const isDigit = (unit: number) => unit >= zero && unit <= nine;
 const numberPattern = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 /** So many digits a double carries (IEEE 754, DBL_DIG), but for what is nearly zero. */
 const safeDigits = 15;
+/** The greatest double written in full has 309. Longer ones aren't looked at, because that takes the longer. */
+const mostLength = 400;
 
 const significant = (literal: string): string =>
   literal
@@ -28,6 +30,7 @@ const significant = (literal: string): string =>
 /** Whether a number is what it says, with all its digits, once it has become a double (RFC 8259 section 6). */
 const isCarried = (literal: string): boolean => {
   if (literal.length <= safeDigits && !/[eE]/.test(literal)) return true;
+  if (literal.length > mostLength) return false;
   const digits = significant(literal);
   if (digits === '') return true;
   const number = Number(literal);

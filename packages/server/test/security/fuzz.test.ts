@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { limits } from '@firsthand/contract/limits';
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { getRequestListener } from '@hono/node-server';
 import { pino } from 'pino';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { createFailed } from '../../src/http/routes.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -317,6 +318,18 @@ const note = (tally: Tally, { name, target, init }: Made, { status, again }: Ans
   tally.wrong.push(`${name}: ${status} after ${milliseconds.toFixed(0)} ms to ${sent}`);
 };
 
+/** Sends a request and notes its answer. What was late is sent again: what hangs does so again, a busy machine does not. */
+const noteTimed = async (tally: Tally, made: Made, send: () => Promise<Answered>) => {
+  const timed = async () => {
+    const started = performance.now();
+    const answered = await send();
+    return { answered, milliseconds: performance.now() - started };
+  };
+  const { answered, milliseconds } = await timed();
+  const again = milliseconds > patienceMilliseconds ? await timed() : undefined;
+  note(tally, made, answered, Math.min(milliseconds, again?.milliseconds ?? milliseconds));
+};
+
 /** Sends so many requests; a stream is let go of. Stops at the tenth thing that is wrong. */
 const fuzz = async (service: Service, count: number, seed: number): Promise<Tally> => {
   const tally: Tally = { statuses: {}, wrong: [], slowestMilliseconds: 0 };
@@ -324,11 +337,12 @@ const fuzz = async (service: Service, count: number, seed: number): Promise<Tall
   const known = await know(service);
   const one = async () => {
     const made = makeRequest(random, known);
-    const started = performance.now();
-    const response = await service.app.request(made.target, made.init, fromHere);
-    const again = response.headers.has('retry-after');
-    note(tally, made, { status: response.status, again }, performance.now() - started);
-    await response.body?.cancel();
+    const send = async (): Promise<Answered> => {
+      const response = await service.app.request(made.target, made.init, fromHere);
+      await response.body?.cancel();
+      return { status: response.status, again: response.headers.has('retry-after') };
+    };
+    await noteTimed(tally, made, send);
   };
   const together = 16;
   for (let sent = 0; sent < count && tally.wrong.length < 10; sent += together) {
@@ -362,6 +376,7 @@ it(`answers ${requests} requests, whatever they are`, { timeout: 3_600_000 }, as
         .slice(0, 3),
     ).toEqual([]);
     await fresh.close();
+    if (requests > perService) told(`seed ${seed}`, tally);
     expect(total.wrong).toEqual([]);
   }
   told('in process', total);
@@ -423,9 +438,10 @@ it(`answers ${overHTTP} requests over connections, an eighth of them broken`, { 
       // Node's client refuses to write these.
       if (/[^\x21-\xff]/.test(made.target) || !made.target.startsWith('/')) continue;
       const isBroken = chance(random, 0.125);
-      const started = performance.now();
-      const answered = isBroken ? await sendMutated(port, random, made) : await sendOver(port, agent, made);
-      note(tally, made, answered, performance.now() - started);
+      const bytes = random() * 2 ** 32;
+      await noteTimed(tally, made, () =>
+        isBroken ? sendMutated(port, createRandom(bytes), made) : sendOver(port, agent, made),
+      );
     }
   };
   await Promise.all(Array.from({ length: 8 }, client));
@@ -453,4 +469,46 @@ it('sees a server that fails now and then', async () => {
   await weakened.close();
   expect(wrong.length).toBeGreaterThan(0);
   expect(statuses[500]).toBeGreaterThan(0);
+});
+
+describe('what is as large as it may be', () => {
+  const most = limits.batchBodyBytes - 300;
+  const fill = (text: string, bytes = most) => text.repeat(bytes / Buffer.byteLength(text));
+  const userUUID = 'user_0123456789abc';
+  const listOf = (entries: string) => `{"userUUID":"${userUUID}","event":[${entries}1]}`;
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const parts = { 'Content-Type': 'multipart/form-data; boundary=b' };
+  const part = '--b\r\nContent-Disposition: form-data; name="a"';
+
+  it.each<[what: string, body: string | Uint8Array<ArrayBuffer>, headers?: Record<string, string>]>([
+    ['events', JSON.stringify({ userUUID, event: Array(1_000).fill({ eventID: 1 }) })],
+    ['events that are none', JSON.stringify({ userUUID, event: Array(1_000).fill({ eventID: 'x'.repeat(900) }) })],
+    ['numbers', listOf(fill('1,'))],
+    ['numbers that are not exact', listOf(fill('1234567890123456789,'))],
+    ['a number', listOf(fill('1').slice(0, -1))],
+    ['a number with zeros', `${listOf(`0.${fill('0', most / 2)}1${fill('0', most / 2 - 100)}`)}`],
+    ['minuses', fill('-')],
+    ['quotes', `{"a":${fill('"\\"')}`],
+    ['names of fields', `{${Array.from({ length: 80_000 }, (_, at) => `"k${at}":1`).join(',')}}`],
+    ['the same name', `{${fill('"a":1,')}"a":1}`],
+    ['what looks like tokens', fill('"tokenUUID" ')],
+    ['what looks like a token', `"tokenUUID"${fill(' ')}`],
+    ['a form of escapes', fill('%41'), form],
+    ['a form of escapes that are none', fill('%'), form],
+    ['a form of fields', fill('&a=b'), form],
+    ['parts', `${fill(`${part}\r\n\r\nx\r\n`)}--b--\r\n`, parts],
+    ['what nearly ends a part', `${part}\r\n\r\n${fill('\r\n--', most - 100)}`, parts],
+    ['headers of a part', `--b\r\n${fill('a: b\r\n')}`, parts],
+    ['a name of a part', `${part.slice(0, -1)}${fill('%22', most - 100)}"\r\n\r\nx\r\n--b--\r\n`, parts],
+    ['what is larger once unpacked', new Uint8Array(gzipSync(Buffer.alloc(2 ** 28))), { 'Content-Encoding': 'gzip' }],
+  ])('%s are answered in time', async (_, body, headers = {}) => {
+    const service = await openService();
+    const init = { method: 'POST', body, headers: { Authorization: `Bearer ${service.tokens.server}`, ...headers } };
+    const started = performance.now();
+    const response = await service.app.request('/event/logEvents', init);
+    const milliseconds = performance.now() - started;
+    await service.close();
+    expect(response.status).toBeLessThan(500);
+    expect(milliseconds).toBeLessThan(patienceMilliseconds);
+  });
 });
