@@ -173,7 +173,7 @@ describe('a refused request', () => {
   });
 
   it('holds a token nowhere, wherever it stood', async () => {
-    const { browser, server } = scene.tokens;
+    const { browser, server, operator, revoked } = scene.tokens;
     const Authorization = `Bearer ${server}`;
     await scene.post('/logEvent', {
       tokenUUID: browser,
@@ -200,10 +200,21 @@ describe('a refused request', () => {
     });
     const eventAttrArray = [{ attrID: browser, attrValue: browser }];
     await scene.post('/logEvent', { tokenUUID: browser, userUUID: newUserUUID(), eventID: 1, eventAttrArray });
-    expect(await total()).toBe(8);
+    // Somebody else's, where nobody looks for one.
+    await scene.post('/logEvent', { tokenUUID: browser, eventID: 1, token: operator, [`${revoked}!`]: 1 });
+    await scene.send('/logEvent', { method: 'POST', body: `{'token': '${operator}'}`, headers: { Authorization } });
+    expect(await total()).toBe(10);
     const kept = JSON.stringify((await list()).map(({ input, message }) => [input, message]));
     expect(kept).not.toContain(browser);
-    expect(kept).not.toContain(server);
+    for (const secret of [server, operator, revoked]) expect(kept).not.toContain(secret);
+  });
+
+  it('is told of without the e-mail address that stands where an ID should', async () => {
+    const eventAttrArray = [{ attrID: 'ada@example.com', attrValue: 'x' }];
+    const fields = { userUUID: newUserUUID(), eventID: 1, eventAttrArray };
+    const { status, body } = await scene.post('/logEvent', { tokenUUID: scene.tokens.browser, ...fields });
+    expect([status, body.error.code]).toEqual([400, 'unknown_id']);
+    expect(body.error.message).toMatch(/names attr …@…, which/);
   });
 
   it('is none when a right is missing, a limit met, or the contact erased, and none of another operation is', async () => {

@@ -1,5 +1,6 @@
 /** Fields that come as text: of a query string, of an HTML form. A field given twice counts as it was given last. */
 import { Refusal } from '../refusal.ts';
+import { scrub } from '../scrub.ts';
 
 const decode = (text: string): string => {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
@@ -36,7 +37,10 @@ export const parseMultipart = async (
   });
   for (const [name, value] of form) {
     if (typeof value !== 'string') {
-      throw new Refusal('unsupported_media_type', { field: name, message: 'a form may hold fields, and no files' });
+      throw new Refusal('unsupported_media_type', {
+        field: scrub(name),
+        message: 'a form may hold fields, and no files',
+      });
     }
   }
   return Object.fromEntries(form);

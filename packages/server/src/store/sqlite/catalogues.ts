@@ -1,5 +1,6 @@
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../refusal.ts';
+import { scrub } from '../../scrub.ts';
 import { type CatalogueEntry, type CatalogueKind, type Catalogues, catalogueKinds } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { Pending } from './transaction.ts';
@@ -108,13 +109,13 @@ export const createCatalogueWriter = (db: Connection): CatalogueWriter => {
         if (entry === undefined && strict) {
           throw new Refusal('unknown_id', {
             field,
-            message: `${field} names ${kind} ${id}, which this strict account does not list`,
+            message: `${field} names ${kind} ${scrub(id)}, which this strict account does not list`,
           });
         }
         if (entry?.forBrowsers === false && browser) {
           throw new Refusal('id_not_for_browser', {
             field,
-            message: `${field} names ${kind} ${id}, which a browser token may not use`,
+            message: `${field} names ${kind} ${scrub(id)}, which a browser token may not use`,
           });
         }
       }
