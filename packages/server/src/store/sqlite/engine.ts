@@ -21,6 +21,7 @@ import { createReads } from './steps.ts';
 import { createTidying } from './tidying.ts';
 import { createTotals } from './totals.ts';
 import { createTransactions, type Outcome } from './transaction.ts';
+import { createUnusedSpace } from './unused-space.ts';
 import { createUsers } from './users.ts';
 import { createWriteAheadLog } from './write-ahead-log.ts';
 
@@ -36,7 +37,7 @@ export const createWriteEngine = (db: Connection) => {
   const refused = createRefusedWriter(db, contacts);
   const parts = { position, users, catalogues, totals, contacts, claims, repeats, links, refused };
   const { createAccount, updateAccount, createToken, revokeToken } = createAccountWriter(db, parts);
-  const { eraseContact, continueErasures, deleteEventsBefore } = createErasures(db, parts);
+  const { eraseContact, deleteEventsBefore, ...erasures } = createErasures(db, parts);
 
   const updateContact = (change: ContactChange) => {
     const { account, contactUUID, address, ...rest } = change;
@@ -93,22 +94,24 @@ export const createWriteEngine = (db: Connection) => {
     for (const part of pending) part.forget();
   });
 
-  const log = createWriteAheadLog(db);
-  const tidy = createTidying({
+  const tidying = createTidying({
     transactions,
-    log,
-    continueErasures,
+    log: createWriteAheadLog(db),
+    unusedSpace: createUnusedSpace(db),
+    erasing: erasures.isErasing(),
+    continueErasures: erasures.continueErasures,
+    completeErasures: erasures.completeErasures,
     forgetRepeats: (most) => repeats.forgetOld(position.day, most),
   });
 
   return {
     /** One commit for all the calls. */
     write(calls: readonly Call[]): Outcome[] {
-      if (calls.some(({ name }) => name === 'eraseContact')) log.holdsErased();
+      if (calls.some(({ name }) => name === 'eraseContact')) tidying.erases();
       return transactions.run(calls.map((call) => () => carryOut(operations, call)));
     },
     /** A step of what may take its time: see tidying.ts. */
-    tidy,
+    tidy: tidying.step,
   };
 };
 export type WriteEngine = ReturnType<typeof createWriteEngine>;

@@ -60,15 +60,13 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     .pluck();
   const deleteContact = db.prepare('DELETE FROM contact WHERE contact = ?');
 
-  const open = db
-    .prepare<[], number>('SELECT erasure FROM erasure WHERE NOT complete ORDER BY erasure LIMIT 1')
-    .pluck();
-  const nextStretch = db.prepare<[number], { user: number; after: number; through: number }>(
-    'SELECT user, after, through FROM erased_stretch WHERE erasure = ? LIMIT 1',
+  const open = db.prepare<[], number>('SELECT erasure FROM erasure WHERE NOT complete LIMIT 1').pluck();
+  const nextStretch = db.prepare<[], { erasure: number; user: number; after: number; through: number }>(
+    'SELECT erasure, user, after, through FROM erased_stretch LIMIT 1',
   );
-  const nextContact = db
-    .prepare<[number], number>('SELECT contact FROM erased_contact WHERE erasure = ? LIMIT 1')
-    .pluck();
+  const nextContact = db.prepare<[], { erasure: number; contact: number }>(
+    'SELECT erasure, contact FROM erased_contact LIMIT 1',
+  );
   const columns = 'SELECT e.sequence, e.day, e.account, e.user, e.contact, e.eventID, e.eventUUID, e.eventTime FROM';
   const ofStretch = db.prepare<[number, number, number, number], DeletedEvent>(`
     ${columns} user u JOIN account_day d ON d.account = u.account AND d.day BETWEEN u.firstDay AND u.lastDay
@@ -83,7 +81,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const dropStretch = db.prepare('DELETE FROM erased_stretch WHERE erasure = ? AND user = ? AND after = ?');
   const dropContact = db.prepare('DELETE FROM erased_contact WHERE erasure = ? AND contact = ?');
   const addDeleted = db.prepare('UPDATE erasure SET deletedEvents = deletedEvents + ? WHERE erasure = ?');
-  const complete = db.prepare('UPDATE erasure SET complete = 1 WHERE erasure = ?');
+  const complete = db.prepare('UPDATE erasure SET complete = 1 WHERE NOT complete');
 
   const receipt = (erasure: number, contactUUID: string): ErasureReceipt => {
     const found = get.get(erasure) as NonNullable<ReturnType<typeof get.get>>;
@@ -145,26 +143,31 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       return receipt(erasure, named.contactUUID);
     },
 
+    /** Whether one is not complete. */
+    isErasing: (): boolean => open.get() !== undefined,
+
     /** Deletes up to `most` events of what was erased; answers whether there is more to do. */
     continueErasures(most: number): boolean {
-      const erasure = open.get();
-      if (erasure === undefined) return false;
+      const stretch = nextStretch.get();
+      const contact = stretch ? undefined : nextContact.get();
+      const found = stretch ?? contact;
+      if (found === undefined) return false;
       totals.flush();
-      const stretch = nextStretch.get(erasure);
-      const contact = stretch ? undefined : nextContact.get(erasure);
       const events = stretch
         ? ofStretch.all(stretch.user, stretch.after, stretch.through, most)
-        : contact === undefined
-          ? []
-          : ofContact.all(contact, erasure, most);
+        : ofContact.all((contact as { contact: number }).contact, found.erasure, most);
       deleteEvents(events);
-      addDeleted.run(events.length, erasure);
+      addDeleted.run(events.length, found.erasure);
       if (events.length < most) {
-        if (stretch) dropStretch.run(erasure, stretch.user, stretch.after);
-        else if (contact !== undefined) dropContact.run(erasure, contact);
-        else complete.run(erasure);
+        if (stretch) dropStretch.run(stretch.erasure, stretch.user, stretch.after);
+        else if (contact) dropContact.run(contact.erasure, contact.contact);
       }
       return true;
+    },
+
+    /** All of them are: no event is left to delete, and no file holds any of it. */
+    completeErasures() {
+      complete.run();
     },
 
     deleteEventsBefore({ time, most, now = Infinity }: { time: number; most: number; now?: number }): number {

@@ -1,6 +1,7 @@
 /** What may take its time, a step at a time: getting what was erased out of the files, forgetting old repeats. */
 import { Refusal } from '../../refusal.ts';
 import type { Transactions } from './transaction.ts';
+import type { UnusedSpace } from './unused-space.ts';
 import type { WriteAheadLog } from './write-ahead-log.ts';
 
 /** Rows that a step deletes. */
@@ -12,35 +13,66 @@ const pauseMilliseconds = 1_000;
 export interface TidyingParts {
   readonly transactions: Transactions;
   readonly log: WriteAheadLog;
+  readonly unusedSpace: UnusedSpace;
+  /** Whether a server before this one has left an erasure incomplete. */
+  readonly erasing: boolean;
   readonly continueErasures: (most: number) => boolean;
+  /** What was erased is in no file any more. */
+  readonly completeErasures: () => void;
   readonly forgetRepeats: (most: number) => boolean;
 }
 
-export const createTidying = ({ transactions, log, continueErasures, forgetRepeats }: TidyingParts) => {
+export interface Tidying {
+  /** Something is about to be erased: it is to go out of the files. */
+  erases(): void;
+  /**
+   * One step. Answers how many milliseconds to rest before the next, or null when there is nothing more to do. Throws
+   * what only a person can mend, such as a disk that fails.
+   */
+  step(): number | null;
+}
+
+export const createTidying = (parts: TidyingParts): Tidying => {
+  const { transactions, log, unusedSpace, continueErasures, completeErasures, forgetRepeats } = parts;
   const deleteSome = () => continueErasures(rowsPerStep) || forgetRepeats(rowsPerStep);
+  let erasing = false;
   let deleting = false;
 
-  /** Answers whether there is more to delete, or null when it can't be done now. */
-  const deletingStep = (): boolean | null => {
-    const [outcome] = transactions.run([deleteSome]);
-    if (outcome && 'value' in outcome) return outcome.value === true;
+  const erases = () => {
+    erasing = true;
+    log.holdsErased();
+    unusedSpace.begin();
+  };
+  if (parts.erasing) erases();
+
+  /** What the work answers, or null when it can't be done now. */
+  const inTransaction = <Value>(work: () => Value): Value | null => {
+    const [outcome] = transactions.run([work]);
+    if (outcome && 'value' in outcome) return outcome.value as Value;
     const error = outcome?.error;
     if (error instanceof Refusal && error.code === 'not_kept') return null;
     throw error;
   };
 
-  /**
-   * One step. Answers how many milliseconds to rest before the next, or null when there is nothing more to do. Throws
-   * what only a person can mend, such as a disk that fails.
-   */
-  return (): number | null => {
-    const logPause = log.tidy();
-    const more = deletingStep();
-    if (more === null) return pauseMilliseconds;
-    const ended = deleting && !more;
-    deleting = more;
-    // Now the log holds what has just been deleted.
-    if (ended) log.holdsErased();
-    return more || ended ? 0 : logPause;
+  return {
+    erases,
+    step() {
+      const logPause = log.tidy();
+      // While the log holds what was erased, so do pages that are not in the database yet.
+      const clearPause = log.mayHoldErased() ? logPause : unusedSpace.step();
+      if (clearPause === 0) return 0;
+      const more = inTransaction(deleteSome);
+      if (more === null) return pauseMilliseconds;
+      const ended = deleting && !more;
+      deleting = more;
+      // Now the log, and the pages that were packed anew, hold what has just been deleted.
+      if (ended) erases();
+      if (more || ended) return 0;
+      if (erasing && clearPause === null) {
+        if (inTransaction(() => completeErasures()) === null) return pauseMilliseconds;
+        erasing = false;
+      }
+      return clearPause ?? logPause;
+    },
   };
 };

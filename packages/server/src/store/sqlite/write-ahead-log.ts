@@ -19,6 +19,8 @@ const pauseMilliseconds = 500;
 export interface WriteAheadLog {
   /** From now on the log may hold what was erased, until it is emptied. */
   holdsErased(): void;
+  /** Whether it may still. */
+  mayHoldErased(): boolean;
   /** Does what is due; answers after how many milliseconds to come again, or null. Throws when the disk fails. */
   tidy(): number | null;
 }
@@ -54,7 +56,10 @@ export const createWriteAheadLog = (db: Connection): WriteAheadLog => {
   return {
     holdsErased() {
       holdsErased = true;
+      // An erasure doesn't wait for what was tried before it.
+      nextTry = 0;
     },
+    mayHoldErased: () => holdsErased,
     tidy() {
       if (performance.now() < nextTry) return pauseMilliseconds;
       if (!holdsErased) return writeBack();
