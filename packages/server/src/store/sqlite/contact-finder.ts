@@ -27,6 +27,9 @@ const unknown = (field: string) =>
 /** By which names a claim is known once it is erased: to the token that made it, and to the account's owner. */
 export const handleName = (token: number, claimID: string): string => `handle\n${token}\n${claimID}`;
 export const claimName = (claimID: string): string => `claim\n${claimID}`;
+/** By which name a createContact is known once its contact is erased. */
+export const requestName = (token: number, userUUID: string, requestUUID: string): string =>
+  `request\n${token}\n${userUUID}\n${requestUUID}`;
 
 export const createContactFinder = (db: Connection) => {
   const byNumber = db.prepare<[number], ContactRow>('SELECT * FROM contact WHERE contact = ?');

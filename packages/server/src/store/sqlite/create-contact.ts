@@ -5,7 +5,7 @@ import type { NewContact } from '../store.ts';
 import type { CatalogueWriter, Use } from './catalogues.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
-import type { ContactRow } from './contact-finder.ts';
+import { type ContactRow, requestName } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
 import type { LinkWriter } from './links.ts';
 import { createMergeReader } from './merges.ts';
@@ -80,7 +80,10 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     const known = users.find(account, userUUID);
     const repeat =
       known && requestUUID !== null ? repeats.findRequest(day, { requestUUID, token, user: known.user }) : undefined;
-    if (repeat === 'erased') throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
+    const isErased =
+      repeat === 'erased' ||
+      (requestUUID !== null && contacts.findErasure(account, requestName(token, userUUID, requestUUID)) !== undefined);
+    if (isErased) throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
     if (repeat) return answer({ ...repeat, existed: repeat.existed === 1 });
     const uses = usesOf({ profileID: fields.contactProfileID, tags, attributes });
     catalogues.check(account, browser, uses);

@@ -1,14 +1,16 @@
 /** Puts together what answers every call: the same on a thread of its own, in memory, and beside a running server. */
+import { Refusal } from '../../refusal.ts';
 import type { ContactChange, ReplayedAnswer, ReplayedWrite } from '../store.ts';
 import { createAccountReader, createAccountWriter } from './accounts.ts';
 import { type Call, carryOut, type Reads, type Writes } from './calls.ts';
 import { createCatalogueWriter } from './catalogues.ts';
 import { createClaimWriter } from './claims.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, codeOf } from './connection.ts';
 import { createContactReader } from './contact-details.ts';
 import { createContactWriter } from './contacts.ts';
 import { createCounter } from './counts.ts';
 import { createContactCreator, usesOf } from './create-contact.ts';
+import { createErasureRecord, type Erased } from './erasure-record.ts';
 import { createErasures } from './erasures.ts';
 import { createEventPager } from './event-pages.ts';
 import { createEventWriter } from './events.ts';
@@ -85,7 +87,7 @@ export const createWriteEngine = (db: Connection) => {
 
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   let seenData = dataVersion.get();
-  const pending = [position, users, catalogues, totals];
+  const pending = [position, users, catalogues, totals, erasures];
   const transactions = createTransactions(db, pending, () => {
     // Another process has committed: what is remembered may have changed.
     const data = dataVersion.get();
@@ -104,11 +106,51 @@ export const createWriteEngine = (db: Connection) => {
     forgetRepeats: (most) => repeats.forgetOld(position.day, most),
   });
 
+  const record = createErasureRecord(db);
+  let unrecorded: Erased[] = [];
+
+  /** Answers whether there was room for it. */
+  const recordErasures = (): boolean => {
+    unrecorded.push(...erasures.takeFresh());
+    if (unrecorded.length === 0) return true;
+    try {
+      record.append(unrecorded);
+    } catch (error) {
+      if (/^(ENOSPC|EDQUOT)$/.test(codeOf(error))) return false;
+      throw error;
+    }
+    unrecorded = [];
+    return true;
+  };
+
   return {
     /** One commit for all the calls. */
     write(calls: readonly Call[]): Outcome[] {
-      if (calls.some(({ name }) => name === 'eraseContact')) tidying.erases();
-      return transactions.run(calls.map((call) => () => carryOut(operations, call)));
+      const isErasure = ({ name }: Call) => name === 'eraseContact';
+      const erases = calls.some(isErasure);
+      if (erases) tidying.erases();
+      const outcomes = transactions.run(calls.map((call) => () => carryOut(operations, call)));
+      if (!erases || recordErasures()) return outcomes;
+      // Erased, and asked again it is recorded; until then no answer says that a backup doesn't bring it back.
+      const later = { error: new Refusal('not_kept', { retryAfterSeconds: 5 }) };
+      return calls.map((call, index) => (isErasure(call) ? later : (outcomes[index] as Outcome)));
+    },
+    /** Before anything is served: carries out again what was erased since the backup that this database may be. */
+    eraseAgain(): void {
+      const nameOf = ({ hash }: Erased) => hash.toString('hex');
+      const recorded = record.read();
+      const here = new Set(erasures.listErased().map(nameOf));
+      const missing = recorded.filter((erased) => !here.has(nameOf(erased)));
+      if (missing.length > 0) {
+        tidying.erases();
+        const [outcome] = transactions.run([() => erasures.eraseAgain(missing)]);
+        if (outcome && 'error' in outcome) throw outcome.error;
+      }
+      // A server that ended before it could record them, or whose record is lost.
+      const known = new Set(recorded.map(nameOf));
+      erasures.takeFresh();
+      unrecorded = erasures.listErased().filter((erased) => !known.has(nameOf(erased)));
+      recordErasures();
     },
     /** A step of what may take its time: see tidying.ts. */
     tidy: tidying.step,

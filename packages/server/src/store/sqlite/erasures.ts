@@ -3,8 +3,9 @@ import { stretchesOf } from '../../identity/ownership.ts';
 import type { ErasureReceipt, NamedContact } from '../store.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
-import { type ContactRow, claimName, handleName } from './contact-finder.ts';
+import { type ContactRow, claimName, handleName, requestName } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
+import type { Erased } from './erasure-record.ts';
 import { createMergeReader } from './merges.ts';
 import { createOldEvents, type OldEvent } from './old-events.ts';
 import type { Position } from './position.ts';
@@ -14,6 +15,16 @@ import { createStatementReader } from './statements.ts';
 import type { Totals } from './totals.ts';
 
 type DeletedEvent = Omit<OldEvent, 'receivedTime'>;
+
+const groupBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => number): Map<number, Entry[]> => {
+  const groups = new Map<number, Entry[]>();
+  for (const entry of entries) {
+    const group = groups.get(keyOf(entry));
+    if (group) group.push(entry);
+    else groups.set(keyOf(entry), [entry]);
+  }
+  return groups;
+};
 
 export interface ErasureParts {
   readonly position: Position;
@@ -34,7 +45,17 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   );
   const insertStretch = db.prepare('INSERT INTO erased_stretch VALUES (?, ?, ?, ?)');
   const insertContact = db.prepare('INSERT INTO erased_contact VALUES (?, ?)');
-  const insertHash = db.prepare('INSERT INTO erased_identifier VALUES (?, ?)');
+  const insertHash = db.prepare('INSERT OR IGNORE INTO erased_identifier VALUES (?, ?)');
+  const hasAccount = db.prepare<[number], number>('SELECT 1 FROM account WHERE account = ?').pluck();
+  const contactsOf = db.prepare<[number], { contact: number; contactUUID: string }>(
+    'SELECT contact, contactUUID FROM contact WHERE account = ?',
+  );
+  const requestsOf = db.prepare<[number], { token: number; userUUID: string; requestUUID: string }>(
+    'SELECT r.token, u.userUUID, r.requestUUID FROM request_repeat r JOIN user u ON u.user = r.user WHERE r.contact = ?',
+  );
+  const allErased = db.prepare<[], Erased>(
+    'SELECT x.account, x.erasedTime, e.hash FROM erased_identifier e JOIN erasure x ON x.erasure = e.erasure',
+  );
   // What its claim's marks made of it goes with the claim: it is written down first.
   const unlink = db.prepare(`
     UPDATE statement SET
@@ -43,6 +64,8 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     WHERE contact = ?`);
   const forgetContact = [
     'UPDATE contact SET mergedInto = NULL WHERE contact = ?',
+    // In a backup, others may still be merged with it.
+    'UPDATE contact SET mergedInto = NULL, mergedTime = NULL WHERE mergedInto = ?',
     'DELETE FROM contact_tag WHERE contact = ?',
     'DELETE FROM contact_attr WHERE contact = ?',
     'DELETE FROM claim WHERE contact = ?',
@@ -83,6 +106,9 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const addDeleted = db.prepare('UPDATE erasure SET deletedEvents = deletedEvents + ? WHERE erasure = ?');
   const complete = db.prepare('UPDATE erasure SET complete = 1 WHERE NOT complete');
 
+  /** What this transaction has erased. */
+  let fresh: Erased[] = [];
+
   const receipt = (erasure: number, contactUUID: string): ErasureReceipt => {
     const found = get.get(erasure) as NonNullable<ReturnType<typeof get.get>>;
     return { contactUUID, ...found, complete: found.complete === 1 };
@@ -106,16 +132,36 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     others: new Set(rows.flatMap(({ contact }) => handlesAndUsers.all({ contact }))),
   });
 
-  const eraseContact = (row: ContactRow, erasure: number) => {
+  const eraseName = (hash: Buffer, { account, erasedTime }: Omit<Erased, 'hash'>, erasure: number) => {
+    if (insertHash.run(hash, erasure).changes > 0) fresh.push({ account, erasedTime, hash });
+  };
+
+  const eraseContact = (row: ContactRow, erasedTime: number, erasure: number) => {
     const { contact, account, contactUUID } = row;
     insertContact.run(erasure, contact);
     const names = claims
       .handlesOf(contact)
       .flatMap(({ token, claimID }) => [handleName(token, claimID), claimName(claimID)]);
-    for (const name of [contactUUID, ...names]) insertHash.run(contacts.hashOf(account, name), erasure);
+    const requests = requestsOf
+      .all(contact)
+      .map(({ token, userUUID, requestUUID }) => requestName(token, userUUID, requestUUID));
+    for (const name of [contactUUID, ...names, ...requests]) {
+      eraseName(contacts.hashOf(account, name), { account, erasedTime }, erasure);
+    }
     unlink.run(contact);
     repeats.eraseRequests(contact);
     for (const statement of forgetContact) statement.run(contact);
+  };
+
+  /** Erases contacts that are one person. */
+  const eraseGroup = (account: number, group: readonly number[], time: number): number => {
+    const erasure = Number(insert.run(account, time).lastInsertRowid);
+    eraseStretches(erasure, group);
+    const rows = group.map((contact) => contacts.get(contact) as ContactRow);
+    refused.erase(account, namesOf(rows));
+    for (const row of rows) eraseContact(row, time, erasure);
+    for (const row of rows) deleteContact.run(row.contact);
+    return erasure;
   };
 
   const deleteEvents = (events: readonly DeletedEvent[]) => {
@@ -133,14 +179,37 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       const erased = contactUUID === undefined ? undefined : contacts.findErasure(account, contactUUID);
       if (erased !== undefined) return receipt(erased, contactUUID as string);
       const named = contacts.byName(name);
-      const group = merges.group(named.contact);
-      const erasure = Number(insert.run(account, time).lastInsertRowid);
-      eraseStretches(erasure, group);
-      const rows = group.map((contact) => contacts.get(contact) as ContactRow);
-      refused.erase(account, namesOf(rows));
-      for (const row of rows) eraseContact(row, erasure);
-      for (const row of rows) deleteContact.run(row.contact);
-      return receipt(erasure, named.contactUUID);
+      return receipt(eraseGroup(account, merges.group(named.contact), time), named.contactUUID);
+    },
+
+    /** Erases again what was erased once, and stands here still, or anew: the database is a backup from before that. */
+    eraseAgain(erased: readonly Erased[]): void {
+      for (const [account, ofAccount] of groupBy(erased, ({ account }) => account)) {
+        if (hasAccount.get(account) === undefined) continue;
+        const found = new Map(
+          contactsOf
+            .all(account)
+            .map(({ contact, contactUUID }) => [contacts.hashOf(account, contactUUID).toString('hex'), contact]),
+        );
+        for (const [time, names] of groupBy(ofAccount, ({ erasedTime }) => erasedTime)) {
+          const group = names.flatMap(({ hash }) => found.get(hash.toString('hex')) ?? []);
+          const erasure = eraseGroup(account, group, time);
+          for (const { hash } of names) eraseName(hash, { account, erasedTime: time }, erasure);
+        }
+      }
+    },
+
+    listErased: (): Erased[] => allErased.all(),
+
+    /** What was erased since it was asked last, and is to be recorded. */
+    takeFresh(): Erased[] {
+      const taken = fresh;
+      fresh = [];
+      return taken;
+    },
+
+    forget() {
+      fresh = [];
     },
 
     /** Whether one is not complete. */

@@ -7,6 +7,7 @@ import { type Reply, type Request, toPlain } from './messages.ts';
 const port = parentPort as NonNullable<typeof parentPort>;
 const db = openConnection((workerData as { path: string }).path, 'serve');
 const engine = createWriteEngine(db);
+engine.eraseAgain();
 
 /** Ends the thread when it can no longer be known what is on the disk. */
 const orDie = <Value>(work: () => Value): Value => {

@@ -1,0 +1,127 @@
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { newAccount, newContact, newEvent, newToken } from '../../../test/fixtures/store.ts';
+import { backupDatabase } from './backup.ts';
+import { type Connection, openConnection } from './connection.ts';
+import { createReadEngine, createWriteEngine, type WriteEngine } from './engine.ts';
+import { ensureFile } from './file.ts';
+
+let folder: string;
+let path: string;
+let db: Connection;
+let engine: WriteEngine;
+
+const asker = { account: 1, token: 1, browser: false };
+
+const open = () => {
+  db = openConnection(path, 'serve');
+  engine = createWriteEngine(db);
+};
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
+  path = join(folder, 'firsthand.db');
+  ensureFile(path);
+  open();
+  write('createAccount', newAccount({ tokens: [newToken('server')] }));
+});
+afterEach(() => {
+  db.close();
+  rmSync(folder, { recursive: true });
+});
+
+const write = (name: string, request: object) => {
+  const [outcome] = engine.write([{ name, request }]);
+  if (outcome && 'value' in outcome) return outcome.value;
+  throw outcome?.error;
+};
+const create = (name: string, requestUUID: string | null = null) => {
+  const address = `${name}@example.com`;
+  const userUUID = `browser-of-${name}`;
+  const contact = { ...newContact({ userUUID, address, requestUUID }), ...asker, verified: true };
+  return (write('createContact', contact) as { contactUUID: string }).contactUUID;
+};
+const log = (name: string) =>
+  write('logEvents', { ...asker, receivedTime: 0, events: [newEvent({ userUUID: `browser-of-${name}` })] });
+const erase = (contactUUID: string) => write('eraseContact', { account: 1, contactUUID, time: 5 });
+const finish = () => {
+  while (engine.tidy() !== null);
+};
+const read = (name: string, request: unknown) => createReadEngine(db)({ name, request });
+const events = async () =>
+  ((await read('getEvents', { account: 1, order: 'asc', limit: 100 })) as { events: unknown[] }).events.length;
+
+const backUp = () => {
+  const file = join(folder, 'backup.db');
+  backupDatabase(path, file);
+  return file;
+};
+/** As a person restores: the server is stopped, and the file put in the place of the other. */
+const restore = (backup: string) => {
+  db.close();
+  copyFileSync(backup, path);
+  open();
+};
+
+test('what was erased after a backup is erased from it again, with its events, and nobody else', async () => {
+  const ann = create('ann');
+  const ben = create('ben');
+  const cleo = create('cleo');
+  for (const name of ['ann', 'ben', 'cleo']) log(name);
+  // Merged when the backup is made, and not any more when one of the two is erased.
+  write('mergeContact', { account: 1, contactUUID: ann, otherContactUUID: cleo, time: 1 });
+  const backup = backUp();
+  write('unmergeContact', { account: 1, otherContactUUID: cleo });
+  erase(ann);
+  finish();
+
+  restore(backup);
+  engine.eraseAgain();
+  await expect(read('getContact', { ...asker, contactUUID: ann, include: [] })).rejects.toMatchObject({
+    code: 'erased_contact',
+  });
+  for (const contactUUID of [ben, cleo]) {
+    expect(await read('getContact', { ...asker, contactUUID, include: [] })).toMatchObject({ contactUUID });
+  }
+  expect(await events()).toBe(2);
+  finish();
+  expect(erase(ann)).toMatchObject({ erasedTime: 5, deletedEvents: 1, complete: true });
+  expect(readFileSync(path).includes('ann@example.com')).toBe(false);
+  expect(readFileSync(path).includes('cleo@example.com')).toBe(true);
+});
+
+test('what the backup never knew is known as erased all the same, and no late retry makes it anew', async () => {
+  const backup = backUp();
+  const ann = create('ann', 'request-of-ann');
+  erase(ann);
+  restore(backup);
+  engine.eraseAgain();
+  await expect(read('getContact', { ...asker, contactUUID: ann, include: [] })).rejects.toMatchObject({
+    code: 'erased_contact',
+  });
+  expect(() => create('ann', 'request-of-ann')).toThrow(expect.objectContaining({ code: 'erased_contact' }));
+  expect(create('ann')).not.toBe(ann);
+});
+
+test('the record is made anew where it is lost or cut short, and names nobody', () => {
+  const ann = create('ann', 'request-of-ann');
+  erase(ann);
+  const record = readFileSync(`${path}-erased`, 'utf8');
+  expect(record).not.toMatch(/ann/i);
+  expect(record).not.toContain(ann);
+  const lines = (text: string) => text.split('\n').filter(Boolean).sort();
+  for (const left of ['', record.slice(0, 20), record.slice(0, -20)]) {
+    writeFileSync(`${path}-erased`, left);
+    engine.eraseAgain();
+    expect(lines(readFileSync(`${path}-erased`, 'utf8'))).toEqual(expect.arrayContaining(lines(record)));
+  }
+  rmSync(`${path}-erased`);
+  engine.eraseAgain();
+  expect(lines(readFileSync(`${path}-erased`, 'utf8'))).toEqual(lines(record));
+});
+
+test('the record of another database stops the start', () => {
+  writeFileSync(`${path}-erased`, `erased from ${'0'.repeat(64)}\n`);
+  expect(() => engine.eraseAgain()).toThrow(/tells of erasures in another database: move it away/);
+});
