@@ -23,15 +23,16 @@ export const tokenOf = ({ tokenUUID }: Given, headers: { get(name: string): stri
 const mostRemembered = 10_000;
 
 interface AuthenticationOptions {
-  readonly store: Pick<Store, 'findAccess'>;
+  readonly store: Pick<Store, 'findAccess' | 'wasMade'>;
   readonly addressOf: AddressOf;
   readonly unknownTokens: RateLimit;
 }
 
 /**
- * Looks tokens up. Those that were good before are looked up each time, so that a revoked one stops at once; others are
- * guesses until they are found, and an address has few of them, so that guessing on ends in 429 without a look, while
- * good tokens from that same address go on.
+ * Looks tokens up. Those that were made, or were good before, are looked up each time, so that a revoked one stops at
+ * once; others are guesses until they are found, and an address has few of them, so that guessing on ends in 429 without
+ * a look. A token that was made is no guess even where this process meets it first: good ones go on from an address that
+ * is out of guesses, after a restart as well. Whoever hits one by chance, of 2^128, is not stopped by any count.
  */
 export const createAuthentication = ({ store, addressOf, unknownTokens }: AuthenticationOptions) => {
   const good = new Set<string>();
@@ -65,7 +66,8 @@ export const createAuthentication = ({ store, addressOf, unknownTokens }: Authen
 
   return async (token: string, c: Context): Promise<Access> => {
     const hash = hashToken(token);
-    const access = good.has(hash) ? await store.findAccess(hash) : await guessOnce(hash, c);
+    const isGuess = !good.has(hash) && !(await store.wasMade(hash));
+    const access = isGuess ? await guessOnce(hash, c) : await store.findAccess(hash);
     if (access !== undefined) return access;
     good.delete(hash);
     throw new Refusal('invalid_token', { field: 'tokenUUID' });

@@ -15,6 +15,8 @@ export interface Store {
   // Accounts and tokens
   /** Who a token stands for, by the hex SHA-256 of its text; undefined when unknown or revoked. */
   findAccess(tokenHash: string): Promise<Access | undefined>;
+  /** Whether there ever was such a token, told from memory: false may also mean that it is not remembered. */
+  wasMade(tokenHash: string): Promise<boolean>;
   /** The SHA-256 (raw bytes) of every live server token of an account: the keys of its contactProofs. */
   findProofKeys(account: number): Promise<Uint8Array[]>;
   /** The number of the account with this accountUUID. */

@@ -5,6 +5,19 @@ import { openConnection } from './connection.ts';
 import { createWriteEngine } from './engine.ts';
 import { migrate } from './migrate.ts';
 
+test('what was made is remembered, whoever made it, and what was not is not', () => {
+  const db = openConnection(':memory:', 'write');
+  migrate(db, ':memory:');
+  const engine = createWriteEngine(db);
+  const [first, second, never] = [newToken('server'), newToken('browser'), newToken('server')];
+  engine.write([{ name: 'createAccount', request: newAccount({ tokens: [first] }) }]);
+  const { wasMade } = createAccess(db);
+  expect([first, second, never].map(({ hash }) => wasMade(hash))).toEqual([true, false, false]);
+  engine.write([{ name: 'createToken', request: { ...second, account: 1 } }]);
+  engine.write([{ name: 'revokeToken', request: { account: 1, tokenID: first.tokenID, time: 1 } }]);
+  expect([first, second, never].map(({ hash }) => wasMade(hash))).toEqual([true, true, false]);
+});
+
 test('a token that was revoked while the database was busy works no more when it is free', () => {
   const db = openConnection(':memory:', 'write');
   migrate(db, ':memory:');

@@ -10,6 +10,9 @@ interface Row extends Omit<Access, 'accountOrigin' | 'accountTimezone'> {
 /** Tokens that were asked for and exist; unknown ones are looked up again each time. */
 const mostRemembered = 10_000;
 
+/** Hashes of tokens that were made; of later ones it isn't known without asking. */
+const mostMade = 100_000;
+
 /**
  * `PRAGMA data_version` changes when another connection has committed anything, which costs a microsecond to ask; then
  * position.access, which triggers count up, says whether it was about tokens. So a token that is revoked, here or by the
@@ -21,23 +24,48 @@ export const createAccess = (db: Connection) => {
   const select = db.prepare<[string], Row>(`
     SELECT t.token, t.tokenID, t.kind, t.account, a.accountOrigin, a.accountTimezone
     FROM token t LEFT JOIN account a ON a.account = t.account WHERE t.hash = ? AND t.revokedTime IS NULL`);
+  const selectMade = db.prepare<[number, number], { token: number; hash: string }>(
+    'SELECT token, hash FROM token WHERE token > ? ORDER BY token LIMIT ?',
+  );
   const known = new Map<string, Access>();
+  const made = new Set<string>();
+  let lastMade = 0;
   let seenData = dataVersion.get();
   let seenAccess = accessVersion.get();
 
+  /** Tokens are never deleted: only what is new is read. */
+  const readMade = () => {
+    for (const { token, hash } of selectMade.all(lastMade, mostMade - made.size)) {
+      made.add(hash);
+      lastMade = token;
+    }
+  };
+  readMade();
+
+  const notice = () => {
+    const data = dataVersion.get();
+    // A connection that writes itself is not told of its own commits.
+    if (data === seenData && db.readonly) return;
+    const access = accessVersion.get();
+    if (access !== seenAccess) {
+      readMade();
+      known.clear();
+      seenAccess = access;
+    }
+    // Only now: when it could not be read, the next request must ask again.
+    seenData = data;
+  };
+
   return {
+    /** Whether there ever was such a token, as far as that is remembered. */
+    wasMade(tokenHash: string): boolean {
+      if (made.has(tokenHash)) return true;
+      notice();
+      return made.has(tokenHash);
+    },
+
     findAccess(tokenHash: string): Access | undefined {
-      const data = dataVersion.get();
-      // A connection that writes itself is not told of its own commits.
-      if (data !== seenData || !db.readonly) {
-        const access = accessVersion.get();
-        // Only now: when it could not be read, the next request must ask again.
-        seenData = data;
-        if (access !== seenAccess) {
-          seenAccess = access;
-          known.clear();
-        }
-      }
+      notice();
       const remembered = known.get(tokenHash);
       if (remembered) return remembered;
       const row = select.get(tokenHash);

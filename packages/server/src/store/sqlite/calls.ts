@@ -2,7 +2,7 @@
 import type { Store } from '../store.ts';
 import type { Steps } from './steps.ts';
 
-type OnAThread = Exclude<keyof Store, 'findAccess' | 'onCommit' | 'close'>;
+type OnAThread = Exclude<keyof Store, 'findAccess' | 'wasMade' | 'onCommit' | 'close'>;
 
 /** The one list of them: the compiler wants each operation of the Store that is not the main thread's. */
 const operations = {

@@ -28,11 +28,12 @@ const assemble = (parts: {
   listeners: Set<() => void>;
   close: () => Promise<void>;
 }): Store => {
-  const { findAccess } = createAccess(parts.access);
+  const { findAccess, wasMade } = createAccess(parts.access);
   return {
     ...askingAll(writeNames, parts.write),
     ...askingAll(readNames, parts.read),
     findAccess: async (tokenHash) => findAccess(tokenHash),
+    wasMade: async (tokenHash) => wasMade(tokenHash),
     onCommit(listener) {
       parts.listeners.add(listener);
       return () => parts.listeners.delete(listener);

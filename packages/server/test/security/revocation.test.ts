@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { firsthandJSON } from '../command-fixture.ts';
+import { quantile, times } from '../faults/counts.ts';
+import { report } from '../faults/report.ts';
+import { freePort, makeAccount, type Served, startServed, stopServed } from '../faults/served.ts';
+import { type Change, changeServer } from '../faults/weakened.ts';
+import { createBooks, differences } from './books.ts';
+
+const tokens = times({ quick: 2, full: 20 });
+/** No quick test fails on a clock. */
+const mostMilliseconds = times({ quick: 20_000, full: 1_000 });
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-revocation-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const wide = ['token', 'address', 'user'];
+const env = { RATE_LIMIT: wide.map((name) => `${name}=100000000/100000000`).join(',') };
+
+interface Call {
+  readonly began: number;
+  readonly ended: number;
+  readonly status: number;
+}
+
+/** What a server token may do, and what a browser token may. */
+const callsOf = (kind: string) =>
+  kind === 'server'
+    ? (['logEvent', 'getEvent', 'getAccount', 'searchContact'] as const)
+    : (['logEvent', 'logEvents'] as const);
+
+const fieldsOf = (operation: string) => ({
+  ...(operation.startsWith('log') && { userUUID: 'visitor-0123456789', eventID: 1 }),
+  ...(operation === 'logEvents' && { event: [{ eventID: 2 }] }),
+});
+
+/** Uses a token for everything that it is good for, without a pause, until stopped. */
+const useOn = (books: ReturnType<typeof createBooks>, url: string, tokenUUID: string, kind: string) => {
+  const calls: Call[] = [];
+  let stopped = false;
+  const client = async (operation: ReturnType<typeof callsOf>[number]) => {
+    while (!stopped) {
+      const began = performance.now();
+      const { status } = await books.ask(url, operation, { tokenUUID, ...fieldsOf(operation) });
+      calls.push({ began, ended: performance.now(), status });
+    }
+  };
+  const done = Promise.all(callsOf(kind).map(client));
+  return async () => {
+    stopped = true;
+    await done;
+    return calls;
+  };
+};
+
+/** Follows events with a token; resolves when the stream has ended. */
+const follow = async (url: string, token: string): Promise<{ readonly ended: Promise<number> }> => {
+  const response = await fetch(`${url}/event/streamEvents`, { headers: { Authorization: `Bearer ${token}` } });
+  expect(response.status).toBe(200);
+  return { ended: response.text().then(() => performance.now()) };
+};
+
+type Revoke = (served: Served, token: { accountUUID: string; tokenID: string }) => Promise<unknown>;
+
+/** By a process of its own, next to the server; answers when that has committed at the latest. */
+const byCommand =
+  (path: string): Revoke =>
+  (_, { accountUUID, tokenID }) =>
+    firsthandJSON(['token', 'revoke', '--account', accountUUID, tokenID], { DATABASE_URL: `sqlite:${path}` });
+
+const byRequest =
+  (server: string): Revoke =>
+  async ({ url }, { tokenID }) => {
+    const body = JSON.stringify({ tokenUUID: server, tokenID });
+    expect((await fetch(`${url}/account/revokeToken`, { method: 'POST', body })).status).toBe(200);
+  };
+
+/** When a token was revoked, as the database has it. */
+const isRevoked = (path: string, tokenID: string): boolean => {
+  const db = new Database(path, { readonly: true });
+  try {
+    return db.prepare('SELECT 1 FROM token WHERE tokenID = ? AND revokedTime IS NOT NULL').get(tokenID) !== undefined;
+  } finally {
+    db.close();
+  }
+};
+
+/**
+ * Revokes tokens that are in use, by the command and by requests in turn. Answers how many milliseconds after it had been
+ * revoked a request began, at the latest, that was still answered 200; and the streams that went on.
+ */
+const revokeAll = async (name: string, count: number, main?: string) => {
+  const path = join(folder, `${name}.db`);
+  const server = await makeAccount(path);
+  const served = await startServed(path, await freePort(), { main, env });
+  const books = createBooks();
+  const { body } = await books.ask(served.url, 'getAccount', { tokenUUID: server });
+  const { accountUUID } = body.account;
+  const ways = [byCommand(path), byRequest(server)];
+  const late: number[] = [];
+  const streams: number[] = [];
+  let statuses = new Set<number>();
+  let requests = 0;
+  for (let nth = 0; nth < count; nth += 1) {
+    const tokenKind = nth % 4 < 2 ? 'server' : 'browser';
+    const made = await books.ask(served.url, 'createToken', { tokenUUID: server, tokenKind });
+    const { tokenID, tokenUUID } = made.body;
+    const stop = useOn(books, served.url, tokenUUID, tokenKind);
+    const stream = tokenKind === 'server' ? await follow(served.url, tokenUUID) : undefined;
+    await wait(200);
+    await (ways[nth % 2] as Revoke)(served, { accountUUID, tokenID });
+    expect(isRevoked(path, tokenID)).toBe(true);
+    const revoked = performance.now();
+    await wait(times({ quick: 300, full: 2_000 }));
+    const calls = await stop();
+    const good = calls.filter(({ status }) => status === 200);
+    expect(good.length).toBeGreaterThan(0);
+    late.push(Math.max(0, ...good.map(({ began }) => began - revoked)));
+    statuses = new Set([...statuses, ...calls.map(({ status }) => status)]);
+    requests += calls.length;
+    const ended = await Promise.race([stream?.ended, wait(mostMilliseconds).then(() => Number.POSITIVE_INFINITY)]);
+    if (ended !== undefined) streams.push(Math.max(0, ended - revoked));
+  }
+  await stopServed(served);
+  return { late, streams, statuses: [...statuses].sort(), requests, differences: differences(books, path) };
+};
+
+/** Remembers what a token may do, whatever is done to it. */
+const remembering: readonly Change[] = [
+  { file: 'store/sqlite/access.ts', from: 'if (access !== seenAccess) {', to: 'if (seenAccess === undefined) {' },
+];
+
+test('a revoked token stops working, in the server and beside it, and so do the streams that were opened with it', {
+  timeout: 300_000,
+}, async (context) => {
+  const found = await revokeAll('ours', tokens);
+  expect(found).toMatchObject({ statuses: [200, 401], differences: [] });
+  expect(Math.max(...found.late)).toBe(0);
+  expect(Math.max(...found.streams)).toBeLessThan(mostMilliseconds);
+
+  const weakened = await revokeAll('weakened', 1, changeServer(folder, 'remembering', remembering)).catch(
+    (error: Error) => error,
+  );
+  expect(weakened).not.toBeInstanceOf(Error);
+  const { late } = weakened as Exclude<typeof weakened, Error>;
+  expect(Math.max(...late)).toBeGreaterThan(0);
+  report(context, {
+    fault: 'revoked token',
+    count: `${tokens} tokens in use without a pause (${found.requests} requests), revoked by the command and by requests in turn`,
+    result: `no request that began after it was answered 200; its streams ended after ${Math.round(quantile(found.streams, 0.5))} ms, at most ${Math.round(Math.max(...found.streams))} ms`,
+    weakened: `remembers what a token may do: still 200 after ${Math.round(Math.max(...late))} ms`,
+  });
+});
