@@ -89,7 +89,7 @@ const until = async (isSo: () => boolean | Promise<boolean>, most = mostMillisec
   for (;;) {
     if (await isSo()) return performance.now() - began;
     if (performance.now() - began > most) return Number.POSITIVE_INFINITY;
-    await wait(10);
+    await wait(50);
   }
 };
 

@@ -109,9 +109,12 @@ export const createWriteEngine = (db: Connection) => {
   const record = createErasureRecord(db);
   let unrecorded: Erased[] = [];
 
-  /** Answers whether there was room for it. */
-  const recordErasures = (): boolean => {
-    unrecorded.push(...erasures.takeFresh());
+  /** What was erased just now goes out of the files, and into the record. Answers whether there was room for that. */
+  const followErasures = (): boolean => {
+    const fresh = erasures.takeFresh();
+    // Not whenever it is asked how far an erasure is: that would begin all anew.
+    if (fresh.length > 0) tidying.erases();
+    unrecorded.push(...fresh);
     if (unrecorded.length === 0) return true;
     try {
       record.append(unrecorded);
@@ -127,10 +130,8 @@ export const createWriteEngine = (db: Connection) => {
     /** One commit for all the calls. */
     write(calls: readonly Call[]): Outcome[] {
       const isErasure = ({ name }: Call) => name === 'eraseContact';
-      const erases = calls.some(isErasure);
-      if (erases) tidying.erases();
       const outcomes = transactions.run(calls.map((call) => () => carryOut(operations, call)));
-      if (!erases || recordErasures()) return outcomes;
+      if (!calls.some(isErasure) || followErasures()) return outcomes;
       // Erased, and asked again it is recorded; until then no answer says that a backup doesn't bring it back.
       const later = { error: new Refusal('not_kept', { retryAfterSeconds: 5 }) };
       return calls.map((call, index) => (isErasure(call) ? later : (outcomes[index] as Outcome)));
@@ -142,15 +143,14 @@ export const createWriteEngine = (db: Connection) => {
       const here = new Set(erasures.listErased().map(nameOf));
       const missing = recorded.filter((erased) => !here.has(nameOf(erased)));
       if (missing.length > 0) {
-        tidying.erases();
         const [outcome] = transactions.run([() => erasures.eraseAgain(missing)]);
         if (outcome && 'error' in outcome) throw outcome.error;
       }
       // A server that ended before it could record them, or whose record is lost.
       const known = new Set(recorded.map(nameOf));
-      erasures.takeFresh();
+      if (erasures.takeFresh().length > 0) tidying.erases();
       unrecorded = erasures.listErased().filter((erased) => !known.has(nameOf(erased)));
-      recordErasures();
+      followErasures();
     },
     /** A step of what may take its time: see tidying.ts. */
     tidy: tidying.step,

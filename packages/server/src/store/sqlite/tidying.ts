@@ -5,7 +5,7 @@ import type { UnusedSpace } from './unused-space.ts';
 import type { WriteAheadLog } from './write-ahead-log.ts';
 
 /** Rows that a step deletes. */
-const rowsPerStep = 500;
+const rowsPerStep = 1_000;
 
 /** Until a step is tried again for which there was no room, or which another process held up. */
 const pauseMilliseconds = 1_000;
