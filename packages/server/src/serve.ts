@@ -45,12 +45,12 @@ const drainMs = 4_000;
 
 /** A client has this long to send a request's headers, and all of it. Slow ones must not hold connections for ever. */
 const serverOptions = {
-  headersTimeout: 20_000,
-  requestTimeout: 60_000,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
   // Longer than the 60 s after which common proxies give up an idle connection, so that it isn't us who close it just
   // when they send the next request.
   keepAliveTimeout: 65_000,
-  connectionsCheckingInterval: 5_000,
+  connectionsCheckingInterval: 1_000,
   // A URL of 8 KiB, and a page's cookies with it.
   maxHeaderSize: 32 * 1024,
 };

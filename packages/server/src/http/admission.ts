@@ -1,5 +1,6 @@
 /** How much may be held at once of what clients send: what is over it is refused before it is parsed, or even read. */
 import { Refusal } from '../refusal.ts';
+import { createArrivals } from './arriving.ts';
 import type { Route } from './routes.ts';
 
 /** Of bodies, from when they have been read until their answer. Each becomes several times as much in memory. */
@@ -9,10 +10,11 @@ const full = () => new Refusal('not_kept', { retryAfterSeconds: 1 });
 
 /**
  * Bounds what all the routes together that it is asked to guard hold. A body counts when it has come in whole: what a
- * client only announces, or sends slowly, takes nobody else's place.
+ * client only announces, or sends slowly, takes nobody else's place, and is bounded by itself: see arriving.ts.
  */
 export const createAdmission = (mostBytes = mostHeldBytes): ((route: Route) => Route) => {
   let heldBytes = 0;
+  const arrive = createArrivals();
   return (route) => ({
     ...route,
     answer: async (c, exchange) => {
@@ -26,7 +28,7 @@ export const createAdmission = (mostBytes = mostHeldBytes): ((route: Route) => R
         mine += bytes;
       };
       try {
-        return await route.answer(c, { ...exchange, hold });
+        return await route.answer(c, { ...exchange, hold, arrive });
       } finally {
         heldBytes -= mine;
       }

@@ -1,6 +1,8 @@
 /** What a client sent, whichever way: its fields as one object, before anything is checked but form and size. */
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../refusal.ts';
+import type { Exchange } from './answers.ts';
+import { arriveUnbounded } from './arriving.ts';
 import { readBody } from './body.ts';
 import { parseFields, parseMultipart } from './forms.ts';
 import { parseObject } from './json.ts';
@@ -65,11 +67,11 @@ const parseQuery = (url: string): Given => {
 export const readInput = async (
   request: Request,
   mostBytes: number,
-  hold: (bytes: number) => void = () => {},
+  { hold, arrive }: Pick<Exchange, 'hold' | 'arrive'> = { hold: () => {}, arrive: arriveUnbounded },
 ): Promise<Given> => {
   const query = parseQuery(request.url);
   if (request.method !== 'POST') return query;
-  const bytes = await readBody(request, mostBytes);
+  const bytes = await readBody(request, mostBytes, arrive);
   hold(bytes.length);
   if (bytes.length === 0) return query;
   const body = await parseBody(bytes, request.headers.get('content-type') ?? '').catch((error) => {

@@ -132,7 +132,7 @@ export const createOperationRoute = ({ authenticate, takeBrowserLimits, keepRefu
       openToPages: operation.openToPages,
       answer: async (c, exchange) => {
         const time = now();
-        const given = await readInput(c.req.raw, mostBytes, exchange.hold).catch(async (error) => {
+        const given = await readInput(c.req.raw, mostBytes, exchange).catch(async (error) => {
           if (error instanceof Unparsed) await keepUnparsed(c, error, time);
           throw error;
         });

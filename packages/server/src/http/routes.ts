@@ -5,6 +5,7 @@ import { nanoid } from 'nanoid';
 import type { Logger } from 'pino';
 import { Refusal } from '../refusal.ts';
 import { type Exchange, emptyAnswer, refusalAnswer } from './answers.ts';
+import { arriveUnbounded } from './arriving.ts';
 import { preflightHeaders } from './cors.ts';
 import { createToRefusal } from './failures.ts';
 
@@ -42,7 +43,13 @@ export const createRouteServer = ({ log, isStopping }: RouteSurroundings) => {
     return async (c) => {
       const started = performance.now();
       const { method } = c.req;
-      const exchange: Exchange = { requestID: nanoid(), openToPages, closing: isStopping(), hold: () => {} };
+      const exchange: Exchange = {
+        requestID: nanoid(),
+        openToPages,
+        closing: isStopping(),
+        hold: () => {},
+        arrive: arriveUnbounded,
+      };
       let response: Response;
       try {
         response = allowed.includes(method) ? await answer(c, exchange) : answerMethod(exchange, method);
@@ -77,7 +84,13 @@ export const createFailed = ({ log, isStopping }: RouteSurroundings) => {
 export const createNotFound =
   ({ log, isStopping }: RouteSurroundings) =>
   (): Response => {
-    const exchange: Exchange = { requestID: nanoid(), openToPages: false, closing: isStopping(), hold: () => {} };
+    const exchange: Exchange = {
+      requestID: nanoid(),
+      openToPages: false,
+      closing: isStopping(),
+      hold: () => {},
+      arrive: arriveUnbounded,
+    };
     log.debug({ requestID: exchange.requestID, status: 404 }, 'request');
     return refusalAnswer(exchange, new Refusal('unknown_operation'));
   };

@@ -1,0 +1,173 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { quantile, times } from '../faults/counts.ts';
+import { report } from '../faults/report.ts';
+import {
+  browserToken,
+  freePort,
+  makeAccount,
+  residentMegabytes,
+  startServed,
+  stopServed,
+  watchMost,
+} from '../faults/served.ts';
+import { type Change, changeServer } from '../faults/weakened.ts';
+import { createBooks, differences } from './books.ts';
+import type { Kind, Said } from './hostile-clients.ts';
+
+const isFull = times({ quick: 0, full: 1 }) === 1;
+const counts: Readonly<Record<Kind, number>> = {
+  'slow headers': times({ quick: 100, full: 500 }),
+  'stalled bodies': times({ quick: 100, full: 500 }),
+  'stalled chunks': times({ quick: 20, full: 100 }),
+  'slow bodies': times({ quick: 100, full: 500 }),
+  'bodies of 100 MB': times({ quick: 10, full: 100 }),
+  'chunks of 100 MB': times({ quick: 10, full: 100 }),
+  'idle connections': times({ quick: 300, full: 1_500 }),
+};
+const seconds = times({ quick: 0.5, full: 10 });
+const mostGrowthMegabytes = 50;
+const mostMilliseconds = 100;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-slow-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const script = fileURLToPath(new URL('./hostile-clients.ts', import.meta.url));
+
+/** Hostile clients in a process of their own; resolves when all are connected. */
+const attack = async (port: number, kind: Kind, count: number) => {
+  const child = spawn(process.execPath, ['--import', 'tsx', script, String(port), kind, String(count)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (more: string) => {
+    text = (text + more).slice(-20_000);
+  });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  while (!text.includes('\n')) {
+    if (child.exitCode !== null) throw new Error(`the hostile clients ended with ${child.exitCode}`);
+    await wait(10);
+  }
+  const said = (): Said => JSON.parse(text.trimEnd().split('\n').at(-1) as string);
+  return {
+    said,
+    async stop() {
+      const last = said();
+      child.stdin.end();
+      await ended;
+      return last;
+    },
+  };
+};
+
+const env = { RATE_LIMIT: ['token', 'address', 'user'].map((name) => `${name}=1000000/1000000`).join(',') };
+
+const start = async (name: string, main?: string) => {
+  const path = join(folder, `${name}.db`);
+  const server = await makeAccount(path);
+  const port = await freePort();
+  const served = await startServed(path, port, { main, env });
+  const books = createBooks();
+  let made = 0;
+  const log = async () => {
+    made += 1;
+    const began = performance.now();
+    const fields = { tokenUUID: browserToken, userUUID: 'visitor-0123456789', eventID: 1, eventUUID: `event-${made}` };
+    const { status } = await books.ask(served.url, 'logEvent', fields);
+    return { status, milliseconds: performance.now() - began };
+  };
+  const logMany = async () => {
+    const attrValue = 'x'.repeat(2_000);
+    const eventAttrArray = Array.from({ length: 90 }, (_, nth) => ({ attrID: `ballast-${nth}`, attrValue }));
+    const event = Array.from({ length: 5 }, () => {
+      made += 1;
+      return { eventID: 2, eventUUID: `event-${made}`, eventAttrArray };
+    });
+    return books.ask(served.url, 'logEvents', { tokenUUID: server, userUUID: 'visitor-of-batches', event });
+  };
+  // As much as a busy server holds anyway: what its heap has grown to for healthy clients is nobody's attack.
+  for (let nth = 0; nth < 20; nth += 1) {
+    await Promise.all([...Array.from({ length: 50 }, log), ...Array.from({ length: 5 }, logMany)]);
+  }
+  const pid = served.process.pid as number;
+  return { path, port, served, books, log, logMany, megabytes: () => residentMegabytes(pid) };
+};
+type Running = Awaited<ReturnType<typeof start>>;
+
+/** Healthy clients for a while: four that log events, each with a pause between two. */
+const useFor = async ({ log }: Running, milliseconds: number) => {
+  const taken: number[] = [];
+  const statuses = new Set<number>();
+  const end = performance.now() + milliseconds;
+  const client = async () => {
+    while (performance.now() < end) {
+      const answer = await log();
+      taken.push(answer.milliseconds);
+      statuses.add(answer.status);
+      await wait(5);
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, client));
+  return { taken, statuses: [...statuses] };
+};
+
+const press = async (running: Running, kind: Kind, count: number) => {
+  const before = running.megabytes();
+  const most = watchMost(running.megabytes);
+  const hostile = await attack(running.port, kind, count);
+  const { taken, statuses } = await useFor(running, seconds * 1_000);
+  const { status } = await running.logMany();
+  const { open, answers } = await hostile.stop();
+  return { kind, growth: most() - before, p99: quantile(taken, 0.99), statuses: [...statuses, status], open, answers };
+};
+
+const withoutArrivals: readonly Change[] = [
+  { file: 'http/arriving.ts', from: 'const mostBytes = 8 * 1024 * 1024', to: 'const mostBytes = Infinity' },
+];
+
+test('slow, stalled, huge and idle clients take neither memory nor the others’ time', {
+  timeout: 300_000,
+}, async (context) => {
+  const running = await start('ours');
+  const calm = await useFor(running, seconds * 1_000);
+  const results: Awaited<ReturnType<typeof press>>[] = [];
+  for (const [kind, count] of Object.entries(counts)) results.push(await press(running, kind as Kind, count));
+  const lines = results.map(
+    ({ kind, p99, growth }) =>
+      `${counts[kind]} ${kind}: p99 ${Math.round(p99)} ms, ${growth > 0 ? '+' : ''}${Math.round(growth)} MB`,
+  );
+  console.info([`no attack: p99 ${Math.round(quantile(calm.taken, 0.99))} ms`, ...lines].join('\n'));
+  for (const { statuses, growth, p99, kind } of results) {
+    expect([kind, ...new Set(statuses)]).toEqual([kind, 200]);
+    expect(growth, kind).toBeLessThan(mostGrowthMegabytes);
+    if (isFull) expect(p99, kind).toBeLessThan(mostMilliseconds);
+  }
+  // Refused as soon as they have said how much they want, and closed.
+  for (const { answers, open } of results.filter(({ kind }) => kind.endsWith('of 100 MB'))) {
+    expect(answers.every((answer) => answer.startsWith('HTTP/1.1 413'))).toBe(true);
+    if (isFull) expect(open).toBe(0);
+  }
+  await stopServed(running.served);
+  expect(differences(running.books, running.path)).toEqual([]);
+
+  const weakened = await start('weakened', changeServer(folder, 'without-arrivals', withoutArrivals));
+  const { growth } = await press(weakened, 'stalled bodies', 100);
+  await stopServed(weakened.served);
+  expect(growth).toBeGreaterThan(mostGrowthMegabytes);
+  report(context, {
+    fault: 'slow clients',
+    count: Object.entries(counts)
+      .map(([kind, count]) => `${count} ${kind}`)
+      .join(', '),
+    result: lines.join('; '),
+    weakened: `no bound on what has come in: +${Math.round(growth)} MB for 100 stalled bodies`,
+  });
+});
