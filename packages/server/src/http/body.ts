@@ -1,4 +1,5 @@
 /** A request's body as bytes, never more of them than allowed. */
+import { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { Refusal } from '../refusal.ts';
@@ -29,34 +30,54 @@ const readWhole = async (request: Request, most: number): Promise<Bytes> => {
   return new Uint8Array(bytes);
 };
 
-const readChunks = async (body: ReadableStream<Uint8Array>, most: number, arrive: Arrive): Promise<Bytes> => {
-  const reader = body.getReader();
-  const cancel = () => void reader.cancel().catch(() => {});
-  let isGivenUp = false;
-  const arriving = arrive(() => {
-    isGivenUp = true;
-    chunks = [];
-    cancel();
+/**
+ * Straight from Node. A web stream made of a request (Readable.toWeb, Node 20) takes in whatever is sent, read or not: it counts
+ * the pieces that it holds, and not their bytes.
+ */
+const readIncoming = (incoming: IncomingMessage, most: number, arrive: Arrive): Promise<Bytes> =>
+  new Promise((resolve, reject) => {
+    let chunks: Buffer[] = [];
+    let length = 0;
+    const arriving = arrive(() => refuse(tooSlow()));
+    const leave = () => {
+      incoming.off('data', add).off('end', finish).off('error', breakOff).off('close', breakOff);
+      arriving.end();
+    };
+    const refuse = (refusal: Refusal) => {
+      leave();
+      incoming.pause();
+      chunks = [];
+      reject(refusal);
+    };
+    const add = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > most) return refuse(tooLarge(most));
+      chunks.push(chunk);
+      arriving.add(chunk.length);
+    };
+    const finish = () => {
+      leave();
+      resolve(Buffer.concat(chunks, length));
+    };
+    const breakOff = (cause?: Error) => refuse(brokenOff(cause));
+    incoming.on('data', add).on('end', finish).on('error', breakOff).on('close', breakOff);
   });
-  let chunks: Uint8Array[] = [];
+
+const readChunks = async (body: ReadableStream<Uint8Array>, most: number): Promise<Bytes> => {
+  const reader = body.getReader();
+  const chunks: Uint8Array[] = [];
   let length = 0;
-  try {
-    for (;;) {
-      const { done, value } = await reader.read().catch((error) => {
-        throw isGivenUp ? tooSlow() : brokenOff(error);
-      });
-      if (isGivenUp) throw tooSlow();
-      if (done) return Buffer.concat(chunks, length);
-      length += value.length;
-      if (length > most) {
-        cancel();
-        throw tooLarge(most);
-      }
-      chunks.push(value);
-      arriving.add(value.length);
+  for (;;) {
+    const { done, value } = await reader.read().catch((error) => {
+      throw brokenOff(error);
+    });
+    if (done) return Buffer.concat(chunks, length);
+    length += value.length;
+    if (length > most) {
+      reader.cancel().catch(() => {});
+      throw tooLarge(most);
     }
-  } finally {
-    arriving.end();
+    chunks.push(value);
   }
 };
 
@@ -73,17 +94,33 @@ const unpack = async (packed: Bytes, most: number): Promise<Bytes> => {
   }
 };
 
+/** Where a body comes from, and what bounds it while it does. */
+export interface BodySource {
+  readonly arrive: Arrive;
+  /** Node's request, when it came through a socket. */
+  readonly incoming?: IncomingMessage | undefined;
+}
+
+const readBytes = (request: Request, most: number, { arrive, incoming }: BodySource): Promise<Bytes> => {
+  const length = request.headers.get('content-length');
+  // Node ends a body at its Content-Length: a small one needs no counting, which takes longer.
+  if (length !== null && Number(length) <= smallBytes) return readWhole(request, most);
+  if (incoming instanceof IncomingMessage) return readIncoming(incoming, most, arrive);
+  return request.body ? readChunks(request.body, most) : readWhole(request, most);
+};
+
 /** Reads a body of at most `most` bytes, packed and unpacked; one that says it is larger isn't read at all. */
-export const readBody = async (request: Request, most: number, arrive: Arrive = arriveUnbounded): Promise<Bytes> => {
+export const readBody = async (
+  request: Request,
+  most: number,
+  source: BodySource = { arrive: arriveUnbounded },
+): Promise<Bytes> => {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() || 'identity';
   if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'x-gzip') {
     throw new Refusal('unsupported_media_type', { message: 'Content-Encoding may be gzip, or absent' });
   }
   const length = request.headers.get('content-length');
   if (length !== null && Number(length) > most) throw tooLarge(most);
-  // Node ends a body at its Content-Length: a small one needs no counting, which takes longer.
-  const isSmall = length !== null && Number(length) <= smallBytes;
-  const bytes =
-    isSmall || !request.body ? await readWhole(request, most) : await readChunks(request.body, most, arrive);
+  const bytes = await readBytes(request, most, source);
   return encoding === 'identity' || bytes.length === 0 ? bytes : unpack(bytes, most);
 };

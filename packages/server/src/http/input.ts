@@ -1,9 +1,8 @@
 /** What a client sent, whichever way: its fields as one object, before anything is checked but form and size. */
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../refusal.ts';
-import type { Exchange } from './answers.ts';
 import { arriveUnbounded } from './arriving.ts';
-import { readBody } from './body.ts';
+import { type BodySource, readBody } from './body.ts';
 import { parseFields, parseMultipart } from './forms.ts';
 import { parseObject } from './json.ts';
 import { toUnparsed } from './unparsed.ts';
@@ -59,6 +58,10 @@ const parseQuery = (url: string): Given => {
   }
 };
 
+interface InputSource extends BodySource {
+  readonly hold: (bytes: number) => void;
+}
+
 /**
  * Reads a request's fields. GET has those of its query string, and whatever body it carries isn't looked at. POST has
  * those of its body as well, and where both name one, the body wins. `hold` is told how large the body was, unpacked,
@@ -67,11 +70,11 @@ const parseQuery = (url: string): Given => {
 export const readInput = async (
   request: Request,
   mostBytes: number,
-  { hold, arrive }: Pick<Exchange, 'hold' | 'arrive'> = { hold: () => {}, arrive: arriveUnbounded },
+  { hold, ...source }: InputSource = { hold: () => {}, arrive: arriveUnbounded },
 ): Promise<Given> => {
   const query = parseQuery(request.url);
   if (request.method !== 'POST') return query;
-  const bytes = await readBody(request, mostBytes, arrive);
+  const bytes = await readBody(request, mostBytes, source);
   hold(bytes.length);
   if (bytes.length === 0) return query;
   const body = await parseBody(bytes, request.headers.get('content-type') ?? '').catch((error) => {

@@ -3,6 +3,7 @@ import type { Problem } from '@firsthand/contract/answer';
 import { type Checked, check, unknownFields } from '@firsthand/contract/checking';
 import { limits } from '@firsthand/contract/limits';
 import { type InputOf, type Operation, type OperationName, operations } from '@firsthand/contract/operations';
+import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { Refusal } from '../refusal.ts';
 import type { Access, NewRefusedRequest, Store } from '../store/store.ts';
@@ -132,7 +133,8 @@ export const createOperationRoute = ({ authenticate, takeBrowserLimits, keepRefu
       openToPages: operation.openToPages,
       answer: async (c, exchange) => {
         const time = now();
-        const given = await readInput(c.req.raw, mostBytes, exchange).catch(async (error) => {
+        const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+        const given = await readInput(c.req.raw, mostBytes, { ...exchange, incoming }).catch(async (error) => {
           if (error instanceof Unparsed) await keepUnparsed(c, error, time);
           throw error;
         });
