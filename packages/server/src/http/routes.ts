@@ -24,6 +24,15 @@ interface RouteSurroundings {
 const allowedMethods = (methods: Route['methods']): string[] =>
   methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 
+/** Bounded by nobody, unless its route is admitted (admission.ts). */
+const newExchange = (closing: boolean, openToPages = false): Exchange => ({
+  requestID: nanoid(),
+  openToPages,
+  closing,
+  hold: () => {},
+  arrive: arriveUnbounded,
+});
+
 /**
  * Serves a route: never throws. Its log line names the path, which is one of ours and so holds nothing of the client's,
  * and no query string.
@@ -43,13 +52,7 @@ export const createRouteServer = ({ log, isStopping }: RouteSurroundings) => {
     return async (c) => {
       const started = performance.now();
       const { method } = c.req;
-      const exchange: Exchange = {
-        requestID: nanoid(),
-        openToPages,
-        closing: isStopping(),
-        hold: () => {},
-        arrive: arriveUnbounded,
-      };
+      const exchange = newExchange(isStopping(), openToPages);
       let response: Response;
       try {
         response = allowed.includes(method) ? await answer(c, exchange) : answerMethod(exchange, method);
@@ -73,7 +76,7 @@ export const createRouteServer = ({ log, isStopping }: RouteSurroundings) => {
 export const createFailed = ({ log, isStopping }: RouteSurroundings) => {
   const toRefusal = createToRefusal(log);
   return (error: unknown): Response => {
-    const exchange: Exchange = { requestID: nanoid(), openToPages: false, closing: isStopping(), hold: () => {} };
+    const exchange = newExchange(isStopping());
     const malformed = 'the request target or the Host header is malformed';
     const reason = error instanceof RequestError ? new Refusal('invalid_field', { message: malformed }) : error;
     return refusalAnswer(exchange, toRefusal(exchange.requestID, reason));
@@ -84,13 +87,7 @@ export const createFailed = ({ log, isStopping }: RouteSurroundings) => {
 export const createNotFound =
   ({ log, isStopping }: RouteSurroundings) =>
   (): Response => {
-    const exchange: Exchange = {
-      requestID: nanoid(),
-      openToPages: false,
-      closing: isStopping(),
-      hold: () => {},
-      arrive: arriveUnbounded,
-    };
+    const exchange = newExchange(isStopping());
     log.debug({ requestID: exchange.requestID, status: 404 }, 'request');
     return refusalAnswer(exchange, new Refusal('unknown_operation'));
   };
