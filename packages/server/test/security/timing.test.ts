@@ -155,7 +155,7 @@ describe('what is done', () => {
   it('is the same calls of the store', async () => {
     const [known, unknown] = await askedFor();
     expect(known).toEqual(unknown);
-    expect(known?.map((call) => call.split(' ')[0])).toEqual(['findAccess', 'createContact']);
+    expect(known?.map((call) => call.split(' ')[0])).toEqual(['wasMade', 'findAccess', 'createContact']);
   });
 
   it('is seen to differ when it does', async () => {
