@@ -9,13 +9,15 @@ export class TooDeep extends Error {
 }
 
 const quote = 0x22;
+const plus = 0x2b;
 const minus = 0x2d;
+const point = 0x2e;
 const zero = 0x30;
 const nine = 0x39;
 const backslash = 0x5c;
 const isDigit = (unit: number) => unit >= zero && unit <= nine;
 
-const numberPattern = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** So many digits a double carries (IEEE 754, DBL_DIG), but for what is nearly zero. */
 const safeDigits = 15;
 /** The greatest double written in full has 309. Longer ones aren't looked at, because that takes the longer. */
@@ -29,13 +31,30 @@ const significant = (literal: string): string =>
 
 /** Whether a number is what it says, with all its digits, once it has become a double (RFC 8259 section 6). */
 const isCarried = (literal: string): boolean => {
-  if (literal.length <= safeDigits && !/[eE]/.test(literal)) return true;
   if (literal.length > mostLength) return false;
+  const number = Number(literal);
+  // As whoever reads doubles writes them.
+  if (String(number) === literal) return true;
   const digits = significant(literal);
   if (digits === '') return true;
-  const number = Number(literal);
   if (number === 0 || !Number.isFinite(number) || digits.length > 100) return false;
   return significant(number.toPrecision(digits.length)) === digits;
+};
+
+/** What an exponent is written with besides digits: e, E and a sign. */
+const isOfExponent = (unit: number) => unit === 0x65 || unit === 0x45 || unit === minus || unit === plus;
+
+/** Where what may be a number ends that begins at `at`, and whether it has to be looked at. */
+const numberAt = (text: string, at: number): { end: number; isDoubtful: boolean } => {
+  let end = at + 1;
+  let hasExponent = false;
+  for (; end < text.length; end++) {
+    const unit = text.charCodeAt(end);
+    if (isDigit(unit) || unit === point) continue;
+    if (!isOfExponent(unit)) break;
+    hasExponent = true;
+  }
+  return { end, isDoubtful: hasExponent || end - at > safeDigits };
 };
 
 /** Where a string ends that begins at `at`. */
@@ -62,13 +81,13 @@ const examined = (text: string): string => {
       // ] and }
     } else if (unit === 0x5d || unit === 0x7d) depth--;
     else if (unit === minus || isDigit(unit)) {
-      numberPattern.lastIndex = at;
-      const literal = numberPattern.exec(text)?.[0] ?? '-';
-      if (!isCarried(literal)) {
-        made += `${text.slice(from, at)}${literal.startsWith('-') ? '-' : ''}1e999`;
-        from = at + literal.length;
+      const { end, isDoubtful } = numberAt(text, at);
+      const literal = isDoubtful ? text.slice(at, end) : '';
+      if (isDoubtful && numberPattern.test(literal) && !isCarried(literal)) {
+        made += `${text.slice(from, at)}${unit === minus ? '-' : ''}1e999`;
+        from = end;
       }
-      at += literal.length - 1;
+      at = end - 1;
     }
   }
   return from === 0 ? text : made + text.slice(from);
