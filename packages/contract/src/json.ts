@@ -36,7 +36,7 @@ const isCarried = (literal: string): boolean => {
   // As whoever reads doubles writes them.
   if (String(number) === literal) return true;
   const digits = significant(literal);
-  if (digits === '') return true;
+  if (digits === '' || (number !== 0 && digits === significant(String(number)))) return true;
   if (number === 0 || !Number.isFinite(number) || digits.length > 100) return false;
   return significant(number.toPrecision(digits.length)) === digits;
 };

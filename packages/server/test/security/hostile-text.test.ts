@@ -97,6 +97,7 @@ const isSameNumber = (literal: string, kept: string) => {
   const digits = digitsOf(literal);
   if (digits === '') return Number(kept) === 0;
   if (Number(kept) !== Number(literal) || digits.length > 100) return false;
+  if (digitsOf(kept) === digits) return true;
   return digitsOf(Number(kept).toPrecision(digits.length)) === digits;
 };
 
