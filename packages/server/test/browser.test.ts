@@ -1,27 +1,12 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from '@firsthand/client';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { type Serving, serve } from '../src/serve.ts';
-
-const executablePath = '/usr/bin/chromium';
-const missing = existsSync(executablePath) ? '' : ` (skipped: there is no ${executablePath})`;
-
-/** Quiet, and runnable by root. */
-const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  // navigator.webdriver is false, as visitors have it: the tracker marks robots.
-  '--disable-blink-features=AutomationControlled',
-];
+import { launchChromium, missing } from './fixtures/chromium.ts';
 
 describe.skipIf(missing)(`the demo page in Chromium${missing}`, () => {
   let folder: string;
@@ -35,7 +20,8 @@ describe.skipIf(missing)(`the demo page in Chromium${missing}`, () => {
     const env = { DATABASE_URL: `sqlite:${join(folder, 'firsthand.db')}`, PORT: '0', LOG_LEVEL: 'error' };
     serving = await serve(readConfig(env), { demo: true });
     api = createClient({ url: serving.url, token: serving.demo?.serverToken as string });
-    browser = await chromium.launch({ executablePath, args });
+    // navigator.webdriver is false, as visitors have it: the tracker marks robots.
+    browser = await launchChromium('--disable-blink-features=AutomationControlled');
   });
   afterAll(async () => {
     await browser?.close();

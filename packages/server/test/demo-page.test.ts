@@ -1,30 +1,16 @@
-import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { temporaryDatabase } from './command-fixture.ts';
+import { launchChromium, missing } from './fixtures/chromium.ts';
 import { serveHere } from './serve-fixture.ts';
 
 /** On a busy machine, too. */
 const soon = { timeout: 10_000 };
 
-const executablePath = '/usr/bin/chromium';
-const missing = existsSync(executablePath) ? '' : ` (skipped: there is no ${executablePath})`;
-
-/** Quiet, and runnable by root. */
-const args = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
-
 describe.skipIf(missing)(`the panel of the demo page${missing}`, () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args });
+    browser = await launchChromium();
   });
   afterAll(() => browser?.close());
 

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { buildTracker } from '../build/build.ts';
+import { executablePath } from './engines/chromium.ts';
 import { fillSnippet, openRecorder, type Recorder } from './recorder.ts';
 
-const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 const isThere = existsSync(executablePath);
 
 export const soon = <T>(look: () => T | Promise<T>, timeout = 8_000) => vi.waitFor(look, { timeout, interval: 25 });

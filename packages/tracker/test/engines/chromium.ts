@@ -7,7 +7,7 @@ import { type Browser, type BrowserContext, chromium as playwright } from 'playw
 import type { Engine, LaunchOptions, Session, Tab } from './engine.ts';
 import { crash, findDescendants, killGroup, startGroup, waitFor } from './processes.ts';
 
-const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
+export const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
 const args = [
   '--headless=new',
