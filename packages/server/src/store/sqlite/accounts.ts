@@ -15,6 +15,28 @@ import { createCatalogueReader } from './catalogues.ts';
 import type { Connection } from './connection.ts';
 import type { ContactWriter } from './contacts.ts';
 import { usesOf } from './create-contact.ts';
+import type { Steps } from './steps.ts';
+
+/** Some milliseconds: an account may have millions of users. */
+const rowsPerStep = 20_000;
+
+/** Of so many rows that were looked at, so many count; the next step goes on after the last. */
+interface Counted {
+  readonly looked: number;
+  readonly count: number;
+  readonly last: string | null;
+}
+
+function* countInSteps(next: (after: string) => Counted): Steps<number> {
+  let sum = 0;
+  for (let after = ''; ; ) {
+    const { looked, count, last } = next(after);
+    sum += count;
+    if (looked < rowsPerStep) return sum;
+    after = last as string;
+    yield;
+  }
+}
 
 export const createAccountReader = (db: Connection) => {
   const catalogues = createCatalogueReader(db);
@@ -28,10 +50,13 @@ export const createAccountReader = (db: Connection) => {
   const tokens = db.prepare<[number], AccountDetail['tokens'][number]>(
     'SELECT tokenID, kind, tokenName, text, createdTime, revokedTime FROM token WHERE account = ? ORDER BY token',
   );
-  const contacts = db
-    .prepare<[number], number>('SELECT count(*) FROM contact WHERE account = ? AND mergedInto IS NULL')
-    .pluck();
-  const users = db.prepare<[number], number>('SELECT count(*) FROM user WHERE account = ?').pluck();
+  const contacts = db.prepare<[number, string], Counted>(`
+    SELECT count(*) AS looked, count(*) - count(mergedInto) AS count, max(contactEmailaddress) AS last
+    FROM (SELECT contactEmailaddress, mergedInto FROM contact
+      WHERE account = ? AND contactEmailaddress > ? ORDER BY contactEmailaddress LIMIT ${rowsPerStep})`);
+  const users = db.prepare<[number, string], Counted>(`
+    SELECT count(*) AS looked, count(*) AS count, max(userUUID) AS last
+    FROM (SELECT userUUID FROM user WHERE account = ? AND userUUID > ? ORDER BY userUUID LIMIT ${rowsPerStep})`);
   const events = db
     .prepare<[number], number>('SELECT coalesce(sum(count), 0) FROM account_day WHERE account = ?')
     .pluck();
@@ -44,7 +69,7 @@ export const createAccountReader = (db: Connection) => {
     findAccount: (accountUUID: string): number | undefined => find.get(accountUUID),
     findProofKeys: (account: number): Uint8Array[] =>
       proofKeys.all(account).map((hash) => Uint8Array.from(Buffer.from(hash, 'hex'))),
-    getAccount(account: number): AccountDetail {
+    *getAccount(account: number): Steps<AccountDetail> {
       const row = get.get(account);
       if (!row) throw new Refusal('unknown_account', { field: 'accountUUID' });
       return {
@@ -63,8 +88,8 @@ export const createAccountReader = (db: Connection) => {
         },
         tokens: tokens.all(account),
         usage: {
-          contacts: contacts.get(account) as number,
-          users: users.get(account) as number,
+          contacts: yield* countInSteps((after) => contacts.get(account, after) as Counted),
+          users: yield* countInSteps((after) => users.get(account, after) as Counted),
           events: events.get(account) as number,
         },
       };
