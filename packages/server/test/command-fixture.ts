@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 
 const bin = fileURLToPath(new URL('../bin/firsthand.js', import.meta.url));
 
@@ -62,8 +62,42 @@ export const start = (file: string, args: readonly string[], env: Env, cwd?: str
   return { child, ended, says, written: () => stdout + stderr };
 };
 
+let before: Promise<unknown> = Promise.resolve();
+
+/**
+ * The same in this process, one after the other: what runs in another is not counted as covered (`npm run
+ * check:coverage`).
+ */
+const runHere = (args: readonly string[], env: Env): Promise<Ended> => {
+  const run = async (): Promise<Ended> => {
+    const began = performance.now();
+    const { argv, env: ownEnv } = process;
+    const written = { stdout: '', stderr: '' };
+    const spies = (['stdout', 'stderr'] as const).map((name) =>
+      vi.spyOn(process[name], 'write').mockImplementation((chunk) => {
+        written[name] += chunk;
+        return true;
+      }),
+    );
+    process.argv = [process.execPath, bin, ...args];
+    process.env = cleanEnv(env);
+    process.exitCode = undefined;
+    try {
+      vi.resetModules();
+      await import('../src/main.ts');
+      return { code: Number(process.exitCode ?? 0), signal: null, ...written, milliseconds: performance.now() - began };
+    } finally {
+      Object.assign(process, { argv, env: ownEnv, exitCode: undefined });
+      for (const spy of spies) spy.mockRestore();
+    }
+  };
+  const ended = before.then(run);
+  before = ended.catch(() => {});
+  return ended;
+};
+
 export const firsthand = (args: readonly string[], env: Env = {}): Promise<Ended> =>
-  start(process.execPath, [bin, ...args], env).ended;
+  process.env.COVERAGE ? runHere(args, env) : start(process.execPath, [bin, ...args], env).ended;
 
 /** What a command with `--json` printed, which must be one JSON value and nothing else. */
 export const firsthandJSON = async (args: readonly string[], env: Env = {}) => {
