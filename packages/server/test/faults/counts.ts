@@ -1,4 +1,7 @@
-/** How often a fault is made to happen: few times in `npm test`, as often as we promise with `npm run test:faults`. */
+/**
+ * How often a fault is made to happen, or an attack is made: few times in `npm test`, as often as we promise with
+ * `npm run test:faults` and `npm run test:security`.
+ */
 const full = process.env.FAULTS === 'full';
 
 export const times = ({ quick, full: promised }: { quick: number; full: number }): number => (full ? promised : quick);

@@ -1,4 +1,4 @@
-/** A reporter for vitest: prints the table of what the fault tests have found, and keeps it in FAULTS.md. */
+/** A reporter for vitest: prints the table of what the tests of faults and of security have found, and keeps it in FAULTS.md. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Reporter, TestModule } from 'vitest/node';
 
@@ -6,9 +6,9 @@ const page = new URL('../../FAULTS.md', import.meta.url);
 
 const introduction = `# What the server has survived
 
-Written by \`npm run test:faults\`: each row is a test in \`test/faults\`, run last on the day that it names. \`npm test\` runs
-the same tests with smaller counts. Each test is also run against a server that is weakened on purpose, as the last column says,
-and passes only when the same check finds fault with that one.
+Written by \`npm run test:faults\` and \`npm run test:security\`: each row is a test in \`test/faults\` or \`test/security\`, run
+last on the day that it names. \`npm test\` runs the same tests with smaller counts. Each test is also run against a server
+that is weakened on purpose, as the last column says, and passes only when the same check finds fault with that one.
 `;
 const head = '| fault | day | count | result | with the weakened server |\n|---|---|---|---|---|\n';
 

@@ -3,6 +3,7 @@ import { operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { writeNames } from '../../src/store/sqlite/calls.ts';
 import type { Store } from '../../src/store/store.ts';
+import { report } from '../faults/report.ts';
 import { smallestInput } from '../fixtures/requests.ts';
 import { asText } from '../fixtures/scene.ts';
 import { type Provoked, provokeAll } from './provoked.ts';
@@ -61,7 +62,7 @@ describe('every answer of an operation', () => {
     expect(mistakesIn(answers)).toEqual([]);
   });
 
-  it('is seen to be wrong when it is', async () => {
+  it('is seen to be wrong when it is', async (context) => {
     const weakened = await provokeAll((app) => ({
       request: async (...asked: Parameters<typeof app.request>) => {
         const response = await app.request(...asked);
@@ -72,8 +73,15 @@ describe('every answer of an operation', () => {
         return new Response(null, { status: response.status, headers });
       },
     }));
-    const statuses = new Set(mistakesIn(weakened).map((mistake) => / (\d+):/.exec(mistake)?.[1]));
+    const seen = mistakesIn(weakened);
+    const statuses = new Set(seen.map((mistake) => / (\d+):/.exec(mistake)?.[1]));
     expect([...statuses].sort()).toEqual(['405', '413', '429']);
+    report(context, {
+      fault: 'CORS',
+      count: `${answers.length} answers with ${new Set(answers.map(({ status }) => status)).size} statuses, on ${operationPaths.length} paths`,
+      result: `${mistakesIn(answers).length} that allow another page than the design says, or do not allow one that it says`,
+      weakened: `other headers with ${statuses.size} of the statuses: ${seen.length} of ${weakened.length} answers`,
+    });
   });
 });
 

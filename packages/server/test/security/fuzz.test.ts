@@ -12,6 +12,7 @@ import type { z } from 'zod';
 import { createFailed } from '../../src/http/routes.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createRandom, times } from '../faults/counts.ts';
+import { report } from '../faults/report.ts';
 import { makeContact } from '../fixtures/requests.ts';
 import { asText, type Fields, type Scene } from '../fixtures/scene.ts';
 import { fromHere, openService, type Service } from './service.ts';
@@ -303,6 +304,19 @@ interface Tally {
   slowestMilliseconds: number;
 }
 
+const createTally = (): Tally => ({ statuses: {}, wrong: [], slowestMilliseconds: 0 });
+const inProcess = createTally();
+const overConnections = createTally();
+
+/** Adds one to the other. */
+const addTo = (sum: Tally, { statuses, wrong, slowestMilliseconds }: Tally) => {
+  for (const [status, count] of Object.entries(statuses)) sum.statuses[status] = (sum.statuses[status] ?? 0) + count;
+  sum.wrong.push(...wrong);
+  sum.slowestMilliseconds = Math.max(sum.slowestMilliseconds, slowestMilliseconds);
+};
+
+const answersIn = ({ statuses }: Tally) => Object.values(statuses).reduce((sum, count) => sum + count, 0);
+
 /** Notes an answer, and what is wrong with it. */
 const note = (tally: Tally, { name, target, init }: Made, { status, again }: Answered, milliseconds: number) => {
   tally.statuses[status] = (tally.statuses[status] ?? 0) + 1;
@@ -332,7 +346,7 @@ const noteTimed = async (tally: Tally, made: Made, send: () => Promise<Answered>
 
 /** Sends so many requests; a stream is let go of. Stops at the tenth thing that is wrong. */
 const fuzz = async (service: Service, count: number, seed: number): Promise<Tally> => {
-  const tally: Tally = { statuses: {}, wrong: [], slowestMilliseconds: 0 };
+  const tally = createTally();
   const random = createRandom(seed);
   const known = await know(service);
   const one = async () => {
@@ -360,14 +374,10 @@ const told = (what: string, { statuses, slowestMilliseconds }: Tally) =>
 const perService = 50_000;
 
 it(`answers ${requests} requests, whatever they are`, { timeout: 3_600_000 }, async () => {
-  const total: Tally = { statuses: {}, wrong: [], slowestMilliseconds: 0 };
   for (let sent = 0, seed = 1; sent < requests; sent += perService, seed += 1) {
     const fresh = await openService();
     const tally = await fuzz(fresh, Math.min(perService, requests - sent), seed);
-    for (const [status, count] of Object.entries(tally.statuses))
-      total.statuses[status] = (total.statuses[status] ?? 0) + count;
-    total.wrong.push(...tally.wrong);
-    total.slowestMilliseconds = Math.max(total.slowestMilliseconds, tally.slowestMilliseconds);
+    addTo(inProcess, tally);
     expect(
       fresh
         .logged()
@@ -377,13 +387,14 @@ it(`answers ${requests} requests, whatever they are`, { timeout: 3_600_000 }, as
     ).toEqual([]);
     await fresh.close();
     if (requests > perService) told(`seed ${seed}`, tally);
-    expect(total.wrong).toEqual([]);
+    expect(inProcess.wrong).toEqual([]);
   }
-  told('in process', total);
+  told('in process', inProcess);
   // Else it is only refusals that were proved.
-  const share = (total.statuses[200] ?? 0) / requests;
+  const share = (inProcess.statuses[200] ?? 0) / requests;
   expect(share).toBeGreaterThan(0.1);
-  for (const status of [204, 400, 401, 403, 404, 405, 409, 410, 415]) expect(total.statuses[status]).toBeGreaterThan(0);
+  for (const status of [204, 400, 401, 403, 404, 405, 409, 410, 415])
+    expect(inProcess.statuses[status]).toBeGreaterThan(0);
 });
 
 /** Sends a request over a connection, as Node's client writes it. */
@@ -427,7 +438,7 @@ it(`answers ${overHTTP} requests over connections, an eighth of them broken`, { 
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
-  const tally: Tally = { statuses: {}, wrong: [], slowestMilliseconds: 0 };
+  const tally = overConnections;
   const random = createRandom(4242);
   const known = await know(service);
   let sent = 0;
@@ -455,7 +466,7 @@ it(`answers ${overHTTP} requests over connections, an eighth of them broken`, { 
   expect((tally.statuses[200] ?? 0) / overHTTP).toBeGreaterThan(0.05);
 });
 
-it('sees a server that fails now and then', async () => {
+it('sees a server that fails now and then', async (context) => {
   let calls = 0;
   const failing = (store: Store): Store => ({
     ...store,
@@ -465,10 +476,21 @@ it('sees a server that fails now and then', async () => {
     },
   });
   const weakened = await openService({ wrap: failing });
-  const { wrong, statuses } = await fuzz(weakened, 5_000, 3);
+  const seen = await fuzz(weakened, 5_000, 3);
+  const { wrong, statuses } = seen;
   await weakened.close();
   expect(wrong.length).toBeGreaterThan(0);
   expect(statuses[500]).toBeGreaterThan(0);
+  const [inside, over] = [answersIn(inProcess), answersIn(overConnections)];
+  if (inside === 0 || over === 0) return;
+  const all = createTally();
+  for (const each of [inProcess, overConnections]) addTo(all, each);
+  report(context, {
+    fault: 'fuzzing',
+    count: `${inside} requests in process, ${over} over connections, an eighth of these broken`,
+    result: `${all.wrong.length} answered with a fault of ours or after more than ${patienceMilliseconds} ms; ${all.statuses[200]} × 200, ${all.statuses[400]} × 400, the slowest after ${Math.round(all.slowestMilliseconds)} ms`,
+    weakened: `fails at every tenth write of events: ${statuses[500]} × 500 among the first ${answersIn(seen)} answers`,
+  });
 });
 
 describe('what is as large as it may be', () => {

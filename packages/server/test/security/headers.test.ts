@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { report } from '../faults/report.ts';
 import { serveHere } from '../serve-fixture.ts';
 import { type Provoked, provokeAll } from './provoked.ts';
 import { fromHere, openService, operationPaths, readText, type Service } from './service.ts';
@@ -49,7 +50,7 @@ describe('every answer of an operation', () => {
     expect(types).toEqual(new Set(['application/json', 'text/event-stream', null]));
   });
 
-  it('is seen to be wrong when it is', () => {
+  it('is seen to be wrong when it is', (context) => {
     expect(mistakesIn(new Headers())).toHaveLength(3);
     const almost = {
       'X-Content-Type-Options': 'nosniff',
@@ -57,6 +58,20 @@ describe('every answer of an operation', () => {
       'Cache-Control': 'no-cache',
     };
     expect(mistakesIn(new Headers(almost))).toEqual(['Cache-Control: no-cache']);
+    const needed = Object.keys(almost);
+    const seenWithout = needed.map((name) => {
+      const without = answers.map(
+        ({ response }) => new Headers([...response.headers].filter(([each]) => each !== name.toLowerCase())),
+      );
+      return without.filter((headers) => mistakesIn(headers).length > 0).length;
+    });
+    expect(seenWithout).toEqual(needed.map(() => answers.length));
+    report(context, {
+      fault: 'headers',
+      count: `${answers.length} answers with ${new Set(answers.map(({ status }) => status)).size} statuses, on ${operationPaths.length} paths`,
+      result: `${answers.filter(({ response }) => mistakesIn(response.headers).length > 0).length} without ${needed.join(', ')}, or with a name of the server`,
+      weakened: `without one of the ${needed.length}: ${Math.min(...seenWithout)} of ${answers.length} answers`,
+    });
   });
 });
 

@@ -12,6 +12,7 @@ import Database from 'better-sqlite3';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Running, start, temporaryDatabase, temporaryFolder } from '../command-fixture.ts';
 import { times } from '../faults/counts.ts';
+import { report } from '../faults/report.ts';
 import { type Change, changeServer } from '../faults/weakened.ts';
 import { smallestInput } from '../fixtures/requests.ts';
 import { type Answer, asText, type Fields, type Scene } from '../fixtures/scene.ts';
@@ -243,12 +244,25 @@ const secretsOf = ({ tokens: { browser, server, second } }: Run): Record<string,
   };
 };
 
+/** Where a run has told what it must not, in numbers. */
+const toldBy = (run: Run) => {
+  const all = secretsOf(run);
+  const { browser: _, address: __, ...secretTokens } = all;
+  const errors = run.errors.filter((error) => foundIn(error, all).length > 0);
+  const files = [...run.files.values()].filter((bytes) => foundIn(bytes, secretTokens).length > 0);
+  return `${foundIn(run.written, all).length} in the output, ${errors.length} answers with one, ${files.length} files with a secret token`;
+};
+
+/** Ours, once it has been made. */
+let ours: Run | undefined;
+
 describe('after a run that does everything, rightly and wrongly', () => {
   let run: Run;
   let secretTokens: Record<string, string>;
   let all: Record<string, string>;
   it('has been asked, and has failed', async () => {
     run = await runAll();
+    ours = run;
     all = secretsOf(run);
     const { browser: _, address: __, ...rest } = all;
     secretTokens = rest;
@@ -286,7 +300,7 @@ const telling: readonly Change[] = [
 
 /** The same takes as long again, for a server that is known to fail. */
 if (isFull) {
-  it('a server that tells is found out', { timeout: 120_000 }, async () => {
+  it('a server that tells is found out', { timeout: 120_000 }, async (context) => {
     const run = await runAll(changeServer(temporaryFolder(), 'telling', telling));
     const secrets = secretsOf(run);
     expect(foundIn(run.written, secrets)).toEqual(expect.arrayContaining(['address', 'browser']));
@@ -294,6 +308,14 @@ if (isFull) {
     const { server, operator } = secrets;
     const held = [...run.files.values()].flatMap((bytes) => foundIn(bytes, { server, operator } as typeof secrets));
     expect(new Set(held)).toEqual(new Set(['server', 'operator']));
+    if (ours === undefined) return;
+    const bytes = [...ours.files.values()].reduce((sum, { length }) => sum + length, 0);
+    report(context, {
+      fault: 'secrets',
+      count: `${Object.keys(secrets).length} secrets sought in ${ours.written.length} characters of output, ${ours.errors.length} answers to errors, ${ours.files.size} files of ${Math.round(bytes / 1e6)} MB`,
+      result: toldBy(ours),
+      weakened: `logs URLs as they came, quotes them, keeps what is refused: ${toldBy(run)}`,
+    });
   });
 }
 
