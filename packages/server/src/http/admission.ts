@@ -1,6 +1,8 @@
 /** How much may be held at once of what clients send: what is over it is refused before it is parsed, or even read. */
+import type { HttpBindings } from '@hono/node-server';
 import { Refusal } from '../refusal.ts';
 import { createArrivals } from './arriving.ts';
+import { discardBody } from './body.ts';
 import type { Route } from './routes.ts';
 
 /** Of bodies, from when they have been read until their answer. Each becomes several times as much in memory. */
@@ -19,8 +21,6 @@ export const createAdmission = (mostBytes = mostHeldBytes): ((route: Route) => R
     ...route,
     answer: async (c, exchange) => {
       const announced = Number(c.req.raw.headers.get('content-length') ?? 0);
-      // One that is larger than all is for the route to refuse.
-      if (announced <= mostBytes && heldBytes + announced > mostBytes) throw full();
       let mine = 0;
       const hold = (bytes: number) => {
         if (heldBytes + bytes > mostBytes) throw full();
@@ -28,7 +28,13 @@ export const createAdmission = (mostBytes = mostHeldBytes): ((route: Route) => R
         mine += bytes;
       };
       try {
+        // One that is larger than all is for the route to refuse.
+        if (announced <= mostBytes && heldBytes + announced > mostBytes) throw full();
         return await route.answer(c, { ...exchange, hold, arrive });
+      } catch (error) {
+        const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+        if (error instanceof Refusal && error.code === 'not_kept' && incoming) await discardBody(incoming);
+        throw error;
       } finally {
         heldBytes -= mine;
       }

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Refusal } from '../refusal.ts';
 import { createArrivals } from './arriving.ts';
-import { readBody } from './body.ts';
+import { discardBody, readBody } from './body.ts';
 
 const most = 200 * 1024;
 
@@ -66,4 +66,30 @@ test('one that is too large, or breaks off, ends at once', async () => {
   await expect.poll(() => endings).toHaveLength(2);
   expect(endings[1]).toMatch(/^invalid_encoding: the body broke off/);
   expect(endings[0]).toMatch(/^(body_too_large|not_kept)/);
+});
+
+test('what nobody reads goes by, until it is over or the client goes away', async () => {
+  const ended: string[] = [];
+  const server = createServer(async (incoming, outgoing) => {
+    await discardBody(incoming);
+    ended.push(incoming.complete ? 'over' : 'gone away');
+    outgoing.end();
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server, 'listening');
+  const send = (body: string) => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 300000\r\n\r\n${body}`);
+    return socket;
+  };
+  const socket = send('x'.repeat(200_000));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(ended).toEqual([]);
+  socket.write('x'.repeat(100_000));
+  await expect.poll(() => ended).toEqual(['over']);
+  send('x'.repeat(200_000)).end();
+  await expect.poll(() => ended).toEqual(['over', 'gone away']);
 });

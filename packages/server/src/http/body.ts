@@ -81,6 +81,25 @@ const readChunks = async (body: ReadableStream<Uint8Array>, most: number): Promi
   }
 };
 
+/** So long may what is left of a body take to come in that nobody reads. */
+const discardMilliseconds = 5_000;
+
+/**
+ * Lets the rest of a body go by: one who is still sending when the connection ends may never see the answer (RFC 9112, section
+ * 9.6), and @hono/node-server ends it half a second after the answer.
+ */
+export const discardBody = (incoming: IncomingMessage): Promise<void> =>
+  new Promise((resolve) => {
+    if (incoming.complete || incoming.destroyed) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      incoming.off('end', done).off('error', done).off('close', done);
+      resolve();
+    };
+    const timer = setTimeout(done, discardMilliseconds);
+    incoming.on('end', done).on('error', done).on('close', done).resume();
+  });
+
 const unpack = async (packed: Bytes, most: number): Promise<Bytes> => {
   try {
     return await unzip(packed, { maxOutputLength: most });
