@@ -61,7 +61,7 @@ const writeAndRead = async (name: string, bytes: number, main?: string) => {
 
 const neverWrittenBack: readonly Change[] = [
   { file: 'store/sqlite/write-ahead-log.ts', from: 'backlogBytes = 16 * mebibyte', to: 'backlogBytes = Infinity' },
-  { file: 'store/sqlite/write-ahead-log.ts', from: 'mostBytes = 48 * mebibyte', to: 'mostBytes = Infinity' },
+  { file: 'store/sqlite/write-ahead-log.ts', from: 'mostBytes = 24 * mebibyte', to: 'mostBytes = Infinity' },
 ];
 
 test(`keeps the write-ahead log below ${mostMebibytes} MiB while events are written and read without a pause`, {

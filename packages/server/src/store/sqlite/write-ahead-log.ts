@@ -10,11 +10,18 @@ const mebibyte = 1024 * 1024;
 /** What is written back together: more at a time is less work, and a longer pause for the commits that wait. */
 const backlogBytes = 16 * mebibyte;
 
-/** From here on the log must begin anew, even if commits wait a moment for the readers of its end: it stays below 64 MiB. */
-const mostBytes = 48 * mebibyte;
+/**
+ * From here on the log must begin anew, even if commits wait a moment for the readers of its end. What two commits and a pause
+ * add comes on top: it stays below 64 MiB.
+ */
+const mostBytes = 24 * mebibyte;
 
-/** Until the log is tried again: while a backup reads, each try holds events up for nothing. */
-const pauseMilliseconds = 500;
+/**
+ * Until the log is tried again, twice as long after each try in vain: a step of a read is over soon, but while a backup
+ * reads, each try holds events up for nothing.
+ */
+const firstPauseMilliseconds = 20;
+const longestPauseMilliseconds = 500;
 
 export interface WriteAheadLog {
   /** From now on the log may hold what was erased, until it is emptied. */
@@ -31,9 +38,18 @@ export const createWriteAheadLog = (db: Connection): WriteAheadLog => {
   let holdsErased = true;
   let nextTry = 0;
 
+  let inVain = 0;
+
   const pause = () => {
-    nextTry = performance.now() + pauseMilliseconds;
-    return pauseMilliseconds;
+    const milliseconds = Math.min(firstPauseMilliseconds * 2 ** inVain++, longestPauseMilliseconds);
+    nextTry = performance.now() + milliseconds;
+    return milliseconds;
+  };
+
+  const empty = (): boolean => {
+    const isEmpty = emptyLog(db);
+    if (isEmpty) inVain = 0;
+    return isEmpty;
   };
 
   /** `log` pages are in it, of which `checkpointed` are in the database as well; -1 in memory. */
@@ -42,7 +58,7 @@ export const createWriteAheadLog = (db: Connection): WriteAheadLog => {
 
   const writeBack = (): number | null => {
     const { log, checkpointed } = checkpoint('NOOP');
-    if (log * pageBytes >= mostBytes) return emptyLog(db) ? null : pause();
+    if (log * pageBytes >= mostBytes) return empty() ? null : pause();
     if ((log - checkpointed) * pageBytes < backlogBytes) return null;
     try {
       checkpoint('PASSIVE');
@@ -58,12 +74,14 @@ export const createWriteAheadLog = (db: Connection): WriteAheadLog => {
       holdsErased = true;
       // An erasure doesn't wait for what was tried before it.
       nextTry = 0;
+      inVain = 0;
     },
     mayHoldErased: () => holdsErased,
     tidy() {
-      if (performance.now() < nextTry) return pauseMilliseconds;
+      const rest = nextTry - performance.now();
+      if (rest > 0) return Math.ceil(rest);
       if (!holdsErased) return writeBack();
-      holdsErased = !emptyLog(db);
+      holdsErased = !empty();
       return holdsErased ? pause() : null;
     },
   };

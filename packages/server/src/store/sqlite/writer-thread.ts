@@ -1,13 +1,18 @@
 /** The thread that writes: each message is one commit, and what arrives meanwhile goes together into the next. */
+import { dirname } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openConnection } from './connection.ts';
 import { createWriteEngine } from './engine.ts';
+import { syncDirectory } from './file.ts';
 import { type Reply, type Request, toPlain } from './messages.ts';
 
 const port = parentPort as NonNullable<typeof parentPort>;
-const db = openConnection((workerData as { path: string }).path, 'serve');
+const { path } = workerData as { path: string };
+const db = openConnection(path, 'serve');
 const engine = createWriteEngine(db);
 engine.eraseAgain();
+// The log is there by now. SQLite syncs its folder too, but takes no notice when that fails (os_unix.c, unixSync).
+syncDirectory(dirname(path));
 
 /** Ends the thread when it can no longer be known what is on the disk. */
 const orDie = <Value>(work: () => Value): Value => {
