@@ -108,16 +108,13 @@ const suffer = async ({ calls, error, nth }: Fault, main?: string): Promise<Foun
   const failed = traceCalls.find(({ text }) => text.includes('(INJECTED)'));
   const ofFolder = ({ text }: TracedCall) => text.includes(`<${home}>`);
   const firstAnswer = traceCalls.find(isAnswer);
-  // SQLite goes on when it can't sync the folder of a new log: the server syncs that itself before it answers anything.
+  // SQLite goes on when it can't sync the folder of a new log: the server has synced that itself, or ended.
   const isMadeGood =
     failed &&
     ofFolder(failed) &&
     traceCalls.some(
       (call) =>
-        ofFolder(call) &&
-        call.text.endsWith(' = 0') &&
-        call.began > failed.ended &&
-        call.ended < (firstAnswer?.began ?? Number.POSITIVE_INFINITY),
+        ofFolder(call) && call.text.endsWith(' = 0') && call.ended < (firstAnswer?.began ?? Number.POSITIVE_INFINITY),
     );
   const afterFailedSync =
     isSyncFault && failed && !isMadeGood && served
