@@ -1,5 +1,5 @@
 /** strace: what a process does to its disk, told in order, or made to fail. */
-import { execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 
@@ -31,17 +31,35 @@ export const strace = (log: string, ...options: readonly string[]): string[] => 
   '--',
 ];
 
-/** Attaches strace to a running process and all its threads; answers how to let go of it. */
-export const attachStrace = async (pid: number, log: string, ...options: readonly string[]) => {
+/** Starts strace on a running process and all its threads; answers it, or what it complained of. */
+const tryToAttach = async (pid: number, log: string, options: readonly string[]): Promise<ChildProcess | string> => {
   const tracer = spawn('strace', ['-f', '-y', '-o', log, ...options, '-p', String(pid)], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  await once(tracer.stderr, 'data');
-  const ended = once(tracer, 'exit');
-  return async () => {
-    tracer.kill('SIGINT');
-    await ended;
-  };
+  let said = '';
+  return new Promise((resolve) => {
+    tracer.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (said.includes(' attached')) resolve(tracer);
+    });
+    tracer.once('exit', () => resolve(said));
+  });
+};
+
+/** Attaches strace to a running process and all its threads; answers how to let go of it. */
+export const attachStrace = async (pid: number, log: string, ...options: readonly string[]) => {
+  // A thread that ends just then makes it give up.
+  for (let left = 5; ; left -= 1) {
+    const tracer = await tryToAttach(pid, log, options);
+    if (typeof tracer !== 'string') {
+      const ended = once(tracer, 'exit');
+      return async () => {
+        tracer.kill('SIGINT');
+        await ended;
+      };
+    }
+    if (left === 0) throw new Error(`strace did not attach to ${pid}: ${tracer}`);
+  }
 };
 
 export interface TracedCall {
