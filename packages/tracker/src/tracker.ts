@@ -60,10 +60,12 @@ export const startTracker = (tracker: Partial<Tracker>, url: string, options: Ta
     if (!isGiven) {
       forgetUser();
       eraseStored();
-    } else if (!isAllowed) openStored();
+    } else if (!isAllowed) {
+      openStored();
+      // Before this page logs anything: what waits is that of the user before, should another subdomain have reset it.
+      if (readCookie()) currentUser();
+    }
     isAllowed = isGiven;
-    // Before this page logs anything: what is waiting is that of the user before, should another subdomain have reset it.
-    if (readCookie()) currentUser();
     send();
   };
 

@@ -135,6 +135,17 @@ describeInChromium('consent in Chromium', () => {
       await expectNothing(await openPage(publish('/signalled', { before, attributes, after: logOne })));
     });
 
+    test('makes nobody of a cookie that it can’t remove', async () => {
+      const url = publish('/shop/', { before, attributes, after: logOne });
+      const cookie = { name: 'userUUID', value: 'a-cookie-of-this-path', domain: 'localhost', path: '/shop' };
+      await context.addCookies([cookie]);
+      const page = await openPage(url);
+      await pause(300);
+      expect(await context.cookies(url)).toEqual([expect.objectContaining(cookie)]);
+      expect(await storedIn(page)).toBe(0);
+      expect(recorder.received).toEqual([]);
+    });
+
     test('the visitor’s own word after it counts more, on later pages too', async () => {
       const url = publish('/', { before, attributes, after: logOne });
       await consent(await openPage(url), true);

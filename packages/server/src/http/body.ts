@@ -61,6 +61,8 @@ const readIncoming = (incoming: IncomingMessage, most: number, arrive: Arrive): 
     };
     const breakOff = (cause?: Error) => refuse(brokenOff(cause));
     incoming.on('data', add).on('end', finish).on('error', breakOff).on('close', breakOff);
+    // Its events are over: none of them would come.
+    if (incoming.destroyed) breakOff();
   });
 
 const readChunks = async (body: ReadableStream<Uint8Array>, most: number): Promise<Bytes> => {

@@ -1,10 +1,10 @@
 /** The headers that keep an answer from being guessed at, remembered or passed on: on every path and every error. */
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { report } from '../faults/report.ts';
+import { launchChromium, missing } from '../fixtures/chromium.ts';
 import { serveHere } from '../serve-fixture.ts';
 import { type Provoked, provokeAll } from './provoked.ts';
 import { fromHere, openService, operationPaths, readText, type Service } from './service.ts';
@@ -167,13 +167,10 @@ describe('on a socket', () => {
   });
 });
 
-const executablePath = '/usr/bin/chromium';
-const missing = existsSync(executablePath) ? '' : ` (skipped: there is no ${executablePath})`;
-
 describe.skipIf(missing)(`in Chromium${missing}`, () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+    browser = await launchChromium();
   });
   afterAll(() => browser?.close());
 

@@ -27,7 +27,7 @@ export const startThread = (file: URL, path: string, onFatal: (error: Error) => 
   const worker = new Worker(start, {
     workerData: { file: file.href, path },
     execArgv: [],
-    // A thread lets go of what a commit has left behind sooner: on a slow disk it held four times as much as it used.
+    // A thread lets go of what a commit has left behind sooner: on a slow disk it held more than twice what it used.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
   const waiting = new Map<number, Waiting[]>();

@@ -37,7 +37,6 @@ export const createWriteAheadLog = (db: Connection): WriteAheadLog => {
   /** At the start, for all we know. */
   let holdsErased = true;
   let nextTry = 0;
-
   let inVain = 0;
 
   const pause = () => {
