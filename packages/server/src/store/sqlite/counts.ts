@@ -3,10 +3,10 @@ import type { CountBucket, CountQuery, EventDefinition } from '../store.ts';
 import { createCatalogueReader } from './catalogues.ts';
 import type { Connection } from './connection.ts';
 import { createDayReader } from './days.ts';
+import { eventTimeAt, factsAt } from './event-block.ts';
+import { createEventFinder } from './event-finder.ts';
 import type { Steps } from './steps.ts';
 import { quarterMilliseconds } from './totals.ts';
-
-const rowsPerStep = 20_000;
 
 interface Quarter {
   readonly quarter: number;
@@ -39,12 +39,16 @@ export const createCounter = (db: Connection) => {
       WHERE account = ? AND eventID = ? ORDER BY quarter ${direction} LIMIT 1`);
   const firstQuarter = outermost('ASC');
   const lastQuarter = outermost('DESC');
-  const visits = (index: string, where: string) =>
-    db.prepare<number[], { sequence: number; eventTime: number; user: number | null; contact: number | null }>(`
-      SELECT sequence, eventTime, user, contact FROM event INDEXED BY ${index}
-      WHERE ${where} AND sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ${rowsPerStep}`);
-  const visitsOfKind = visits('event_by_kind', 'account = ? AND eventID = ?');
-  const visitsOfAccount = visits('event_by_account', 'account = ?');
+  const finder = createEventFinder(db);
+
+  /** The events of a kind, or of all kinds, in the days that may hold any with from <= eventTime < to. */
+  function* eventsBetween(account: number, eventID: number | undefined, from: number, to: number) {
+    const what = eventID === undefined ? 'account' : 'kind';
+    const source = { what, number: account, eventID: eventID ?? 0, after: 0, through: Infinity } as const;
+    for (const { firstSequence, lastSequence } of daysOf({ account, from, to, after: 0, through: Infinity })) {
+      yield* finder.find([source], { after: firstSequence - 1, through: lastSequence, order: 'asc' });
+    }
+  }
 
   /** The kinds that ever happened, by hopping through the key, not by reading it. */
   function* kindsOf(account: number) {
@@ -71,17 +75,18 @@ export const createCounter = (db: Connection) => {
     let seen = 0;
     let firstTime = Infinity;
     let lastTime = -Infinity;
-    for (const { firstSequence, lastSequence } of daysOf({ account, from, to, after: 0, through: Infinity })) {
-      for (let after = firstSequence - 1; after < lastSequence && seen < total.count; ) {
-        const rows = visitsOfKind.all(account, eventID, after, lastSequence);
-        for (const { eventTime } of rows) {
-          if (eventTime < from || eventTime >= to) continue;
-          seen += 1;
-          firstTime = Math.min(firstTime, eventTime);
-          lastTime = Math.max(lastTime, eventTime);
-        }
-        after = rows.length < rowsPerStep ? lastSequence : (rows.at(-1)?.sequence as number);
+    for (const found of eventsBetween(account, eventID, from, to)) {
+      if (seen >= total.count) break;
+      if (!found) {
         yield;
+        continue;
+      }
+      for (const index of found.indexes) {
+        const eventTime = eventTimeAt(found.block, index);
+        if (eventTime < from || eventTime >= to) continue;
+        seen += 1;
+        firstTime = Math.min(firstTime, eventTime);
+        lastTime = Math.max(lastTime, eventTime);
       }
     }
     // All of them may have been deleted between two steps.
@@ -105,18 +110,16 @@ export const createCounter = (db: Connection) => {
       if (!users) return events.map((count) => ({ events: count }));
 
       const seen = events.map(() => new Set<number>());
-      for (const { firstSequence, lastSequence } of daysOf({ account, from, to, after: 0, through: Infinity })) {
-        for (let after = firstSequence - 1; after < lastSequence; ) {
-          const rows =
-            eventID === undefined
-              ? visitsOfAccount.all(account, after, lastSequence)
-              : visitsOfKind.all(account, eventID, after, lastSequence);
-          for (const { eventTime, user, contact } of rows) {
-            if (eventTime < from || eventTime >= to) continue;
-            (seen[inBucket(eventTime)] as Set<number>).add(user ?? -(contact as number));
-          }
-          after = rows.length < rowsPerStep ? lastSequence : (rows.at(-1)?.sequence as number);
+      for (const found of eventsBetween(account, eventID, from, to)) {
+        if (!found) {
           yield;
+          continue;
+        }
+        for (const index of found.indexes) {
+          const eventTime = eventTimeAt(found.block, index);
+          if (eventTime < from || eventTime >= to) continue;
+          const { user, contact } = factsAt(found.block, index);
+          (seen[inBucket(eventTime)] as Set<number>).add(user ?? -(contact as number));
         }
       }
       return events.map((count, bucket) => ({ events: count, users: (seen[bucket] as Set<number>).size }));

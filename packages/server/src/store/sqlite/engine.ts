@@ -12,10 +12,13 @@ import { createCounter } from './counts.ts';
 import { createContactCreator, usesOf } from './create-contact.ts';
 import { createErasureRecord, type Erased } from './erasure-record.ts';
 import { createErasures } from './erasures.ts';
+import { createBlockWriter } from './event-blocks.ts';
 import { createEventPager } from './event-pages.ts';
 import { createEventWriter } from './events.ts';
+import { createIndexing } from './indexing.ts';
 import { createLinkWriter } from './links.ts';
 import { createMergeWriter } from './merges.ts';
+import { createPacking } from './packing.ts';
 import { createPosition } from './position.ts';
 import { createRefusedReader, createRefusedWriter } from './refused-requests.ts';
 import { createRepeats } from './repeats.ts';
@@ -37,7 +40,8 @@ export const createWriteEngine = (db: Connection) => {
   const repeats = createRepeats(db);
   const links = createLinkWriter(db, { position, users, contacts, claims });
   const refused = createRefusedWriter(db, contacts);
-  const parts = { position, users, catalogues, totals, contacts, claims, repeats, links, refused };
+  const blocks = createBlockWriter(db);
+  const parts = { position, users, catalogues, totals, contacts, claims, repeats, links, refused, blocks };
   const { createAccount, updateAccount, createToken, revokeToken } = createAccountWriter(db, parts);
   const { eraseContact, deleteEventsBefore, ...erasures } = createErasures(db, parts);
 
@@ -85,9 +89,11 @@ export const createWriteEngine = (db: Connection) => {
     replayRefused: (replay) => (refused.takeReplayed(replay.refused) ? carryOutReplayed(replay) : undefined),
   } satisfies Writes;
 
+  const packing = createPacking(db, blocks);
+  const indexing = createIndexing(db, () => blocks.written);
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   let seenData = dataVersion.get();
-  const pending = [position, users, catalogues, totals, erasures];
+  const pending = [position, users, catalogues, totals, erasures, blocks, packing, indexing];
   const transactions = createTransactions(db, pending, () => {
     // Another process has committed: what is remembered may have changed.
     const data = dataVersion.get();
@@ -103,6 +109,7 @@ export const createWriteEngine = (db: Connection) => {
     erasing: erasures.isErasing(),
     continueErasures: erasures.continueErasures,
     completeErasures: erasures.completeErasures,
+    arrange: () => packing.step() || indexing.step(packing.packed),
     forgetRepeats: (most) => repeats.forgetOld(position.day, most),
   });
 

@@ -6,15 +6,16 @@ import type { Connection } from './connection.ts';
 import { type ContactRow, claimName, handleName, requestName } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
 import type { Erased } from './erasure-record.ts';
+import { eventAt, sequenceAt } from './event-block.ts';
+import type { BlockWriter, StoredBlock } from './event-blocks.ts';
+import { createEventFinder, type Found, type Source } from './event-finder.ts';
 import { createMergeReader } from './merges.ts';
-import { createOldEvents, type OldEvent } from './old-events.ts';
+import { createOldEvents, type PlacedEvent } from './old-events.ts';
 import type { Position } from './position.ts';
 import type { PersonNames, RefusedWriter } from './refused-requests.ts';
 import type { Repeats } from './repeats.ts';
 import { createStatementReader } from './statements.ts';
 import type { Totals } from './totals.ts';
-
-type DeletedEvent = Omit<OldEvent, 'receivedTime'>;
 
 const groupBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => number): Map<number, Entry[]> => {
   const groups = new Map<number, Entry[]>();
@@ -33,10 +34,11 @@ export interface ErasureParts {
   readonly repeats: Repeats;
   readonly totals: Totals;
   readonly refused: RefusedWriter;
+  readonly blocks: BlockWriter;
 }
 
 export const createErasures = (db: Connection, parts: ErasureParts) => {
-  const { position, contacts, claims, repeats, totals, refused } = parts;
+  const { position, contacts, claims, repeats, totals, refused, blocks } = parts;
   const statements = createStatementReader(db);
   const merges = createMergeReader(db);
   const insert = db.prepare('INSERT INTO erasure VALUES (NULL, ?, ?, 0, 0)');
@@ -90,17 +92,8 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const nextContact = db.prepare<[], { erasure: number; contact: number }>(
     'SELECT erasure, contact FROM erased_contact LIMIT 1',
   );
-  const columns = 'SELECT e.sequence, e.day, e.account, e.user, e.contact, e.eventID, e.eventUUID, e.eventTime FROM';
-  const ofStretch = db.prepare<[number, number, number, number], DeletedEvent>(`
-    ${columns} user u JOIN account_day d ON d.account = u.account AND d.day BETWEEN u.firstDay AND u.lastDay
-      JOIN event e INDEXED BY event_by_user ON e.day = d.day AND e.user = u.user
-    WHERE u.user = ? AND e.sequence > ? AND e.sequence <= ? AND e.contact IS NULL LIMIT ?`);
-  const ofContact = db.prepare<[number, number, number], DeletedEvent>(`
-    ${columns} erasure x JOIN account_day d ON d.account = x.account
-      JOIN event e INDEXED BY event_by_contact ON e.day = d.day AND e.contact = ?
-    WHERE x.erasure = ? LIMIT ?`);
+  const finder = createEventFinder(db);
   const oldEvents = createOldEvents(db);
-  const deleteEvent = db.prepare('DELETE FROM event WHERE sequence = ?');
   const dropStretch = db.prepare('DELETE FROM erased_stretch WHERE erasure = ? AND user = ? AND after = ?');
   const dropContact = db.prepare('DELETE FROM erased_contact WHERE erasure = ? AND contact = ?');
   const addDeleted = db.prepare('UPDATE erasure SET deletedEvents = deletedEvents + ? WHERE erasure = ?');
@@ -164,12 +157,34 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     return erasure;
   };
 
-  const deleteEvents = (events: readonly DeletedEvent[]) => {
-    for (const event of events) {
-      repeats.erase(event.day, event.eventUUID, event.user ?? -(event.contact as number));
-      deleteEvent.run(event.sequence);
-      totals.remove(event);
+  /** Of the stretch or the contact that is being deleted: up to where that is done. */
+  let progress = { of: '', after: 0 };
+
+  /** Up to `most` of what is sought, after what was deleted of it already. */
+  const placesOf = (source: Omit<Source, 'eventID'>, most: number): PlacedEvent[] => {
+    const places: PlacedEvent[] = [];
+    const of = `${source.what} ${source.number} ${source.after}`;
+    if (progress.of !== of) progress = { of, after: source.after };
+    const range = { after: progress.after, through: source.through, order: 'asc' as const };
+    for (const found of finder.find([{ ...source, eventID: 0 }], range)) {
+      for (const index of found?.indexes ?? []) places.push({ stored: found as Found, index });
+      if (places.length >= most) break;
     }
+    const some = places.slice(0, most);
+    const last = some.at(-1);
+    if (last) progress.after = sequenceAt(last.stored.block, last.index);
+    return some;
+  };
+
+  const deleteEvents = (places: readonly PlacedEvent[]) => {
+    const byBlock = new Map<StoredBlock, Set<number>>();
+    for (const { stored, index } of places) {
+      const event = eventAt(stored.block, index);
+      repeats.erase(event.day, event.eventUUID, event.user ?? -(event.contact as number));
+      totals.remove(event);
+      byBlock.set(stored, (byBlock.get(stored) ?? new Set()).add(index));
+    }
+    for (const [stored, indexes] of byBlock) blocks.remove(stored, indexes);
   };
 
   return {
@@ -210,6 +225,8 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
 
     forget() {
       fresh = [];
+      progress = { of: '', after: 0 };
+      finder.forget();
     },
 
     /** Whether one is not complete. */
@@ -222,12 +239,16 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       const found = stretch ?? contact;
       if (found === undefined) return false;
       totals.flush();
-      const events = stretch
-        ? ofStretch.all(stretch.user, stretch.after, stretch.through, most)
-        : ofContact.all((contact as { contact: number }).contact, found.erasure, most);
-      deleteEvents(events);
-      addDeleted.run(events.length, found.erasure);
-      if (events.length < most) {
+      blocks.flush();
+      const places = placesOf(
+        stretch
+          ? { what: 'user', number: stretch.user, withoutContact: true, after: stretch.after, through: stretch.through }
+          : { what: 'contact', number: (contact as { contact: number }).contact, after: 0, through: Infinity },
+        most,
+      );
+      deleteEvents(places);
+      addDeleted.run(places.length, found.erasure);
+      if (places.length < most) {
         if (stretch) dropStretch.run(stretch.erasure, stretch.user, stretch.after);
         else if (contact) dropContact.run(contact.erasure, contact.contact);
       }
@@ -240,11 +261,12 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     },
 
     deleteEventsBefore({ time, most, now = Infinity }: { time: number; most: number; now?: number }): number {
-      const events = oldEvents({ time, most, now });
-      deleteEvents(events);
+      blocks.flush();
+      const places = oldEvents({ time, most, now });
+      deleteEvents(places);
       // What was refused is no longer kept than what was not.
       refused.evictBefore(time, most);
-      return events.length;
+      return places.length;
     },
   };
 };

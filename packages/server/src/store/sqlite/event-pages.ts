@@ -1,115 +1,89 @@
 /** Reading events, a page at a time, in the order in which they were kept. */
-import type { EventPage, EventQuery } from '../store.ts';
+import type { EventPage, EventQuery, StoredEvent } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { createDayReader, type DaySpan } from './days.ts';
-import { createEventSources, type EventRow, type Source } from './event-sources.ts';
+import { attributesAt, type EventBlock, eventAt, eventTimeAt, factsAt, sizeOf } from './event-block.ts';
+import { createEventFinder, type Range } from './event-finder.ts';
+import { createEventSources } from './event-sources.ts';
 import { createEventTeller } from './event-teller.ts';
 import type { Steps } from './steps.ts';
 
-/** Rows that are looked at between two yields. */
-const rowsPerStep = 2_000;
-
 export interface PageBounds {
-  /** A page ends when so many rows were looked at, however few of them fit: one request is no endless one. */
+  /** A page ends when so many events were looked at, however few of them fit: one request is no endless one. */
   readonly mostRows: number;
   /** A page ends when its attributes take so much; one event may always be more. */
   readonly mostBytes: number;
 }
 const defaultBounds: PageBounds = { mostRows: 200_000, mostBytes: 4 * 1024 * 1024 };
 
-/** What is left to ask of a row once its source is chosen. */
-const matcher = ({ eventID, from, to, attrID, attrValue }: EventQuery) => {
-  const hasAttribute = (text: string): boolean => {
-    const attributes = JSON.parse(text) as Record<string, string>;
-    if (!Object.hasOwn(attributes, attrID as string)) return false;
-    return attrValue === undefined || attributes[attrID as string] === attrValue;
+/** What is left to ask of an event once its sources are chosen. */
+const createMatcher = ({ eventID, from = 0, to = Infinity, attrID, attrValue }: EventQuery) => {
+  const hasAttribute = (attributes: ReturnType<typeof attributesAt>): boolean =>
+    attributes.some(([id, value]) => id === attrID && (attrValue === undefined || value === attrValue));
+  return (block: EventBlock, index: number): boolean => {
+    if (eventID !== undefined && factsAt(block, index).eventID !== eventID) return false;
+    const time = eventTimeAt(block, index);
+    if (time < from || time >= to) return false;
+    return attrID === undefined || hasAttribute(attributesAt(block, index));
   };
-  return (row: EventRow): boolean =>
-    (eventID === undefined || row.eventID === eventID) &&
-    (from === undefined || row.eventTime >= from) &&
-    (to === undefined || row.eventTime < to) &&
-    (attrID === undefined || hasAttribute(row.attributes));
 };
+
+/** Where in the order the days lie that may hold what is sought. Those that follow each other are one. */
+const toRanges = (days: readonly DaySpan[], { after, through, order }: Range, isWhole: boolean): Range[] => {
+  const spans = isWhole ? [{ firstSequence: after + 1, lastSequence: through }] : days;
+  const ranges = spans.map(({ firstSequence, lastSequence }) => ({
+    after: Math.max(after, firstSequence - 1),
+    through: Math.min(through, lastSequence),
+    order,
+  }));
+  return order === 'asc' ? ranges : ranges.reverse();
+};
+
+const lengthOf = (attributes: StoredEvent['attributes']): number =>
+  attributes.reduce((length, [attrID, value]) => length + attrID.length + value.length, 0);
 
 export const createEventPager = (db: Connection, { mostRows, mostBytes } = defaultBounds) => {
   const daysOf = createDayReader(db);
-  const { sourcesOf, rows } = createEventSources(db);
+  const sourcesOf = createEventSources(db);
+  const finder = createEventFinder(db);
   const createTeller = createEventTeller(db);
   const lastSequence = db.prepare<[], number>('SELECT sequence FROM position').pluck();
 
-  /**
-   * The next rows of a day, from all its sources in one order, and how far they are complete. Days follow each other in
-   * sequence, so that a page is filled day by day, and a read touches no page of another day's index.
-   */
-  const readStep = (
-    day: DaySpan,
-    sources: readonly Source[],
-    after: number,
-    through: number,
-    order: 'asc' | 'desc',
-  ) => {
-    const most = Math.max(16, Math.floor(rowsPerStep / sources.length));
-    const range = { after, through, order, most, mostBytes: mostBytes / sources.length };
-    const found: EventRow[] = [];
-    let complete = order === 'asc' ? through : after;
-    let full = false;
-    for (const source of sources) {
-      const batch = rows(source, day, range);
-      for (const row of batch.rows) found.push(row);
-      if (!batch.full) continue;
-      const last = (batch.rows.at(-1) as EventRow).sequence;
-      complete = order === 'asc' ? Math.min(complete, last) : Math.max(complete, last);
-      full = true;
-    }
-    const within = found.filter(({ sequence }) => (order === 'asc' ? sequence <= complete : sequence >= complete));
-    within.sort((a, b) => (order === 'asc' ? a.sequence - b.sequence : b.sequence - a.sequence));
-    return { rows: within, looked: found.length, complete, full };
-  };
-
   return function* getEvents(query: EventQuery): Steps<EventPage> {
-    const { account, order, limit } = query;
+    const { account, order, limit, from, to } = query;
     const ascending = order === 'asc';
     const end = lastSequence.get() as number;
-    let after = ascending ? (query.beyond ?? 0) : 0;
-    let through = ascending ? end : Math.min(end, (query.beyond ?? end + 1) - 1);
-    const sources = sourcesOf(query);
-    const matches = matcher(query);
-    const { from = 0, to = Number.MAX_SAFE_INTEGER } = query;
-    const days = sources.length === 0 ? [] : daysOf({ account, from, to, after, through });
-    if (!ascending) days.reverse();
+    const after = ascending ? (query.beyond ?? 0) : 0;
+    const through = ascending ? end : Math.min(end, (query.beyond ?? end + 1) - 1);
+    const days = daysOf({ account, from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, after, through });
+    const sources = sourcesOf(query, days);
+    const matches = createMatcher(query);
     const teller = createTeller(account);
-    const events: EventPage['events'][number][] = [];
+    const events: StoredEvent[] = [];
     let looked = 0;
-    let sinceYield = 0;
     let bytes = 0;
 
-    for (const day of days) {
-      const present = sources.filter(({ firstDay, lastDay }) => firstDay <= day.day && day.day <= lastDay);
-      sinceYield += present.length;
-      for (let full = present.length > 0; full; ) {
-        const step = readStep(day, present, after, through, order);
-        full = step.full;
-        looked += step.looked;
-        sinceYield += step.looked;
-        for (const row of step.rows) {
-          if (!matches(row) || teller.isErased(row)) continue;
-          if (events.length === limit || bytes >= mostBytes) {
-            const last = (events.at(-1) as EventPage['events'][number]).sequence;
-            return { events, next: last, through: last };
-          }
-          events.push(teller.tell(row));
-          bytes += row.attributes.length;
-        }
-        if (full && ascending) after = step.complete;
-        if (full && !ascending) through = step.complete - 1;
-        if (looked >= mostRows) {
-          const dayEnd = ascending ? day.lastSequence : day.firstSequence;
-          const reached = full ? step.complete : dayEnd;
-          return { events, next: reached, through: reached };
-        }
-        if (full || sinceYield >= rowsPerStep) {
-          sinceYield = 0;
+    for (const range of toRanges(days, { after, through, order }, from === undefined && to === undefined)) {
+      for (const found of finder.find(sources, range)) {
+        if (!found) {
           yield;
+          continue;
+        }
+        const { block, indexes, reached } = found;
+        for (const index of indexes) {
+          if (!matches(block, index)) continue;
+          const event = eventAt(block, index);
+          if (teller.isErased(event)) continue;
+          if (events.length === limit || bytes >= mostBytes) {
+            const { sequence } = events.at(-1) as StoredEvent;
+            return { events, next: sequence, through: sequence };
+          }
+          events.push(teller.tell(event));
+          bytes += lengthOf(event.attributes);
+        }
+        looked += sizeOf(block);
+        if (looked >= mostRows && (ascending ? reached < end : reached > 1)) {
+          return { events, next: reached, through: reached };
         }
       }
     }

@@ -4,7 +4,7 @@ import { why } from '../../identity/ownership.ts';
 import type { StoredEvent } from '../store.ts';
 import { createCatalogueReader } from './catalogues.ts';
 import type { Connection } from './connection.ts';
-import type { EventRow } from './event-sources.ts';
+import type { KeptEvent } from './event-block.ts';
 import { createMergeReader } from './merges.ts';
 import { createStatementReader, type StatementRow } from './statements.ts';
 
@@ -42,12 +42,12 @@ export const createEventTeller = (db: Connection) => {
 
     return {
       /** Whether the row is an erased contact's, and only waits to be deleted. */
-      isErased: ({ sequence, user, contact }: EventRow): boolean => {
+      isErased: ({ sequence, user, contact }: KeptEvent): boolean => {
         if (contact !== null) return isErasedContact(contact);
         return stretchesOf(user as number).some(({ after, through }) => after < sequence && sequence <= through);
       },
 
-      tell(row: EventRow): StoredEvent {
+      tell(row: KeptEvent): StoredEvent {
         const { sequence, user, contact, eventID, eventUUID, eventTime, receivedTime } = row;
         const reason = why({ sequence, contact }, user === null ? [] : statementsOf(user), follow);
         const statement = reason.statement as StatementRow | null;
@@ -61,7 +61,7 @@ export const createEventTeller = (db: Connection) => {
           timeReplaced: row.timeReplaced === 1,
           userUUID: user === null ? '' : userUUIDOf(user),
           contactUUID: reason.owner === null ? '' : contactUUIDOf(reason.owner),
-          attributes: Object.entries(JSON.parse(row.attributes) as Record<string, string>),
+          attributes: row.attributes,
           why: {
             rule: reason.rule,
             linkID: statement === null ? null : String(statement.sequence),

@@ -7,6 +7,7 @@ import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
 import type { ContactRow } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
+import type { BlockWriter } from './event-blocks.ts';
 import type { LinkWriter } from './links.ts';
 import type { Position } from './position.ts';
 import type { Repeats } from './repeats.ts';
@@ -23,6 +24,7 @@ export interface EventParts {
   readonly links: LinkWriter;
   readonly repeats: Repeats;
   readonly totals: Totals;
+  readonly blocks: BlockWriter;
 }
 
 /** Whom an event was logged against. `user` is undefined while nothing is known of that userUUID. */
@@ -32,19 +34,14 @@ interface Against {
   readonly contact: ContactRow | null;
 }
 
-/** `{"attrID":"attrValue",…}`, whatever the IDs are called. In the order given, except that JSON.parse puts whole numbers first. */
-export const toAttributeText = (attributes: NewEvent['attributes']): string =>
-  `{${attributes.map(([id, value]) => `${JSON.stringify(id)}:${JSON.stringify(value)}`).join(',')}}`;
-
 const usesOf = (event: NewEvent): Use[] => [
   { kind: 'event', id: String(event.eventID), field: 'eventID' },
   ...event.attributes.map(([id], index) => ({ kind: 'attr' as const, id, field: `eventAttrArray[${index}].attrID` })),
 ];
 
 export const createEventWriter = (db: Connection, parts: EventParts) => {
-  const { position, users, catalogues, contacts, claims, links, repeats, totals } = parts;
+  const { position, users, catalogues, contacts, claims, links, repeats, totals, blocks } = parts;
   const statements = createStatementReader(db);
-  const insert = db.prepare('INSERT INTO event VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const setContactDays = db.prepare(
     'UPDATE contact SET firstDay = coalesce(firstDay, ?), lastDay = ? WHERE contact = ?',
   );
@@ -91,19 +88,19 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     const user = userUUID === null ? null : users.ensure(account, userUUID, receivedTime);
     const sequence = position.nextSequence();
     const { eventID, eventUUID, eventTime, timeReplaced, attributes } = event;
-    insert.run(
+    blocks.add({
       sequence,
       day,
       account,
-      user?.user ?? null,
-      contact?.contact ?? null,
+      user: user?.user ?? null,
+      contact: contact?.contact ?? null,
       eventID,
       eventUUID,
       eventTime,
       receivedTime,
-      Number(timeReplaced),
-      toAttributeText(attributes),
-    );
+      timeReplaced: timeReplaced ? 1 : 0,
+      attributes,
+    });
     repeats.remember(day, eventUUID, user?.user ?? -(contact as ContactRow).contact);
     totals.add({ account, day, sequence, eventID, eventTime });
     if (user) users.seenOn(user, day);

@@ -1,25 +1,44 @@
 /** The oldest events, as far as their received times can be believed. */
 import type { Connection } from './connection.ts';
+import { receivedTimeAt, sequenceAt, sizeOf } from './event-block.ts';
+import { createBlockReader, type StoredBlock } from './event-blocks.ts';
 
-export interface OldEvent {
-  readonly sequence: number;
-  readonly day: number;
-  readonly account: number;
-  readonly user: number | null;
-  readonly contact: number | null;
-  readonly eventID: number;
-  readonly eventUUID: string;
-  readonly eventTime: number;
-  readonly receivedTime: number;
+/** An event in its block. */
+export interface PlacedEvent {
+  readonly stored: StoredBlock;
+  readonly index: number;
 }
 
 export const createOldEvents = (db: Connection) => {
-  const oldest = db.prepare<[number], OldEvent>(`
-    SELECT sequence, day, account, user, contact, eventID, eventUUID, eventTime, receivedTime
-    FROM event ORDER BY sequence LIMIT ?`);
-  const nextBelievable = db.prepare<[number, number], { sequence: number; receivedTime: number }>(
-    'SELECT sequence, receivedTime FROM event WHERE sequence > ? AND receivedTime <= ? ORDER BY sequence LIMIT 1',
-  );
+  const blocks = createBlockReader(db);
+  const receivedTimeOf = ({ stored, index }: PlacedEvent) => receivedTimeAt(stored.block, index);
+  const sequenceOf = ({ stored, index }: PlacedEvent) => sequenceAt(stored.block, index);
+
+  /** In order, those after a sequence. */
+  function* eventsAfter(sequence: number): Generator<PlacedEvent> {
+    for (let stored = blocks.after(sequence); stored; stored = blocks.after(stored.through)) {
+      for (let index = 0; index < sizeOf(stored.block); index += 1) {
+        if (sequenceAt(stored.block, index) > sequence) yield { stored, index };
+      }
+    }
+  }
+
+  const oldest = (most: number): PlacedEvent[] => {
+    const found: PlacedEvent[] = [];
+    for (const event of eventsAfter(0)) {
+      if (found.length === most) break;
+      found.push(event);
+    }
+    return found;
+  };
+
+  const nextBelievable = (sequence: number, now: number) => {
+    for (const event of eventsAfter(sequence)) {
+      const receivedTime = receivedTimeOf(event);
+      if (receivedTime <= now) return { sequence: sequenceOf(event), receivedTime };
+    }
+    return { sequence: -1, receivedTime: Infinity };
+  };
   /** After a long time of a wrong clock it is far to go: found once, it is good until all before it are gone. */
   let believable = { sequence: -1, receivedTime: Infinity };
 
@@ -27,19 +46,18 @@ export const createOldEvents = (db: Connection) => {
    * Up to `most` events, in order from the first, that were received before a time. One that says that it was received
    * after `now` was stamped by a clock that was ahead: it is as old as the next that can be believed.
    */
-  return ({ time, most, now }: { time: number; most: number; now: number }): OldEvent[] => {
-    const candidates = oldest.all(most);
-    const at = candidates.findIndex(({ receivedTime }) => receivedTime >= time && receivedTime <= now);
+  return ({ time, most, now }: { time: number; most: number; now: number }): PlacedEvent[] => {
+    const candidates = oldest(most);
+    const isYoung = (event: PlacedEvent) => receivedTimeOf(event) >= time && receivedTimeOf(event) <= now;
+    const at = candidates.findIndex(isYoung);
     const before = at < 0 ? candidates : candidates.slice(0, at);
     const last = before.at(-1);
-    if (!last || last.receivedTime < time) return before;
+    if (!last || receivedTimeOf(last) < time) return before;
     // What is before it is so far all ahead, from the last that is old.
     if (at < 0) {
-      if (believable.sequence <= last.sequence) {
-        believable = nextBelievable.get(last.sequence, now) ?? { sequence: -1, receivedTime: Infinity };
-      }
+      if (believable.sequence <= sequenceOf(last)) believable = nextBelievable(sequenceOf(last), now);
       if (believable.receivedTime < time) return before;
     }
-    return before.slice(0, before.findLastIndex(({ receivedTime }) => receivedTime < time) + 1);
+    return before.slice(0, before.findLastIndex((event) => receivedTimeOf(event) < time) + 1);
   };
 };

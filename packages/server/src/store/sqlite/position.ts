@@ -9,6 +9,13 @@ const mostAheadDays = 7;
 
 const toDay = (time: number): number => Math.floor(time / dayMilliseconds);
 
+interface At {
+  sequence: number;
+  day: number;
+  /** The day that the clock showed last. */
+  clockDay: number;
+}
+
 export interface Position extends Pending {
   /** The next sequence: greater than all before it, and never given twice. */
   nextSequence(): number;
@@ -24,17 +31,10 @@ export interface Position extends Pending {
 }
 
 export const createPosition = (db: Connection): Position => {
-  const read = db.prepare<[], { sequence: number; day: number }>('SELECT sequence, day FROM position');
-  const write = db.prepare('UPDATE position SET sequence = ?, day = ?');
-  let at = read.get() as { sequence: number; day: number };
+  const read = db.prepare<[], At>('SELECT sequence, day, clockDay FROM position');
+  const write = db.prepare('UPDATE position SET sequence = ?, day = ?, clockDay = ?');
+  let at = read.get() as At;
   let saved = at.sequence;
-  const lastReceived = db.prepare<[], number>('SELECT receivedTime FROM event ORDER BY sequence DESC LIMIT 1').pluck();
-  const readClockDay = () => {
-    const time = lastReceived.get();
-    return time === undefined ? at.day : toDay(time);
-  };
-  /** The day that the clock showed last. */
-  let clockDay = readClockDay();
   return {
     nextSequence() {
       at.sequence += 1;
@@ -43,9 +43,9 @@ export const createPosition = (db: Connection): Position => {
     dayOf(receivedTime) {
       const today = toDay(receivedTime);
       if (today > at.day) at.day = today;
-      else if (today > clockDay && at.day - today > mostAheadDays) at.day += 1;
+      else if (today > at.clockDay && at.day - today > mostAheadDays) at.day += 1;
       // A clock that is set over midnight and back makes no new day each time.
-      if (today > clockDay || today < clockDay - 1) clockDay = today;
+      if (today > at.clockDay || today < at.clockDay - 1) at.clockDay = today;
       return at.day;
     },
     get sequence() {
@@ -56,13 +56,12 @@ export const createPosition = (db: Connection): Position => {
     },
     flush() {
       if (at.sequence === saved) return;
-      write.run(at.sequence, at.day);
+      write.run(at.sequence, at.day, at.clockDay);
       saved = at.sequence;
     },
     forget() {
-      at = read.get() as typeof at;
+      at = read.get() as At;
       saved = at.sequence;
-      clockDay = readClockDay();
     },
   };
 };

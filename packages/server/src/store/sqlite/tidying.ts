@@ -19,6 +19,8 @@ export interface TidyingParts {
   readonly continueErasures: (most: number) => boolean;
   /** What was erased is in no file any more. */
   readonly completeErasures: () => void;
+  /** Brings the newest events into their lasting form; answers whether there is more to do. */
+  readonly arrange: () => boolean;
   readonly forgetRepeats: (most: number) => boolean;
 }
 
@@ -33,7 +35,7 @@ export interface Tidying {
 }
 
 export const createTidying = (parts: TidyingParts): Tidying => {
-  const { transactions, log, unusedSpace, continueErasures, completeErasures, forgetRepeats } = parts;
+  const { transactions, log, unusedSpace, continueErasures, completeErasures, arrange, forgetRepeats } = parts;
   const deleteSome = () => continueErasures(rowsPerStep) || forgetRepeats(rowsPerStep);
   let erasing = false;
   let deleting = false;
@@ -54,25 +56,33 @@ export const createTidying = (parts: TidyingParts): Tidying => {
     throw error;
   };
 
+  /** As `step`, of what was erased and what is old. */
+  const clear = (): number | null => {
+    const logPause = log.tidy();
+    // While the log holds what was erased, so do pages that are not in the database yet.
+    const clearPause = log.mayHoldErased() ? logPause : unusedSpace.step();
+    if (clearPause === 0) return 0;
+    const more = inTransaction(deleteSome);
+    if (more === null) return pauseMilliseconds;
+    const ended = deleting && !more;
+    deleting = more;
+    // Now the log, and the pages that were packed anew, hold what has just been deleted.
+    if (ended) erases();
+    if (more || ended) return 0;
+    if (erasing && clearPause === null) {
+      if (inTransaction(() => completeErasures()) === null) return pauseMilliseconds;
+      erasing = false;
+    }
+    return clearPause ?? logPause;
+  };
+
   return {
     erases,
     step() {
-      const logPause = log.tidy();
-      // While the log holds what was erased, so do pages that are not in the database yet.
-      const clearPause = log.mayHoldErased() ? logPause : unusedSpace.step();
-      if (clearPause === 0) return 0;
-      const more = inTransaction(deleteSome);
-      if (more === null) return pauseMilliseconds;
-      const ended = deleting && !more;
-      deleting = more;
-      // Now the log, and the pages that were packed anew, hold what has just been deleted.
-      if (ended) erases();
-      if (more || ended) return 0;
-      if (erasing && clearPause === null) {
-        if (inTransaction(() => completeErasures()) === null) return pauseMilliseconds;
-        erasing = false;
-      }
-      return clearPause ?? logPause;
+      const arranging = inTransaction(arrange);
+      const rest = clear();
+      if (arranging) return 0;
+      return arranging === null ? Math.min(rest ?? pauseMilliseconds, pauseMilliseconds) : rest;
     },
   };
 };

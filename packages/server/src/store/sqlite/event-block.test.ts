@@ -1,0 +1,99 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { attributesAt, eventsOf, type KeptEvent, toBlock } from './event-block.ts';
+
+const number = fc.integer({ min: 1, max: 5 });
+const text = fc.oneof(fc.constantFrom('/', '9.90', '', '__proto__'), fc.string());
+const attributes = fc.uniqueArray(fc.tuple(fc.oneof(fc.constant('__proto__'), fc.string({ minLength: 1 })), text), {
+  selector: ([attrID]) => attrID,
+  maxLength: 5,
+});
+
+const someEvents = fc
+  .array(
+    fc.record({
+      step: number,
+      day: number,
+      account: number,
+      user: fc.option(number),
+      contact: fc.option(number),
+      eventID: number,
+      eventUUID: fc.uuid(),
+      receivedTime: fc.integer({ min: 0, max: 4e12 }),
+      eventTime: fc.integer({ min: 0, max: 4e12 }),
+      timeReplaced: fc.constantFrom<0 | 1>(0, 1),
+      attributes,
+    }),
+    { minLength: 1, maxLength: 40 },
+  )
+  .map((events): KeptEvent[] => {
+    let sequence = 0;
+    return events.map(({ step, ...event }) => {
+      sequence += step;
+      return { ...event, sequence };
+    });
+  });
+
+test('a block tells its events as they were', () => {
+  fc.assert(
+    fc.property(someEvents, (events) => {
+      expect(eventsOf(JSON.parse(JSON.stringify(toBlock(events))))).toEqual(events);
+    }),
+  );
+});
+
+test('what all events have in common stands once', () => {
+  const event = (nth: number): KeptEvent => ({
+    sequence: 70 + nth,
+    day: 3,
+    account: 1,
+    user: 9,
+    contact: null,
+    eventID: 5,
+    eventUUID: `event-${nth}`,
+    eventTime: 990 + nth,
+    receivedTime: 1000 + 2 * nth,
+    timeReplaced: 0,
+    attributes: [
+      ['path', '/'],
+      ['nth', String(nth)],
+    ],
+  });
+  expect(toBlock([0, 1, 2].map(event))).toEqual({
+    sequence: { from: 70, by: 1 },
+    day: 3,
+    account: 1,
+    user: 9,
+    contact: null,
+    eventID: 5,
+    eventUUID: ['event-0', 'event-1', 'event-2'],
+    receivedTime: { from: 1000, by: 2 },
+    age: [10, 11, 12],
+    timeReplaced: 0,
+    names: [['path', 'nth']],
+    named: 0,
+    values: [0, '0', 0, '1', 0, '2'],
+    words: ['/'],
+  });
+});
+
+test('lists of attrIDs that only look alike are two', () => {
+  const [first, second] = [
+    [['a,b', '1']],
+    [
+      ['a', '2'],
+      ['b', '3'],
+    ],
+  ] as KeptEvent['attributes'][];
+  const base = { day: 0, account: 1, user: 1, contact: null, eventID: 1, eventTime: 0, receivedTime: 0 };
+  const events = [first, second].map((attributes, nth) => ({
+    ...base,
+    sequence: nth,
+    eventUUID: `event-${nth}`,
+    timeReplaced: 0 as const,
+    attributes: attributes as KeptEvent['attributes'],
+  }));
+  const block = toBlock(events);
+  expect(attributesAt(block, 0)).toEqual(first);
+  expect(attributesAt(block, 1)).toEqual(second);
+});

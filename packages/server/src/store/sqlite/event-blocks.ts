@@ -1,0 +1,114 @@
+/** The blocks that events are kept in: one for each commit at first, and then packed together. */
+import type { Connection } from './connection.ts';
+import { type EventBlock, eventAt, eventsOf, type KeptEvent, sizeOf, toBlock } from './event-block.ts';
+import type { Pending } from './transaction.ts';
+
+/** Events in a block. More together take less room, and longer to read for one of them. */
+export const eventsPerBlock = 64;
+
+/** About so many characters of attributes at most; one event may always be more. */
+const charactersPerBlock = 64 * 1024;
+
+export interface StoredBlock {
+  /** What the block is known by: the sequence of the last event that was written into it. */
+  readonly through: number;
+  readonly block: EventBlock;
+}
+
+interface Row {
+  readonly through: number;
+  readonly count: number;
+  readonly events: string;
+}
+
+export const createBlockReader = (db: Connection) => {
+  const next = db.prepare<[number], Row>(
+    'SELECT through, count, events FROM event_block WHERE through > ? ORDER BY through LIMIT 1',
+  );
+  const stored = (row: Row | undefined): StoredBlock | undefined =>
+    row && { through: row.through, block: JSON.parse(row.events) as EventBlock };
+  return {
+    /** The block that a sequence lies in, or the first after it. */
+    containing: (sequence: number): StoredBlock | undefined => stored(next.get(sequence - 1)),
+    /** The first block that has anything after a sequence. */
+    after: (sequence: number): StoredBlock | undefined => stored(next.get(sequence)),
+  };
+};
+
+const charactersOf = ({ attributes }: KeptEvent): number => {
+  let characters = 0;
+  for (const [attrID, value] of attributes) characters += attrID.length + value.length;
+  return characters;
+};
+
+/** As few blocks as may hold them. */
+const chunk = (events: readonly KeptEvent[]): KeptEvent[][] => {
+  const chunks: KeptEvent[][] = [];
+  let characters = Infinity;
+  for (const event of events) {
+    const more = charactersOf(event);
+    const last = chunks.at(-1);
+    if (last && last.length < eventsPerBlock && characters + more <= charactersPerBlock) {
+      last.push(event);
+      characters += more;
+    } else {
+      chunks.push([event]);
+      characters = more;
+    }
+  }
+  return chunks;
+};
+
+export interface BlockWriter extends Pending {
+  /** Keeps an event with the commit that is under way; sequences come in ascending order. */
+  add(event: KeptEvent): void;
+  flush(): void;
+  /** How many events were written since this was made. */
+  readonly written: number;
+  /** Takes events out of a block. */
+  remove(stored: StoredBlock, indexes: ReadonlySet<number>): void;
+  /** One block, or few, in place of several that follow each other. */
+  replace(blocks: readonly StoredBlock[]): void;
+}
+
+export const createBlockWriter = (db: Connection): BlockWriter => {
+  const insert = db.prepare('INSERT INTO event_block (through, count, events) VALUES (?, ?, ?)');
+  const update = db.prepare('UPDATE event_block SET count = ?, events = ? WHERE through = ?');
+  const drop = db.prepare('DELETE FROM event_block WHERE through = ?');
+  let pending: KeptEvent[] = [];
+  let written = 0;
+
+  const write = (events: readonly KeptEvent[]) => {
+    for (const some of chunk(events)) {
+      insert.run((some.at(-1) as KeptEvent).sequence, some.length, JSON.stringify(toBlock(some)));
+    }
+  };
+
+  return {
+    add(event) {
+      pending.push(event);
+    },
+    flush() {
+      if (pending.length === 0) return;
+      write(pending);
+      written += pending.length;
+      pending = [];
+    },
+    forget() {
+      pending = [];
+    },
+    get written() {
+      return written;
+    },
+    remove({ through, block }, indexes) {
+      const rest: KeptEvent[] = [];
+      for (let index = 0; index < sizeOf(block); index += 1) if (!indexes.has(index)) rest.push(eventAt(block, index));
+      if (rest.length === 0) drop.run(through);
+      else update.run(rest.length, JSON.stringify(toBlock(rest)), through);
+    },
+    replace(blocks) {
+      for (const { through } of blocks) drop.run(through);
+      write(blocks.flatMap(({ block }) => eventsOf(block)));
+    },
+  };
+};
