@@ -1,115 +1,115 @@
 /**
- * What does keeping an event durably cost? Single events and batches over HTTP, committed and synced before each answer,
- * beside the same app that keeps nothing, beside bare node:http, and beside bare better-sqlite3 inserts of such rows.
+ * What does keeping an event durably cost? Single events and batches over HTTP, committed and synced before each answer and
+ * over a month of history, beside the same app that keeps nothing, and that beside bare node:http with JSON.parse.
  */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import Database from 'better-sqlite3';
-import type { Load, LoadResult } from './load.ts';
+import { serverToken } from './account.ts';
+import { openHistory } from './history.ts';
+import type { LoadResult } from './load.ts';
+import { startLoad } from './loads.ts';
+import type { Options, Row } from './question.ts';
+import { inFolder, onCopy } from './remembered.ts';
 import { type Running, type ServerKind, startServer } from './servers.ts';
-import { median, table, whole } from './table.ts';
+import { median, ratio, whole } from './table.ts';
 
-/** Rows like ours into an unindexed table in transactions of `size`, in WAL mode with FULL sync: rows a second. */
-const bareInserts = (path: string, size: number, milliseconds: number): number => {
-  const db = new Database(path);
-  db.pragma('journal_mode = WAL');
-  db.pragma('synchronous = FULL');
-  db.exec(
-    'CREATE TABLE IF NOT EXISTS bare (user INTEGER, eventID INTEGER, eventUUID TEXT, time INTEGER, attributes TEXT)',
-  );
-  const insert = db.prepare('INSERT INTO bare VALUES (?, ?, ?, ?, ?)');
-  let rows = 0;
-  const insertMany = db.transaction(() => {
-    for (let row = 0; row < size; row += 1) {
-      rows += 1;
-      const id = rows.toString(36).padStart(16, '0');
-      insert.run(
-        rows % 10_000,
-        rows % 20,
-        id,
-        Date.now(),
-        `{"path":"/products/${rows % 500}","price":"9.90","campaign":"autumn"}`,
-      );
-    }
-  });
-  const start = Date.now();
-  while (Date.now() - start < milliseconds) insertMany();
-  const perSecond = rows / ((Date.now() - start) / 1000);
-  db.close();
-  return perSecond;
-};
+const kinds: readonly ServerKind[] = ['bare', 'nothing kept', 'durable'];
 
-const startLoad = () => {
-  const child = fork(new URL('./load.ts', import.meta.url), [], { execArgv: ['--import', 'tsx'] });
-  return {
-    async run(load: Load): Promise<LoadResult> {
-      child.send(load);
-      const [result] = (await once(child, 'message')) as [LoadResult];
-      return result;
-    },
-    stop: () => child.disconnect(),
-  };
-};
+interface Shape {
+  readonly events: number;
+  readonly connections: number;
+  readonly bars: { readonly burst: string; readonly burstP99: string; readonly long: string; readonly longP99: string };
+}
+const single = { burst: '≥ 0.85', burstP99: '≤ 2', long: '≥ 0.7', longP99: '≤ 4' };
+const shapes: readonly Shape[] = [
+  { events: 1, connections: 64, bars: single },
+  { events: 1, connections: 256, bars: single },
+  { events: 50, connections: 32, bars: { burst: '≥ 0.7', burstP99: '', long: '≥ 0.4', longP99: '' } },
+];
 
-export const run = async (quick: boolean): Promise<void> => {
-  const rounds = quick ? 1 : 5;
-  const milliseconds = quick ? 2_000 : 4_000;
-  const folder = mkdtempSync(join(tmpdir(), 'firsthand-bench-'));
-  const kinds: readonly ServerKind[] = ['bare', 'nothing kept', 'durable'];
-  const shapes = [
-    { eventsPerRequest: 1, connections: 64 },
-    { eventsPerRequest: 1, connections: 256 },
-    { eventsPerRequest: 50, connections: 32 },
-  ];
-  const servers = new Map<ServerKind, Running>();
-  for (const kind of kinds) servers.set(kind, await startServer(kind, join(folder, `${kind}.db`)));
+const perSecond = (results: readonly LoadResult[]) => median(results.map(({ eventsPerSecond }) => eventsPerSecond));
+const p99 = (results: readonly LoadResult[]) => median(results.map((result) => result.p99));
+
+/** Ours beside what keeps nothing: how many, and how long an answer takes at worst. */
+const compare = (
+  what: string,
+  floor: readonly LoadResult[],
+  ours: readonly LoadResult[],
+  bars: readonly [string, string],
+): Row[] => [
+  {
+    measured: `${what}: events/s, beside nothing kept`,
+    floor: whole(perSecond(floor)),
+    ours: whole(perSecond(ours)),
+    ratio: ratio(perSecond(ours), perSecond(floor)),
+    bar: bars[0],
+  },
+  {
+    measured: `${what}: p99 ms, beside nothing kept`,
+    floor: p99(floor).toFixed(1),
+    ours: p99(ours).toFixed(1),
+    ratio: ratio(p99(ours), p99(floor)),
+    bar: bars[1],
+  },
+];
+
+const measure = async (
+  servers: ReadonlyMap<ServerKind, Running>,
+  token: string,
+  firstUser: number,
+  { quick, minutes }: Options,
+): Promise<Row[]> => {
   const load = startLoad();
-  const results = new Map<string, LoadResult[]>();
-  const bare = new Map<number, number[]>([
-    [1, []],
-    [1_000, []],
-  ]);
+  const rounds = quick ? 1 : 3;
+  const milliseconds = quick ? 1_000 : 20_000 / 3;
+  const ask = (kind: ServerKind, { events, connections }: Shape, forMilliseconds: number) => {
+    const { port } = servers.get(kind) as Running;
+    const request = { events };
+    return load.run({ port, token, connections, request, firstUser, milliseconds: forMilliseconds });
+  };
   try {
-    for (let round = -1; round < rounds; round += 1) {
-      for (const shape of shapes) {
-        for (const [kind, { port, token }] of servers) {
-          // The first round only warms up.
-          const result = await load.run({ ...shape, port, token, milliseconds: round < 0 ? 1_000 : milliseconds });
-          if (result.refused > 0) throw new Error(`${kind}: ${result.refused} answers were not 200`);
-          const key = `${kind} ${shape.eventsPerRequest} ${shape.connections}`;
-          if (round >= 0) results.set(key, [...(results.get(key) ?? []), result]);
-        }
+    const rows: Row[] = [];
+    for (const shape of shapes) {
+      const what = `${shape.events} a request, ${shape.connections} connections`;
+      const results = new Map(kinds.map((kind) => [kind, [] as LoadResult[]]));
+      for (const kind of kinds) await ask(kind, shape, milliseconds / 5);
+      for (let round = 0; round < rounds; round += 1)
+        for (const kind of kinds) results.get(kind)?.push(await ask(kind, shape, milliseconds));
+      const of = (kind: ServerKind) => results.get(kind) as LoadResult[];
+      const { burst, burstP99, long, longP99 } = shape.bars;
+      // The bare server answers a batch without looking at its events.
+      if (shape.events === 1) {
+        rows.push({
+          measured: `${what}: events/s with nothing kept, beside bare node:http`,
+          floor: whole(perSecond(of('bare'))),
+          ours: whole(perSecond(of('nothing kept'))),
+          ratio: ratio(perSecond(of('nothing kept')), perSecond(of('bare'))),
+          bar: '≥ 0.6',
+        });
       }
-      for (const [size, figures] of bare) {
-        const figure = bareInserts(join(folder, 'bare.db'), size, milliseconds / 2);
-        if (round >= 0) figures.push(figure);
-      }
+      rows.push(...compare(what, of('nothing kept'), of('durable'), [burst, burstP99]));
+      if (shape.connections === 256) continue;
+      const sustained = await ask('durable', shape, minutes * 60_000);
+      rows.push(...compare(`${what}, ${minutes} min`, of('nothing kept'), [sustained], [long, longP99]));
     }
+    return rows;
   } finally {
     load.stop();
-    for (const server of servers.values()) await server.stop();
-    rmSync(folder, { recursive: true });
   }
+};
 
-  const rows = shapes.flatMap(({ eventsPerRequest, connections }) => {
-    const figures = (kind: ServerKind) => results.get(`${kind} ${eventsPerRequest} ${connections}`) as LoadResult[];
-    const perSecond = (kind: ServerKind) => median(figures(kind).map((result) => result.eventsPerSecond));
-    const floor = perSecond('nothing kept');
-    return kinds.map((kind) => [
-      `${eventsPerRequest} a request, ${connections} connections: ${kind}`,
-      // The bare server answers a batch without looking at its events.
-      whole(perSecond(kind)),
-      (perSecond(kind) / floor).toFixed(2),
-      median(figures(kind).map(({ p50 }) => p50)).toFixed(1),
-      median(figures(kind).map(({ p99 }) => p99)).toFixed(1),
-    ]);
-  });
-  for (const [size, figures] of bare) {
-    rows.push([`bare better-sqlite3 inserts, ${size} a transaction, no index`, whole(median(figures)), '', '', '']);
-  }
-  console.log(`## Ingestion: medians of ${rounds} alternating runs of ${milliseconds / 1000} s\n`);
-  console.log(table(['', 'events/s', '÷ nothing kept', 'p50 ms', 'p99 ms'], rows));
+export const run = async (options: Options): Promise<Row[]> => {
+  const history = await openHistory(options.events);
+  return onCopy(history, (path) =>
+    inFolder(async (folder) => {
+      const servers = new Map<ServerKind, Running>();
+      try {
+        for (const kind of kinds) {
+          servers.set(kind, await startServer(kind, kind === 'durable' ? path : `${folder}/firsthand.db`));
+        }
+        const firstUser = Math.max(0, history.about.users - 10_000);
+        return await measure(servers, serverToken, firstUser, options);
+      } finally {
+        for (const server of servers.values()) await server.stop();
+      }
+    }),
+  );
 };

@@ -1,24 +1,65 @@
 /**
- * `npm run bench`: one file for each question, each printing a table with the floor beside our figure. Runs alternate
- * within one process group and medians are told, since machines are shared and noisy. `--quick` for a short form; a
- * name runs that question alone.
+ * `npm run bench`: one file for each question, each answering a table with the floor beside our figure. Runs alternate
+ * within one process group and medians are told, since machines are shared and noisy.
+ *
+ *   npm run bench -- reads ingest       these questions alone
+ *   npm run bench -- --quick            all of them in a short form, under a minute
+ *   --events 50000000                   so much history is stored beforehand (5,000,000; with --quick 200,000)
+ *   --minutes 5                         how long sustained load lasts (0.5; with --quick 0.05)
+ *   --save                              keeps the figures in RESULTS.md
  */
-import { availableParallelism, cpus, totalmem } from 'node:os';
+import { parseArgs } from 'node:util';
+import type { Options, Question } from './question.ts';
+import { machine, save } from './results.ts';
+import { table } from './table.ts';
 
-const questions = ['ingest', 'restart'] as const;
+/** Those that are `long` are left out of the short form. */
+const questions: Readonly<Record<string, { readonly asks: string; readonly long?: true }>> = {
+  ingest: { asks: 'What does keeping an event durably cost?' },
+  written: { asks: 'How much is written to the disk for an event?' },
+  import: { asks: 'How fast do large batches go in?' },
+  size: { asks: 'How much of the disk does an event take?' },
+  reads: { asks: 'How long does a page of events take?' },
+};
 
-const args = process.argv.slice(2);
-const quick = args.includes('--quick');
-const named = args.filter((arg) => !arg.startsWith('--'));
-const unknown = named.filter((name) => !(questions as readonly string[]).includes(name));
-if (unknown.length > 0) {
-  console.error(`no such benchmark: ${unknown.join(', ')}; there are: ${questions.join(', ')}`);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    events: { type: 'string' },
+    minutes: { type: 'string' },
+    save: { type: 'boolean', default: false },
+  },
+});
+const fail = (message: string) => {
+  console.error(message);
   process.exit(2);
-}
+};
+const numberOf = (text: string | undefined, fallback: number): number => {
+  const number = text === undefined ? fallback : Number(text.replaceAll(/[_,]/g, ''));
+  if (!(number > 0)) fail(`not a number: ${text}`);
+  return number;
+};
+const { quick } = values;
+const unknown = positionals.filter((name) => !Object.hasOwn(questions, name));
+if (unknown.length > 0) fail(`no such benchmark: ${unknown}; there are: ${Object.keys(questions).join(', ')}`);
+if (quick && values.save) fail('--save keeps what was measured in full: not with --quick');
 
-const gibibytes = Math.round(totalmem() / 1024 ** 3);
-console.log(`Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model.trim()}, ${gibibytes} GiB\n`);
-for (const question of named.length > 0 ? named : questions) {
-  const { run } = (await import(`./${question}.ts`)) as { run: (quick: boolean) => Promise<void> };
-  await run(quick);
+const options: Options = {
+  quick,
+  events: numberOf(values.events, quick ? 200_000 : 5_000_000),
+  minutes: numberOf(values.minutes, quick ? 0.05 : 0.5),
+};
+const everyday = Object.keys(questions).filter((name) => !(quick && questions[name]?.long));
+
+console.log(`${machine}\n`);
+for (const name of positionals.length > 0 ? positionals : everyday) {
+  const began = Date.now();
+  const { run } = (await import(`./${name}.ts`)) as Question;
+  const rows = await run(options);
+  const head = [name, 'floor', 'ours', 'ratio', 'bar'];
+  const cells = rows.map(({ measured, floor = '', ours, ratio = '', bar }) => [measured, floor, ours, ratio, bar]);
+  const seconds = Math.round((Date.now() - began) / 1_000);
+  console.log(`## ${questions[name]?.asks}\n\n${table(head, cells)}\n\n(${seconds} s)\n`);
+  if (values.save) save(name, rows, options);
 }

@@ -1,54 +1,34 @@
 /** A server under measurement: started by servers.ts, told its kind and its database, ends when its parent lets go. */
 import { createServer } from 'node:http';
 import type { Server } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createAdaptorServer } from '@hono/node-server';
 import pino from 'pino';
 import { createApp } from '../src/app.ts';
-import { defaultRateLimits } from '../src/http/rate-limits.ts';
-import { hashToken } from '../src/ingest/token.ts';
-import { openStore } from '../src/store/open.ts';
+import { defaultRateLimits, type RateLimits } from '../src/http/rate-limits.ts';
 import type { Store } from '../src/store/store.ts';
+import { openBenchmark } from './account.ts';
 import type { ServerKind } from './servers.ts';
 
 const [kind, path] = process.argv.slice(2) as [ServerKind, string];
-const token = 'server_for_the_benchmark_only_0000';
 
-const openAccount = async (): Promise<Store> => {
-  const onFatal = (error: Error) => {
-    throw error;
-  };
-  const store = await openStore({ databaseURL: `sqlite:${path}`, role: 'server', onFatal });
-  const hash = hashToken(token);
-  if (!(await store.findAccess(hash))) {
-    const time = Date.now();
-    await store.createAccount({
-      accountUUID: 'benchmark',
-      accountName: 'Benchmark',
-      accountOrigin: [],
-      accountTimezone: 'UTC',
-      strict: false,
-      catalogues: {},
-      tokens: [{ tokenID: 'benchmark', kind: 'server', tokenName: '', hash, text: null, time }],
-      contacts: [],
-      time,
-    });
-  }
-  return store;
-};
+/** Counted as ever, and never reached: all comes from one address. */
+const rateLimits = Object.fromEntries(
+  Object.keys(defaultRateLimits).map((name) => [name, { perSecond: 1e6, burst: 1e7 }]),
+) as unknown as RateLimits;
 
 const withoutKeeping = (store: Store): Store => ({
   ...store,
   logEvents: async ({ events }) => events.map(() => ({ kept: true })),
 });
 
-const serveApp = async (keep: boolean): Promise<Server> => {
-  const store = await openAccount();
+const serveApp = (store: Store): Server => {
   const app = createApp({
-    store: keep ? store : withoutKeeping(store),
+    store: kind === 'durable' ? store : withoutKeeping(store),
     log: pino({ level: 'silent' }),
     basePath: '/',
     trustProxy: [],
-    rateLimits: defaultRateLimits,
+    rateLimits,
     files: {},
   });
   return createAdaptorServer({ fetch: app.fetch }) as Server;
@@ -65,8 +45,22 @@ const serveBare = () =>
     });
   });
 
-const server = kind === 'bare' ? serveBare() : await serveApp(kind === 'durable');
+const store = kind === 'bare' ? undefined : (await openBenchmark(path)).store;
+const server = store ? serveApp(store) : serveBare();
 server.listen(0, '127.0.0.1', () => {
-  process.send?.({ port: (server.address() as { port: number }).port, token });
+  process.send?.((server.address() as { port: number }).port);
 });
-process.on('disconnect', () => process.exit());
+
+/** It measures the time between two of its own ticks, so that one of them is no delay. */
+const tickMilliseconds = 1;
+const eventLoop = monitorEventLoopDelay({ resolution: tickMilliseconds });
+process.on('message', (asked: 'watch' | 'tell') => {
+  if (asked === 'tell') process.send?.(Math.max(0, eventLoop.percentile(99) / 1e6 - tickMilliseconds));
+  eventLoop.reset();
+  eventLoop.enable();
+});
+
+process.on('disconnect', async () => {
+  await store?.close();
+  process.exit();
+});

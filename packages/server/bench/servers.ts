@@ -7,17 +7,38 @@ export type ServerKind = 'durable' | 'nothing kept' | 'bare';
 
 export interface Running {
   readonly port: number;
-  readonly token: string;
+  readonly pid: number;
+  /** From here on its event loop is watched. */
+  watchEventLoop(): void;
+  /** By how much its event loop was late since then, in milliseconds: the 99th percentile. */
+  eventLoopDelay(): Promise<number>;
   stop(): Promise<void>;
 }
 
-export const startServer = async (kind: ServerKind, path: string): Promise<Running> => {
+export const startServer = async (
+  kind: ServerKind,
+  path: string,
+  options: readonly string[] = [],
+): Promise<Running> => {
   const child: ChildProcess = fork(new URL('./server.ts', import.meta.url), [kind, path], {
-    execArgv: ['--import', 'tsx'],
+    execArgv: [...options, '--import', 'tsx'],
   });
-  const [ready] = (await once(child, 'message')) as [{ port: number; token: string }];
+  const ended = once(child, 'exit').then(() => {
+    throw new Error(`the ${kind} server ended before it listened`);
+  });
+  const [port] = (await Promise.race([once(child, 'message'), ended])) as [number];
+  ended.catch(() => {});
   return {
-    ...ready,
+    port,
+    pid: child.pid as number,
+    watchEventLoop() {
+      child.send('watch');
+    },
+    async eventLoopDelay() {
+      child.send('tell');
+      const [milliseconds] = (await once(child, 'message')) as [number];
+      return milliseconds;
+    },
     async stop() {
       const exited = once(child, 'exit');
       child.disconnect();

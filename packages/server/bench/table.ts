@@ -15,3 +15,6 @@ export const table = (head: readonly string[], rows: readonly (readonly string[]
     `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
   return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n');
 };
+
+/** How many times as much; two digits. */
+export const ratio = (ours: number, floor: number): string => (ours / floor).toFixed(2);

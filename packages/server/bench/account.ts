@@ -1,0 +1,40 @@
+/** The account that everything measured belongs to, and its tokens. */
+import { hashToken } from '../src/ingest/token.ts';
+import { openStore } from '../src/store/open.ts';
+import type { Asker, NewToken, Store } from '../src/store/store.ts';
+
+export const serverToken = 'server_for_the_benchmark_only_0000';
+export const browserToken = 'browser_for_the_benchmark_only_000';
+
+const newToken = (kind: 'server' | 'browser', text: string, time: number): NewToken => ({
+  tokenID: `benchmark-${kind}`,
+  kind,
+  tokenName: '',
+  hash: hashToken(text),
+  text: kind === 'browser' ? text : null,
+  time,
+});
+
+/** A store with that account in it, made at `time` when it isn't there. */
+export const openBenchmark = async (path: string, time = Date.now()): Promise<{ store: Store; asker: Asker }> => {
+  const onFatal = (error: Error) => {
+    throw error;
+  };
+  const store = await openStore({ databaseURL: `sqlite:${path}`, role: 'server', onFatal });
+  if (!(await store.findAccess(hashToken(serverToken)))) {
+    await store.createAccount({
+      accountUUID: 'benchmark',
+      accountName: 'Benchmark',
+      accountOrigin: [],
+      accountTimezone: 'UTC',
+      strict: false,
+      catalogues: {},
+      tokens: [newToken('server', serverToken, time), newToken('browser', browserToken, time)],
+      contacts: [],
+      time,
+    });
+  }
+  const access = await store.findAccess(hashToken(serverToken));
+  if (access === undefined || access.account === null) throw new Error('the account of the benchmark is not there');
+  return { store, asker: { account: access.account, token: access.token, browser: false } };
+};

@@ -1,0 +1,69 @@
+/** Fills a store through its own interface, as fast as it takes it. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { Refusal } from '../src/refusal.ts';
+import type { Asker, NewContact, NewEvent, Store } from '../src/store/store.ts';
+import { contactAddress, contactName, userName } from './visits.ts';
+
+export const eventsPerBatch = 1_000;
+const mostInFlight = 4;
+
+/** Says again what there was no room for. */
+export const insist = async <Value>(ask: () => Promise<Value>): Promise<Value> => {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.code !== 'not_kept') throw error;
+      await wait(20);
+    }
+  }
+};
+
+/** Keeps a few promises under way at once. */
+export const createFlight = (most = mostInFlight) => {
+  const underWay = new Set<Promise<void>>();
+  let failure: unknown;
+  return {
+    async add(work: () => Promise<void>): Promise<void> {
+      while (underWay.size >= most) await Promise.race(underWay);
+      if (failure) throw failure;
+      const promise = work()
+        .catch((error) => {
+          failure = error;
+        })
+        .finally(() => underWay.delete(promise));
+      underWay.add(promise);
+    },
+    async end(): Promise<void> {
+      await Promise.all(underWay);
+      if (failure) throw failure;
+    },
+  };
+};
+
+/** Throws unless all were kept. */
+export const keepAll = async (
+  store: Store,
+  asker: Asker,
+  receivedTime: number,
+  events: readonly NewEvent[],
+): Promise<void> => {
+  const outcomes = await insist(() => store.logEvents({ ...asker, receivedTime, events }));
+  const lost = outcomes.find(({ kept }) => !kept);
+  if (lost) throw new Error(`an event was not kept: ${JSON.stringify(lost)}`);
+};
+
+/** What createContact is asked when this visitor says who they are. */
+export const newContact = (asker: Asker, user: number, time: number): NewContact => ({
+  ...asker,
+  userUUID: userName(user),
+  address: contactAddress(user),
+  fields: { contactFirstname: 'Visitor', contactLastname: String(user) },
+  tags: [],
+  attributes: [],
+  verified: true,
+  requestUUID: null,
+  newContactUUID: contactName(user),
+  newHandle: contactName(user),
+  time,
+});

@@ -1,0 +1,27 @@
+/** Waiting for what a store does after it has answered. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { handedBytes } from './process.ts';
+
+const lookMilliseconds = 100;
+const quietMilliseconds = 1_500;
+const mostMilliseconds = 60_000;
+/** Within a look: threads wake each other up by writing a few bytes. */
+const quietBytes = 20_000;
+
+/**
+ * Waits until the process that has the store open hardly writes any more, one minute at most. Answers the time
+ * (performance.now) until which it wrote.
+ */
+export const settle = async (pid = process.pid): Promise<number> => {
+  const began = performance.now();
+  let wroteUntil = began;
+  let before = handedBytes(pid) ?? 0;
+  for (;;) {
+    await wait(lookMilliseconds);
+    const now = handedBytes(pid) ?? 0;
+    const time = performance.now();
+    if (now - before >= quietBytes) wroteUntil = time;
+    before = now;
+    if (time - wroteUntil > quietMilliseconds || time - began > mostMilliseconds) return wroteUntil;
+  }
+};

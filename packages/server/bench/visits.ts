@@ -1,0 +1,113 @@
+/**
+ * Events as a site has them: visitors come, do ten things or so, and come back in the days after; a few never stop (tests,
+ * screens on a wall), the busiest with up to two fifths of all events. The same number of events is always the same events.
+ */
+import type { NewEvent } from '../src/store/store.ts';
+
+/** Shares of the 20 eventIDs, in per mille; the sixth has a twentieth of all. */
+const shares = [250, 150, 100, 80, 70, 50, 50, 40, 40, 30, 30, 20, 20, 20, 10, 10, 10, 10, 6, 4];
+export const countedEventID = 6;
+
+const mostOfTheBusiest = 2_000_000;
+const eventsPerUser = 50;
+const eventsPerVisit = 10;
+/** One visitor in so many says who they are, at the start of a visit. */
+const usersPerContact = 20;
+const visitsAtOnce = 100;
+
+export const userName = (user: number): string => `user_${String(user).padStart(16, '0')}`;
+export const busiestUser = userName(0);
+export const contactName = (user: number): string => `contact_${String(user).padStart(13, '0')}`;
+export const contactAddress = (user: number): string => `visitor-${user}@example.com`;
+
+/** Numbers from 0 to 1 that are the same each time (mulberry32). */
+export const createRandom = (seed: number) => {
+  let state = seed;
+  return (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+};
+
+const eventIDs = shares.flatMap((share, index) => Array.from({ length: share }, () => index + 1));
+const campaigns = ['spring', 'summer', 'autumn', 'winter', 'newsletter', 'search', 'partner', 'none'];
+
+/** Three attributes, and in one event of 10,000 a fourth. */
+export const attributesOf = (random: () => number): [string, string][] => {
+  const attributes: [string, string][] = [
+    ['path', `/products/${Math.floor(random() * 500)}`],
+    ['price', `${Math.floor(random() * 90)}.90`],
+    ['campaign', campaigns[Math.floor(random() * campaigns.length)] as string],
+  ];
+  if (random() < 0.000_1) attributes.push(['coupon', 'welcome']);
+  return attributes;
+};
+
+/** As the tracker and the server make them: nine characters of time, then what tells it from others. */
+export const eventName = (time: number, number: number): string =>
+  time.toString(36).padStart(9, '0') + number.toString(36).padStart(12, '0');
+
+export interface Visit {
+  readonly event: NewEvent;
+  /** The visitor's number, when they say just before who they are. */
+  readonly signsUp: number | undefined;
+}
+
+/** How many visitors there are among so many events. */
+export const usersAmong = (events: number): number => Math.max(20, Math.ceil((events * 0.6) / eventsPerUser));
+
+/** Answers the next of so many events, that happens at `time`. */
+export const createVisits = (events: number) => {
+  const random = createRandom(1);
+  const users = usersAmong(events);
+  const visits = Math.ceil((events * 0.6) / eventsPerVisit);
+  const shareOfTheBusiest = Math.min(0.4, mostOfTheBusiest / events);
+  const signedUp = new Set<number>();
+  const underWay = Array.from({ length: visitsAtOnce }, () => ({ user: 0, left: 0 }));
+  let begun = 0;
+  let made = 0;
+
+  /** Mostly someone who came first in the last fifth of the time, now and then anyone who was ever there. */
+  const nextVisitor = (): number => {
+    begun += 1;
+    const newest = Math.min(users - 1, Math.ceil((begun / visits) * users));
+    const back = random() < 0.05 ? random() * newest : random() ** 3 * Math.min(newest, users / 5);
+    // The busy ones are the numbers before.
+    return 4 + Math.max(0, Math.floor(newest - back));
+  };
+
+  return (time: number): Visit => {
+    made += 1;
+    let user = 0;
+    let signsUp: number | undefined;
+    const chance = random();
+    if (chance >= shareOfTheBusiest) {
+      if (chance > 0.985) user = 1 + Math.floor(random() * 3);
+      else {
+        const visit = underWay[Math.floor(random() * visitsAtOnce)] as (typeof underWay)[number];
+        if (visit.left === 0) {
+          visit.user = nextVisitor();
+          visit.left = 1 + Math.floor(random() * (2 * eventsPerVisit - 1));
+          if (visit.user % usersPerContact === 7 && !signedUp.has(visit.user)) {
+            signedUp.add(visit.user);
+            signsUp = visit.user;
+          }
+        }
+        visit.left -= 1;
+        user = visit.user;
+      }
+    }
+    const event = {
+      userUUID: userName(user),
+      contactUUID: null,
+      eventID: eventIDs[Math.floor(random() * eventIDs.length)] as number,
+      eventUUID: eventName(time, made),
+      eventTime: time,
+      timeReplaced: false,
+      attributes: attributesOf(random),
+    };
+    return { event, signsUp };
+  };
+};

@@ -1,0 +1,52 @@
+/** How much is written to the disk for an event? What the kernel counts for the server (write_bytes, proc(5)), until it rests. */
+import { serverToken } from './account.ts';
+import { openHistory } from './history.ts';
+import { startLoad } from './loads.ts';
+import { writtenBytes } from './process.ts';
+import type { Options, Row } from './question.ts';
+import { onCopy } from './remembered.ts';
+import { startServer } from './servers.ts';
+import { settle } from './settling.ts';
+import { whole } from './table.ts';
+
+const shapes = [
+  { events: 1, connections: 64 },
+  { events: 50, connections: 32 },
+];
+
+export const run = async ({ events, minutes }: Options): Promise<Row[]> => {
+  const history = await openHistory(events);
+  const firstUser = Math.max(0, history.about.users - 10_000);
+  return onCopy(history, async (path) => {
+    const server = await startServer('durable', path);
+    const load = startLoad();
+    const rows: Row[] = [];
+    try {
+      for (const { events, connections } of shapes) {
+        await settle(server.pid);
+        const before = writtenBytes(server.pid);
+        const milliseconds = minutes * 60_000;
+        const request = { events };
+        const sent = await load.run({
+          port: server.port,
+          token: serverToken,
+          connections,
+          request,
+          firstUser,
+          milliseconds,
+        });
+        await settle(server.pid);
+        const after = writtenBytes(server.pid);
+        rows.push({
+          measured: `${events} a request, ${minutes} min: bytes written for an event`,
+          ours: before === undefined || after === undefined ? 'not told here' : whole((after - before) / sent.events),
+          bar: '≤ 2,048',
+        });
+      }
+    } finally {
+      load.stop();
+      await server.stop();
+    }
+    return rows;
+  });
+};
