@@ -52,7 +52,7 @@ test('what cannot be deleted now is deleted later', () => {
 });
 
 test('a fault in the background is not passed over', () => {
-  db.exec(`CREATE TEMP TRIGGER fault BEFORE DELETE ON event BEGIN SELECT RAISE(ABORT, 'broken'); END`);
+  db.exec(`CREATE TEMP TRIGGER fault BEFORE DELETE ON event_block BEGIN SELECT RAISE(ABORT, 'broken'); END`);
   expect(() => {
     for (let step = 0; step < 10; step += 1) engine.tidy();
   }).toThrow('broken');
