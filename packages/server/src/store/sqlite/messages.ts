@@ -1,7 +1,11 @@
 /** What passes between the threads of a store. Errors travel as plain objects: a clone of one loses its class. */
+import type { MessagePort } from 'node:worker_threads';
 import { Refusal } from '../../refusal.ts';
 import type { Call } from './calls.ts';
 import type { Outcome } from './transaction.ts';
+
+/** What a thread has of the main one. */
+export type Port = Pick<MessagePort, 'on' | 'postMessage' | 'close'>;
 
 export interface Request {
   readonly id: number;
@@ -39,7 +43,7 @@ export const toPlain = (outcome: Outcome): PlainOutcome => {
     };
   }
   const { message, stack, code } = error as Error & { code?: unknown };
-  return { fault: { message: String(message ?? error), stack, code } };
+  return { fault: { message, stack, code } };
 };
 
 /** The value, or throws what was thrown on the other thread. */

@@ -1,30 +1,31 @@
 /** A thread that reads: a long read lets others go first between its steps. */
-import { parentPort, workerData } from 'node:worker_threads';
 import { openConnection } from './connection.ts';
 import { createReadEngine } from './engine.ts';
-import { type Reply, type Request, toPlain } from './messages.ts';
+import { type Port, type Reply, type Request, toPlain } from './messages.ts';
 
-const port = parentPort as NonNullable<typeof parentPort>;
-const db = openConnection((workerData as { path: string }).path, 'read');
-const read = createReadEngine(db);
+/** Opens the database at `path`, and answers what comes through the port until that is closed. */
+export const start = (port: Port, path: string): void => {
+  const db = openConnection(path, 'read');
+  const read = createReadEngine(db);
 
-const underWay = new Set<Promise<void>>();
+  const underWay = new Set<Promise<void>>();
 
-const answer = async ({ id, calls }: Request): Promise<void> => {
-  const settled = await Promise.allSettled(calls.map(read));
-  const outcomes = settled.map((outcome) =>
-    toPlain(outcome.status === 'fulfilled' ? { value: outcome.value } : { error: outcome.reason }),
-  );
-  port.postMessage({ id, outcomes } satisfies Reply);
+  const answer = async ({ id, calls }: Request): Promise<void> => {
+    const settled = await Promise.allSettled(calls.map(read));
+    const outcomes = settled.map((outcome) =>
+      toPlain(outcome.status === 'fulfilled' ? { value: outcome.value } : { error: outcome.reason }),
+    );
+    port.postMessage({ id, outcomes } satisfies Reply);
+  };
+
+  port.on('message', async (request: Request | 'close') => {
+    if (request === 'close') {
+      await Promise.all(underWay);
+      db.close();
+      port.close();
+      return;
+    }
+    const answering = answer(request).finally(() => underWay.delete(answering));
+    underWay.add(answering);
+  });
 };
-
-port.on('message', async (request: Request | 'close') => {
-  if (request === 'close') {
-    await Promise.all(underWay);
-    db.close();
-    port.close();
-    return;
-  }
-  const answering = answer(request).finally(() => underWay.delete(answering));
-  underWay.add(answering);
-});

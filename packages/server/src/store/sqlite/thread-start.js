@@ -6,7 +6,8 @@ try {
     const { register } = await import('tsx/esm/api');
     register();
   }
-  await import(workerData.file);
+  const { start } = await import(workerData.file);
+  start(parentPort, workerData.path);
   parentPort.postMessage({ ready: true });
 } catch (error) {
   // Said as text: a SqliteError loses its message on the way to another thread.

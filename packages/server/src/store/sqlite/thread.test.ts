@@ -5,7 +5,10 @@ const moduleOf = (text: string) => new URL(`data:text/javascript,${encodeURIComp
 
 test('a thread that cannot open the database says why, and ends', async () => {
   const onFatal = vi.fn();
-  const opening = `throw Object.assign(new Error('no such table: event'), { code: 'SQLITE_ERROR' });`;
+  const opening = `
+    export const start = () => {
+      throw Object.assign(new Error('no such table: event'), { code: 'SQLITE_ERROR' });
+    };`;
   const thread = startThread(moduleOf(opening), 'none.db', onFatal);
   await expect(thread.ready).rejects.toThrow('no such table: event');
   await thread.close();
@@ -16,8 +19,7 @@ test('a thread that cannot open the database says why, and ends', async () => {
 test('a thread that fails once it is ready is fatal', async () => {
   const onFatal = vi.fn();
   const failing = `
-    import { parentPort } from 'node:worker_threads';
-    parentPort.on('message', () => parentPort.postMessage({ fatal: 'the disk did not sync' }));`;
+    export const start = (port) => port.on('message', () => port.postMessage({ fatal: 'the disk did not sync' }));`;
   const thread = startThread(moduleOf(failing), 'none.db', onFatal);
   await thread.ready;
   const [answer] = thread.send([{ name: 'check', request: undefined }]);
