@@ -1,4 +1,4 @@
-import { isAbsolute, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Store } from './store.ts';
 import { StoreUnusable } from './unusable.ts';
 
@@ -25,7 +25,7 @@ export const openStore = async ({ databaseURL, role, create = false, onFatal }: 
   const sqlite = fileOf(databaseURL);
   const { openBeside, openMemoryStore, openServing } = await import('./sqlite/store.ts');
   if (sqlite === ':memory:') return openMemoryStore();
-  const path = isAbsolute(sqlite) ? sqlite : resolve(sqlite);
+  const path = resolve(sqlite);
   return role === 'beside' ? openBeside(path, { create }) : openServing(path, onFatal);
 };
 

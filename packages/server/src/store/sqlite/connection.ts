@@ -28,14 +28,18 @@ export const openConnection = (path: string, mode: 'serve' | 'write' | 'read'): 
     db.pragma(`cache_size = -${cacheKiB}`);
     db.pragma('temp_store = MEMORY');
     db.pragma('foreign_keys = ON');
+    let isLogged = true;
     if (mode !== 'read') {
       const journal = db.pragma('journal_mode = WAL', { simple: true });
-      if (path !== ':memory:' && journal !== 'wal') throw new StoreUnusable(`${path} cannot be put into WAL mode`);
+      isLogged = path === ':memory:' || journal === 'wal';
       db.pragma('secure_delete = ON');
       db.pragma('journal_size_limit = 67108864');
       if (mode === 'serve') db.pragma('wal_autocheckpoint = 0');
     }
-    if (db.pragma('synchronous', { simple: true }) !== 2) throw new StoreUnusable(`${path} does not sync its commits`);
+    // SQLite says nothing when it leaves a setting as it is.
+    if (!isLogged || db.pragma('synchronous', { simple: true }) !== 2) {
+      throw new StoreUnusable(`${path} cannot be put into WAL mode, or does not sync its commits`);
+    }
     return db;
   } catch (error) {
     db.close();

@@ -250,7 +250,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       addDeleted.run(places.length, found.erasure);
       if (places.length < most) {
         if (stretch) dropStretch.run(stretch.erasure, stretch.user, stretch.after);
-        else if (contact) dropContact.run(contact.erasure, contact.contact);
+        else dropContact.run(found.erasure, (contact as { contact: number }).contact);
       }
       return true;
     },

@@ -32,8 +32,8 @@ export const createEventTeller = (db: Connection) => {
 
   /** One for each page, so that what is asked for one row serves the others. */
   return (account: number) => {
-    const userUUIDOf = remembering((user: number) => userUUID.get(user) ?? '');
-    const contactUUIDOf = remembering((contact: number) => contactUUID.get(contact) ?? '');
+    const userUUIDOf = remembering((user: number) => userUUID.get(user) as string);
+    const contactUUIDOf = remembering((contact: number) => contactUUID.get(contact) as string);
     const statementsOf = remembering((user: number) => statements.ofUser(user));
     const follow = remembering((contact: number) => followMerges(merges.from(contact))(contact));
     const eventName = remembering((eventID: number) => catalogues.name(account, 'event', String(eventID)));

@@ -120,7 +120,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
         } catch (error) {
           // Refused before the first write: the others of the batch stand.
           if (!(error instanceof Refusal)) throw error;
-          return { kept: false, refused: error.code, field: error.field ?? '', message: error.message };
+          return { kept: false, refused: error.code, field: error.field as string, message: error.message };
         }
       });
     },

@@ -3,12 +3,15 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -23,7 +26,7 @@ import { openStore, type StoreOptions } from '../open.ts';
 import type { Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { backupDatabase } from './backup.ts';
-import { openConnection } from './connection.ts';
+import { applicationID, openConnection } from './connection.ts';
 import { examineDatabase } from './doctor.ts';
 import { takeLock } from './lock.ts';
 import { newestMigration } from './migrate.ts';
@@ -92,6 +95,27 @@ const makeDatabase = async () => {
     filled = readFileSync(path);
   }
   writeFileSync(path, filled);
+};
+
+/** As the first Firsthand left it, with an account; answers the account's UUID. */
+const makeOlder = (file: string): string => {
+  const db = new Database(file);
+  db.exec(readFileSync(new URL('./migrations/0001-first.sql', import.meta.url), 'utf8'));
+  db.pragma('user_version = 1');
+  db.pragma(`application_id = ${applicationID}`);
+  db.pragma('journal_mode = WAL');
+  db.exec(`INSERT INTO account VALUES (1, 'account-of-old', 'Shop', '[]', 'UTC', 0, 0)`);
+  db.close();
+  return 'account-of-old';
+};
+
+/** All that a database is made of. */
+const schemaOf = (file: string) => {
+  const db = new Database(file, { readonly: true });
+  const number = db.pragma('user_version', { simple: true });
+  const definitions = db.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name').all();
+  db.close();
+  return { number, definitions };
 };
 
 describe('a database file', () => {
@@ -277,6 +301,28 @@ describe('a file that is not ours to serve', () => {
     mkdirSync(path);
     await expect(open()).rejects.toThrow(StoreUnusable);
   });
+
+  test('a link that leads nowhere is refused, and still leads nowhere', async () => {
+    symlinkSync(join(folder, 'not-mounted', 'firsthand.db'), path);
+    for (const role of ['server', 'beside'] as const) {
+      await expect(open(role, { create: true })).rejects.toThrow(path);
+    }
+    expect(readlinkSync(path)).toBe(join(folder, 'not-mounted', 'firsthand.db'));
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test('a name so long that the disk takes none for a journal beside it is refused, and nothing is left', async () => {
+    path = join(folder, 'a'.repeat(255 - `.${process.pid}.new`.length));
+    const error = await open().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StoreUnusable);
+    expect((error as Error).message).toContain(`${path} cannot be made`);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('what can have no write-ahead log is not opened', () => {
+    // An empty name is a database that is nobody's, for which SQLite makes none.
+    expect(() => openConnection('', 'write')).toThrow(StoreUnusable);
+  });
 });
 
 describe('beside a server', () => {
@@ -364,6 +410,17 @@ describe('beside a server', () => {
     const after = new Database(path, { readonly: true });
     expect(after.pragma('user_version', { simple: true })).toBe(older);
     after.close();
+  });
+
+  test('a command brings an older schema to the newest where nobody serves, and keeps what is in it', async () => {
+    const accountUUID = makeOlder(path);
+    const beside = await open('beside');
+    expect(await beside.listAccounts()).toMatchObject([{ accountUUID }]);
+    await close(beside);
+    const fresh = join(folder, 'fresh.db');
+    await close(await open('beside', { databaseURL: `sqlite:${fresh}`, create: true }));
+    expect(schemaOf(path)).toEqual(schemaOf(fresh));
+    await (await open()).check();
   });
 
   test('commands may start at the same moment, where there is no file yet', async () => {
@@ -515,6 +572,19 @@ describe('the doctor', () => {
     writeFileSync(path, bytes);
     const { file, structure } = await findings();
     expect([file?.ok, structure?.ok]).toContain(false);
+  });
+
+  test('says whose a database is, or of which schema, when it is not ours or older', async () => {
+    const db = new Database(path);
+    db.exec('CREATE TABLE account (name TEXT)');
+    db.close();
+    expect(await findings()).toMatchObject({ file: { ok: false, detail: `${path} is another program's database` } });
+    rmSync(path);
+    makeOlder(path);
+    const { schema } = await findings();
+    expect(schema).toMatchObject({ ok: false, detail: expect.stringMatching(/^1; .*brings it there at start$/) });
+    await close(await open());
+    expect((await findings()).schema).toMatchObject({ ok: true });
   });
 
   test('says when there is no account', async () => {

@@ -29,8 +29,9 @@ export const ensureFile = (path: string): void => {
     linkSync(draft, path);
     syncDirectory(dirname(path));
   } catch (error) {
-    // Another process that starts at the same moment may have been first; then its file is as good as ours.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    // Another process that starts at the same moment may have been first: its file is as good as ours, if it is one of ours.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unmakeable(path, error);
+    refuseForeign(path);
   } finally {
     rmSync(draft, { force: true });
   }
@@ -48,6 +49,9 @@ const refuseForeign = (path: string): void => {
   }
   refuseNewer(found.schema, path);
 };
+
+const unmakeable = (path: string, cause: unknown) =>
+  new StoreUnusable(`${path} cannot be made: ${(cause as Error).message}`, { cause });
 
 /** What the file says of itself; reading it changes nothing, as opening it to write would. */
 const readHeader = (path: string) => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,4 +38,14 @@ test('a lock that a server holds is refused soon', async () => {
   const before = performance.now();
   expect(() => takeLock(path)).toThrow(StoreUnusable);
   expect(performance.now() - before).toBeLessThan(1_000);
+});
+
+test.each([
+  ['a folder', (file: string) => mkdirSync(file)],
+  ['no database', (file: string) => writeFileSync(file, 'text\n'.repeat(1_000))],
+])('a lock that is %s is told by its name', (_, make) => {
+  const path = newPath();
+  make(`${path}-lock`);
+  expect(() => takeLock(path)).toThrow(StoreUnusable);
+  expect(() => takeLock(path)).toThrow(`${path}-lock cannot be locked`);
 });

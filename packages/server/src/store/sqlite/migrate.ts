@@ -18,7 +18,7 @@ const readMigrations = (): Migration[] =>
     .map((file) => ({ number: Number(file.slice(0, 4)), sql: readFileSync(new URL(file, folder), 'utf8') }));
 
 /** The schema that this program knows. */
-export const newestMigration = (): number => readMigrations().at(-1)?.number ?? 0;
+export const newestMigration = (): number => (readMigrations().at(-1) as Migration).number;
 
 /** Throws when a database has a schema that only a newer program knows. */
 export const refuseNewer = (schema: number, path: string): void => {
@@ -35,7 +35,7 @@ export const refuseNewer = (schema: number, path: string): void => {
  */
 export const migrate = (db: Connection, path: string): void => {
   const migrations = readMigrations();
-  const newest = migrations.at(-1)?.number ?? 0;
+  const newest = newestMigration();
   const version = () => db.pragma('user_version', { simple: true }) as number;
   if (version() === newest) return;
   db.transaction(() => {

@@ -188,7 +188,7 @@ export const createRefusedReader = (db: Connection) => {
     listRefused({ account = null, beyond, limit }: RefusedQuery): RefusedPage {
       const rows = page.all({ account, beyond, limit });
       const requests = rows.map((row): RefusedRequest => ({ ...row, input: JSON.parse(row.input) }));
-      return { requests, next: rows.length < limit ? null : (rows.at(-1)?.refused ?? null) };
+      return { requests, next: rows.length < limit ? null : (rows.at(-1) as Row).refused };
     },
     countRefused: ({ account = null }: { account?: number | null }): RefusedCount[] => counts.all({ account }),
   };

@@ -29,16 +29,11 @@ const toStatement = (row: Row): StatementRow => ({ ...row, verified: row.verifie
 export const createStatementReader = (db: Connection) => {
   const ofUser = db.prepare<[number], Row>(`SELECT ${statementColumns} WHERE s.user = ? ORDER BY s.sequence`);
   const ofContact = db.prepare<[number], Row>(`SELECT ${statementColumns} WHERE s.contact = ? ORDER BY s.sequence`);
-  const one = db.prepare<[number], Row>(`SELECT ${statementColumns} WHERE s.sequence = ?`);
   return {
     /** All of a user's statements, ascending: the list that the rules take. */
     ofUser: (user: number): StatementRow[] => ofUser.all(user).map(toStatement),
     /** Every link to a contact, whoever's. */
     ofContact: (contact: number): StatementRow[] => ofContact.all(contact).map(toStatement),
-    find: (sequence: number): StatementRow | undefined => {
-      const row = one.get(sequence);
-      return row && toStatement(row);
-    },
   };
 };
 export type StatementReader = ReturnType<typeof createStatementReader>;

@@ -1,6 +1,7 @@
 /** The store on SQLite: one thread writes, others read, and the main thread only looks up tokens. */
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { extname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
@@ -15,8 +16,8 @@ import { migrate, newestMigration } from './migrate.ts';
 import { type StartedThread, startThread } from './thread.ts';
 import { createWriteQueue } from './write-queue.ts';
 
-/** `ts` from the sources, `js` in a built server, where the threads are built files as well. */
-const ownExtension = /\.([jt]s)$/.exec(new URL(import.meta.url).pathname)?.[1] ?? 'ts';
+/** `.ts` from the sources, `.js` in a built server, where the threads are built files as well. */
+const ownExtension = extname(new URL(import.meta.url).pathname);
 
 type Ask = (call: Call) => Promise<unknown>;
 
@@ -128,7 +129,7 @@ export const openServing = async (path: string, onFatal: (error: Error) => void)
     for (const close of opened.splice(0).reverse()) await close();
   };
   const start = (name: string): StartedThread => {
-    const thread = startThread(new URL(`./${name}.${ownExtension}`, import.meta.url), path, onFatal);
+    const thread = startThread(new URL(`./${name}${ownExtension}`, import.meta.url), path, onFatal);
     opened.push(() => thread.close());
     return thread;
   };
@@ -153,7 +154,6 @@ export const openServing = async (path: string, onFatal: (error: Error) => void)
     return assemble({ write: queue.ask, read, access, listeners, close: closeAll });
   } catch (error) {
     await closeAll();
-    if (error instanceof StoreUnusable) throw error;
     throw new StoreUnusable(`${path} cannot be served: ${(error as Error).message}`, { cause: error });
   }
 };

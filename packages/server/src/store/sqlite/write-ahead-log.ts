@@ -53,7 +53,7 @@ export const createWriteAheadLog = (db: Connection): WriteAheadLog => {
 
   /** `log` pages are in it, of which `checkpointed` are in the database as well; -1 in memory. */
   const checkpoint = (mode: 'NOOP' | 'PASSIVE') =>
-    (db.pragma(`wal_checkpoint(${mode})`) as { log: number; checkpointed: number }[])[0] ?? { log: 0, checkpointed: 0 };
+    (db.pragma(`wal_checkpoint(${mode})`) as [{ log: number; checkpointed: number }])[0];
 
   const writeBack = (): number | null => {
     const { log, checkpointed } = checkpoint('NOOP');
