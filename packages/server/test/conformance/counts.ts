@@ -139,5 +139,18 @@ export const describeCounts = (newSite: NewSite): void => {
       await server.log({ userUUID: phone, eventTime: time + 3 });
       expect(await store.getEventDefinitions(account)).toMatchObject([{ firstTime: time + 1, lastTime: time + 3 }]);
     });
+
+    test('says it as well where a day has a great many', async () => {
+      const { store, account, server, erase, time } = await newSite();
+      const { contactUUID } = await server.createContact();
+      await server.log({ userUUID: null, contactUUID, eventTime: time });
+      const later = Array.from({ length: 1_000 }, () => ({ userUUID: phone, eventTime: time + hour }));
+      for (let sent = 0; sent < 20; sent += 1) await server.log(...later);
+      await server.log({ userUUID: phone, eventTime: time + 1 });
+      await vi.waitUntil(async () => (await erase(contactUUID)).complete, { timeout: 10_000, interval: 5 });
+      expect(await store.getEventDefinitions(account)).toMatchObject([
+        { count: 20_001, firstTime: time + 1, lastTime: time + hour },
+      ]);
+    });
   });
 };

@@ -224,6 +224,13 @@ export const describeErasures = (newSite: NewSite): void => {
       await expectRefusal(store.eraseContact({ account, contactUUID: 'nobody', time }), 'unknown_contact');
     });
 
+    test('is never one that was not named', async () => {
+      const { store, account, server, time } = await newSite();
+      const { contactUUID } = await server.createContact();
+      await expectRefusal(store.eraseContact({ account, time }), 'unknown_contact', 'contactEmailaddress');
+      expect(await server.getContact(contactUUID)).toMatchObject({ contactUUID });
+    });
+
     test('is counted no more once its events are deleted, and nobody else’s count changes', async () => {
       const site = await newSite();
       const other = await newSite();

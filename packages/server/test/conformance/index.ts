@@ -8,6 +8,7 @@ import { describeConcurrency } from './concurrency.ts';
 import { describeContactSearch } from './contact-search.ts';
 import { describeContacts } from './contacts.ts';
 import { describeCounts } from './counts.ts';
+import { describeCrowds } from './crowds.ts';
 import { describeErasures } from './erasures.ts';
 import { describeEventPages } from './event-pages.ts';
 import { describeEvents } from './events.ts';
@@ -37,6 +38,7 @@ const nouns = [
   describeRefusedRequests,
   describeRetention,
   describeIsolation,
+  describeCrowds,
   describeConcurrency,
   describeCommits,
 ];

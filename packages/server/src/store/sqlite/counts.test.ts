@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
-import { newAccount, newEvent, newToken, quarter } from '../../../test/fixtures/store.ts';
+import { hour, newAccount, newContact, newEvent, newToken, phone, quarter } from '../../../test/fixtures/store.ts';
+import type { NewEvent } from '../store.ts';
+import type { Call } from './calls.ts';
 import { openConnection } from './connection.ts';
 import { createCounter } from './counts.ts';
 import { createWriteEngine } from './engine.ts';
 import { migrate } from './migrate.ts';
+
+const day = 24 * hour;
 
 test('lets others go first after each kind of event that it counts', () => {
   const db = openConnection(':memory:', 'write');
@@ -21,4 +25,32 @@ test('lets others go first after each kind of event that it counts', () => {
   const defining = getEventDefinitions(1);
   for (const _ of events.slice(1)) expect(defining.next().done).toBe(false);
   expect(defining.next()).toMatchObject({ done: true, value: [{ count: 1 }, { count: 1 }, { count: 2 }] });
+});
+
+test('tells no time that never was of events that are deleted while it looks for them', () => {
+  const db = openConnection(':memory:', 'write');
+  migrate(db, ':memory:');
+  const engine = createWriteEngine(db);
+  const asker = { account: 1, token: 1, browser: false };
+  const log = (receivedTime: number, ...events: Partial<NewEvent>[]): Call => ({
+    name: 'logEvents',
+    request: { ...asker, receivedTime, events: events.map((event) => newEvent({ userUUID: phone, ...event })) },
+  });
+  const contact = { ...newContact({ time: 0 }), ...asker, verified: true };
+  const erased = { userUUID: null, contactUUID: contact.newContactUUID, eventTime: 0 };
+  engine.write([
+    { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
+    { name: 'createContact', request: contact },
+    // A day before the others, with which the looking begins.
+    log(0, { eventID: 2, eventTime: 0 }, { eventID: 2, eventTime: quarter }),
+    log(day, { eventTime: 1 }, erased),
+    { name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } },
+  ]);
+  while (engine.tidy() !== null);
+  const defining = createCounter(db).getEventDefinitions(1);
+  expect(defining.next().done).toBe(false);
+  engine.write([{ name: 'deleteEventsBefore', request: { time: 2 * day, most: 10 } }]);
+  let last = defining.next();
+  while (!last.done) last = defining.next();
+  expect(last.value).toEqual([{ eventID: 1, eventName: '1', count: 1, firstTime: 0, lastTime: quarter - 1 }]);
 });

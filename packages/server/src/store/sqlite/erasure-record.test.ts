@@ -1,17 +1,30 @@
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { newAccount, newContact, newEvent, newToken } from '../../../test/fixtures/store.ts';
 import { backupDatabase } from './backup.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { createReadEngine, createWriteEngine, type WriteEngine } from './engine.ts';
 import { ensureFile } from './file.ts';
 
+vi.mock('node:fs', { spy: true });
+
 let folder: string;
 let path: string;
 let db: Connection;
 let engine: WriteEngine;
+/** A backup from before there was an account. */
+let empty: string;
 
 const asker = { account: 1, token: 1, browser: false };
 
@@ -24,6 +37,7 @@ beforeEach(() => {
   path = join(folder, 'firsthand.db');
   ensureFile(path);
   open();
+  empty = backUp();
   write('createAccount', newAccount({ tokens: [newToken('server')] }));
 });
 afterEach(() => {
@@ -53,7 +67,7 @@ const events = async () =>
   ((await read('getEvents', { account: 1, order: 'asc', limit: 100 })) as { events: unknown[] }).events.length;
 
 const backUp = () => {
-  const file = join(folder, 'backup.db');
+  const file = join(folder, `backup-${readdirSync(folder).length}.db`);
   backupDatabase(path, file);
   return file;
 };
@@ -124,4 +138,47 @@ test('the record is made anew where it is lost or cut short, and names nobody', 
 test('the record of another database stops the start', () => {
   writeFileSync(`${path}-erased`, `erased from ${'0'.repeat(64)}\n`);
   expect(() => engine.eraseAgain()).toThrow(/tells of erasures in another database: move it away/);
+});
+
+test('a backup from before the account is served: there is nothing in it to erase', async () => {
+  erase(create('ann'));
+  restore(empty);
+  engine.eraseAgain();
+  expect(await read('listAccounts', undefined)).toEqual([]);
+});
+
+test('what cannot be erased again stops the start', () => {
+  const ann = create('ann');
+  const backup = backUp();
+  erase(ann);
+  restore(backup);
+  db.exec(`CREATE TEMP TRIGGER fault BEFORE DELETE ON contact BEGIN SELECT RAISE(ABORT, 'broken'); END`);
+  expect(() => engine.eraseAgain()).toThrow('broken');
+});
+
+test('nobody is said to be erased while there is no room to record it, and what else was asked is kept', async () => {
+  const ann = create('ann');
+  vi.mocked(writeSync).mockImplementationOnce(() => {
+    throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+  });
+  const outcomes = engine.write([
+    { name: 'eraseContact', request: { account: 1, contactUUID: ann, time: 5 } },
+    { name: 'logEvents', request: { ...asker, receivedTime: 0, events: [newEvent()] } },
+  ]);
+  expect(outcomes).toEqual([
+    { error: expect.objectContaining({ code: 'not_kept', retryAfterSeconds: 5 }) },
+    { value: [{ kept: true }] },
+  ]);
+  // Out of every read it is.
+  await expect(read('getContact', { ...asker, contactUUID: ann, include: [] })).rejects.toThrow();
+  expect(readFileSync(`${path}-erased`, 'utf8')).toBe('');
+  expect(erase(ann)).toMatchObject({ contactUUID: ann, erasedTime: 5 });
+  const [, ...lines] = readFileSync(`${path}-erased`, 'utf8').split('\n').filter(Boolean);
+  expect(lines.length).toBeGreaterThan(0);
+});
+
+test('a record that cannot be written is not passed over', () => {
+  const ann = create('ann');
+  mkdirSync(`${path}-erased`);
+  expect(() => erase(ann)).toThrow('EISDIR');
 });

@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { newAccount, newContact, newEvent, newToken } from '../../../test/fixtures/store.ts';
+import { Refusal } from '../../refusal.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { createWriteEngine, type WriteEngine } from './engine.ts';
 import { ensureFile } from './file.ts';
+import { createTidying, type TidyingParts } from './tidying.ts';
 
 let folder: string;
 let path: string;
@@ -51,9 +53,64 @@ test('what cannot be deleted now is deleted later', () => {
   expect(events()).toBe(0);
 });
 
+test('what a server before this one has left incomplete is completed', () => {
+  db.close();
+  db = openConnection(path, 'serve');
+  engine = createWriteEngine(db);
+  while (engine.tidy() !== null);
+  expect(events()).toBe(0);
+  expect(db.prepare('SELECT complete FROM erasure').pluck().get()).toBe(1);
+});
+
 test('a fault in the background is not passed over', () => {
   db.exec(`CREATE TEMP TRIGGER fault BEFORE DELETE ON event_block BEGIN SELECT RAISE(ABORT, 'broken'); END`);
   expect(() => {
     for (let step = 0; step < 10; step += 1) engine.tidy();
   }).toThrow('broken');
+});
+
+describe('a step', () => {
+  /** Tidying up whose parts have nothing to do, unless told otherwise. */
+  const createIdle = (parts: Partial<TidyingParts>) =>
+    createTidying({
+      transactions: { run: (calls) => calls.map((call) => ({ value: call() })) },
+      log: { holdsErased: () => {}, mayHoldErased: () => false, tidy: () => null },
+      unusedSpace: { begin: () => {}, step: () => null },
+      erasing: false,
+      continueErasures: () => false,
+      completeErasures: () => {},
+      forgetRepeats: () => false,
+      ...parts,
+    });
+
+  test('is followed at once by the next while there are pages to clear, and deletes nothing meanwhile', () => {
+    const pauses = [0, 0, null];
+    const forgetRepeats = vi.fn(() => false);
+    const { step } = createIdle({
+      unusedSpace: { begin: () => {}, step: () => pauses.shift() as number | null },
+      forgetRepeats,
+    });
+    expect([step(), step()]).toEqual([0, 0]);
+    expect(forgetRepeats).not.toHaveBeenCalled();
+    expect(step()).toBeNull();
+    expect(forgetRepeats).toHaveBeenCalledOnce();
+  });
+
+  test('says that an erasure is complete later when it cannot be said now', () => {
+    const completeErasures = vi.fn();
+    // Another process has the database just then.
+    const busy = [false, true, false, false];
+    const { step } = createIdle({
+      erasing: true,
+      completeErasures,
+      transactions: {
+        run: (calls) =>
+          busy.shift() ? [{ error: new Refusal('not_kept') }] : calls.map((call) => ({ value: call() })),
+      },
+    });
+    expect(step()).toBeGreaterThan(0);
+    expect(completeErasures).not.toHaveBeenCalled();
+    expect(step()).toBeNull();
+    expect(completeErasures).toHaveBeenCalledOnce();
+  });
 });

@@ -1,13 +1,13 @@
 // What becomes of several calls that share one commit when something goes wrong with one of them, or with the disk.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { newAccount, newContact, newEvent, newToken } from '../../../test/fixtures/store.ts';
+import { accountContact, newAccount, newContact, newEvent, newToken } from '../../../test/fixtures/store.ts';
 import { Refusal } from '../../refusal.ts';
 import type { NewAccount } from '../store.ts';
 import type { Call } from './calls.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { createReadEngine, createWriteEngine, type ReadEngine, type WriteEngine } from './engine.ts';
 import { migrate } from './migrate.ts';
-import type { Outcome } from './transaction.ts';
+import { createTransactions, type Outcome } from './transaction.ts';
 
 let db: Connection;
 let engine: WriteEngine;
@@ -58,6 +58,28 @@ describe('calls that share a commit', () => {
       { value: [{ kept: false, duplicate: true }] },
     ]);
     expect(await usage()).toEqual({ contacts: 1, users: 2, events: 1 });
+  });
+
+  test('leave nothing of one that has a fault halfway, where a refusal would have left the rest', async () => {
+    db.exec(`CREATE TEMP TRIGGER fault BEFORE INSERT ON contact WHEN NEW.contactUUID = 'faulty'
+      BEGIN SELECT RAISE(ABORT, 'broken'); END`);
+    const contacts = ['whole', 'faulty'].map((newContactUUID) =>
+      accountContact({ newContactUUID, address: `${newContactUUID}@example.com` }),
+    );
+    const request = newAccount({ accountName: 'Faulty', tokens: [newToken('server')], contacts });
+    const outcomes = engine.write([{ name: 'createAccount', request }, log('event-1')]);
+    expect(outcomes).toEqual([{ error: expect.objectContaining({ message: 'broken' }) }, kept]);
+    expect(await reads({ name: 'listAccounts', request: undefined })).toMatchObject([{ account: 1 }]);
+  });
+
+  test('are told nothing once it cannot be known what is on the disk', () => {
+    const transactions = createTransactions(db, [], () => {});
+    const failing = (code: string) => () => {
+      throw Object.assign(new Error(code), { code });
+    };
+    // Also when that shows only as each is tried by itself.
+    expect(() => transactions.run([failing('SQLITE_CONSTRAINT'), failing('SQLITE_IOERR_FSYNC')])).toThrow('IOERR');
+    expect(() => transactions.run([failing('SQLITE_CORRUPT')])).toThrow('CORRUPT');
   });
 
   test('are not kept while there is no room, and are when there is', async () => {

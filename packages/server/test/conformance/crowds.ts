@@ -1,0 +1,64 @@
+// More of a kind than a driver holds in memory or reads in one go: whoever came first is known like the last.
+import { describe, expect, test } from 'vitest';
+import { createSite } from '../fixtures/site.ts';
+import { newToken, quarter } from '../fixtures/store.ts';
+import type { NewSite } from './sites.ts';
+
+const numbers = (count: number) => Array.from({ length: count }, (_, nth) => nth);
+
+/** Asks for all, not more at a time than a store lets wait. */
+const askForAll = async <Entry, Answer>(entries: readonly Entry[], ask: (entry: Entry) => Promise<Answer>) => {
+  const answers: Answer[] = [];
+  for (let at = 0; at < entries.length; at += 500) {
+    answers.push(...(await Promise.all(entries.slice(at, at + 500).map(ask))));
+  }
+  return answers;
+};
+
+export const describeCrowds = (newSite: NewSite): void => {
+  describe('however many there are', () => {
+    test('each visitor is counted once, and the first is still known when the last has come', async () => {
+      const site = await newSite();
+      const { store, account, server, time } = site;
+      const userUUIDOf = (nth: number) => `visitor-number-${nth}`;
+      for (const batch of numbers(51)) {
+        await server.log(...numbers(1_000).map((nth) => ({ userUUID: userUUIDOf(1_000 * batch + nth) })));
+      }
+      await server.log({ userUUID: userUUIDOf(0) }, { userUUID: userUUIDOf(50_999) });
+      expect((await store.getAccount(account)).usage).toMatchObject({ users: 51_000, events: 51_002 });
+      expect(await store.countEvents({ account, edges: [time, time + quarter], users: true })).toEqual([
+        { events: 51_002, users: 51_000 },
+      ]);
+      for (const nth of [0, 50_999]) expect(await site.events({ userUUID: userUUIDOf(nth) })).toHaveLength(2);
+    });
+
+    test('each token may do what it may, and stops when it is revoked', async () => {
+      const { store, account, time } = await newSite();
+      const tokens = numbers(10_002).map(() => newToken('browser'));
+      await askForAll(tokens, (token) => store.createToken({ ...token, account }));
+      const known = () => askForAll(tokens, async ({ hash }) => (await store.findAccess(hash))?.tokenID);
+      const tokenIDs: (string | undefined)[] = tokens.map(({ tokenID }) => tokenID);
+      expect(await known()).toEqual(tokenIDs);
+      expect(await known()).toEqual(tokenIDs);
+      await store.revokeToken({ account, tokenID: tokenIDs[0] as string, time });
+      expect(await known()).toEqual([undefined, ...tokenIDs.slice(1)]);
+    });
+
+    test('each account has its own catalogue, and is strict or is not', async () => {
+      const { store, time } = await newSite();
+      const sites = await askForAll(numbers(502), (nth) =>
+        createSite(store, { time, strict: nth % 2 === 1, catalogues: { event: [{ id: String(nth + 1) }] } }),
+      );
+      for (const _ of ['first', 'again']) {
+        const logging = sites.map(
+          ({ server }, nth) =>
+            () =>
+              server.log({ eventID: nth + 1 }, { eventID: 1_000 }),
+        );
+        const outcomes = await askForAll(logging, (log) => log());
+        const unlisted = [{ kept: true }, { refused: 'unknown_id' }];
+        expect(outcomes).toMatchObject(sites.map((_, nth) => [{ kept: true }, unlisted[nth % 2]]));
+      }
+    });
+  });
+};
