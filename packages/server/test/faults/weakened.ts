@@ -62,8 +62,8 @@ export const forgetful: readonly Change[] = [
   { file: 'store/sqlite/repeats.ts', from: "'INSERT INTO event_repeat", to: "'INSERT OR IGNORE INTO event_repeat" },
   {
     file: 'store/sqlite/repeats.ts',
-    from: 'isRepeat: (day: number, eventUUID: string, holder: Holder): boolean => {',
-    to: 'isRepeat: (day: number, eventUUID: string, holder: Holder): boolean => {\n if (day > 0) return false;',
+    from: 'if (firstDay === null || lastDay === null) return false;',
+    to: 'if (day > 0) return false;',
   },
 ];
 

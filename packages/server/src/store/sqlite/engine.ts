@@ -30,7 +30,13 @@ import { createUnusedSpace } from './unused-space.ts';
 import { createUsers } from './users.ts';
 import { createWriteAheadLog } from './write-ahead-log.ts';
 
-export const createWriteEngine = (db: Connection) => {
+/** How many events are arranged together: fewer in tests. */
+export interface Arrangement {
+  readonly eventsPerPacking?: number;
+  readonly eventsPerSegment?: number;
+}
+
+export const createWriteEngine = (db: Connection, { eventsPerPacking, eventsPerSegment }: Arrangement = {}) => {
   const position = createPosition(db);
   const users = createUsers(db);
   const catalogues = createCatalogueWriter(db);
@@ -89,8 +95,8 @@ export const createWriteEngine = (db: Connection) => {
     replayRefused: (replay) => (refused.takeReplayed(replay.refused) ? carryOutReplayed(replay) : undefined),
   } satisfies Writes;
 
-  const packing = createPacking(db, blocks);
-  const indexing = createIndexing(db, () => blocks.written);
+  const packing = createPacking(db, blocks, eventsPerPacking);
+  const indexing = createIndexing(db, () => blocks.written, eventsPerSegment);
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   let seenData = dataVersion.get();
   const pending = [position, users, catalogues, totals, erasures, blocks, packing, indexing];
@@ -110,6 +116,7 @@ export const createWriteEngine = (db: Connection) => {
     continueErasures: erasures.continueErasures,
     completeErasures: erasures.completeErasures,
     arrange: () => packing.step() || indexing.step(packing.packed),
+    isBehind: indexing.isBehind,
     forgetRepeats: (most) => repeats.forgetOld(position.day, most),
   });
 
@@ -159,6 +166,7 @@ export const createWriteEngine = (db: Connection) => {
       unrecorded = erasures.listErased().filter((erased) => !known.has(nameOf(erased)));
       followErasures();
     },
+    catchUp: tidying.catchUp,
     /** A step of what may take its time: see tidying.ts. */
     tidy: tidying.step,
   };

@@ -6,13 +6,8 @@ import { createContactFinder } from './contact-finder.ts';
 import type { DaySpan } from './days.ts';
 import type { Source } from './event-finder.ts';
 import { createMergeReader } from './merges.ts';
+import type { ActiveDays } from './repeats.ts';
 import { createStatementReader } from './statements.ts';
-
-/** The days of the first and the last event; null when there is none. */
-interface ActiveDays {
-  readonly firstDay: number | null;
-  readonly lastDay: number | null;
-}
 
 const always = { eventID: 0, after: 0, through: Infinity };
 

@@ -72,8 +72,10 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
   const examine = (batch: EventBatch, event: NewEvent, day: number): Against | undefined => {
     const found = against(batch, event);
     const { userUUID, user, contact } = found;
-    const holder = user?.user ?? (userUUID === null && contact ? -contact.contact : 0);
-    if (holder !== 0 && repeats.isRepeat(day, event.eventUUID, holder)) return undefined;
+    const holder = user ?? (userUUID === null ? contact : null);
+    if (holder && repeats.isRepeat(day, event.eventUUID, user?.user ?? -(contact as ContactRow).contact, holder)) {
+      return undefined;
+    }
     catalogues.check(batch.account, batch.browser, usesOf(event));
     return found;
   };

@@ -62,9 +62,11 @@ const noteBlock = (draft: Draft, block: EventBlock, at: number) => {
 export interface Indexing extends Pending {
   /** Does a part of what is due, of blocks up to `packed`; answers whether there is more. To be called in a transaction. */
   step(packed: number): boolean;
+  /** Whether so much waits for it that it goes before what is still to be kept. */
+  isBehind(): boolean;
 }
 
-export const createIndexing = (db: Connection, written: () => number): Indexing => {
+export const createIndexing = (db: Connection, written: () => number, perSegment = eventsPerSegment): Indexing => {
   const readIndexed = db.prepare<[], number>('SELECT indexed FROM position').pluck();
   const writeIndexed = db.prepare('UPDATE position SET indexed = ?');
   const countAfter = db
@@ -74,23 +76,35 @@ export const createIndexing = (db: Connection, written: () => number): Indexing 
   const next = db.prepare<[number, number], Block>(
     `SELECT through, count, events FROM event_block WHERE through > ? AND through <= ? ORDER BY through LIMIT ${blocksPerStep}`,
   );
-  const clear = db.prepare('DELETE FROM event_posting WHERE segment = ?');
   const insertPosting = db.prepare('INSERT INTO event_posting VALUES (?, ?, ?, ?, ?)');
   const insertSegment = db.prepare('INSERT INTO event_segment VALUES (?, ?, ?)');
+  /** The oldest segment, when no event of it is left. */
+  const emptySegment = db
+    .prepare<[], number>(`
+      SELECT segment FROM event_segment WHERE through < coalesce((SELECT min(through) FROM event_block), 9e15)
+      ORDER BY segment LIMIT 1`)
+    .pluck();
+  const key = 'segment, what, number, eventID';
+  const dropPostings = db.prepare(
+    `DELETE FROM event_posting WHERE (${key}) IN (SELECT ${key} FROM event_posting WHERE segment = ? LIMIT ${postingsPerStep})`,
+  );
+  const dropSegment = db.prepare('DELETE FROM event_segment WHERE segment = ?');
   let draft: Draft | undefined;
-  let dueAt = 0;
+  /** How many events no segment tells of, when so many had been written. */
+  let counted: { events: number; written: number } | undefined;
+
+  const waiting = (): number => {
+    counted ??= { events: countAfter.get(readIndexed.get() as number) as number, written: written() };
+    return counted.events + written() - counted.written;
+  };
 
   const begin = (): boolean => {
-    if (written() < dueAt) return false;
-    const indexed = readIndexed.get() as number;
-    const missing = eventsPerSegment - (countAfter.get(indexed) as number);
-    if (missing > 0) {
-      dueAt = written() + missing;
-      return false;
-    }
+    if (waiting() < perSegment) return false;
     const segment = (lastSegment.get() as number) + 1;
-    clear.run(segment);
-    draft = { segment, after: indexed, through: indexed, count: 0, postings: new Map(), sorted: undefined, written: 0 };
+    // What a server wrote of it that has ended before all was written.
+    if (dropPostings.run(segment).changes > 0) return true;
+    const after = readIndexed.get() as number;
+    draft = { segment, after, through: after, count: 0, postings: new Map(), sorted: undefined, written: 0 };
     return true;
   };
 
@@ -101,7 +115,7 @@ export const createIndexing = (db: Connection, written: () => number): Indexing 
       draft.through = through;
       draft.count += count;
     }
-    if (draft.count >= eventsPerSegment) draft.sorted = [...draft.postings.values()].sort(inOrder);
+    if (draft.count >= perSegment) draft.sorted = [...draft.postings.values()].sort(inOrder);
     return blocks.length > 0;
   };
 
@@ -118,18 +132,28 @@ export const createIndexing = (db: Connection, written: () => number): Indexing 
     insertSegment.run(segment, after, through);
     writeIndexed.run(through);
     draft = undefined;
+    counted = undefined;
+  };
+
+  /** Postings go with the last of the events that they told of. */
+  const dropOldest = (): boolean => {
+    const segment = emptySegment.get();
+    if (segment === undefined) return false;
+    if (dropPostings.run(segment).changes === 0) dropSegment.run(segment);
+    return true;
   };
 
   return {
     step(packed) {
-      if (!draft) return begin();
+      if (!draft) return begin() || dropOldest();
       if (!draft.sorted) return read(draft, packed);
       if (!write(draft, draft.sorted)) end(draft);
       return true;
     },
+    isBehind: () => waiting() > 3 * perSegment,
     forget() {
       draft = undefined;
-      dueAt = 0;
+      counted = undefined;
     },
   };
 };

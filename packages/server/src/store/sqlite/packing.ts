@@ -8,9 +8,11 @@ import type { Pending } from './transaction.ts';
 /** A block with fewer is small. */
 const fewest = eventsPerBlock / 2;
 
-/** Blocks that a step looks at, and about how many events it packs. */
+/** Blocks that a step looks at. */
 const blocksPerStep = 256;
-const eventsPerStep = 1_024;
+
+/** About how many events are packed together. */
+export const eventsPerPacking = 1_024;
 
 interface Row {
   readonly through: number;
@@ -24,7 +26,7 @@ export interface Packing extends Pending {
   readonly packed: number;
 }
 
-export const createPacking = (db: Connection, blocks: BlockWriter): Packing => {
+export const createPacking = (db: Connection, blocks: BlockWriter, perPacking = eventsPerPacking): Packing => {
   const readPacked = db.prepare<[], number>('SELECT packed FROM position').pluck();
   const writePacked = db.prepare('UPDATE position SET packed = ?');
   const sizes = db.prepare<[number], Row>(
@@ -52,7 +54,7 @@ export const createPacking = (db: Connection, blocks: BlockWriter): Packing => {
       let looked = 0;
       let reached = packed;
       for (const row of rows) {
-        if (looked >= eventsPerStep) break;
+        if (looked >= perPacking) break;
         looked += row.count;
         if (group.length > 0 || row.count < fewest) {
           group.push(row);
@@ -69,8 +71,8 @@ export const createPacking = (db: Connection, blocks: BlockWriter): Packing => {
         writePacked.run(packed);
         return true;
       }
-      // With so many more there is a full block at least, and mostly as many as a step packs.
-      dueAt = blocks.written + eventsPerStep;
+      // What there is by then makes full blocks, and is worth the while.
+      dueAt = blocks.written + perPacking;
       return false;
     },
     forget() {

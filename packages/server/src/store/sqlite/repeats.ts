@@ -10,6 +10,12 @@ import type { Connection } from './connection.ts';
 /** Minus the contact, for an event without a user; else the user. */
 export type Holder = number;
 
+/** The days of a holder's first and last event; null before the first. */
+export interface ActiveDays {
+  readonly firstDay: number | null;
+  readonly lastDay: number | null;
+}
+
 /** What a requestUUID is known by: another token, or another user, may use the same. */
 export interface SentRequest {
   readonly requestUUID: string;
@@ -32,7 +38,9 @@ const noDay = -1;
 export const createRepeats = (db: Connection) => {
   const days = Array.from({ length: daysKept }, () => '?').join(', ');
   const select = db
-    .prepare<unknown[], number>(`SELECT 1 FROM event_repeat WHERE day IN (${days}) AND eventUUID = ? AND holder = ?`)
+    .prepare<[number, string, number], number>(
+      'SELECT 1 FROM event_repeat WHERE day = ? AND eventUUID = ? AND holder = ?',
+    )
     .pluck();
   const insert = db.prepare('INSERT INTO event_repeat (day, eventUUID, holder) VALUES (?, ?, ?)');
   const selectErased = db
@@ -80,14 +88,19 @@ export const createRepeats = (db: Connection) => {
     createHmac('sha256', secret).update(parts.join('\n')).digest().subarray(0, 16);
   const eventHash = (eventUUID: string, holder: Holder) => hash('event', holder, eventUUID);
   const requestHash = ({ requestUUID, token, user }: SentRequest) => hash('request', token, user, requestUUID);
-  const isErased = (recent: number[], hashed: Buffer) =>
-    anyErased.get() !== undefined && selectErased.get(...recent, hashed) !== undefined;
+  const isErased = (recent: number[], hash: () => Buffer) =>
+    anyErased.get() !== undefined && selectErased.get(...recent, hash()) !== undefined;
 
   return {
-    isRepeat: (day: number, eventUUID: string, holder: Holder): boolean => {
+    /** Only on days on which the holder had events is there anything to look for. */
+    isRepeat: (day: number, eventUUID: string, holder: Holder, { firstDay, lastDay }: ActiveDays): boolean => {
+      if (firstDay === null || lastDay === null) return false;
       const recent = recentDays(day);
-      if (select.get(...recent, eventUUID, holder) !== undefined) return true;
-      return isErased(recent, eventHash(eventUUID, holder));
+      for (const recentDay of recent) {
+        if (recentDay < firstDay) break;
+        if (recentDay <= lastDay && select.get(recentDay, eventUUID, holder) !== undefined) return true;
+      }
+      return isErased(recent, () => eventHash(eventUUID, holder));
     },
     remember: (day: number, eventUUID: string, holder: Holder) => {
       insert.run(day, eventUUID, holder);
@@ -100,7 +113,7 @@ export const createRepeats = (db: Connection) => {
     findRequest: (day: number, request: SentRequest): RequestRow | 'erased' | undefined => {
       const recent = recentDays(day);
       const found = selectRequest.get(...recent, request.requestUUID, request.token, request.user);
-      return found ?? (isErased(recent, requestHash(request)) ? 'erased' : undefined);
+      return found ?? (isErased(recent, () => requestHash(request)) ? 'erased' : undefined);
     },
     rememberRequest: (
       day: number,

@@ -78,6 +78,8 @@ describe('a step', () => {
       unusedSpace: { begin: () => {}, step: () => null },
       erasing: false,
       continueErasures: () => false,
+      arrange: () => false,
+      isBehind: () => false,
       completeErasures: () => {},
       forgetRepeats: () => false,
       ...parts,

@@ -21,6 +21,8 @@ export interface TidyingParts {
   readonly completeErasures: () => void;
   /** Brings the newest events into their lasting form; answers whether there is more to do. */
   readonly arrange: () => boolean;
+  /** Whether more of them wait for it than readers should know by heart. */
+  readonly isBehind: () => boolean;
   readonly forgetRepeats: (most: number) => boolean;
 }
 
@@ -32,10 +34,13 @@ export interface Tidying {
    * what only a person can mend, such as a disk that fails.
    */
   step(): number | null;
+  /** Arranges some events while too many wait for it; answers whether there is more to do at once. */
+  catchUp(): boolean;
 }
 
 export const createTidying = (parts: TidyingParts): Tidying => {
-  const { transactions, log, unusedSpace, continueErasures, completeErasures, arrange, forgetRepeats } = parts;
+  const { transactions, log, unusedSpace, continueErasures, completeErasures, arrange, isBehind, forgetRepeats } =
+    parts;
   const deleteSome = () => continueErasures(rowsPerStep) || forgetRepeats(rowsPerStep);
   let erasing = false;
   let deleting = false;
@@ -78,6 +83,7 @@ export const createTidying = (parts: TidyingParts): Tidying => {
 
   return {
     erases,
+    catchUp: () => isBehind() && inTransaction(arrange) === true,
     step() {
       const arranging = inTransaction(arrange);
       const rest = clear();

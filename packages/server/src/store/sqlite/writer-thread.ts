@@ -10,6 +10,7 @@ export const start = (port: Port, path: string): void => {
   const db = openConnection(path, 'serve');
   const engine = createWriteEngine(db);
   engine.eraseAgain();
+  while (engine.catchUp());
   // The log is there by now. SQLite syncs its folder too, but takes no notice when that fails (os_unix.c, unixSync).
   syncDirectory(dirname(path));
 
@@ -44,6 +45,7 @@ export const start = (port: Port, path: string): void => {
     }
     const outcomes = orDie(() => engine.write(request.calls)).map(toPlain);
     port.postMessage({ id: request.id, outcomes } satisfies Reply);
+    orDie(() => engine.catchUp());
     if (tidying === undefined) tidyAfter(0);
   });
   tidyAfter(0);

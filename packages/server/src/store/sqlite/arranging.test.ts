@@ -1,0 +1,185 @@
+// Packed or not, in postings or known by heart: where events lie changes no answer. Two databases are told the same; one
+// is arranged all the time, in segments of a few events, the other hardly.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { ann, ben, day, laptop, newAccount, newToken, phone, tablet } from '../../../test/fixtures/store.ts';
+import type { EventPage, EventQuery } from '../store.ts';
+import type { Call } from './calls.ts';
+import { type Connection, openConnection } from './connection.ts';
+import { type Arrangement, createReadEngine, createWriteEngine } from './engine.ts';
+import { createEventPager } from './event-pages.ts';
+import { migrate } from './migrate.ts';
+
+const asker = { account: 1, token: 1, browser: false };
+const users = [laptop, phone, tablet];
+const contacts = ['contact-of-ann', 'contact-of-ben'];
+const addresses = [ann, ben];
+
+const user = fc.nat({ max: 2 });
+const contact = fc.nat({ max: 1 });
+const attributes = fc.constantFrom<string[][]>([], [['path', '/']], [['path', '/a']]);
+const event = fc.record({
+  user,
+  contact: fc.option(contact, { freq: 5 }),
+  eventID: fc.integer({ min: 1, max: 3 }),
+  attributes,
+});
+
+type Step =
+  | {
+      do: 'log';
+      days: number;
+      events: { user: number; contact: number | null; eventID: number; attributes: string[][] }[];
+    }
+  | { do: 'create'; user: number; contact: number }
+  | { do: 'unlink'; user: number }
+  | { do: 'erase'; contact: number }
+  | { do: 'retain'; most: number }
+  | { do: 'arrange'; steps: number };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      do: fc.constant('log' as const),
+      days: fc.nat({ max: 1 }),
+      events: fc.array(event, { minLength: 1, maxLength: 90, size: 'max' }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('create' as const), user, contact }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('unlink' as const), user }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('erase' as const), contact }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('retain' as const), most: fc.integer({ min: 1, max: 300 }) }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('arrange' as const), steps: fc.integer({ min: 1, max: 30 }) }) },
+);
+
+const openEngine = (arrangement: Arrangement) => {
+  const db = openConnection(':memory:', 'write');
+  migrate(db, ':memory:');
+  const engine = createWriteEngine(db, arrangement);
+  engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
+  return { db, engine, read: createReadEngine(db) };
+};
+
+/** The calls of a history, so that both databases are told the same to the letter. */
+const callsOf = (steps: readonly Step[]): (Call | { arrange: number })[] => {
+  let made = 0;
+  let today = 0;
+  const callOf = (step: Step): Call | { arrange: number } => {
+    switch (step.do) {
+      case 'log': {
+        today += step.days;
+        const events = step.events.map(({ user, contact, eventID, attributes }) => {
+          made += 1;
+          return {
+            userUUID: contact !== null && made % 2 ? null : users[user],
+            contactUUID: contact === null ? null : contacts[contact],
+            eventID,
+            eventUUID: `event-${made}`,
+            eventTime: today * day + (made % 7) * 1_000_000,
+            timeReplaced: made % 5 === 0,
+            attributes,
+          };
+        });
+        return { name: 'logEvents', request: { ...asker, receivedTime: today * day + made, events } };
+      }
+      case 'create':
+        return {
+          name: 'createContact',
+          request: {
+            ...asker,
+            userUUID: users[step.user],
+            address: addresses[step.contact],
+            fields: {},
+            tags: [],
+            attributes: [],
+            verified: true,
+            requestUUID: null,
+            newContactUUID: contacts[step.contact],
+            newHandle: `handle-${made}`,
+            time: today * day,
+          },
+        };
+      case 'unlink':
+        return { name: 'unlinkUser', request: { account: 1, token: 1, userUUID: users[step.user], time: 0 } };
+      case 'erase':
+        return { name: 'eraseContact', request: { account: 1, contactUUID: contacts[step.contact], time: 0 } };
+      case 'retain':
+        return { name: 'deleteEventsBefore', request: { time: (today - 1) * day, most: step.most } };
+      case 'arrange':
+        return { arrange: step.steps };
+    }
+  };
+  return steps.map(callOf);
+};
+
+const queries: Omit<EventQuery, 'order' | 'limit'>[] = [
+  { account: 1 },
+  ...users.map((userUUID) => ({ account: 1, userUUID })),
+  ...contacts.map((contactUUID) => ({ account: 1, contactUUID })),
+  { account: 1, userUUID: laptop, contactUUID: contacts[0] },
+  { account: 1, eventID: 2 },
+  { account: 1, eventID: 2, from: day, to: 3 * day },
+  { account: 1, attrID: 'path', attrValue: '/a' },
+];
+
+/** All pages, each of its own moment; small ones, so that one begins in the middle of a block. */
+const pagesOf = (db: Connection, query: Omit<EventQuery, 'limit'>) => {
+  const getEvents = createEventPager(db, { mostRows: 300, mostBytes: 100 });
+  const found: EventPage['events'][number][] = [];
+  let beyond: number | undefined;
+  for (;;) {
+    const steps = getEvents({ ...query, limit: 37, beyond });
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    found.push(...step.value.events);
+    if (step.value.next === null) return found;
+    beyond = step.value.next;
+  }
+};
+
+const answersOf = async ({ db, read }: ReturnType<typeof openEngine>) => {
+  const pages = queries.flatMap((query) =>
+    (['asc', 'desc'] as const).map((order) => {
+      try {
+        return pagesOf(db, { ...query, order });
+      } catch (error) {
+        return (error as { code: string }).code;
+      }
+    }),
+  );
+  const edges = [0, day, 2 * day, 40 * day];
+  const counts = await Promise.all(
+    [undefined, 2].map((eventID) =>
+      read({ name: 'countEvents', request: { account: 1, eventID, edges, users: true } }),
+    ),
+  );
+  return { pages, counts, definitions: await read({ name: 'getEventDefinitions', request: 1 }) };
+};
+
+test('wherever events lie, the answers are the same', async () => {
+  let segments = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40, size: 'max' }), async (steps) => {
+      const arranged = openEngine({ eventsPerPacking: 70, eventsPerSegment: 150 });
+      const plain = openEngine({ eventsPerSegment: Infinity });
+      for (const call of callsOf(steps)) {
+        if ('arrange' in call) {
+          for (let step = 0; step < call.arrange; step += 1) arranged.engine.tidy();
+          continue;
+        }
+        const answers = [arranged, plain].map(({ engine }) => engine.write([call])[0]);
+        expect(answers[0]).toEqual(answers[1]);
+        // Retention counts what is deleted, and is to find the same.
+        if (call.name === 'eraseContact') for (const { engine } of [arranged, plain]) while (engine.tidy() === 0);
+      }
+      expect(await answersOf(arranged)).toEqual(await answersOf(plain));
+      const rows = ({ db }: typeof plain) => db.prepare('SELECT * FROM event ORDER BY sequence').all();
+      expect(rows(arranged)).toEqual(rows(plain));
+      segments += arranged.db.prepare('SELECT count(*) FROM event_segment').pluck().get() as number;
+      for (const { db } of [arranged, plain]) db.close();
+    }),
+    { numRuns: Number(process.env.RUNS ?? 25) },
+  );
+  expect(segments).toBeGreaterThan(10);
+}, 120_000);
