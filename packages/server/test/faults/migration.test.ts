@@ -35,10 +35,10 @@ const createNewer = (name: string, changes: readonly Change[]): string => {
   writeFileSync(
     join(dirname(main), 'store/sqlite/migrations/9000-more.sql'),
     `ALTER TABLE account_day ADD COLUMN colour TEXT;
-     CREATE TABLE coloured AS SELECT *, 'red' AS shade FROM event;
-     CREATE INDEX coloured_by_user ON coloured (user);
+     CREATE TABLE coloured AS SELECT *, 'red' AS shade FROM event_block;
+     CREATE INDEX coloured_by_count ON coloured (count);
      UPDATE account_day SET colour = 'red';
-     UPDATE event SET eventID = eventID;
+     UPDATE event_block SET count = count;
      ALTER TABLE coloured RENAME TO event_shade;`,
   );
   return main;

@@ -62,40 +62,43 @@ CREATE TABLE event_posting (
 
 -- For people: one event a row. The columns of a block hold one value for all of its events, or an array.
 CREATE VIEW event AS
-WITH told AS (
-  SELECT b.events, e.key AS nth, e.value AS eventUUID,
-    CASE json_type(b.events, '$.named') WHEN 'array' THEN b.events ->> ('$.named[' || e.key || ']') ELSE b.events ->> '$.named' END
-      AS names
+WITH
+numbered AS (
+  SELECT b.through, b.events, e.key AS nth, e.value AS eventUUID,
+    coalesce(b.events ->> ('$.named[' || e.key || ']'), b.events ->> '$.named') AS names
   FROM event_block b, json_each(b.events, '$.eventUUID') e
+),
+-- Where in the block's values those of the event begin.
+placed AS (
+  SELECT *, sum(json_array_length(events, '$.names[' || names || ']')) OVER (
+    PARTITION BY through ORDER BY nth ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+  ) AS start
+  FROM numbered
+),
+told AS (
+  SELECT events, nth, eventUUID, names, coalesce(start, 0) AS start,
+    (events ->> '$.receivedTime.from')
+      + coalesce(events ->> ('$.receivedTime.by[' || nth || ']'), nth * (events ->> '$.receivedTime.by')) AS receivedTime
+  FROM placed
 )
 SELECT
-  (events ->> '$.sequence.from') + CASE json_type(events, '$.sequence.by')
-    WHEN 'array' THEN events ->> ('$.sequence.by[' || nth || ']') ELSE nth * (events ->> '$.sequence.by') END AS sequence,
-  CASE json_type(events, '$.day') WHEN 'array' THEN events ->> ('$.day[' || nth || ']') ELSE events ->> '$.day' END AS day,
-  CASE json_type(events, '$.account')
-    WHEN 'array' THEN events ->> ('$.account[' || nth || ']') ELSE events ->> '$.account' END AS account,
-  CASE json_type(events, '$.user') WHEN 'array' THEN events ->> ('$.user[' || nth || ']') ELSE events ->> '$.user' END AS user,
-  CASE json_type(events, '$.contact')
-    WHEN 'array' THEN events ->> ('$.contact[' || nth || ']') ELSE events ->> '$.contact' END AS contact,
-  CASE json_type(events, '$.eventID')
-    WHEN 'array' THEN events ->> ('$.eventID[' || nth || ']') ELSE events ->> '$.eventID' END AS eventID,
+  (events ->> '$.sequence.from')
+    + coalesce(events ->> ('$.sequence.by[' || nth || ']'), nth * (events ->> '$.sequence.by')) AS sequence,
+  coalesce(events ->> ('$.day[' || nth || ']'), events ->> '$.day') AS day,
+  coalesce(events ->> ('$.account[' || nth || ']'), events ->> '$.account') AS account,
+  iif(json_type(events, '$.user') = 'array', events ->> ('$.user[' || nth || ']'), events ->> '$.user') AS user,
+  iif(json_type(events, '$.contact') = 'array', events ->> ('$.contact[' || nth || ']'), events ->> '$.contact') AS contact,
+  coalesce(events ->> ('$.eventID[' || nth || ']'), events ->> '$.eventID') AS eventID,
   eventUUID,
-  (events ->> '$.receivedTime.from') + CASE json_type(events, '$.receivedTime.by')
-    WHEN 'array' THEN events ->> ('$.receivedTime.by[' || nth || ']') ELSE nth * (events ->> '$.receivedTime.by') END AS receivedTime,
-  CASE json_type(events, '$.age') WHEN 'array' THEN events ->> ('$.age[' || nth || ']') ELSE events ->> '$.age' END AS age,
-  CASE json_type(events, '$.timeReplaced')
-    WHEN 'array' THEN events ->> ('$.timeReplaced[' || nth || ']') ELSE events ->> '$.timeReplaced' END AS timeReplaced,
+  receivedTime - coalesce(events ->> ('$.age[' || nth || ']'), events ->> '$.age') AS eventTime,
+  receivedTime,
+  coalesce(events ->> ('$.timeReplaced[' || nth || ']'), events ->> '$.timeReplaced') AS timeReplaced,
   (
-    SELECT json_group_object(
-      name.value,
-      CASE json_type(events, '$.values[' || (name.key + start) || ']')
-        WHEN 'integer' THEN events ->> ('$.words[' || (events ->> ('$.values[' || (name.key + start) || ']')) || ']')
-        ELSE events ->> ('$.values[' || (name.key + start) || ']') END
-    )
-    FROM json_each(events, '$.names[' || names || ']') name, (
-      SELECT coalesce(sum(json_array_length(events, '$.names[' || CASE json_type(events, '$.named')
-        WHEN 'array' THEN events ->> ('$.named[' || before.key || ']') ELSE events ->> '$.named' END || ']')), 0) AS start
-      FROM json_each(events, '$.eventUUID') before WHERE before.key < nth
-    )
+    SELECT json_group_object(name.value, iif(
+      json_type(events, '$.values[' || (start + name.key) || ']') = 'integer',
+      events ->> ('$.words[' || (events ->> ('$.values[' || (start + name.key) || ']')) || ']'),
+      events ->> ('$.values[' || (start + name.key) || ']')
+    ))
+    FROM json_each(events, '$.names[' || names || ']') name
   ) AS attributes
 FROM told;
