@@ -2,17 +2,15 @@
 import type { Connection } from './connection.ts';
 import { type EventBlock, type EventFacts, factsAt, sequenceAt, sizeOf } from './event-block.ts';
 import { createBlockReader } from './event-blocks.ts';
-import { createEventTail } from './event-tail.ts';
+import { createEventTail, type PostingKey } from './event-tail.ts';
 import { posted } from './indexing.ts';
 import type { Pending } from './transaction.ts';
 
-/** Events of one posting, with after < sequence <= through. */
-export interface Source {
-  readonly what: keyof typeof posted;
-  /** Of the user or the contact; of the account, of whom all are sought or those of a kind. */
-  readonly number: number;
-  /** Of a kind, else 0. */
-  readonly eventID: number;
+/**
+ * Events of one posting, with after < sequence <= through: a user's, a contact's, an account's, or those of a kind of an
+ * account, whose `number` is the account's then.
+ */
+export interface Source extends PostingKey {
   /** Only those of this user that were logged with the contact; only those of the user that were logged with none. */
   readonly contactAndUser?: number;
   readonly withoutContact?: boolean;
@@ -55,7 +53,9 @@ interface Segment {
   readonly through: number;
 }
 
-const inOrder = (numbers: Iterable<number>): number[] => [...new Set(numbers)].sort((a, b) => a - b);
+/** What several lists hold, ascending, each once. Each of them is ascending. */
+const united = (lists: readonly (readonly number[])[]): readonly number[] =>
+  lists.length === 1 ? (lists[0] as readonly number[]) : [...new Set(lists.flat())].sort((a, b) => a - b);
 
 const isWithin = (source: Source, { sequence, user, contact }: EventFacts): boolean =>
   sequence > source.after &&
@@ -113,7 +113,7 @@ export const createEventFinder = (db: Connection): EventFinder => {
   };
 
   const segmentSpan = (sources: readonly Source[], segment: Segment, after: number, through: number): Span => {
-    const all = inOrder(sources.flatMap((source) => blocksOf(segment, source)));
+    const all = united(sources.map((source) => blocksOf(segment, source)));
     // The last of them begins within the range, and may end after it.
     const beyond = all.findIndex((place) => place >= through);
     const places = all.filter((place, index) => place > after && (beyond < 0 || index <= beyond));
@@ -132,8 +132,11 @@ export const createEventFinder = (db: Connection): EventFinder => {
         const indexed = tail.refresh();
         const inTail = function* () {
           if (rest.through <= indexed) return;
-          const places = tail.find(isSought, rest.after, rest.through);
-          yield { after: indexed, through: Infinity, places, cost: costOfAsking };
+          const lists = sources.map((source) =>
+            tail.find(source, Math.max(rest.after, source.after), Math.min(rest.through, source.through)),
+          );
+          const places = united(lists);
+          yield { after: indexed, through: Infinity, places, cost: costOfAsking * sources.length };
         };
         if (!ascending) yield* inTail();
         for (const segment of segments[order].all(rest.after, Math.min(rest.through, indexed))) {
@@ -170,7 +173,8 @@ export const createEventFinder = (db: Connection): EventFinder => {
         let looked = Infinity;
         for (const span of spans()) {
           cost += span.cost;
-          for (const place of ascending ? span.places : span.places.toReversed()) {
+          for (let nth = 0; nth < span.places.length; nth += 1) {
+            const place = span.places.at(ascending ? nth : -1 - nth) as number;
             if (ascending ? place <= rest.after : place >= looked) continue;
             const found = look(place);
             if (!found) continue;

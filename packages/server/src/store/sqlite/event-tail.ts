@@ -1,56 +1,102 @@
 /** The newest events, of which no posting tells yet whose they are: known by heart, as numbers. */
 import type { Connection } from './connection.ts';
-import { type EventBlock, type EventFacts, factsAt, sequenceAt, sizeOf } from './event-block.ts';
+import { type EventBlock, factsAt, sequenceAt, sizeOf } from './event-block.ts';
+import type { Posted } from './indexing.ts';
 import type { Pending } from './transaction.ts';
 
+/** What a posting is asked for. */
+export interface PostingKey {
+  readonly what: Posted;
+  readonly number: number;
+  readonly eventID: number;
+}
+
 export interface EventTail extends Pending {
-  /** The sequences of those that match, ascending, with after < sequence <= through. Costs a look at each. */
-  find(isSought: (event: EventFacts) => boolean, after: number, through: number): number[];
+  /** The sequences of what a posting would tell, ascending, with after < sequence <= through. */
+  find(key: PostingKey, after: number, through: number): readonly number[];
   /** Takes in what was committed since; answers up to which sequence the postings tell. */
   refresh(): number;
 }
+
+/** Sequences, ascending, of each number. */
+type Lists = Map<number, number[]>;
+
+const push = (lists: Lists, number: number, sequence: number) => {
+  const list = lists.get(number);
+  if (list) list.push(sequence);
+  else lists.set(number, [sequence]);
+};
+
+/** How many of an ascending list are at most `value`. */
+const countUpTo = (list: readonly number[], value: number): number => {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((list[middle] as number) <= value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
+const forget = (lists: Lists, through: number) => {
+  for (const [number, list] of lists) {
+    const rest = list.slice(countUpTo(list, through));
+    if (rest.length > 0) lists.set(number, rest);
+    else lists.delete(number);
+  }
+};
+
+const none: readonly number[] = [];
 
 export const createEventTail = (db: Connection): EventTail => {
   const readIndexed = db.prepare<[], number>('SELECT indexed FROM position').pluck();
   const blocksAfter = db.prepare<[number], { through: number; events: string }>(
     'SELECT through, events FROM event_block WHERE through > ? ORDER BY through',
   );
-  let facts: EventFacts[] = [];
+  const lists = { user: new Map(), contact: new Map(), account: new Map() } satisfies Record<string, Lists>;
+  /** By account, then by eventID. */
+  const kinds = new Map<number, Lists>();
   let indexed = 0;
   let loaded = 0;
 
   const take = (block: EventBlock) => {
     for (let index = 0; index < sizeOf(block); index += 1) {
-      const sequence = sequenceAt(block, index);
       // What was packed together may hold some that were met before.
-      if (sequence <= loaded) continue;
-      facts.push(factsAt(block, index));
+      if (sequenceAt(block, index) <= loaded) continue;
+      const { sequence, account, user, contact, eventID } = factsAt(block, index);
+      if (user !== null) push(lists.user, user, sequence);
+      if (contact !== null) push(lists.contact, contact, sequence);
+      push(lists.account, account, sequence);
+      const ofAccount = kinds.get(account) ?? new Map();
+      kinds.set(account, ofAccount);
+      push(ofAccount, eventID, sequence);
     }
   };
+
+  const listOf = ({ what, number, eventID }: PostingKey): readonly number[] =>
+    (what === 'kind' ? kinds.get(number)?.get(eventID) : lists[what].get(number)) ?? none;
 
   return {
     refresh() {
       const now = readIndexed.get() as number;
       if (now > indexed) {
+        for (const some of [...Object.values(lists), ...kinds.values()]) forget(some, now);
         indexed = now;
         loaded = Math.max(loaded, indexed);
-        facts = facts.filter(({ sequence }) => sequence > indexed);
       }
-      for (const { through, events } of blocksAfter.all(loaded)) {
+      for (const { through, events } of blocksAfter.iterate(loaded)) {
         take(JSON.parse(events) as EventBlock);
         loaded = through;
       }
       return indexed;
     },
-    find(isSought, after, through) {
-      const found: number[] = [];
-      for (const event of facts) {
-        if (event.sequence > after && event.sequence <= through && isSought(event)) found.push(event.sequence);
-      }
-      return found;
+    find(key, after, through) {
+      const list = listOf(key);
+      return list.slice(countUpTo(list, after), countUpTo(list, through));
     },
     forget() {
-      facts = [];
+      for (const some of [...Object.values(lists), kinds]) some.clear();
       indexed = 0;
       loaded = 0;
     },

@@ -14,6 +14,7 @@ const postingsPerStep = 2_000;
 
 /** What a posting is about: the number of which is the first part of its key. */
 export const posted = { user: 0, contact: 1, account: 2, kind: 3 } as const;
+export type Posted = keyof typeof posted;
 
 interface Posting {
   readonly what: number;
