@@ -1,5 +1,5 @@
 /** Accounts, their catalogues and their tokens. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { answer, isoTime } from './answer.ts';
 import { accountContact } from './contact.ts';
 import * as field from './fields.ts';

@@ -1,5 +1,5 @@
 /** What every answer has in common. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { type ErrorCode, errors } from './errors.ts';
 
 export const status = z

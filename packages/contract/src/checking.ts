@@ -1,5 +1,5 @@
 /** Checking input against a schema: the first problem in words, and the fields that the schema does not know. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Problem } from './answer.ts';
 import { required } from './fields.ts';
 

@@ -1,5 +1,5 @@
 /** Contacts: creating, reading, changing, finding, exporting and erasing them. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { answer, isoTime } from './answer.ts';
 import { event } from './event.ts';
 import * as field from './fields.ts';

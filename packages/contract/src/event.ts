@@ -1,5 +1,5 @@
 /** Events: logging them, reading them back, counting them. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { answer, isoTime, problem } from './answer.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';

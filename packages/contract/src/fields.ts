@@ -1,5 +1,5 @@
 /** The building blocks of the schemas. A schema coerces first and validates last, so its output is what is documented. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { eventUUIDPattern, userUUIDPattern } from './identifiers.ts';
 import { parseJSON } from './json.ts';
 import { limits } from './limits.ts';

@@ -1,5 +1,5 @@
 /** Links, claims and merges: who a user is, and taking that back. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { answer, isoTime } from './answer.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';

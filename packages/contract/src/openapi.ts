@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document, made from the operations table. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorAnswer } from './answer.ts';
 import { type ErrorCode, errors } from './errors.ts';
 import { type Operation, operations } from './operations.ts';

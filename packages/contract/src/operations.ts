@@ -1,5 +1,5 @@
 /** Every operation, once: the router, the OpenAPI document and the typed client are made from this table. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import * as account from './account.ts';
 import * as contact from './contact.ts';
 import * as event from './event.ts';

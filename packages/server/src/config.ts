@@ -1,6 +1,6 @@
 /** What can be configured: environment variables, each with a flag of the same name, which wins over it. */
 import { isIP } from 'node:net';
-import { z } from 'zod';
+import * as z from 'zod';
 import { defaultRateLimits, type RateLimits } from './http/rate-limits.ts';
 
 /** One or more settings that can't be used. The message has a line for each, with its name and what it should look like. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { smallestInput } from '../../test/fixtures/requests.ts';
 import { asText, openScene, type Scene } from '../../test/fixtures/scene.ts';
 

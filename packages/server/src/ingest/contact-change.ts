@@ -1,7 +1,7 @@
 /** From a checked request to what the store is asked to write of a contact. */
 
 import type { accountContact, createContactInput } from '@firsthand/contract/contact';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { type ContactField, contactFields } from '../identity/contact-view.ts';
 import type { ContactChange, NewContact } from '../store/store.ts';
 
