@@ -1,10 +1,14 @@
 /**
- * Makes of the sources what starts quickly: the command and the store's two threads, with all that they import but the native
- * module, in a few files of JavaScript. What is read at run time (migrations, the demo page, the tracker) stays where it is.
+ * Makes of the sources what starts quickly: the command and the store's two threads, each with all that it imports but the native
+ * module in one file of JavaScript, and beside it what V8 compiles of it for a start. What is read at run time (migrations, the
+ * demo page, the tracker) stays where it is.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
-import { relative, resolve } from 'node:path';
+import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 import { dist as distURL, inputsFile, isBuilt } from './bin/built.js';
@@ -14,59 +18,89 @@ const dist = fileURLToPath(distURL);
 /** Changes when npm installs other packages. */
 const installed = '../../node_modules/.package-lock.json';
 
-const threads = ['thread-start.js', 'writer-thread.ts', 'reader-thread.ts'];
+const entries = ['main.ts', 'store/sqlite/writer-thread.ts', 'store/sqlite/reader-thread.ts'];
 
-/** Those that look for their neighbours among the built files; every other file, where its source lies. */
-const neighbours = /[\\/]src[\\/]store[\\/]sqlite[\\/](?:store|thread)\.ts$/;
+/** The one that looks for its neighbours among the built files; every other, where its source lies. */
+const neighbours = /[\\/]src[\\/]store[\\/]sqlite[\\/]threads\.ts$/;
 
 const keepPlaces: Plugin = {
   name: 'import.meta.url as it is in the sources',
   setup: ({ onLoad }) => {
     onLoad({ filter: /[\\/]server[\\/]src[\\/].*\.ts$/ }, async ({ path }) => {
       const source = await readFile(path, 'utf8');
-      if (neighbours.test(path) || !source.includes('import.meta.url')) return null;
+      if (!source.includes('import.meta.url')) return null;
       const place = JSON.stringify(relative(dist, path).replaceAll('\\', '/'));
-      return { contents: source.replaceAll('import.meta.url', `new URL(${place}, import.meta.url)`), loader: 'ts' };
+      const here = neighbours.test(path) ? 'builtURL' : `new URL(${place}, builtURL).href`;
+      return { contents: source.replaceAll('import.meta.url', here), loader: 'ts' };
     });
   },
+};
+
+/** What V8 has compiled when a server has started and stopped is kept for the next start (bin/load.cjs). */
+const keepCompiled = async (): Promise<void> => {
+  const data = await mkdtemp(join(tmpdir(), 'firsthand-build-'));
+  const child = spawn(process.execPath, [join(folder, 'bin/firsthand.js'), 'serve'], {
+    env: {
+      ...process.env,
+      DATABASE_URL: `sqlite:${join(data, 'firsthand.db')}`,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      BASE_PATH: '/',
+      LOG_LEVEL: 'info',
+      FIRSTHAND_KEEP_COMPILED: '1',
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const tooLong = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  const ended = once(child, 'close');
+  let said = '';
+  let asked = false;
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+    const [, url] = /"address":"([^"]+)"/.exec(said) ?? [];
+    if (url === undefined || asked) return;
+    asked = true;
+    fetch(`${url}/readyz`).finally(() => child.kill('SIGTERM'));
+  });
+  const [code] = await ended;
+  clearTimeout(tooLong);
+  await rm(data, { recursive: true });
+  if (code !== 0) console.warn(`the server was built, and will start more slowly than it could: ${said}`);
 };
 
 /** Builds into dist/. */
 const buildServer = async (): Promise<void> => {
   const began = new Date();
+  // V8 tells what it kept for other files by their lengths only.
+  await rm(dist, { recursive: true, force: true });
   const { metafile } = await build({
     absWorkingDir: folder,
-    entryPoints: ['main.ts', ...threads.map((name) => `store/sqlite/${name}`)].map((name) => `src/${name}`),
+    entryPoints: entries.map((name) => `src/${name}`),
     entryNames: '[name]',
-    chunkNames: 'part-[hash]',
     outdir: dist,
+    outExtension: { '.js': '.cjs' },
     bundle: true,
-    splitting: true,
-    format: 'esm',
+    // What is imported in the middle of something is not run before, though it is in the same file.
+    format: 'cjs',
     platform: 'node',
     target: 'node20',
     // Found in the packages of whoever runs it: a native module, and a loader that a built server never asks for.
     external: ['better-sqlite3', 'tsx'],
-    // CommonJS packages inside ask for Node's own modules by `require`.
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    banner: { js: "const builtURL = require('node:url').pathToFileURL(__filename).href;" },
     legalComments: 'none',
     metafile: true,
     plugins: [keepPlaces],
   });
-  const made = new Set(Object.keys(metafile.outputs).map((path) => resolve(folder, path)));
-  for (const name of await readdir(dist)) {
-    const path = resolve(dist, name);
-    if (!made.has(path)) await rm(path, { recursive: true });
-  }
   const inputs = Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules'));
   inputs.push('build.ts', ...[installed].filter((path) => existsSync(resolve(folder, path))));
   await writeFile(inputsFile, JSON.stringify(inputs));
   // What was changed meanwhile is newer than that.
   await utimes(inputsFile, began, began);
+  await keepCompiled();
 };
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   // A server may be starting from it at this moment.
-  if (isBuilt()) console.log('dist/main.js is newer than its sources');
+  if (isBuilt()) console.log('dist/main.cjs is newer than its sources');
   else await buildServer();
 }

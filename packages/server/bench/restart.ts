@@ -16,7 +16,7 @@ const pathOf = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta
 
 const commands: Readonly<Record<string, readonly string[]>> = {
   'node:http alone': ['-e', `require('node:http').createServer((_, answer) => answer.end()).listen(process.env.PORT)`],
-  'as it was built': [pathOf('dist/main.js'), 'serve'],
+  'as it was built': [pathOf('bin/firsthand.js'), 'serve'],
   'from its sources': ['--import', 'tsx', pathOf('src/main.ts'), 'serve'],
 };
 

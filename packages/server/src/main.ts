@@ -9,7 +9,15 @@ interface Noun {
 }
 
 const nouns: readonly Noun[] = [
-  { name: 'serve', summary: 'run the service', load: () => import('./commands/serve.ts') },
+  {
+    name: 'serve',
+    summary: 'run the service',
+    load: async () => {
+      const { prepareServing } = await import('./commands/preparation.ts');
+      await prepareServing();
+      return import('./commands/serve.ts');
+    },
+  },
   { name: 'account', summary: 'create and list accounts', load: () => import('./commands/account.ts') },
   { name: 'token', summary: 'create, list and revoke tokens', load: () => import('./commands/token.ts') },
   { name: 'event', summary: 'log and list events of the running server', load: () => import('./commands/event.ts') },
@@ -35,13 +43,16 @@ program.hook('preSubcommand', async (_, command) => {
   define(command);
 });
 
-const args = process.argv.slice(2);
+const run = async (args: readonly string[]): Promise<void> => {
+  try {
+    // `help token` is `token --help`: Commander would not load the noun for it.
+    await program.parseAsync(args[0] === 'help' ? [...args.slice(1), '--help'] : args, { from: 'user' });
+  } catch (error) {
+    // Commander has written its message itself.
+    if (!(error instanceof CommanderError)) process.stderr.write(`firsthand: ${explain(error)}\n`);
+    process.exitCode = exitCodeOf(error);
+  }
+};
 
-try {
-  // `help token` is `token --help`: Commander would not load the noun for it.
-  await program.parseAsync(args[0] === 'help' ? [...args.slice(1), '--help'] : args, { from: 'user' });
-} catch (error) {
-  // Commander has written its message itself.
-  if (!(error instanceof CommanderError)) process.stderr.write(`firsthand: ${explain(error)}\n`);
-  process.exitCode = exitCodeOf(error);
-}
+/** For whoever runs it in a process of theirs. */
+export const ended = run(process.argv.slice(2));

@@ -23,7 +23,7 @@ const copyOfBuilt = () => {
   for (const name of ['bin', 'dist', 'build.ts', 'package.json']) {
     cpSync(join(packages, 'server', name), join(server, name), { recursive: true, preserveTimestamps: true });
   }
-  appendFileSync(join(server, 'dist/main.js'), "process.stderr.write('as it was built');");
+  appendFileSync(join(server, 'dist/main.cjs'), "process.stderr.write('as it was built');");
   return server;
 };
 

@@ -84,7 +84,7 @@ const runHere = (args: readonly string[], env: Env): Promise<Ended> => {
     process.exitCode = undefined;
     try {
       vi.resetModules();
-      await import('../src/main.ts');
+      await (await import('../src/main.ts')).ended;
       return { code: Number(process.exitCode ?? 0), signal: null, ...written, milliseconds: performance.now() - began };
     } finally {
       Object.assign(process, { argv, env: ownEnv, exitCode: undefined });

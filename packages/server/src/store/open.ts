@@ -20,6 +20,12 @@ const fileOf = (databaseURL: string): string => {
   throw new StoreUnusable(`DATABASE_URL must be sqlite:<path>, not ${databaseURL.split(':')[0]}:`);
 };
 
+/** Begins what takes longest of opening one for a server, before it is known which: it goes on beside whatever else is loaded. */
+export const prepareServing = async (): Promise<void> => {
+  const { beginThreads } = await import('./sqlite/threads.ts');
+  beginThreads();
+};
+
 /** Opens the database that the URL names; throws StoreUnusable when it can't be served. */
 export const openStore = async ({ databaseURL, role, create = false, onFatal }: StoreOptions): Promise<Store> => {
   const sqlite = fileOf(databaseURL);

@@ -7,6 +7,11 @@ import type { Outcome } from './transaction.ts';
 /** What a thread has of the main one. */
 export type Port = Pick<MessagePort, 'on' | 'postMessage' | 'close'>;
 
+/** The first message: the database to open. */
+export interface Opening {
+  readonly path: string;
+}
+
 export interface Request {
   readonly id: number;
   readonly calls: readonly Call[];

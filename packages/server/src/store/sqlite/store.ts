@@ -1,7 +1,5 @@
 /** The store on SQLite: one thread writes, others read, and the main thread only looks up tokens. */
 import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { extname } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
@@ -13,11 +11,9 @@ import { ensureFile } from './file.ts';
 import { takeLock, tryLock } from './lock.ts';
 import { fromPlain, toPlain } from './messages.ts';
 import { migrate, newestMigration } from './migrate.ts';
-import { type StartedThread, startThread } from './thread.ts';
+import type { StartedThread } from './thread.ts';
+import { dismissThreads, readerCount, type ThreadName, takeThread } from './threads.ts';
 import { createWriteQueue } from './write-queue.ts';
-
-/** `.ts` from the sources, `.js` in a built server, where the threads are built files as well. */
-const ownExtension = extname(new URL(import.meta.url).pathname);
 
 type Ask = (call: Call) => Promise<unknown>;
 
@@ -69,6 +65,7 @@ const onThisThread = (db: Connection): Store => {
 };
 
 export const openMemoryStore = (): Store => {
+  dismissThreads();
   const db = openConnection(':memory:', 'write');
   migrate(db, ':memory:');
   return onThisThread(db);
@@ -128,8 +125,8 @@ export const openServing = async (path: string, onFatal: (error: Error) => void)
   const closeAll = async () => {
     for (const close of opened.splice(0).reverse()) await close();
   };
-  const start = (name: string): StartedThread => {
-    const thread = startThread(new URL(`./${name}${ownExtension}`, import.meta.url), path, onFatal);
+  const start = (name: ThreadName): StartedThread => {
+    const thread = takeThread(name).open(path, onFatal);
     opened.push(() => thread.close());
     return thread;
   };
@@ -137,7 +134,6 @@ export const openServing = async (path: string, onFatal: (error: Error) => void)
     migrateFile(path);
     const listeners = new Set<() => void>();
     const writer = start('writer-thread');
-    const readerCount = Math.max(1, Math.min(4, availableParallelism() - 1));
     const readers = Array.from({ length: readerCount }, () => start('reader-thread'));
     await Promise.all([writer, ...readers].map(({ ready }) => ready));
     const access = openConnection(path, 'read');

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { startThread } from './thread.ts';
+import { beginThread } from './thread.ts';
 
 const moduleOf = (text: string) => new URL(`data:text/javascript,${encodeURIComponent(text)}`);
 
@@ -9,7 +9,7 @@ test('a thread that cannot open the database says why, and ends', async () => {
     export const start = () => {
       throw Object.assign(new Error('no such table: event'), { code: 'SQLITE_ERROR' });
     };`;
-  const thread = startThread(moduleOf(opening), 'none.db', onFatal);
+  const thread = beginThread(moduleOf(opening)).open('none.db', onFatal);
   await expect(thread.ready).rejects.toThrow('no such table: event');
   await thread.close();
   // Whoever waits for it to be ready is told; nobody else has begun to rely on it.
@@ -20,7 +20,7 @@ test('a thread that fails once it is ready is fatal', async () => {
   const onFatal = vi.fn();
   const failing = `
     export const start = (port) => port.on('message', () => port.postMessage({ fatal: 'the disk did not sync' }));`;
-  const thread = startThread(moduleOf(failing), 'none.db', onFatal);
+  const thread = beginThread(moduleOf(failing)).open('none.db', onFatal);
   await thread.ready;
   const [answer] = thread.send([{ name: 'check', request: undefined }]);
   await expect(answer).rejects.toMatchObject({ code: 'not_kept' });

@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import { Refusal } from '../../refusal.ts';
 import type { Call } from './calls.ts';
-import { fromPlain, type Reply, type Request } from './messages.ts';
+import { fromPlain, type Opening, type Reply, type Request } from './messages.ts';
 
 export interface Thread {
   /** One message; a promise for each of its calls. */
@@ -21,11 +21,18 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** `onFatal` is told why a thread has ended that was ready, and was not closed. */
-export const startThread = (file: URL, path: string, onFatal: (error: Error) => void): StartedThread => {
-  const start = new URL('./thread-start.js', import.meta.url);
+/** A thread that loads what it runs, and waits to be told which database that is for. It keeps no process going. */
+export interface UnopenedThread {
+  /** Once at most. `onFatal` is told why a thread has ended that was ready, and was not closed. */
+  open(path: string, onFatal: (error: Error) => void): StartedThread;
+  /** It is not needed. */
+  dismiss(): void;
+}
+
+export const beginThread = (file: URL): UnopenedThread => {
+  const start = new URL('./thread-start.cjs', import.meta.url);
   const worker = new Worker(start, {
-    workerData: { file: file.href, path },
+    workerData: { file: file.href },
     execArgv: [],
     // A thread lets go of what a commit has left behind sooner: on a slow disk it held more than twice what it used.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
@@ -35,12 +42,15 @@ export const startThread = (file: URL, path: string, onFatal: (error: Error) => 
   let ended: Error | undefined;
   let closing = false;
   let opened = false;
-  let open = () => {};
+  let onFatal = (_: Error) => {};
+  let becomeReady = () => {};
   let failToOpen = (_: Error) => {};
   const ready = new Promise<void>((resolve, reject) => {
-    open = resolve;
+    becomeReady = resolve;
     failToOpen = reject;
   });
+  // It may fail before anybody waits for it.
+  ready.catch(() => {});
 
   const end = (error: Error) => {
     if (ended) return;
@@ -63,7 +73,7 @@ export const startThread = (file: URL, path: string, onFatal: (error: Error) => 
     if ('fatal' in reply) return end(new Error(reply.fatal));
     if ('ready' in reply) {
       opened = true;
-      return open();
+      return becomeReady();
     }
     const calls = waiting.get(reply.id);
     waiting.delete(reply.id);
@@ -76,7 +86,9 @@ export const startThread = (file: URL, path: string, onFatal: (error: Error) => 
     });
   });
 
-  return {
+  worker.unref();
+
+  const started: StartedThread = {
     ready,
     send(calls) {
       if (ended || closing) return calls.map(() => Promise.reject(new Refusal('not_kept', { cause: ended })));
@@ -91,6 +103,18 @@ export const startThread = (file: URL, path: string, onFatal: (error: Error) => 
       closing = true;
       worker.postMessage('close');
       await exited;
+    },
+  };
+
+  return {
+    open(path, tell) {
+      onFatal = tell;
+      worker.ref();
+      worker.postMessage({ path } satisfies Opening);
+      return started;
+    },
+    dismiss() {
+      void worker.terminate();
     },
   };
 };

@@ -1,0 +1,28 @@
+/** The threads of a store, of which some may have begun before anybody knows which database they are for. */
+import { availableParallelism } from 'node:os';
+import { beginThread, type UnopenedThread } from './thread.ts';
+
+export type ThreadName = 'writer-thread' | 'reader-thread';
+
+export const readerCount = Math.max(1, Math.min(4, availableParallelism() - 1));
+
+/** `ts` from the sources, `cjs` in a built server, where the threads are built files as well. */
+const ownExtension = /\.(ts|cjs)$/.exec(new URL(import.meta.url).pathname)?.[1] ?? 'ts';
+
+const begun: Record<ThreadName, UnopenedThread[]> = { 'writer-thread': [], 'reader-thread': [] };
+
+const begin = (name: ThreadName): UnopenedThread => beginThread(new URL(`./${name}.${ownExtension}`, import.meta.url));
+
+/** Begins all that a server needs: to start a thread and load what it runs takes longest of a start. */
+export const beginThreads = (): void => {
+  begun['writer-thread'].push(begin('writer-thread'));
+  for (let nth = 0; nth < readerCount; nth += 1) begun['reader-thread'].push(begin('reader-thread'));
+};
+
+/** One that has begun, or else begins now. */
+export const takeThread = (name: ThreadName): UnopenedThread => begun[name].pop() ?? begin(name);
+
+/** Ends those that nobody took. */
+export const dismissThreads = (): void => {
+  for (const threads of Object.values(begun)) for (const thread of threads.splice(0)) thread.dismiss();
+};
