@@ -131,12 +131,15 @@ export const openServing = async (path: string, onFatal: (error: Error) => void)
     return thread;
   };
   try {
-    migrateFile(path);
+    // Open from here on: when the last one closes, SQLite writes the log back, and what opens the file next reads all of it anew.
+    const access = openConnection(path, 'read');
+    opened.push(() => access.close());
+    if (access.pragma('user_version', { simple: true }) !== newestMigration()) migrateFile(path);
     const listeners = new Set<() => void>();
     const writer = start('writer-thread');
     const readers = Array.from({ length: readerCount }, () => start('reader-thread'));
     await Promise.all([writer, ...readers].map(({ ready }) => ready));
-    const access = openConnection(path, 'read');
+    // Again, to be closed before the writer: the last one closed writes the log back, and this one only reads.
     opened.push(() => access.close());
     let turn = 0;
     const read: Ask = (call) => {
