@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import type { Problem } from './answer.ts';
 import { required } from './fields.ts';
+import { isPlain } from './plain.ts';
 
 export type Checked<Out> = { ok: true; value: Out } | { ok: false; problem: Problem };
 
@@ -15,6 +16,7 @@ const fieldPath = (path: readonly PropertyKey[], base = ''): string =>
 
 /** Checks `input`; `base` is the path at which it stands in the request. */
 export const check = <Out>(schema: z.ZodType<Out>, input: unknown, base = ''): Checked<Out> => {
+  if (isPlain(schema, input)) return { ok: true, value: input as Out };
   const result = schema.safeParse(input);
   if (result.success) return { ok: true, value: result.data };
   const [issue] = result.error.issues;
@@ -30,29 +32,11 @@ export const check = <Out>(schema: z.ZodType<Out>, input: unknown, base = ''): C
   };
 };
 
-const mostIgnored = 20;
-
-/** The members of `input` that an object schema does not name, as paths; at most 20 of them. */
-export const unknownFields = (schema: z.ZodType, input: unknown, base = '', found: string[] = []): string[] => {
-  const inner = unwrap(schema);
-  if (inner instanceof z.ZodObject && isRecord(input)) {
-    const shape = inner.shape as Record<string, z.ZodType>;
-    for (const key of Object.keys(input)) {
-      if (found.length >= mostIgnored) return found;
-      const path = fieldPath([key.slice(0, 64)], base);
-      if (!Object.hasOwn(shape, key)) found.push(path);
-      else if (typeof input[key] === 'object') unknownFields(shape[key] as z.ZodType, input[key], path, found);
-    }
-  } else if (inner instanceof z.ZodArray && Array.isArray(input)) {
-    input.forEach((item, index) => {
-      if (found.length < mostIgnored) unknownFields(inner.element as z.ZodType, item, `${base}[${index}]`, found);
-    });
-  }
-  return found;
-};
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** What a schema knows of its input: the fields of an object, the entries of a list, and nothing inside anything else. */
+interface Known {
+  readonly fields?: Map<string, Known>;
+  readonly entries?: Known;
+}
 
 /** The object or array schema inside optional, nullable and coercing wrappers. */
 const unwrap = (schema: z.ZodType): z.ZodType => {
@@ -62,4 +46,60 @@ const unwrap = (schema: z.ZodType): z.ZodType => {
     else if (inner instanceof z.ZodPipe) inner = inner.out as z.ZodType;
     else return inner;
   }
+};
+
+const knownOf = (schema: z.ZodType): Known => {
+  const inner = unwrap(schema);
+  if (inner instanceof z.ZodArray) return { entries: knownOf(inner.element as z.ZodType) };
+  if (!(inner instanceof z.ZodObject)) return {};
+  const fields = Object.entries(inner.shape as Record<string, z.ZodType>);
+  return { fields: new Map(fields.map(([name, field]) => [name, knownOf(field)])) };
+};
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Whether nothing in an input is unknown, as is usual: then no path has to be put together. */
+const isAllKnown = ({ fields, entries }: Known, input: unknown): boolean => {
+  if (entries !== undefined) return !Array.isArray(input) || input.every((entry) => isAllKnown(entries, entry));
+  if (fields === undefined || !isRecord(input)) return true;
+  for (const name of Object.keys(input)) {
+    const field = fields.get(name);
+    if (field === undefined || !isAllKnown(field, input[name])) return false;
+  }
+  return true;
+};
+
+const mostIgnored = 20;
+
+const listUnknown = ({ fields, entries }: Known, input: unknown, base: string, found: string[]): void => {
+  if (entries !== undefined && Array.isArray(input)) {
+    input.forEach((entry, index) => {
+      if (found.length < mostIgnored) listUnknown(entries, entry, `${base}[${index}]`, found);
+    });
+  }
+  if (fields === undefined || !isRecord(input)) return;
+  for (const name of Object.keys(input)) {
+    if (found.length >= mostIgnored) return;
+    const path = fieldPath([name.slice(0, 64)], base);
+    const field = fields.get(name);
+    if (field === undefined) found.push(path);
+    else listUnknown(field, input[name], path, found);
+  }
+};
+
+/**
+ * Finds the members of an input that an object schema does not name, as paths: at most 20 of them, with those that were
+ * `found` already. `base` is the path at which the input stands in the request.
+ */
+export type FindUnknown = (input: unknown, base?: string, found?: string[]) => string[];
+
+/** What finds them, made once of each schema: to ask a schema what it is takes longer than to look through an input. */
+export const createFindUnknown = (schema: z.ZodType, besides: readonly string[] = []): FindUnknown => {
+  const known = knownOf(schema);
+  for (const name of besides) known.fields?.set(name, {});
+  return (input, base = '', found = []) => {
+    if (!isAllKnown(known, input)) listUnknown(known, input, base, found);
+    return found;
+  };
 };

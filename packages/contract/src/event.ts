@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { answer, isoTime, problem } from './answer.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
+import * as plain from './plain.ts';
 
 const who = {
   userUUID: field.optional(field.userUUID),
@@ -16,31 +17,55 @@ const what = {
   eventAttrArray: field.optional(field.attributes(field.attribute)),
 };
 
+const plainWho = { userUUID: plain.userUUID, contactUUID: plain.name };
+const plainWhat = {
+  eventID: plain.eventID,
+  eventUUID: plain.eventUUID,
+  eventTime: plain.time,
+  eventAttrArray: plain.attributes,
+};
+/** What goes along with the fields of every operation. */
+const plainToken = { tokenUUID: plain.anything };
+
 const oneIsNeeded = 'is required unless contactUUID is populated';
 
-export const logEventInput = z
-  .object({ ...who, ...what, sentTime: field.optional(field.time) })
-  .refine(({ userUUID, contactUUID }) => userUUID !== undefined || contactUUID !== undefined, {
+const namesSomebody = ({ userUUID, contactUUID }: { userUUID?: unknown; contactUUID?: unknown }): boolean =>
+  userUUID !== undefined || contactUUID !== undefined;
+
+const isPlainEvent = plain.object({ ...plainToken, ...plainWho, ...plainWhat, sentTime: plain.time }, ['eventID']);
+
+export const logEventInput = plain.withPlain(
+  z.object({ ...who, ...what, sentTime: field.optional(field.time) }).refine(namesSomebody, {
     path: ['userUUID'],
     message: oneIsNeeded,
-  });
+  }),
+  (input) => isPlainEvent(input) && namesSomebody(input as object),
+);
 
 export const logEventOutput = answer({ eventUUID: z.string(), duplicate: z.literal(true).optional() });
 
 /** One event of a batch. That it names a user or a contact is checked once the envelope's are known. */
-export const batchEvent = z.object({ ...who, ...what }, { error: 'must be an object' });
+export const batchEvent = plain.withPlain(
+  z.object({ ...who, ...what }, { error: 'must be an object' }),
+  plain.object({ ...plainWho, ...plainWhat }, ['eventID']),
+);
 
 /** The envelope of a batch. Its events are checked one by one with `batchEvent`: a bad one does not refuse the others. */
-export const logEventsInput = z.object({
-  ...who,
-  sentTime: field.optional(field.time),
-  cookieDomain: field
-    .optional(field.text(limits.nameLength))
-    .describe('On which domain the page has its userUUID cookie, for the answer to renew it on the same.'),
-  event: field
-    .list(z.unknown(), limits.eventsPerBatch)
-    .refine((events) => events.length > 0, 'must hold at least one event'),
-});
+export const logEventsInput = plain.withPlain(
+  z.object({
+    ...who,
+    sentTime: field.optional(field.time),
+    cookieDomain: field
+      .optional(field.text(limits.nameLength))
+      .describe('On which domain the page has its userUUID cookie, for the answer to renew it on the same.'),
+    event: field
+      .list(z.unknown(), limits.eventsPerBatch)
+      .refine((events) => events.length > 0, 'must hold at least one event'),
+  }),
+  plain.object({ ...plainToken, ...plainWho, sentTime: plain.time, cookieDomain: plain.name, event: plain.events }, [
+    'event',
+  ]),
+);
 
 export const logEventsOutput = answer({
   event: z.array(

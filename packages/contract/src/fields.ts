@@ -17,7 +17,7 @@ const coerced = <In, Out>(coerce: (input: unknown) => unknown, schema: z.ZodType
   z.preprocess(coerce, schema) as unknown as z.ZodType<Out, In>;
 
 /** Text that every database and every JSON parser keeps as it is: no NUL, no half of a surrogate pair. */
-const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
+export const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
 
 const storableForm = 'must not hold NUL characters or lone surrogates';
 
@@ -82,7 +82,8 @@ const isCalendarDay = (text: string): boolean => {
 };
 
 const timeForm = 'must be a time: ISO 8601 with its offset, or milliseconds since 1970';
-const latestTime = Date.UTC(10_000, 0);
+/** The first time that ISO 8601 doesn't write with four digits of year. */
+export const latestTime = Date.UTC(10_000, 0);
 
 /** A time, as milliseconds since 1970; given as ISO 8601 (a date alone is its UTC midnight) or as milliseconds. */
 export const time = coerced<number | string, number>(
@@ -113,9 +114,12 @@ export const name = text(limits.nameLength);
 export const email = filledText(limits.emailLength);
 export const cursor = text(256);
 
+/** Whether a text can stand in a list of IDs, and be read from it again. */
+export const isCatalogueID = (text: string) => !text.includes(',') && !text.startsWith('-') && text.trim() === text;
+
 /** A catalogue's ID: what a client calls a profile, a tag or an attribute. */
 export const catalogueID = filledText(limits.attrIDLength).refine(
-  (value) => !value.includes(',') && !value.startsWith('-') && value.trim() === value,
+  isCatalogueID,
   'must not hold a comma, begin with - or be padded with spaces',
 );
 

@@ -26,12 +26,13 @@ const placeholders = new Set([
   'not-authenticated',
 ]);
 
+/** One symbol over and over, or none at all, whatever hyphens there are. */
+const isOneSymbol = /^[-_]*(?:([^-_])(?:\1|[-_])*)?$/u;
+/** "undefinedundefined", "null-null-null-null": a placeholder said over and over is still a placeholder. */
+const isRepeatedPlaceholder = /^(?:(?:undefined|null|nan|none)[-_]?)+$/;
+
 /** Whether a userUUID is one that a broken client sends for everybody: `undefined`, `[object Object]`, all zeros, … */
 export const isSharedByMistake = (userUUID: string): boolean => {
   const bare = userUUID.trim().toLowerCase();
-  if (placeholders.has(bare.replace(/[^\w-]/g, ''))) return true;
-  const symbols = new Set(bare.replaceAll('-', '').replaceAll('_', ''));
-  if (symbols.size <= 1) return true;
-  // "undefinedundefined", "null-null-null-null": a placeholder said over and over is still a placeholder.
-  return /^(?:(?:undefined|null|nan|none)[-_]?)+$/.test(bare);
+  return placeholders.has(bare.replace(/[^\w-]/g, '')) || isOneSymbol.test(bare) || isRepeatedPlaceholder.test(bare);
 };

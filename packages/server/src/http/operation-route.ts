@@ -1,6 +1,6 @@
 /** The way of every operation: read, authenticate, check the right, check the content, count, answer; keep what is refused. */
 import type { Problem } from '@firsthand/contract/answer';
-import { type Checked, check, unknownFields } from '@firsthand/contract/checking';
+import { type Checked, check, createFindUnknown } from '@firsthand/contract/checking';
 import { limits } from '@firsthand/contract/limits';
 import { type InputOf, type Operation, type OperationName, operations } from '@firsthand/contract/operations';
 import type { HttpBindings } from '@hono/node-server';
@@ -49,14 +49,18 @@ export const jsonReplies = <Names extends OperationName>(answering: AnsweringAll
     Object.entries<Answering<Names>>(answering).map(([name, answer]) => [name, jsonReply(answer)]),
   ) as { readonly [Name in Names]: Reply<Name> };
 
-const ignoredFields = ({ input, entries = {} }: Operation, given: Given): string[] => {
-  const found = unknownFields(input, given).filter((field) => field !== 'tokenUUID');
-  for (const [name, schema] of Object.entries(entries)) {
-    const list = given[name];
-    if (!Array.isArray(list)) continue;
-    for (const [at, entry] of list.entries()) unknownFields(schema, entry, `${name}[${at}]`, found);
-  }
-  return found;
+/** What lists the fields of a request that the operation does not know. */
+const createIgnoredFields = ({ input, entries = {} }: Operation) => {
+  const findUnknown = createFindUnknown(input, ['tokenUUID']);
+  const lists = Object.entries(entries).map(([name, schema]) => ({
+    name,
+    findUnknown: createFindUnknown(schema.array()),
+  }));
+  return (given: Given): string[] => {
+    const found = findUnknown(given);
+    for (const { name, findUnknown } of lists) findUnknown(given[name], name, found);
+    return found;
+  };
 };
 
 export const refusalOf = ({ code, message, field }: Problem): Refusal =>
@@ -98,6 +102,7 @@ export const createOperationRoute = ({ authenticate, takeBrowserLimits, keepRefu
 
   return <Name extends OperationName>(name: Name, reply: Reply<Name>): Route => {
     const operation: Operation = operations[name];
+    const ignoredFields = createIgnoredFields(operation);
     const mostBytes = operation.body === 'batch' ? limits.batchBodyBytes : limits.bodyBytes;
 
     const callerOf = async (given: Given, c: Context, time: number): Promise<Caller> => {
@@ -125,7 +130,7 @@ export const createOperationRoute = ({ authenticate, takeBrowserLimits, keepRefu
       if (caller.access.kind === 'browser') takeBrowserLimits(c, counted(name, caller.access, checked));
       if (!checked.ok) throw refusalOf(checked.problem);
       const input = checked.value as InputOf<Name>;
-      return reply({ c, exchange, input, caller, ignored: ignoredFields(operation, given) });
+      return reply({ c, exchange, input, caller, ignored: ignoredFields(given) });
     };
 
     return {
