@@ -36,28 +36,28 @@ const readWhole = async (request: Request, most: number): Promise<Bytes> => {
  */
 const readIncoming = (incoming: IncomingMessage, most: number, arrive: Arrive): Promise<Bytes> =>
   new Promise((resolve, reject) => {
-    let chunks: Buffer[] = [];
+    let chunks: Bytes[] = [];
     let length = 0;
     const arriving = arrive(() => refuse(tooSlow()));
-    const leave = () => {
+    const refuse = (refusal: Refusal) => {
       incoming.off('data', add).off('end', finish).off('error', breakOff).off('close', breakOff);
       arriving.end();
-    };
-    const refuse = (refusal: Refusal) => {
-      leave();
       incoming.pause();
       chunks = [];
       reject(refusal);
     };
-    const add = (chunk: Buffer) => {
+    const add = (chunk: Bytes) => {
       length += chunk.length;
       if (length > most) return refuse(tooLarge(most));
       chunks.push(chunk);
       arriving.add(chunk.length);
     };
     const finish = () => {
-      leave();
-      resolve(Buffer.concat(chunks, length));
+      // The one event that comes now: to take off the others would take longer than all of this.
+      incoming.off('close', breakOff);
+      arriving.end();
+      const [first] = chunks;
+      resolve(first?.length === length ? first : Buffer.concat(chunks, length));
     };
     const breakOff = (cause?: Error) => refuse(brokenOff(cause));
     incoming.on('data', add).on('end', finish).on('error', breakOff).on('close', breakOff);
@@ -122,12 +122,16 @@ export interface BodySource {
   readonly incoming?: IncomingMessage | undefined;
 }
 
-const readBytes = (request: Request, most: number, { arrive, incoming }: BodySource): Promise<Bytes> => {
-  const length = request.headers.get('content-length');
-  // Node ends a body at its Content-Length: a small one needs no counting, which takes longer.
-  if (length !== null && Number(length) <= smallBytes) return readWhole(request, most);
-  if (incoming instanceof IncomingMessage) return readIncoming(incoming, most, arrive);
-  return request.body ? readChunks(request.body, most) : readWhole(request, most);
+const readBytes = (
+  request: Request,
+  length: number | undefined,
+  most: number,
+  { arrive, incoming }: BodySource,
+): Promise<Bytes> => {
+  // Node ends a body at its Content-Length.
+  const isSmall = length !== undefined && length <= smallBytes;
+  if (incoming instanceof IncomingMessage) return readIncoming(incoming, most, isSmall ? arriveUnbounded : arrive);
+  return isSmall || !request.body ? readWhole(request, most) : readChunks(request.body, most);
 };
 
 /** Reads a body of at most `most` bytes, packed and unpacked; one that says it is larger isn't read at all. */
@@ -140,8 +144,9 @@ export const readBody = async (
   if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'x-gzip') {
     throw new Refusal('unsupported_media_type', { message: 'Content-Encoding may be gzip, or absent' });
   }
-  const length = request.headers.get('content-length');
-  if (length !== null && Number(length) > most) throw tooLarge(most);
-  const bytes = await readBytes(request, most, source);
+  const announced = request.headers.get('content-length');
+  const length = announced === null ? undefined : Number(announced);
+  if (length !== undefined && length > most) throw tooLarge(most);
+  const bytes = await readBytes(request, length, most, source);
   return encoding === 'identity' || bytes.length === 0 ? bytes : unpack(bytes, most);
 };
