@@ -25,7 +25,8 @@ const assemble = (parts: {
   listeners: Set<() => void>;
   close: () => Promise<void>;
 }): Store => {
-  const { findAccess, wasMade } = createAccess(parts.access);
+  const { findAccess, wasMade, noticeAgain } = createAccess(parts.access);
+  parts.listeners.add(noticeAgain);
   return {
     ...askingAll(writeNames, parts.write),
     ...askingAll(readNames, parts.read),
