@@ -16,10 +16,10 @@ const open = () => {
     serve(
       guard({
         methods: ['POST'],
-        answer: async (c, exchange) => {
+        answer: async (c, exchange, room) => {
           const { byteLength } = await c.req.arrayBuffer();
           read += 1;
-          exchange.hold(byteLength);
+          room.hold(byteLength);
           await new Promise<void>((resolve) => waiting.push(resolve));
           return emptyAnswer(exchange, 200);
         },

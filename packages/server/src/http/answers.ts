@@ -2,7 +2,6 @@
 import type { ErrorAnswer } from '@firsthand/contract/answer';
 import { statusOf } from '@firsthand/contract/errors';
 import type { Refusal } from '../refusal.ts';
-import type { Arrive } from './arriving.ts';
 import { openHeaders } from './cors.ts';
 
 /** One request, as far as its answer is concerned. */
@@ -12,10 +11,6 @@ export interface Exchange {
   readonly openToPages: boolean;
   /** The server is stopping: this is the connection's last answer. */
   readonly closing: boolean;
-  /** To be called with the size of what was read, before more is made of it. Throws when too much is held already. */
-  readonly hold: (bytes: number) => void;
-  /** To be called when a large body begins to come in. */
-  readonly arrive: Arrive;
 }
 
 export type AnswerHeaders = Record<string, string>;

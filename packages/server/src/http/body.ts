@@ -36,31 +36,37 @@ const readWhole = async (request: Request, most: number): Promise<Bytes> => {
  */
 const readIncoming = (incoming: IncomingMessage, most: number, arrive: Arrive): Promise<Bytes> =>
   new Promise((resolve, reject) => {
-    let chunks: Bytes[] = [];
+    /** What has come in of it; undefined when it is over. */
+    let chunks: Bytes[] | undefined = [];
     let length = 0;
     const arriving = arrive(() => refuse(tooSlow()));
     const refuse = (refusal: Refusal) => {
-      incoming.off('data', add).off('end', finish).off('error', breakOff).off('close', breakOff);
+      chunks = undefined;
       arriving.end();
       incoming.pause();
-      chunks = [];
       reject(refusal);
     };
-    const add = (chunk: Bytes) => {
-      length += chunk.length;
-      if (length > most) return refuse(tooLarge(most));
-      chunks.push(chunk);
-      arriving.add(chunk.length);
+    const breakOff = (cause?: Error) => {
+      if (chunks !== undefined) refuse(brokenOff(cause));
     };
-    const finish = () => {
-      // The one event that comes now: to take off the others would take longer than all of this.
-      incoming.off('close', breakOff);
-      arriving.end();
-      const [first] = chunks;
-      resolve(first?.length === length ? first : Buffer.concat(chunks, length));
-    };
-    const breakOff = (cause?: Error) => refuse(brokenOff(cause));
-    incoming.on('data', add).on('end', finish).on('error', breakOff).on('close', breakOff);
+    // Nothing is taken off again, which takes longer than to be called for nothing.
+    incoming
+      .on('data', (chunk: Bytes) => {
+        if (chunks === undefined) return;
+        length += chunk.length;
+        if (length > most) return refuse(tooLarge(most));
+        chunks.push(chunk);
+        arriving.add(chunk.length);
+      })
+      .on('end', () => {
+        if (chunks === undefined) return;
+        const [first] = chunks;
+        resolve(first?.length === length ? first : Buffer.concat(chunks, length));
+        chunks = undefined;
+        arriving.end();
+      })
+      .on('error', breakOff)
+      .on('close', breakOff);
     // Its events are over: none of them would come.
     if (incoming.destroyed) breakOff();
   });

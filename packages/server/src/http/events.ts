@@ -7,7 +7,7 @@ import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
 import type { Arrival } from '../ingest/event-time.ts';
 import { newEvent } from '../ingest/new-event.ts';
 import { Refusal } from '../refusal.ts';
-import type { EventOutcome, NewEvent, Store, StoredEvent } from '../store/store.ts';
+import type { EventBatch, EventOutcome, NewEvent, Store, StoredEvent } from '../store/store.ts';
 import { createArrivalOf } from './arrival.ts';
 import { countEdges } from './calendar.ts';
 import { type AnsweringAll, accountOf, askerOf, type Caller } from './caller.ts';
@@ -76,6 +76,11 @@ const checkEntry = (
   return { code: 'missing_field', message: `${field} is required unless contactUUID is populated`, field };
 };
 
+const batchBy = (caller: Caller, events: readonly NewEvent[]): EventBatch => {
+  const { account, token, browser } = askerOf(caller);
+  return { account, token, browser, receivedTime: caller.time, events };
+};
+
 /** The entries of a batch, each an event to keep or why it isn't one. */
 export const checkEntries = (input: InputOf<'logEvents'>, arrival: Arrival): (NewEvent | Problem)[] =>
   input.event.map((entry, index) => checkEntry(entry, `event[${index}]`, input, arrival));
@@ -112,18 +117,16 @@ export const createEvents = (
 
   return {
     logEvent: async (input, caller) => {
-      const asker = askerOf(caller);
       const event = newEvent(input, input, arrivalOf(input, caller));
-      const [outcome] = await store.logEvents({ ...asker, receivedTime: caller.time, events: [event] });
+      const [outcome] = await store.logEvents(batchBy(caller, [event]));
       if (outcome === undefined) throw new Error('the store answered nothing for an event');
       if ('refused' in outcome) throw new Refusal(outcome.refused, outcome);
       return outcome.kept ? { eventUUID: event.eventUUID } : { eventUUID: event.eventUUID, duplicate: true };
     },
     logEvents: async (input, caller) => {
-      const asker = askerOf(caller);
       const entries = checkEntries(input, arrivalOf(input, caller));
       const events = entries.filter(isEvent);
-      const outcomes = events.length > 0 ? await store.logEvents({ ...asker, receivedTime: caller.time, events }) : [];
+      const outcomes = events.length > 0 ? await store.logEvents(batchBy(caller, events)) : [];
       let next = 0;
       const all = entries.map((entry) => (isEvent(entry) ? outcomes[next++] : undefined));
       const problems = entries.map((entry, index) => problemOf(entry, all[index], `event[${index}]`));

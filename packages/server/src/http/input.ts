@@ -25,10 +25,11 @@ const openBrace = 0x7b;
 const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i;
 const utf8Names = new Set(['utf-8', 'utf8', 'us-ascii']);
 
-const parseBody = async (bytes: Uint8Array<ArrayBuffer>, contentType: string): Promise<Given> => {
-  const [type = ''] = contentType.split(';', 1);
+const parseBody = (bytes: Uint8Array<ArrayBuffer>, contentType: string): Given | Promise<Given> => {
+  const semicolon = contentType.indexOf(';');
+  const type = semicolon < 0 ? contentType : contentType.slice(0, semicolon);
   const name = type.trim().toLowerCase();
-  const [, encoding = 'utf-8'] = charset.exec(contentType) ?? [];
+  const [, encoding = 'utf-8'] = (semicolon < 0 ? null : charset.exec(contentType)) ?? [];
   if (!utf8Names.has(encoding.toLowerCase())) {
     throw new Refusal('unsupported_media_type', { message: 'the charset may be utf-8 only' });
   }
@@ -59,8 +60,10 @@ const parseQuery = (url: string): Given => {
 };
 
 interface InputSource extends BodySource {
-  readonly hold: (bytes: number) => void;
+  hold(bytes: number): void;
 }
+
+const unbounded: InputSource = { hold: () => {}, arrive: arriveUnbounded };
 
 /**
  * Reads a request's fields. GET has those of its query string, and whatever body it carries isn't looked at. POST has
@@ -70,16 +73,18 @@ interface InputSource extends BodySource {
 export const readInput = async (
   request: Request,
   mostBytes: number,
-  { hold, ...source }: InputSource = { hold: () => {}, arrive: arriveUnbounded },
+  source: InputSource = unbounded,
 ): Promise<Given> => {
   const query = parseQuery(request.url);
   if (request.method !== 'POST') return query;
   const bytes = await readBody(request, mostBytes, source);
-  hold(bytes.length);
+  source.hold(bytes.length);
   if (bytes.length === 0) return query;
-  const body = await parseBody(bytes, request.headers.get('content-type') ?? '').catch((error) => {
+  try {
+    const body = await parseBody(bytes, request.headers.get('content-type') ?? '');
+    for (const _ in query) return { ...query, ...body };
+    return body;
+  } catch (error) {
     throw toUnparsed(error, bytes, query);
-  });
-  for (const _ in query) return { ...query, ...body };
-  return body;
+  }
 };

@@ -3,10 +3,10 @@ import type { Problem } from '@firsthand/contract/answer';
 import { type Checked, check, createFindUnknown } from '@firsthand/contract/checking';
 import { limits } from '@firsthand/contract/limits';
 import { type InputOf, type Operation, type OperationName, operations } from '@firsthand/contract/operations';
-import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { Refusal } from '../refusal.ts';
 import type { Access, NewRefusedRequest, Store } from '../store/store.ts';
+import type { ReadingRoute } from './admission.ts';
 import { type AnswerHeaders, type Exchange, jsonAnswer } from './answers.ts';
 import { tokenOf } from './authentication.ts';
 import type { Answering, AnsweringAll, Caller } from './caller.ts';
@@ -15,7 +15,6 @@ import { logsNothing } from './prefetch.ts';
 import type { Counted, TakeBrowserLimits } from './rate-limits.ts';
 import { isKeptCode, isKeptOperation, refusedRequest, unparsedRequest } from './refused-requests.ts';
 import { checkRight } from './rights.ts';
-import type { Route } from './routes.ts';
 import { Unparsed } from './unparsed.ts';
 
 /** A request that may be carried out. */
@@ -30,14 +29,14 @@ interface AcceptedRequest<Name extends OperationName> {
 
 export type Reply<Name extends OperationName> = (request: AcceptedRequest<Name>) => Promise<Response> | Response;
 
-/** The members that every successful JSON answer has. */
+/** The members that every successful JSON answer has. Not by a spread, which takes V8 a microsecond more (Node 20). */
 export const successAnswer = (
   exchange: Exchange,
   answer: object,
   ignored: readonly string[],
   more?: AnswerHeaders,
 ): Response =>
-  jsonAnswer(exchange, ignored.length > 0 ? { ...answer, ignored, status: '200' } : { ...answer, status: '200' }, more);
+  jsonAnswer(exchange, Object.assign({}, answer, ignored.length > 0 && { ignored }, { status: '200' }), more);
 
 const jsonReply =
   <Name extends OperationName>(answering: Answering<Name>): Reply<Name> =>
@@ -100,7 +99,7 @@ export const createOperationRoute = ({ authenticate, takeBrowserLimits, keepRefu
     if (account !== null && isKeptCode(request.code)) await keepRefused({ account, token, time, requests: [request] });
   };
 
-  return <Name extends OperationName>(name: Name, reply: Reply<Name>): Route => {
+  return <Name extends OperationName>(name: Name, reply: Reply<Name>): ReadingRoute => {
     const operation: Operation = operations[name];
     const ignoredFields = createIgnoredFields(operation);
     const mostBytes = operation.body === 'batch' ? limits.batchBodyBytes : limits.bodyBytes;
@@ -136,13 +135,15 @@ export const createOperationRoute = ({ authenticate, takeBrowserLimits, keepRefu
     return {
       methods: operation.methods,
       openToPages: operation.openToPages,
-      answer: async (c, exchange) => {
+      answer: async (c, exchange, room) => {
         const time = now();
-        const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
-        const given = await readInput(c.req.raw, mostBytes, { ...exchange, incoming }).catch(async (error) => {
+        let given: Given;
+        try {
+          given = await readInput(c.req.raw, mostBytes, room);
+        } catch (error) {
           if (error instanceof Unparsed) await keepUnparsed(c, error, time);
           throw error;
-        });
+        }
         const caller = await callerOf(given, c, time);
         try {
           return await carryOut(c, exchange, given, caller);

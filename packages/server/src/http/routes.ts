@@ -5,7 +5,6 @@ import { nanoid } from 'nanoid';
 import type { Logger } from 'pino';
 import { Refusal } from '../refusal.ts';
 import { type Exchange, emptyAnswer, refusalAnswer } from './answers.ts';
-import { arriveUnbounded } from './arriving.ts';
 import { preflightHeaders } from './cors.ts';
 import { createToRefusal } from './failures.ts';
 
@@ -24,13 +23,10 @@ interface RouteSurroundings {
 const allowedMethods = (methods: Route['methods']): string[] =>
   methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 
-/** Bounded by nobody, unless its route is admitted (admission.ts). */
 const newExchange = (closing: boolean, openToPages = false): Exchange => ({
   requestID: nanoid(),
   openToPages,
   closing,
-  hold: () => {},
-  arrive: arriveUnbounded,
 });
 
 /**

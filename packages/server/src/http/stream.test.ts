@@ -7,7 +7,6 @@ import { newUserUUID } from '../../test/fixtures/requests.ts';
 import { type Fields, openScene, type Scene } from '../../test/fixtures/scene.ts';
 import { hashToken } from '../ingest/token.ts';
 import type { Access } from '../store/store.ts';
-import { arriveUnbounded } from './arriving.ts';
 import { createStreamReply } from './stream.ts';
 
 const open: { close(): unknown }[] = [];
@@ -221,7 +220,7 @@ describe('streamEvents', () => {
       heartbeatMilliseconds: 1,
     });
     const caller = { access: access as Access, tokenUUID: scene.tokens.server, time: Date.now() };
-    const exchange = { requestID: 'id', openToPages: false, closing: false, hold: () => {}, arrive: arriveUnbounded };
+    const exchange = { requestID: 'id', openToPages: false, closing: false };
     const app = new Hono().get('/', (c) => reply({ c, exchange, input: {} as never, caller, ignored: [] }));
     const reader = ((await app.request('/')).body as ReadableStream<Uint8Array>).getReader();
     const chunks = [await reader.read(), await reader.read()];
