@@ -5,7 +5,7 @@
  *   npm run bench -- reads ingest       these questions alone
  *   npm run bench -- --quick            all of them in a short form, under a minute
  *   --events 50000000                   so much history is stored beforehand (5,000,000; with --quick 200,000)
- *   --minutes 5                         how long sustained load lasts (0.5; with --quick 0.05)
+ *   --minutes 5                         how long sustained load lasts (20 s; with --quick 1 s)
  *   --save                              keeps the figures in RESULTS.md
  */
 import { parseArgs } from 'node:util';
@@ -19,7 +19,15 @@ const questions: Readonly<Record<string, { readonly asks: string; readonly long?
   written: { asks: 'How much is written to the disk for an event?' },
   import: { asks: 'How fast do large batches go in?' },
   size: { asks: 'How much of the disk does an event take?' },
+  contacts: { asks: 'How fast are contacts created?' },
+  linking: { asks: 'What does linking cost a user with a long history?' },
   reads: { asks: 'How long does a page of events take?' },
+  counts: { asks: 'How long does counting take?' },
+  readers: { asks: 'Do readers hold up ingestion?' },
+  memory: { asks: 'How much memory does the server take, and does it grow?' },
+  restart: { asks: 'How long is nobody served after a crash?' },
+  evaluation: { asks: "What does the tracker's script cost a page?", long: true },
+  profile: { asks: 'Where does the time go?', long: true },
 };
 
 const { values, positionals } = parseArgs({
@@ -48,7 +56,7 @@ if (quick && values.save) fail('--save keeps what was measured in full: not with
 const options: Options = {
   quick,
   events: numberOf(values.events, quick ? 200_000 : 5_000_000),
-  minutes: numberOf(values.minutes, quick ? 0.05 : 0.5),
+  minutes: numberOf(values.minutes, quick ? 0.02 : 1 / 3),
 };
 const everyday = Object.keys(questions).filter((name) => !(quick && questions[name]?.long));
 

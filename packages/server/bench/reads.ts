@@ -141,7 +141,7 @@ const measureHTTP = async (path: string, history: History, samples: number): Pro
 };
 
 export const run = async ({ quick, events }: Options): Promise<Row[]> => {
-  const samples = quick ? 100 : 500;
+  const samples = quick ? 30 : 300;
   const { path, about } = await openHistory(events);
   const smaller = await openHistory(Math.ceil(events / 10));
   const [before] = await measureStore(smaller.path, smaller.about, samples, [newestOfContact]);

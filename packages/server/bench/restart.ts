@@ -1,69 +1,69 @@
 /**
- * How long is nobody served after a crash? From starting the process to the first 200, after kill -9: as it was built, from
- * its sources, and beside both a process that only listens.
+ * How long is nobody served after a crash? From starting the process to the first 200, after kill -9: as it was built and from
+ * its sources, beside a process that only listens; and over a month of history, killed while events come in.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { request } from 'node:http';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { median, table, whole } from './table.ts';
+import { serverToken } from './account.ts';
+import { openHistory } from './history.ts';
+import { startLoad } from './loads.ts';
+import type { Options, Row } from './question.ts';
+import { inFolder, onCopy } from './remembered.ts';
+import { type CommandName, commands, startServing } from './serving.ts';
+import { median, ratio, whole } from './table.ts';
 
-const pathOf = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));
+const names = Object.keys(commands) as CommandName[];
 
-const commands: Readonly<Record<string, readonly string[]>> = {
-  'node:http alone': ['-e', `require('node:http').createServer((_, answer) => answer.end()).listen(process.env.PORT)`],
-  'as it was built': [pathOf('bin/firsthand.js'), 'serve'],
-  'from its sources': ['--import', 'tsx', pathOf('src/main.ts'), 'serve'],
-};
-
-const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  return port;
-};
-
-const isReady = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const asked = request({ host: '127.0.0.1', port, path: '/readyz', agent: false }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode === 200);
-    });
-    asked.on('error', () => resolve(false)).end();
+/** Milliseconds until it was ready, of each command; of a database without history. */
+const startAgain = (rounds: number) =>
+  inFolder(async (folder) => {
+    const times = new Map(names.map((name) => [name, [] as number[]]));
+    // The first round makes the database.
+    for (let round = 0; round <= rounds; round += 1) {
+      for (const name of names) {
+        const served = await startServing(name, `${folder}/firsthand.db`);
+        if (round > 0) times.get(name)?.push(served.readyMilliseconds);
+        await served.kill();
+      }
+    }
+    return times;
   });
 
-/** Milliseconds until it was ready; killed afterwards. */
-const start = async (args: readonly string[], database: string): Promise<number> => {
-  const port = await freePort();
-  const env = { ...process.env, DATABASE_URL: `sqlite:${database}`, PORT: String(port), LOG_LEVEL: 'error' };
-  const began = performance.now();
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'ignore', 'inherit'] });
-  while (!(await isReady(port))) {
-    if (child.exitCode !== null) throw new Error(`${args.join(' ')} ended with ${child.exitCode}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-  const milliseconds = performance.now() - began;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
-  return milliseconds;
+/** The same after it was killed while events came in. */
+const startAfterLoad = async ({ quick, events }: Options): Promise<number[]> => {
+  const history = await openHistory(events);
+  return onCopy(history, async (path) => {
+    const times: number[] = [];
+    const load = startLoad();
+    try {
+      for (let round = 0; round <= (quick ? 1 : 5); round += 1) {
+        const served = await startServing('as it was built', path);
+        if (round > 0) times.push(served.readyMilliseconds);
+        const { port } = served;
+        const request = { events: 1 };
+        const sending = load.run({ port, token: serverToken, connections: 64, request, milliseconds: 2_000 });
+        await new Promise((resolve) => setTimeout(resolve, 1_800));
+        await served.kill();
+        await sending;
+      }
+    } finally {
+      load.stop();
+    }
+    return times;
+  });
 };
 
-export const run = async (quick: boolean): Promise<void> => {
-  const folder = mkdtempSync(join(tmpdir(), 'firsthand-restart-'));
-  const times = new Map(Object.keys(commands).map((name) => [name, [] as number[]]));
-  // The first round makes the database.
-  for (let round = 0; round <= (quick ? 5 : 30); round += 1) {
-    for (const [name, args] of Object.entries(commands)) {
-      const milliseconds = await start(args, join(folder, 'firsthand.db'));
-      if (round > 0) times.get(name)?.push(milliseconds);
-    }
-  }
-  rmSync(folder, { recursive: true });
-  const rows = [...times].map(([name, all]) => [name, ...[median(all), Math.max(...all), Math.min(...all)].map(whole)]);
-  console.log(`${table(['ready again, ms', 'median', 'longest', 'shortest'], rows)}\n`);
+export const run = async (options: Options): Promise<Row[]> => {
+  const times = await startAgain(options.quick ? 2 : 8);
+  const [floor, ...ours] = names.map((name) => ({ name, all: times.get(name) as number[] }));
+  const alone = median(floor?.all as number[]);
+  const row = (what: string, all: readonly number[], bar: string): Row => ({
+    measured: `ready again ${what}, beside node:http alone: median (longest) ms`,
+    floor: whole(alone),
+    ours: `${whole(median(all))} (${whole(Math.max(...all))})`,
+    ratio: ratio(median(all), alone),
+    bar,
+  });
+  return [
+    ...ours.map(({ name, all }) => row(name, all, '')),
+    row('over the history, killed under load', await startAfterLoad(options), '< 1,000'),
+  ];
 };

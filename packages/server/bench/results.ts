@@ -13,7 +13,7 @@ const git = (...args: string[]): string => execFileSync('git', args, { cwd: new 
 
 /** The commit that is checked out; with a + when something of the packages has been changed since. */
 const commit = (): string => {
-  const changed = git('status', '--porcelain', '--', '..', `:!${page.pathname}`).trim() !== '';
+  const changed = git('status', '--porcelain', '--', '../..', ':(exclude)RESULTS.md').trim() !== '';
   return git('rev-parse', '--short', 'HEAD').trim() + (changed ? '+' : '');
 };
 
@@ -48,7 +48,7 @@ export const save = (question: string, rows: readonly Row[], { events }: Options
   let figures = rowsUnder('Figures');
   let profiles = rowsUnder('The dearest functions');
   if (question === 'profile') {
-    const renewed = rows.map(({ measured, ours, bar }) => [bar, measured, ours, commit(), day]);
+    const renewed = rows.map(({ measured, ours }) => [...measured.split(': '), ours, commit(), day]);
     profiles = [...renewed, ...profiles.filter((row) => row[3] !== commit())];
   } else {
     const renewed = rows.map(({ measured, floor = '', ours, ratio = '', bar }) => [

@@ -8,7 +8,8 @@ import { createApp } from '../src/app.ts';
 import { defaultRateLimits, type RateLimits } from '../src/http/rate-limits.ts';
 import type { Store } from '../src/store/store.ts';
 import { openBenchmark } from './account.ts';
-import type { ServerKind } from './servers.ts';
+import { startProfiler } from './profiler.ts';
+import type { Asked, ServerKind } from './servers.ts';
 
 const [kind, path] = process.argv.slice(2) as [ServerKind, string];
 
@@ -54,11 +55,19 @@ server.listen(0, '127.0.0.1', () => {
 /** It measures the time between two of its own ticks, so that one of them is no delay. */
 const tickMilliseconds = 1;
 const eventLoop = monitorEventLoopDelay({ resolution: tickMilliseconds });
-process.on('message', (asked: 'watch' | 'tell') => {
-  if (asked === 'tell') process.send?.(Math.max(0, eventLoop.percentile(99) / 1e6 - tickMilliseconds));
-  eventLoop.reset();
-  eventLoop.enable();
-});
+let stopProfiler: () => Promise<unknown> = async () => undefined;
+const answers: { readonly [Name in Asked]: () => unknown } = {
+  'watch the event loop': () => {
+    eventLoop.reset();
+    eventLoop.enable();
+  },
+  'event loop delay': () => Math.max(0, eventLoop.percentile(99) / 1e6 - tickMilliseconds),
+  profile: async () => {
+    stopProfiler = await startProfiler();
+  },
+  profiled: () => stopProfiler(),
+};
+process.on('message', async (asked: Asked) => process.send?.({ answer: await answers[asked]() }));
 
 process.on('disconnect', async () => {
   await store?.close();

@@ -5,23 +5,22 @@ import { once } from 'node:events';
 /** `durable`: ours. `nothing kept`: the same app over a store that only says that it kept. `bare`: node:http and JSON.parse. */
 export type ServerKind = 'durable' | 'nothing kept' | 'bare';
 
+/**
+ * What a server is asked beside its requests: `event loop delay` answers by how much its event loop was late since it is
+ * watched (milliseconds, the 99th percentile), `profiled` a profile of each thread since `profile`.
+ */
+export type Asked = 'watch the event loop' | 'event loop delay' | 'profile' | 'profiled';
+
 export interface Running {
   readonly port: number;
   readonly pid: number;
-  /** From here on its event loop is watched. */
-  watchEventLoop(): void;
-  /** By how much its event loop was late since then, in milliseconds: the 99th percentile. */
-  eventLoopDelay(): Promise<number>;
+  ask(what: Asked): Promise<unknown>;
   stop(): Promise<void>;
 }
 
-export const startServer = async (
-  kind: ServerKind,
-  path: string,
-  options: readonly string[] = [],
-): Promise<Running> => {
+export const startServer = async (kind: ServerKind, path: string): Promise<Running> => {
   const child: ChildProcess = fork(new URL('./server.ts', import.meta.url), [kind, path], {
-    execArgv: [...options, '--import', 'tsx'],
+    execArgv: ['--import', 'tsx'],
   });
   const ended = once(child, 'exit').then(() => {
     throw new Error(`the ${kind} server ended before it listened`);
@@ -31,13 +30,10 @@ export const startServer = async (
   return {
     port,
     pid: child.pid as number,
-    watchEventLoop() {
-      child.send('watch');
-    },
-    async eventLoopDelay() {
-      child.send('tell');
-      const [milliseconds] = (await once(child, 'message')) as [number];
-      return milliseconds;
+    async ask(what) {
+      child.send(what);
+      const [{ answer }] = (await once(child, 'message')) as [{ answer: unknown }];
+      return answer;
     },
     async stop() {
       const exited = once(child, 'exit');

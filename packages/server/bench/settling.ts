@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { handedBytes } from './process.ts';
 
 const lookMilliseconds = 100;
-const quietMilliseconds = 1_500;
+const quietMilliseconds = 800;
 const mostMilliseconds = 60_000;
 /** Within a look: threads wake each other up by writing a few bytes. */
 const quietBytes = 20_000;

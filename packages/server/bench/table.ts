@@ -18,3 +18,7 @@ export const table = (head: readonly string[], rows: readonly (readonly string[]
 
 /** How many times as much; two digits. */
 export const ratio = (ours: number, floor: number): string => (ours / floor).toFixed(2);
+
+/** `20 s`, `5 min`. */
+export const duration = (minutes: number): string =>
+  minutes < 1 ? `${Number((minutes * 60).toFixed(1))} s` : `${minutes} min`;

@@ -15,6 +15,9 @@ const eventsPerVisit = 10;
 const usersPerContact = 20;
 const visitsAtOnce = 100;
 
+/** About how many events the busiest user has. */
+export const eventsOfTheBusiest = (events: number): number => Math.min(events * 0.4, mostOfTheBusiest);
+
 export const userName = (user: number): string => `user_${String(user).padStart(16, '0')}`;
 export const busiestUser = userName(0);
 export const contactName = (user: number): string => `contact_${String(user).padStart(13, '0')}`;
@@ -63,7 +66,7 @@ export const createVisits = (events: number) => {
   const random = createRandom(1);
   const users = usersAmong(events);
   const visits = Math.ceil((events * 0.6) / eventsPerVisit);
-  const shareOfTheBusiest = Math.min(0.4, mostOfTheBusiest / events);
+  const shareOfTheBusiest = eventsOfTheBusiest(events) / events;
   const signedUp = new Set<number>();
   const underWay = Array.from({ length: visitsAtOnce }, () => ({ user: 0, left: 0 }));
   let begun = 0;

@@ -1,0 +1,72 @@
+/**
+ * Where does the time go? The durable server over a month of history while single events come in over 64 connections: the ten
+ * functions of its main thread, and of the one that writes, in which most time is spent by themselves.
+ */
+import { serverToken } from './account.ts';
+import { openHistory } from './history.ts';
+import { startLoad } from './loads.ts';
+import type { Profile } from './profiler.ts';
+import type { Options, Row } from './question.ts';
+import { onCopy } from './remembered.ts';
+import { startServer } from './servers.ts';
+
+const dearest = 10;
+
+/** With its file; native ones have none. */
+const nameOf = ({ functionName, url }: Profile['nodes'][number]['callFrame']): string =>
+  `${functionName || '(anonymous)'} ${url.replace(/^file:.*\/(packages|node_modules)\//, '')}`.trim();
+
+/** Not a function's: the thread waits, or the machine does something else. */
+const isRest = (name: string) => name === '(idle)' || name === '(program)' || name === '(root)';
+
+/** Microseconds in each function itself, the dearest first. */
+const selfTimes = ({ nodes, samples, timeDeltas }: Profile): [string, number][] => {
+  const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
+  const times = new Map<string, number>();
+  samples.forEach((node, at) => {
+    const name = names.get(node) as string;
+    times.set(name, (times.get(name) ?? 0) + (timeDeltas[at] as number));
+  });
+  return [...times].sort(([, a], [, b]) => b - a);
+};
+
+const rowsOf = (thread: string, profile: Profile): Row[] => {
+  const times = selfTimes(profile);
+  const sum = (some: typeof times) => some.reduce((total, [, time]) => total + time, 0);
+  const working = times.filter(([name]) => !isRest(name));
+  const share = (time: number, of: number) => `${((100 * time) / of).toFixed(1)} %`;
+  return [
+    { measured: `${thread}: at work, of all the time`, ours: share(sum(working), sum(times)), bar: '' },
+    ...working
+      .slice(0, dearest)
+      .map(([name, time]) => ({ measured: `${thread}: ${name}`, ours: share(time, sum(working)), bar: '' })),
+  ];
+};
+
+const isOf = (profile: Profile, file: string): boolean =>
+  profile.nodes.some(({ callFrame }) => callFrame.url.endsWith(file));
+
+export const run = async ({ quick, events }: Options): Promise<Row[]> => {
+  const history = await openHistory(events);
+  const firstUser = Math.max(0, history.about.users - 10_000);
+  return onCopy(history, async (path) => {
+    const server = await startServer('durable', path);
+    const load = startLoad();
+    try {
+      const ask = (milliseconds: number) =>
+        load.run({
+          ...{ port: server.port, token: serverToken, connections: 64, request: { events: 1 } },
+          ...{ firstUser, milliseconds },
+        });
+      await ask(quick ? 500 : 3_000);
+      await server.ask('profile');
+      await ask(quick ? 2_000 : 10_000);
+      const [main, ...threads] = (await server.ask('profiled')) as Profile[];
+      const writer = threads.find((thread) => isOf(thread, '/transaction.ts'));
+      return [...(main ? rowsOf('main', main) : []), ...(writer ? rowsOf('writer', writer) : [])];
+    } finally {
+      load.stop();
+      await server.stop();
+    }
+  });
+};

@@ -1,0 +1,51 @@
+/** Profiles this process while it works: its main thread, and the threads that it has started. */
+import { Session } from 'node:inspector/promises';
+
+/** https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile; times in microseconds. */
+export interface Profile {
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly callFrame: { readonly functionName: string; readonly url: string };
+  }[];
+  readonly samples: readonly number[];
+  readonly timeDeltas: readonly number[];
+}
+
+/** Starts now; answers how to stop, and get a profile of each thread. */
+export const startProfiler = async (): Promise<() => Promise<Profile[]>> => {
+  const session = new Session();
+  session.connect();
+  const threads: string[] = [];
+  const waiting = new Map<number, (result: { profile: Profile }) => void>();
+  let lastID = 0;
+  session.on('NodeWorker.attachedToWorker', ({ params }) => threads.push(params.sessionId));
+  session.on('NodeWorker.receivedMessageFromWorker', ({ params }) => {
+    const { id, result } = JSON.parse(params.message);
+    waiting.get(id)?.(result);
+    waiting.delete(id);
+  });
+  /** Asks a thread's own inspector, through that of the main thread. */
+  const askThread = (sessionId: string, method: string) =>
+    new Promise<{ profile: Profile }>((resolve, reject) => {
+      lastID += 1;
+      waiting.set(lastID, resolve);
+      const message = JSON.stringify({ id: lastID, method });
+      session.post('NodeWorker.sendMessageToWorker', { sessionId, message }).catch(reject);
+    });
+  const askAll = async (method: 'Profiler.enable' | 'Profiler.start') => {
+    await session.post(method);
+    await Promise.all(threads.map((thread) => askThread(thread, method)));
+  };
+
+  await session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
+  await askAll('Profiler.enable');
+  await askAll('Profiler.start');
+  return async () => {
+    const [main, others] = await Promise.all([
+      session.post('Profiler.stop'),
+      Promise.all(threads.map((thread) => askThread(thread, 'Profiler.stop'))),
+    ]);
+    session.disconnect();
+    return [main.profile as Profile, ...others.map(({ profile }) => profile)];
+  };
+};
