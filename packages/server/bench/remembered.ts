@@ -4,7 +4,19 @@
  */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -77,6 +89,16 @@ export const bytesOf = async (inFolder: string): Promise<number> => {
   return sizes.reduce((sum, size) => sum + size, 0);
 };
 
+/** So that what is measured doesn't wait for the disk to take a copy. */
+const sync = async (path: string): Promise<void> => {
+  const file = await open(path, 'r+');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+};
+
 /** Runs something on a copy that may be written to, and is deleted afterwards. */
 export const onCopy = async <Value>(
   { folder: from }: { readonly folder: string },
@@ -86,6 +108,7 @@ export const onCopy = async <Value>(
   try {
     for (const name of (await readdir(from)).filter(isOfDatabase)) {
       await copyFile(join(from, name), join(copy, name), constants.COPYFILE_FICLONE);
+      await sync(join(copy, name));
     }
     return await use(join(copy, 'firsthand.db'), copy);
   } finally {

@@ -65,8 +65,8 @@ export const save = (question: string, rows: readonly Row[], { events }: Options
   const sections = [
     introduction,
     `Measured last on: ${machine}.\n`,
-    `## Figures\n\n${table(figuresHead, figures)}\n`,
-    `## The dearest functions\n\nBy the time spent in each itself, while single events come in over 64 connections (\`npm run bench -- profile --save\`).\n\n${table(profileHead, profiles)}\n`,
+    `## Figures\n\n${table(figuresHead, figures, 2)}\n`,
+    `## The dearest functions\n\nBy the time spent in each itself, while single events come in over 64 connections (\`npm run bench -- profile --save\`).\n\n${table(profileHead, profiles, 2)}\n`,
   ];
   writeFileSync(page, sections.join('\n'));
 };

@@ -8,11 +8,11 @@ export const median = (figures: readonly number[]): number => {
 
 export const whole = (figure: number): string => Math.round(figure).toLocaleString('en');
 
-/** A Markdown table, padded so that it reads well in a terminal too. */
-export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
+/** A Markdown table, padded so that it reads well in a terminal too; its first columns hold words, the others figures. */
+export const table = (head: readonly string[], rows: readonly (readonly string[])[], words = 1): string => {
   const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => (row[column] ?? '').length)));
   const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
+    `| ${cells.map((cell, column) => (column < words ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
   return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n');
 };
 
