@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -49,10 +49,13 @@ const found = (names: readonly string[], file = path): number => {
   return names.filter((name) => bytes.includes(name)).length;
 };
 
-const clearAll = (unused: ReturnType<typeof createUnusedSpace>) => {
-  unused.begin();
+const finish = (unused: ReturnType<typeof createUnusedSpace>) => {
   for (let steps = 0; steps < 1_000; steps += 1) if (unused.step() === null) return;
   throw new Error('it comes to no end');
+};
+const clearAll = (unused: ReturnType<typeof createUnusedSpace>) => {
+  unused.begin();
+  finish(unused);
 };
 
 test('what packing leaves of deleted rows goes, and nothing else', () => {
@@ -110,4 +113,126 @@ test('nothing stays of what is deleted from a backup, which was packed anew as a
   expect(found(gone, backup)).toBe(0);
   expect(restored.pragma('integrity_check', { simple: true })).toBe('ok');
   restored.close();
+});
+
+/** The database, where something happens each time just before it is locked. */
+const before = (happens: () => void): Connection =>
+  new Proxy(db, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name);
+      if (name !== 'prepare') return typeof value === 'function' ? value.bind(target) : value;
+      return (sql: string) => {
+        const statement = target.prepare(sql);
+        if (sql !== 'BEGIN IMMEDIATE') return statement;
+        const run = () => {
+          happens();
+          return statement.run();
+        };
+        return { run };
+      };
+    },
+  });
+
+test('while others write it waits, and touches nothing of what they have written', () => {
+  const gone = fill();
+  const other = openConnection(path, 'write');
+  const doing = [
+    () => other.exec("UPDATE person SET value = 'written meanwhile' WHERE person = 2"),
+    () => {
+      db.pragma('busy_timeout = 0');
+      other.exec('BEGIN IMMEDIATE');
+    },
+  ];
+  const unused = createUnusedSpace(before(() => doing.shift()?.()));
+  unused.begin();
+  expect(unused.step()).toBeGreaterThan(0);
+  expect(unused.step()).toBeGreaterThan(0);
+  other.exec('ROLLBACK');
+  expect(unused.step()).toBeNull();
+  other.close();
+  expect(found(gone)).toBe(0);
+  expect(db.prepare('SELECT value FROM person WHERE person = 2').pluck().get()).toBe('written meanwhile');
+  expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
+});
+
+test('a disk that is full is tried again, and one that fails is not passed over', () => {
+  const gone = fill();
+  const codes = ['ENOSPC', 'SQLITE_FULL', 'EIO'];
+  const unused = createUnusedSpace(
+    before(() => {
+      const code = codes.shift();
+      if (code) throw Object.assign(new Error(code), { code });
+    }),
+  );
+  unused.begin();
+  expect(unused.step()).toBeGreaterThan(0);
+  expect(unused.step()).toBeGreaterThan(0);
+  expect(() => unused.step()).toThrow('EIO');
+  expect(unused.step()).toBeNull();
+  expect(found(gone)).toBe(0);
+});
+
+/** Makes `count` pages that hold one row each, and where another was; answers the names of those that are gone. */
+const fillPages = (count: number): string[] => {
+  db.pragma('secure_delete = OFF');
+  db.exec('CREATE TABLE thing (thing INTEGER PRIMARY KEY, name TEXT)');
+  const names = Array.from({ length: 2 * count }, (_, nth) => `name-of-${nth}-`);
+  const insert = db.prepare('INSERT INTO thing (name) VALUES (?)');
+  db.transaction(() => {
+    for (const name of names) insert.run(name.padEnd(1_900, 'x'));
+  })();
+  // Of the two on each page the one that lies next to the unused middle.
+  db.exec('DELETE FROM thing WHERE thing % 2 = 0');
+  emptyLog(db);
+  return names.filter((_, index) => index % 2 === 1);
+};
+
+test('however many pages there are, each is cleared, some at a time', () => {
+  const gone = fillPages(4_500).filter((_, index) => index % 100 === 0);
+  const things = () => db.prepare('SELECT count(*), sum(length(name)) FROM thing').raw().get();
+  const before = things();
+  expect(found(gone)).toBe(45);
+  const reader = openConnection(path, 'read');
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM thing').get();
+  db.exec("INSERT INTO thing (name) VALUES ('')");
+  const unused = createUnusedSpace(db);
+  unused.begin();
+  // Others may go first after each; at last it has to wait for the reader.
+  let steps = 0;
+  while (unused.step() === 0 && steps < 100) steps += 1;
+  expect(steps).toBeGreaterThan(1);
+  expect(steps).toBeLessThan(100);
+  reader.close();
+  finish(unused);
+  expect(found(gone)).toBe(0);
+  db.exec("DELETE FROM thing WHERE name = ''");
+  expect(things()).toEqual(before);
+  expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
+});
+
+test('a file that has become shorter between two steps stays as short', () => {
+  fillPages(1_500);
+  const unused = createUnusedSpace(db);
+  unused.begin();
+  expect(unused.step()).toBe(0);
+  db.exec('DELETE FROM thing WHERE thing > 10; VACUUM');
+  emptyLog(db);
+  const { size } = statSync(path);
+  finish(unused);
+  expect(statSync(path).size).toBe(size);
+  expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
+});
+
+test('pages that are full, or hold a part of something long, stay as they are', () => {
+  fillPages(1);
+  db.exec('CREATE TABLE long (bytes BLOB)');
+  const insert = db.prepare('INSERT INTO long VALUES (randomblob(?))');
+  // Two of 2,036 bytes leave nothing unused on a page of 4,096.
+  for (const bytes of [2_036, 2_036, 100_000]) insert.run(bytes);
+  emptyLog(db);
+  const before = db.prepare('SELECT * FROM long').all();
+  clearAll(createUnusedSpace(db));
+  expect(db.prepare('SELECT * FROM long').all()).toEqual(before);
+  expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
 });

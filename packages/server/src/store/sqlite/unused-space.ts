@@ -61,8 +61,9 @@ export const createUnusedSpace = (db: Connection): UnusedSpace => {
   const clearPages = () => {
     const page = Buffer.allocUnsafe(pageBytes);
     for (const number of unclean) {
-      readSync(file(), page, 0, pageBytes, number * pageBytes);
-      const unused = isUnclean(page, number) && unusedOf(page, number === 0);
+      const read = readSync(file(), page, 0, pageBytes, number * pageBytes);
+      // Less when the file has become shorter since.
+      const unused = isUnclean(page.subarray(0, read), number) && unusedOf(page, number === 0);
       if (unused) writeSync(file(), zeros, 0, unused[1] - unused[0], number * pageBytes + unused[0]);
     }
     fsyncSync(file());
