@@ -50,7 +50,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('unlink' as const), user }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('erase' as const), contact }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('retain' as const), most: fc.integer({ min: 1, max: 300 }) }) },
-  { weight: 8, arbitrary: fc.record({ do: fc.constant('arrange' as const), steps: fc.integer({ min: 1, max: 30 }) }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('arrange' as const), steps: fc.integer({ min: 1, max: 60 }) }) },
 );
 
 const openEngine = (arrangement: Arrangement) => {
@@ -161,7 +161,7 @@ test('wherever events lie, the answers are the same', async () => {
   let segments = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40, size: 'max' }), async (steps) => {
-      const arranged = openEngine({ eventsPerPacking: 70, eventsPerSegment: 150 });
+      const arranged = openEngine({ eventsPerPacking: 64, eventsPerSegment: 150 });
       const plain = openEngine({ eventsPerSegment: Infinity });
       for (const call of callsOf(steps)) {
         if ('arrange' in call) {
@@ -181,5 +181,5 @@ test('wherever events lie, the answers are the same', async () => {
     }),
     { numRuns: Number(process.env.RUNS ?? 25) },
   );
-  expect(segments).toBeGreaterThan(10);
+  expect(segments).toBeGreaterThan(5);
 }, 120_000);

@@ -115,9 +115,13 @@ export const createWriteEngine = (db: Connection, { eventsPerPacking, eventsPerS
     erasing: erasures.isErasing(),
     continueErasures: erasures.continueErasures,
     completeErasures: erasures.completeErasures,
-    arrange: () => packing.step() || indexing.step(packing.packed),
-    isBehind: indexing.isBehind,
+    arranging: {
+      isDue: () => packing.isDue() || indexing.isUnderWay(),
+      isBehind: indexing.isBehind,
+      step: () => packing.step() || indexing.step(packing.packed),
+    },
     forgetRepeats: (most) => repeats.forgetOld(position.day, most),
+    day: () => position.day,
   });
 
   const record = createErasureRecord(db);

@@ -63,6 +63,8 @@ const noteBlock = (draft: Draft, block: EventBlock, at: number) => {
 export interface Indexing extends Pending {
   /** Does a part of what is due, of blocks up to `packed`; answers whether there is more. To be called in a transaction. */
   step(packed: number): boolean;
+  /** Whether a segment has been begun and not ended. */
+  isUnderWay(): boolean;
   /** Whether so much waits for it that it goes before what is still to be kept. */
   isBehind(): boolean;
 }
@@ -151,6 +153,7 @@ export const createIndexing = (db: Connection, written: () => number, perSegment
       if (!write(draft, draft.sorted)) end(draft);
       return true;
     },
+    isUnderWay: () => draft !== undefined,
     isBehind: () => waiting() > 3 * perSegment,
     forget() {
       draft = undefined;

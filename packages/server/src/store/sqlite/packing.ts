@@ -11,7 +11,7 @@ const fewest = eventsPerBlock / 2;
 /** Blocks that a step looks at. */
 const blocksPerStep = 256;
 
-/** About how many events are packed together. */
+/** About how many events are packed together: as many as a block holds, at least. */
 export const eventsPerPacking = 1_024;
 
 interface Row {
@@ -20,6 +20,8 @@ interface Row {
 }
 
 export interface Packing extends Pending {
+  /** Whether there may be enough that is small. */
+  isDue(): boolean;
   /** Packs some of what is small; answers whether there may be more. To be called in a transaction. */
   step(): boolean;
   /** Up to here no block is small. */
@@ -42,12 +44,15 @@ export const createPacking = (db: Connection, blocks: BlockWriter, perPacking = 
     block: JSON.parse(load.get(through) as string) as EventBlock,
   });
 
+  const isDue = () => blocks.written >= dueAt;
+
   return {
+    isDue,
     get packed() {
       return packed;
     },
     step() {
-      if (blocks.written < dueAt) return false;
+      if (!isDue()) return false;
       const rows = sizes.all(packed);
       let group: Row[] = [];
       let count = 0;

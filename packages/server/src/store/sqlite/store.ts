@@ -51,6 +51,7 @@ const onThisThread = (db: Connection): Store => {
     const outcomes = engine.write([call]).map(toPlain);
     const value = outcomes.map(fromPlain)[0];
     for (const listener of listeners) listener();
+    while (engine.catchUp());
     if (call.name === 'eraseContact') await tidyUp();
     return value;
   };

@@ -10,6 +10,15 @@ const rowsPerStep = 1_000;
 /** Until a step is tried again for which there was no room, or which another process held up. */
 const pauseMilliseconds = 1_000;
 
+/** Bringing the newest events into their lasting form. */
+export interface Arranging {
+  isDue(): boolean;
+  /** Whether more of them wait for it than readers should know by heart. */
+  isBehind(): boolean;
+  /** A step of it; answers whether there is more to do. */
+  step(): boolean;
+}
+
 export interface TidyingParts {
   readonly transactions: Transactions;
   readonly log: WriteAheadLog;
@@ -19,11 +28,10 @@ export interface TidyingParts {
   readonly continueErasures: (most: number) => boolean;
   /** What was erased is in no file any more. */
   readonly completeErasures: () => void;
-  /** Brings the newest events into their lasting form; answers whether there is more to do. */
-  readonly arrange: () => boolean;
-  /** Whether more of them wait for it than readers should know by heart. */
-  readonly isBehind: () => boolean;
+  readonly arranging: Arranging;
   readonly forgetRepeats: (most: number) => boolean;
+  /** The last day on which an event was kept: repeats are forgotten when it is another. */
+  readonly day: () => number;
 }
 
 export interface Tidying {
@@ -39,11 +47,12 @@ export interface Tidying {
 }
 
 export const createTidying = (parts: TidyingParts): Tidying => {
-  const { transactions, log, unusedSpace, continueErasures, completeErasures, arrange, isBehind, forgetRepeats } =
-    parts;
+  const { transactions, log, unusedSpace, arranging, continueErasures, completeErasures, forgetRepeats, day } = parts;
   const deleteSome = () => continueErasures(rowsPerStep) || forgetRepeats(rowsPerStep);
   let erasing = false;
   let deleting = false;
+  /** Of the day that was tidied last, nothing more is old. */
+  let tidiedDay: number | undefined;
 
   const erases = () => {
     erasing = true;
@@ -67,8 +76,11 @@ export const createTidying = (parts: TidyingParts): Tidying => {
     // While the log holds what was erased, so do pages that are not in the database yet.
     const clearPause = log.mayHoldErased() ? logPause : unusedSpace.step();
     if (clearPause === 0) return 0;
-    const more = inTransaction(deleteSome);
+    const today = day();
+    const isDue = erasing || deleting || today !== tidiedDay;
+    const more = isDue && inTransaction(deleteSome);
     if (more === null) return pauseMilliseconds;
+    if (!more) tidiedDay = today;
     const ended = deleting && !more;
     deleting = more;
     // Now the log, and the pages that were packed anew, hold what has just been deleted.
@@ -83,12 +95,12 @@ export const createTidying = (parts: TidyingParts): Tidying => {
 
   return {
     erases,
-    catchUp: () => isBehind() && inTransaction(arrange) === true,
+    catchUp: () => arranging.isBehind() && inTransaction(arranging.step) === true,
     step() {
-      const arranging = inTransaction(arrange);
+      const more = arranging.isDue() && inTransaction(arranging.step);
       const rest = clear();
-      if (arranging) return 0;
-      return arranging === null ? Math.min(rest ?? pauseMilliseconds, pauseMilliseconds) : rest;
+      if (more) return 0;
+      return more === null ? Math.min(rest ?? pauseMilliseconds, pauseMilliseconds) : rest;
     },
   };
 };

@@ -52,15 +52,14 @@ export const createWriteAheadLog = (db: Connection): WriteAheadLog => {
   };
 
   /** `log` pages are in it, of which `checkpointed` are in the database as well; -1 in memory. */
-  const checkpoint = (mode: 'NOOP' | 'PASSIVE') =>
-    (db.pragma(`wal_checkpoint(${mode})`) as [{ log: number; checkpointed: number }])[0];
+  const look = db.prepare<[], { log: number; checkpointed: number }>('PRAGMA wal_checkpoint(NOOP)');
 
   const writeBack = (): number | null => {
-    const { log, checkpointed } = checkpoint('NOOP');
+    const { log, checkpointed } = look.get() as { log: number; checkpointed: number };
     if (log * pageBytes >= mostBytes) return empty() ? null : pause();
     if ((log - checkpointed) * pageBytes < backlogBytes) return null;
     try {
-      checkpoint('PASSIVE');
+      db.pragma('wal_checkpoint(PASSIVE)');
       return null;
     } catch (error) {
       if (!isNotNow(error)) throw error;
