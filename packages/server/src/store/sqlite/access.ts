@@ -17,9 +17,6 @@ const mostMade = 100_000;
  * `PRAGMA data_version` changes when another connection has committed anything, which costs a microsecond to ask; then
  * position.access, which triggers count up, says whether it was about tokens. So a token that is revoked, here or by the
  * `firsthand` command in another process, stops working at the next request.
- *
- * Of a connection that only reads this is asked once a turn of the event loop: whatever else a turn brings had come in
- * when it began. A commit of this process's own may end in the midst of one: `noticeAgain` is to be called then.
  */
 export const createAccess = (db: Connection) => {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
@@ -45,22 +42,10 @@ export const createAccess = (db: Connection) => {
   };
   readMade();
 
-  let isNoticed = false;
-  const noticeAgain = () => {
-    isNoticed = false;
-  };
-
   const notice = () => {
-    if (isNoticed) return;
     const data = dataVersion.get();
     // A connection that writes itself is not told of its own commits.
-    if (data !== seenData || !db.readonly) readAccess(data);
-    if (!db.readonly) return;
-    isNoticed = true;
-    setImmediate(noticeAgain);
-  };
-
-  const readAccess = (data: number | undefined) => {
+    if (data === seenData && db.readonly) return;
     const access = accessVersion.get();
     if (access !== seenAccess) {
       readMade();
@@ -72,7 +57,6 @@ export const createAccess = (db: Connection) => {
   };
 
   return {
-    noticeAgain,
     /** Whether there ever was such a token, as far as that is remembered. */
     wasMade(tokenHash: string): boolean {
       if (made.has(tokenHash)) return true;

@@ -25,8 +25,7 @@ const assemble = (parts: {
   listeners: Set<() => void>;
   close: () => Promise<void>;
 }): Store => {
-  const { findAccess, wasMade, noticeAgain } = createAccess(parts.access);
-  parts.listeners.add(noticeAgain);
+  const { findAccess, wasMade } = createAccess(parts.access);
   return {
     ...askingAll(writeNames, parts.write),
     ...askingAll(readNames, parts.read),
