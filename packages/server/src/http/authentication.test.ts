@@ -45,6 +45,7 @@ const authentication = () => {
   const made = new Set<string>();
   const looked: string[] = [];
   let now = 0;
+  let commit = () => {};
   const store = {
     findAccess: async (hash: string) => {
       looked.push(hash);
@@ -52,6 +53,10 @@ const authentication = () => {
       return [...good].some((token) => hashToken(token) === hash) ? access : undefined;
     },
     wasMade: async (hash: string) => [...made].some((token) => hashToken(token) === hash),
+    onCommit: (listener: () => void) => {
+      commit = listener;
+      return () => {};
+    },
   };
   const addressOf = () => 'address';
   const unknownTokens = createRateLimit(defaultRateLimits.unknownToken, () => now);
@@ -67,7 +72,11 @@ const authentication = () => {
   const ask = async (token: string) => (await app.request(`/?${new URLSearchParams({ token })}`)).text();
   const guess = (from: number, to: number) =>
     Promise.all(Array.from({ length: to - from }, (_, index) => ask(`guess ${from + index}`)));
-  return { good, made, looked, ask, guess, pass: (seconds: number) => (now += seconds * 1_000) };
+  const revoke = (token: string) => {
+    good.delete(token);
+    commit();
+  };
+  return { good, made, looked, ask, guess, revoke, pass: (seconds: number) => (now += seconds * 1_000) };
 };
 
 describe('authentication', () => {
@@ -78,9 +87,19 @@ describe('authentication', () => {
   });
 
   it('stops a token that is revoked at once', async () => {
-    const { ask, good } = authentication();
+    const { ask, revoke } = authentication();
     await ask('good');
+    revoke('good');
+    expect(await ask('good')).toBe('invalid_token');
+  });
+
+  it('stops one that is revoked beside the server in the next turn, and looks it up once in each', async () => {
+    const { ask, good, looked } = authentication();
+    expect(await Promise.all([ask('good'), ask('good')])).toEqual(['good', 'good']);
+    expect(await ask('good')).toBe('good');
+    expect(looked).toHaveLength(1);
     good.delete('good');
+    await new Promise((resolve) => setImmediate(resolve));
     expect(await ask('good')).toBe('invalid_token');
   });
 
@@ -104,12 +123,12 @@ describe('authentication', () => {
   });
 
   it('lets one go on that was made, where this process has not seen it yet', async () => {
-    const { ask, guess, made, good } = authentication();
+    const { ask, guess, made, revoke } = authentication();
     made.add('good');
     await guess(0, 100);
     expect(await ask('another good one')).toBe('too_many_requests');
     expect(await ask('good')).toBe('good');
-    good.delete('good');
+    revoke('good');
     for (let times = 0; times < 100; times++) expect(await ask('good')).toBe('invalid_token');
   });
 

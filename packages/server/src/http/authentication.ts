@@ -23,7 +23,7 @@ export const tokenOf = ({ tokenUUID }: Given, headers: { get(name: string): stri
 const mostRemembered = 10_000;
 
 interface AuthenticationOptions {
-  readonly store: Pick<Store, 'findAccess' | 'wasMade'>;
+  readonly store: Pick<Store, 'findAccess' | 'wasMade' | 'onCommit'>;
   readonly addressOf: AddressOf;
   readonly unknownTokens: RateLimit;
 }
@@ -33,9 +33,15 @@ interface AuthenticationOptions {
  * once; others are guesses until they are found, and an address has few of them, so that guessing on ends in 429 without
  * a look. A token that was made is no guess even where this process meets it first: good ones go on from an address that
  * is out of guesses, after a restart as well. Whoever hits one by chance, of 2^128, is not stopped by any count.
+ *
+ * What was found counts for the rest of a turn of the event loop, or until the next commit: the requests that a turn
+ * brings had all been sent when it began, and on a busy server nearly all of them come with the same few tokens.
  */
 export const createAuthentication = ({ store, addressOf, unknownTokens }: AuthenticationOptions) => {
   const good = new Set<string>();
+  const foundThisTurn = new Map<string, Access>();
+  const forgetFound = () => foundThisTurn.clear();
+  store.onCommit(forgetFound);
   const underWay = new Map<string, Promise<Access | undefined>>();
 
   const remember = (hash: string) => {
@@ -64,12 +70,21 @@ export const createAuthentication = ({ store, addressOf, unknownTokens }: Authen
     return access;
   };
 
-  return async (token: string, c: Context): Promise<Access> => {
+  const find = async (token: string, c: Context): Promise<Access> => {
     const hash = hashToken(token);
     const isGuess = !good.has(hash) && !(await store.wasMade(hash));
     const access = isGuess ? await guessOnce(hash, c) : await store.findAccess(hash);
     if (access !== undefined) return access;
     good.delete(hash);
     throw new Refusal('invalid_token', { field: 'tokenUUID' });
+  };
+
+  return async (token: string, c: Context): Promise<Access> => {
+    const found = foundThisTurn.get(token);
+    if (found !== undefined) return found;
+    const access = await find(token, c);
+    if (foundThisTurn.size === 0) setImmediate(forgetFound);
+    foundThisTurn.set(token, access);
+    return access;
   };
 };
