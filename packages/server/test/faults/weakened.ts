@@ -42,9 +42,9 @@ export const withoutSync: readonly Change[] = [
 export const answeringEarly: readonly Change[] = [
   {
     file: 'store/sqlite/writer-thread.ts',
-    from: 'const outcomes = orDie(() => engine.write(request.calls)).map(toPlain);',
-    to: `setTimeout(() => orDie(() => engine.write(request.calls)), 20);
-      const outcomes = request.calls.map((call: any) => ({ value: call.request.events?.map(() => ({ kept: true })) }));`,
+    from: 'const outcomes = orDie(() => engine.write(calls)).map(toPlain);',
+    to: `setTimeout(() => orDie(() => engine.write(calls)), 20);
+      const outcomes = calls.map((call: any) => ({ value: call.request.events?.map(() => ({ kept: true })) }));`,
   },
 ];
 

@@ -1,7 +1,16 @@
 /** What passes between the threads of a store. Errors travel as plain objects: a clone of one loses its class. */
 import type { MessagePort } from 'node:worker_threads';
 import { Refusal } from '../../refusal.ts';
+import type { EventBatch, EventOutcome } from '../store.ts';
 import type { Call } from './calls.ts';
+import {
+  type PackedEvents,
+  type PackedOutcome,
+  packEvents,
+  packOutcome,
+  unpackEvents,
+  unpackOutcome,
+} from './packed-events.ts';
 import type { Outcome } from './transaction.ts';
 
 /** What a thread has of the main one. */
@@ -12,6 +21,7 @@ export interface Opening {
   readonly path: string;
 }
 
+/** With its calls packed. */
 export interface Request {
   readonly id: number;
   readonly calls: readonly Call[];
@@ -21,6 +31,21 @@ export type PlainOutcome =
   | { readonly value: unknown }
   | { readonly refusal: ConstructorParameters<typeof Refusal> }
   | { readonly fault: { readonly message: string; readonly stack: string | undefined; readonly code: unknown } };
+
+const ofEvents = 'logEvents';
+
+export const pack = (call: Call): Call =>
+  call.name === ofEvents ? { name: ofEvents, request: packEvents(call.request as EventBatch) } : call;
+
+export const unpack = (call: Call): Call =>
+  call.name === ofEvents ? { name: ofEvents, request: unpackEvents(call.request as PackedEvents) } : call;
+
+/** What became of a call, packed as the call was. */
+export const packAnswer = ({ name }: Call, outcome: PlainOutcome): PlainOutcome =>
+  name === ofEvents && 'value' in outcome ? { value: (outcome.value as EventOutcome[]).map(packOutcome) } : outcome;
+
+export const unpackAnswer = ({ name }: Call, outcome: PlainOutcome): PlainOutcome =>
+  name === ofEvents && 'value' in outcome ? { value: (outcome.value as PackedOutcome[]).map(unpackOutcome) } : outcome;
 
 /**
  * `ready`: the database is open. `fatal`: it can't be opened, or nothing that was asked since is known to be kept, and

@@ -9,7 +9,7 @@ import { type Connection, openConnection } from './connection.ts';
 import { createReadEngine, createWriteEngine } from './engine.ts';
 import { ensureFile } from './file.ts';
 import { takeLock, tryLock } from './lock.ts';
-import { fromPlain, toPlain } from './messages.ts';
+import { fromPlain, type PlainOutcome, toPlain } from './messages.ts';
 import { migrate, newestMigration } from './migrate.ts';
 import type { StartedThread } from './thread.ts';
 import { dismissThreads, readerCount, type ThreadName, takeThread } from './threads.ts';
@@ -143,9 +143,10 @@ export const openServing = async (path: string, onFatal: (error: Error) => void)
     // Again, to be closed before the writer: the last one closed writes the log back, and this one only reads.
     opened.push(() => access.close());
     let turn = 0;
-    const read: Ask = (call) => {
+    const read: Ask = async (call) => {
       turn = (turn + 1) % readers.length;
-      return (readers[turn] as StartedThread).send([call])[0] as Promise<unknown>;
+      const [outcome] = await (readers[turn] as StartedThread).send([call]);
+      return fromPlain(outcome as PlainOutcome);
     };
     const queue = createWriteQueue(writer, () => {
       for (const listener of listeners) listener();

@@ -22,7 +22,7 @@ test('a thread that fails once it is ready is fatal', async () => {
     export const start = (port) => port.on('message', () => port.postMessage({ fatal: 'the disk did not sync' }));`;
   const thread = beginThread(moduleOf(failing)).open('none.db', onFatal);
   await thread.ready;
-  const [answer] = thread.send([{ name: 'check', request: undefined }]);
-  await expect(answer).rejects.toMatchObject({ code: 'not_kept' });
+  const answer = thread.send([{ name: 'check', request: undefined }]);
+  expect(await answer).toMatchObject([{ refusal: ['not_kept', {}] }]);
   expect(onFatal).toHaveBeenCalledExactlyOnceWith(new Error('the disk did not sync'));
 });

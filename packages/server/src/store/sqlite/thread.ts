@@ -1,12 +1,11 @@
 /** A thread seen from the main one. */
 import { Worker } from 'node:worker_threads';
-import { Refusal } from '../../refusal.ts';
 import type { Call } from './calls.ts';
-import { fromPlain, type Opening, type Reply, type Request } from './messages.ts';
+import { type Opening, type PlainOutcome, pack, type Reply, type Request, unpackAnswer } from './messages.ts';
 
 export interface Thread {
-  /** One message; a promise for each of its calls. */
-  send(calls: readonly Call[]): Promise<unknown>[];
+  /** One message; what became of each of its calls. */
+  send(calls: readonly Call[]): Promise<readonly PlainOutcome[]>;
   /** Resolves when the thread has let go of the database. */
   close(): Promise<void>;
 }
@@ -17,9 +16,13 @@ export interface StartedThread extends Thread {
 }
 
 interface Waiting {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: unknown) => void;
+  readonly calls: readonly Call[];
+  readonly resolve: (outcomes: readonly PlainOutcome[]) => void;
 }
+
+/** Whatever became of them: nobody will say that they were kept. */
+const notKept = (calls: readonly Call[], cause: Error | undefined): readonly PlainOutcome[] =>
+  calls.map(() => ({ refusal: ['not_kept', { cause }] }));
 
 /** A thread that loads what it runs, and waits to be told which database that is for. It keeps no process going. */
 export interface UnopenedThread {
@@ -37,7 +40,7 @@ export const beginThread = (file: URL): UnopenedThread => {
     // A thread lets go of what a commit has left behind sooner: on a slow disk it held more than twice what it used.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
-  const waiting = new Map<number, Waiting[]>();
+  const waiting = new Map<number, Waiting>();
   let lastID = 0;
   let ended: Error | undefined;
   let closing = false;
@@ -55,8 +58,7 @@ export const beginThread = (file: URL): UnopenedThread => {
   const end = (error: Error) => {
     if (ended) return;
     ended = error;
-    for (const calls of waiting.values())
-      for (const { reject } of calls) reject(new Refusal('not_kept', { cause: error }));
+    for (const { calls, resolve } of waiting.values()) resolve(notKept(calls, error));
     waiting.clear();
     if (!opened) failToOpen(error);
     else if (!closing) onFatal(error);
@@ -75,15 +77,9 @@ export const beginThread = (file: URL): UnopenedThread => {
       opened = true;
       return becomeReady();
     }
-    const calls = waiting.get(reply.id);
+    const asked = waiting.get(reply.id);
     waiting.delete(reply.id);
-    reply.outcomes.forEach((outcome, index) => {
-      try {
-        calls?.[index]?.resolve(fromPlain(outcome));
-      } catch (error) {
-        calls?.[index]?.reject(error);
-      }
-    });
+    asked?.resolve(reply.outcomes.map((outcome, index) => unpackAnswer(asked.calls[index] as Call, outcome)));
   });
 
   worker.unref();
@@ -91,13 +87,11 @@ export const beginThread = (file: URL): UnopenedThread => {
   const started: StartedThread = {
     ready,
     send(calls) {
-      if (ended || closing) return calls.map(() => Promise.reject(new Refusal('not_kept', { cause: ended })));
+      if (ended || closing) return Promise.resolve(notKept(calls, ended));
       lastID += 1;
-      const waits: Waiting[] = [];
-      const promises = calls.map(() => new Promise((resolve, reject) => waits.push({ resolve, reject })));
-      waiting.set(lastID, waits);
-      worker.postMessage({ id: lastID, calls } satisfies Request);
-      return promises;
+      const id = lastID;
+      worker.postMessage({ id, calls: calls.map(pack) } satisfies Request);
+      return new Promise((resolve) => waiting.set(id, { calls, resolve }));
     },
     async close() {
       closing = true;

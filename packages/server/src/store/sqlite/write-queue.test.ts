@@ -13,18 +13,15 @@ const createThread = () => {
   const thread: Thread = {
     send(calls) {
       messages.push(calls.map(({ name }) => name));
-      return calls.map(({ name }) => new Promise((resolve) => answers.push(() => resolve(name))));
+      return new Promise((resolve) => answers.push(() => resolve(calls.map(({ name }) => ({ value: name })))));
     },
     close: async () => {},
   };
-  let answered = 0;
   return {
     thread,
     messages,
     answerNext: async () => {
-      const count = messages[answered]?.length ?? 0;
-      answered += 1;
-      for (const answer of answers.splice(0, count)) answer();
+      answers.shift()?.();
       await turn();
     },
   };
@@ -103,7 +100,10 @@ describe('writes', () => {
   test('are told of after each commit that kept something', async () => {
     const onCommit = vi.fn();
     const refusing: Thread = {
-      send: (calls) => calls.map(({ name }) => (name === 'bad' ? Promise.reject(new Error(name)) : Promise.resolve())),
+      send: async (calls) =>
+        calls.map(({ name }) =>
+          name === 'bad' ? { fault: { message: name, stack: undefined, code: undefined } } : { value: undefined },
+        ),
       close: async () => {},
     };
     const { ask } = createWriteQueue(refusing, onCommit);

@@ -1,6 +1,7 @@
 /** Group commit: what arrives while a commit is under way goes together into the next one. */
 import { Refusal } from '../../refusal.ts';
 import type { Call } from './calls.ts';
+import { fromPlain, type PlainOutcome } from './messages.ts';
 import type { Thread } from './thread.ts';
 
 /** What may wait for a commit, about. Beyond it the answer is 503, so that memory stays bounded on the slowest disk. */
@@ -42,17 +43,26 @@ export const createWriteQueue = (thread: Thread, onCommit: () => void): WriteQue
   let scheduled = false;
   let draining: (() => void)[] = [];
 
+  /** Answers the calls of a commit; whether any of them was carried out. */
+  const settle = (batch: readonly Queued[], outcomes: readonly PlainOutcome[]): boolean => {
+    let isKept = false;
+    batch.forEach(({ resolve, reject }, index) => {
+      try {
+        resolve(fromPlain(outcomes[index] as PlainOutcome));
+        isKept = true;
+      } catch (error) {
+        reject(error);
+      }
+    });
+    return isKept;
+  };
+
   const commit = async (batch: readonly Queued[]) => {
     underWay += 1;
-    const settled = await Promise.allSettled(thread.send(batch.map(({ call }) => call)));
+    const outcomes = await thread.send(batch.map(({ call }) => call));
     underWay -= 1;
-    settled.forEach((outcome, index) => {
-      const { bytes, resolve, reject } = batch[index] as Queued;
-      waitingBytes -= bytes;
-      if (outcome.status === 'fulfilled') resolve(outcome.value);
-      else reject(outcome.reason);
-    });
-    if (settled.some(({ status }) => status === 'fulfilled')) onCommit();
+    for (const { bytes } of batch) waitingBytes -= bytes;
+    if (settle(batch, outcomes)) onCommit();
     flush();
     if (waitingBytes > 0) return;
     for (const resolve of draining) resolve();

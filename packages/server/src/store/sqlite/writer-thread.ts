@@ -1,9 +1,10 @@
 /** The thread that writes: each message is one commit, and what arrives meanwhile goes together into the next. */
 import { dirname } from 'node:path';
+import type { Call } from './calls.ts';
 import { openConnection } from './connection.ts';
 import { createWriteEngine } from './engine.ts';
 import { syncDirectory } from './file.ts';
-import { type Port, type Reply, type Request, toPlain } from './messages.ts';
+import { type Port, packAnswer, type Reply, type Request, toPlain, unpack } from './messages.ts';
 
 /** Opens the database at `path`, and answers what comes through the port until that is closed. */
 export const start = (port: Port, path: string): void => {
@@ -36,15 +37,17 @@ export const start = (port: Port, path: string): void => {
     }, milliseconds);
   };
 
-  port.on('message', (request: Request | 'close') => {
-    if (request === 'close') {
+  port.on('message', (message: Request | 'close') => {
+    if (message === 'close') {
       clearTimeout(tidying);
       db.close();
       port.close();
       return;
     }
-    const outcomes = orDie(() => engine.write(request.calls)).map(toPlain);
-    port.postMessage({ id: request.id, outcomes } satisfies Reply);
+    const calls = message.calls.map(unpack);
+    const outcomes = orDie(() => engine.write(calls)).map(toPlain);
+    const answers = outcomes.map((outcome, index) => packAnswer(calls[index] as Call, outcome));
+    port.postMessage({ id: message.id, outcomes: answers } satisfies Reply);
     orDie(() => engine.catchUp());
     if (tidying === undefined) tidyAfter(0);
   });
