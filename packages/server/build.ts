@@ -92,7 +92,13 @@ const buildServer = async (): Promise<void> => {
     plugins: [keepPlaces],
   });
   const inputs = Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules'));
-  inputs.push('build.ts', ...[installed].filter((path) => existsSync(resolve(folder, path))));
+  // With other flags, V8 compiles anew.
+  inputs.push(
+    'build.ts',
+    'bin/firsthand.js',
+    'bin/load.cjs',
+    ...[installed].filter((path) => existsSync(resolve(folder, path))),
+  );
   await writeFile(inputsFile, JSON.stringify(inputs));
   // What was changed meanwhile is newer than that.
   await utimes(inputsFile, began, began);
