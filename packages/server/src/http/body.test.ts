@@ -97,3 +97,13 @@ test('what nobody reads goes by, until it is over or the client goes away', asyn
   (await send('Content-Length: 300000', 'x'.repeat(200_000))).end();
   await expect.poll(() => ended).toEqual(['over', 'gone away']);
 });
+
+test('what is longer than any body may be is not waited for', async () => {
+  const ended: boolean[] = [];
+  const send = await open(async (incoming) => {
+    await discardBody(incoming);
+    ended.push(incoming.complete);
+  });
+  await send('Content-Length: 100000000', 'x'.repeat(2_000_000));
+  await expect.poll(() => ended).toEqual([false]);
+});

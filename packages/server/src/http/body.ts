@@ -2,6 +2,7 @@
 import { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../refusal.ts';
 import { type Arrive, arriveUnbounded } from './arriving.ts';
 import { toUnparsed } from './unparsed.ts';
@@ -94,18 +95,25 @@ const discardMilliseconds = 5_000;
 
 /**
  * Lets the rest of a body go by: one who is still sending when the connection ends may never see the answer (RFC 9112, section
- * 9.6), and @hono/node-server ends it half a second after the answer.
+ * 9.6), and @hono/node-server ends it half a second after the answer. No more of it than any body may have: to take in what
+ * never ends would be work that others wait for.
  */
 export const discardBody = (incoming: IncomingMessage): Promise<void> =>
   new Promise((resolve) => {
     if (incoming.complete || incoming.destroyed) return resolve();
+    let length = 0;
     const done = () => {
       clearTimeout(timer);
-      incoming.off('end', done).off('error', done).off('close', done);
+      incoming.off('data', count).off('end', done).off('error', done).off('close', done);
+      incoming.pause();
       resolve();
     };
+    const count = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limits.batchBodyBytes) done();
+    };
     const timer = setTimeout(done, discardMilliseconds);
-    incoming.on('end', done).on('error', done).on('close', done).resume();
+    incoming.on('data', count).on('end', done).on('error', done).on('close', done);
   });
 
 const unpack = async (packed: Bytes, most: number): Promise<Bytes> => {
