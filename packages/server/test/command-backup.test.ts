@@ -24,6 +24,8 @@ it('a backup of a database that is being served opens and has its rows', async (
   const { account } = await createClient({ url: restored.url, token: serverTokenUUID }).getAccount({});
   expect(account.usage).toEqual({ contacts: 0, users: 1, events: 123 });
 
+  const people = await firsthand(['backup', `${copy}-2`], env);
+  expect(people.stdout).toMatch(/^\S+-2 is a whole copy of the database: \d+ bytes\n$/);
   const again = await firsthand(['backup', copy], env);
   expect({ code: again.code, stderr: again.stderr }).toEqual({
     code: 1,

@@ -62,6 +62,64 @@ it('event log, event list and contact show tell of the same event and contact', 
   expect(table.stdout).toContain('page=/a?b=c sum=1');
 });
 
+it('people are told in words what was logged, whose it is, and how to read on', async () => {
+  const { env, url } = await setUp();
+  const client = createClient({ url, token: env.FIRSTHAND_TOKEN });
+  await client.updateAccount({
+    event: [{ eventID: 7, eventName: 'Bought', browser: true }],
+    tag: [{ tagID: 'vip', tagName: 'Important', browser: true }],
+  });
+  const { contactUUID } = await client.createContact({
+    userUUID: 'another-browser-00',
+    contactEmailaddress: 'ann@shop.example',
+    contactProfileID: 'customer',
+    contactTagID: 'vip',
+    contactAttr: [{ attrID: 'size', attrValue: 'XL' }],
+  });
+  await client.updateContact({ contactUUID, contactTagID: 'new' });
+  const log = ['event', 'log', '--event-id', '7', '--event-uuid', 'first-event', '--contact', contactUUID];
+  expect((await firsthand(log, env)).stdout).toBe('first-event is kept\n');
+  expect((await firsthand(log, env)).stdout).toBe('first-event is kept, and was before\n');
+  await firsthand(['event', 'log', '--event-id', '8', '--user', userUUID, '--attr', 'page=/sale'], env);
+
+  const first = await firsthand(['event', 'list', '--limit', '1'], env);
+  expect(first.stdout.split('\n')[1]).toMatch(/^\S+ +8 +a-browser-of-a-test +anonymous +page=\/sale$/);
+  const [, cursor = ''] = /^There are more: --cursor (\S+)\n$/.exec(first.stderr) ?? [];
+  const second = await firsthand(['event', 'list', '--cursor', cursor], env);
+  expect(second.stdout.split('\n')[1]).toMatch(new RegExp(`^\\S+ +7 Bought +- +${contactUUID}$`));
+  expect(second.stderr).toBe('');
+  const ofPage = await firsthandJSON(['event', 'list', '--attr', 'page=/sale'], env);
+  expect(ofPage.event).toMatchObject([{ eventID: 8 }]);
+
+  const { stdout } = await firsthand(['contact', 'show', 'ann@shop.example'], env);
+  expect(stdout).toMatch(/^size +XL$/m);
+  expect(stdout).toMatch(/^tags +(vip Important, new|new, vip Important)$/m);
+  expect(stdout).not.toContain('(claimed)');
+  const nobody = await firsthand(['contact', 'show', 'nobody@shop.example'], env);
+  expect(nobody).toMatchObject({ code: 1, stderr: 'firsthand: no contact has this e-mail address\n' });
+});
+
+it('what a contact only claims is marked as that', async () => {
+  const { env, url } = await setUp();
+  const { account } = await createClient({ url, token: env.FIRSTHAND_TOKEN }).getAccount({});
+  const token = account.token.find(({ tokenKind }) => tokenKind === 'browser')?.tokenUUID as string;
+  await createClient({ url, token }).createContact({
+    userUUID,
+    contactEmailaddress: 'ben@shop.example',
+    contactProfileID: 'customer',
+    contactFirstname: 'Ben',
+  });
+  const { stdout } = await firsthand(['contact', 'show', 'ben@shop.example'], env);
+  expect(stdout).toMatch(/^contactFirstname +Ben {2}\(claimed\)$/m);
+});
+
+it('a stack is shown to who asks for it', async () => {
+  const env = { FIRSTHAND_TOKEN: 'server_abcdefghijklmnopqrstuv', PORT: String(await unusedPort()), DEBUG: '1' };
+  const { code, stderr } = await firsthand(['event', 'list'], env);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/could not be reached: ECONNREFUSED\n +at /);
+});
+
 it('a refusal is one line with the field, and exit code 1', async () => {
   const { env } = await setUp();
   const { code, stdout, stderr } = await firsthand(['event', 'log', '--event-id', '0', '--user', userUUID], env);

@@ -54,3 +54,29 @@ it('token list shows no secret', async () => {
   const ofTwo = await firsthandJSON(['token', 'list', '--account', two.accountUUID], env);
   expect(ofTwo.map((token: { tokenKind: string }) => token.tokenKind)).toEqual(['browser', 'server']);
 });
+
+it('people are shown a token, and whether it is revoked', async () => {
+  const { env } = temporaryDatabase();
+  const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const create = (kind: string) => firsthand(['token', 'create', '--account', accountUUID, '--kind', kind], env);
+  expect((await create('browser')).stdout).toMatch(/^Token +browser_\S+\nToken ID +\S+\n$/);
+  const { stdout } = await create('server');
+  expect(stdout).toMatch(/^Token +server_\S+ {2}\(secret, and shown this once\)\nToken ID +\S+\n$/);
+
+  const [, tokenID = ''] = /^Token ID +(\S+)$/m.exec(stdout) ?? [];
+  const revoked = await firsthand(['token', 'revoke', '--account', accountUUID, tokenID], env);
+  expect(revoked.stdout).toMatch(new RegExp(`^${tokenID} is revoked since \\S+ \\S+Z\\n$`));
+  const list = await firsthand(['token', 'list'], env);
+  expect(list.stdout).toMatch(new RegExp(`^Shop +server +${tokenID} +revoked .*\\(secret\\)$`, 'm'));
+  const all = await firsthandJSON(['token', 'list'], env);
+  expect(all.filter(({ revokedTime }: { revokedTime?: string }) => revokedTime !== undefined)).toMatchObject([
+    { tokenID, revokedTime: expect.stringMatching(/Z$/) },
+  ]);
+});
+
+it('an account that is not there is named', async () => {
+  const { env } = temporaryDatabase();
+  await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const { code, stderr } = await firsthand(['token', 'list', '--account', 'nobody'], env);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: 'firsthand: there is no account nobody\n' });
+});

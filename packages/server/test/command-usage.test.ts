@@ -14,6 +14,7 @@ describe('a command that is given wrongly says so in a line, without a stack, an
     [['event', 'log', '--event-id', '1', '--user', 'x'], /^firsthand: a server token is required: [^\n]+\n$/],
     [['event', 'log', '--event-id', '1'], /^firsthand: --user or --contact is required\n$/],
     [['event', 'log', '--event-id', '1', '--user', 'x', '--attr', 'x'], /^firsthand: --attr must be id=value[^\n]+\n$/],
+    [['event', 'list', '--token', 'x', '--url', 'shop.example'], /^firsthand: --url must be like http[^\n]+\n$/],
     [['serve', '--port', 'x'], /^firsthand: PORT \(or --port\) must be [^\n]+\n$/],
     [['serve', '--database-url', 'postgres://x'], /^firsthand: DATABASE_URL names a PostgreSQL database[^\n]+\n$/],
     [['doctor', '--database-url', 'sqlite::memory:'], /^firsthand: DATABASE_URL names a database in memory[^\n]+\n$/],

@@ -12,10 +12,10 @@ const widthOf = (text: string): number => [...text].length;
 /** Columns under their names, as wide as they need to be. */
 export const toTable = (names: readonly string[], rows: readonly (readonly string[])[]): string => {
   const cells = [names, ...rows].map((row) => row.map(printable));
-  const widths = names.map((_, column) => Math.max(...cells.map((row) => widthOf(row[column] ?? ''))));
+  const widths = names.map((_, column) => Math.max(...cells.map((row) => widthOf(row[column] as string))));
   const toLine = (row: readonly string[]) =>
     row
-      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell)))
+      .map((cell, column) => cell + ' '.repeat((widths[column] as number) - widthOf(cell)))
       .join('  ')
       .trimEnd();
   return cells.map(toLine).join('\n');
