@@ -19,7 +19,7 @@ interface Use {
 }
 
 /** `onRefusing` is called when no new connection is accepted any more: from then on, answers should say that they are the last. */
-type Drain = (limitMs: number, onRefusing?: () => void) => Promise<number>;
+type Drain = (limitMs: number, onRefusing: () => void) => Promise<number>;
 
 /**
  * Follows a server's connections. The function that it answers stops the server without losing a request: no new
@@ -74,7 +74,7 @@ export const followConnections = (server: Server): Drain => {
     }
   };
 
-  return async (limitMs, onRefusing = () => {}) => {
+  return async (limitMs, onRefusing) => {
     const deadline = performance.now() + limitMs;
     await acceptAll();
     // Only this: http's own close would close idle connections as well.

@@ -38,6 +38,12 @@ describe('what is logged of an error', () => {
     expect(Object.keys(describeFault(thrown))).toEqual(['name']);
   });
 
+  it('is its message where it has no stack', () => {
+    const error = new Error('broken');
+    delete error.stack;
+    expect(describeFault(error)).toEqual({ name: 'Error', stack: 'broken' });
+  });
+
   it('ends, where causes go in a circle', () => {
     const error = new Error('first');
     error.cause = error;

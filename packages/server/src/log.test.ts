@@ -35,3 +35,15 @@ it('never writes the fields that hold them', () => {
   );
   expect(JSON.stringify(line)).not.toMatch(/x[123]/);
 });
+
+it('writes no more of a fault than its name, code and stack, by whichever field it comes', () => {
+  const fault = Object.assign(new Error('duplicate key'), { row: ['x1'] });
+  const lines = linesOf((log) => {
+    log.error({ err: fault }, 'it failed');
+    log.error({ fault }, 'it failed');
+    log.error({ fault: { name: 'Error', stack: 'as it was described' } }, 'it failed');
+  });
+  expect(JSON.stringify(lines)).not.toContain('x1');
+  for (const { err, fault } of lines) expect(err ?? fault).toMatchObject({ name: 'Error' });
+  expect(lines[2]).toMatchObject({ fault: { stack: 'as it was described' } });
+});

@@ -15,3 +15,13 @@ test('says so when OPERATOR_TOKEN was revoked', async () => {
   await expect(register()).rejects.toThrow('OPERATOR_TOKEN names a token that was revoked');
   await store.close();
 });
+
+test('says what else is wrong as it is', async () => {
+  const fault = new Error('disk');
+  const store = { findAccess: async () => undefined, createToken: () => Promise.reject(fault) };
+  const registering = registerOperatorToken(store, 'operator_of-a-test-0123456789abc', {
+    log: pino({ level: 'silent' }),
+    time: 1,
+  });
+  await expect(registering).rejects.toBe(fault);
+});

@@ -37,3 +37,26 @@ it('outlives a batch that fails, and stops in the middle of many', async () => {
   await new Promise((resolve) => setTimeout(resolve, 60));
   expect(calls).toBe(before);
 });
+
+it('deletes nothing for as long as the clock is not to be believed', async () => {
+  let calls = 0;
+  let now = Date.UTC(2026, 5, 15);
+  const deleteEventsBefore = async () => {
+    calls += 1;
+    return 0;
+  };
+  const stop = startRetention(
+    { deleteEventsBefore },
+    {
+      days: 30,
+      log,
+      now: () => {
+        // Put forward by a year at a time.
+        now += 365 * dayMs;
+        return now;
+      },
+    },
+  );
+  await stop();
+  expect(calls).toBe(0);
+});

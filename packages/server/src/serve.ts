@@ -67,7 +67,7 @@ const reasons: Readonly<Record<string, string>> = {
 const listen = (server: Server, { host, port }: { host: string; port: number }): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
-      const reason = reasons[cause.code ?? ''] ?? cause.message;
+      const reason = reasons[String(cause.code)] ?? cause.message;
       reject(new CannotListen(`cannot listen on ${host}, port ${port}: ${reason}`, { cause }));
     });
     server.listen(port, host, () => {

@@ -2,7 +2,7 @@ import { createAccountInput } from '@firsthand/contract/account';
 import { nanoid } from 'nanoid';
 import { newAccount } from '../ingest/new-account.ts';
 import { createTokenText, hashToken, newToken } from '../ingest/token.ts';
-import type { Asker, Store } from '../store/store.ts';
+import type { Access, Asker, Store } from '../store/store.ts';
 
 const accountName = 'Demo shop';
 
@@ -68,7 +68,7 @@ const withAsker = async (
   browserToken: string,
   serverToken: string | undefined,
 ): Promise<DemoAccount> => {
-  const access = await store.findAccess(hashToken(browserToken));
-  if (!access || access.account === null) throw new Error("the demo's browser token is not known to the store");
-  return { browserToken, serverToken, asker: { account: access.account, token: access.token, browser: false } };
+  // Found or made just now, and of an account.
+  const { account, token } = (await store.findAccess(hashToken(browserToken))) as Access & { account: number };
+  return { browserToken, serverToken, asker: { account, token, browser: false } };
 };

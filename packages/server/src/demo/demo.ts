@@ -1,7 +1,6 @@
 /** The demo: a shop page with the script tag, and beside it what the service holds about the browser that looks at it. */
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
-import { createLog } from '../log.ts';
 import type { Store } from '../store/store.ts';
 import { openDemoAccount } from './account.ts';
 import { answerHeaders } from './answer-headers.ts';
@@ -19,11 +18,11 @@ export interface Demo {
 /** Undefined when the database holds accounts and none of them is the demo's. */
 export const openDemo = async ({
   store,
-  log = createLog('error'),
+  log,
   isStopping,
 }: {
   readonly store: Store;
-  readonly log?: Logger;
+  readonly log: Logger;
   readonly isStopping: () => boolean;
 }): Promise<Demo | undefined> => {
   const account = await openDemoAccount(store, Date.now());

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { isLocalVisitor } from './loopback.ts';
 
-const visitor = (remoteAddress: string | undefined, headers: Record<string, string>) =>
-  isLocalVisitor({ remoteAddress, headers: new Headers({ host: 'localhost:3000', ...headers }) });
+const visitor = (remoteAddress: string | undefined, headers: Record<string, string> | undefined) =>
+  isLocalVisitor({ remoteAddress, headers: new Headers(headers && { host: 'localhost:3000', ...headers }) });
 
 it.each([
   ['127.0.0.1', {}],
@@ -25,6 +25,7 @@ it.each([
   ['a name that looks like ours', '127.0.0.1', { host: 'localhost.evil.example' }],
   ['a name that begins with our address', '127.0.0.1', { host: '127.0.0.1.evil.example' }],
   ['no name at all', '127.0.0.1', { host: '' }],
+  ['a name that is not said', '127.0.0.1', undefined],
   ['a page of another site', '127.0.0.1', { 'sec-fetch-site': 'cross-site' }],
   ['a connection that is gone', undefined, {}],
 ])('nobody at this machine: %s', (_, address, headers) => {

@@ -12,7 +12,7 @@ const offsetText = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
 const createOffsetAt = (timeZone: string) => {
   const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
   return (time: number): number => {
-    const [, sign, hours = 0, minutes = 0, seconds = 0] = offsetText.exec(format.format(time)) ?? [];
+    const [, sign, hours = 0, minutes = 0, seconds = 0] = offsetText.exec(format.format(time)) as RegExpExecArray;
     const milliseconds = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1_000;
     return sign === '-' ? -milliseconds : milliseconds;
   };

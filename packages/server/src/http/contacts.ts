@@ -131,8 +131,8 @@ export const createContacts = (
       const contact = await store.getContact({ ...asker, contactUUID, include });
       return {
         contact: contactAnswer(contact),
-        ...(include.includes('claim') && { claim: contact.claims?.map(claimAnswer) ?? [] }),
-        ...(include.includes('link') && { link: contact.links?.map(linkAnswer) ?? [] }),
+        ...(contact.claims && { claim: contact.claims.map(claimAnswer) }),
+        ...(contact.links && { link: contact.links.map(linkAnswer) }),
       };
     },
 
@@ -157,12 +157,12 @@ export const createContacts = (
         ...named(asker.account, naming),
         include: ['claim', 'link'],
       });
-      const { contactUUID } = contact;
+      const { contactUUID, claims, links } = contact as Required<ContactDetail>;
       const page = await store.getEvents({ account: asker.account, contactUUID, order: 'asc', beyond, limit });
       return {
         contact: contactAnswer(contact),
-        claim: contact.claims?.map(claimAnswer) ?? [],
-        link: contact.links?.map(linkAnswer) ?? [],
+        claim: claims.map(claimAnswer),
+        link: links.map(linkAnswer),
         event: page.events.map((event) => eventAnswer(event)),
         nextCursor: toCursor('events', page.next),
       };

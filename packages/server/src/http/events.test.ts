@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeContact, newUserUUID } from '../../test/fixtures/requests.ts';
 import { type Fields, openScene, type Scene } from '../../test/fixtures/scene.ts';
+import { Refusal } from '../refusal.ts';
 
 let scene: Scene;
 let now = Date.parse('2026-06-15T12:00:00.000Z');
@@ -263,5 +264,49 @@ describe('countEvents', () => {
   ])('refuses %s', async (_, fields, field) => {
     const { status, body } = await count(fields);
     expect([status, body.error.field]).toEqual([400, field]);
+  });
+});
+
+describe('why an event is whose it is', () => {
+  it('names the claim that said so, and the contact that was merged away', async () => {
+    const { userUUID, contactUUID: handle } = await makeContact(scene, 'browser');
+    const { contactUUID: keep } = await makeContact(scene);
+    await log({ userUUID, eventID: 1 });
+    const whyOf = async () => {
+      const { body } = await read({ userUUID, include: 'why' });
+      return body.event[0];
+    };
+    const before = await whyOf();
+    expect(before.why).toMatchObject({ rule: 'linked', verified: false, claimID: handle });
+    expect(before.why).not.toHaveProperty('mergedFrom');
+    const { tokens } = scene;
+    const merge = { tokenUUID: tokens.server, contactUUID: keep, otherContactUUID: before.contactUUID };
+    expect((await scene.post('/contact/mergeContact', merge)).status).toBe(200);
+    const after = await whyOf();
+    expect(after).toMatchObject({ contactUUID: keep, why: { claimID: handle, mergedFrom: before.contactUUID } });
+  });
+});
+
+describe('an event that is refused, and cannot be put on the list', () => {
+  const openWith = (error: Error) =>
+    openScene({ wrap: (store) => ({ ...store, keepRefused: () => Promise.reject(error) }) });
+  const batch = (tokenUUID: string) => ({
+    tokenUUID,
+    userUUID: newUserUUID(),
+    event: [{ eventID: 1 }, { eventID: 'nonsense' }],
+  });
+
+  it('is answered 503 by itself while there is no room, and the others are kept', async () => {
+    const { post, tokens, close } = await openWith(new Refusal('not_kept'));
+    const { status, body } = await post('/event/logEvents', batch(tokens.server));
+    expect(status).toBe(200);
+    expect(body.event).toMatchObject([{ status: '200' }, { status: '503', error: { code: 'not_kept' } }]);
+    await close();
+  });
+
+  it('is answered 500 when that is a fault', async () => {
+    const { post, tokens, close } = await openWith(new Error('disk'));
+    expect((await post('/event/logEvents', batch(tokens.server))).status).toBe(500);
+    await close();
   });
 });

@@ -118,8 +118,8 @@ export const createEvents = (
   return {
     logEvent: async (input, caller) => {
       const event = newEvent(input, input, arrivalOf(input, caller));
-      const [outcome] = await store.logEvents(batchBy(caller, [event]));
-      if (outcome === undefined) throw new Error('the store answered nothing for an event');
+      const outcomes = await store.logEvents(batchBy(caller, [event]));
+      const outcome = outcomes[0] as EventOutcome;
       if ('refused' in outcome) throw new Refusal(outcome.refused, outcome);
       return outcome.kept ? { eventUUID: event.eventUUID } : { eventUUID: event.eventUUID, duplicate: true };
     },

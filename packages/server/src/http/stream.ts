@@ -77,7 +77,7 @@ export const createStreamReply = ({
     open.set(account, others + 1);
   };
   const leave = (account: number) => {
-    const others = (open.get(account) ?? 1) - 1;
+    const others = (open.get(account) as number) - 1;
     if (others > 0) open.set(account, others);
     else open.delete(account);
   };

@@ -52,8 +52,8 @@ const scriptRoute = (path: string, cacheControl: string, contentType: string): R
     answer: (c, exchange) => {
       const { headers } = c.req.raw;
       const acceptEncoding = headers.get('accept-encoding') ?? '';
-      const form = forms.find(({ name }) => name === '' || accepts(acceptEncoding, name));
-      if (form === undefined) throw new Error('the tracker is in no form');
+      // The script as it is has been read: it is one of them.
+      const form = forms.find(({ name }) => name === '' || accepts(acceptEncoding, name)) as (typeof forms)[number];
       const { name, bytes } = form;
       const etag = form.headers.ETag;
       if (isCurrent(headers.get('if-none-match') ?? '', etag)) return emptyAnswer(exchange, 304, form.headers);

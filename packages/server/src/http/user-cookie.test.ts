@@ -30,6 +30,7 @@ describe('the userUUID cookie, repeated', () => {
     ['without an Origin', { 'sec-fetch-site': 'same-origin', cookie: good.cookie }, 'shop.example'],
     ['from an opaque origin', { ...good, origin: 'null' }, 'shop.example'],
     ['without the cookie', { ...good, cookie: 'theme=dark' }, 'shop.example'],
+    ['without any cookie', { 'sec-fetch-site': 'same-origin', origin: good.origin }, 'shop.example'],
     ['with another user’s cookie', { ...good, cookie: 'userUUID=somebody-else-entirely' }, 'shop.example'],
     ['for a domain that the host is not under', good, 'other.example'],
     ['for a domain that only ends like the host', good, 'op.example'],

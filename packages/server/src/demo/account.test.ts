@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { newAccount, newToken } from '../../test/fixtures/store.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { openDemoAccount } from './account.ts';
+
+let store: Store;
+beforeEach(async () => {
+  store = await openStore({ databaseURL: 'sqlite::memory:', role: 'server', onFatal: () => {} });
+});
+afterEach(() => store.close());
+
+it('is made once, and found from then on, its secret not any more', async () => {
+  const first = await openDemoAccount(store, 0);
+  expect(first).toMatchObject({ browserToken: expect.stringMatching(/^browser_/), serverToken: expect.any(String) });
+  expect(await openDemoAccount(store, 1)).toEqual({ ...first, serverToken: undefined });
+  expect(await store.listAccounts()).toHaveLength(1);
+});
+
+it('is given another browser token when all of its own were revoked', async () => {
+  const first = await openDemoAccount(store, 0);
+  const account = first?.asker.account as number;
+  const { tokens } = await store.getAccount(account);
+  for (const { tokenID } of tokens) await store.revokeToken({ account, tokenID, time: 1 });
+  const second = await openDemoAccount(store, 2);
+  expect(second?.asker.account).toBe(account);
+  expect(second?.browserToken).not.toBe(first?.browserToken);
+  expect(await openDemoAccount(store, 3)).toMatchObject({ browserToken: second?.browserToken });
+});
+
+it('is not made beside accounts of somebody else', async () => {
+  await store.createAccount(newAccount({ tokens: [newToken('browser')] }));
+  expect(await openDemoAccount(store, 0)).toBeUndefined();
+  expect(await store.listAccounts()).toHaveLength(1);
+});

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import type { Demo } from './demo.ts';
+import { welcome } from './welcome.ts';
+
+const url = 'http://127.0.0.1:3000';
+const databaseURL = 'sqlite:./data/firsthand.db';
+const demo: Demo = { browserToken: 'browser_of-the-demo', serverToken: 'server_of-the-demo', addTo: () => {} };
+
+it('tells whoever made the demo account its tokens, the script tag, and how to read back', () => {
+  const text = welcome({ url, databaseURL, demo });
+  expect(text).toContain('keeps its data in ./data/firsthand.db');
+  expect(text).toContain(`Demo page   ${url}/demo/`);
+  expect(text).toMatch(/Browser token {3}browser_of-the-demo\n {2}Server token {4}server_of-the-demo\n/);
+  expect(text).toMatch(/<script[^>]+tracker\.js[^>]*>/);
+  expect(text).toContain(`${url}/event/getEvent`);
+});
+
+it('never shows a token again', () => {
+  const text = welcome({ url, databaseURL, demo: { ...demo, serverToken: undefined } });
+  expect(text).toContain(`Demo page   ${url}/demo/`);
+  expect(text).toContain('firsthand token create');
+  expect(text).not.toMatch(/(browser|server)_/);
+});
+
+it('says why there is no demo page beside accounts of somebody else', () => {
+  const text = welcome({ url, databaseURL, demo: undefined });
+  expect(text).toContain('no "Demo shop" is among them');
+  expect(text).toContain(`API         ${url}/`);
+  expect(text).not.toContain('/demo/');
+});
+
+it('says that nothing is kept where nothing is', () => {
+  expect(welcome({ url, databaseURL: 'sqlite::memory:', demo })).toContain('forgets its data when it stops');
+});
