@@ -6,7 +6,7 @@ import type { CountQuery } from '../src/store/store.ts';
 import { openBenchmark } from './account.ts';
 import { historyDays, openHistory } from './history.ts';
 import type { Options, Row } from './question.ts';
-import { ratio, whole } from './table.ts';
+import { whole } from './table.ts';
 import { timeEach } from './timing.ts';
 import { countedEventID } from './visits.ts';
 
@@ -31,7 +31,6 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
         measured: `${what}, ${whole(counted)} events: median ms`,
         floor: floor.quantile(0.5).toFixed(2),
         ours: ours.quantile(0.5).toFixed(1),
-        ratio: ratio(ours.quantile(0.5), floor.quantile(0.5)),
         bar,
       };
     };

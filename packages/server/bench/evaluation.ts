@@ -13,16 +13,18 @@ export const run = async (): Promise<Row[]> => {
     return [{ measured: 'milliseconds to evaluate the script', ours: 'needs Chromium', bar: '< 2' }];
   }
   console.log(stdout);
-  const medianOf = (name: string): number => {
+  /** Of the page's three pairs of median and 90th percentile, the median of this one. */
+  const medianOf = (name: string, pair: number): number => {
     const line = stdout.split('\n').find((each) => each.startsWith(`${name}  `)) ?? '';
-    return Number(line.slice(name.length).trim().split(/\s+/)[0]);
+    return Number(line.slice(name.length).trim().split(/\s+/)[2 * pair]);
   };
-  const floor = medianOf('nothing');
-  return ['tracker.js', 'tracker.full.js'].map((name) => ({
-    measured: `evaluating ${name} alone on a page, beside an empty script, CPU 4 × slower: median ms`,
-    floor: floor.toFixed(2),
-    ours: medianOf(name).toFixed(2),
-    ratio: ratio(medianOf(name), floor),
-    bar: '< 2',
-  }));
+  return ['tracker.js', 'tracker.full.js'].flatMap((name) =>
+    ['alone on a page', 'after other scripts'].map((where, pair) => ({
+      measured: `evaluating ${name} ${where}, beside an empty script, CPU 4 × slower: median ms`,
+      floor: medianOf('nothing', pair).toFixed(2),
+      ours: medianOf(name, pair).toFixed(2),
+      ratio: ratio(medianOf(name, pair), medianOf('nothing', pair)),
+      bar: '< 2',
+    })),
+  );
 };

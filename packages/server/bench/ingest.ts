@@ -6,6 +6,7 @@ import { serverToken } from './account.ts';
 import { openHistory } from './history.ts';
 import type { LoadResult } from './load.ts';
 import { startLoad } from './loads.ts';
+import { cpuSeconds } from './process.ts';
 import type { Options, Row } from './question.ts';
 import { inFolder, onCopy } from './remembered.ts';
 import { type Running, type ServerKind, startServer } from './servers.ts';
@@ -25,14 +26,20 @@ const shapes: readonly Shape[] = [
   { events: 50, connections: 32, bars: { burst: '≥ 0.7', burstP99: '', long: '≥ 0.4', longP99: '' } },
 ];
 
-const perSecond = (results: readonly LoadResult[]) => median(results.map(({ eventsPerSecond }) => eventsPerSecond));
-const p99 = (results: readonly LoadResult[]) => median(results.map((result) => result.p99));
+interface Result extends LoadResult {
+  /** That the server took for an event, with all its threads. */
+  readonly cpuMicroseconds: number;
+}
+
+const cpu = (results: readonly Result[]) => median(results.map(({ cpuMicroseconds }) => cpuMicroseconds));
+const perSecond = (results: readonly Result[]) => median(results.map(({ eventsPerSecond }) => eventsPerSecond));
+const p99 = (results: readonly Result[]) => median(results.map((result) => result.p99));
 
 /** Ours beside what keeps nothing: how many, and how long an answer takes at worst. */
 const compare = (
   what: string,
-  floor: readonly LoadResult[],
-  ours: readonly LoadResult[],
+  floor: readonly Result[],
+  ours: readonly Result[],
   bars: readonly [string, string],
 ): Row[] => [
   {
@@ -49,6 +56,13 @@ const compare = (
     ratio: ratio(p99(ours), p99(floor)),
     bar: bars[1],
   },
+  {
+    measured: `${what}: CPU µs of the server for an event, beside nothing kept`,
+    floor: cpu(floor).toFixed(1),
+    ours: cpu(ours).toFixed(1),
+    ratio: ratio(cpu(ours), cpu(floor)),
+    bar: '',
+  },
 ];
 
 const measure = async (
@@ -60,22 +74,24 @@ const measure = async (
   const load = startLoad();
   const rounds = quick ? 1 : 3;
   const milliseconds = quick ? 700 : 3_000;
-  const ask = (kind: ServerKind, { events, connections }: Shape, forMilliseconds: number) => {
-    const { port } = servers.get(kind) as Running;
+  const ask = async (kind: ServerKind, { events, connections }: Shape, forMilliseconds: number): Promise<Result> => {
+    const { port, pid } = servers.get(kind) as Running;
     const request = { events };
-    return load.run({ port, token, connections, request, firstUser, milliseconds: forMilliseconds });
+    const before = cpuSeconds(pid) ?? Number.NaN;
+    const result = await load.run({ port, token, connections, request, firstUser, milliseconds: forMilliseconds });
+    return { ...result, cpuMicroseconds: (((cpuSeconds(pid) ?? Number.NaN) - before) * 1e6) / result.events };
   };
   try {
     const rows: Row[] = [];
     for (const shape of quick ? shapes.filter(({ connections }) => connections !== 256) : shapes) {
       const what = `${shape.events} a request, ${shape.connections} connections`;
-      const results = new Map(kinds.map((kind) => [kind, [] as LoadResult[]]));
+      const results = new Map(kinds.map((kind) => [kind, [] as Result[]]));
       // The bare server answers a batch without looking at its events.
       const compared = kinds.filter((kind) => kind !== 'bare' || shape.events === 1);
       for (const kind of compared) await ask(kind, shape, milliseconds / 3);
       for (let round = 0; round < rounds; round += 1)
         for (const kind of compared) results.get(kind)?.push(await ask(kind, shape, milliseconds));
-      const of = (kind: ServerKind) => results.get(kind) as LoadResult[];
+      const of = (kind: ServerKind) => results.get(kind) as Result[];
       const { burst, burstP99, long, longP99 } = shape.bars;
       if (of('bare').length > 0) {
         rows.push({
@@ -84,6 +100,13 @@ const measure = async (
           ours: whole(perSecond(of('nothing kept'))),
           ratio: ratio(perSecond(of('nothing kept')), perSecond(of('bare'))),
           bar: '≥ 0.6',
+        });
+        rows.push({
+          measured: `${what}: CPU µs of the server for an event with nothing kept, beside bare node:http`,
+          floor: cpu(of('bare')).toFixed(1),
+          ours: cpu(of('nothing kept')).toFixed(1),
+          ratio: ratio(cpu(of('nothing kept')), cpu(of('bare'))),
+          bar: '',
         });
       }
       rows.push(...compare(what, of('nothing kept'), of('durable'), [burst, burstP99]));

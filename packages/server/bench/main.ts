@@ -4,17 +4,18 @@
  *
  *   npm run bench -- reads ingest       these questions alone
  *   npm run bench -- --quick            all of them in a short form, under a minute
+ *   npm run bench -- evaluation         what needs Chromium, and is asked by its name only
  *   --events 50000000                   so much history is stored beforehand (5,000,000; with --quick 200,000)
  *   --minutes 5                         how long sustained load lasts (20 s; with --quick 1 s)
  *   --save                              keeps the figures in RESULTS.md
  */
 import { parseArgs } from 'node:util';
 import type { Options, Question } from './question.ts';
-import { machine, save } from './results.ts';
-import { table } from './table.ts';
+import { busyProcesses, machine, save } from './results.ts';
+import { table, whole } from './table.ts';
 
-/** Those that are `long` are left out of the short form. */
-const questions: Readonly<Record<string, { readonly asks: string; readonly long?: true }>> = {
+/** Asked unless others are named: always, not in the short form, or never. */
+const questions: Readonly<Record<string, { readonly asks: string; readonly unnamed?: 'in full' | 'never' }>> = {
   ingest: { asks: 'What does keeping an event durably cost?' },
   written: { asks: 'How much is written to the disk for an event?' },
   import: { asks: 'How fast do large batches go in?' },
@@ -26,8 +27,8 @@ const questions: Readonly<Record<string, { readonly asks: string; readonly long?
   readers: { asks: 'Do readers hold up ingestion?' },
   memory: { asks: 'How much memory does the server take, and does it grow?' },
   restart: { asks: 'How long is nobody served after a crash?' },
-  evaluation: { asks: "What does the tracker's script cost a page?", long: true },
-  profile: { asks: 'Where does the time go?', long: true },
+  evaluation: { asks: "What does the tracker's script cost a page?", unnamed: 'never' },
+  profile: { asks: 'Where does the time go?', unnamed: 'in full' },
 };
 
 const { values, positionals } = parseArgs({
@@ -58,10 +59,14 @@ const options: Options = {
   events: numberOf(values.events, quick ? 200_000 : 5_000_000),
   minutes: numberOf(values.minutes, quick ? 0.02 : 1 / 3),
 };
-const everyday = Object.keys(questions).filter((name) => !(quick && questions[name]?.long));
+const isUsual = (name: string) => {
+  const { unnamed } = questions[name] ?? {};
+  return unnamed === undefined || (unnamed === 'in full' && !quick);
+};
+const asked = positionals.length > 0 ? positionals : Object.keys(questions).filter(isUsual);
 
-console.log(`${machine}\n`);
-for (const name of positionals.length > 0 ? positionals : everyday) {
+console.log(`${machine}; before this ${busyProcesses()}; ${whole(options.events)} events stored\n`);
+for (const name of asked) {
   const began = Date.now();
   const { run } = (await import(`./${name}.ts`)) as Question;
   const rows = await run(options);

@@ -36,12 +36,21 @@ const hashOfSources = async (): Promise<string> => {
   return hash.digest('hex').slice(0, 12);
 };
 
+/** When something in it was last changed, or it was last used; now, while another process is taking it away. */
+const lastUse = async (path: string): Promise<number> => {
+  try {
+    const paths = [path, ...(await readdir(path)).map((name) => join(path, name))];
+    return Math.max(...(await Promise.all(paths.map((each) => stat(each)))).map(({ mtimeMs }) => mtimeMs));
+  } catch {
+    return Date.now();
+  }
+};
+
 /** What nobody has used for two hours goes, so that the disk doesn't fill up. */
 const forgetUnused = async (): Promise<void> => {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
-    const { mtimeMs } = await stat(path);
-    if (Date.now() - mtimeMs > unusedMilliseconds) await rm(path, { recursive: true });
+    if (Date.now() - (await lastUse(path)) > unusedMilliseconds) await rm(path, { recursive: true, force: true });
   }
 };
 
@@ -72,7 +81,8 @@ export const remember = async <About>(
     const about = await build(join(draft, 'firsthand.db'));
     await writeFile(join(draft, 'about.json'), JSON.stringify(about));
     console.log(`(built ${name} in ${whole((Date.now() - began) / 1000)} s: ${own})\n`);
-    await rename(draft, own);
+    // Unless another process was first; then its database is as good as ours.
+    await rename(draft, own).catch(() => rm(draft, { recursive: true }));
     return { path: join(own, 'firsthand.db'), folder: own, about };
   } catch (error) {
     await rm(draft, { recursive: true, force: true });

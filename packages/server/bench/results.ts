@@ -1,13 +1,16 @@
 /** RESULTS.md: what was measured last, each row with the commit at which it was. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus, totalmem } from 'node:os';
+import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
 import type { Options, Row } from './question.ts';
 import { table, whole } from './table.ts';
 
 const page = new URL('RESULTS.md', import.meta.url);
 
 export const machine = `Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 1024 ** 3)} GiB`;
+
+/** How many processes want a core at the moment: more than there are, and the figures are of a busy machine. */
+export const busyProcesses = (): string => `${loadavg()[0]?.toFixed(1)} processes busy`;
 
 const git = (...args: string[]): string => execFileSync('git', args, { cwd: new URL('.', import.meta.url) }).toString();
 
