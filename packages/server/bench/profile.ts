@@ -12,16 +12,31 @@ import { startServer } from './servers.ts';
 
 const dearest = 10;
 
-/** With its file; native ones have none. */
-const nameOf = ({ functionName, url }: Profile['nodes'][number]['callFrame']): string =>
+type Frame = Profile['nodes'][number]['callFrame'];
+
+/** With its file. */
+const nameOf = ({ functionName, url }: Frame): string =>
   `${functionName || '(anonymous)'} ${url.replace(/^file:.*\/(packages|node_modules)\//, '')}`.trim();
+
+/** The names of all nodes. A native function has no file: who calls it tells more, what SQLite does most of all. */
+const namesOf = ({ nodes }: Profile): ReadonlyMap<number, string> => {
+  const callers = new Map(nodes.flatMap(({ children = [], callFrame }) => children.map((id) => [id, callFrame])));
+  return new Map(
+    nodes.map(({ id, callFrame }) => {
+      const caller = callers.get(id);
+      const isNative = callFrame.url === '' && !callFrame.functionName.startsWith('(');
+      return [id, isNative && caller ? `${callFrame.functionName}, called by ${nameOf(caller)}` : nameOf(callFrame)];
+    }),
+  );
+};
 
 /** Not a function's: the thread waits, or the machine does something else. */
 const isRest = (name: string) => name === '(idle)' || name === '(program)' || name === '(root)';
 
 /** Microseconds in each function itself, the dearest first. */
-const selfTimes = ({ nodes, samples, timeDeltas }: Profile): [string, number][] => {
-  const names = new Map(nodes.map(({ id, callFrame }) => [id, nameOf(callFrame)]));
+const selfTimes = (profile: Profile): [string, number][] => {
+  const { samples, timeDeltas } = profile;
+  const names = namesOf(profile);
   const times = new Map<string, number>();
   samples.forEach((node, at) => {
     const name = names.get(node) as string;

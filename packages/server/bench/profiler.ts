@@ -5,6 +5,7 @@ import { Session } from 'node:inspector/promises';
 export interface Profile {
   readonly nodes: readonly {
     readonly id: number;
+    readonly children?: readonly number[];
     readonly callFrame: { readonly functionName: string; readonly url: string };
   }[];
   readonly samples: readonly number[];
