@@ -4,13 +4,13 @@ import { Refusal } from '../../refusal.ts';
 import type { EventBatch, EventOutcome } from '../store.ts';
 import type { Call } from './calls.ts';
 import {
-  type PackedEvents,
-  type PackedOutcome,
-  packEvents,
-  packOutcome,
-  unpackEvents,
-  unpackOutcome,
-} from './packed-events.ts';
+  type FlatEvents,
+  type FlatOutcome,
+  fromFlatEvents,
+  fromFlatOutcome,
+  toFlatEvents,
+  toFlatOutcome,
+} from './flat-events.ts';
 import type { Outcome } from './transaction.ts';
 
 /** What a thread has of the main one. */
@@ -21,7 +21,7 @@ export interface Opening {
   readonly path: string;
 }
 
-/** With its calls packed. */
+/** With its calls flat. */
 export interface Request {
   readonly id: number;
   readonly calls: readonly Call[];
@@ -34,18 +34,18 @@ export type PlainOutcome =
 
 const ofEvents = 'logEvents';
 
-export const pack = (call: Call): Call =>
-  call.name === ofEvents ? { name: ofEvents, request: packEvents(call.request as EventBatch) } : call;
+export const toFlat = (call: Call): Call =>
+  call.name === ofEvents ? { name: ofEvents, request: toFlatEvents(call.request as EventBatch) } : call;
 
-export const unpack = (call: Call): Call =>
-  call.name === ofEvents ? { name: ofEvents, request: unpackEvents(call.request as PackedEvents) } : call;
+export const fromFlat = (call: Call): Call =>
+  call.name === ofEvents ? { name: ofEvents, request: fromFlatEvents(call.request as FlatEvents) } : call;
 
-/** What became of a call, packed as the call was. */
-export const packAnswer = ({ name }: Call, outcome: PlainOutcome): PlainOutcome =>
-  name === ofEvents && 'value' in outcome ? { value: (outcome.value as EventOutcome[]).map(packOutcome) } : outcome;
+/** What became of a call, flat as the call was. */
+export const toFlatAnswer = ({ name }: Call, outcome: PlainOutcome): PlainOutcome =>
+  name === ofEvents && 'value' in outcome ? { value: (outcome.value as EventOutcome[]).map(toFlatOutcome) } : outcome;
 
-export const unpackAnswer = ({ name }: Call, outcome: PlainOutcome): PlainOutcome =>
-  name === ofEvents && 'value' in outcome ? { value: (outcome.value as PackedOutcome[]).map(unpackOutcome) } : outcome;
+export const fromFlatAnswer = ({ name }: Call, outcome: PlainOutcome): PlainOutcome =>
+  name === ofEvents && 'value' in outcome ? { value: (outcome.value as FlatOutcome[]).map(fromFlatOutcome) } : outcome;
 
 /**
  * `ready`: the database is open. `fatal`: it can't be opened, or nothing that was asked since is known to be kept, and

@@ -1,7 +1,7 @@
 /** A thread seen from the main one. */
 import { Worker } from 'node:worker_threads';
 import type { Call } from './calls.ts';
-import { type Opening, type PlainOutcome, pack, type Reply, type Request, unpackAnswer } from './messages.ts';
+import { fromFlatAnswer, type Opening, type PlainOutcome, type Reply, type Request, toFlat } from './messages.ts';
 
 export interface Thread {
   /** One message; what became of each of its calls. */
@@ -79,7 +79,7 @@ export const beginThread = (file: URL): UnopenedThread => {
     }
     const asked = waiting.get(reply.id);
     waiting.delete(reply.id);
-    asked?.resolve(reply.outcomes.map((outcome, index) => unpackAnswer(asked.calls[index] as Call, outcome)));
+    asked?.resolve(reply.outcomes.map((outcome, index) => fromFlatAnswer(asked.calls[index] as Call, outcome)));
   });
 
   worker.unref();
@@ -90,7 +90,7 @@ export const beginThread = (file: URL): UnopenedThread => {
       if (ended || closing) return Promise.resolve(notKept(calls, ended));
       lastID += 1;
       const id = lastID;
-      worker.postMessage({ id, calls: calls.map(pack) } satisfies Request);
+      worker.postMessage({ id, calls: calls.map(toFlat) } satisfies Request);
       return new Promise((resolve) => waiting.set(id, { calls, resolve }));
     },
     async close() {

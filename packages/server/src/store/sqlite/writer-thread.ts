@@ -4,7 +4,7 @@ import type { Call } from './calls.ts';
 import { openConnection } from './connection.ts';
 import { createWriteEngine } from './engine.ts';
 import { syncDirectory } from './file.ts';
-import { type Port, packAnswer, type Reply, type Request, toPlain, unpack } from './messages.ts';
+import { fromFlat, type Port, type Reply, type Request, toFlatAnswer, toPlain } from './messages.ts';
 
 /** Opens the database at `path`, and answers what comes through the port until that is closed. */
 export const start = (port: Port, path: string): void => {
@@ -44,9 +44,9 @@ export const start = (port: Port, path: string): void => {
       port.close();
       return;
     }
-    const calls = message.calls.map(unpack);
+    const calls = message.calls.map(fromFlat);
     const outcomes = orDie(() => engine.write(calls)).map(toPlain);
-    const answers = outcomes.map((outcome, index) => packAnswer(calls[index] as Call, outcome));
+    const answers = outcomes.map((outcome, index) => toFlatAnswer(calls[index] as Call, outcome));
     port.postMessage({ id: message.id, outcomes: answers } satisfies Reply);
     orDie(() => engine.catchUp());
     if (tidying === undefined) tidyAfter(0);

@@ -4,20 +4,20 @@
  */
 import type { EventBatch, EventOutcome, NewEvent } from '../store.ts';
 
-export type PackedEvents = readonly (string | number | boolean | null)[];
+export type FlatEvents = readonly (string | number | boolean | null)[];
 
-export const packEvents = ({ account, token, browser, receivedTime, events }: EventBatch): PackedEvents => {
-  const packed: (string | number | boolean | null)[] = [account, token, browser, receivedTime];
+export const toFlatEvents = ({ account, token, browser, receivedTime, events }: EventBatch): FlatEvents => {
+  const flat: (string | number | boolean | null)[] = [account, token, browser, receivedTime];
   for (const { userUUID, contactUUID, eventID, eventUUID, eventTime, timeReplaced, attributes } of events) {
-    packed.push(userUUID, contactUUID, eventID, eventUUID, eventTime, timeReplaced, attributes.length);
-    for (const [attrID, attrValue] of attributes) packed.push(attrID, attrValue);
+    flat.push(userUUID, contactUUID, eventID, eventUUID, eventTime, timeReplaced, attributes.length);
+    for (const [attrID, attrValue] of attributes) flat.push(attrID, attrValue);
   }
-  return packed;
+  return flat;
 };
 
-export const unpackEvents = (packed: PackedEvents): EventBatch => {
+export const fromFlatEvents = (flat: FlatEvents): EventBatch => {
   let at = 0;
-  const next = <Value>() => packed[at++] as Value;
+  const next = <Value>() => flat[at++] as Value;
   const nextAttributes = (): NewEvent['attributes'] =>
     Array.from({ length: next<number>() }, () => [next<string>(), next<string>()] as const);
   // Members come in the order in which they stand here.
@@ -37,7 +37,7 @@ export const unpackEvents = (packed: PackedEvents): EventBatch => {
     browser: next<boolean>(),
     receivedTime: next<number>(),
   };
-  while (at < packed.length) events.push(nextEvent());
+  while (at < flat.length) events.push(nextEvent());
   return { ...batch, events };
 };
 
@@ -45,10 +45,10 @@ const kept = { kept: true } as const;
 const repeated = { kept: false, duplicate: true } as const;
 
 /** An outcome as one word, but for a refusal. */
-export type PackedOutcome = 'kept' | 'repeated' | EventOutcome;
+export type FlatOutcome = 'kept' | 'repeated' | EventOutcome;
 
-export const packOutcome = (outcome: EventOutcome): PackedOutcome =>
+export const toFlatOutcome = (outcome: EventOutcome): FlatOutcome =>
   outcome.kept ? 'kept' : 'duplicate' in outcome ? 'repeated' : outcome;
 
-export const unpackOutcome = (packed: PackedOutcome): EventOutcome =>
-  packed === 'kept' ? kept : packed === 'repeated' ? repeated : packed;
+export const fromFlatOutcome = (flat: FlatOutcome): EventOutcome =>
+  flat === 'kept' ? kept : flat === 'repeated' ? repeated : flat;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { newEvent } from '../../../test/fixtures/store.ts';
 import type { EventBatch, EventOutcome } from '../store.ts';
-import { packEvents, packOutcome, unpackEvents, unpackOutcome } from './packed-events.ts';
+import { fromFlatEvents, fromFlatOutcome, toFlatEvents, toFlatOutcome } from './flat-events.ts';
 
 test.each<[string, EventBatch['events']]>([
   ['none', []],
@@ -21,7 +21,7 @@ test.each<[string, EventBatch['events']]>([
   ],
 ])('a batch of events comes out as it went in: %s', (_, events) => {
   const batch: EventBatch = { account: 1, token: 2, browser: true, receivedTime: 3, events };
-  expect(unpackEvents(structuredClone(packEvents(batch)))).toStrictEqual(batch);
+  expect(fromFlatEvents(structuredClone(toFlatEvents(batch)))).toStrictEqual(batch);
 });
 
 test('what became of events comes out as it went in', () => {
@@ -30,5 +30,5 @@ test('what became of events comes out as it went in', () => {
     { kept: false, duplicate: true },
     { kept: false, refused: 'unknown_id', field: 'eventID', message: 'no such event' },
   ];
-  expect(structuredClone(outcomes.map(packOutcome)).map(unpackOutcome)).toStrictEqual(outcomes);
+  expect(structuredClone(outcomes.map(toFlatOutcome)).map(fromFlatOutcome)).toStrictEqual(outcomes);
 });
