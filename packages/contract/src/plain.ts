@@ -24,11 +24,18 @@ export const isPlain = (schema: z.ZodType, input: unknown): boolean => tests.get
 
 /** An object of no fields but these; the `required` ones, at least one, are there. */
 export const object = (fields: Readonly<Record<string, Test>>, required: readonly string[]): Test => {
-  const known = new Map(Object.entries(fields));
+  const known = new Map(
+    Object.entries(fields).map(([name, test]) => [name, { test, counts: Number(required.includes(name)) }]),
+  );
   return (input) => {
     if (typeof input !== 'object' || input === null) return false;
-    for (const name in input) if (!known.get(name)?.((input as Record<string, unknown>)[name])) return false;
-    return required.every((name) => name in input);
+    let missing = required.length;
+    for (const name in input) {
+      const field = known.get(name);
+      if (!field?.test((input as Record<string, unknown>)[name])) return false;
+      missing -= field.counts;
+    }
+    return missing === 0;
   };
 };
 

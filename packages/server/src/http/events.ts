@@ -55,10 +55,14 @@ const entryAnswer = (
 const isEvent = (entry: NewEvent | Problem): entry is NewEvent => 'eventUUID' in entry;
 
 /** Why an entry of a batch is refused, when it is. */
-const problemOf = (entry: NewEvent | Problem, outcome: EventOutcome | undefined, at: string): Problem | undefined => {
+const problemOf = (
+  entry: NewEvent | Problem,
+  outcome: EventOutcome | undefined,
+  index: number,
+): Problem | undefined => {
   if (!isEvent(entry)) return entry;
   if (outcome === undefined || !('refused' in outcome)) return undefined;
-  return { code: outcome.refused, message: outcome.message, field: `${at}.${outcome.field}` };
+  return { code: outcome.refused, message: outcome.message, field: `event[${index}].${outcome.field}` };
 };
 
 /** One entry of a batch: an event to keep, or why it isn't one. */
@@ -98,6 +102,7 @@ export const createEvents = (
     input: InputOf<'logEvents'>,
     { access, tokenUUID: token, time }: Caller,
   ): Promise<readonly (Problem | undefined)[]> => {
+    if (problems.every((problem) => problem === undefined)) return problems;
     const isKept = (problem: Problem | undefined) => problem !== undefined && isKeptCode(problem.code);
     const requests = problems.flatMap((problem, index) =>
       problem && isKept(problem)
@@ -129,7 +134,7 @@ export const createEvents = (
       const outcomes = events.length > 0 ? await store.logEvents(batchBy(caller, events)) : [];
       let next = 0;
       const all = entries.map((entry) => (isEvent(entry) ? outcomes[next++] : undefined));
-      const problems = entries.map((entry, index) => problemOf(entry, all[index], `event[${index}]`));
+      const problems = entries.map((entry, index) => problemOf(entry, all[index], index));
       const told = await keepRefused(problems, input, caller);
       return { event: entries.map((entry, index) => entryAnswer(entry, all[index], told[index])) };
     },

@@ -18,8 +18,11 @@ export const toFlatEvents = ({ account, token, browser, receivedTime, events }: 
 export const fromFlatEvents = (flat: FlatEvents): EventBatch => {
   let at = 0;
   const next = <Value>() => flat[at++] as Value;
-  const nextAttributes = (): NewEvent['attributes'] =>
-    Array.from({ length: next<number>() }, () => [next<string>(), next<string>()] as const);
+  const nextAttributes = (): NewEvent['attributes'] => {
+    const attributes: [attrID: string, attrValue: string][] = [];
+    for (let left = next<number>(); left > 0; left -= 1) attributes.push([next(), next()]);
+    return attributes;
+  };
   // Members come in the order in which they stand here.
   const nextEvent = (): NewEvent => ({
     userUUID: next(),
