@@ -1,7 +1,7 @@
 /**
  * Input that is plain: in the very form that is kept, with no field that isn't known, so that whoever checks it answers it as
- * it is. What our own tracker sends is. To see that takes a twentieth of the time that Zod takes to answer the same, which
- * is asked about the rest.
+ * it is. What our own tracker sends is. To see that takes a seventh of the time that Zod takes to answer the same (0.45 µs of
+ * 3.1 µs, for an event of three attributes); Zod is asked about the rest.
  */
 import type { z } from 'zod';
 import { isCatalogueID, isStorable, latestTime } from './fields.ts';
