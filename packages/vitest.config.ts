@@ -24,8 +24,13 @@ export default defineConfig({
       exclude: ['**/*.test.ts'],
       reporter: ['text-summary', 'json-summary'],
       reportsDirectory: 'coverage',
-      // The goal is 95, and 100 in identity, store and authentication.
-      thresholds: { branches: 91.5, lines: 97 },
+      thresholds: {
+        branches: 95,
+        lines: 98,
+        // What may lose an event, or show somebody another one's.
+        'packages/server/src/{identity,store}/**/*.ts': { branches: 100, lines: 100 },
+        'packages/server/src/{http/{authentication,rights},ingest/{token,proof}}.ts': { branches: 100, lines: 100 },
+      },
     },
     projects: [
       {

@@ -74,9 +74,11 @@ export const createAuthentication = ({ store, addressOf, unknownTokens }: Authen
     const hash = hashToken(token);
     const isGuess = !good.has(hash) && !(await store.wasMade(hash));
     const access = isGuess ? await guessOnce(hash, c) : await store.findAccess(hash);
-    if (access !== undefined) return access;
-    good.delete(hash);
-    throw new Refusal('invalid_token', { field: 'tokenUUID' });
+    if (access === undefined) {
+      good.delete(hash);
+      throw new Refusal('invalid_token', { field: 'tokenUUID' });
+    }
+    return access;
   };
 
   return async (token: string, c: Context): Promise<Access> => {
