@@ -30,8 +30,8 @@ const namesOf = ({ nodes }: Profile): ReadonlyMap<number, string> => {
   );
 };
 
-/** Not a function's: the thread waits, or the machine does something else. */
-const isRest = (name: string) => name === '(idle)' || name === '(program)' || name === '(root)';
+/** Not our work: the thread waits, the machine does something else, or the profile itself is taken. */
+const isRest = (name: string) => /^\((idle|program|root)\)$|node:inspector/.test(name);
 
 /** Microseconds in each function itself, the dearest first. */
 const selfTimes = (profile: Profile): [string, number][] => {
