@@ -2,7 +2,7 @@
 import type { CountBucket, CountQuery, EventDefinition } from '../store.ts';
 import { createCatalogueReader } from './catalogues.ts';
 import type { Connection } from './connection.ts';
-import { createDayReader } from './days.ts';
+import { createDayReader, toRanges } from './days.ts';
 import { eventTimeAt, factsAt } from './event-block.ts';
 import { createEventFinder } from './event-finder.ts';
 import type { Steps } from './steps.ts';
@@ -45,9 +45,7 @@ export const createCounter = (db: Connection) => {
   function* eventsBetween(account: number, eventID: number | undefined, from: number, to: number) {
     const what = eventID === undefined ? 'account' : 'kind';
     const source = { what, number: account, eventID: eventID ?? 0, after: 0, through: Infinity } as const;
-    for (const { firstSequence, lastSequence } of daysOf({ account, from, to, after: 0, through: Infinity })) {
-      yield* finder.find([source], { after: firstSequence - 1, through: lastSequence, order: 'asc' });
-    }
+    yield* finder.find([source], toRanges(daysOf({ account, from, to, after: 0, through: Infinity })), 'asc');
   }
 
   /** The kinds that ever happened, by hopping through the key, not by reading it. */
@@ -77,7 +75,7 @@ export const createCounter = (db: Connection) => {
     let lastTime = -Infinity;
     for (const found of eventsBetween(account, eventID, from, to)) {
       if (seen >= total.count) break;
-      if (!found) {
+      if (typeof found === 'number') {
         yield;
         continue;
       }
@@ -111,7 +109,7 @@ export const createCounter = (db: Connection) => {
 
       const seen = events.map(() => new Set<number>());
       for (const found of eventsBetween(account, eventID, from, to)) {
-        if (!found) {
+        if (typeof found === 'number') {
           yield;
           continue;
         }

@@ -1,5 +1,6 @@
 /** The days on which an account has events: where each lies in the order, and between which eventTimes. */
 import type { Connection } from './connection.ts';
+import type { Range } from './event-finder.ts';
 
 export interface DaySpan {
   readonly day: number;
@@ -15,6 +16,17 @@ export interface DayRange {
   readonly after: number;
   readonly through: number;
 }
+
+/** Where these days lie in the order. Those that follow each other are one. */
+export const toRanges = (days: readonly DaySpan[]): Range[] => {
+  const ranges: { after: number; through: number }[] = [];
+  days.forEach(({ day, firstSequence, lastSequence }, nth) => {
+    const last = ranges.at(-1);
+    if (last && days[nth - 1]?.day === day - 1) last.through = lastSequence;
+    else ranges.push({ after: firstSequence - 1, through: lastSequence });
+  });
+  return ranges;
+};
 
 export const createDayReader = (db: Connection) => {
   const select = db.prepare<unknown[], DaySpan>(`

@@ -8,7 +8,7 @@ import type { ContactWriter } from './contacts.ts';
 import type { Erased } from './erasure-record.ts';
 import { eventAt, sequenceAt } from './event-block.ts';
 import type { BlockWriter, StoredBlock } from './event-blocks.ts';
-import { createEventFinder, type Found, type Source } from './event-finder.ts';
+import { createEventFinder, type Source } from './event-finder.ts';
 import { createMergeReader } from './merges.ts';
 import { createOldEvents, type PlacedEvent } from './old-events.ts';
 import type { Position } from './position.ts';
@@ -165,9 +165,10 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     const places: PlacedEvent[] = [];
     const of = `${source.what} ${source.number} ${source.after}`;
     if (progress.of !== of) progress = { of, after: source.after };
-    const range = { after: progress.after, through: source.through, order: 'asc' as const };
-    for (const found of finder.find([{ ...source, eventID: 0 }], range)) {
-      for (const index of found?.indexes ?? []) places.push({ stored: found as Found, index });
+    const range = { after: progress.after, through: source.through };
+    for (const found of finder.find([{ ...source, eventID: 0 }], [range], 'asc')) {
+      if (typeof found === 'number') continue;
+      for (const index of found.indexes) places.push({ stored: found, index });
       if (places.length >= most) break;
     }
     const some = places.slice(0, most);

@@ -27,11 +27,16 @@ export const createBlockReader = (db: Connection) => {
   );
   const stored = (row: Row | undefined): StoredBlock | undefined =>
     row && { through: row.through, block: JSON.parse(row.events) as EventBlock };
+  const last = db
+    .prepare<[number], number>('SELECT coalesce(max(through), 0) FROM event_block WHERE through < ?')
+    .pluck();
   return {
     /** The block that a sequence lies in, or the first after it. */
     containing: (sequence: number): StoredBlock | undefined => stored(next.get(sequence - 1)),
     /** The first block that has anything after a sequence. */
     after: (sequence: number): StoredBlock | undefined => stored(next.get(sequence)),
+    /** What the last block that ends before a sequence is known by; 0 when there is none. */
+    lastBefore: (sequence: number): number => last.get(sequence) as number,
   };
 };
 

@@ -1,7 +1,7 @@
 /** Finding events in their blocks, in the order in which they were kept, without reading those of others. */
 import type { Connection } from './connection.ts';
 import { type EventBlock, type EventFacts, factsAt, sequenceAt, sizeOf } from './event-block.ts';
-import { createBlockReader } from './event-blocks.ts';
+import { createBlockReader, type StoredBlock } from './event-blocks.ts';
 import { createEventTail, type PostingKey } from './event-tail.ts';
 import { posted } from './indexing.ts';
 import type { Pending } from './transaction.ts';
@@ -18,11 +18,13 @@ export interface Source extends PostingKey {
   readonly through: number;
 }
 
+/** A part of the order: after < sequence <= through. */
 export interface Range {
   readonly after: number;
   readonly through: number;
-  readonly order: 'asc' | 'desc';
 }
+
+export type Order = 'asc' | 'desc';
 
 export interface Found {
   readonly through: number;
@@ -40,17 +42,12 @@ const eventsPerStep = 2_000;
 const costOfAsking = 4;
 
 /** A part of the order, and where to look in it: sequences of events, or what blocks are known by. Ascending. */
-interface Span {
-  readonly after: number;
-  readonly through: number;
+interface Span extends Range {
   readonly places: readonly number[];
-  readonly cost: number;
 }
 
-interface Segment {
+interface Segment extends Range {
   readonly segment: number;
-  readonly after: number;
-  readonly through: number;
 }
 
 /** What several lists hold, ascending, each once. Each of them is ascending. */
@@ -86,10 +83,10 @@ const createIsSought = (sources: readonly Source[]) => {
 
 export interface EventFinder extends Pending {
   /**
-   * Block by block. Undefined where others may go first: the transaction may end there, and whatever is committed
-   * meanwhile does no harm.
+   * Block by block, range by range, which come in that order. A number where others may go first: the transaction may end
+   * there, and whatever is committed meanwhile does no harm. What is sought up to it (or from it on) has been found.
    */
-  find(sources: readonly Source[], range: Range): Generator<Found | undefined, void>;
+  find(sources: readonly Source[], ranges: readonly Range[], order: Order): Generator<Found | number, void>;
 }
 
 export const createEventFinder = (db: Connection): EventFinder => {
@@ -112,86 +109,104 @@ export const createEventFinder = (db: Connection): EventFinder => {
     return found === undefined ? [] : (JSON.parse(found) as number[]).map((distance) => after + distance);
   };
 
-  const segmentSpan = (sources: readonly Source[], segment: Segment, after: number, through: number): Span => {
+  const segmentSpan = (sources: readonly Source[], segment: Segment, { after, through }: Range): Span => {
     const all = united(sources.map((source) => blocksOf(segment, source)));
     // The last of them begins within the range, and may end after it.
     const beyond = all.findIndex((place) => place >= through);
-    const places = all.filter((place, index) => place > after && (beyond < 0 || index <= beyond));
-    return { ...segment, places, cost: costOfAsking * sources.length };
+    return { ...segment, places: all.filter((place, index) => place > after && (beyond < 0 || index <= beyond)) };
   };
 
   return {
-    *find(sources, { after, through, order }) {
+    *find(sources, ranges, order) {
       const ascending = order === 'asc';
       const isSought = createIsSought(sources);
-      /** What has not been looked at yet: after < sequence <= through. */
-      const rest = { after, through };
-      let cost = 0;
+      const costOfSpan = costOfAsking * sources.length;
+      /** Since the last rest. */
+      let asked = 0;
+      let looked = 0;
 
-      function* spans(): Generator<Span> {
-        const indexed = tail.refresh();
-        const inTail = function* () {
-          if (rest.through <= indexed) return;
-          const lists = sources.map((source) =>
-            tail.find(source, Math.max(rest.after, source.after), Math.min(rest.through, source.through)),
-          );
-          const places = united(lists);
-          yield { after: indexed, through: Infinity, places, cost: costOfAsking * sources.length };
-        };
-        if (!ascending) yield* inTail();
-        for (const segment of segments[order].all(rest.after, Math.min(rest.through, indexed))) {
-          yield segmentSpan(sources, segment, rest.after, rest.through);
-        }
-        if (ascending) yield* inTail();
-      }
+      function* findIn(range: Range): Generator<Found | number, void> {
+        /** What has not been looked at yet: after < sequence <= through. */
+        const rest = { ...range };
 
-      const pass = (after: number, through: number) => {
-        if (ascending) rest.after = Math.max(rest.after, through);
-        else rest.through = Math.min(rest.through, after);
-      };
-
-      /** The block of a place, as far as it was not looked at. */
-      const look = (place: number): Found | undefined => {
-        const stored = blocks.containing(place);
-        if (!stored) return undefined;
-        const { through, block } = stored;
-        const indexes: number[] = [];
-        for (let index = 0; index < sizeOf(block); index += 1) {
-          const event = factsAt(block, index);
-          if (event.sequence > rest.after && event.sequence <= rest.through && isSought(event)) indexes.push(index);
-        }
-        cost += sizeOf(block);
-        const first = sequenceAt(block, 0);
-        pass(first - 1, through);
-        if (!ascending) indexes.reverse();
-        return { through, block, indexes, reached: ascending ? through : first };
-      };
-
-      /** Goes on from where it was; answers whether all has been looked at. */
-      function* step(): Generator<Found, boolean> {
-        /** The first sequence of the block that was looked at last. */
-        let looked = Infinity;
-        for (const span of spans()) {
-          cost += span.cost;
-          for (let nth = 0; nth < span.places.length; nth += 1) {
-            const place = span.places.at(ascending ? nth : -1 - nth) as number;
-            if (ascending ? place <= rest.after : place >= looked) continue;
-            const found = look(place);
-            if (!found) continue;
-            looked = Math.min(looked, found.reached);
-            if (found.indexes.length > 0) yield found;
-            if (cost >= eventsPerStep) return false;
+        function* spans(): Generator<Span> {
+          const { indexed } = tail;
+          const inTail = function* () {
+            if (rest.through <= indexed) return;
+            const lists = sources.map((source) =>
+              tail.find(source, Math.max(rest.after, source.after), Math.min(rest.through, source.through)),
+            );
+            yield { after: indexed, through: Infinity, places: united(lists) };
+          };
+          if (!ascending) yield* inTail();
+          for (const segment of segments[order].all(rest.after, Math.min(rest.through, indexed))) {
+            yield segmentSpan(sources, segment, rest);
           }
-          pass(span.after, span.through);
-          if (cost >= eventsPerStep) return false;
+          if (ascending) yield* inTail();
         }
-        return true;
+
+        const pass = (after: number, through: number) => {
+          if (ascending) rest.after = Math.max(rest.after, through);
+          else rest.through = Math.min(rest.through, after);
+        };
+
+        /** What is sought of a block, as far as it was not looked at. */
+        const look = ({ through, block }: StoredBlock): Found => {
+          const indexes: number[] = [];
+          for (let index = 0; index < sizeOf(block); index += 1) {
+            const event = factsAt(block, index);
+            if (event.sequence > rest.after && event.sequence <= rest.through && isSought(event)) indexes.push(index);
+          }
+          pass(sequenceAt(block, 0) - 1, through);
+          if (!ascending) indexes.reverse();
+          // Of what the block has beyond the range, nothing was looked at.
+          const reached = ascending ? Math.min(rest.after, range.through) : Math.max(rest.through, range.after) + 1;
+          return { through, block, indexes, reached };
+        };
+
+        /** Goes on from where it was; answers whether all has been looked at. */
+        function* step(): Generator<Found, boolean> {
+          /** Going down: places from here on have been looked at. */
+          let seen = Infinity;
+          for (const span of spans()) {
+            asked += costOfSpan;
+            for (let nth = 0; nth < span.places.length; nth += 1) {
+              const place = span.places.at(ascending ? nth : -1 - nth) as number;
+              if (ascending ? place <= rest.after : place >= seen) continue;
+              const stored = blocks.containing(place);
+              const first = stored ? sequenceAt(stored.block, 0) : Infinity;
+              looked += stored ? sizeOf(stored.block) : 0;
+              if (ascending ? !stored : first > place) {
+                // What was there is gone, and so may be much that was next to it.
+                if (ascending) break;
+                const last = blocks.lastBefore(place);
+                seen = last + 1;
+                pass(last, place);
+                continue;
+              }
+              const found = look(stored as StoredBlock);
+              seen = first;
+              if (found.indexes.length > 0) yield found;
+              if (looked >= eventsPerStep) return false;
+            }
+            pass(span.after, span.through);
+            if (asked + looked >= eventsPerStep) return false;
+          }
+          return true;
+        }
+
+        const reached = () => (ascending ? rest.after : rest.through + 1);
+        asked += costOfAsking;
+        while (rest.after < rest.through) {
+          while (!tail.refresh()) yield reached();
+          if (yield* step()) return;
+          asked = 0;
+          looked = 0;
+          yield reached();
+        }
       }
 
-      while (sources.length > 0 && !(yield* step())) {
-        cost = 0;
-        yield undefined;
-      }
+      if (sources.length > 0) for (const range of ranges) yield* findIn(range);
     },
     forget: tail.forget,
   };

@@ -1,9 +1,9 @@
 /** Reading events, a page at a time, in the order in which they were kept. */
 import type { EventPage, EventQuery, StoredEvent } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { createDayReader, type DaySpan } from './days.ts';
+import { createDayReader, toRanges } from './days.ts';
 import { attributesAt, type EventBlock, eventAt, eventTimeAt, factsAt, sizeOf } from './event-block.ts';
-import { createEventFinder, type Range } from './event-finder.ts';
+import { createEventFinder, type Order, type Range } from './event-finder.ts';
 import { createEventSources } from './event-sources.ts';
 import { createEventTeller } from './event-teller.ts';
 import type { Steps } from './steps.ts';
@@ -28,15 +28,13 @@ const createMatcher = ({ eventID, from = 0, to = Infinity, attrID, attrValue }: 
   };
 };
 
-/** Where in the order the days lie that may hold what is sought. Those that follow each other are one. */
-const toRanges = (days: readonly DaySpan[], { after, through, order }: Range, isWhole: boolean): Range[] => {
-  const spans = isWhole ? [{ firstSequence: after + 1, lastSequence: through }] : days;
-  const ranges = spans.map(({ firstSequence, lastSequence }) => ({
-    after: Math.max(after, firstSequence - 1),
-    through: Math.min(through, lastSequence),
-    order,
+/** The part of each range that lies within `bounds`, in the order in which they are looked at. */
+const within = (ranges: readonly Range[], bounds: Range, order: Order): Range[] => {
+  const parts = ranges.map(({ after, through }) => ({
+    after: Math.max(after, bounds.after),
+    through: Math.min(through, bounds.through),
   }));
-  return order === 'asc' ? ranges : ranges.reverse();
+  return order === 'asc' ? parts : parts.reverse();
 };
 
 const lengthOf = (attributes: StoredEvent['attributes']): number =>
@@ -63,28 +61,27 @@ export const createEventPager = (db: Connection, { mostRows, mostBytes } = defau
     let looked = 0;
     let bytes = 0;
 
-    for (const range of toRanges(days, { after, through, order }, from === undefined && to === undefined)) {
-      for (const found of finder.find(sources, range)) {
-        if (!found) {
-          yield;
-          continue;
+    const ranges = from === undefined && to === undefined ? [{ after, through }] : toRanges(days);
+    for (const found of finder.find(sources, within(ranges, { after, through }, order), order)) {
+      if (typeof found === 'number') {
+        yield;
+        continue;
+      }
+      const { block, indexes, reached } = found;
+      for (const index of indexes) {
+        if (!matches(block, index)) continue;
+        const event = eventAt(block, index);
+        if (teller.isErased(event)) continue;
+        if (events.length === limit || bytes >= mostBytes) {
+          const { sequence } = events.at(-1) as StoredEvent;
+          return { events, next: sequence, through: sequence };
         }
-        const { block, indexes, reached } = found;
-        for (const index of indexes) {
-          if (!matches(block, index)) continue;
-          const event = eventAt(block, index);
-          if (teller.isErased(event)) continue;
-          if (events.length === limit || bytes >= mostBytes) {
-            const { sequence } = events.at(-1) as StoredEvent;
-            return { events, next: sequence, through: sequence };
-          }
-          events.push(teller.tell(event));
-          bytes += lengthOf(event.attributes);
-        }
-        looked += sizeOf(block);
-        if (looked >= mostRows && (ascending ? reached < end : reached > 1)) {
-          return { events, next: reached, through: reached };
-        }
+        events.push(teller.tell(event));
+        bytes += lengthOf(event.attributes);
+      }
+      looked += sizeOf(block);
+      if (looked >= mostRows && (ascending ? reached < end : reached > 1)) {
+        return { events, next: reached, through: reached };
       }
     }
     return { events, next: null, through: end };

@@ -14,12 +14,18 @@ export interface PostingKey {
 export interface EventTail extends Pending {
   /** The sequences of what a posting would tell, ascending, with after < sequence <= through. */
   find(key: PostingKey, after: number, through: number): readonly number[];
-  /** Takes in what was committed since; answers up to which sequence the postings tell. */
-  refresh(): number;
+  /** Takes in some of what was committed since; answers whether that was all. */
+  refresh(): boolean;
+  /** Up to which sequence the postings tell. */
+  readonly indexed: number;
 }
 
 /** Sequences, ascending, of each number. */
 type Lists = Map<number, number[]>;
+
+/** How much is taken in between two rests, in events; the costs of a block are those of a few of its events. */
+const mostTaken = 8_192;
+const costOfBlock = 8;
 
 const push = (lists: Lists, number: number, sequence: number) => {
   const list = lists.get(number);
@@ -81,14 +87,25 @@ export const createEventTail = (db: Connection): EventTail => {
     refresh() {
       const now = readIndexed.get() as number;
       if (now > indexed) {
-        for (const some of [...Object.values(lists), ...kinds.values()]) forget(some, now);
+        for (const some of Object.values(lists)) forget(some, now);
+        for (const [account, ofAccount] of kinds) {
+          forget(ofAccount, now);
+          if (ofAccount.size === 0) kinds.delete(account);
+        }
         indexed = now;
         loaded = Math.max(loaded, indexed);
       }
+      let taken = 0;
       for (const { through, events } of blocksAfter.iterate(loaded)) {
-        take(JSON.parse(events) as EventBlock);
+        const block = JSON.parse(events) as EventBlock;
+        take(block);
         loaded = through;
+        taken += costOfBlock + sizeOf(block);
+        if (taken >= mostTaken) return false;
       }
+      return true;
+    },
+    get indexed() {
       return indexed;
     },
     find(key, after, through) {
