@@ -45,7 +45,9 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
   const acknowledged = new Set<string>();
   const unacknowledged = new Set<Sent[]>();
   const endings = new Map<string, number>();
-  const attributes = ballast > 0 ? { eventAttrArray: [{ attrID: 'ballast', attrValue: 'x'.repeat(ballast) }] } : {};
+  /** Not twice the same: what events have in common is kept once. */
+  const ballastOf = ({ eventUUID }: Sent) =>
+    ballast > 0 ? { eventAttrArray: [{ attrID: 'ballast', attrValue: eventUUID.padEnd(ballast, 'x') }] } : {};
   let made = 0;
   let withoutRetryAfter = 0;
 
@@ -78,7 +80,7 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
     const single = events.length === 1;
     const body = single
       ? { tokenUUID: token, eventID: 1, ...first }
-      : { tokenUUID: token, event: events.map((event) => ({ eventID: 2, ...event, ...attributes })) };
+      : { tokenUUID: token, event: events.map((event) => ({ eventID: 2, ...event, ...ballastOf(event) })) };
     const ending = await ask(url, body, single);
     const name = 'status' in ending ? String(ending.status) : ending.broken;
     endings.set(name, (endings.get(name) ?? 0) + 1);
