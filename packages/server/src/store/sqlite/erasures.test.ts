@@ -88,3 +88,25 @@ describe('events that are erased and not yet deleted', () => {
     expect(detail.usage.events).toBe(0);
   });
 });
+
+test('events that lie one to a block, or together in blocks, go in short steps', () => {
+  const other = (nth: number) => newEvent({ userUUID: 'phone-0123456789a', eventUUID: `other-${nth}` });
+  const contactUUID = create('first');
+  for (let nth = 0; nth < 150; nth += 1) {
+    const own = newEvent({ userUUID, eventUUID: `event-${nth}` });
+    const events = [own, ...Array.from({ length: 40 }, (_, index) => other(100 * nth + index))];
+    write('logEvents', { ...asker, receivedTime: 0, events });
+  }
+  const together = Array.from({ length: 900 }, (_, nth) => newEvent({ userUUID, eventUUID: `together-${nth}` }));
+  write('logEvents', { ...asker, receivedTime: 0, events: together });
+  let deleted = 0;
+  let complete = false;
+  for (let steps = 0; !complete; steps += 1) {
+    const receipt = erase(contactUUID);
+    expect(receipt.deletedEvents - deleted).toBeLessThanOrEqual(400);
+    ({ deletedEvents: deleted, complete } = receipt);
+    expect(steps).toBeLessThan(60);
+    engine.tidy();
+  }
+  expect(deleted).toBe(1_050);
+});

@@ -27,6 +27,11 @@ const groupBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => numb
   return groups;
 };
 
+/** What a step of deleting may cost, in events; beside them, blocks that are written anew, and those that are looked at in vain. */
+const costPerStep = 300;
+const costOfBlock = 2;
+const costOfRest = 100;
+
 export interface ErasureParts {
   readonly position: Position;
   readonly contacts: ContactWriter;
@@ -160,21 +165,25 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   /** Of the stretch or the contact that is being deleted: up to where that is done. */
   let progress = { of: '', after: 0 };
 
-  /** Up to `most` of what is sought, after what was deleted of it already. */
-  const placesOf = (source: Omit<Source, 'eventID'>, most: number): PlacedEvent[] => {
+  /** Some of what is sought, after what was deleted of it already, and whether that is all that is left of it. */
+  const placesOf = (source: Omit<Source, 'eventID'>): { places: PlacedEvent[]; areLast: boolean } => {
     const places: PlacedEvent[] = [];
     const of = `${source.what} ${source.number} ${source.after}`;
     if (progress.of !== of) progress = { of, after: source.after };
     const range = { after: progress.after, through: source.through };
+    let cost = 0;
     for (const found of finder.find([{ ...source, eventID: 0 }], [range], 'asc')) {
-      if (typeof found === 'number') continue;
-      for (const index of found.indexes) places.push({ stored: found, index });
-      if (places.length >= most) break;
+      if (typeof found === 'number') {
+        progress.after = found;
+        cost += costOfRest;
+      } else {
+        for (const index of found.indexes) places.push({ stored: found, index });
+        progress.after = found.reached;
+        cost += costOfBlock + found.indexes.length;
+      }
+      if (cost >= costPerStep) return { places, areLast: false };
     }
-    const some = places.slice(0, most);
-    const last = some.at(-1);
-    if (last) progress.after = sequenceAt(last.stored.block, last.index);
-    return some;
+    return { places, areLast: true };
   };
 
   const deleteEvents = (places: readonly PlacedEvent[]) => {
@@ -233,23 +242,23 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     /** Whether one is not complete. */
     isErasing: (): boolean => open.get() !== undefined,
 
-    /** Deletes up to `most` events of what was erased; answers whether there is more to do. */
-    continueErasures(most: number): boolean {
+    /** Deletes some events of what was erased; answers whether there is more to do. */
+    continueErasures(): boolean {
       const stretch = nextStretch.get();
       const contact = stretch ? undefined : nextContact.get();
       const found = stretch ?? contact;
-      if (found === undefined) return false;
-      totals.flush();
-      blocks.flush();
-      const places = placesOf(
+      if (found === undefined) {
+        finder.forget();
+        return false;
+      }
+      const { places, areLast } = placesOf(
         stretch
           ? { what: 'user', number: stretch.user, withoutContact: true, after: stretch.after, through: stretch.through }
           : { what: 'contact', number: (contact as { contact: number }).contact, after: 0, through: Infinity },
-        most,
       );
       deleteEvents(places);
       addDeleted.run(places.length, found.erasure);
-      if (places.length < most) {
+      if (areLast) {
         if (stretch) dropStretch.run(stretch.erasure, stretch.user, stretch.after);
         else dropContact.run(found.erasure, (contact as { contact: number }).contact);
       }

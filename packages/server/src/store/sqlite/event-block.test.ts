@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { attributesAt, eventsOf, type KeptEvent, toBlock } from './event-block.ts';
+import { attributesAt, eventsOf, type KeptEvent, only, toBlock } from './event-block.ts';
 
 const number = fc.integer({ min: 1, max: 5 });
 const text = fc.oneof(fc.constantFrom('/', '9.90', '', '__proto__'), fc.string());
@@ -38,6 +38,21 @@ test('a block tells its events as they were', () => {
   fc.assert(
     fc.property(someEvents, (events) => {
       expect(eventsOf(JSON.parse(JSON.stringify(toBlock(events))))).toEqual(events);
+    }),
+  );
+});
+
+test('a block of some of its events tells those, and nothing that only the others said', () => {
+  fc.assert(
+    fc.property(someEvents, fc.infiniteStream(fc.boolean()), (events, choice) => {
+      const indexes = events.map((_, index) => index).filter((index) => index === 0 || choice.next().value);
+      const block = only(toBlock(events), indexes);
+      const kept = indexes.map((index) => events[index] as KeptEvent);
+      expect(eventsOf(JSON.parse(JSON.stringify(block)))).toEqual(kept);
+      const said = new Set(kept.flatMap(({ attributes }) => attributes.flat()));
+      for (const text of [...block.names.flat(), ...block.values, ...block.words]) {
+        if (typeof text === 'string' && text !== '') expect(said).toContain(text);
+      }
     }),
   );
 });

@@ -1,6 +1,6 @@
 /** The blocks that events are kept in: one for each commit at first, and then packed together. */
 import type { Connection } from './connection.ts';
-import { type EventBlock, eventAt, eventsOf, type KeptEvent, sizeOf, toBlock } from './event-block.ts';
+import { type EventBlock, eventsOf, type KeptEvent, only, sizeOf, toBlock } from './event-block.ts';
 import type { Pending } from './transaction.ts';
 
 /** Events in a block. More together take less room, and longer to read for one of them. */
@@ -106,10 +106,10 @@ export const createBlockWriter = (db: Connection): BlockWriter => {
       return written;
     },
     remove({ through, block }, indexes) {
-      const rest: KeptEvent[] = [];
-      for (let index = 0; index < sizeOf(block); index += 1) if (!indexes.has(index)) rest.push(eventAt(block, index));
+      const rest: number[] = [];
+      for (let index = 0; index < sizeOf(block); index += 1) if (!indexes.has(index)) rest.push(index);
       if (rest.length === 0) drop.run(through);
-      else update.run(rest.length, JSON.stringify(toBlock(rest)), through);
+      else update.run(rest.length, JSON.stringify(only(block, rest)), through);
     },
     replace(blocks) {
       for (const { through } of blocks) drop.run(through);

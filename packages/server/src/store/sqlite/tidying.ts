@@ -4,8 +4,8 @@ import type { Transactions } from './transaction.ts';
 import type { UnusedSpace } from './unused-space.ts';
 import type { WriteAheadLog } from './write-ahead-log.ts';
 
-/** Rows that a step deletes. */
-const rowsPerStep = 1_000;
+/** Repeats that a step forgets. */
+const repeatsPerStep = 1_000;
 
 /** Until a step is tried again for which there was no room, or which another process held up. */
 const pauseMilliseconds = 1_000;
@@ -25,7 +25,7 @@ export interface TidyingParts {
   readonly unusedSpace: UnusedSpace;
   /** Whether a server before this one has left an erasure incomplete. */
   readonly erasing: boolean;
-  readonly continueErasures: (most: number) => boolean;
+  readonly continueErasures: () => boolean;
   /** What was erased is in no file any more. */
   readonly completeErasures: () => void;
   readonly arranging: Arranging;
@@ -48,7 +48,7 @@ export interface Tidying {
 
 export const createTidying = (parts: TidyingParts): Tidying => {
   const { transactions, log, unusedSpace, arranging, continueErasures, completeErasures, forgetRepeats, day } = parts;
-  const deleteSome = () => continueErasures(rowsPerStep) || forgetRepeats(rowsPerStep);
+  const deleteSome = () => continueErasures() || forgetRepeats(repeatsPerStep);
   let erasing = false;
   let deleting = false;
   /** Of the day that was tidied last, nothing more is old. */
