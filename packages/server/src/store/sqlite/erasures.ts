@@ -6,7 +6,7 @@ import type { Connection } from './connection.ts';
 import { type ContactRow, claimName, handleName, requestName } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
 import type { Erased } from './erasure-record.ts';
-import { eventAt, sequenceAt } from './event-block.ts';
+import { eventAt } from './event-block.ts';
 import type { BlockWriter, StoredBlock } from './event-blocks.ts';
 import { createEventFinder, type Source } from './event-finder.ts';
 import { createMergeReader } from './merges.ts';
