@@ -15,7 +15,7 @@ interface Quarter {
   readonly lastTime: number;
 }
 
-export const createCounter = (db: Connection) => {
+export const createCounter = (db: Connection, finder = createEventFinder(db)) => {
   const catalogues = createCatalogueReader(db);
   const daysOf = createDayReader(db);
   const nextKind = db
@@ -39,7 +39,6 @@ export const createCounter = (db: Connection) => {
       WHERE account = ? AND eventID = ? ORDER BY quarter ${direction} LIMIT 1`);
   const firstQuarter = outermost('ASC');
   const lastQuarter = outermost('DESC');
-  const finder = createEventFinder(db);
 
   /** The events of a kind, or of all kinds, in the days that may hold any with from <= eventTime < to. */
   function* eventsBetween(account: number, eventID: number | undefined, from: number, to: number) {

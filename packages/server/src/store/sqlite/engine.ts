@@ -13,6 +13,7 @@ import { createContactCreator, usesOf } from './create-contact.ts';
 import { createErasureRecord, type Erased } from './erasure-record.ts';
 import { createErasures } from './erasures.ts';
 import { createBlockWriter } from './event-blocks.ts';
+import { createEventFinder } from './event-finder.ts';
 import { createEventPager } from './event-pages.ts';
 import { createEventWriter } from './events.ts';
 import { createIndexing } from './indexing.ts';
@@ -99,7 +100,7 @@ export const createWriteEngine = (db: Connection, { eventsPerPacking, eventsPerS
   const indexing = createIndexing(db, () => blocks.written, eventsPerSegment);
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   let seenData = dataVersion.get();
-  const pending = [position, users, catalogues, totals, erasures, blocks, packing, indexing];
+  const pending = [position, users, catalogues, repeats, totals, erasures, blocks, packing, indexing];
   const transactions = createTransactions(db, pending, () => {
     // Another process has committed: what is remembered may have changed.
     const data = dataVersion.get();
@@ -180,7 +181,9 @@ export type WriteEngine = ReturnType<typeof createWriteEngine>;
 export const createReadEngine = (db: Connection) => {
   const { listAccounts, findAccount, findProofKeys, getAccount } = createAccountReader(db);
   const { getContact, searchContact } = createContactReader(db);
-  const { countEvents, getEventDefinitions } = createCounter(db);
+  // One for both: it knows the newest events by heart.
+  const finder = createEventFinder(db);
+  const { countEvents, getEventDefinitions } = createCounter(db, finder);
   const operations = {
     listAccounts,
     findAccount,
@@ -188,7 +191,7 @@ export const createReadEngine = (db: Connection) => {
     getAccount,
     getContact,
     searchContact,
-    getEvents: createEventPager(db),
+    getEvents: createEventPager(db, { finder }),
     countEvents,
     getEventDefinitions,
     ...createRefusedReader(db),

@@ -45,7 +45,7 @@ const retain = (most: number, time: number) => engine.write([{ name: 'deleteEven
 
 /** The numbers of the events on all pages. */
 const createReader = (bounds?: PageBounds) => {
-  const getEvents = createEventPager(db, bounds);
+  const getEvents = createEventPager(db, { bounds });
   return (query: Partial<EventQuery>): number[] => {
     const numbers: number[] = [];
     let beyond: number | undefined;

@@ -29,7 +29,7 @@ beforeAll(() => {
 });
 
 const pagesOf = (query: Partial<EventQuery>, bounds: PageBounds): EventPage[] => {
-  const getEvents = createEventPager(db, bounds);
+  const getEvents = createEventPager(db, { bounds });
   const pages: EventPage[] = [];
   let beyond: number | undefined;
   for (;;) {

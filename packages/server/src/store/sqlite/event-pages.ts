@@ -3,7 +3,7 @@ import type { EventPage, EventQuery, StoredEvent } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { createDayReader, toRanges } from './days.ts';
 import { attributesAt, type EventBlock, eventAt, eventTimeAt, factsAt, sizeOf } from './event-block.ts';
-import { createEventFinder, type Order, type Range } from './event-finder.ts';
+import { createEventFinder, type EventFinder, type Order, type Range } from './event-finder.ts';
 import { createEventSources } from './event-sources.ts';
 import { createEventTeller } from './event-teller.ts';
 import type { Steps } from './steps.ts';
@@ -40,10 +40,15 @@ const within = (ranges: readonly Range[], bounds: Range, order: Order): Range[] 
 const lengthOf = (attributes: StoredEvent['attributes']): number =>
   attributes.reduce((length, [attrID, value]) => length + attrID.length + value.length, 0);
 
-export const createEventPager = (db: Connection, { mostRows, mostBytes } = defaultBounds) => {
+export const createEventPager = (
+  db: Connection,
+  {
+    bounds: { mostRows, mostBytes } = defaultBounds,
+    finder = createEventFinder(db),
+  }: { bounds?: PageBounds | undefined; finder?: EventFinder } = {},
+) => {
   const daysOf = createDayReader(db);
   const sourcesOf = createEventSources(db);
-  const finder = createEventFinder(db);
   const createTeller = createEventTeller(db);
   const lastSequence = db.prepare<[], number>('SELECT sequence FROM position').pluck();
 

@@ -57,7 +57,7 @@ export const createRepeats = (db: Connection) => {
     'SELECT day, requestUUID, token, user FROM request_repeat WHERE contact = ?',
   );
   const eraseRequests = db.prepare('DELETE FROM request_repeat WHERE contact = ?');
-  const forget = [
+  const forgetBefore = [
     ['event_repeat', 'day, eventUUID, holder'],
     ['erased_repeat', 'day, hash'],
     ['request_repeat', 'day, requestUUID, token, user'],
@@ -92,6 +92,9 @@ export const createRepeats = (db: Connection) => {
     anyErased.get() !== undefined && selectErased.get(...recent, hash()) !== undefined;
 
   return {
+    forget() {
+      recent = [noDay];
+    },
     /** Only on days on which the holder had events is there anything to look for. */
     isRepeat: (day: number, eventUUID: string, holder: Holder, { firstDay, lastDay }: ActiveDays): boolean => {
       if (firstDay === null || lastDay === null) return false;
@@ -129,7 +132,7 @@ export const createRepeats = (db: Connection) => {
     },
     /** Lets go of up to `most` of what is older than the days that are asked; answers whether there may be more. */
     forgetOld: (day: number, most: number): boolean =>
-      forget.some((statement) => statement.run(recentDays(day).at(-1) as number, most).changes > 0),
+      forgetBefore.some((statement) => statement.run(recentDays(day).at(-1) as number, most).changes > 0),
   };
 };
 export type Repeats = ReturnType<typeof createRepeats>;
