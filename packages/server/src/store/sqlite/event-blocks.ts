@@ -7,7 +7,7 @@ import type { Pending } from './transaction.ts';
 export const eventsPerBlock = 64;
 
 /** About so many characters of attributes at most; one event may always be more. */
-const charactersPerBlock = 64 * 1024;
+export const charactersPerBlock = 64 * 1024;
 
 export interface StoredBlock {
   /** What the block is known by: the sequence of the last event that was written into it. */
@@ -17,13 +17,19 @@ export interface StoredBlock {
 
 interface Row {
   readonly through: number;
-  readonly count: number;
   readonly events: string;
+}
+
+/** How much a block holds: so many events, and so many bytes of text. */
+export interface BlockSize {
+  readonly through: number;
+  readonly count: number;
+  readonly bytes: number;
 }
 
 export const createBlockReader = (db: Connection) => {
   const next = db.prepare<[number], Row>(
-    'SELECT through, count, events FROM event_block WHERE through > ? ORDER BY through LIMIT 1',
+    'SELECT through, events FROM event_block WHERE through > ? ORDER BY through LIMIT 1',
   );
   const stored = (row: Row | undefined): StoredBlock | undefined =>
     row && { through: row.through, block: JSON.parse(row.events) as EventBlock };
@@ -72,8 +78,8 @@ export interface BlockWriter extends Pending {
   readonly written: number;
   /** Takes events out of a block. */
   remove(stored: StoredBlock, indexes: ReadonlySet<number>): void;
-  /** One block, or few, in place of several that follow each other. */
-  replace(blocks: readonly StoredBlock[]): void;
+  /** One block, or few, in place of several that follow each other; answers how much each of them holds. */
+  replace(blocks: readonly StoredBlock[]): BlockSize[];
 }
 
 export const createBlockWriter = (db: Connection): BlockWriter => {
@@ -83,11 +89,13 @@ export const createBlockWriter = (db: Connection): BlockWriter => {
   let pending: KeptEvent[] = [];
   let written = 0;
 
-  const write = (events: readonly KeptEvent[]) => {
-    for (const some of chunk(events)) {
-      insert.run((some.at(-1) as KeptEvent).sequence, some.length, JSON.stringify(toBlock(some)));
-    }
-  };
+  const write = (events: readonly KeptEvent[]): BlockSize[] =>
+    chunk(events).map((some) => {
+      const { sequence: through } = some.at(-1) as KeptEvent;
+      const text = JSON.stringify(toBlock(some));
+      insert.run(through, some.length, text);
+      return { through, count: some.length, bytes: Buffer.byteLength(text) };
+    });
 
   return {
     add(event) {
@@ -113,7 +121,7 @@ export const createBlockWriter = (db: Connection): BlockWriter => {
     },
     replace(blocks) {
       for (const { through } of blocks) drop.run(through);
-      write(blocks.flatMap(({ block }) => eventsOf(block)));
+      return write(blocks.flatMap(({ block }) => eventsOf(block)));
     },
   };
 };
