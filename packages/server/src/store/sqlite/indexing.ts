@@ -9,8 +9,12 @@ import type { Pending } from './transaction.ts';
 /** Events of a segment. More are looked up faster; but so many are held in memory by each reader. */
 export const eventsPerSegment = 131_072;
 
+/** Blocks that a step reads, and what they may hold together. */
 const blocksPerStep = 64;
-const postingsPerStep = 2_000;
+const charactersPerStep = 512 * 1024;
+/** Postings that a step writes, or deletes, and how many blocks they may name together. */
+const postingsPerStep = 1_000;
+const placesPerStep = 20_000;
 
 /** What a posting is about: the number of which is the first part of its key. */
 export const posted = { user: 0, contact: 1, account: 2, kind: 3 } as const;
@@ -22,6 +26,8 @@ interface Posting {
   readonly eventID: number;
   readonly blocks: number[];
 }
+
+type Postings = Map<number, Posting>;
 
 interface Block {
   readonly through: number;
@@ -35,35 +41,61 @@ interface Draft {
   readonly after: number;
   through: number;
   count: number;
-  readonly postings: Map<string, Posting>;
-  /** In the order in which they are to be written, once all of them are known. */
-  sorted: Posting[] | undefined;
-  written: number;
+  /** By number. */
+  readonly postings: readonly Postings[];
+  /** By account, then by eventID. */
+  readonly kinds: Map<number, Postings>;
+  /** What each step was the first to meet, in order. */
+  readonly runs: Posting[][];
+  /** The first of each run that is not written yet. */
+  readonly nexts: number[];
+  /** Whether all is read: then the runs are written, merged. */
+  isRead: boolean;
 }
 
 const inOrder = (a: Posting, b: Posting) => a.what - b.what || a.number - b.number || a.eventID - b.eventID;
 
-const note = ({ postings }: Draft, what: number, number: number, eventID: number, at: number) => {
-  const key = `${what} ${number} ${eventID}`;
-  const known = postings.get(key);
-  if (!known) postings.set(key, { what, number, eventID, blocks: [at] });
-  else if (known.blocks.at(-1) !== at) known.blocks.push(at);
-};
-
-const noteBlock = (draft: Draft, block: EventBlock, at: number) => {
+const noteBlock = ({ postings, kinds }: Draft, block: EventBlock, at: number, fresh: Posting[]) => {
+  const note = (known: Postings, key: number, what: number, number: number, eventID: number) => {
+    const posting = known.get(key);
+    if (!posting) {
+      const made = { what, number, eventID, blocks: [at] };
+      known.set(key, made);
+      fresh.push(made);
+    } else if (posting.blocks.at(-1) !== at) posting.blocks.push(at);
+  };
+  const noteOf = (what: Exclude<Posted, 'kind'>, number: number) =>
+    note(postings[posted[what]] as Postings, number, posted[what], number, 0);
   for (let index = 0; index < sizeOf(block); index += 1) {
     const { account, user, contact, eventID } = factsAt(block, index);
-    if (user !== null) note(draft, posted.user, user, 0, at);
-    if (contact !== null) note(draft, posted.contact, contact, 0, at);
-    note(draft, posted.account, account, 0, at);
-    note(draft, posted.kind, account, eventID, at);
+    if (user !== null) noteOf('user', user);
+    if (contact !== null) noteOf('contact', contact);
+    noteOf('account', account);
+    const ofAccount = kinds.get(account) ?? new Map();
+    kinds.set(account, ofAccount);
+    note(ofAccount, eventID, posted.kind, account, eventID);
   }
+};
+
+/** Takes the first of all the runs, each of which is in order. */
+const takeFirst = (runs: Posting[][], nexts: number[]): Posting | undefined => {
+  let first: Posting | undefined;
+  let from = 0;
+  for (let run = 0; run < runs.length; run += 1) {
+    const posting = (runs[run] as Posting[])[nexts[run] as number];
+    if (posting && (!first || inOrder(posting, first) < 0)) {
+      first = posting;
+      from = run;
+    }
+  }
+  nexts[from] = (nexts[from] as number) + 1;
+  return first;
 };
 
 export interface Indexing extends Pending {
   /** Does a part of what is due, of blocks up to `packed`; answers whether there is more. To be called in a transaction. */
   step(packed: number): boolean;
-  /** Whether a segment has been begun and not ended. */
+  /** Whether there was more to do when it was asked last. */
   isUnderWay(): boolean;
   /** Whether so much waits for it that it goes before what is still to be kept. */
   isBehind(): boolean;
@@ -93,6 +125,7 @@ export const createIndexing = (db: Connection, written: () => number, perSegment
   );
   const dropSegment = db.prepare('DELETE FROM event_segment WHERE segment = ?');
   let draft: Draft | undefined;
+  let underWay = false;
   /** How many events no segment tells of, when so many had been written. */
   let counted: { events: number; written: number } | undefined;
 
@@ -107,28 +140,49 @@ export const createIndexing = (db: Connection, written: () => number, perSegment
     // What a server wrote of it that has ended before all was written.
     if (dropPostings.run(segment).changes > 0) return true;
     const after = readIndexed.get() as number;
-    draft = { segment, after, through: after, count: 0, postings: new Map(), sorted: undefined, written: 0 };
+    const postings = [new Map(), new Map(), new Map()];
+    draft = {
+      segment,
+      after,
+      through: after,
+      count: 0,
+      postings,
+      kinds: new Map(),
+      runs: [],
+      nexts: [],
+      isRead: false,
+    };
     return true;
   };
 
   const read = (draft: Draft, packed: number): boolean => {
-    const blocks = next.all(draft.through, packed);
-    for (const { through, count, events } of blocks) {
-      noteBlock(draft, JSON.parse(events) as EventBlock, through - draft.after);
+    const { through: before } = draft;
+    const fresh: Posting[] = [];
+    let characters = 0;
+    for (const { through, count, events } of next.iterate(before, packed)) {
+      noteBlock(draft, JSON.parse(events) as EventBlock, through - draft.after, fresh);
       draft.through = through;
       draft.count += count;
+      characters += events.length;
+      if (characters >= charactersPerStep) break;
     }
-    if (draft.count >= perSegment) draft.sorted = [...draft.postings.values()].sort(inOrder);
-    return blocks.length > 0;
+    draft.runs.push(fresh.sort(inOrder));
+    draft.nexts.push(0);
+    draft.isRead = draft.count >= perSegment;
+    return draft.through > before;
   };
 
-  const write = (draft: Draft, sorted: readonly Posting[]): boolean => {
-    const some = sorted.slice(draft.written, draft.written + postingsPerStep);
-    for (const { what, number, eventID, blocks } of some) {
-      insertPosting.run(draft.segment, what, number, eventID, JSON.stringify(blocks));
+  /** Answers whether there was anything to write. */
+  const write = ({ segment, runs, nexts }: Draft): boolean => {
+    let places = 0;
+    for (let written = 0; written < postingsPerStep && places < placesPerStep; written += 1) {
+      const posting = takeFirst(runs, nexts);
+      if (!posting) return written > 0;
+      const { what, number, eventID, blocks } = posting;
+      insertPosting.run(segment, what, number, eventID, JSON.stringify(blocks));
+      places += blocks.length;
     }
-    draft.written += some.length;
-    return some.length > 0;
+    return true;
   };
 
   const end = ({ segment, after, through }: Draft) => {
@@ -146,18 +200,24 @@ export const createIndexing = (db: Connection, written: () => number, perSegment
     return true;
   };
 
+  const step = (packed: number): boolean => {
+    if (!draft) return begin() || dropOldest();
+    if (!draft.isRead) return read(draft, packed);
+    if (!write(draft)) end(draft);
+    return true;
+  };
+
   return {
     step(packed) {
-      if (!draft) return begin() || dropOldest();
-      if (!draft.sorted) return read(draft, packed);
-      if (!write(draft, draft.sorted)) end(draft);
-      return true;
+      underWay = step(packed);
+      return underWay;
     },
-    isUnderWay: () => draft !== undefined,
+    isUnderWay: () => underWay,
     isBehind: () => waiting() > 3 * perSegment,
     forget() {
       draft = undefined;
       counted = undefined;
+      underWay = false;
     },
   };
 };
