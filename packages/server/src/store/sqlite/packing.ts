@@ -76,7 +76,7 @@ export const createPacking = (db: Connection, blocks: BlockWriter, perPacking = 
         if (!areEnough(group)) continue;
         const made = blocks.replace(group.map(stored));
         replaced = true;
-        reached = made.findLast((block) => !isSmall(block))?.through ?? reached;
+        reached = made.findLast((block, nth) => nth < made.length - 1 || !isSmall(block))?.through ?? reached;
         // What is over begins the next.
         group = made.slice(-1).filter(isSmall);
       }
