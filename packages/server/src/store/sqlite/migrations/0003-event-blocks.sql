@@ -10,36 +10,40 @@ CREATE TABLE event_block (
   events TEXT NOT NULL -- JSON: a column for each thing that is known of an event
 ) STRICT;
 
+-- Block by block, so that it takes no more memory for many events than for few.
 WITH
-numbered AS (
-  SELECT *, (row_number() OVER (ORDER BY sequence) - 1) / 64 AS block,
-    (SELECT json_group_array(key ORDER BY id) FROM json_each(attributes)) AS names,
-    (SELECT group_concat(json_quote(value), ',' ORDER BY id) FROM json_each(attributes)) AS said
-  FROM event
+ends AS (
+  SELECT sequence FROM (SELECT sequence, row_number() OVER (ORDER BY sequence) AS nth FROM event)
+  WHERE nth % 64 = 0 OR sequence = (SELECT max(sequence) FROM event)
 ),
-based AS (
-  SELECT *, first_value(sequence) OVER events AS firstSequence, first_value(receivedTime) OVER events AS firstReceived,
-    row_number() OVER events - 1 AS nth
-  FROM numbered WINDOW events AS (PARTITION BY block ORDER BY sequence)
-)
+bounds AS (SELECT coalesce(lag(sequence) OVER (ORDER BY sequence), -1) AS after, sequence AS through FROM ends)
 INSERT INTO event_block
-SELECT max(sequence), count(*), json_object(
-  'sequence', json_object('from', min(firstSequence), 'by', json_group_array(sequence - firstSequence ORDER BY sequence)),
-  'day', json_group_array(day ORDER BY sequence),
-  'account', json_group_array(account ORDER BY sequence),
-  'user', json_group_array(user ORDER BY sequence),
-  'contact', json_group_array(contact ORDER BY sequence),
-  'eventID', json_group_array(eventID ORDER BY sequence),
-  'eventUUID', json_group_array(eventUUID ORDER BY sequence),
-  'receivedTime', json_object('from', min(firstReceived), 'by', json_group_array(receivedTime - firstReceived ORDER BY sequence)),
-  'age', json_group_array(receivedTime - eventTime ORDER BY sequence),
-  'timeReplaced', json_group_array(timeReplaced ORDER BY sequence),
-  'names', json_group_array(json(names) ORDER BY sequence),
-  'named', json_group_array(nth ORDER BY sequence),
-  'values', json('[' || coalesce(group_concat(said, ',' ORDER BY sequence), '') || ']'),
-  'words', json_array()
+SELECT through, (SELECT count(*) FROM event WHERE sequence > after AND sequence <= through), (
+  SELECT json_object(
+    'sequence', json_object('from', min(firstSequence), 'by', json_group_array(sequence - firstSequence ORDER BY sequence)),
+    'day', json_group_array(day ORDER BY sequence),
+    'account', json_group_array(account ORDER BY sequence),
+    'user', json_group_array(user ORDER BY sequence),
+    'contact', json_group_array(contact ORDER BY sequence),
+    'eventID', json_group_array(eventID ORDER BY sequence),
+    'eventUUID', json_group_array(eventUUID ORDER BY sequence),
+    'receivedTime', json_object('from', min(firstReceived), 'by', json_group_array(receivedTime - firstReceived ORDER BY sequence)),
+    'age', json_group_array(receivedTime - eventTime ORDER BY sequence),
+    'timeReplaced', json_group_array(timeReplaced ORDER BY sequence),
+    'names', json_group_array(json(names) ORDER BY sequence),
+    'named', json_group_array(nth ORDER BY sequence),
+    'values', json('[' || coalesce(group_concat(said, ',' ORDER BY sequence), '') || ']'),
+    'words', json_array()
+  )
+  FROM (
+    SELECT *, first_value(sequence) OVER events AS firstSequence, first_value(receivedTime) OVER events AS firstReceived,
+      row_number() OVER events - 1 AS nth,
+      (SELECT json_group_array(key ORDER BY id) FROM json_each(attributes)) AS names,
+      (SELECT group_concat(json_quote(value), ',' ORDER BY id) FROM json_each(attributes)) AS said
+    FROM event WHERE sequence > after AND sequence <= through WINDOW events AS (ORDER BY sequence)
+  )
 )
-FROM based GROUP BY block;
+FROM bounds;
 
 DROP TABLE event;
 
