@@ -101,6 +101,9 @@ const migrateUnserved = (db: Connection, path: string): void => {
   }
   try {
     migrate(db, path);
+    // As the server would at its start: whoever reads next is not to know millions of events by heart.
+    const engine = createWriteEngine(db);
+    while (engine.catchUp());
   } finally {
     unlock();
   }
