@@ -2,7 +2,7 @@
 import { stretchesOf } from '../../identity/ownership.ts';
 import type { EventQuery } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { createContactFinder } from './contact-finder.ts';
+import { type ContactRow, createContactFinder } from './contact-finder.ts';
 import type { DaySpan } from './days.ts';
 import type { Source } from './event-finder.ts';
 import { createMergeReader } from './merges.ts';
@@ -21,8 +21,7 @@ export const createEventSources = (db: Connection) => {
   const userByNumber = db.prepare<[number], ActiveDays>('SELECT firstDay, lastDay FROM user WHERE user = ?');
 
   /** The part of a source that lies within these days, which are all of the account's that a query is about. */
-  const between = (source: Source, active: ActiveDays | undefined, days: readonly DaySpan[]): Source[] => {
-    const { firstDay, lastDay } = active ?? { firstDay: null, lastDay: null };
+  const between = (source: Source, { firstDay, lastDay }: ActiveDays, days: readonly DaySpan[]): Source[] => {
     if (firstDay === null || lastDay === null) return [];
     const first = days.find(({ day }) => day >= firstDay);
     const last = days.findLast(({ day }) => day <= lastDay);
@@ -44,7 +43,7 @@ export const createEventSources = (db: Connection) => {
     const sources: Source[] = [];
     for (const user of users) {
       if (onlyUser !== undefined && user !== onlyUser) continue;
-      const active = userByNumber.get(user);
+      const active = userByNumber.get(user) as ActiveDays;
       for (const { contact, after, through } of stretchesOf(statements.ofUser(user))) {
         if (contact === null || !group.includes(contact)) continue;
         sources.push(
@@ -54,7 +53,8 @@ export const createEventSources = (db: Connection) => {
     }
     for (const contact of group) {
       const only = onlyUser === undefined ? {} : { contactAndUser: onlyUser };
-      sources.push(...between({ ...always, what: 'contact', number: contact, ...only }, contacts.get(contact), days));
+      const active = contacts.get(contact) as ContactRow;
+      sources.push(...between({ ...always, what: 'contact', number: contact, ...only }, active, days));
     }
     return sources;
   };

@@ -7,16 +7,18 @@ import { migrate } from './migrate.ts';
 const start = Date.UTC(2026, 0, 1, 9);
 const ahead = 1_500;
 
-/** How many events are deleted on day 100, of what was logged on these days, in this order, of those older than 30 days. */
-const deleteOf = (days: readonly number[], most = 100): number => {
+/** How many events are deleted on day 100, of what was logged on these days, in this order, of those older than 30 days: in one commit, or in one for each. */
+const deleteOf = (days: readonly number[], { most, together }: { most: number; together: boolean }): number => {
   const db = openConnection(':memory:', 'write');
   migrate(db, ':memory:');
   const engine = createWriteEngine(db);
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
-  for (const days_ of days) {
+  const calls = days.map((days_) => {
     const request = { account: 1, token: 1, browser: false, receivedTime: start + days_ * day, events: [newEvent()] };
-    engine.write([{ name: 'logEvents', request }]);
-  }
+    return { name: 'logEvents', request };
+  });
+  if (together) engine.write(calls);
+  else for (const call of calls) engine.write([call]);
   const now = start + 100 * day;
   let total = 0;
   for (let deleted = most; deleted === most; total += deleted) {
@@ -36,5 +38,10 @@ test.each<[string, readonly number[], number]>([
   ['not what was stamped ahead when nothing follows', [1, ahead, ahead], 1],
   ['nothing that follows what is young, though it be stamped 1970', [1, 80, -20_000, 90], 1],
 ])('deletes %s', (_, days, expected) => {
-  for (const most of [1, 2, 100]) expect(deleteOf(days, most), `${most} at a time`).toBe(expected);
+  for (const together of [false, true]) {
+    for (const most of [1, 2, 100]) {
+      const where = together ? 'of one block' : 'of blocks of their own';
+      expect(deleteOf(days, { most, together }), `${most} at a time, ${where}`).toBe(expected);
+    }
+  }
 });

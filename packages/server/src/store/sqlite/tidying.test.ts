@@ -115,4 +115,35 @@ describe('a step', () => {
     expect(step()).toBeNull();
     expect(completeErasures).toHaveBeenCalledOnce();
   });
+
+  test('arranges before a write goes on only what waits too long, and a rest later what cannot be arranged now', () => {
+    let isBehind = false;
+    const more = [true, false];
+    const arrange = vi.fn(() => more.shift() as boolean);
+    const busy: boolean[] = [];
+    const pauses: (number | null)[] = [];
+    const { step, catchUp } = createIdle({
+      arranging: { isDue: () => true, isBehind: () => isBehind, step: arrange },
+      unusedSpace: { begin: () => {}, step: () => pauses.shift() ?? null },
+      transactions: {
+        run: (calls) =>
+          busy.shift() ? [{ error: new Refusal('not_kept') }] : calls.map((call) => ({ value: call() })),
+      },
+    });
+    expect(catchUp()).toBe(false);
+    expect(arrange).not.toHaveBeenCalled();
+    isBehind = true;
+    expect([catchUp(), catchUp()]).toEqual([true, false]);
+    busy.push(true);
+    expect(catchUp()).toBe(false);
+    busy.push(true);
+    const pause = step() as number;
+    expect(pause).toBeGreaterThan(0);
+    busy.push(true);
+    pauses.push(10);
+    expect(step()).toBe(10);
+    busy.push(true);
+    pauses.push(2 * pause);
+    expect(step()).toBe(pause);
+  });
 });
