@@ -5,6 +5,7 @@ import type { Call } from './calls.ts';
 import { openConnection } from './connection.ts';
 import { createCounter } from './counts.ts';
 import { createWriteEngine } from './engine.ts';
+import { createEventFinder, type EventFinder } from './event-finder.ts';
 import { migrate } from './migrate.ts';
 
 const day = 24 * hour;
@@ -53,4 +54,42 @@ test('tells no time that never was of events that are deleted while it looks for
   let last = defining.next();
   while (!last.done) last = defining.next();
   expect(last.value).toEqual([{ eventID: 1, eventName: '1', count: 2_101, firstTime: 0, lastTime: quarter }]);
+});
+
+test('looks for the first event that is left no further than it must', () => {
+  const db = openConnection(':memory:', 'write');
+  migrate(db, ':memory:');
+  const engine = createWriteEngine(db);
+  const asker = { account: 1, token: 1, browser: false };
+  const log = (event: Partial<NewEvent>): Call => ({
+    name: 'logEvents',
+    request: { ...asker, receivedTime: 0, events: [newEvent({ userUUID: phone, ...event })] },
+  });
+  const contact = { ...newContact({ time: 0 }), ...asker, verified: true };
+  engine.write([
+    { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
+    { name: 'createContact', request: contact },
+    log({ userUUID: null, contactUUID: contact.newContactUUID, eventTime: 0 }),
+  ]);
+  // A block for each.
+  engine.write([log({ eventTime: 5 })]);
+  for (let nth = 0; nth < 100; nth += 1) engine.write([log({ eventTime: quarter + nth })]);
+  engine.write([{ name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } }]);
+  while (db.prepare('SELECT 1 FROM erased_contact').get() !== undefined) engine.tidy();
+  const finder = createEventFinder(db);
+  let looked = 0;
+  const counting: EventFinder = {
+    ...finder,
+    *find(...asked) {
+      for (const found of finder.find(...asked)) {
+        looked += 1;
+        yield found;
+      }
+    },
+  };
+  const defining = createCounter(db, counting).getEventDefinitions(1);
+  let step = defining.next();
+  while (!step.done) step = defining.next();
+  expect(step.value).toEqual([{ eventID: 1, eventName: '1', count: 101, firstTime: 5, lastTime: quarter + 99 }]);
+  expect(looked).toBeLessThanOrEqual(3);
 });
