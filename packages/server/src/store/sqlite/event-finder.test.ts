@@ -120,3 +120,14 @@ test.each(['asc', 'desc'] as const)('%s, a contact may have very many users', (o
   expect(db.prepare('SELECT count(*) FROM event_segment').pluck().get()).toBe(1);
   expect(createReader()({ order, contactUUID })).toEqual(before);
 });
+
+test.each(['asc', 'desc'] as const)('%s, passes the segments in which a user has no events', (order) => {
+  open({ eventsPerPacking: 64, eventsPerSegment: 128 });
+  for (const userUUID of [laptop, phone, laptop]) {
+    logTimes(128, userUUID);
+    tidyUp();
+  }
+  expect(db.prepare('SELECT count(*) FROM event_segment').pluck().get()).toBe(3);
+  const ofLaptop = [...from(1, 128), ...from(257, 384)];
+  expect(createReader()({ userUUID: laptop, order })).toEqual(order === 'asc' ? ofLaptop : ofLaptop.toReversed());
+});

@@ -37,7 +37,6 @@ export const migrate = (db: Connection, path: string): void => {
   const migrations = readMigrations();
   const newest = newestMigration();
   const version = () => db.pragma('user_version', { simple: true }) as number;
-  if (version() === newest) return;
   db.transaction(() => {
     const found = version();
     refuseNewer(found, path);

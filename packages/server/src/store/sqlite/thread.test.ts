@@ -26,3 +26,11 @@ test('a thread that fails once it is ready is fatal', async () => {
   expect(await answer).toMatchObject([{ refusal: ['not_kept', {}] }]);
   expect(onFatal).toHaveBeenCalledExactlyOnceWith(new Error('the disk did not sync'));
 });
+
+test('a thread that nobody needs ends', async () => {
+  const thread = beginThread(moduleOf('export const start = () => {};'));
+  thread.dismiss();
+  const onFatal = vi.fn();
+  await expect(thread.open('none.db', onFatal).ready).rejects.toThrow('the thread has ended');
+  expect(onFatal).not.toHaveBeenCalled();
+});

@@ -1,17 +1,18 @@
 /** The threads of a store, of which some may have begun before anybody knows which database they are for. */
 import { availableParallelism } from 'node:os';
+import { extname } from 'node:path';
 import { beginThread, type UnopenedThread } from './thread.ts';
 
 export type ThreadName = 'writer-thread' | 'reader-thread';
 
 export const readerCount = Math.max(1, Math.min(4, availableParallelism() - 1));
 
-/** `ts` from the sources, `cjs` in a built server, where the threads are built files as well. */
-const ownExtension = /\.(ts|cjs)$/.exec(new URL(import.meta.url).pathname)?.[1] ?? 'ts';
+/** `.ts` from the sources, `.cjs` in a built server, where the threads are built files as well. */
+const ownExtension = extname(new URL(import.meta.url).pathname);
 
 const begun: Record<ThreadName, UnopenedThread[]> = { 'writer-thread': [], 'reader-thread': [] };
 
-const begin = (name: ThreadName): UnopenedThread => beginThread(new URL(`./${name}.${ownExtension}`, import.meta.url));
+const begin = (name: ThreadName): UnopenedThread => beginThread(new URL(`./${name}${ownExtension}`, import.meta.url));
 
 /** Begins all that a server needs: to start a thread and load what it runs takes longest of a start. */
 export const beginThreads = (): void => {
