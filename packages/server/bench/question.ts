@@ -1,7 +1,7 @@
 /** What a benchmark is asked with, and what it answers: the rows of its table. */
 
 export interface Options {
-  /** Less of everything: all questions in a minute. */
+  /** Less of everything: all questions in about a minute. */
   readonly quick: boolean;
   /** Events that are stored before anything is measured. */
   readonly events: number;

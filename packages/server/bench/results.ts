@@ -24,7 +24,7 @@ const introduction = `# How fast it is
 
 Written by \`npm run bench -- --save\`: each row is what its question answered last with so many events stored beforehand, at
 the commit and on the day that it names. The load comes from the same machine, and what is compared was measured in turns.
-\`npm run bench -- <question>\` measures one again, \`--quick\` all of them in a minute. "Floor" is what cannot be beaten, or
+\`npm run bench -- <question>\` measures one again, \`--quick\` all of them in short. "Floor" is what cannot be beaten, or
 what it is not to differ from; each question's file says what.
 `;
 const figuresHead = ['question', 'measured', 'floor', 'ours', 'ratio', 'bar', 'events stored', 'commit', 'day'];

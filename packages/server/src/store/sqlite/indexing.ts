@@ -16,7 +16,7 @@ const charactersPerStep = 512 * 1024;
 const postingsPerStep = 1_000;
 const placesPerStep = 20_000;
 
-/** What a posting is about: the number of which is the first part of its key. */
+/** What a posting is about, as event_posting has it. */
 export const posted = { user: 0, contact: 1, account: 2, kind: 3 } as const;
 export type Posted = keyof typeof posted;
 

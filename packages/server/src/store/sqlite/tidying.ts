@@ -1,4 +1,7 @@
-/** What may take its time, a step at a time: getting what was erased out of the files, forgetting old repeats. */
+/**
+ * What may take its time, a step at a time: bringing new events into their lasting form, getting what was erased out of the
+ * files, forgetting old repeats.
+ */
 import { Refusal } from '../../refusal.ts';
 import type { Transactions } from './transaction.ts';
 import type { UnusedSpace } from './unused-space.ts';
