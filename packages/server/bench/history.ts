@@ -56,3 +56,6 @@ const fill = async (path: string, events: number): Promise<History> => {
 /** The database with so many events. */
 export const openHistory = (events: number): Promise<Remembered<History>> =>
   remember(`${events}-events`, (path) => fill(path, events));
+
+/** New events are of those who came last, as on any day: the first of them. */
+export const firstUserOf = ({ about }: Remembered<History>): number => Math.max(0, about.users - 10_000);

@@ -3,7 +3,7 @@
  * over a month of history, beside the same app that keeps nothing, and that beside bare node:http with JSON.parse.
  */
 import { serverToken } from './account.ts';
-import { openHistory } from './history.ts';
+import { firstUserOf, openHistory } from './history.ts';
 import type { LoadResult } from './load.ts';
 import { startLoad } from './loads.ts';
 import { cpuSeconds } from './process.ts';
@@ -132,7 +132,7 @@ export const run = async (options: Options): Promise<Row[]> => {
         for (const kind of kinds) {
           servers.set(kind, await startServer(kind, kind === 'durable' ? path : `${folder}/firsthand.db`));
         }
-        const firstUser = Math.max(0, history.about.users - 10_000);
+        const firstUser = firstUserOf(history);
         return await measure(servers, serverToken, firstUser, options);
       } finally {
         for (const server of servers.values()) await server.stop();

@@ -9,6 +9,12 @@ export interface Loading {
   stop(): void;
 }
 
+/** Single events, and batches. */
+export const shapes = [
+  { events: 1, connections: 64 },
+  { events: 50, connections: 32 },
+] as const;
+
 export const startLoad = (): Loading => {
   let mostCores = 0;
   const child = fork(new URL('./load.ts', import.meta.url), [], { execArgv: ['--import', 'tsx'] });

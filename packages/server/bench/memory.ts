@@ -4,8 +4,8 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { serverToken } from './account.ts';
-import { openHistory } from './history.ts';
-import { startLoad } from './loads.ts';
+import { firstUserOf, openHistory } from './history.ts';
+import { shapes, startLoad } from './loads.ts';
 import { residentBytes } from './process.ts';
 import type { Options, Row } from './question.ts';
 import { onCopy } from './remembered.ts';
@@ -13,14 +13,9 @@ import { startServing } from './serving.ts';
 import { duration, median, ratio, table, whole } from './table.ts';
 
 const samples = 20;
-const shapes = [
-  { events: 1, connections: 64 },
-  { events: 50, connections: 32 },
-];
-
 export const run = async ({ events, minutes }: Options): Promise<Row[]> => {
   const history = await openHistory(events);
-  const firstUser = Math.max(0, history.about.users - 10_000);
+  const firstUser = firstUserOf(history);
   return onCopy(history, async (path) => {
     const server = await startServing('as it was built', path);
     const load = startLoad();

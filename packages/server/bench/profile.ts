@@ -3,7 +3,7 @@
  * functions of its main thread, and of the one that writes, in which most time is spent by themselves.
  */
 import { serverToken } from './account.ts';
-import { openHistory } from './history.ts';
+import { firstUserOf, openHistory } from './history.ts';
 import { startLoad } from './loads.ts';
 import type { Profile } from './profiler.ts';
 import type { Options, Row } from './question.ts';
@@ -63,7 +63,7 @@ const isOf = (profile: Profile, file: string): boolean =>
 
 export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const history = await openHistory(events);
-  const firstUser = Math.max(0, history.about.users - 10_000);
+  const firstUser = firstUserOf(history);
   return onCopy(history, async (path) => {
     const server = await startServer('durable', path);
     const load = startLoad();

@@ -5,7 +5,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { serverToken } from './account.ts';
-import { openHistory } from './history.ts';
+import { firstUserOf, openHistory } from './history.ts';
 import type { LoadResult } from './load.ts';
 import { startLoad } from './loads.ts';
 import type { Options, Row } from './question.ts';
@@ -91,7 +91,7 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   return onCopy(history, async (path) => {
     const server = await startServer('durable', path);
     try {
-      return await measure(server, Math.max(0, history.about.users - 10_000), quick);
+      return await measure(server, firstUserOf(history), quick);
     } finally {
       await server.stop();
     }

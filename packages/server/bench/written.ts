@@ -1,7 +1,7 @@
 /** How much is written to the disk for an event? What the kernel counts for the server (write_bytes, proc(5)), until it rests. */
 import { serverToken } from './account.ts';
-import { openHistory } from './history.ts';
-import { startLoad } from './loads.ts';
+import { firstUserOf, openHistory } from './history.ts';
+import { shapes, startLoad } from './loads.ts';
 import { writtenBytes } from './process.ts';
 import type { Options, Row } from './question.ts';
 import { onCopy } from './remembered.ts';
@@ -9,14 +9,9 @@ import { startServer } from './servers.ts';
 import { settle } from './settling.ts';
 import { duration, whole } from './table.ts';
 
-const shapes = [
-  { events: 1, connections: 64 },
-  { events: 50, connections: 32 },
-];
-
 export const run = async ({ events, minutes }: Options): Promise<Row[]> => {
   const history = await openHistory(events);
-  const firstUser = Math.max(0, history.about.users - 10_000);
+  const firstUser = firstUserOf(history);
   return onCopy(history, async (path) => {
     const server = await startServer('durable', path);
     const load = startLoad();

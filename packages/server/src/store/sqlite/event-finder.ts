@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts';
 import { type EventBlock, type EventFacts, factsAt, sequenceAt, sizeOf } from './event-block.ts';
 import { createBlockReader, type StoredBlock } from './event-blocks.ts';
 import { createEventTail, type PostingKey } from './event-tail.ts';
-import { posted } from './indexing.ts';
+import { posted } from './postings-draft.ts';
 import type { Pending } from './transaction.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** The newest events, of which no posting tells yet whose they are: known by heart, as numbers. */
 import type { Connection } from './connection.ts';
 import { type EventBlock, factsAt, sequenceAt, sizeOf } from './event-block.ts';
-import type { Posted } from './indexing.ts';
+import type { Posted } from './postings-draft.ts';
 import type { Pending } from './transaction.ts';
 
 /** What a posting is asked for. */

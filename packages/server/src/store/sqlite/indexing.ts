@@ -3,7 +3,8 @@
  * place, where entries that are made one by one change a page each. Until then, event-tail.ts knows it by heart.
  */
 import type { Connection } from './connection.ts';
-import { type EventBlock, factsAt, sizeOf } from './event-block.ts';
+import type { EventBlock } from './event-block.ts';
+import { createPostingsDraft, type PostingsDraft } from './postings-draft.ts';
 import type { Pending } from './transaction.ts';
 
 /** Events of a segment. More are looked up faster; but so many are held in memory by each reader. */
@@ -15,19 +16,6 @@ const charactersPerStep = 512 * 1024;
 /** Postings that a step writes, or deletes, and how many blocks they may name together. */
 const postingsPerStep = 1_000;
 const placesPerStep = 20_000;
-
-/** What a posting is about, as event_posting has it. */
-export const posted = { user: 0, contact: 1, account: 2, kind: 3 } as const;
-export type Posted = keyof typeof posted;
-
-interface Posting {
-  readonly what: number;
-  readonly number: number;
-  readonly eventID: number;
-  readonly blocks: number[];
-}
-
-type Postings = Map<number, Posting>;
 
 interface Block {
   readonly through: number;
@@ -41,56 +29,10 @@ interface Draft {
   readonly after: number;
   through: number;
   count: number;
-  /** By number. */
-  readonly postings: readonly Postings[];
-  /** By account, then by eventID. */
-  readonly kinds: Map<number, Postings>;
-  /** What each step was the first to meet, in order. */
-  readonly runs: Posting[][];
-  /** The first of each run that is not written yet. */
-  readonly nexts: number[];
-  /** Whether all is read: then the runs are written, merged. */
+  readonly postings: PostingsDraft;
+  /** Whether all is read: then the postings are written. */
   isRead: boolean;
 }
-
-const inOrder = (a: Posting, b: Posting) => a.what - b.what || a.number - b.number || a.eventID - b.eventID;
-
-const noteBlock = ({ postings, kinds }: Draft, block: EventBlock, at: number, fresh: Posting[]) => {
-  const note = (known: Postings, key: number, what: number, number: number, eventID: number) => {
-    const posting = known.get(key);
-    if (!posting) {
-      const made = { what, number, eventID, blocks: [at] };
-      known.set(key, made);
-      fresh.push(made);
-    } else if (posting.blocks.at(-1) !== at) posting.blocks.push(at);
-  };
-  const noteOf = (what: Exclude<Posted, 'kind'>, number: number) =>
-    note(postings[posted[what]] as Postings, number, posted[what], number, 0);
-  for (let index = 0; index < sizeOf(block); index += 1) {
-    const { account, user, contact, eventID } = factsAt(block, index);
-    if (user !== null) noteOf('user', user);
-    if (contact !== null) noteOf('contact', contact);
-    noteOf('account', account);
-    const ofAccount = kinds.get(account) ?? new Map();
-    kinds.set(account, ofAccount);
-    note(ofAccount, eventID, posted.kind, account, eventID);
-  }
-};
-
-/** Takes the first of all the runs, each of which is in order. */
-const takeFirst = (runs: Posting[][], nexts: number[]): Posting | undefined => {
-  let first: Posting | undefined;
-  let from = 0;
-  for (let run = 0; run < runs.length; run += 1) {
-    const posting = (runs[run] as Posting[])[nexts[run] as number];
-    if (posting && (!first || inOrder(posting, first) < 0)) {
-      first = posting;
-      from = run;
-    }
-  }
-  nexts[from] = (nexts[from] as number) + 1;
-  return first;
-};
 
 export interface Indexing extends Pending {
   /** Does a part of what is due, of blocks up to `packed`; answers whether there is more. To be called in a transaction. */
@@ -140,43 +82,31 @@ export const createIndexing = (db: Connection, written: () => number, perSegment
     // What a server wrote of it that has ended before all was written.
     if (dropPostings.run(segment).changes > 0) return true;
     const after = readIndexed.get() as number;
-    const postings = [new Map(), new Map(), new Map()];
-    draft = {
-      segment,
-      after,
-      through: after,
-      count: 0,
-      postings,
-      kinds: new Map(),
-      runs: [],
-      nexts: [],
-      isRead: false,
-    };
+    draft = { segment, after, through: after, count: 0, postings: createPostingsDraft(), isRead: false };
     return true;
   };
 
   const read = (draft: Draft, packed: number): boolean => {
     const { through: before } = draft;
-    const fresh: Posting[] = [];
+    const blocks: (readonly [EventBlock, number])[] = [];
     let characters = 0;
     for (const { through, count, events } of next.iterate(before, packed)) {
-      noteBlock(draft, JSON.parse(events) as EventBlock, through - draft.after, fresh);
+      blocks.push([JSON.parse(events) as EventBlock, through - draft.after]);
       draft.through = through;
       draft.count += count;
       characters += events.length;
       if (characters >= charactersPerStep) break;
     }
-    draft.runs.push(fresh.sort(inOrder));
-    draft.nexts.push(0);
+    draft.postings.read(blocks);
     draft.isRead = draft.count >= perSegment;
     return draft.through > before;
   };
 
   /** Answers whether there was anything to write. */
-  const write = ({ segment, runs, nexts }: Draft): boolean => {
+  const write = ({ segment, postings }: Draft): boolean => {
     let places = 0;
     for (let written = 0; written < postingsPerStep && places < placesPerStep; written += 1) {
-      const posting = takeFirst(runs, nexts);
+      const posting = postings.take();
       if (!posting) return written > 0;
       const { what, number, eventID, blocks } = posting;
       insertPosting.run(segment, what, number, eventID, JSON.stringify(blocks));

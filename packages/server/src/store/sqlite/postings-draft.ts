@@ -1,0 +1,82 @@
+/** The postings of a segment while its blocks are read, and then one after the other in the order of their keys. */
+import { type EventBlock, factsAt, sizeOf } from './event-block.ts';
+
+/** What a posting is about, as event_posting has it. */
+export const posted = { user: 0, contact: 1, account: 2, kind: 3 } as const;
+export type Posted = keyof typeof posted;
+
+export interface Posting {
+  readonly what: number;
+  readonly number: number;
+  readonly eventID: number;
+  /** How far each block's through is after the segment's beginning, ascending. */
+  readonly blocks: number[];
+}
+
+type Postings = Map<number, Posting>;
+
+const inOrder = (a: Posting, b: Posting) => a.what - b.what || a.number - b.number || a.eventID - b.eventID;
+
+export interface PostingsDraft {
+  /** Takes in the next blocks, each with its place. Sorts only what is new, so that no step has to sort all. */
+  read(blocks: Iterable<readonly [block: EventBlock, at: number]>): void;
+  /** The next posting in order, once all blocks are read; undefined after the last. */
+  take(): Posting | undefined;
+}
+
+export const createPostingsDraft = (): PostingsDraft => {
+  /** By number. */
+  const postings: Record<Exclude<Posted, 'kind'>, Postings> = {
+    user: new Map(),
+    contact: new Map(),
+    account: new Map(),
+  };
+  /** By account, then by eventID. */
+  const kinds = new Map<number, Postings>();
+  /** What each `read` was the first to meet, in order. */
+  const runs: Posting[][] = [];
+  /** The first of each run that was not taken yet. */
+  const nexts: number[] = [];
+
+  const noteBlock = (block: EventBlock, at: number, fresh: Posting[]) => {
+    const note = (known: Postings, key: number, what: Posted, number: number, eventID: number) => {
+      const posting = known.get(key);
+      if (!posting) {
+        const made = { what: posted[what], number, eventID, blocks: [at] };
+        known.set(key, made);
+        fresh.push(made);
+      } else if (posting.blocks.at(-1) !== at) posting.blocks.push(at);
+    };
+    for (let index = 0; index < sizeOf(block); index += 1) {
+      const { account, user, contact, eventID } = factsAt(block, index);
+      if (user !== null) note(postings.user, user, 'user', user, 0);
+      if (contact !== null) note(postings.contact, contact, 'contact', contact, 0);
+      note(postings.account, account, 'account', account, 0);
+      const ofAccount = kinds.get(account) ?? new Map();
+      kinds.set(account, ofAccount);
+      note(ofAccount, eventID, 'kind', account, eventID);
+    }
+  };
+
+  return {
+    read(blocks) {
+      const fresh: Posting[] = [];
+      for (const [block, at] of blocks) noteBlock(block, at, fresh);
+      runs.push(fresh.sort(inOrder));
+      nexts.push(0);
+    },
+    take() {
+      let first: Posting | undefined;
+      let from = 0;
+      for (let run = 0; run < runs.length; run += 1) {
+        const posting = (runs[run] as Posting[])[nexts[run] as number];
+        if (posting && (!first || inOrder(posting, first) < 0)) {
+          first = posting;
+          from = run;
+        }
+      }
+      nexts[from] = (nexts[from] as number) + 1;
+      return first;
+    },
+  };
+};
