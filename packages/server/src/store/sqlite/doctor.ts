@@ -2,6 +2,7 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { applicationID, type Connection, openConnection } from './connection.ts';
+import { type BlockRow, isWhole } from './event-block-row.ts';
 import { tryLock } from './lock.ts';
 import { newestMigration } from './migrate.ts';
 
@@ -20,6 +21,14 @@ const isServed = (path: string): boolean => {
   const unlock = tryLock(path);
   unlock?.();
   return unlock === undefined;
+};
+
+const examineEvents = (db: Connection): Finding => {
+  let damaged = 0;
+  const blocks = db.prepare<[], BlockRow>('SELECT through, events, checksum FROM event_block');
+  for (const block of blocks.iterate()) if (!isWhole(block)) damaged += 1;
+  const detail = `${damaged} blocks of them are not as they were written`;
+  return { name: 'events', ok: damaged === 0, detail };
 };
 
 const examineRows = (db: Connection): Finding[] => {
@@ -48,6 +57,8 @@ const examineRows = (db: Connection): Finding[] => {
       detail: `the newest event was received on ${new Date(day * 86_400_000).toISOString().slice(0, 10)}`,
     },
     { name: 'erasures', ok: true, detail: `${erasing} under way` },
+    // An older schema has no blocks, or no checksums.
+    ...(version === newestMigration() ? [examineEvents(db)] : []),
   ];
 };
 

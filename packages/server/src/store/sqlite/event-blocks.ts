@@ -1,6 +1,7 @@
 /** The blocks that events are kept in: one for each commit at first, and then packed together. */
 import type { Connection } from './connection.ts';
 import { type EventBlock, eventsOf, type KeptEvent, only, sizeOf, toBlock } from './event-block.ts';
+import { type BlockRow, readBlock, toBlockRow } from './event-block-row.ts';
 import type { Pending } from './transaction.ts';
 
 /** Events in a block. More together take less room, and longer to read for one of them. */
@@ -15,11 +16,6 @@ export interface StoredBlock {
   readonly block: EventBlock;
 }
 
-interface Row {
-  readonly through: number;
-  readonly events: string;
-}
-
 /** How much a block holds: so many events, and so many bytes of text. */
 export interface BlockSize {
   readonly through: number;
@@ -28,11 +24,11 @@ export interface BlockSize {
 }
 
 export const createBlockReader = (db: Connection) => {
-  const next = db.prepare<[number], Row>(
-    'SELECT through, events FROM event_block WHERE through > ? ORDER BY through LIMIT 1',
+  const next = db.prepare<[number], BlockRow>(
+    'SELECT through, events, checksum FROM event_block WHERE through > ? ORDER BY through LIMIT 1',
   );
-  const stored = (row: Row | undefined): StoredBlock | undefined =>
-    row && { through: row.through, block: JSON.parse(row.events) as EventBlock };
+  const stored = (row: BlockRow | undefined): StoredBlock | undefined =>
+    row && { through: row.through, block: readBlock(row) };
   const last = db
     .prepare<[number], number>('SELECT coalesce(max(through), 0) FROM event_block WHERE through < ?')
     .pluck();
@@ -83,8 +79,8 @@ export interface BlockWriter extends Pending {
 }
 
 export const createBlockWriter = (db: Connection): BlockWriter => {
-  const insert = db.prepare('INSERT INTO event_block (through, count, events) VALUES (?, ?, ?)');
-  const update = db.prepare('UPDATE event_block SET count = ?, events = ? WHERE through = ?');
+  const insert = db.prepare('INSERT INTO event_block (through, count, events, checksum) VALUES (?, ?, ?, ?)');
+  const update = db.prepare('UPDATE event_block SET count = ?, events = ?, checksum = ? WHERE through = ?');
   const drop = db.prepare('DELETE FROM event_block WHERE through = ?');
   let pending: KeptEvent[] = [];
   let written = 0;
@@ -92,8 +88,8 @@ export const createBlockWriter = (db: Connection): BlockWriter => {
   const write = (events: readonly KeptEvent[]): BlockSize[] =>
     chunk(events).map((some) => {
       const { sequence: through } = some.at(-1) as KeptEvent;
-      const text = JSON.stringify(toBlock(some));
-      insert.run(through, some.length, text);
+      const { events: text, checksum } = toBlockRow(through, toBlock(some));
+      insert.run(through, some.length, text, checksum);
       return { through, count: some.length, bytes: Buffer.byteLength(text) };
     });
 
@@ -116,8 +112,12 @@ export const createBlockWriter = (db: Connection): BlockWriter => {
     remove({ through, block }, indexes) {
       const rest: number[] = [];
       for (let index = 0; index < sizeOf(block); index += 1) if (!indexes.has(index)) rest.push(index);
-      if (rest.length === 0) drop.run(through);
-      else update.run(rest.length, JSON.stringify(only(block, rest)), through);
+      if (rest.length === 0) {
+        drop.run(through);
+        return;
+      }
+      const { events, checksum } = toBlockRow(through, only(block, rest));
+      update.run(rest.length, events, checksum, through);
     },
     replace(blocks) {
       for (const { through } of blocks) drop.run(through);

@@ -1,6 +1,7 @@
 /** The newest events, of which no posting tells yet whose they are: known by heart, as numbers. */
 import type { Connection } from './connection.ts';
 import { type EventBlock, factsAt, sequenceAt, sizeOf } from './event-block.ts';
+import { type BlockRow, readBlock } from './event-block-row.ts';
 import type { Posted } from './postings-draft.ts';
 import type { Pending } from './transaction.ts';
 
@@ -57,8 +58,8 @@ const none: readonly number[] = [];
 
 export const createEventTail = (db: Connection): EventTail => {
   const readIndexed = db.prepare<[], number>('SELECT indexed FROM position').pluck();
-  const blocksAfter = db.prepare<[number], { through: number; events: string }>(
-    'SELECT through, events FROM event_block WHERE through > ? ORDER BY through',
+  const blocksAfter = db.prepare<[number], BlockRow>(
+    'SELECT through, events, checksum FROM event_block WHERE through > ? ORDER BY through',
   );
   const lists = { user: new Map(), contact: new Map(), account: new Map() } satisfies Record<string, Lists>;
   /** By account, then by eventID. */
@@ -96,10 +97,10 @@ export const createEventTail = (db: Connection): EventTail => {
         loaded = Math.max(loaded, indexed);
       }
       let taken = 0;
-      for (const { through, events } of blocksAfter.iterate(loaded)) {
-        const block = JSON.parse(events) as EventBlock;
+      for (const row of blocksAfter.iterate(loaded)) {
+        const block = readBlock(row);
         take(block);
-        loaded = through;
+        loaded = row.through;
         taken += costOfBlock + sizeOf(block);
         if (taken >= mostTaken) return false;
       }

@@ -549,7 +549,7 @@ describe('the doctor', () => {
     await makeDatabase();
     const before = hashOf(path);
     const found = await findings();
-    for (const name of ['file', 'structure', 'references', 'schema', 'accounts', 'erasures', 'server']) {
+    for (const name of ['file', 'structure', 'references', 'schema', 'accounts', 'erasures', 'events', 'server']) {
       expect(found[name], name).toMatchObject({ ok: true });
     }
     expect(found.server).toMatchObject({ detail: 'not running' });
@@ -572,6 +572,20 @@ describe('the doctor', () => {
     writeFileSync(path, bytes);
     const { file, structure } = await findings();
     expect([file?.ok, structure?.ok]).toContain(false);
+  });
+
+  test('finds events that were changed, which nobody is answered', async () => {
+    const store = await open();
+    const site = await createSite(store);
+    await site.server.log({ eventUUID: 'event-as-sent' });
+    await close(store);
+    const db = new Database(path);
+    db.exec("UPDATE event_block SET events = replace(events, 'event-as-sent', 'event-as-lent')");
+    db.close();
+    expect(await findings()).toMatchObject({ events: { ok: false, detail: expect.stringMatching(/^1 /) } });
+    const damaged = await open();
+    const read = damaged.getEvents({ account: site.account, order: 'asc', limit: 10 });
+    await expect(read).rejects.toThrow('are damaged');
   });
 
   test('says whose a database is, or of which schema, when it is not ours or older', async () => {

@@ -4,6 +4,7 @@
  */
 import type { Connection } from './connection.ts';
 import type { EventBlock } from './event-block.ts';
+import { type BlockRow, readBlock } from './event-block-row.ts';
 import { createPostingsDraft, type PostingsDraft } from './postings-draft.ts';
 import type { Pending } from './transaction.ts';
 
@@ -16,12 +17,6 @@ const charactersPerStep = 512 * 1024;
 /** Postings that a step writes, or deletes, and how many blocks they may name together. */
 const postingsPerStep = 1_000;
 const placesPerStep = 20_000;
-
-interface Block {
-  readonly through: number;
-  readonly count: number;
-  readonly events: string;
-}
 
 /** A segment that is being written. */
 interface Draft {
@@ -50,8 +45,8 @@ export const createIndexing = (db: Connection, written: () => number, perSegment
     .prepare<[number], number>('SELECT coalesce(sum(count), 0) FROM event_block WHERE through > ?')
     .pluck();
   const lastSegment = db.prepare<[], number>('SELECT coalesce(max(segment), 0) FROM event_segment').pluck();
-  const next = db.prepare<[number, number], Block>(
-    `SELECT through, count, events FROM event_block WHERE through > ? AND through <= ? ORDER BY through LIMIT ${blocksPerStep}`,
+  const next = db.prepare<[number, number], BlockRow & { readonly count: number }>(
+    `SELECT through, count, events, checksum FROM event_block WHERE through > ? AND through <= ? ORDER BY through LIMIT ${blocksPerStep}`,
   );
   const insertPosting = db.prepare('INSERT INTO event_posting VALUES (?, ?, ?, ?, ?)');
   const insertSegment = db.prepare('INSERT INTO event_segment VALUES (?, ?, ?)');
@@ -90,11 +85,11 @@ export const createIndexing = (db: Connection, written: () => number, perSegment
     const { through: before } = draft;
     const blocks: (readonly [EventBlock, number])[] = [];
     let characters = 0;
-    for (const { through, count, events } of next.iterate(before, packed)) {
-      blocks.push([JSON.parse(events) as EventBlock, through - draft.after]);
-      draft.through = through;
-      draft.count += count;
-      characters += events.length;
+    for (const row of next.iterate(before, packed)) {
+      blocks.push([readBlock(row), row.through - draft.after]);
+      draft.through = row.through;
+      draft.count += row.count;
+      characters += row.events.length;
       if (characters >= charactersPerStep) break;
     }
     draft.postings.read(blocks);

@@ -1,6 +1,6 @@
 /** Small blocks become full ones: what was kept with a commit of its own is read as quickly as what came in a batch. */
 import type { Connection } from './connection.ts';
-import type { EventBlock } from './event-block.ts';
+import { type BlockRow, readBlock } from './event-block-row.ts';
 import {
   type BlockSize,
   type BlockWriter,
@@ -39,14 +39,14 @@ export const createPacking = (db: Connection, blocks: BlockWriter, perPacking = 
   const sizes = db.prepare<[number], BlockSize>(
     `SELECT through, count, octet_length(events) AS bytes FROM event_block WHERE through > ? ORDER BY through LIMIT ${blocksPerStep}`,
   );
-  const load = db.prepare<[number], string>('SELECT events FROM event_block WHERE through = ?').pluck();
+  const load = db.prepare<[number], BlockRow>('SELECT through, events, checksum FROM event_block WHERE through = ?');
   let packed = readPacked.get() as number;
   /** Nothing is to be packed before so many events were written. */
   let dueAt = 0;
 
   const stored = ({ through }: BlockSize): StoredBlock => ({
     through,
-    block: JSON.parse(load.get(through) as string) as EventBlock,
+    block: readBlock(load.get(through) as BlockRow),
   });
 
   const isDue = () => blocks.written >= dueAt;
