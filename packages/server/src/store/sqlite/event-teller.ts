@@ -19,12 +19,25 @@ const remembering = <Key, Value>(ask: (key: Key) => Value) => {
   };
 };
 
+const refuse = (whose: string): never => {
+  throw new Error(`the row of ${whose} is damaged: it is not what its index says; restore a backup`);
+};
+
 export const createEventTeller = (db: Connection) => {
   const statements = createStatementReader(db);
   const merges = createMergeReader(db);
   const catalogues = createCatalogueReader(db);
-  const userUUID = db.prepare<[number], string>('SELECT userUUID FROM user WHERE user = ?').pluck();
-  const contactUUID = db.prepare<[number], string>('SELECT contactUUID FROM contact WHERE contact = ?').pluck();
+  // A row that its index doesn't know by this name is damaged: SQLite has no checksums that would say so.
+  const userUUID = db
+    .prepare<[number], string>(`
+      SELECT userUUID FROM user AS u
+      WHERE user = ? AND user = (SELECT user FROM user WHERE account = u.account AND userUUID = u.userUUID)`)
+    .pluck();
+  const contactUUID = db
+    .prepare<[number], string>(`
+      SELECT contactUUID FROM contact AS c
+      WHERE contact = ? AND contact = (SELECT contact FROM contact WHERE contactUUID = c.contactUUID)`)
+    .pluck();
   const erasedStretches = db.prepare<[number], { after: number; through: number }>(
     'SELECT after, through FROM erased_stretch WHERE user = ?',
   );
@@ -32,8 +45,8 @@ export const createEventTeller = (db: Connection) => {
 
   /** One for each page, so that what is asked for one row serves the others. */
   return (account: number) => {
-    const userUUIDOf = remembering((user: number) => userUUID.get(user) as string);
-    const contactUUIDOf = remembering((contact: number) => contactUUID.get(contact) as string);
+    const userUUIDOf = remembering((user: number) => userUUID.get(user) ?? refuse(`user ${user}`));
+    const contactUUIDOf = remembering((contact: number) => contactUUID.get(contact) ?? refuse(`contact ${contact}`));
     const statementsOf = remembering((user: number) => statements.ofUser(user));
     const follow = remembering((contact: number) => followMerges(merges.from(contact))(contact));
     const eventName = remembering((eventID: number) => catalogues.name(account, 'event', String(eventID)));
