@@ -117,7 +117,24 @@ const startingAfresh: readonly Change[] = [
   },
 ];
 
-test(`refuses a damaged file or serves it, and never begins afresh, through ${mutations} damages`, {
+const believing: readonly Change[] = [
+  {
+    file: 'store/sqlite/event-block-row.ts',
+    from: 'row.checksum === checksumOf(row)',
+    to: 'row.checksum !== undefined',
+  },
+];
+
+/** An event has another eventUUID than the one that was sent, and nothing else is wrong. */
+const withAnotherEvent = (): Buffer => {
+  const [, eventUUID] = String([...known][0]).split(' ');
+  const bytes = Buffer.from(good);
+  const place = bytes.indexOf(`"${eventUUID}"`);
+  expect(place).toBeGreaterThan(0);
+  return bytes.fill('X', place + 1, place + 2);
+};
+
+test(`refuses a damaged file or serves it as it was, and never begins afresh, through ${mutations} damages`, {
   timeout: 120_000 + mutations * 20_000,
 }, async (context) => {
   const outcomes = new Map<string, number>();
@@ -125,17 +142,20 @@ test(`refuses a damaged file or serves it, and never begins afresh, through ${mu
     const { how, bytes } = damage();
     const { outcome, afresh } = await serveBad(bytes);
     expect(afresh, how).toBe(false);
-    // SQLite keeps no checksums of a database's pages: damage that leaves it well-formed can't be seen.
+    expect(outcome, `${how}, damage ${nth}`).not.toBe('served changed');
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   }
   const cut = good.subarray(0, 50);
   const weakened = await serveBad(cut, changeServer(folder, 'afresh', startingAfresh));
   expect(weakened.afresh).toBe(true);
+  expect((await serveBad(withAnotherEvent())).outcome).not.toBe('served changed');
+  const believed = await serveBad(withAnotherEvent(), changeServer(folder, 'believing', believing));
+  expect(believed.outcome).toBe('served changed');
   report(context, {
     fault: 'bad file',
     count: `${mutations} mutations and truncations`,
     result: `never begun afresh; ${[...outcomes].map(([outcome, count]) => `${outcome} ${count}`).join(', ')}`,
-    weakened: 'starts afresh over what it cannot read: found out',
+    weakened: 'starts afresh over what it cannot read: found out; asks for no checksum: served changed',
   });
 });
 

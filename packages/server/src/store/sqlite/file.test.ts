@@ -610,6 +610,20 @@ describe('the doctor', () => {
     }
   });
 
+  test.each(['sequence = sequence - 1', 'packed = sequence + 1', 'indexed = sequence'])(
+    'a database that goes on after its position is not served: %s',
+    async (change) => {
+      const store = await open();
+      const site = await createSite(store);
+      await site.server.log({ eventUUID: 'event-before' });
+      await close(store);
+      const db = new Database(path);
+      db.exec(`UPDATE position SET ${change}`);
+      db.close();
+      await expect(open()).rejects.toThrow('its position is damaged');
+    },
+  );
+
   test('says whose a database is, or of which schema, when it is not ours or older', async () => {
     const db = new Database(path);
     db.exec('CREATE TABLE account (name TEXT)');

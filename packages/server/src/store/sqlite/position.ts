@@ -30,7 +30,25 @@ export interface Position extends Pending {
   readonly day: number;
 }
 
+/** What stands in the database is nothing that this program writes. SQLite has no checksums that would say so. */
+const isDamaged = (db: Connection): boolean =>
+  db
+    .prepare<[], number>(`
+      SELECT sequence < max(
+          packed,
+          indexed,
+          coalesce((SELECT max(through) FROM event_block), 0),
+          coalesce((SELECT max(sequence) FROM statement), 0)
+        )
+        OR indexed <> coalesce((SELECT max(through) FROM event_segment), indexed)
+        OR indexed > coalesce((SELECT max(through) FROM event_segment), (SELECT min(through) - 1 FROM event_block), indexed)
+      FROM position`)
+    .pluck()
+    .get() !== 0;
+
+/** Throws when the database holds what comes after its position. */
 export const createPosition = (db: Connection): Position => {
+  if (isDamaged(db)) throw new Error('its position is damaged: it holds what comes after it; restore a backup');
   const read = db.prepare<[], At>('SELECT sequence, day, clockDay FROM position');
   const write = db.prepare('UPDATE position SET sequence = ?, day = ?, clockDay = ?');
   let at = read.get() as At;
