@@ -574,56 +574,6 @@ describe('the doctor', () => {
     expect([file?.ok, structure?.ok]).toContain(false);
   });
 
-  test('finds events that were changed, which nobody is answered', async () => {
-    const store = await open();
-    const site = await createSite(store);
-    await site.server.log({ eventUUID: 'event-as-sent' });
-    await close(store);
-    const db = new Database(path);
-    db.exec("UPDATE event_block SET events = replace(events, 'event-as-sent', 'event-as-lent')");
-    db.close();
-    expect(await findings()).toMatchObject({ events: { ok: false, detail: expect.stringMatching(/^1 /) } });
-    const damaged = await open();
-    const read = damaged.getEvents({ account: site.account, order: 'asc', limit: 10 });
-    await expect(read).rejects.toThrow('are damaged');
-  });
-
-  test.each([
-    ['user', { userUUID: 'somebody-as-sent' }],
-    ['contact', { contactUUID: 'somebody-as-sent' }],
-  ] as const)('nobody is answered another %s than the one that was kept', async (whose, event) => {
-    const store = await open();
-    const site = await createSite(store);
-    if (whose === 'contact') await site.server.createContact({ newContactUUID: 'somebody-as-sent' });
-    await site.server.log(event);
-    await close(store);
-    const good = readFileSync(path);
-    // Once in the row, and once in its index.
-    const places = [...good.toString('latin1').matchAll(/somebody-as-sent/g)].map(({ index }) => index);
-    expect(places.length).toBeGreaterThanOrEqual(2);
-    for (const place of places) {
-      writeFileSync(path, Buffer.from(good).fill('somebody-as-lent', place, place + 'somebody-as-lent'.length));
-      const damaged = await open();
-      const read = damaged.getEvents({ account: site.account, order: 'asc', limit: 10 });
-      await expect(read).rejects.toThrow(`the row of ${whose} 1 is damaged`);
-      await close(damaged);
-    }
-  });
-
-  test.each(['sequence = sequence - 1', 'packed = sequence + 1', 'indexed = sequence'])(
-    'a database that goes on after its position is not served: %s',
-    async (change) => {
-      const store = await open();
-      const site = await createSite(store);
-      await site.server.log({ eventUUID: 'event-before' });
-      await close(store);
-      const db = new Database(path);
-      db.exec(`UPDATE position SET ${change}`);
-      db.close();
-      await expect(open()).rejects.toThrow('its position is damaged');
-    },
-  );
-
   test('says whose a database is, or of which schema, when it is not ours or older', async () => {
     const db = new Database(path);
     db.exec('CREATE TABLE account (name TEXT)');
