@@ -149,7 +149,13 @@ export const createWriteEngine = (db: Connection, { eventsPerPacking, eventsPerS
     /** One commit for all the calls. */
     write(calls: readonly Call[]): Outcome[] {
       const isErasure = ({ name }: Call) => name === 'eraseContact';
-      const outcomes = transactions.run(calls.map((call) => () => carryOut(operations, call)));
+      const outcomes = transactions.run(
+        calls.map((call) => ({
+          carryOut: () => carryOut(operations, call),
+          // Which answers for each event.
+          mayThrowRefusal: call.name !== 'logEvents',
+        })),
+      );
       if (!calls.some(isErasure) || followErasures()) return outcomes;
       // Erased, and asked again it is recorded; until then no answer says that a backup doesn't bring it back.
       const later = { error: new Refusal('not_kept', { retryAfterSeconds: 5 }) };
@@ -162,7 +168,7 @@ export const createWriteEngine = (db: Connection, { eventsPerPacking, eventsPerS
       const here = new Set(erasures.listErased().map(nameOf));
       const missing = recorded.filter((erased) => !here.has(nameOf(erased)));
       if (missing.length > 0) {
-        const [outcome] = transactions.run([() => erasures.eraseAgain(missing)]);
+        const [outcome] = transactions.run([{ carryOut: () => erasures.eraseAgain(missing), mayThrowRefusal: false }]);
         if (outcome && 'error' in outcome) throw outcome.error;
       }
       // A server that ended before it could record them, or whose record is lost.

@@ -73,7 +73,7 @@ describe('a step', () => {
   /** Tidying up whose parts have nothing to do, unless told otherwise. */
   const createIdle = (parts: Partial<TidyingParts>) =>
     createTidying({
-      transactions: { run: (calls) => calls.map((call) => ({ value: call() })) },
+      transactions: { run: (calls) => calls.map(({ carryOut }) => ({ value: carryOut() })) },
       log: { holdsErased: () => {}, mayHoldErased: () => false, tidy: () => null },
       unusedSpace: { begin: () => {}, step: () => null },
       erasing: false,
@@ -107,7 +107,7 @@ describe('a step', () => {
       completeErasures,
       transactions: {
         run: (calls) =>
-          busy.shift() ? [{ error: new Refusal('not_kept') }] : calls.map((call) => ({ value: call() })),
+          busy.shift() ? [{ error: new Refusal('not_kept') }] : calls.map(({ carryOut }) => ({ value: carryOut() })),
       },
     });
     expect(step()).toBeGreaterThan(0);
@@ -127,7 +127,7 @@ describe('a step', () => {
       unusedSpace: { begin: () => {}, step: () => pauses.shift() ?? null },
       transactions: {
         run: (calls) =>
-          busy.shift() ? [{ error: new Refusal('not_kept') }] : calls.map((call) => ({ value: call() })),
+          busy.shift() ? [{ error: new Refusal('not_kept') }] : calls.map(({ carryOut }) => ({ value: carryOut() })),
       },
     });
     expect(catchUp()).toBe(false);

@@ -66,7 +66,7 @@ export const createTidying = (parts: TidyingParts): Tidying => {
 
   /** What the work answers, or null when it can't be done now. */
   const inTransaction = <Value>(work: () => Value): Value | null => {
-    const [outcome] = transactions.run([work]);
+    const [outcome] = transactions.run([{ carryOut: work, mayThrowRefusal: false }]);
     if (outcome && 'value' in outcome) return outcome.value as Value;
     const error = outcome?.error;
     if (error instanceof Refusal && error.code === 'not_kept') return null;

@@ -74,9 +74,12 @@ describe('calls that share a commit', () => {
 
   test('are told nothing once it cannot be known what is on the disk', () => {
     const transactions = createTransactions(db, [], () => {});
-    const failing = (code: string) => () => {
-      throw Object.assign(new Error(code), { code });
-    };
+    const failing = (code: string) => ({
+      carryOut() {
+        throw Object.assign(new Error(code), { code });
+      },
+      mayThrowRefusal: false,
+    });
     // Also when that shows only as each is tried by itself.
     expect(() => transactions.run([failing('SQLITE_CONSTRAINT'), failing('SQLITE_IOERR_FSYNC')])).toThrow('IOERR');
     expect(() => transactions.run([failing('SQLITE_CORRUPT')])).toThrow('CORRUPT');

@@ -14,13 +14,20 @@ export interface Pending {
 
 export type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
+/** A call of a transaction. */
+export interface Work {
+  readonly carryOut: () => unknown;
+  /** Whether it throws a Refusal when it is refused. What only answers that it was needs no savepoint. */
+  readonly mayThrowRefusal: boolean;
+}
+
 export interface Transactions {
   /**
    * Carries out the calls in one transaction and answers an outcome for each. A call that throws a Refusal has no
    * effect. When one fails otherwise, all are rolled back and each is tried in a transaction of its own, so that a fault
    * stays with the call that has it. Throws only when it cannot be known what is on the disk.
    */
-  run(calls: readonly (() => unknown)[]): Outcome[];
+  run(calls: readonly Work[]): Outcome[];
 }
 
 export const createTransactions = (
@@ -36,11 +43,12 @@ export const createTransactions = (
   const undo = db.prepare('ROLLBACK TO call');
   const changes = db.prepare<[], number>('SELECT total_changes()').pluck();
 
-  const attempt = (call: () => unknown): Outcome => {
+  const attempt = ({ carryOut, mayThrowRefusal }: Work): Outcome => {
+    if (!mayThrowRefusal) return { value: carryOut() };
     mark.run();
     const before = changes.get();
     try {
-      const value = call();
+      const value = carryOut();
       release.run();
       return { value };
     } catch (error) {
@@ -54,7 +62,7 @@ export const createTransactions = (
     }
   };
 
-  const together = (calls: readonly (() => unknown)[]): Outcome[] => {
+  const together = (calls: readonly Work[]): Outcome[] => {
     begin.run();
     try {
       noticeOthers();
