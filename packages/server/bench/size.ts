@@ -15,7 +15,7 @@ import { ratio, table, whole } from './table.ts';
 import { createVisits } from './visits.ts';
 
 /** The tables and indexes that take most, in bytes for an event. */
-const printParts = (path: string, events: number): void => {
+const printParts = (of: string, path: string, events: number): void => {
   const db = new Database(path, { readonly: true });
   const parts = db
     .prepare<[], { name: string; bytes: number }>(
@@ -26,7 +26,7 @@ const printParts = (path: string, events: number): void => {
   db.close();
   const rows = [...parts, { name: '(unused pages)', bytes: free }];
   const cells = rows.map(({ name, bytes }) => [name, (bytes / events).toFixed(1)]);
-  console.log(`${table(['part of a month of history', 'bytes for an event'], cells)}\n`);
+  console.log(`${table([`part of ${of}`, 'bytes for an event'], cells)}\n`);
 };
 
 /** Bytes for an event when all came today: ours, and in a bare table. */
@@ -48,12 +48,13 @@ const measureToday = (events: number) =>
     await settle();
     await store.close();
     bare.close();
+    printParts('what came in a day', path, events);
     return { ours: (await bytesOf(folder)) / events, bare: statSync(barePath).size / events };
   });
 
 export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const history = await openHistory(events);
-  printParts(history.path, events);
+  printParts('a month of history', history.path, events);
   const month = (await bytesOf(history.folder)) / events;
   const today = await measureToday(quick ? 50_000 : 500_000);
   const row = (measured: string, ours: number): Row => ({

@@ -1,12 +1,13 @@
-/** Counting events: from the totals, except for distinct users, whose events are looked at. */
+/** Counting events: from the totals; distinct users from the summaries of segments, and the events that are in none. */
 import type { CountBucket, CountQuery, EventDefinition } from '../store.ts';
 import { createCatalogueReader } from './catalogues.ts';
 import type { Connection } from './connection.ts';
 import { createDayReader, toRanges } from './days.ts';
 import { eventTimeAt, factsAt } from './event-block.ts';
-import { createEventFinder } from './event-finder.ts';
+import { createEventFinder, type Range } from './event-finder.ts';
 import type { Steps } from './steps.ts';
 import { quarterMilliseconds } from './totals.ts';
+import { createVisitorReader, visitorOf } from './visitors.ts';
 
 interface Quarter {
   readonly quarter: number;
@@ -15,9 +16,24 @@ interface Quarter {
   readonly lastTime: number;
 }
 
+/** What is left of `ranges` beside `others`. Both ascend. */
+const without = (ranges: readonly Range[], others: readonly Range[]): Range[] =>
+  ranges.flatMap((range) => {
+    const rest: Range[] = [];
+    let { after } = range;
+    for (const other of others) {
+      if (other.through <= after || other.after >= range.through) continue;
+      if (other.after > after) rest.push({ after, through: other.after });
+      after = other.through;
+    }
+    if (after < range.through) rest.push({ after, through: range.through });
+    return rest;
+  });
+
 export const createCounter = (db: Connection, finder = createEventFinder(db)) => {
   const catalogues = createCatalogueReader(db);
   const daysOf = createDayReader(db);
+  const visitors = createVisitorReader(db);
   const nextKind = db
     .prepare<[number, number], number>(
       'SELECT eventID FROM event_total WHERE account = ? AND eventID > ? ORDER BY eventID LIMIT 1',
@@ -40,12 +56,16 @@ export const createCounter = (db: Connection, finder = createEventFinder(db)) =>
   const firstQuarter = outermost('ASC');
   const lastQuarter = outermost('DESC');
 
-  /** The events of a kind, or of all kinds, in the days that may hold any with from <= eventTime < to. */
-  function* eventsBetween(account: number, eventID: number | undefined, from: number, to: number) {
+  /** Where events with from <= eventTime < to may be. */
+  const rangesBetween = (account: number, from: number, to: number): Range[] =>
+    toRanges(daysOf({ account, from, to, after: 0, through: Infinity }));
+
+  /** The blocks of these parts of the order that may hold such events of a kind, or of all kinds. */
+  const findIn = (ranges: readonly Range[], account: number, eventID: number | undefined, from: number, to: number) => {
     const what = eventID === undefined ? 'account' : 'kind';
     const source = { what, number: account, eventID: eventID ?? 0, after: 0, through: Infinity } as const;
-    yield* finder.find([source], toRanges(daysOf({ account, from, to, after: 0, through: Infinity })), 'asc');
-  }
+    return finder.find([source], ranges, 'asc', { account, from, to });
+  };
 
   /** The kinds that ever happened, by hopping through the key, not by reading it. */
   function* kindsOf(account: number) {
@@ -72,7 +92,7 @@ export const createCounter = (db: Connection, finder = createEventFinder(db)) =>
     let seen = 0;
     let firstTime = Infinity;
     let lastTime = -Infinity;
-    for (const found of eventsBetween(account, eventID, from, to)) {
+    for (const found of findIn(rangesBetween(account, from, to), account, eventID, from, to)) {
       if (seen >= total.count) break;
       if (typeof found === 'number') {
         yield;
@@ -107,7 +127,19 @@ export const createCounter = (db: Connection, finder = createEventFinder(db)) =>
       if (!users) return events.map((count) => ({ events: count }));
 
       const seen = events.map(() => new Set<number>());
-      for (const found of eventsBetween(account, eventID, from, to)) {
+      const ranges = rangesBetween(account, from, to);
+      // One that is summed up meanwhile is none of these: its events are looked at. One that goes has none left.
+      const segments = visitors.segmentsIn(ranges);
+      for (const { segment } of segments) {
+        visitors.visit(segment, { account, eventID }, (quarter) => {
+          const time = quarter * quarterMilliseconds;
+          if (time < from || time >= to) return undefined;
+          const ofBucket = seen[inBucket(time)] as Set<number>;
+          return (visitor) => ofBucket.add(visitor);
+        });
+        yield;
+      }
+      for (const found of findIn(without(ranges, segments), account, eventID, from, to)) {
         if (typeof found === 'number') {
           yield;
           continue;
@@ -115,8 +147,7 @@ export const createCounter = (db: Connection, finder = createEventFinder(db)) =>
         for (const index of found.indexes) {
           const eventTime = eventTimeAt(found.block, index);
           if (eventTime < from || eventTime >= to) continue;
-          const { user, contact } = factsAt(found.block, index);
-          (seen[inBucket(eventTime)] as Set<number>).add(user ?? -(contact as number));
+          (seen[inBucket(eventTime)] as Set<number>).add(visitorOf(factsAt(found.block, index)));
         }
       }
       return events.map((count, bucket) => ({ events: count, users: (seen[bucket] as Set<number>).size }));

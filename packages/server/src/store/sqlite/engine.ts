@@ -48,7 +48,9 @@ export const createWriteEngine = (db: Connection, { eventsPerPacking, eventsPerS
   const links = createLinkWriter(db, { position, users, contacts, claims });
   const refused = createRefusedWriter(db, contacts);
   const blocks = createBlockWriter(db);
-  const parts = { position, users, catalogues, totals, contacts, claims, repeats, links, refused, blocks };
+  const packing = createPacking(db, blocks, eventsPerPacking);
+  const indexing = createIndexing(db, () => blocks.written, eventsPerSegment);
+  const parts = { position, users, catalogues, totals, contacts, claims, repeats, links, refused, blocks, indexing };
   const { createAccount, updateAccount, createToken, revokeToken } = createAccountWriter(db, parts);
   const { eraseContact, deleteEventsBefore, ...erasures } = createErasures(db, parts);
 
@@ -96,8 +98,6 @@ export const createWriteEngine = (db: Connection, { eventsPerPacking, eventsPerS
     replayRefused: (replay) => (refused.takeReplayed(replay.refused) ? carryOutReplayed(replay) : undefined),
   } satisfies Writes;
 
-  const packing = createPacking(db, blocks, eventsPerPacking);
-  const indexing = createIndexing(db, () => blocks.written, eventsPerSegment);
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   let seenData = dataVersion.get();
   const pending = [position, users, catalogues, repeats, totals, erasures, blocks, packing, indexing];

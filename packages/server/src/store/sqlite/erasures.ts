@@ -6,9 +6,10 @@ import type { Connection } from './connection.ts';
 import { type ContactRow, claimName, handleName, requestName } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
 import type { Erased } from './erasure-record.ts';
-import { eventAt } from './event-block.ts';
+import { eventAt, type KeptEvent } from './event-block.ts';
 import type { BlockWriter, StoredBlock } from './event-blocks.ts';
 import { createEventFinder, type Source } from './event-finder.ts';
+import type { Indexing } from './indexing.ts';
 import { createMergeReader } from './merges.ts';
 import { createOldEvents, type PlacedEvent } from './old-events.ts';
 import type { Position } from './position.ts';
@@ -16,6 +17,7 @@ import type { PersonNames, RefusedWriter } from './refused-requests.ts';
 import type { Repeats } from './repeats.ts';
 import { createStatementReader } from './statements.ts';
 import type { Totals } from './totals.ts';
+import { visitorOf } from './visitors.ts';
 
 const groupBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => number): Map<number, Entry[]> => {
   const groups = new Map<number, Entry[]>();
@@ -40,10 +42,11 @@ export interface ErasureParts {
   readonly totals: Totals;
   readonly refused: RefusedWriter;
   readonly blocks: BlockWriter;
+  readonly indexing: Indexing;
 }
 
 export const createErasures = (db: Connection, parts: ErasureParts) => {
-  const { position, contacts, claims, repeats, totals, refused, blocks } = parts;
+  const { position, contacts, claims, repeats, totals, refused, blocks, indexing } = parts;
   const statements = createStatementReader(db);
   const merges = createMergeReader(db);
   const insert = db.prepare('INSERT INTO erasure VALUES (NULL, ?, ?, 0, 0)');
@@ -188,13 +191,15 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
 
   const deleteEvents = (places: readonly PlacedEvent[]) => {
     const byBlock = new Map<StoredBlock, Set<number>>();
-    for (const { stored, index } of places) {
-      const event = eventAt(stored.block, index);
-      repeats.erase(event.day, event.eventUUID, event.user ?? -(event.contact as number));
+    const events = places.map(({ stored, index }) => eventAt(stored.block, index));
+    places.forEach(({ stored, index }, nth) => {
+      const event = events[nth] as KeptEvent;
+      repeats.erase(event.day, event.eventUUID, visitorOf(event));
       totals.remove(event);
       byBlock.set(stored, (byBlock.get(stored) ?? new Set()).add(index));
-    }
+    });
     for (const [stored, indexes] of byBlock) blocks.remove(stored, indexes);
+    indexing.remove(events);
   };
 
   return {

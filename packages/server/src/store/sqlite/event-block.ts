@@ -195,12 +195,35 @@ const startsOf = (block: EventBlock): readonly number[] => {
   return found;
 };
 
+const valueAt = ({ values, words }: EventBlock, at: number): string => {
+  const value = values[at] as string | number;
+  return typeof value === 'number' ? (words[value] as string) : value;
+};
+
 export const attributesAt = (block: EventBlock, index: number): KeptEvent['attributes'] => {
   const from = startsOf(block)[index] as number;
-  return namesAt(block, index).map((attrID, nth) => {
-    const value = block.values[from + nth] as string | number;
-    return [attrID, typeof value === 'number' ? (block.words[value] as string) : value];
-  });
+  return namesAt(block, index).map((attrID, nth) => [attrID, valueAt(block, from + nth)]);
+};
+
+/** Calls `visit` for each attribute of each event, one event after the other. */
+export const visitAttributes = (
+  block: EventBlock,
+  visit: (index: number, attrID: string, attrValue: string) => void,
+): void => {
+  let at = 0;
+  for (let index = 0; index < sizeOf(block); index += 1) {
+    for (const attrID of namesAt(block, index)) {
+      visit(index, attrID, valueAt(block, at));
+      at += 1;
+    }
+  }
+};
+
+/** Whether an event has an attribute: with this value, or with any. */
+export const hasAttribute = (block: EventBlock, index: number, attrID: string, attrValue?: string): boolean => {
+  const nth = namesAt(block, index).indexOf(attrID);
+  if (nth < 0) return false;
+  return attrValue === undefined || valueAt(block, (startsOf(block)[index] as number) + nth) === attrValue;
 };
 
 // Spread, what `factsAt` tells would take ten times as long.

@@ -1,4 +1,5 @@
 /** Finding events in their blocks, in the order in which they were kept, without reading those of others. */
+import { createBlockFilter, type EventFilter } from './block-filter.ts';
 import type { Connection } from './connection.ts';
 import { type EventBlock, type EventFacts, factsAt, sequenceAt, sizeOf } from './event-block.ts';
 import { createBlockReader, type StoredBlock } from './event-blocks.ts';
@@ -41,6 +42,9 @@ const eventsPerStep = 2_000;
 /** What it costs to ask for a posting, in events that could be looked at meanwhile. */
 const costOfAsking = 4;
 
+/** A single block is sooner looked at than it is found out whether it is worth it. */
+const fewestToFilter = 2;
+
 /** A part of the order, and where to look in it: sequences of events, or what blocks are known by. Ascending. */
 interface Span extends Range {
   readonly places: readonly number[];
@@ -53,6 +57,15 @@ interface Segment extends Range {
 /** What several lists hold, ascending, each once. Each of them is ascending. */
 const united = (lists: readonly (readonly number[])[]): readonly number[] =>
   lists.length === 1 ? (lists[0] as readonly number[]) : [...new Set(lists.flat())].sort((a, b) => a - b);
+
+/** What both lists hold. Both are ascending. */
+const shared = (some: readonly number[], others: readonly number[]): readonly number[] => {
+  let at = 0;
+  return some.filter((value) => {
+    while ((others[at] as number) < value) at += 1;
+    return others[at] === value;
+  });
+};
 
 const isWithin = (source: Source, { sequence, user, contact }: EventFacts): boolean =>
   sequence > source.after &&
@@ -84,13 +97,20 @@ const createIsSought = (sources: readonly Source[]) => {
 export interface EventFinder extends Pending {
   /**
    * Block by block, range by range, which come in that order. A number where others may go first: the transaction may end
-   * there, and whatever is committed meanwhile does no harm. What is sought up to it (or from it on) has been found.
+   * there, and whatever is committed meanwhile does no harm. What is sought up to it (or from it on) has been found. Blocks
+   * that hold nothing that passes the filter are passed over where that is known; who asks looks at each event himself.
    */
-  find(sources: readonly Source[], ranges: readonly Range[], order: Order): Generator<Found | number, void>;
+  find(
+    sources: readonly Source[],
+    ranges: readonly Range[],
+    order: Order,
+    filter?: EventFilter,
+  ): Generator<Found | number, void>;
 }
 
 export const createEventFinder = (db: Connection): EventFinder => {
   const blocks = createBlockReader(db);
+  const filterBlocks = createBlockFilter(db);
   const tail = createEventTail(db);
   const selectSegments = (order: string) =>
     db.prepare<[number, number], Segment>(
@@ -109,15 +129,23 @@ export const createEventFinder = (db: Connection): EventFinder => {
     return found === undefined ? [] : (JSON.parse(found) as number[]).map((distance) => after + distance);
   };
 
-  const segmentSpan = (sources: readonly Source[], segment: Segment, { after, through }: Range): Span => {
+  const segmentSpan = (
+    sources: readonly Source[],
+    segment: Segment,
+    { after, through }: Range,
+    filter: EventFilter | undefined,
+  ): Span => {
     const all = united(sources.map((source) => blocksOf(segment, source)));
     // The last of them begins within the range, and may end after it.
     const beyond = all.findIndex((place) => place >= through);
-    return { ...segment, places: all.filter((place, index) => place > after && (beyond < 0 || index <= beyond)) };
+    const places = all.filter((place, index) => place > after && (beyond < 0 || index <= beyond));
+    if (!filter || places.length < fewestToFilter) return { ...segment, places };
+    const passed = filterBlocks(segment.segment, filter)?.map((distance) => segment.after + distance);
+    return { ...segment, places: passed ? shared(places, passed) : places };
   };
 
   return {
-    *find(sources, ranges, order) {
+    *find(sources, ranges, order, filter) {
       const ascending = order === 'asc';
       const isSought = createIsSought(sources);
       const costOfSpan = costOfAsking * sources.length;
@@ -140,7 +168,7 @@ export const createEventFinder = (db: Connection): EventFinder => {
           };
           if (!ascending) yield* inTail();
           for (const segment of segments[order].all(rest.after, Math.min(rest.through, indexed))) {
-            yield segmentSpan(sources, segment, rest);
+            yield segmentSpan(sources, segment, rest, filter);
           }
           if (ascending) yield* inTail();
         }

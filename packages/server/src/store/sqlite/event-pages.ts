@@ -2,7 +2,7 @@
 import type { EventPage, EventQuery, StoredEvent } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { createDayReader, toRanges } from './days.ts';
-import { attributesAt, type EventBlock, eventAt, eventTimeAt, factsAt, sizeOf } from './event-block.ts';
+import { type EventBlock, eventAt, eventTimeAt, factsAt, hasAttribute, sizeOf } from './event-block.ts';
 import { createEventFinder, type EventFinder, type Order, type Range } from './event-finder.ts';
 import { createEventSources } from './event-sources.ts';
 import { createEventTeller } from './event-teller.ts';
@@ -18,13 +18,11 @@ const defaultBounds: PageBounds = { mostRows: 200_000, mostBytes: 4 * 1024 * 102
 
 /** What is left to ask of an event once its sources are chosen. */
 const createMatcher = ({ eventID, from = 0, to = Infinity, attrID, attrValue }: EventQuery) => {
-  const hasAttribute = (attributes: ReturnType<typeof attributesAt>): boolean =>
-    attributes.some(([id, value]) => id === attrID && (attrValue === undefined || value === attrValue));
   return (block: EventBlock, index: number): boolean => {
     if (eventID !== undefined && factsAt(block, index).eventID !== eventID) return false;
     const time = eventTimeAt(block, index);
     if (time < from || time >= to) return false;
-    return attrID === undefined || hasAttribute(attributesAt(block, index));
+    return attrID === undefined || hasAttribute(block, index, attrID, attrValue);
   };
 };
 
@@ -66,8 +64,10 @@ export const createEventPager = (
     let looked = 0;
     let bytes = 0;
 
-    const ranges = from === undefined && to === undefined ? [{ after, through }] : toRanges(days);
-    for (const found of finder.find(sources, within(ranges, { after, through }, order), order)) {
+    const always = from === undefined && to === undefined;
+    const ranges = always ? [{ after, through }] : toRanges(days);
+    const filter = always && query.attrID === undefined ? undefined : query;
+    for (const found of finder.find(sources, within(ranges, { after, through }, order), order, filter)) {
       if (typeof found === 'number') {
         yield;
         continue;

@@ -1,12 +1,16 @@
 /**
  * Whose events are in which blocks, written down for a long stretch of them at once: sorted, so that it is appended to one
- * place, where entries that are made one by one change a page each. Until then, event-tail.ts knows it by heart.
+ * place, where entries that are made one by one change a page each. Until then, event-tail.ts knows it by heart. What the
+ * blocks hold is summed up on the way, for reads that would look at many of them.
  */
+import { hasherOf } from './block-filter.ts';
 import type { Connection } from './connection.ts';
-import type { EventBlock } from './event-block.ts';
+import type { EventBlock, KeptEvent } from './event-block.ts';
 import { type BlockRow, readBlock } from './event-block-row.ts';
 import { createPostingsDraft, type PostingsDraft } from './postings-draft.ts';
+import { createSummaryDraft, type SummaryDraft } from './summary-draft.ts';
 import type { Pending } from './transaction.ts';
+import { createVisitorWriter } from './visitors.ts';
 
 /** Events of a segment. More are looked up faster; but so many are held in memory by each reader. */
 export const eventsPerSegment = 131_072;
@@ -14,9 +18,14 @@ export const eventsPerSegment = 131_072;
 /** Blocks that a step reads, and what they may hold together. */
 const blocksPerStep = 64;
 const charactersPerStep = 512 * 1024;
-/** Postings that a step writes, or deletes, and how many blocks they may name together. */
-const postingsPerStep = 1_000;
-const placesPerStep = 20_000;
+/** What a step of writing may cost: a row, and beside it each block or event that the row tells of. */
+const costPerStep = 20_000;
+const costOfRow = 20;
+/** Rows that a step deletes. */
+const rowsPerStep = 1_000;
+
+/** Attributes that are summed up of a segment at most: it ends early where events have very many. */
+const attributesPerSegment = 2 ** 21;
 
 /** A segment that is being written. */
 interface Draft {
@@ -24,9 +33,13 @@ interface Draft {
   readonly after: number;
   through: number;
   count: number;
-  readonly postings: PostingsDraft;
-  /** Whether all is read: then the postings are written. */
-  isRead: boolean;
+  /** Undefined when they are there already, and only the summary is not. */
+  readonly postings: PostingsDraft | undefined;
+  readonly summary: SummaryDraft;
+  /** Up to where it goes, when that is known. */
+  readonly end: number;
+  /** Once all is read: writes row after row, and answers what each cost. */
+  writing: Generator<number, void> | undefined;
 }
 
 export interface Indexing extends Pending {
@@ -36,6 +49,8 @@ export interface Indexing extends Pending {
   isUnderWay(): boolean;
   /** Whether so much waits for it that it goes before what is still to be kept. */
   isBehind(): boolean;
+  /** Takes out what is known of events that are being deleted, as far as it would change an answer. */
+  remove(events: readonly KeptEvent[]): void;
 }
 
 export const createIndexing = (db: Connection, written: () => number, perSegment = eventsPerSegment): Indexing => {
@@ -56,11 +71,28 @@ export const createIndexing = (db: Connection, written: () => number, perSegment
       SELECT segment FROM event_segment WHERE through < coalesce((SELECT min(through) FROM event_block), 9e15)
       ORDER BY segment LIMIT 1`)
     .pluck();
-  const key = 'segment, what, number, eventID';
-  const dropPostings = db.prepare(
-    `DELETE FROM event_posting WHERE (${key}) IN (SELECT ${key} FROM event_posting WHERE segment = ? LIMIT ${postingsPerStep})`,
-  );
+  /** The oldest segment of which nothing is summed up, and something is left: of before there were summaries. */
+  const unsummedSegment = db.prepare<[], { segment: number; after: number; through: number }>(`
+    SELECT segment, after, through FROM event_segment
+    WHERE segment NOT IN (SELECT segment FROM segment_summary)
+      AND through >= (SELECT min(through) FROM event_block)
+    ORDER BY segment LIMIT 1`);
+  const insertVisitors = db.prepare('INSERT INTO segment_visitors VALUES (?, ?, ?, ?)');
+  const insertSlice = db.prepare('INSERT INTO segment_slice VALUES (?, ?, ?)');
+  const insertSummary = db.prepare('INSERT INTO segment_summary VALUES (?, ?, ?)');
+  const createDrop = (table: string, key: string) =>
+    db.prepare(
+      `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE segment = ? LIMIT ${rowsPerStep})`,
+    );
+  const dropSummary = [
+    createDrop('segment_summary', 'segment'),
+    createDrop('segment_slice', 'segment, slice'),
+    createDrop('segment_visitors', 'segment, account, eventID'),
+  ];
+  const dropAll = [createDrop('event_posting', 'segment, what, number, eventID'), ...dropSummary];
   const dropSegment = db.prepare('DELETE FROM event_segment WHERE segment = ?');
+  const hasher = hasherOf(db);
+  const visitors = createVisitorWriter(db);
   let draft: Draft | undefined;
   let underWay = false;
   /** How many events no segment tells of, when so many had been written. */
@@ -71,64 +103,104 @@ export const createIndexing = (db: Connection, written: () => number, perSegment
     return counted.events + written() - counted.written;
   };
 
+  /** Deletes some of what is written of a segment; answers whether there was anything. */
+  const dropSome = (statements: typeof dropAll, segment: number): boolean =>
+    statements.some((statement) => statement.run(segment).changes > 0);
+
   const begin = (): boolean => {
     if (waiting() < perSegment) return false;
     const segment = (lastSegment.get() as number) + 1;
     // What a server wrote of it that has ended before all was written.
-    if (dropPostings.run(segment).changes > 0) return true;
+    if (dropSome(dropAll, segment)) return true;
     const after = readIndexed.get() as number;
-    draft = { segment, after, through: after, count: 0, postings: createPostingsDraft(), isRead: false };
+    const postings = createPostingsDraft();
+    const summary = createSummaryDraft(hasher);
+    draft = { segment, after, through: after, count: 0, postings, summary, end: Infinity, writing: undefined };
     return true;
   };
 
+  const beginSummary = (): boolean => {
+    const found = unsummedSegment.get();
+    if (!found) return false;
+    const { segment, after, through: end } = found;
+    if (dropSome(dropSummary, segment)) return true;
+    const summary = createSummaryDraft(hasher);
+    draft = { segment, after, through: after, count: 0, postings: undefined, summary, end, writing: undefined };
+    return true;
+  };
+
+  function* write({ segment, after, through, postings, summary }: Draft): Generator<number, void> {
+    for (let posting = postings?.take(); posting; posting = postings?.take()) {
+      const { what, number, eventID, blocks } = posting;
+      insertPosting.run(segment, what, number, eventID, JSON.stringify(blocks));
+      yield blocks.length;
+    }
+    for (const { account, eventID, events, list } of summary.visitors()) {
+      insertVisitors.run(segment, account, eventID, list());
+      yield events;
+    }
+    const slices = summary.slices();
+    // To set the bits costs about what it costs to write their rows.
+    yield costPerStep;
+    for (let nth = 0; nth < slices.count; nth += 1) {
+      const bits = slices.slice(nth);
+      if (bits.some((byte) => byte !== 0)) insertSlice.run(segment, nth, bits);
+      yield bits.length;
+    }
+    insertSummary.run(segment, slices.count, summary.blocks());
+    if (postings) {
+      insertSegment.run(segment, after, through);
+      writeIndexed.run(through);
+    }
+  }
+
   const read = (draft: Draft, packed: number): boolean => {
-    const { through: before } = draft;
+    const { through: before, postings, summary } = draft;
     const blocks: (readonly [EventBlock, number])[] = [];
     let characters = 0;
-    for (const row of next.iterate(before, packed)) {
-      blocks.push([readBlock(row), row.through - draft.after]);
+    for (const row of next.iterate(before, Math.min(packed, draft.end))) {
+      const block = readBlock(row);
+      const place = row.through - draft.after;
+      blocks.push([block, place]);
+      summary.read(block, place);
       draft.through = row.through;
       draft.count += row.count;
       characters += row.events.length;
       if (characters >= charactersPerStep) break;
     }
-    draft.postings.read(blocks);
-    draft.isRead = draft.count >= perSegment;
-    return draft.through > before;
+    postings?.read(blocks);
+    const isRead = postings
+      ? draft.count >= perSegment || summary.attributes >= attributesPerSegment
+      : blocks.length === 0;
+    if (isRead) draft.writing = write(draft);
+    return isRead || draft.through > before;
   };
 
-  /** Answers whether there was anything to write. */
-  const write = ({ segment, postings }: Draft): boolean => {
-    let places = 0;
-    for (let written = 0; written < postingsPerStep && places < placesPerStep; written += 1) {
-      const posting = postings.take();
-      if (!posting) return written > 0;
-      const { what, number, eventID, blocks } = posting;
-      insertPosting.run(segment, what, number, eventID, JSON.stringify(blocks));
-      places += blocks.length;
+  /** Goes on writing; answers whether there is more to write. */
+  const writeSome = (writing: Generator<number, void>): boolean => {
+    for (let cost = 0; cost < costPerStep; ) {
+      const { done, value } = writing.next();
+      if (done) return false;
+      cost += costOfRow + value;
     }
     return true;
   };
 
-  const end = ({ segment, after, through }: Draft) => {
-    insertSegment.run(segment, after, through);
-    writeIndexed.run(through);
-    draft = undefined;
-    counted = undefined;
-  };
-
-  /** Postings go with the last of the events that they told of. */
+  /** What is known of a segment goes with the last of the events that it told of. */
   const dropOldest = (): boolean => {
     const segment = emptySegment.get();
     if (segment === undefined) return false;
-    if (dropPostings.run(segment).changes === 0) dropSegment.run(segment);
+    if (!dropSome(dropAll, segment)) dropSegment.run(segment);
     return true;
   };
 
   const step = (packed: number): boolean => {
-    if (!draft) return begin() || dropOldest();
-    if (!draft.isRead) return read(draft, packed);
-    if (!write(draft)) end(draft);
+    if (!draft) return begin() || dropOldest() || beginSummary();
+    if (!draft.writing) return read(draft, packed);
+    if (!writeSome(draft.writing)) {
+      draft = undefined;
+      counted = undefined;
+    }
     return true;
   };
 
@@ -139,6 +211,12 @@ export const createIndexing = (db: Connection, written: () => number, perSegment
     },
     isUnderWay: () => underWay,
     isBehind: () => waiting() > 3 * perSegment,
+    remove(events) {
+      visitors.remove(events);
+      // It has summed up what is deleted: it begins anew.
+      const { after = 0, through = 0 } = draft ?? {};
+      if (events.some(({ sequence }) => sequence > after && sequence <= through)) draft = undefined;
+    },
     forget() {
       draft = undefined;
       counted = undefined;

@@ -1,0 +1,44 @@
+/** Where each block of a segment is, and when its events happened, as bytes: 12 for a block, little-endian. */
+
+/** Of a block: how far its through is after the segment's beginning, and the eventTimes of its first and last event. */
+export interface BlockTimes {
+  readonly place: number;
+  readonly firstTime: number;
+  readonly lastTime: number;
+}
+
+const bytesPerBlock = 12;
+const minuteMilliseconds = 60_000;
+
+/** Whole minutes since 1970, as far as 32 bits go: 4,000 years. */
+const toMinute = (time: number): number =>
+  Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, Math.floor(time / minuteMilliseconds)));
+
+export const toBytes = (blocks: readonly BlockTimes[]): Buffer => {
+  const bytes = Buffer.allocUnsafe(blocks.length * bytesPerBlock);
+  blocks.forEach(({ place, firstTime, lastTime }, nth) => {
+    const at = nth * bytesPerBlock;
+    bytes.writeUInt32LE(place, at);
+    bytes.writeInt32LE(toMinute(firstTime), at + 4);
+    bytes.writeInt32LE(toMinute(lastTime), at + 8);
+  });
+  return bytes;
+};
+
+/** The places of the blocks that may hold an event with from <= eventTime < to, ascending, of those that `isOpen` lets pass. */
+export const placesBetween = (
+  bytes: Buffer,
+  { from = -Infinity, to = Infinity }: { readonly from?: number | undefined; readonly to?: number | undefined },
+  isOpen: (nth: number) => boolean,
+): number[] => {
+  const places: number[] = [];
+  const first = toMinute(from);
+  const last = toMinute(to);
+  for (let nth = 0; nth * bytesPerBlock < bytes.length; nth += 1) {
+    const at = nth * bytesPerBlock;
+    if (isOpen(nth) && bytes.readInt32LE(at + 8) >= first && bytes.readInt32LE(at + 4) <= last) {
+      places.push(bytes.readUInt32LE(at));
+    }
+  }
+  return places;
+};

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { createAttributeHasher, slicesOf, toSlices } from './signature.ts';
+
+const hasher = createAttributeHasher(Buffer.alloc(32, 1));
+const hashOf = (value: string, account = 1) => hasher.of(account, { attrID: 'path', attrValue: value });
+
+/** Blocks of so many values each, none of them in two blocks. */
+const createSignatures = (blocks: number, perBlock: number) => {
+  const hashes = Array.from({ length: blocks }, (_, block) =>
+    Array.from({ length: perBlock }, (_, nth) => hashOf(`/${block}/${nth}`)),
+  );
+  const { count, slice } = toSlices(hashes, blocks * perBlock);
+  const mayHold = (block: number, hash: number) =>
+    slicesOf(hash, count).every((nth) => (((slice(nth)[block >>> 3] as number) >>> (block & 7)) & 1) === 1);
+  return { count, mayHold };
+};
+
+test.each([1, 30, 118, 500])('of %i attributes in a block, all are found, and of others hardly any', (perBlock) => {
+  const blocks = 100;
+  const { count, mayHold } = createSignatures(blocks, perBlock);
+  expect(count).toBe(Math.max(64, 14 * perBlock));
+  let inVain = 0;
+  for (let block = 0; block < blocks; block += 1) {
+    for (let nth = 0; nth < perBlock; nth += 1) expect(mayHold(block, hashOf(`/${block}/${nth}`))).toBe(true);
+    for (let nth = 0; nth < 200; nth += 1) if (mayHold(block, hashOf(`/other/${block}/${nth}`))) inVain += 1;
+  }
+  // 0.15 % is what is expected.
+  expect(inVain / (blocks * 200)).toBeLessThan(0.004);
+});
+
+test('a hash is of an account, an attribute and a value, and of one database', () => {
+  const others = [
+    hashOf('/', 2),
+    hashOf('/a'),
+    hasher.of(1, { attrID: 'path' }),
+    hasher.of(1, { attrID: 'path/' }),
+    hasher.of(1, { attrID: 'pat', attrValue: 'h/' }),
+    createAttributeHasher(Buffer.alloc(32, 2)).of(1, { attrID: 'path', attrValue: '/' }),
+  ];
+  expect(new Set([hashOf('/'), ...others]).size).toBe(1 + others.length);
+  expect(hashOf('/')).toBe(hashOf('/'));
+});
+
+test('blocks without attributes have signatures without bits', () => {
+  const { count, slice } = toSlices([[], []], 0);
+  for (let nth = 0; nth < count; nth += 1) expect([...slice(nth)]).toEqual([0]);
+});
