@@ -18,7 +18,10 @@ const someEvents = fc
       user: fc.option(number),
       contact: fc.option(number),
       eventID: number,
-      eventUUID: fc.uuid(),
+      eventUUID: fc.oneof(
+        fc.uuid(),
+        fc.integer({ min: 1, max: 999 }).map((number) => `event-${number}`),
+      ),
       receivedTime: fc.integer({ min: 0, max: 4e12 }),
       eventTime: fc.integer({ min: 0, max: 4e12 }),
       timeReplaced: fc.constantFrom<0 | 1>(0, 1),
@@ -81,7 +84,8 @@ test('what all events have in common stands once', () => {
     user: 9,
     contact: null,
     eventID: 5,
-    eventUUID: ['event-0', 'event-1', 'event-2'],
+    eventUUIDStart: 'event-',
+    eventUUID: ['0', '1', '2'],
     receivedTime: { from: 1000, by: 2 },
     age: [10, 11, 12],
     timeReplaced: 0,
@@ -90,6 +94,18 @@ test('what all events have in common stands once', () => {
     values: [0, '0', 0, '1', 0, '2'],
     words: ['/'],
   });
+});
+
+test('ages of long ago are told from the first on', () => {
+  const ages = [3_600_000, 3_600_007, 3_599_999];
+  const base = { day: 0, account: 1, user: 1, contact: null, eventID: 1, receivedTime: 4e6, timeReplaced: 0 } as const;
+  const events = ages.map((age, nth): KeptEvent => {
+    return { ...base, sequence: nth, eventUUID: `${nth}`, eventTime: 4e6 - age, attributes: [] };
+  });
+  const block = toBlock(events);
+  expect(block.age).toEqual({ from: 3_600_000, by: [0, 7, -1] });
+  expect(eventsOf(block)).toEqual(events);
+  expect(eventsOf(only(block, [1, 2]))).toEqual(events.slice(1));
 });
 
 test('lists of attrIDs that only look alike are two', () => {

@@ -39,10 +39,13 @@ export interface EventBlock {
   readonly user: Column<number | null>;
   readonly contact: Column<number | null>;
   readonly eventID: Column<number>;
+  /** What all eventUUIDs begin with, when there is anything: mostly the time. */
+  readonly eventUUIDStart?: string | undefined;
+  /** What follows. */
   readonly eventUUID: readonly string[];
   readonly receivedTime: Growing;
   /** How long before it was received the event happened, in milliseconds. */
-  readonly age: Column<number>;
+  readonly age: Column<number> | Growing;
   readonly timeReplaced: Column<0 | 1>;
   /** Lists of attrIDs, and which of them each event has. */
   readonly names: readonly (readonly string[])[];
@@ -63,6 +66,23 @@ const toGrowing = (values: readonly number[]): Growing => {
   const by = values.length > 1 ? (values[1] as number) - from : 0;
   if (values.every((value, index) => value === from + index * by)) return { from, by };
   return { from, by: values.map((value) => value - from) };
+};
+
+/** Below it, an age takes as few characters as by how much it differs from another. */
+const longAgoMilliseconds = 60_000;
+
+const toAges = (ages: readonly number[]): Column<number> | Growing =>
+  Math.abs(ages[0] as number) < longAgoMilliseconds ? toColumn(ages) : toGrowing(ages);
+
+const isGrowing = (ages: Column<number> | Growing): ages is Growing => typeof ages === 'object' && 'from' in ages;
+
+/** What all of several texts begin with; undefined for nothing, and for one text alone. */
+const startOf = (texts: readonly string[]): string | undefined => {
+  const [first = '', ...others] = texts;
+  if (others.length === 0) return undefined;
+  let { length } = first;
+  for (const other of others) while (!other.startsWith(first.slice(0, length))) length -= 1;
+  return length > 0 ? first.slice(0, length) : undefined;
 };
 
 const grownTo = ({ from, by }: Growing, index: number): number =>
@@ -101,6 +121,7 @@ const wordsOf = (events: readonly KeptEvent[]): Map<string, number> => {
 export const toBlock = (events: readonly KeptEvent[]): EventBlock => {
   const words = wordsOf(events);
   const names = createNumbering<readonly string[]>((attrIDs) => attrIDs.join('\0'));
+  const eventUUIDStart = startOf(events.map(({ eventUUID }) => eventUUID));
   return {
     sequence: toGrowing(events.map(({ sequence }) => sequence)),
     day: toColumn(events.map(({ day }) => day)),
@@ -108,9 +129,10 @@ export const toBlock = (events: readonly KeptEvent[]): EventBlock => {
     user: toColumn(events.map(({ user }) => user)),
     contact: toColumn(events.map(({ contact }) => contact)),
     eventID: toColumn(events.map(({ eventID }) => eventID)),
-    eventUUID: events.map(({ eventUUID }) => eventUUID),
+    eventUUIDStart,
+    eventUUID: events.map(({ eventUUID }) => eventUUID.slice(eventUUIDStart?.length ?? 0)),
     receivedTime: toGrowing(events.map(({ receivedTime }) => receivedTime)),
-    age: toColumn(events.map(({ receivedTime, eventTime }) => receivedTime - eventTime)),
+    age: toAges(events.map(({ receivedTime, eventTime }) => receivedTime - eventTime)),
     timeReplaced: toColumn(events.map(({ timeReplaced }) => timeReplaced)),
     named: toColumn(events.map(({ attributes }) => names.of(attributes.map(([attrID]) => attrID)))),
     names: names.values,
@@ -153,9 +175,10 @@ export const only = (block: EventBlock, indexes: readonly number[]): EventBlock 
     user: pick(block.user, indexes),
     contact: pick(block.contact, indexes),
     eventID: pick(block.eventID, indexes),
+    eventUUIDStart: block.eventUUIDStart,
     eventUUID: indexes.map((index) => block.eventUUID[index] as string),
     receivedTime: pickGrowing(block.receivedTime, indexes),
-    age: pick(block.age, indexes),
+    age: isGrowing(block.age) ? pickGrowing(block.age, indexes) : pick(block.age, indexes),
     timeReplaced: pick(block.timeReplaced, indexes),
     named: pick(block.named, indexes),
     // The others keep their numbers.
@@ -175,8 +198,9 @@ export const factsAt = (block: EventBlock, index: number): EventFacts => ({
   eventID: at(block.eventID, index),
 });
 export const receivedTimeAt = ({ receivedTime }: EventBlock, index: number): number => grownTo(receivedTime, index);
+const ageAt = ({ age }: EventBlock, index: number): number => (isGrowing(age) ? grownTo(age, index) : at(age, index));
 export const eventTimeAt = (block: EventBlock, index: number): number =>
-  receivedTimeAt(block, index) - at(block.age, index);
+  receivedTimeAt(block, index) - ageAt(block, index);
 
 const namesAt = ({ names, named }: EventBlock, index: number) => names[at(named, index)] as readonly string[];
 
@@ -234,7 +258,7 @@ export const eventAt = (block: EventBlock, index: number): KeptEvent => ({
   user: at(block.user, index),
   contact: at(block.contact, index),
   eventID: at(block.eventID, index),
-  eventUUID: block.eventUUID[index] as string,
+  eventUUID: (block.eventUUIDStart ?? '') + block.eventUUID[index],
   eventTime: eventTimeAt(block, index),
   receivedTime: receivedTimeAt(block, index),
   timeReplaced: at(block.timeReplaced, index),

@@ -1,12 +1,12 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type Connection, openConnection } from './connection.ts';
 import type { KeptEvent } from './event-block.ts';
-import { type BlockWriter, createBlockWriter } from './event-blocks.ts';
+import { type BlockWriter, createBlockWriter, eventsPerBlock } from './event-blocks.ts';
 import { createIndexing, type Indexing } from './indexing.ts';
 import { migrate } from './migrate.ts';
 
 /** Two steps of reading full blocks. */
-const perSegment = 8_192;
+const perSegment = 128 * eventsPerBlock;
 let db: Connection;
 let blocks: BlockWriter;
 let indexing: Indexing;
@@ -86,7 +86,7 @@ test('tells in which blocks whose events are, written in order', () => {
   const expected = new Map<string, Set<number>>();
   for (let nth = 0; nth < perSegment; nth += 1) {
     const { account, user, contact, eventID } = mixed(nth);
-    const through = 64 * (1 + Math.floor(nth / 64));
+    const through = eventsPerBlock * (1 + Math.floor(nth / eventsPerBlock));
     const keys = [[2, account, 0] as const, [3, account, eventID] as const];
     for (const key of [...keys, user !== null && [0, user, 0], contact !== null && [1, contact, 0]]) {
       if (key) expected.set(key.join(), (expected.get(key.join()) ?? new Set()).add(through));

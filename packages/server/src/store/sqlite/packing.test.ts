@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type Connection, openConnection } from './connection.ts';
 import { eventsOf, type KeptEvent } from './event-block.ts';
-import { type BlockWriter, createBlockWriter } from './event-blocks.ts';
+import { type BlockWriter, createBlockWriter, eventsPerBlock } from './event-blocks.ts';
 import { migrate } from './migrate.ts';
 import { createPacking, type Packing } from './packing.ts';
 
@@ -57,8 +57,8 @@ test.each([1, 3, 10, 31])('commits of %i events become full blocks, but for the 
   const all = counts();
   const { packed } = packing;
   const before = db.prepare<[number], number>('SELECT count FROM event_block WHERE through <= ?').pluck().all(packed);
-  expect(new Set(before)).toEqual(new Set([64]));
-  expect(all.slice(before.length).reduce((sum, count) => sum + count, 0)).toBeLessThan(64);
+  expect(new Set(before)).toEqual(new Set([eventsPerBlock]));
+  expect(all.slice(before.length).reduce((sum, count) => sum + count, 0)).toBeLessThan(eventsPerBlock);
   expectAll();
 });
 
@@ -66,10 +66,10 @@ test('what is over is packed with what comes later', () => {
   commit(40, 3);
   pack();
   const { packed } = packing;
-  expect(packed).toBe(64);
+  expect(packed).toBe(eventsPerBlock);
   commit(342, 3);
   pack();
-  expect(packing.packed).toBe(64 * Math.floor(sequence / 64));
+  expect(packing.packed).toBe(eventsPerBlock * Math.floor(sequence / eventsPerBlock));
   expectAll();
 });
 
@@ -121,14 +121,14 @@ test('what was large only as several blocks is one that is small, and begins the
 });
 
 test('rolled back, it begins where it was', () => {
-  commit(128, 1);
+  commit(2 * eventsPerBlock, 1);
   db.exec('BEGIN');
   packing.step();
-  expect(packing.packed).toBe(128);
+  expect(packing.packed).toBe(eventsPerBlock);
   db.exec('ROLLBACK');
   packing.forget();
   expect(packing.packed).toBe(0);
   pack();
-  expect(counts()).toEqual([64, 64]);
+  expect(counts()).toEqual([eventsPerBlock, eventsPerBlock]);
   expectAll();
 });
