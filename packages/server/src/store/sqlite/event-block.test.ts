@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { openConnection } from './connection.ts';
 import { attributesAt, eventsOf, type KeptEvent, only, toBlock } from './event-block.ts';
+import { migrate } from './migrate.ts';
 
 const number = fc.integer({ min: 1, max: 5 });
 const text = fc.oneof(fc.constantFrom('/', '9.90', '', '__proto__'), fc.string());
@@ -41,6 +43,26 @@ test('a block tells its events as they were', () => {
   fc.assert(
     fc.property(someEvents, (events) => {
       expect(eventsOf(JSON.parse(JSON.stringify(toBlock(events))))).toEqual(events);
+    }),
+  );
+});
+
+const toJSON = (attributes: KeptEvent['attributes']) =>
+  `{${attributes.map((attribute) => attribute.map((text) => JSON.stringify(text)).join(':')).join()}}`;
+
+test('people are shown the events as they were', () => {
+  const db = openConnection(':memory:', 'write');
+  migrate(db, ':memory:');
+  const insert = db.prepare('INSERT INTO event_block (through, count, events) VALUES (?, ?, ?)');
+  const shown = db.prepare<[], { attributes: string }>('SELECT * FROM event ORDER BY sequence');
+  fc.assert(
+    fc.property(someEvents, (events) => {
+      db.exec('DELETE FROM event_block');
+      insert.run(events.at(-1)?.sequence, events.length, JSON.stringify(toBlock(events)));
+      const rows = shown.all().map((row) => ({ ...row, attributes: Object.entries(JSON.parse(row.attributes)) }));
+      // Names that are numbers come first, in whatever order they were.
+      const inOrder = (entries: KeptEvent['attributes']) => Object.entries(JSON.parse(toJSON(entries)));
+      expect(rows).toEqual(events.map((event) => ({ ...event, attributes: inOrder(event.attributes) })));
     }),
   );
 });
