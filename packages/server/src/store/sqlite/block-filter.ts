@@ -1,7 +1,7 @@
 /** Which blocks of a segment may hold what is sought, by what is summed up of them. */
 import { placesBetween } from './block-times.ts';
 import type { Connection } from './connection.ts';
-import { createAttributeHasher, slicesOf } from './signature.ts';
+import { createAttributeHasher, visitSlices } from './signature.ts';
 
 /** What an event must have, whoever's it is. */
 export interface EventFilter {
@@ -28,14 +28,11 @@ export const createBlockFilter = (db: Connection) => {
 
   /** The bits of the blocks that have all bits of a hash; undefined when no block has. */
   const bitsOf = (segment: number, hash: number, slices: number): Buffer | undefined => {
-    let bits: Buffer | undefined;
-    for (const nth of slicesOf(hash, slices)) {
-      const next = slice.get(segment, nth);
-      if (!next) return undefined;
-      if (bits) for (let at = 0; at < bits.length; at += 1) bits[at] = (bits[at] as number) & (next[at] as number);
-      else bits = next;
-    }
-    return bits;
+    const found: (Buffer | undefined)[] = [];
+    visitSlices(hash, slices, (nth) => found.push(slice.get(segment, nth)));
+    return found.reduce(
+      (bits, next) => bits && next && (bits.map((byte, at) => byte & (next[at] as number)) as Buffer),
+    );
   };
 
   /**

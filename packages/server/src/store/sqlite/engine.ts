@@ -120,6 +120,7 @@ export const createWriteEngine = (db: Connection, { eventsPerPacking, eventsPerS
       isDue: () => packing.isDue() || indexing.isUnderWay(),
       isBehind: indexing.isBehind,
       step: () => packing.step() || indexing.step(packing.packed),
+      written: () => blocks.written,
     },
     forgetRepeats: (most) => repeats.forgetOld(position.day, most),
     day: () => position.day,

@@ -18,7 +18,7 @@ export const eventsPerSegment = 131_072;
 /** Blocks that a step reads, and what they may hold together. */
 const blocksPerStep = 64;
 const charactersPerStep = 512 * 1024;
-/** What a step of writing may cost: a row, and beside it each block or event that the row tells of. */
+/** What a step of writing may cost: a row, and beside it each block, event or attribute that the row tells of. */
 const costPerStep = 20_000;
 const costOfRow = 20;
 /** Rows that a step deletes. */
@@ -139,13 +139,12 @@ export const createIndexing = (db: Connection, written: () => number, perSegment
       insertVisitors.run(segment, account, eventID, list());
       yield events;
     }
-    const slices = summary.slices();
-    // To set the bits costs about what it costs to write their rows.
-    yield costPerStep;
+    const slices = yield* summary.slices();
     for (let nth = 0; nth < slices.count; nth += 1) {
       const bits = slices.slice(nth);
       if (bits.some((byte) => byte !== 0)) insertSlice.run(segment, nth, bits);
-      yield bits.length;
+      // Bytes that are copied cost next to nothing.
+      yield bits.length / 16;
     }
     insertSummary.run(segment, slices.count, summary.blocks());
     if (postings) {

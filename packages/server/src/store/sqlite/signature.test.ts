@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createAttributeHasher, slicesOf, toSlices } from './signature.ts';
+import { createAttributeHasher, createSlices, visitSlices } from './signature.ts';
 
 const hasher = createAttributeHasher(Buffer.alloc(32, 1));
 const hashOf = (value: string, account = 1) => hasher.of(account, { attrID: 'path', attrValue: value });
@@ -9,9 +9,15 @@ const createSignatures = (blocks: number, perBlock: number) => {
   const hashes = Array.from({ length: blocks }, (_, block) =>
     Array.from({ length: perBlock }, (_, nth) => hashOf(`/${block}/${nth}`)),
   );
-  const { count, slice } = toSlices(hashes, blocks * perBlock);
-  const mayHold = (block: number, hash: number) =>
-    slicesOf(hash, count).every((nth) => (((slice(nth)[block >>> 3] as number) >>> (block & 7)) & 1) === 1);
+  const { count, add, slice } = createSlices(blocks, blocks * perBlock);
+  for (let block = 0; block < blocks; block += 1) add(block, hashes[block] as number[]);
+  const mayHold = (block: number, hash: number) => {
+    let isSet = true;
+    visitSlices(hash, count, (nth) => {
+      isSet &&= (((slice(nth)[block >>> 3] as number) >>> (block & 7)) & 1) === 1;
+    });
+    return isSet;
+  };
   return { count, mayHold };
 };
 
@@ -42,6 +48,6 @@ test('a hash is of an account, an attribute and a value, and of one database', (
 });
 
 test('blocks without attributes have signatures without bits', () => {
-  const { count, slice } = toSlices([[], []], 0);
+  const { count, slice } = createSlices(2, 0);
   for (let nth = 0; nth < count; nth += 1) expect([...slice(nth)]).toEqual([0]);
 });

@@ -52,29 +52,35 @@ export const createAttributeHasher = (secret: Buffer): AttributeHasher => {
   };
 };
 
-/** The slices that a hash sets a bit in. */
-export const slicesOf = (hash: number, slices: number): number[] => {
+/** Calls `visit` with the slices that a hash sets a bit in. */
+export const visitSlices = (hash: number, slices: number, visit: (slice: number) => void): void => {
   const step = mix(hash ^ separator);
-  return Array.from({ length: bitsSet }, (_, nth) => ((hash + nth * step) >>> 0) % slices);
+  for (let nth = 0; nth < bitsSet; nth += 1) visit(((hash + nth * step) >>> 0) % slices);
 };
 
 export interface Slices {
   readonly count: number;
+  /** Sets the bits of a block's hashes. */
+  add(block: number, hashes: Iterable<number>): void;
   /** The bits of all blocks in a slice: the first block's is the lowest bit of the first byte. */
   slice(nth: number): Buffer;
 }
 
-/** From the hashes of each block, and how many different ones the blocks have, all together. */
-export const toSlices = (blocks: readonly Iterable<number>[], hashes: number): Slices => {
-  const count = Math.max(fewestSlices, Math.ceil((bitsPerAttribute * hashes) / blocks.length));
-  const bytes = Math.ceil(blocks.length / 8);
+/** For so many blocks, that have so many different hashes, each counted once for each block. */
+export const createSlices = (blocks: number, hashes: number): Slices => {
+  const count = Math.max(fewestSlices, Math.ceil((bitsPerAttribute * hashes) / blocks));
+  const bytes = Math.ceil(blocks / 8);
   const bits = Buffer.alloc(count * bytes);
-  blocks.forEach((ofBlock, nth) => {
-    const at = nth >>> 3;
-    const bit = 1 << (nth & 7);
-    for (const hash of ofBlock) {
-      for (const slice of slicesOf(hash, count)) bits[slice * bytes + at] = (bits[slice * bytes + at] as number) | bit;
-    }
-  });
-  return { count, slice: (nth) => bits.subarray(nth * bytes, (nth + 1) * bytes) };
+  return {
+    count,
+    add(block, hashes) {
+      const at = block >>> 3;
+      const bit = 1 << (block & 7);
+      const set = (slice: number) => {
+        bits[slice * bytes + at] = (bits[slice * bytes + at] as number) | bit;
+      };
+      for (const hash of hashes) visitSlices(hash, count, set);
+    },
+    slice: (nth) => bits.subarray(nth * bytes, (nth + 1) * bytes),
+  };
 };

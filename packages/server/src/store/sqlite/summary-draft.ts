@@ -2,7 +2,7 @@
 import { type BlockTimes, toBytes } from './block-times.ts';
 import { type EventBlock, eventTimeAt, factsAt, sizeOf, visitAttributes } from './event-block.ts';
 import type { Holder } from './repeats.ts';
-import { type AttributeHasher, type Slices, toSlices } from './signature.ts';
+import { type AttributeHasher, createSlices, type Slices } from './signature.ts';
 import { toVisitorList } from './visitor-list.ts';
 import { addVisitor, visitorOf } from './visitors.ts';
 
@@ -22,7 +22,8 @@ export interface SummaryDraft {
   readonly attributes: number;
   /** Once all blocks are read: kinds in the order of their keys. */
   visitors(): Generator<KindVisitors>;
-  slices(): Slices;
+  /** The signatures' bits, when all is taken of the steps in which they are set: each answers what it cost, in rows' entries. */
+  slices(): Generator<number, Slices>;
   blocks(): Buffer;
 }
 
@@ -81,7 +82,14 @@ export const createSummaryDraft = (hasher: AttributeHasher): SummaryDraft => {
         }
       }
     },
-    slices: () => toSlices(hashes, attributes),
+    *slices() {
+      const slices = createSlices(blocks.length, attributes);
+      for (const [block, some] of hashes.entries()) {
+        slices.add(block, some);
+        yield some.length / 2;
+      }
+      return slices;
+    },
     blocks: () => toBytes(blocks),
   };
 };

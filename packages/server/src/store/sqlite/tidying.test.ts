@@ -78,7 +78,7 @@ describe('a step', () => {
       unusedSpace: { begin: () => {}, step: () => null },
       erasing: false,
       continueErasures: () => false,
-      arranging: { isDue: () => false, isBehind: () => false, step: () => false },
+      arranging: { isDue: () => false, isBehind: () => false, step: () => false, written: () => 0 },
       day: () => 0,
       completeErasures: () => {},
       forgetRepeats: () => false,
@@ -123,7 +123,7 @@ describe('a step', () => {
     const busy: boolean[] = [];
     const pauses: (number | null)[] = [];
     const { step, catchUp } = createIdle({
-      arranging: { isDue: () => true, isBehind: () => isBehind, step: arrange },
+      arranging: { isDue: () => true, isBehind: () => isBehind, step: arrange, written: () => 0 },
       unusedSpace: { begin: () => {}, step: () => pauses.shift() ?? null },
       transactions: {
         run: (calls) =>
@@ -145,5 +145,18 @@ describe('a step', () => {
     busy.push(true);
     pauses.push(2 * pause);
     expect(step()).toBe(pause);
+  });
+
+  test('catches up the more the more was kept', () => {
+    let written = 100_000;
+    const arrange = vi.fn(() => true);
+    const { catchUp } = createIdle({
+      arranging: { isDue: () => true, isBehind: () => true, step: arrange, written: () => written },
+    });
+    written += 5_500;
+    expect(catchUp()).toBe(true);
+    expect(arrange).toHaveBeenCalledTimes(6);
+    catchUp();
+    expect(arrange).toHaveBeenCalledTimes(7);
   });
 });

@@ -13,6 +13,9 @@ const repeatsPerStep = 1_000;
 /** Until a step is tried again for which there was no room, or which another process held up. */
 const pauseMilliseconds = 1_000;
 
+/** A step of arranging is worth more events than so many: done once for each so many that are kept, it comes up with them. */
+const eventsPerCatchUp = 1_000;
+
 /** Bringing the newest events into their lasting form. */
 export interface Arranging {
   isDue(): boolean;
@@ -20,6 +23,8 @@ export interface Arranging {
   isBehind(): boolean;
   /** A step of it; answers whether there is more to do. */
   step(): boolean;
+  /** How many events were kept by this server. */
+  written(): number;
 }
 
 export interface TidyingParts {
@@ -45,7 +50,10 @@ export interface Tidying {
    * what only a person can mend, such as a disk that fails.
    */
   step(): number | null;
-  /** Arranges some events while too many wait for it; answers whether there is more to do at once. */
+  /**
+   * Arranges some events while too many wait for it, the more the more were kept since it was called last; answers whether
+   * there is more to do at once.
+   */
   catchUp(): boolean;
 }
 
@@ -56,6 +64,8 @@ export const createTidying = (parts: TidyingParts): Tidying => {
   let deleting = false;
   /** Of the day that was tidied last, nothing more is old. */
   let tidiedDay: number | undefined;
+  /** How many events were kept when it was asked last to catch up. */
+  let caughtUpAt = arranging.written();
 
   const erases = () => {
     erasing = true;
@@ -98,7 +108,15 @@ export const createTidying = (parts: TidyingParts): Tidying => {
 
   return {
     erases,
-    catchUp: () => arranging.isBehind() && inTransaction(arranging.step) === true,
+    catchUp() {
+      const kept = arranging.written() - caughtUpAt;
+      caughtUpAt += kept;
+      let more = true;
+      for (let left = kept; more && left >= 0; left -= eventsPerCatchUp) {
+        more = arranging.isBehind() && inTransaction(arranging.step) === true;
+      }
+      return more;
+    },
     step() {
       const more = arranging.isDue() && inTransaction(arranging.step);
       const rest = clear();
