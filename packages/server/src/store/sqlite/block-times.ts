@@ -34,10 +34,12 @@ export const placesBetween = (
   const places: number[] = [];
   const first = toMinute(from);
   const last = toMinute(to);
+  const numbers = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   for (let nth = 0; nth * bytesPerBlock < bytes.length; nth += 1) {
+    if (!isOpen(nth)) continue;
     const at = nth * bytesPerBlock;
-    if (isOpen(nth) && bytes.readInt32LE(at + 8) >= first && bytes.readInt32LE(at + 4) <= last) {
-      places.push(bytes.readUInt32LE(at));
+    if (numbers.getInt32(at + 8, true) >= first && numbers.getInt32(at + 4, true) <= last) {
+      places.push(numbers.getUint32(at, true));
     }
   }
   return places;

@@ -67,6 +67,13 @@ const shared = (some: readonly number[], others: readonly number[]): readonly nu
   });
 };
 
+/** Of these blocks, those that may have a part in a range. */
+const placesIn = ({ after, through }: Range, all: readonly number[]): readonly number[] => {
+  // The last of them begins within the range, and may end after it.
+  const beyond = all.findIndex((place) => place >= through);
+  return all.filter((place, index) => place > after && (beyond < 0 || index <= beyond));
+};
+
 const isWithin = (source: Source, { sequence, user, contact }: EventFacts): boolean =>
   sequence > source.after &&
   sequence <= source.through &&
@@ -132,15 +139,17 @@ export const createEventFinder = (db: Connection): EventFinder => {
   const segmentSpan = (
     sources: readonly Source[],
     segment: Segment,
-    { after, through }: Range,
+    range: Range,
     filter: EventFilter | undefined,
   ): Span => {
-    const all = united(sources.map((source) => blocksOf(segment, source)));
-    // The last of them begins within the range, and may end after it.
-    const beyond = all.findIndex((place) => place >= through);
-    const places = all.filter((place, index) => place > after && (beyond < 0 || index <= beyond));
-    if (!filter || places.length < fewestToFilter) return { ...segment, places };
-    const passed = filterBlocks(segment.segment, filter)?.map((distance) => segment.after + distance);
+    const passing = () => filter && filterBlocks(segment.segment, filter)?.map((distance) => segment.after + distance);
+    if (filter?.attrID !== undefined && sources.every(({ what }) => what === 'account')) {
+      // Whose attribute it is, the signatures tell as well; the postings would name nearly every block.
+      const passed = passing();
+      if (passed) return { ...segment, places: placesIn(range, passed) };
+    }
+    const places = placesIn(range, united(sources.map((source) => blocksOf(segment, source))));
+    const passed = places.length < fewestToFilter ? undefined : passing();
     return { ...segment, places: passed ? shared(places, passed) : places };
   };
 
