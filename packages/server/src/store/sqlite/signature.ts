@@ -68,7 +68,7 @@ export interface Slices {
 
 /** For so many blocks, that have so many different hashes, each counted once for each block. */
 export const createSlices = (blocks: number, hashes: number): Slices => {
-  const count = Math.max(fewestSlices, Math.ceil((bitsPerAttribute * hashes) / blocks));
+  const count = Math.max(fewestSlices, Math.ceil((bitsPerAttribute * hashes) / Math.max(1, blocks)));
   const bytes = Math.ceil(blocks / 8);
   const bits = Buffer.alloc(count * bytes);
   return {

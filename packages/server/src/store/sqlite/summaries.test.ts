@@ -128,6 +128,18 @@ test('segments of an older database are looked at block by block, and summed up 
   expect([count(), find({ attrID: 'coupon' }).numbers]).toEqual(before);
 });
 
+test('a segment of an older database may have nothing left in the middle of others', () => {
+  for (const userUUID of [phone, laptop, phone]) logSegments(1, () => ({ userUUID }));
+  for (const table of ['segment_summary', 'segment_slice', 'segment_visitors']) db.exec(`DELETE FROM ${table}`);
+  engine.write([{ name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } }]);
+  tidyUp();
+  open();
+  tidyUp();
+  expect(summed()).toEqual([1, 2, 3]);
+  expect(find({ attrID: 'coupon' })).toEqual({ numbers: [], looked: 0 });
+  expect(count().map(({ users }) => users)).toEqual([1, 1]);
+});
+
 test('what was written of a summary before a server ended is written anew', () => {
   logSegments(2, rare);
   const before = count();

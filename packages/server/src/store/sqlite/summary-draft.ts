@@ -22,7 +22,7 @@ export interface SummaryDraft {
   readonly attributes: number;
   /** Once all blocks are read: kinds in the order of their keys. */
   visitors(): Generator<KindVisitors>;
-  /** The signatures' bits, when all is taken of the steps in which they are set: each answers what it cost, in rows' entries. */
+  /** The signatures, set bit by bit: each step answers what it cost, beside a row that names so many blocks. */
   slices(): Generator<number, Slices>;
   blocks(): Buffer;
 }
