@@ -10,6 +10,8 @@ import { attachStrace, callsIn, cannotTrace, isAnswer, isSync, traced } from './
 import { changeServer, withoutSync } from './weakened.ts';
 
 const requests = times({ quick: 200, full: 10_000 });
+/** So few events are not packed together yet, whose writes would lie between those of an event and its answer. */
+const requestsPerServer = 1_000;
 
 let folder: string;
 beforeAll(() => {
@@ -52,7 +54,10 @@ test(traced(`writes and syncs each of ${requests} events before the first byte o
   timeout: 60_000 + requests * 100,
 }, async (context) => {
   if (cannotTrace) context.skip(cannotTrace);
-  expect(await countEarlyAnswers('ours', requests)).toBe(0);
+  for (let answered = 0; answered < requests; answered += requestsPerServer) {
+    const count = Math.min(requestsPerServer, requests - answered);
+    expect(await countEarlyAnswers(`ours-${answered}`, count)).toBe(0);
+  }
 
   const weakenedRequests = 50;
   const early = await countEarlyAnswers('weakened', weakenedRequests, changeServer(folder, 'weakened', withoutSync));
