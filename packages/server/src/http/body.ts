@@ -90,7 +90,7 @@ const readChunks = async (body: ReadableStream<Uint8Array>, most: number): Promi
   }
 };
 
-/** So long may what is left of a body take to come in that nobody reads. */
+/** So long may nothing come in of a body that nobody reads. The whole request has its time anyway: serve.ts bounds it. */
 const discardMilliseconds = 5_000;
 
 /**
@@ -111,6 +111,8 @@ export const discardBody = (incoming: IncomingMessage): Promise<void> =>
     const count = (chunk: Buffer) => {
       length += chunk.length;
       if (length > limits.batchBodyBytes) done();
+      // Where many are turned away, each takes its time to send what it had begun.
+      else timer.refresh();
     };
     const timer = setTimeout(done, discardMilliseconds);
     incoming.on('data', count).on('end', done).on('error', done).on('close', done);
