@@ -4,16 +4,17 @@ import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import { createAccounts } from './http/accounts.ts';
 import { createAdmission } from './http/admission.ts';
+import { createArrivalOf } from './http/arrival.ts';
 import { createAuthentication } from './http/authentication.ts';
-import { createAddressOf } from './http/client-address.ts';
 import { createContacts } from './http/contacts.ts';
+import { type Counting, createCounting } from './http/counting.ts';
 import { documentRoute } from './http/document.ts';
 import { createEvents } from './http/events.ts';
 import { healthRoute, readinessRoute } from './http/health.ts';
 import { createLinks } from './http/links.ts';
 import { createOperationRoute, jsonReplies, type Reply } from './http/operation-route.ts';
 import { createLogEventReply } from './http/pixel.ts';
-import { createBrowserLimits, createRateLimit, type RateLimits } from './http/rate-limits.ts';
+import type { RateLimits } from './http/rate-limits.ts';
 import { createFailed, createNotFound, createRouteServer, type Route } from './http/routes.ts';
 import { createStreamReply } from './http/stream.ts';
 import { createTokens } from './http/tokens.ts';
@@ -29,6 +30,8 @@ export interface AppOptions {
   /** Addresses or CIDR blocks of the proxies whose X-Forwarded-For counts; empty: it never does. */
   readonly trustProxy: readonly string[];
   readonly rateLimits: RateLimits;
+  /** One of several processes that handle requests: what counts them all, and this one's part of what may be held of bodies. */
+  readonly among?: { readonly counting: Counting; readonly mostHeldBytes: number } | undefined;
   /** `tracker`: the folder that the tracker was built into. */
   readonly files: { readonly tracker?: string };
   /** The time of day, in milliseconds since 1970. */
@@ -43,21 +46,23 @@ export const createApp = ({
   basePath,
   trustProxy,
   rateLimits,
+  among,
   files,
   now = Date.now,
   isStopping = () => false,
 }: AppOptions): Hono => {
-  const addressOf = createAddressOf(trustProxy);
+  const { addressOf, takeBrowserLimits, unknownTokens, streamPlaces, clockErrorOf } =
+    among?.counting ?? createCounting(rateLimits, trustProxy);
   const operationRoute = createOperationRoute({
-    authenticate: createAuthentication({ store, addressOf, unknownTokens: createRateLimit(rateLimits.unknownToken) }),
-    takeBrowserLimits: createBrowserLimits(rateLimits, addressOf),
+    authenticate: createAuthentication({ store, addressOf, unknownTokens, hearsFirst: among === undefined }),
+    takeBrowserLimits,
     keepRefused: store.keepRefused,
     now,
   });
 
-  const admitted = createAdmission();
+  const admitted = createAdmission(among?.mostHeldBytes);
 
-  const events = createEvents(store);
+  const events = createEvents(store, createArrivalOf(clockErrorOf));
   const replies: { readonly [Name in OperationName]: Reply<Name> } = {
     ...jsonReplies({
       ...createAccounts(store),
@@ -68,7 +73,7 @@ export const createApp = ({
     }),
     logEvent: createLogEventReply(events.logEvent),
     logEvents: createLogEventsReply(events.logEvents),
-    streamEvents: createStreamReply({ store, log, isStopping }),
+    streamEvents: createStreamReply({ store, log, isStopping, places: streamPlaces }),
   };
 
   const app = new Hono();

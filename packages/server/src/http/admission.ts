@@ -9,7 +9,7 @@ import { discardBody } from './body.ts';
 import type { Route } from './routes.ts';
 
 /** Of bodies, from when they have been read until their answer. Each becomes several times as much in memory. */
-const mostHeldBytes = 8 * 1024 * 1024;
+export const mostHeldBytes = 8 * 1024 * 1024;
 
 const full = () => new Refusal('not_kept', { retryAfterSeconds: 1 });
 
@@ -34,7 +34,7 @@ export interface ReadingRoute extends Omit<Route, 'answer'> {
  */
 export const createAdmission = (mostBytes = mostHeldBytes): ((route: ReadingRoute) => Route) => {
   let heldBytes = 0;
-  const arrive = createArrivals();
+  const arrive = createArrivals(mostBytes);
   return (route) => ({
     ...route,
     answer: async (c, exchange) => {

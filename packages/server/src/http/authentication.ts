@@ -4,8 +4,8 @@ import { hashToken } from '../ingest/token.ts';
 import { Refusal } from '../refusal.ts';
 import type { Access, Store } from '../store/store.ts';
 import type { AddressOf } from './client-address.ts';
+import type { UnknownTokens } from './counting.ts';
 import type { Given } from './input.ts';
-import type { RateLimit } from './rate-limits.ts';
 
 const bearer = /^Bearer +(\S+) *$/i;
 
@@ -25,7 +25,12 @@ const mostRemembered = 10_000;
 interface AuthenticationOptions {
   readonly store: Pick<Store, 'findAccess' | 'wasMade' | 'onCommit'>;
   readonly addressOf: AddressOf;
-  readonly unknownTokens: RateLimit;
+  readonly unknownTokens: UnknownTokens;
+  /**
+   * Whether this process hears of every commit before anybody is answered that it was made. Where others are answered as well, a
+   * token that was found counts for one request only: another may have been told meanwhile that it is revoked.
+   */
+  readonly hearsFirst?: boolean | undefined;
 }
 
 /**
@@ -37,11 +42,11 @@ interface AuthenticationOptions {
  * What was found counts for the rest of a turn of the event loop, or until the next commit: the requests that a turn
  * brings had all been sent when it began, and on a busy server nearly all of them come with the same few tokens.
  */
-export const createAuthentication = ({ store, addressOf, unknownTokens }: AuthenticationOptions) => {
+export const createAuthentication = ({ store, addressOf, unknownTokens, hearsFirst = true }: AuthenticationOptions) => {
   const good = new Set<string>();
   const foundThisTurn = new Map<string, Access>();
   const forgetFound = () => foundThisTurn.clear();
-  store.onCommit(forgetFound);
+  if (hearsFirst) store.onCommit(forgetFound);
   const underWay = new Map<string, Promise<Access | undefined>>();
 
   const remember = (hash: string) => {
@@ -53,7 +58,7 @@ export const createAuthentication = ({ store, addressOf, unknownTokens }: Authen
   };
 
   const guess = async (hash: string, address: string) => {
-    unknownTokens.take(address);
+    await unknownTokens.take(address);
     const access = await store.findAccess(hash);
     if (access === undefined) return undefined;
     unknownTokens.giveBack(address);
@@ -81,6 +86,7 @@ export const createAuthentication = ({ store, addressOf, unknownTokens }: Authen
     return access;
   };
 
+  if (!hearsFirst) return find;
   return async (token: string, c: Context): Promise<Access> => {
     const found = foundThisTurn.get(token);
     if (found !== undefined) return found;

@@ -64,20 +64,33 @@ export const createClientAddress = (trustProxy: readonly string[]) => {
 
 export type AddressOf = (c: Context) => string;
 
-/** The client's address as a keyed hash, good for counting only; the key lives in memory for a day. */
-export const createAddressOf = (trustProxy: readonly string[], clock = () => performance.now()): AddressOf => {
+/** The client's network as it is: to be counted by another process, which hashes it. */
+export const createNetworkOf = (trustProxy: readonly string[]): AddressOf => {
   const addressOf = createClientAddress(trustProxy);
+  return (c) => {
+    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+    const forwardedFor = trustProxy.length === 0 ? null : c.req.raw.headers.get('x-forwarded-for');
+    return networkOf(addressOf(incoming?.socket?.remoteAddress ?? '', forwardedFor));
+  };
+};
+
+/** A network as a keyed hash, good for counting only; the key lives in memory for a day. */
+export const createNetworkHash = (clock = () => performance.now()): ((network: string) => string) => {
   let key = randomBytes(32).toString('base64');
   let keyedAt = clock();
-  return (c) => {
+  return (network) => {
     const now = clock();
     if (now - keyedAt > dayMilliseconds) {
       key = randomBytes(32).toString('base64');
       keyedAt = now;
     }
-    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
-    const forwardedFor = trustProxy.length === 0 ? null : c.req.raw.headers.get('x-forwarded-for');
-    const address = addressOf(incoming?.socket?.remoteAddress ?? '', forwardedFor);
-    return hash('sha256', key + networkOf(address), 'base64');
+    return hash('sha256', key + network, 'base64');
   };
+};
+
+/** The client's network, hashed. */
+export const createAddressOf = (trustProxy: readonly string[], clock?: () => number): AddressOf => {
+  const networkOf = createNetworkOf(trustProxy);
+  const hashOf = createNetworkHash(clock);
+  return (c) => hashOf(networkOf(c));
 };

@@ -122,14 +122,16 @@ export const createEvents = (
 
   return {
     logEvent: async (input, caller) => {
-      const event = newEvent(input, input, arrivalOf(input, caller));
+      const arrival = arrivalOf(input, caller);
+      // Nothing is waited for where this process knows by itself.
+      const event = newEvent(input, input, arrival instanceof Promise ? await arrival : arrival);
       const outcomes = await store.logEvents(batchBy(caller, [event]));
       const outcome = outcomes[0] as EventOutcome;
       if ('refused' in outcome) throw new Refusal(outcome.refused, outcome);
       return outcome.kept ? { eventUUID: event.eventUUID } : { eventUUID: event.eventUUID, duplicate: true };
     },
     logEvents: async (input, caller) => {
-      const entries = checkEntries(input, arrivalOf(input, caller));
+      const entries = checkEntries(input, await arrivalOf(input, caller));
       const events = entries.filter(isEvent);
       const outcomes = events.length > 0 ? await store.logEvents(batchBy(caller, events)) : [];
       let next = 0;

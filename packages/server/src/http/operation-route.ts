@@ -120,13 +120,17 @@ export const createOperationRoute = ({ authenticate, takeBrowserLimits, keepRefu
         throw error;
       });
       if (caller === undefined) return;
-      if (caller.access.kind === 'browser') takeBrowserLimits(c, counted(name, caller.access, unread));
+      if (caller.access.kind === 'browser') await takeBrowserLimits(c, counted(name, caller.access, unread));
       await keep(unparsedRequest(name, unparsed.sent, unparsed, caller.tokenUUID), caller);
     };
 
     const carryOut = async (c: Context, exchange: Exchange, given: Given, caller: Caller) => {
       const checked = check(operation.input, given);
-      if (caller.access.kind === 'browser') takeBrowserLimits(c, counted(name, caller.access, checked));
+      if (caller.access.kind === 'browser') {
+        const taking = takeBrowserLimits(c, counted(name, caller.access, checked));
+        // Nothing is waited for where this process counts by itself.
+        if (taking !== undefined) await taking;
+      }
       if (!checked.ok) throw refusalOf(checked.problem);
       const input = checked.value as InputOf<Name>;
       return reply({ c, exchange, input, caller, ignored: ignoredFields(given) });

@@ -1,7 +1,6 @@
 /** How much is let through of what browsers send, and of tokens that nobody knows. Server tokens are not limited. */
 import type { Context } from 'hono';
 import { Refusal } from '../refusal.ts';
-import type { AddressOf } from './client-address.ts';
 
 /** On average `perSecond`, and up to `burst` at once after a rest. */
 export interface Rate {
@@ -102,14 +101,18 @@ export interface Counted {
  * Counts a browser token's call by token, address and user. All are asked before any counts: a call that its address or
  * user may not make costs the token nothing, so that one visitor can't use up what a whole site has.
  */
-export const createBrowserLimits = (rates: RateLimits, addressOf: AddressOf, clock?: () => number) => {
+export const createBrowserLimits = <Source = Context>(
+  rates: RateLimits,
+  addressOf: (source: Source) => string,
+  clock?: () => number,
+) => {
   const byToken = createRateLimit(rates.token, clock);
   const byAddress = createRateLimit(rates.address, clock);
   const byUser = createRateLimit(rates.user, clock);
   const contactsByAddress = createRateLimit(rates.createContactAddress, clock);
   const contactsByUser = createRateLimit(rates.createContactUser, clock);
-  return (c: Context, { token, user, events, createsContact }: Counted): void => {
-    const address = addressOf(c);
+  return (source: Source, { token, user, events, createsContact }: Counted): void => {
+    const address = addressOf(source);
     const userKey = user === undefined ? undefined : `${token}/${user}`;
     const counts: [limit: RateLimit, key: string | undefined, cost: number][] = [
       [byToken, String(token), events],
@@ -122,4 +125,5 @@ export const createBrowserLimits = (rates: RateLimits, addressOf: AddressOf, clo
   };
 };
 
-export type TakeBrowserLimits = ReturnType<typeof createBrowserLimits>;
+/** Resolves, where another process counts, when it has; throws or rejects with Refusal('too_many_requests'). */
+export type TakeBrowserLimits = (c: Context, counted: Counted) => void | Promise<void>;

@@ -59,8 +59,9 @@ export const createReplay = (store: Store) => {
     return {
       ...createContacts(replaying),
       logEvent: events.logEvent,
-      logEvents: (input, caller) => {
-        for (const entry of checkEntries(input, arrivalOf(input, caller))) if ('code' in entry) throw refusalOf(entry);
+      logEvents: async (input, caller) => {
+        for (const entry of checkEntries(input, await arrivalOf(input, caller)))
+          if ('code' in entry) throw refusalOf(entry);
         return events.logEvents(input, caller);
       },
     };

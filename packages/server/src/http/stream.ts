@@ -2,24 +2,26 @@
  * streamEvents: events as they are kept, as server-sent events (HTML Standard, section "Server-sent events"). What goes
  * wrong once it has begun is its last message: of the type `error`, holding what the answer would have held.
  */
-import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { Logger } from 'pino';
 import { hashToken } from '../ingest/token.ts';
-import { Refusal } from '../refusal.ts';
 import type { EventPage, EventQuery, Store } from '../store/store.ts';
 import { emptyAnswer, headersOf, refusalBody } from './answers.ts';
 import { accountOf } from './caller.ts';
+import type { Counting } from './counting.ts';
 import { parseCursor, toCursor } from './cursor.ts';
 import { eventAnswer } from './events.ts';
 import { createToRefusal } from './failures.ts';
 import type { Reply } from './operation-route.ts';
+import { createStreamPlaces } from './stream-places.ts';
 
 interface StreamSurroundings {
   readonly store: Store;
   readonly log: Logger;
   readonly isStopping: () => boolean;
+  /** How many streams an account may have. */
+  readonly places?: Counting['streamPlaces'];
   /** Between two comments that keep proxies from closing a silent connection. */
   readonly heartbeatMilliseconds?: number;
 }
@@ -66,21 +68,10 @@ export const createStreamReply = ({
   store,
   log,
   isStopping,
+  places = createStreamPlaces(),
   heartbeatMilliseconds = 15_000,
 }: StreamSurroundings): Reply<'streamEvents'> => {
-  const open = new Map<number, number>();
   const toRefusal = createToRefusal(log);
-
-  const enter = (account: number) => {
-    const others = open.get(account) ?? 0;
-    if (others >= limits.streamsPerAccount) throw new Refusal('too_many_requests', { retryAfterSeconds: 10 });
-    open.set(account, others + 1);
-  };
-  const leave = (account: number) => {
-    const others = (open.get(account) as number) - 1;
-    if (others > 0) open.set(account, others);
-    else open.delete(account);
-  };
 
   const writePage = async (stream: SSEStreamingApi, { events }: EventPage) => {
     for (const event of events) {
@@ -124,7 +115,7 @@ export const createStreamReply = ({
     const first = await store.getEvents(query);
     // Nobody would read the stream, nor end it.
     if (c.req.method === 'HEAD') return emptyAnswer(exchange, 200, { 'Content-Type': 'text/event-stream' });
-    enter(account);
+    await places.enter(account);
     const response = streamSSE(c, async (stream) => {
       try {
         // The first bytes: a client knows that it is connected.
@@ -134,7 +125,7 @@ export const createStreamReply = ({
         const refusal = toRefusal(exchange.requestID, error);
         await stream.writeSSE({ event: 'error', data: JSON.stringify(refusalBody(exchange, refusal)) });
       } finally {
-        leave(account);
+        void places.leave(account);
       }
     });
     // nginx would hold events back until its buffer is full.
