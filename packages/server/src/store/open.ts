@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { AmongOptions, AmongStore, FirstStore } from './several.ts';
 import type { Store } from './store.ts';
 import { StoreUnusable } from './unusable.ts';
 
@@ -33,6 +34,27 @@ export const openStore = async ({ databaseURL, role, create = false, onFatal }: 
   if (sqlite === ':memory:') return openMemoryStore();
   const path = resolve(sqlite);
   return role === 'beside' ? openBeside(path, { create }) : openServing(path, onFatal);
+};
+
+/** The path of a database file; throws StoreUnusable of one in memory, which no other process can read. */
+const sharedPathOf = (databaseURL: string): string => {
+  const file = fileOf(databaseURL);
+  if (file !== ':memory:') return resolve(file);
+  throw new StoreUnusable('WORKERS (or --workers) must be 1 with sqlite::memory:, which no other process can read');
+};
+
+/** As openStore for a server, in the first of several processes. */
+export const openFirstStore = async (databaseURL: string, onFatal: (error: Error) => void): Promise<FirstStore> => {
+  const path = sharedPathOf(databaseURL);
+  const { openFirst } = await import('./sqlite/store.ts');
+  return openFirst(path, onFatal);
+};
+
+/** In one of the others, once the first has opened it. */
+export const openStoreAmong = async (databaseURL: string, options: AmongOptions): Promise<AmongStore> => {
+  const path = sharedPathOf(databaseURL);
+  const { openAmong } = await import('./sqlite/store.ts');
+  return openAmong(path, options);
 };
 
 /**

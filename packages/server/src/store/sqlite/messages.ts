@@ -1,6 +1,7 @@
 /** What passes between the threads of a store. Errors travel as plain objects: a clone of one loses its class. */
 import type { MessagePort } from 'node:worker_threads';
 import { Refusal } from '../../refusal.ts';
+import type { Parcel } from '../several.ts';
 import type { EventBatch, EventOutcome } from '../store.ts';
 import type { Call } from './calls.ts';
 import {
@@ -27,6 +28,12 @@ export interface Request {
   readonly calls: readonly Call[];
 }
 
+/** To the thread that writes: calls of other processes. */
+export interface ParcelsRequest {
+  readonly id: number;
+  readonly parcels: readonly Parcel[];
+}
+
 export type PlainOutcome =
   | { readonly value: unknown }
   | { readonly refusal: ConstructorParameters<typeof Refusal> }
@@ -47,14 +54,21 @@ export const toFlatAnswer = ({ name }: Call, outcome: PlainOutcome): PlainOutcom
 export const fromFlatAnswer = ({ name }: Call, outcome: PlainOutcome): PlainOutcome =>
   name === ofEvents && 'value' in outcome ? { value: (outcome.value as FlatOutcome[]).map(fromFlatOutcome) } : outcome;
 
+export interface Answer {
+  readonly id: number;
+  readonly outcomes: readonly PlainOutcome[];
+}
+
+export interface ParcelsAnswer {
+  readonly id: number;
+  readonly parcels: readonly Parcel[];
+}
+
 /**
  * `ready`: the database is open. `fatal`: it can't be opened, or nothing that was asked since is known to be kept, and
  * nothing more will be.
  */
-export type Reply =
-  | { readonly ready: true }
-  | { readonly id: number; readonly outcomes: readonly PlainOutcome[] }
-  | { readonly fatal: string };
+export type Reply = { readonly ready: true } | Answer | ParcelsAnswer | { readonly fatal: string };
 
 export const toPlain = (outcome: Outcome): PlainOutcome => {
   if ('value' in outcome) return outcome;

@@ -1,18 +1,21 @@
 /** The store on SQLite: one thread writes, others read, and the main thread only looks up tokens. */
 import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { AmongOptions, AmongStore, FirstStore } from '../several.ts';
 import type { Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createAccess } from './access.ts';
 import { askingAll, type Call, readNames, writeNames } from './calls.ts';
+import { createCommitRelay } from './commit-relay.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { createReadEngine, createWriteEngine } from './engine.ts';
 import { ensureFile } from './file.ts';
 import { takeLock, tryLock } from './lock.ts';
 import { fromPlain, type PlainOutcome, toPlain } from './messages.ts';
 import { migrate, newestMigration } from './migrate.ts';
-import type { StartedThread } from './thread.ts';
-import { dismissThreads, readerCount, type ThreadName, takeThread } from './threads.ts';
+import { packCalls, unpackOutcomes } from './parcels.ts';
+import type { Carrier, StartedThread } from './thread.ts';
+import { dismissThreads, readerCountOf, type ThreadName, takeThread } from './threads.ts';
 import { createWriteQueue } from './write-queue.ts';
 
 type Ask = (call: Call) => Promise<unknown>;
@@ -22,7 +25,7 @@ const assemble = (parts: {
   write: Ask;
   read: Ask;
   access: Connection;
-  listeners: Set<() => void>;
+  listeners: Pick<Set<() => void>, 'add' | 'delete'>;
   close: () => Promise<void>;
 }): Store => {
   const { findAccess, wasMade } = createAccess(parts.access);
@@ -33,7 +36,7 @@ const assemble = (parts: {
     wasMade: async (tokenHash) => wasMade(tokenHash),
     onCommit(listener) {
       parts.listeners.add(listener);
-      return () => parts.listeners.delete(listener);
+      return () => void parts.listeners.delete(listener);
     },
     close: parts.close,
   };
@@ -118,46 +121,138 @@ const migrateFile = (path: string): void => {
   }
 };
 
-/**
- * As the one server of a file; throws StoreUnusable when it can't be. `onFatal` is called when it can't be known any more
- * what is on the disk: end the process.
- */
-export const openServing = async (path: string, onFatal: (error: Error) => void): Promise<Store> => {
+/** Whatever is open, in its order: closed in the opposite one. */
+const createOpened = () => {
+  const opened: (() => unknown)[] = [];
+  return {
+    push: (close: () => unknown) => opened.push(close),
+    start(name: ThreadName, path: string, onFatal: (error: Error) => void): StartedThread {
+      const thread = takeThread(name).open(path, onFatal);
+      opened.push(() => thread.close());
+      return thread;
+    },
+    closeAll: async () => {
+      for (const close of opened.splice(0).reverse()) await close();
+    },
+  };
+};
+
+const unservable = (path: string, cause: unknown) =>
+  new StoreUnusable(`${path} cannot be served: ${(cause as Error).message}`, { cause });
+
+/** Reads on the threads in turn. */
+const readingOn = (readers: readonly StartedThread[]): Ask => {
+  let turn = 0;
+  return async (call) => {
+    turn = (turn + 1) % readers.length;
+    const [outcome] = await (readers[turn] as StartedThread).send([call]);
+    return fromPlain(outcome as PlainOutcome);
+  };
+};
+
+/** As what writes to a file: the lock, the writer, and so many threads that read; with none, this thread reads. */
+const openWriting = async (path: string, onFatal: (error: Error) => void, readerCount: number) => {
   ensureFile(path);
-  /** What is open, the lock first: closed in the opposite order. */
-  const opened: (() => unknown)[] = [takeLock(path)];
-  const closeAll = async () => {
-    for (const close of opened.splice(0).reverse()) await close();
-  };
-  const start = (name: ThreadName): StartedThread => {
-    const thread = takeThread(name).open(path, onFatal);
-    opened.push(() => thread.close());
-    return thread;
-  };
+  const opened = createOpened();
+  // The lock first.
+  opened.push(takeLock(path));
   try {
     // Open from here on: when the last one closes, SQLite writes the log back, and what opens the file next reads all of it anew.
     const access = openConnection(path, 'read');
     opened.push(() => access.close());
     if (access.pragma('user_version', { simple: true }) !== newestMigration()) migrateFile(path);
     const listeners = new Set<() => void>();
-    const writer = start('writer-thread');
-    const readers = Array.from({ length: readerCount }, () => start('reader-thread'));
+    const tellListeners = () => {
+      for (const listener of listeners) listener();
+    };
+    const writer = opened.start('writer-thread', path, onFatal);
+    const readers = Array.from({ length: readerCount }, () => opened.start('reader-thread', path, onFatal));
     await Promise.all([writer, ...readers].map(({ ready }) => ready));
     // Again, to be closed before the writer: the last one closed writes the log back, and this one only reads.
     opened.push(() => access.close());
-    let turn = 0;
-    const read: Ask = async (call) => {
-      turn = (turn + 1) % readers.length;
-      const [outcome] = await (readers[turn] as StartedThread).send([call]);
-      return fromPlain(outcome as PlainOutcome);
-    };
-    const queue = createWriteQueue(writer, () => {
-      for (const listener of listeners) listener();
-    });
+    const queue = createWriteQueue(writer, tellListeners);
     opened.push(() => queue.drain());
-    return assemble({ write: queue.ask, read, access, listeners, close: closeAll });
+    const relay = createCommitRelay(writer, tellListeners);
+    opened.push(() => relay.drain());
+    const read = readerCount > 0 ? readingOn(readers) : createReadEngine(access);
+    const store = assemble({ write: queue.ask, read, access, listeners, close: opened.closeAll });
+    return { store, commit: relay.commit };
   } catch (error) {
-    await closeAll();
-    throw new StoreUnusable(`${path} cannot be served: ${(error as Error).message}`, { cause: error });
+    await opened.closeAll();
+    throw unservable(path, error);
+  }
+};
+
+/**
+ * As the one server of a file; throws StoreUnusable when it can't be. `onFatal` is called when it can't be known any more
+ * what is on the disk: end the process.
+ */
+export const openServing = async (path: string, onFatal: (error: Error) => void): Promise<Store> =>
+  (await openWriting(path, onFatal, readerCountOf(1))).store;
+
+/** As openServing, in the process that writes for others. It reads little, so it does that itself. */
+export const openFirst = async (path: string, onFatal: (error: Error) => void): Promise<FirstStore> => {
+  const first = await openWriting(path, onFatal, 0);
+  dismissThreads();
+  return first;
+};
+
+/** Of what goes together to the first process, which keeps or refuses it as a whole. */
+const mostBytesTogether = 256 * 1024;
+
+/** In one of several processes beside the one that writes: reads itself, and hands its writes to `commit`. */
+export const openAmong = async (
+  path: string,
+  { processes, commit, onHearing, onFatal }: AmongOptions,
+): Promise<AmongStore> => {
+  const opened = createOpened();
+  try {
+    const access = openConnection(path, 'read');
+    opened.push(() => access.close());
+    if (access.pragma('user_version', { simple: true }) !== newestMigration()) {
+      throw new Error('this process is of another version of Firsthand than the one that writes');
+    }
+    const readers = Array.from({ length: readerCountOf(processes) }, () =>
+      opened.start('reader-thread', path, onFatal),
+    );
+    await Promise.all(readers.map(({ ready }) => ready));
+    const full: PlainOutcome = { refusal: ['not_kept', { retryAfterSeconds: 1 }] };
+    const writer: Carrier = {
+      async send(calls, bytes = 0) {
+        const outcomes = await commit(packCalls(calls), bytes);
+        return outcomes === undefined ? calls.map(() => full) : unpackOutcomes(calls, outcomes);
+      },
+    };
+    // All goes at once to the first process, which gathers what comes from all of them.
+    const queue = createWriteQueue(writer, () => {}, { mostUnderWay: Number.POSITIVE_INFINITY, mostBytesTogether });
+    opened.push(() => queue.drain());
+    const listeners = new Set<() => void>();
+    const heard = {
+      add(listener: () => void) {
+        listeners.add(listener);
+        if (listeners.size === 1) onHearing(true);
+        return listeners;
+      },
+      delete(listener: () => void) {
+        const was = listeners.delete(listener);
+        if (was && listeners.size === 0) onHearing(false);
+        return was;
+      },
+    };
+    return {
+      store: assemble({
+        write: queue.ask,
+        read: readingOn(readers),
+        access,
+        listeners: heard,
+        close: opened.closeAll,
+      }),
+      tellCommit() {
+        for (const listener of listeners) listener();
+      },
+    };
+  } catch (error) {
+    await opened.closeAll();
+    throw unservable(path, error);
   }
 };

@@ -1,11 +1,28 @@
 /** A thread seen from the main one. */
 import { Worker } from 'node:worker_threads';
+import type { Parcel } from '../several.ts';
 import type { Call } from './calls.ts';
-import { fromFlatAnswer, type Opening, type PlainOutcome, type Reply, type Request, toFlat } from './messages.ts';
+import {
+  type Answer,
+  fromFlatAnswer,
+  type Opening,
+  type ParcelsAnswer,
+  type ParcelsRequest,
+  type PlainOutcome,
+  type Reply,
+  type Request,
+  toFlat,
+} from './messages.ts';
 
-export interface Thread {
-  /** One message; what became of each of its calls. */
-  send(calls: readonly Call[]): Promise<readonly PlainOutcome[]>;
+/** What carries out calls. */
+export interface Carrier {
+  /** One message; what became of each of its calls. `bytes`: about what they hold in memory. */
+  send(calls: readonly Call[], bytes?: number): Promise<readonly PlainOutcome[]>;
+}
+
+export interface Thread extends Carrier {
+  /** One message, to a thread that writes, which the parcels are handed over to; undefined when it has ended before it answered. */
+  sendParcels(parcels: readonly Parcel[]): Promise<readonly Parcel[] | undefined>;
   /** Resolves when the thread has let go of the database. */
   close(): Promise<void>;
 }
@@ -15,10 +32,8 @@ export interface StartedThread extends Thread {
   readonly ready: Promise<void>;
 }
 
-interface Waiting {
-  readonly calls: readonly Call[];
-  readonly resolve: (outcomes: readonly PlainOutcome[]) => void;
-}
+/** What waits for the answer to a message: undefined when there will be none. */
+type Answered = (reply: Answer | ParcelsAnswer | undefined) => void;
 
 /** Whatever became of them: nobody will say that they were kept. */
 const notKept = (calls: readonly Call[], cause: Error | undefined): readonly PlainOutcome[] =>
@@ -40,7 +55,7 @@ export const beginThread = (file: URL): UnopenedThread => {
     // A thread lets go of what a commit has left behind sooner: on a slow disk it held more than twice what it used.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<number, Answered>();
   let lastID = 0;
   let ended: Error | undefined;
   let closing = false;
@@ -58,7 +73,7 @@ export const beginThread = (file: URL): UnopenedThread => {
   const end = (error: Error) => {
     if (ended) return;
     ended = error;
-    for (const { calls, resolve } of waiting.values()) resolve(notKept(calls, error));
+    for (const answered of waiting.values()) answered(undefined);
     waiting.clear();
     if (!opened) failToOpen(error);
     else if (!closing) onFatal(error);
@@ -79,19 +94,39 @@ export const beginThread = (file: URL): UnopenedThread => {
     }
     const asked = waiting.get(reply.id);
     waiting.delete(reply.id);
-    asked?.resolve(reply.outcomes.map((outcome, index) => fromFlatAnswer(asked.calls[index] as Call, outcome)));
+    asked?.(reply);
   });
 
   worker.unref();
+
+  const nextID = (): number => {
+    lastID += 1;
+    return lastID;
+  };
 
   const started: StartedThread = {
     ready,
     send(calls) {
       if (ended || closing) return Promise.resolve(notKept(calls, ended));
-      lastID += 1;
-      const id = lastID;
+      const id = nextID();
       worker.postMessage({ id, calls: calls.map(toFlat) } satisfies Request);
-      return new Promise((resolve) => waiting.set(id, { calls, resolve }));
+      const outcomeOf = (outcome: PlainOutcome, index: number) => fromFlatAnswer(calls[index] as Call, outcome);
+      return new Promise((resolve) =>
+        waiting.set(id, (reply) =>
+          resolve(reply && 'outcomes' in reply ? reply.outcomes.map(outcomeOf) : notKept(calls, ended)),
+        ),
+      );
+    },
+    sendParcels(parcels) {
+      if (ended || closing) return Promise.resolve(undefined);
+      const id = nextID();
+      worker.postMessage(
+        { id, parcels } satisfies ParcelsRequest,
+        parcels.map(({ buffer }) => buffer),
+      );
+      return new Promise((resolve) =>
+        waiting.set(id, (reply) => resolve(reply && 'parcels' in reply ? reply.parcels : undefined)),
+      );
     },
     async close() {
       closing = true;

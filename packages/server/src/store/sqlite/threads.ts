@@ -5,7 +5,11 @@ import { beginThread, type UnopenedThread } from './thread.ts';
 
 export type ThreadName = 'writer-thread' | 'reader-thread';
 
-export const readerCount = Math.max(1, Math.min(4, availableParallelism() - 1));
+/** For each of so many processes: all together about as many as there are processors beside the one that writes. */
+export const readerCountOf = (processes: number): number =>
+  Math.max(1, Math.min(4, Math.floor((availableParallelism() - 1) / processes)));
+
+const readerCount = readerCountOf(1);
 
 /** `.ts` from the sources, `.cjs` in a built server, where the threads are built files as well. */
 const ownExtension = extname(new URL(import.meta.url).pathname);

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { newContact, newEvent } from '../../../test/fixtures/store.ts';
 import type { Call } from './calls.ts';
-import type { Thread } from './thread.ts';
+import type { Carrier } from './thread.ts';
 import { createWriteQueue, mostWaitingBytes } from './write-queue.ts';
 
 const turn = () => new Promise(setImmediate);
@@ -10,12 +10,11 @@ const turn = () => new Promise(setImmediate);
 const createThread = () => {
   const messages: string[][] = [];
   const answers: (() => void)[] = [];
-  const thread: Thread = {
+  const thread: Carrier = {
     send(calls) {
       messages.push(calls.map(({ name }) => name));
       return new Promise((resolve) => answers.push(() => resolve(calls.map(({ name }) => ({ value: name })))));
     },
-    close: async () => {},
   };
   return {
     thread,
@@ -99,12 +98,11 @@ describe('writes', () => {
 
   test('are told of after each commit that kept something', async () => {
     const onCommit = vi.fn();
-    const refusing: Thread = {
+    const refusing: Carrier = {
       send: async (calls) =>
         calls.map(({ name }) =>
           name === 'bad' ? { fault: { message: name, stack: undefined, code: undefined } } : { value: undefined },
         ),
-      close: async () => {},
     };
     const { ask } = createWriteQueue(refusing, onCommit);
     await expect(ask(call('bad'))).rejects.toThrow('bad');

@@ -2,13 +2,13 @@
 import { Refusal } from '../../refusal.ts';
 import type { Call } from './calls.ts';
 import { fromPlain, type PlainOutcome } from './messages.ts';
-import type { Thread } from './thread.ts';
+import type { Carrier } from './thread.ts';
 
 /** What may wait for a commit, about. Beyond it the answer is 503, so that memory stays bounded on the slowest disk. */
 export const mostWaitingBytes = 8 * 1024 * 1024;
 
 /** Commits under way: one that syncs, and one that is ready when it has, so that the thread never waits for this one. */
-const mostUnderWay = 2;
+export const mostUnderWay = 2;
 
 interface Queued {
   readonly call: Call;
@@ -36,7 +36,18 @@ export interface WriteQueue {
   drain(): Promise<void>;
 }
 
-export const createWriteQueue = (thread: Thread, onCommit: () => void): WriteQueue => {
+/** How what was asked goes to the writer. */
+interface Posting {
+  readonly mostUnderWay?: number;
+  /** Of calls that go together, unless one alone is larger. */
+  readonly mostBytesTogether?: number;
+}
+
+export const createWriteQueue = (
+  writer: Carrier,
+  onCommit: () => void,
+  { mostUnderWay: most = mostUnderWay, mostBytesTogether = mostWaitingBytes }: Posting = {},
+): WriteQueue => {
   let queued: Queued[] = [];
   let waitingBytes = 0;
   let underWay = 0;
@@ -59,9 +70,13 @@ export const createWriteQueue = (thread: Thread, onCommit: () => void): WriteQue
 
   const commit = async (batch: readonly Queued[]) => {
     underWay += 1;
-    const outcomes = await thread.send(batch.map(({ call }) => call));
+    const batchBytes = batch.reduce((sum, { bytes }) => sum + bytes, 0);
+    const outcomes = await writer.send(
+      batch.map(({ call }) => call),
+      batchBytes,
+    );
     underWay -= 1;
-    for (const { bytes } of batch) waitingBytes -= bytes;
+    waitingBytes -= batchBytes;
     if (settle(batch, outcomes)) onCommit();
     flush();
     if (waitingBytes > 0) return;
@@ -69,12 +84,22 @@ export const createWriteQueue = (thread: Thread, onCommit: () => void): WriteQue
     draining = [];
   };
 
+  /** What goes together of what is queued. */
+  const takeBatch = (): readonly Queued[] => {
+    let bytes = 0;
+    const end = queued.findIndex((next, index) => {
+      bytes += next.bytes;
+      return index > 0 && bytes > mostBytesTogether;
+    });
+    if (end >= 0) return queued.splice(0, end);
+    const all = queued;
+    queued = [];
+    return all;
+  };
+
   const flush = () => {
     scheduled = false;
-    if (queued.length === 0 || underWay >= mostUnderWay) return;
-    const batch = queued;
-    queued = [];
-    void commit(batch);
+    while (queued.length > 0 && underWay < most) void commit(takeBatch());
   };
 
   return {

@@ -4,7 +4,43 @@ import type { Call } from './calls.ts';
 import { openConnection } from './connection.ts';
 import { createWriteEngine } from './engine.ts';
 import { syncDirectory } from './file.ts';
-import { fromFlat, type Port, type Reply, type Request, toFlatAnswer, toPlain } from './messages.ts';
+import {
+  type Answer,
+  fromFlat,
+  type ParcelsAnswer,
+  type ParcelsRequest,
+  type PlainOutcome,
+  type Port,
+  type Reply,
+  type Request,
+  toFlatAnswer,
+  toPlain,
+} from './messages.ts';
+import { packOutcomes, unpackCalls } from './parcels.ts';
+
+/** The calls of a request, and how it is answered. */
+const readRequest = (
+  request: Request | ParcelsRequest,
+): { calls: readonly Call[]; toReply: (outcomes: readonly PlainOutcome[]) => Answer | ParcelsAnswer } => {
+  const { id } = request;
+  if ('calls' in request) {
+    const calls = request.calls.map(fromFlat);
+    const toAnswer = (outcome: PlainOutcome, index: number) => toFlatAnswer(calls[index] as Call, outcome);
+    return { calls, toReply: (outcomes) => ({ id, outcomes: outcomes.map(toAnswer) }) };
+  }
+  const parcels = request.parcels.map(unpackCalls);
+  return {
+    calls: parcels.flat(),
+    toReply: (outcomes) => {
+      let from = 0;
+      const packNext = (calls: readonly Call[]) => {
+        from += calls.length;
+        return packOutcomes(calls, outcomes.slice(from - calls.length, from));
+      };
+      return { id, parcels: parcels.map(packNext) };
+    },
+  };
+};
 
 /** Opens the database at `path`, and answers what comes through the port until that is closed. */
 export const start = (port: Port, path: string): void => {
@@ -37,17 +73,17 @@ export const start = (port: Port, path: string): void => {
     }, milliseconds);
   };
 
-  port.on('message', (message: Request | 'close') => {
+  port.on('message', (message: Request | ParcelsRequest | 'close') => {
     if (message === 'close') {
       clearTimeout(tidying);
       db.close();
       port.close();
       return;
     }
-    const calls = message.calls.map(fromFlat);
+    const { calls, toReply } = readRequest(message);
     const outcomes = orDie(() => engine.write(calls)).map(toPlain);
-    const answers = outcomes.map((outcome, index) => toFlatAnswer(calls[index] as Call, outcome));
-    port.postMessage({ id: message.id, outcomes: answers } satisfies Reply);
+    const reply = toReply(outcomes);
+    port.postMessage(reply, 'parcels' in reply ? reply.parcels.map(({ buffer }) => buffer) : []);
     orDie(() => engine.catchUp());
     if (tidying === undefined) tidyAfter(0);
   });
