@@ -18,6 +18,32 @@ interface Use {
   bytesSettled: number;
 }
 
+/**
+ * The function that it answers lets nobody in any more. First it accepts the connections that the kernel has made, of which a turn of
+ * the event loop accepts one: closing would reset them. It ends right after a quick turn without any, so that hardly one can
+ * have been made since.
+ */
+export const createDoor = (server: SocketServer): (() => Promise<void>) => {
+  let accepted = 0;
+  server.on('connection', () => {
+    accepted += 1;
+  });
+  const acceptAll = async (): Promise<void> => {
+    await nextTurn();
+    for (let turn = 0; turn < mostTurns; turn += 1) {
+      const before = accepted;
+      const began = performance.now();
+      await nextTurn();
+      if (accepted === before && performance.now() - began < quickTurnMs) return;
+    }
+  };
+  return async () => {
+    await acceptAll();
+    // Only this: http's own close would close idle connections as well.
+    SocketServer.prototype.close.call(server);
+  };
+};
+
 /** `onRefusing` is called when no new connection is accepted any more: from then on, answers should say that they are the last. */
 type Drain = (limitMs: number, onRefusing: () => void) => Promise<number>;
 
@@ -31,11 +57,10 @@ type Drain = (limitMs: number, onRefusing: () => void) => Promise<number>;
  */
 export const followConnections = (server: Server): Drain => {
   const uses = new Map<Socket, Use>();
+  const closeDoor = createDoor(server);
   let draining = false;
-  let accepted = 0;
 
   server.on('connection', (socket) => {
-    accepted += 1;
     uses.set(socket, { responses: new Set(), bytesSettled: 0 });
     socket.once('close', () => uses.delete(socket));
   });
@@ -60,25 +85,9 @@ export const followConnections = (server: Server): Drain => {
 
   const isIdle = ([socket, use]: [Socket, Use]) => use.responses.size === 0 && socket.bytesRead === use.bytesSettled;
 
-  /**
-   * Accepts the connections that the kernel has made, of which a turn of the event loop accepts one: closing would reset
-   * them. It ends right after a quick turn without any, so that hardly one can have been made since.
-   */
-  const acceptAll = async (): Promise<void> => {
-    await nextTurn();
-    for (let turn = 0; turn < mostTurns; turn += 1) {
-      const before = accepted;
-      const began = performance.now();
-      await nextTurn();
-      if (accepted === before && performance.now() - began < quickTurnMs) return;
-    }
-  };
-
   return async (limitMs, onRefusing) => {
     const deadline = performance.now() + limitMs;
-    await acceptAll();
-    // Only this: http's own close would close idle connections as well.
-    SocketServer.prototype.close.call(server);
+    await closeDoor();
     // Not sooner: a client that is told to close makes a new connection, into the face of the closing.
     draining = true;
     onRefusing();

@@ -1,15 +1,10 @@
 /** A running server: the store, the application on a socket, and what goes on beside them. */
-import { existsSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import { getRequestListener } from '@hono/node-server';
 import type { Logger } from 'pino';
+import { loadApplication } from './application.ts';
 import type { Config } from './config.ts';
 import type { Demo } from './demo/demo.ts';
 import { followConnections } from './drain.ts';
-import { defaultRateLimits } from './http/rate-limits.ts';
-import { createFailed } from './http/routes.ts';
+import { listen } from './listening.ts';
 import { createLog } from './log.ts';
 import { registerOperatorToken } from './operator-token.ts';
 import { startRetention } from './retention.ts';
@@ -36,45 +31,8 @@ export interface Serving {
   close(): Promise<number>;
 }
 
-/** The port can't be listened on. */
-export class CannotListen extends Error {
-  override readonly name = 'CannotListen';
-}
-
-const drainMs = 4_000;
-
-/** A client has this long to send a request's headers, and all of it. Slow ones must not hold connections for ever. */
-const serverOptions = {
-  headersTimeout: 10_000,
-  requestTimeout: 30_000,
-  // Longer than the 60 s after which common proxies give up an idle connection, so that it isn't us who close it just
-  // when they send the next request.
-  keepAliveTimeout: 65_000,
-  connectionsCheckingInterval: 1_000,
-  // A URL of 8 KiB, and a page's cookies with it.
-  maxHeaderSize: 32 * 1024,
-};
-
-const trackerFolder = fileURLToPath(new URL('../../tracker/dist/', import.meta.url));
-
-const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens there already; choose another PORT',
-  EACCES: 'this user may not listen there; choose a PORT above 1023',
-  EADDRNOTAVAIL: 'this machine has no such address; choose another HOST',
-  ENOTFOUND: 'this host name is unknown; choose another HOST',
-};
-
-const listen = (server: Server, { host, port }: { host: string; port: number }): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const reason = reasons[String(cause.code)] ?? cause.message;
-      reject(new CannotListen(`cannot listen on ${host}, port ${port}: ${reason}`, { cause }));
-    });
-    server.listen(port, host, () => {
-      server.removeAllListeners('error');
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
+/** Until what is under way still is cut off. */
+export const drainMs = 4_000;
 
 /**
  * Serves until `close` is called. Throws StoreUnusable when the database can't be served (another server has it, it is
@@ -93,7 +51,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     onFatal: (error) => fail(error),
   });
   // Loaded while the store's threads start, which takes as long.
-  const application = Promise.all([import('./app.ts'), options.demo ? import('./demo/demo.ts') : undefined]);
+  const application = loadApplication(options.demo === true);
   const store = await opening;
   try {
     return await serveStore(store);
@@ -104,23 +62,8 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
 
   async function serveStore(store: Store): Promise<Serving> {
     if (config.operatorToken) await registerOperatorToken(store, config.operatorToken, { log, time: Date.now() });
-    const hasTracker = existsSync(`${trackerFolder}tracker.js`);
-    if (!hasTracker) log.warn('there is no tracker.js to serve: npm run build makes it');
-    const [{ createApp }, demoPage] = await application;
-    const app = createApp({
-      store,
-      log,
-      basePath: config.basePath,
-      trustProxy: config.trustProxy ?? [],
-      rateLimits: config.rateLimits ?? defaultRateLimits,
-      files: hasTracker ? { tracker: trackerFolder } : {},
-      isStopping: () => stopping,
-    });
-    const demo = await demoPage?.openDemo({ store, log, isStopping: () => stopping });
-    demo?.addTo(app, config.basePath);
-
-    const errorHandler = createFailed({ log, isStopping: () => stopping });
-    const server = createServer(serverOptions, getRequestListener(app.fetch, { errorHandler }));
+    const createApplication = await application;
+    const { server, demo } = await createApplication({ store, config, log, isStopping: () => stopping });
     const drain = followConnections(server);
     const failAlone = fail;
     fail = (error) => {

@@ -1,0 +1,65 @@
+/** The application on a server of Node's, which does not listen yet. */
+import { existsSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { getRequestListener } from '@hono/node-server';
+import type { Logger } from 'pino';
+import type { AppOptions } from './app.ts';
+import type { Config } from './config.ts';
+import type { Demo } from './demo/demo.ts';
+import { defaultRateLimits } from './http/rate-limits.ts';
+import { createFailed } from './http/routes.ts';
+import type { Store } from './store/store.ts';
+
+/** A client has this long to send a request's headers, and all of it. Slow ones must not hold connections for ever. */
+const serverOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  // Longer than the 60 s after which common proxies give up an idle connection, so that it isn't us who close it just
+  // when they send the next request.
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 1_000,
+  // A URL of 8 KiB, and a page's cookies with it.
+  maxHeaderSize: 32 * 1024,
+};
+
+const trackerFolder = fileURLToPath(new URL('../../tracker/dist/', import.meta.url));
+
+interface ApplicationOptions {
+  readonly store: Store;
+  readonly config: Pick<Config, 'basePath' | 'trustProxy' | 'rateLimits'>;
+  readonly log: Logger;
+  readonly isStopping: () => boolean;
+  readonly among?: AppOptions['among'];
+}
+
+export interface Application {
+  readonly server: Server;
+  readonly demo: Demo | undefined;
+}
+
+/** Loads the application, with a demo page or without; answers what makes it. */
+export const loadApplication = async (withDemo: boolean) => {
+  const [{ createApp }, demoPage] = await Promise.all([
+    import('./app.ts'),
+    withDemo ? import('./demo/demo.ts') : undefined,
+  ]);
+  return async ({ store, config, log, isStopping, among }: ApplicationOptions): Promise<Application> => {
+    const hasTracker = existsSync(`${trackerFolder}tracker.js`);
+    if (!hasTracker) log.warn('there is no tracker.js to serve: npm run build makes it');
+    const app = createApp({
+      store,
+      log,
+      basePath: config.basePath,
+      trustProxy: config.trustProxy ?? [],
+      rateLimits: config.rateLimits ?? defaultRateLimits,
+      among,
+      files: hasTracker ? { tracker: trackerFolder } : {},
+      isStopping,
+    });
+    const demo = await demoPage?.openDemo({ store, log, isStopping });
+    demo?.addTo(app, config.basePath);
+    const errorHandler = createFailed({ log, isStopping });
+    return { server: createServer(serverOptions, getRequestListener(app.fetch, { errorHandler })), demo };
+  };
+};
