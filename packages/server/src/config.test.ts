@@ -12,6 +12,7 @@ it('needs nothing to be given', () => {
     trustProxy: undefined,
     rateLimits: undefined,
     retentionDays: undefined,
+    workers: 1,
     logLevel: undefined,
   });
 });
@@ -67,6 +68,14 @@ describe.each([
       ['3650', 3650],
     ],
     ['0', '1.5', 'never', '-1'],
+  ],
+  [
+    'WORKERS',
+    [
+      ['1', 1],
+      ['64', 64],
+    ],
+    ['0', '65', '2.5', 'all', '-1'],
   ],
   ['LOG_LEVEL', ['debug', 'silent'], ['verbose', 'DEBUG']],
   [

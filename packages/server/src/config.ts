@@ -127,6 +127,14 @@ export const settings = {
     form: 'a whole number of days, 1 or more',
     schema: orNone(wholeNumber(1, 99_999)),
   }),
+  workers: setting({
+    variable: 'WORKERS',
+    flag: '--workers <number>',
+    means: 'processes that handle requests, over one that writes; with 1, that one does both',
+    form: 'a whole number from 1 to 64',
+    schema: wholeNumber(1, 64),
+    fallback: '1',
+  }),
   logLevel: setting({
     variable: 'LOG_LEVEL',
     flag: '--log-level <level>',

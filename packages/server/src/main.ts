@@ -5,6 +5,8 @@ import { exitCodeOf, explain } from './commands/failing.ts';
 interface Noun {
   readonly name: string;
   readonly summary: string;
+  /** Not shown to people. */
+  readonly hidden?: true;
   readonly load: () => Promise<{ define: (command: Command) => void }>;
 }
 
@@ -29,13 +31,14 @@ const nouns: readonly Noun[] = [
   },
   { name: 'backup', summary: 'copy the database', load: () => import('./commands/backup.ts') },
   { name: 'doctor', summary: 'examine the database', load: () => import('./commands/doctor.ts') },
+  { name: 'worker', summary: 'one of several that answer', hidden: true, load: () => import('./commands/worker.ts') },
 ];
 
 const program = new Command('firsthand')
   .description('Keeps what browsers tell, makes it the history of contacts, and answers questions about it.')
   .exitOverride();
 
-for (const { name, summary } of nouns) program.command(name).description(summary);
+for (const { name, summary, hidden = false } of nouns) program.command(name, { hidden }).description(summary);
 
 program.hook('preSubcommand', async (_, command) => {
   const noun = nouns.find(({ name }) => name === command.name());

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type Config, type SettingName, settings } from '../config.ts';
+import type { serve as Serve } from '../serve.ts';
 import { addSettings, settingsOf } from './flags.ts';
 
 const names = Object.keys(settings) as SettingName[];
@@ -15,10 +16,17 @@ export const define = (command: Command): void => {
     .action((options) => run(settingsOf(names, options), Boolean(options.demo)));
 };
 
+/** One process, or several. */
+const serverFor = async (config: Config): Promise<typeof Serve> => {
+  if (config.workers === 1) return (await import('../serve.ts')).serve;
+  const { serveWithWorkers } = await import('../workers/serve.ts');
+  return (config, options) => serveWithWorkers(config, { ...options, command: process.argv[1] as string });
+};
+
 const run = async (config: Config, demo: boolean): Promise<void> => {
   // A line a start is no use to somebody who reads the welcome in a terminal.
   const level = config.logLevel ?? (demo ? 'warn' : 'info');
-  const [{ serve }, { createLog }] = await Promise.all([import('../serve.ts'), import('../log.ts')]);
+  const [serve, { createLog }] = await Promise.all([serverFor(config), import('../log.ts')]);
   const log = createLog(level);
   // Before the start, so that a signal during it is not lost.
   let signalled: (signal: NodeJS.Signals) => void = () => {};
