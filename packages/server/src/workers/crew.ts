@@ -7,8 +7,9 @@ import type { WorkerProcess } from './worker-process.ts';
 const lookMs = 1_000;
 const mostMissed = 10;
 
-/** Until one is started again that did not get ready. */
+/** Until one is started again that did not get ready; and how many such there may be, one after the other, while none answers. */
 const restMs = 1_000;
+const mostFailed = 5;
 
 export interface Crew {
   /** Resolves when all are ready; rejects when one can't be. */
@@ -36,6 +37,7 @@ export const createCrew = ({ workers, start, log, onFatal }: CrewOptions): Crew 
   const ready = new Set<WorkerProcess>();
   const waiting: Socket[] = [];
   let ending = false;
+  let failed = 0;
 
   const hand = (connection: Socket) => {
     let chosen: WorkerProcess | undefined;
@@ -56,7 +58,9 @@ export const createCrew = ({ workers, start, log, onFatal }: CrewOptions): Crew 
     all.set(number, worker);
     worker.ready.then(
       () => {
+        failed = 0;
         ready.add(worker);
+        log.info({ worker: number, pid: worker.pid }, 'a worker answers');
         for (const connection of waiting.splice(0)) hand(connection);
       },
       () => {},
@@ -77,7 +81,8 @@ export const createCrew = ({ workers, start, log, onFatal }: CrewOptions): Crew 
         wasReady ? 'a worker has ended, and is replaced' : 'a worker did not start',
       );
       if (wasReady) continue;
-      if (ready.size === 0) return onFatal(new Error(`no worker can be started: ${how}`));
+      failed += 1;
+      if (ready.size === 0 && failed >= mostFailed) return onFatal(new Error(`no worker can be started: ${how}`));
       await new Promise((resolve) => setTimeout(resolve, restMs));
       if (ending) return;
     }

@@ -13,6 +13,10 @@ export interface Frame {
   readonly payload: Uint8Array;
 }
 
+export class NotAFrame extends Error {
+  override readonly name = 'NotAFrame';
+}
+
 const headLength = 13;
 /** Far more than may wait for a commit: what says that it is longer is no frame. */
 const mostLength = 256 * 1024 * 1024;
@@ -28,7 +32,7 @@ export const frameHead = (kind: FrameKind, id: number, bytes: number, length: nu
 
 /**
  * Cuts what comes in, in whatever pieces, into frames. A payload lies in the bytes that came in: what is to be kept of it, or
- * handed on, has to be copied. Throws when it is no frame; what is left at the end was half a frame, and counts for nothing.
+ * handed on, has to be copied. Throws NotAFrame; what is left at the end was half a frame, and counts for nothing.
  */
 export const createFrameReader = (onFrame: (frame: Frame) => void): ((chunk: Buffer) => void) => {
   let held: Buffer[] = [];
@@ -44,7 +48,7 @@ export const createFrameReader = (onFrame: (frame: Frame) => void): ((chunk: Buf
     for (wantedLength = headLength; bytes.length - at >= wantedLength; wantedLength = headLength) {
       const length = bytes.readUInt32LE(at);
       const kind = frameKinds[bytes.readUInt8(at + 4)];
-      if (kind === undefined || length > mostLength) throw new Error('what came through the pipe is no frame');
+      if (kind === undefined || length > mostLength) throw new NotAFrame('what came through the pipe is no frame');
       wantedLength += length;
       if (bytes.length - at < wantedLength) break;
       const payload = bytes.subarray(at + headLength, at + wantedLength);

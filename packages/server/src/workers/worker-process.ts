@@ -5,6 +5,7 @@ import type { Commit } from '../store/several.ts';
 import { openChannel } from './channel.ts';
 import { answerCommit } from './commits.ts';
 import type { WorkerCounts } from './counts.ts';
+import { NotAFrame } from './frames.ts';
 import type { Opening, Stop, ToFirst, ToWorker } from './messages.ts';
 
 export interface WorkerProcess {
@@ -76,9 +77,9 @@ export const startWorker = ({ command, opening, commit, counts }: Surroundings):
       }
     },
     onParcel: (frame) => void answerCommit(frame, commit, channel.sendParcel),
-    // It is ending, or has sent what nobody can read.
+    // It has ended, or is to: it has let go of the pipe, or sent what nobody can read.
     onEnd: (error) => {
-      if (error) failure = error.message;
+      if (error instanceof NotAFrame) failure = error.message;
       if (cutOff === undefined) child.kill('SIGKILL');
     },
   });
