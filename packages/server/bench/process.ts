@@ -31,6 +31,10 @@ export const cpuSeconds = (pid: number): number | undefined => {
   return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 };
 
+/** The processes that it has started. */
+export const childrenOf = (pid: number): number[] =>
+  (read(`/proc/${pid}/task/${pid}/children`) ?? '').split(' ').filter(Boolean).map(Number);
+
 /** Memory that it has at the moment. */
 export const residentBytes = (pid: number): number | undefined => {
   const kibibytes = numberIn(read(`/proc/${pid}/status`), /^VmRSS:\s+(\d+) kB/m);

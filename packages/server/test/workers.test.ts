@@ -121,7 +121,7 @@ describe('two workers', () => {
     const { hostname, port } = new URL(server.url);
     const count = 200;
     const texts = Array.from({ length: count }, (_, nth) => {
-      const body = JSON.stringify(event(`event-of-a-test-${nth}`));
+      const body = JSON.stringify(event(`event-of-a-test-${nth}`, tokens.browserTokenUUID));
       return `POST /logEvent HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     });
     const socket = connect(Number(port), hostname);

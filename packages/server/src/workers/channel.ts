@@ -1,7 +1,7 @@
 /** One end of the pipe between the first process and a worker. */
 import type { Socket } from 'node:net';
 import { deserialize, serialize } from 'node:v8';
-import { createFrameReader, type Frame, type FrameKind, frameHead } from './frames.ts';
+import { createFrameReader, type Frame, type FrameKind, toBytes } from './frames.ts';
 
 /** A frame of the store's. */
 export type ParcelFrame = Omit<Frame, 'kind'> & { readonly kind: Exclude<FrameKind, 'message'> };
@@ -60,8 +60,7 @@ export const openChannel = <Sent, Heard>(
         socket.uncork();
       });
     }
-    socket.write(frameHead(kind, id, bytes, payload.length));
-    if (payload.length > 0) socket.write(payload);
+    socket.write(toBytes({ kind, id, bytes, payload }));
   };
 
   return {

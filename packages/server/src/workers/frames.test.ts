@@ -1,9 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createFrameReader, type Frame, frameHead, frameKinds, NotAFrame } from './frames.ts';
-
-const bytesOf = ({ kind, id, bytes, payload }: Frame) =>
-  Buffer.concat([frameHead(kind, id, bytes, payload.length), payload]);
+import { createFrameReader, type Frame, frameKinds, NotAFrame, toBytes } from './frames.ts';
 
 const frame = fc.record({
   kind: fc.constantFrom(...frameKinds),
@@ -27,14 +24,14 @@ const readIn = (stream: Buffer, lengths: readonly number[]): Frame[] => {
 it('frames come as they were sent, whatever pieces they come in', () => {
   fc.assert(
     fc.property(fc.array(frame), fc.array(fc.integer({ min: 1, max: 300 }), { minLength: 1 }), (frames, lengths) => {
-      expect(readIn(Buffer.concat(frames.map(bytesOf)), lengths)).toEqual(frames);
+      expect(readIn(Buffer.concat(frames.map(toBytes)), lengths)).toEqual(frames);
     }),
   );
 });
 
 it('half a frame is none', () => {
   const [whole, half] = ['commit', 'commit'].map((kind, id) =>
-    bytesOf({ kind: kind as 'commit', id, bytes: 1, payload: Buffer.alloc(100) }),
+    toBytes({ kind: kind as 'commit', id, bytes: 1, payload: Buffer.alloc(100) }),
   );
   const stream = Buffer.concat([whole as Buffer, (half as Buffer).subarray(0, -1)]);
   expect(readIn(stream, [64])).toHaveLength(1);
@@ -42,7 +39,7 @@ it('half a frame is none', () => {
 
 it('a long one is joined once', () => {
   const payload = new Uint8Array(3_000_000).fill(7);
-  const [read] = readIn(bytesOf({ kind: 'outcomes', id: 1, bytes: 0, payload }), [65_536]);
+  const [read] = readIn(toBytes({ kind: 'outcomes', id: 1, bytes: 0, payload }), [65_536]);
   expect(Buffer.from(payload).equals(read?.payload as Uint8Array)).toBe(true);
 });
 

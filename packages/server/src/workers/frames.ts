@@ -21,13 +21,14 @@ const headLength = 13;
 /** Far more than may wait for a commit: what says that it is longer is no frame. */
 const mostLength = 256 * 1024 * 1024;
 
-export const frameHead = (kind: FrameKind, id: number, bytes: number, length: number): Buffer => {
-  const head = Buffer.allocUnsafe(headLength);
-  head.writeUInt32LE(length, 0);
-  head.writeUInt8(frameKinds.indexOf(kind), 4);
-  head.writeUInt32LE(id, 5);
-  head.writeUInt32LE(bytes, 9);
-  return head;
+export const toBytes = ({ kind, id, bytes, payload }: Frame): Buffer => {
+  const frame = Buffer.allocUnsafe(headLength + payload.length);
+  frame.writeUInt32LE(payload.length, 0);
+  frame.writeUInt8(frameKinds.indexOf(kind), 4);
+  frame.writeUInt32LE(id, 5);
+  frame.writeUInt32LE(bytes, 9);
+  frame.set(payload, headLength);
+  return frame;
 };
 
 /**

@@ -177,3 +177,25 @@ test(`loses nothing and breaks no connection when all are stopped under load, ${
     weakened: `ends the workers at once: ${weakened.broken.map(([ending, times]) => `${times} × ${ending}`).join(', ')}`,
   });
 });
+
+test('ends with all of its workers, and with 70, when it cannot be known what is on the disk', {
+  timeout: 60_000,
+}, async () => {
+  const path = join(folder, 'fatal.db');
+  const token = await makeAccount(path);
+  const main = changeServer(folder, 'fatal', [
+    {
+      file: 'store/sqlite/writer-thread.ts',
+      from: 'orDie(() => engine.write(calls))',
+      to: "orDie((): ReturnType<typeof engine.write> => { throw new Error('the disk did not sync'); })",
+    },
+  ]);
+  const served = await startServed(path, await freePort(), { main, env });
+  const workers = workersOf(served.process.pid as number);
+  expect(workers).toHaveLength(2);
+  const ledger = createLedger(1);
+  expect(await ledger.sendOne(served.url, token)).toBe(false);
+  expect(await served.ended).toBe(70);
+  expect(served.complaints()).toMatch(/the disk did not sync/);
+  await expect.poll(() => workers.filter(isAlive), { timeout: 20_000 }).toEqual([]);
+});

@@ -197,6 +197,11 @@ export const openFirst = async (path: string, onFatal: (error: Error) => void): 
   return first;
 };
 
+/**
+ * Of what waits here while commits are under way, which makes fewer and larger parcels of single events. The rest goes to the
+ * first process at once, which bounds what waits of all processes together.
+ */
+const mostHeldBackBytes = 64 * 1024;
 /** Of what goes together to the first process, which keeps or refuses it as a whole. */
 const mostBytesTogether = 256 * 1024;
 
@@ -223,8 +228,7 @@ export const openAmong = async (
         return outcomes === undefined ? calls.map(() => full) : unpackOutcomes(calls, outcomes);
       },
     };
-    // All goes at once to the first process, which gathers what comes from all of them.
-    const queue = createWriteQueue(writer, () => {}, { mostUnderWay: Number.POSITIVE_INFINITY, mostBytesTogether });
+    const queue = createWriteQueue(writer, () => {}, { mostHeldBackBytes, mostBytesTogether });
     opened.push(() => queue.drain());
     const listeners = new Set<() => void>();
     const heard = {

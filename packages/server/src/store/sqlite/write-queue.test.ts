@@ -110,4 +110,21 @@ describe('writes', () => {
     await Promise.allSettled([ask(call('bad')), ask(call('good'))]);
     await vi.waitFor(() => expect(onCommit).toHaveBeenCalledTimes(1));
   });
+
+  test('that go to another process wait for its commits while they are small, and go at once, in parts, when they are not', async () => {
+    const { thread, messages, answerNext } = createThread();
+    const { ask } = createWriteQueue(thread, () => {}, { mostHeldBackBytes: 2_000, mostBytesTogether: 1_200 });
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      void ask(call(name));
+      await turn();
+    }
+    expect(messages).toEqual([['a'], ['b']]);
+    void ask(call('f'));
+    await turn();
+    expect(messages).toEqual([['a'], ['b'], ['c', 'd']]);
+    await answerNext();
+    expect(messages).toEqual([['a'], ['b'], ['c', 'd']]);
+    await answerNext();
+    expect(messages).toEqual([['a'], ['b'], ['c', 'd'], ['e', 'f']]);
+  });
 });

@@ -38,7 +38,8 @@ export interface WriteQueue {
 
 /** How what was asked goes to the writer. */
 interface Posting {
-  readonly mostUnderWay?: number;
+  /** Of what waits while commits are under way; when there is more, it goes all the same. */
+  readonly mostHeldBackBytes?: number;
   /** Of calls that go together, unless one alone is larger. */
   readonly mostBytesTogether?: number;
 }
@@ -46,9 +47,10 @@ interface Posting {
 export const createWriteQueue = (
   writer: Carrier,
   onCommit: () => void,
-  { mostUnderWay: most = mostUnderWay, mostBytesTogether = mostWaitingBytes }: Posting = {},
+  { mostHeldBackBytes = mostWaitingBytes, mostBytesTogether = mostWaitingBytes }: Posting = {},
 ): WriteQueue => {
   let queued: Queued[] = [];
+  let queuedBytes = 0;
   let waitingBytes = 0;
   let underWay = 0;
   let scheduled = false;
@@ -71,6 +73,7 @@ export const createWriteQueue = (
   const commit = async (batch: readonly Queued[]) => {
     underWay += 1;
     const batchBytes = batch.reduce((sum, { bytes }) => sum + bytes, 0);
+    queuedBytes -= batchBytes;
     const outcomes = await writer.send(
       batch.map(({ call }) => call),
       batchBytes,
@@ -86,12 +89,14 @@ export const createWriteQueue = (
 
   /** What goes together of what is queued. */
   const takeBatch = (): readonly Queued[] => {
-    let bytes = 0;
-    const end = queued.findIndex((next, index) => {
-      bytes += next.bytes;
-      return index > 0 && bytes > mostBytesTogether;
-    });
-    if (end >= 0) return queued.splice(0, end);
+    if (queuedBytes > mostBytesTogether) {
+      let bytes = 0;
+      const end = queued.findIndex((next, index) => {
+        bytes += next.bytes;
+        return index > 0 && bytes > mostBytesTogether;
+      });
+      if (end > 0) return queued.splice(0, end);
+    }
     const all = queued;
     queued = [];
     return all;
@@ -99,7 +104,7 @@ export const createWriteQueue = (
 
   const flush = () => {
     scheduled = false;
-    while (queued.length > 0 && underWay < most) void commit(takeBatch());
+    while (queued.length > 0 && (underWay < mostUnderWay || queuedBytes > mostHeldBackBytes)) void commit(takeBatch());
   };
 
   return {
@@ -108,6 +113,7 @@ export const createWriteQueue = (
       if (waitingBytes + bytes > mostWaitingBytes)
         return Promise.reject(new Refusal('not_kept', { retryAfterSeconds: 1 }));
       waitingBytes += bytes;
+      queuedBytes += bytes;
       return new Promise((resolve, reject) => {
         queued.push({ call, bytes, resolve, reject });
         if (scheduled) return;
