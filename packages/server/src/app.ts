@@ -30,14 +30,24 @@ export interface AppOptions {
   /** Addresses or CIDR blocks of the proxies whose X-Forwarded-For counts; empty: it never does. */
   readonly trustProxy: readonly string[];
   readonly rateLimits: RateLimits;
-  /** One of several processes that handle requests: what counts them all, and this one's part of what may be held of bodies. */
-  readonly among?: { readonly counting: Counting; readonly mostHeldBytes: number } | undefined;
+  /** Of one of several processes that handle requests. */
+  readonly among?: Among | undefined;
   /** `tracker`: the folder that the tracker was built into. */
   readonly files: { readonly tracker?: string };
   /** The time of day, in milliseconds since 1970. */
   readonly now?: () => number;
   /** While it is so, every answer closes its connection, and the server says that it isn't ready. */
   readonly isStopping?: () => boolean;
+}
+
+/** What differs in one of several processes. */
+export interface Among {
+  /** Counts the requests of all of them. */
+  readonly counting: Counting;
+  /** This one's part of what may be held of bodies. */
+  readonly mostHeldBytes: number;
+  /** Calls `listener` when what tokens may act for has changed, before any of them answers that it has. */
+  readonly onAccessChange: (listener: () => void) => () => void;
 }
 
 export const createApp = ({
@@ -54,7 +64,11 @@ export const createApp = ({
   const { addressOf, takeBrowserLimits, unknownTokens, streamPlaces, clockErrorOf } =
     among?.counting ?? createCounting(rateLimits, trustProxy);
   const operationRoute = createOperationRoute({
-    authenticate: createAuthentication({ store, addressOf, unknownTokens, hearsFirst: among === undefined }),
+    authenticate: createAuthentication({
+      store: among ? { ...store, onCommit: among.onAccessChange } : store,
+      addressOf,
+      unknownTokens,
+    }),
     takeBrowserLimits,
     keepRefused: store.keepRefused,
     now,

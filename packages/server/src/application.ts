@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { getRequestListener } from '@hono/node-server';
 import type { Logger } from 'pino';
-import type { AppOptions } from './app.ts';
+import type { Among } from './app.ts';
 import type { Config } from './config.ts';
 import type { Demo } from './demo/demo.ts';
 import { defaultRateLimits } from './http/rate-limits.ts';
@@ -30,7 +30,7 @@ interface ApplicationOptions {
   readonly config: Pick<Config, 'basePath' | 'trustProxy' | 'rateLimits'>;
   readonly log: Logger;
   readonly isStopping: () => boolean;
-  readonly among?: AppOptions['among'];
+  readonly among?: Among;
 }
 
 export interface Application {

@@ -26,11 +26,6 @@ interface AuthenticationOptions {
   readonly store: Pick<Store, 'findAccess' | 'wasMade' | 'onCommit'>;
   readonly addressOf: AddressOf;
   readonly unknownTokens: UnknownTokens;
-  /**
-   * Whether this process hears of every commit before anybody is answered that it was made. Where others are answered as well, a
-   * token that was found counts for one request only: another may have been told meanwhile that it is revoked.
-   */
-  readonly hearsFirst?: boolean | undefined;
 }
 
 /**
@@ -42,11 +37,11 @@ interface AuthenticationOptions {
  * What was found counts for the rest of a turn of the event loop, or until the next commit: the requests that a turn
  * brings had all been sent when it began, and on a busy server nearly all of them come with the same few tokens.
  */
-export const createAuthentication = ({ store, addressOf, unknownTokens, hearsFirst = true }: AuthenticationOptions) => {
+export const createAuthentication = ({ store, addressOf, unknownTokens }: AuthenticationOptions) => {
   const good = new Set<string>();
   const foundThisTurn = new Map<string, Access>();
   const forgetFound = () => foundThisTurn.clear();
-  if (hearsFirst) store.onCommit(forgetFound);
+  store.onCommit(forgetFound);
   const underWay = new Map<string, Promise<Access | undefined>>();
 
   const remember = (hash: string) => {
@@ -86,7 +81,6 @@ export const createAuthentication = ({ store, addressOf, unknownTokens, hearsFir
     return access;
   };
 
-  if (!hearsFirst) return find;
   return async (token: string, c: Context): Promise<Access> => {
     const found = foundThisTurn.get(token);
     if (found !== undefined) return found;

@@ -10,6 +10,12 @@ export type Parcel = Uint8Array<ArrayBuffer>;
  */
 export type Commit = (parcel: Parcel, bytes: number) => Promise<Parcel | undefined>;
 
+/** As Commit, of a process that does not write. Where it changes what tokens may act for, all processes know before it is answered. */
+export type CommitElsewhere = (
+  parcel: Parcel,
+  about: { readonly bytes: number; readonly changesAccess: boolean },
+) => Promise<Parcel | undefined>;
+
 export interface FirstStore {
   readonly store: Store;
   /** For the other processes. The parcel is not to be used any more. */
@@ -20,7 +26,7 @@ export interface AmongOptions {
   /** How many processes there are beside the one that writes. */
   readonly processes: number;
   /** Hands a parcel to the process that writes. */
-  readonly commit: Commit;
+  readonly commit: CommitElsewhere;
   /** Whether anybody here wants to hear of commits, whenever that changes. */
   readonly onHearing: (isHearing: boolean) => void;
   /** It can't be read any more: end the process. */

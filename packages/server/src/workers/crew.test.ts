@@ -32,6 +32,7 @@ const createFake = () => {
       worker.load += 1;
     },
     tellCommit: vi.fn(),
+    forgetAccess: async () => {},
     look: () => {
       worker.missed += 1;
     },

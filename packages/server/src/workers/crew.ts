@@ -17,6 +17,8 @@ export interface Crew {
   /** Hands a connection to the worker that has fewest; keeps it until there is one. */
   hand(connection: Socket): void;
   tellCommit(): void;
+  /** Resolves when no worker goes by what it knew of tokens. */
+  forgetAccess(): Promise<void>;
   /** Resolves when all have ended, with how many requests they have cut off. */
   stop(withinMs: number): Promise<number>;
   /** At once. */
@@ -120,6 +122,10 @@ export const createCrew = ({ workers, start, log, onFatal }: CrewOptions): Crew 
     hand,
     tellCommit() {
       for (const worker of ready) worker.tellCommit();
+    },
+    async forgetAccess() {
+      // One that has ended meanwhile goes by nothing.
+      await Promise.all([...ready].map((worker) => Promise.race([worker.forgetAccess(), worker.ended])));
     },
     async stop(withinMs) {
       end();

@@ -1,7 +1,7 @@
 /** What passes between the first process and a worker, as bytes of a pipe: a head of 13 bytes, and what comes with it. */
 
 /** `message`: a value, as node:v8 writes it. The others are of the store: see several.ts there. */
-export const frameKinds = ['message', 'commit', 'outcomes', 'not kept'] as const;
+export const frameKinds = ['message', 'commit', 'commit of access', 'outcomes', 'not kept'] as const;
 export type FrameKind = (typeof frameKinds)[number];
 
 export interface Frame {

@@ -27,6 +27,8 @@ export type ToWorker =
   /** Of one message's asks; in the order in which those were sent. */
   | { readonly counts: readonly Counts[] }
   | { readonly committed: true }
+  /** What it knows of tokens. */
+  | { readonly forget: true }
   | { readonly ping: true };
 
 export type ToFirst =
@@ -39,6 +41,7 @@ export type ToFirst =
   /** Connections that it was handed so far, and those that it has. */
   | { readonly taken: number; readonly open: number }
   | { readonly pong: true }
+  | { readonly forgotten: true }
   /** All is answered but so many requests. */
   | { readonly stopped: number };
 

@@ -52,6 +52,7 @@ export const serveWithWorkers = async (config: Config, options: ServeWithWorkers
           demo: options.demo === true,
         })),
         commit: async (parcel, bytes) => (await opening).commit(parcel, bytes),
+        forgetAccess: () => crew.forgetAccess(),
         counts: createWorkerCounts(counting),
       }),
     log,

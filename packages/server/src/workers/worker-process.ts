@@ -22,6 +22,8 @@ export interface WorkerProcess {
   hand(connection: Socket): void;
   /** Somebody's commit: for those that listen. */
   tellCommit(): void;
+  /** Resolves when it has forgotten what it knew of tokens, or has ended. */
+  forgetAccess(): Promise<void>;
   /** Asks whether it still answers. */
   look(): void;
   /** Resolves when it has ended, with how many requests it has cut off. */
@@ -35,19 +37,22 @@ interface Surroundings {
   /** It loads what it runs before there is anything to open. */
   readonly opening: Promise<Opening>;
   readonly commit: Commit;
+  /** Of all workers. */
+  readonly forgetAccess: () => Promise<void>;
   readonly counts: WorkerCounts;
 }
 
 /** Beyond `withinMs`, until it is killed that has not stopped. */
 const patienceMs = 300;
 
-export const startWorker = ({ command, opening, commit, counts }: Surroundings): WorkerProcess => {
+export const startWorker = ({ command, opening, commit, forgetAccess, counts }: Surroundings): WorkerProcess => {
   // It has the whole configuration from here, and no use for a secret.
   const { OPERATOR_TOKEN: _, ...env } = process.env;
   const child = fork(command, ['worker'], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] });
   let handed = 0;
   let connections = { taken: 0, open: 0 };
   let hears = false;
+  const forgetting: (() => void)[] = [];
   let missed = 0;
   let failure: string | undefined;
   let cutOff: number | undefined;
@@ -65,6 +70,7 @@ export const startWorker = ({ command, opening, commit, counts }: Surroundings):
       if ('asks' in message) channel.send({ counts: counts.answer(message.asks) });
       else if ('taken' in message) connections = message;
       else if ('pong' in message) missed = 0;
+      else if ('forgotten' in message) forgetting.shift()?.();
       else if ('hears' in message) {
         hears = message.hears;
         // What was committed before it was heard that it listens.
@@ -76,7 +82,7 @@ export const startWorker = ({ command, opening, commit, counts }: Surroundings):
         child.kill('SIGKILL');
       }
     },
-    onParcel: (frame) => void answerCommit(frame, commit, channel.sendParcel),
+    onParcel: (frame) => void answerCommit(frame, { commit, forgetAccess, send: channel.sendParcel }),
     // It has ended, or is to: it has let go of the pipe, or sent what nobody can read.
     onEnd: (error) => {
       if (error instanceof NotAFrame) failure = error.message;
@@ -86,6 +92,7 @@ export const startWorker = ({ command, opening, commit, counts }: Surroundings):
   const ended = new Promise<string>((resolve) => {
     const end = (how: string) => {
       counts.end();
+      for (const resolve of forgetting.splice(0)) resolve();
       failToStart(new Error(how));
       resolve(how);
     };
@@ -118,6 +125,10 @@ export const startWorker = ({ command, opening, commit, counts }: Surroundings):
     },
     tellCommit() {
       if (hears) channel.send({ committed: true });
+    },
+    forgetAccess() {
+      channel.send({ forget: true });
+      return new Promise((resolve) => forgetting.push(resolve));
     },
     look() {
       missed += 1;

@@ -68,13 +68,18 @@ export const runWorker = (): void => {
     const counting = createAsking(config.trustProxy ?? [], (asks) => channel.send({ asks }));
     let stopping = false;
     // Its account may have to be looked up, which takes an answer.
-    hear = listenTo({ tellCommit, counting });
+    const accessListeners = new Set<() => void>();
+    const onAccessChange = (listener: () => void) => {
+      accessListeners.add(listener);
+      return () => void accessListeners.delete(listener);
+    };
+    hear = listenTo({ tellCommit, counting, accessListeners });
     const { server } = await createApplication({
       store,
       config,
       log,
       isStopping: () => stopping,
-      among: { counting, mostHeldBytes: Math.max(leastHeldBytes, mostHeldBytes / config.workers) },
+      among: { counting, onAccessChange, mostHeldBytes: Math.max(leastHeldBytes, mostHeldBytes / config.workers) },
     });
     const drain = followConnections(server);
     const stop = async ({ stopWithinMs }: Stop) => {
@@ -94,10 +99,17 @@ export const runWorker = (): void => {
   };
 
   const listenTo =
-    (parts: { tellCommit: () => void; counting: ReturnType<typeof createAsking> }) =>
+    (parts: {
+      tellCommit: () => void;
+      counting: ReturnType<typeof createAsking>;
+      accessListeners: ReadonlySet<() => void>;
+    }) =>
     (message: Exclude<ToWorker, { open: Opening }>) => {
       if ('counts' in message) parts.counting.answered(message.counts);
       else if ('committed' in message) parts.tellCommit();
-      else channel.send({ pong: true });
+      else if ('forget' in message) {
+        for (const forget of parts.accessListeners) forget();
+        channel.send({ forgotten: true });
+      } else channel.send({ pong: true });
     };
 };

@@ -68,8 +68,8 @@ const killWorkers = async (name: string, count: number, main?: string) => {
 const workersAnsweringEarly: readonly Change[] = [
   {
     file: 'store/sqlite/store.ts',
-    from: 'const outcomes = await commit(packCalls(calls), bytes);',
-    to: `setTimeout(() => void commit(packCalls(calls), bytes), 20);
+    from: 'const outcomes = await commit(packCalls(calls), { bytes, changesAccess: calls.some(changesAccess) });',
+    to: `setTimeout(() => void commit(packCalls(calls), { bytes, changesAccess: false }), 20);
         return calls.map((call: any) => ({ value: call.request.events?.map(() => ({ kept: true })) }));
         const outcomes = undefined as any;`,
   },

@@ -205,6 +205,8 @@ const mostHeldBackBytes = 64 * 1024;
 /** Of what goes together to the first process, which keeps or refuses it as a whole. */
 const mostBytesTogether = 256 * 1024;
 
+const changesAccess = ({ name }: Call): boolean => name === 'revokeToken' || name === 'updateAccount';
+
 /** In one of several processes beside the one that writes: reads itself, and hands its writes to `commit`. */
 export const openAmong = async (
   path: string,
@@ -224,7 +226,7 @@ export const openAmong = async (
     const full: PlainOutcome = { refusal: ['not_kept', { retryAfterSeconds: 1 }] };
     const writer: Carrier = {
       async send(calls, bytes = 0) {
-        const outcomes = await commit(packCalls(calls), bytes);
+        const outcomes = await commit(packCalls(calls), { bytes, changesAccess: calls.some(changesAccess) });
         return outcomes === undefined ? calls.map(() => full) : unpackOutcomes(calls, outcomes);
       },
     };
