@@ -34,6 +34,9 @@ interface CrewOptions {
   readonly onFatal: (error: Error) => void;
 }
 
+/** By its connections; whoever does not answer at the moment comes last. */
+const rank = ({ missed, load }: WorkerProcess): number => (missed > 1 ? 1e9 + load : load);
+
 export const createCrew = ({ workers, start, log, onFatal }: CrewOptions): Crew => {
   const all = new Map<number, WorkerProcess>();
   const ready = new Set<WorkerProcess>();
@@ -43,14 +46,7 @@ export const createCrew = ({ workers, start, log, onFatal }: CrewOptions): Crew 
 
   const hand = (connection: Socket) => {
     let chosen: WorkerProcess | undefined;
-    for (const worker of ready) {
-      // Whoever does not answer at the moment comes last.
-      const isBetter =
-        chosen === undefined ||
-        Number(worker.missed > 1) - Number(chosen.missed > 1) < 0 ||
-        (worker.missed > 1 === chosen.missed > 1 && worker.load < chosen.load);
-      if (isBetter) chosen = worker;
-    }
+    for (const worker of ready) if (chosen === undefined || rank(worker) < rank(chosen)) chosen = worker;
     if (chosen === undefined) waiting.push(connection);
     else chosen.hand(connection);
   };

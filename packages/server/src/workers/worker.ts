@@ -7,7 +7,7 @@ import { mostHeldBytes } from '../http/admission.ts';
 import { createLog } from '../log.ts';
 import { openStoreAmong } from '../store/open.ts';
 import { createAsking } from './asking.ts';
-import { type Channel, openChannel, type ParcelFrame } from './channel.ts';
+import { type Channel, openChannel } from './channel.ts';
 import { createCommits } from './commits.ts';
 import { takeConnections } from './connections.ts';
 import type { Opening, Stop, ToFirst, ToWorker } from './messages.ts';
@@ -21,6 +21,8 @@ const failedExitCode = 70;
 /** A worker has a part of what the bodies of requests may take in all processes together, but room for two of the largest. */
 const leastHeldBytes = 2 * 1024 * 1024;
 
+type Heard = Exclude<ToWorker, { open: Opening }>;
+
 /** Answers what it is handed until it is told to stop. */
 export const runWorker = (): void => {
   let log = createLog('error');
@@ -31,33 +33,30 @@ export const runWorker = (): void => {
   process.on('uncaughtException', fail);
   // Sent to all processes of a terminal, or of a service: it is the first one's to say what happens.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => {});
-  // Nobody writes any more, and whoever comes next wants the port.
+  // Without the first process nothing can be kept.
   const end = () => process.exit(1);
   process.on('disconnect', end);
 
+  let hear = (_: Heard): void => {};
   const socket = new Socket({ fd: pipeDescriptor, readable: true, writable: true });
-  const commits = createCommits((frame) => channel.sendParcel(frame));
-  let hear: (message: Exclude<ToWorker, { open: Opening }>) => void = () => {};
   const channel: Channel<ToFirst> = openChannel<ToFirst, ToWorker>(socket, {
     onMessage(message) {
       if (!('open' in message)) return hear(message);
       log = createLog(message.open.logLevel).child({ worker: message.open.worker });
       serveAs(message.open, log).then(
-        (listener) => {
-          hear = listener;
-          channel.send({ ready: true });
-        },
+        () => channel.send({ ready: true }),
         (error: Error) => channel.send({ failed: error.message }),
       );
     },
-    onParcel: (frame: ParcelFrame) => commits.answered(frame),
+    onParcel: (frame) => commits.answered(frame),
     onEnd: end,
   });
+  const commits = createCommits(channel.sendParcel);
 
   // While the first process opens the database.
   void import('../app.ts');
 
-  const serveAs = async ({ config, demo }: Opening, log: Logger) => {
+  const serveAs = async ({ config, demo }: Opening, log: Logger): Promise<void> => {
     const createApplication = await loadApplication(demo);
     const { store, tellCommit } = await openStoreAmong(config.databaseURL, {
       processes: config.workers,
@@ -66,20 +65,30 @@ export const runWorker = (): void => {
       onFatal: fail,
     });
     const counting = createAsking(config.trustProxy ?? [], (asks) => channel.send({ asks }));
-    let stopping = false;
-    // Its account may have to be looked up, which takes an answer.
     const accessListeners = new Set<() => void>();
-    const onAccessChange = (listener: () => void) => {
-      accessListeners.add(listener);
-      return () => void accessListeners.delete(listener);
+    hear = (message) => {
+      if ('counts' in message) counting.answered(message.counts);
+      else if ('committed' in message) tellCommit();
+      else if ('ping' in message) channel.send({ pong: true });
+      else {
+        for (const forget of accessListeners) forget();
+        channel.send({ forgotten: true });
+      }
     };
-    hear = listenTo({ tellCommit, counting, accessListeners });
+    let stopping = false;
     const { server } = await createApplication({
       store,
       config,
       log,
       isStopping: () => stopping,
-      among: { counting, onAccessChange, mostHeldBytes: Math.max(leastHeldBytes, mostHeldBytes / config.workers) },
+      among: {
+        counting,
+        mostHeldBytes: Math.max(leastHeldBytes, mostHeldBytes / config.workers),
+        onAccessChange(listener) {
+          accessListeners.add(listener);
+          return () => void accessListeners.delete(listener);
+        },
+      },
     });
     const drain = followConnections(server);
     const stop = async ({ stopWithinMs }: Stop) => {
@@ -91,25 +100,6 @@ export const runWorker = (): void => {
       await channel.end();
       process.exit(0);
     };
-    takeConnections(server, {
-      onStop: (message) => void stop(message),
-      tell: (connections) => channel.send(connections),
-    });
-    return hear;
+    takeConnections(server, { onStop: (message) => void stop(message), tell: channel.send });
   };
-
-  const listenTo =
-    (parts: {
-      tellCommit: () => void;
-      counting: ReturnType<typeof createAsking>;
-      accessListeners: ReadonlySet<() => void>;
-    }) =>
-    (message: Exclude<ToWorker, { open: Opening }>) => {
-      if ('counts' in message) parts.counting.answered(message.counts);
-      else if ('committed' in message) parts.tellCommit();
-      else if ('forget' in message) {
-        for (const forget of parts.accessListeners) forget();
-        channel.send({ forgotten: true });
-      } else channel.send({ pong: true });
-    };
 };
