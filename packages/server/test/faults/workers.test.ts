@@ -8,7 +8,7 @@ import { quantile, times } from './counts.ts';
 import { createLedger, createReader, judge, readEverything } from './ledger.ts';
 import { report } from './report.ts';
 import { childrenOf, freePort, makeAccount, startServed, stopServed } from './served.ts';
-import { answeringEarly, type Change, changeServer } from './weakened.ts';
+import { answeringEarly, type Change, changeServer, withoutBound } from './weakened.ts';
 
 const kills = times({ quick: 8, full: 300 });
 const restarts = times({ quick: 4, full: 100 });
@@ -175,6 +175,43 @@ test(`loses nothing and breaks no connection when all are stopped under load, ${
     count: `${stops} stops under load, ${found.acknowledged} events`,
     result: `0 lost, 0 connections reset, exit 0 after ${Math.round(quantile(found.took, 0.5))} ms, at most ${Math.round(Math.max(...found.took))} ms`,
     weakened: `ends the workers at once: ${weakened.broken.map(([ending, times]) => `${times} × ${ending}`).join(', ')}`,
+  });
+});
+
+/** Lets the process that writes stand still under load, so that the pipes fill up. */
+const standStill = async (name: string, main?: string) => {
+  const path = join(folder, `${name}.db`);
+  const token = await makeAccount(path);
+  const served = await startServed(path, await freePort(), { main, env });
+  const ledger = createLedger(80, { onlyBatches: true, batch: 100, ballast: 1_500 });
+  const load = ledger.send(served.url, token);
+  await wait(500);
+  served.process.kill('SIGSTOP');
+  // Requests in the pipes, in the workers, and on the way there.
+  await wait(2_000);
+  served.process.kill('SIGCONT');
+  await wait(500);
+  await load.stop();
+  await ledger.settle(served.url, token);
+  const { lost, twice } = judge(ledger, await readEverything(served.url, token));
+  const exitCode = await stopServed(served);
+  const { withoutRetryAfter, endings } = ledger;
+  return { lost, twice, exitCode, withoutRetryAfter, endings, acknowledged: ledger.acknowledged.size };
+};
+
+test('says 503, and loses nothing, when the process that writes stands still', {
+  timeout: 120_000,
+}, async (context) => {
+  const found = await standStill('still');
+  expect(found).toMatchObject({ lost: 0, twice: 0, exitCode: 0, withoutRetryAfter: 0 });
+  expect([...found.endings.keys()].sort()).toEqual(['200', '503']);
+  const weakened = await standStill('still-unbound', changeServer(folder, 'unbound', withoutBound));
+  expect([...weakened.endings.keys()]).not.toContain('503');
+  report(context, {
+    fault: 'the first of three processes stands still',
+    count: `2 s under 80 clients, ${found.acknowledged} events`,
+    result: `0 lost, 0 twice, ${found.endings.get('503')} × 503 with Retry-After`,
+    weakened: 'lets any number of events wait: no 503',
   });
 });
 
