@@ -31,6 +31,7 @@ const createFake = () => {
       handed.push(connection);
       worker.load += 1;
     },
+    takeBack: () => handed.splice(0),
     tellCommit: vi.fn(),
     forgetAccess: async () => {},
     look: () => {
@@ -74,6 +75,16 @@ it('spreads connections evenly, and keeps them until somebody can take them', as
   await crew.ready;
   for (let count = 0; count < 8; count += 1) crew.hand(connection());
   expect(started.map(({ handed }) => handed.length)).toEqual([3, 3, 3]);
+});
+
+it('hands to others what one that has ended was still to be handed', async () => {
+  const { crew, started } = setUp(2);
+  for (const { becomeReady } of started) becomeReady();
+  await crew.ready;
+  for (let count = 0; count < 4; count += 1) crew.hand(connection());
+  started[0]?.end('it was killed');
+  await turn();
+  expect(started[1]?.handed).toHaveLength(4);
 });
 
 it('hands whoever does not answer nothing while another does', async () => {

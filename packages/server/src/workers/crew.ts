@@ -73,6 +73,7 @@ export const createCrew = ({ workers, start, log, onFatal }: CrewOptions): Crew 
       const wasReady = ready.delete(worker);
       all.delete(number);
       if (ending) return;
+      for (const connection of worker.takeBack()) hand(connection);
       const { pid } = worker;
       log.error(
         { worker: number, pid, how },

@@ -20,6 +20,8 @@ export interface WorkerProcess {
   readonly ended: Promise<string>;
   /** A connection that was accepted, and of which nothing was read. */
   hand(connection: Socket): void;
+  /** Connections that it was to be handed and has not been, when it has ended. */
+  takeBack(): Socket[];
   /** Somebody's commit: for those that listen. */
   tellCommit(): void;
   /** Resolves when it has forgotten what it knew of tokens, or has ended. */
@@ -49,7 +51,10 @@ export const startWorker = ({ command, opening, commit, forgetAccess, counts }: 
   // It has the whole configuration from here, and no use for a secret.
   const { OPERATOR_TOKEN: _, ...env } = process.env;
   const child = fork(command, ['worker'], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] });
+  /** Connections that it is still to be handed: one after the other, since what Node queues is lost when the process ends. */
+  const outgoing: Socket[] = [];
   let handed = 0;
+  let whenHanded = () => {};
   let connections = { taken: 0, open: 0 };
   let hears = false;
   const forgetting: (() => void)[] = [];
@@ -65,11 +70,27 @@ export const startWorker = ({ command, opening, commit, forgetAccess, counts }: 
   // It may fail before anybody waits for it.
   ready.catch(() => {});
 
+  const handNext = () => {
+    if (handed > connections.taken) return;
+    const connection = outgoing.shift();
+    if (connection === undefined) {
+      whenHanded();
+      whenHanded = () => {};
+      return;
+    }
+    handed += 1;
+    child.send('connection', connection, (error) => {
+      if (error) connection.destroy();
+    });
+  };
+
   const channel = openChannel<ToWorker, ToFirst>(child.stdio[4] as Socket, {
     onMessage(message) {
       if ('asks' in message) channel.send({ counts: counts.answer(message.asks) });
-      else if ('taken' in message) connections = message;
-      else if ('pong' in message) missed = 0;
+      else if ('taken' in message) {
+        connections = message;
+        handNext();
+      } else if ('pong' in message) missed = 0;
       else if ('forgotten' in message) forgetting.shift()?.();
       else if ('hears' in message) {
         hears = message.hears;
@@ -110,7 +131,7 @@ export const startWorker = ({ command, opening, commit, forgetAccess, counts }: 
   return {
     pid: child.pid,
     get load() {
-      return handed - connections.taken + connections.open;
+      return outgoing.length + handed - connections.taken + connections.open;
     },
     get missed() {
       return missed;
@@ -118,11 +139,10 @@ export const startWorker = ({ command, opening, commit, forgetAccess, counts }: 
     ready,
     ended,
     hand(connection) {
-      handed += 1;
-      child.send('connection', connection, (error) => {
-        if (error) connection.destroy();
-      });
+      outgoing.push(connection);
+      handNext();
     },
+    takeBack: () => outgoing.splice(0),
     tellCommit() {
       if (hears) channel.send({ committed: true });
     },
@@ -137,7 +157,8 @@ export const startWorker = ({ command, opening, commit, forgetAccess, counts }: 
     async stop(withinMs) {
       const under = connections;
       const tooLong = setTimeout(() => child.kill('SIGKILL'), withinMs + patienceMs);
-      child.send({ stopWithinMs: withinMs } satisfies Stop, () => {});
+      whenHanded = () => child.send({ stopWithinMs: withinMs } satisfies Stop, () => {});
+      handNext();
       await ended;
       clearTimeout(tooLong);
       // One that did not stop, or died meanwhile, has cut off what it had.
