@@ -53,6 +53,8 @@ export const startWorker = ({ command, opening, commit, forgetAccess, counts }: 
   const child = fork(command, ['worker'], { env, stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] });
   /** Connections that it is still to be handed: one after the other, since what Node queues is lost when the process ends. */
   const outgoing: Socket[] = [];
+  /** The one that it is being handed. Open here until it has it: Node may leave open what a process that ends was sent. */
+  let underWay: Socket | undefined;
   let handed = 0;
   let whenHanded = () => {};
   let connections = { taken: 0, open: 0 };
@@ -72,6 +74,8 @@ export const startWorker = ({ command, opening, commit, forgetAccess, counts }: 
 
   const handNext = () => {
     if (handed > connections.taken) return;
+    underWay?.destroy();
+    underWay = undefined;
     const connection = outgoing.shift();
     if (connection === undefined) {
       whenHanded();
@@ -79,7 +83,8 @@ export const startWorker = ({ command, opening, commit, forgetAccess, counts }: 
       return;
     }
     handed += 1;
-    child.send('connection', connection, (error) => {
+    underWay = connection;
+    child.send('connection', connection, { keepOpen: true }, (error) => {
       if (error) connection.destroy();
     });
   };
@@ -112,6 +117,8 @@ export const startWorker = ({ command, opening, commit, forgetAccess, counts }: 
   });
   const ended = new Promise<string>((resolve) => {
     const end = (how: string) => {
+      // It may have read of it: nobody else can answer that.
+      underWay?.destroy();
       counts.end();
       for (const resolve of forgetting.splice(0)) resolve();
       failToStart(new Error(how));
