@@ -1,5 +1,6 @@
 /** Accounts and tokens. */
 import { Refusal } from '../../refusal.ts';
+import { usesOfContact } from '../catalogue-rules.ts';
 import type {
   AccountChange,
   AccountContact,
@@ -14,7 +15,6 @@ import type { CatalogueWriter } from './catalogues.ts';
 import { createCatalogueReader } from './catalogues.ts';
 import type { Connection } from './connection.ts';
 import type { ContactWriter } from './contacts.ts';
-import { usesOf } from './create-contact.ts';
 import type { Steps } from './steps.ts';
 
 /** Some milliseconds: an account may have millions of users. */
@@ -131,7 +131,7 @@ export const createAccountWriter = (
 
   /** Changed when it is known, else created; refused on its own. */
   const putContact = (account: number, change: AccountContact, time: number): ContactOutcome => {
-    const uses = usesOf({
+    const uses = usesOfContact({
       profileID: change.fields.contactProfileID,
       tags: change.addedTags,
       attributes: change.attributes,

@@ -1,6 +1,12 @@
-import { limits } from '@firsthand/contract/limits';
-import { Refusal } from '../../refusal.ts';
-import { scrub } from '../../scrub.ts';
+import {
+  checkUses,
+  type ListedIDs,
+  type Listing,
+  listUses,
+  noListedIDs,
+  roomForEntries,
+  type Use,
+} from '../catalogue-rules.ts';
 import { type CatalogueEntry, type CatalogueKind, type Catalogues, catalogueKinds } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { Pending } from './transaction.ts';
@@ -12,13 +18,6 @@ interface Row {
   readonly type: string;
 }
 
-/** An ID that a request uses, and the field that it stands in. */
-export interface Use {
-  readonly kind: CatalogueKind;
-  readonly id: string;
-  readonly field: string;
-}
-
 export interface CatalogueWriter extends Pending {
   /** Throws a Refusal when the account, or a browser token, may not use an ID. Changes nothing. */
   check(account: number, browser: boolean, uses: readonly Use[]): void;
@@ -26,19 +25,6 @@ export interface CatalogueWriter extends Pending {
   register(account: number, browser: boolean, uses: readonly Use[]): void;
   /** Adds or changes entries. What only browser tokens have used makes room for them. */
   put(account: number, catalogues: Catalogues): void;
-}
-
-/** What is known of an account without asking: whether it is strict, and which IDs it lists. */
-interface Known {
-  readonly strict: boolean;
-  readonly listed: Record<CatalogueKind, Map<string, Listed>>;
-}
-
-interface Listed {
-  /** May a browser token use it? */
-  readonly forBrowsers: boolean;
-  /** Listed on a browser token's word only. */
-  readonly byBrowser: boolean;
 }
 
 /** Accounts that are remembered; beyond this, all are read again as they come. */
@@ -56,15 +42,14 @@ export const createCatalogueWriter = (db: Connection): CatalogueWriter => {
     SET name = coalesce(@name, name), browser = coalesce(@browser, browser), byBrowser = min(byBrowser, @byBrowser),
         type = coalesce(@type, type)`);
   const drop = db.prepare('DELETE FROM catalogue WHERE account = ? AND kind = ? AND id = ?');
-  const known = new Map<number, Known>();
+  const known = new Map<number, ListedIDs>();
 
-  const knownOf = (account: number): Known => {
+  const knownOf = (account: number): ListedIDs => {
     const remembered = known.get(account);
     if (remembered) return remembered;
-    const listed = { profile: new Map(), tag: new Map(), attr: new Map(), event: new Map() } as Known['listed'];
+    const fresh = noListedIDs(strictOf.get(account)?.strict === 1);
     for (const { kind, id, browser, byBrowser } of select.iterate(account))
-      listed[kind].set(id, { forBrowsers: browser === 1, byBrowser: byBrowser === 1 });
-    const fresh = { strict: strictOf.get(account)?.strict === 1, listed };
+      fresh.listed[kind].set(id, { forBrowsers: browser === 1, byBrowser: byBrowser === 1 });
     if (known.size >= mostAccounts) known.clear();
     known.set(account, fresh);
     return fresh;
@@ -82,68 +67,22 @@ export const createCatalogueWriter = (db: Connection): CatalogueWriter => {
       usualType: kind === 'attr' ? 'text' : '',
     });
 
-  /** Makes room for IDs that are not listed, at the cost of the newest that only browsers used; answers whether there is room. */
-  const makeRoom = (
-    account: number,
-    kind: CatalogueKind,
-    listed: Map<string, Listed>,
-    ids: ReadonlySet<string>,
-  ): boolean => {
-    const added = [...ids].filter((id) => !listed.has(id)).length;
-    const surplus = listed.size + added - limits.idsPerCatalogue;
-    if (added === 0 || surplus <= 0) return true;
-    const droppable = [...listed].filter(([id, { byBrowser }]) => byBrowser && !ids.has(id)).slice(-surplus);
-    if (droppable.length < surplus) return false;
-    for (const [id] of droppable) {
-      drop.run(account, kind, id);
-      listed.delete(id);
+  const change = (account: number, listings: readonly Listing[]) => {
+    for (const listing of listings) {
+      const { kind, id } = listing;
+      if (listing.do === 'drop') drop.run(account, kind, id);
+      else write(account, kind, { id }, listing.byBrowser);
     }
-    return true;
   };
 
   return {
-    check(account, browser, uses) {
-      const { strict, listed } = knownOf(account);
-      for (const { kind, id, field } of uses) {
-        const entry = listed[kind].get(id);
-        if (entry === undefined && strict) {
-          throw new Refusal('unknown_id', {
-            field,
-            message: `${field} names ${kind} ${scrub(id)}, which this strict account does not list`,
-          });
-        }
-        if (entry?.forBrowsers === false && browser) {
-          throw new Refusal('id_not_for_browser', {
-            field,
-            message: `${field} names ${kind} ${scrub(id)}, which a browser token may not use`,
-          });
-        }
-      }
-    },
-    register(account, browser, uses) {
-      const { strict, listed } = knownOf(account);
-      if (strict) return;
-      for (const { kind, id } of uses) {
-        const entry = listed[kind].get(id);
-        if (entry && (browser || !entry.byBrowser)) continue;
-        const isFull = listed[kind].size >= limits.idsPerCatalogue;
-        if (!entry && isFull && (browser || !makeRoom(account, kind, listed[kind], new Set([id])))) continue;
-        write(account, kind, { id }, browser);
-        listed[kind].set(id, { forBrowsers: entry?.forBrowsers ?? true, byBrowser: browser });
-      }
-    },
+    check: (account, browser, uses) => checkUses(knownOf(account), browser, uses),
+    register: (account, browser, uses) => change(account, listUses(knownOf(account), browser, uses)),
     put(account, catalogues) {
       known.delete(account);
-      const { listed } = knownOf(account);
+      change(account, roomForEntries(knownOf(account), catalogues));
       for (const kind of catalogueKinds) {
-        const entries = catalogues[kind] ?? [];
-        if (!makeRoom(account, kind, listed[kind], new Set(entries.map(({ id }) => id)))) {
-          throw new Refusal('invalid_field', {
-            field: kind,
-            message: `${kind} would list more than ${limits.idsPerCatalogue} IDs`,
-          });
-        }
-        for (const entry of entries) write(account, kind, entry, false);
+        for (const entry of catalogues[kind] ?? []) write(account, kind, entry, false);
       }
       known.delete(account);
     },

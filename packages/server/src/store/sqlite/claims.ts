@@ -1,6 +1,7 @@
 /** Claims: what a browser said of a contact, kept beside it. */
 import { limits } from '@firsthand/contract/limits';
-import { type ContactField, mergeClaim, type Values } from '../../identity/contact-view.ts';
+import { mergeClaim, type Values } from '../../identity/contact-view.ts';
+import { bounded, toSaid, toValues } from '../said.ts';
 import type { Connection } from './connection.ts';
 
 export interface ClaimRow {
@@ -21,31 +22,9 @@ export interface ClaimRow {
 
 type Row = Omit<ClaimRow, 'values' | 'accepted' | 'voided'> & { said: string; accepted: number; voided: number };
 
-/** The JSON in the column `said`; lists of pairs, so that no ID can be mistaken for something else. */
-interface Said {
-  readonly fields: Partial<Record<ContactField, string>>;
-  readonly tags: string[];
-  readonly attributes: [string, string][];
-}
-
-const toText = ({ fields, tags, attributes }: Values): string =>
-  JSON.stringify({ fields, tags: [...tags.keys()], attributes: [...attributes] });
-
-const toValues = (text: string): Values => {
-  const { fields, tags, attributes } = JSON.parse(text) as Said;
-  return { fields, tags: new Map(tags.map((id) => [id, true])), attributes: new Map(attributes) };
-};
-
-/** What was said first stays: a page that says more and more must not make a claim that is dear to read. */
-const bounded = ({ fields, tags, attributes }: Values): Values => ({
-  fields,
-  tags: new Map([...tags].slice(0, limits.tagsPerClaim)),
-  attributes: new Map([...attributes].slice(0, limits.attributesPerClaim)),
-});
-
 const toClaim = ({ said, accepted, voided, ...row }: Row): ClaimRow => ({
   ...row,
-  values: toValues(said),
+  values: toValues(JSON.parse(said)),
   accepted: accepted === 1,
   voided: voided === 1,
 });
@@ -123,14 +102,18 @@ export const createClaimWriter = (db: Connection) => {
           token,
           user,
           contact,
-          toText(values),
+          JSON.stringify(toSaid(values)),
           Number(accepted),
           time,
           time,
         );
         return { claim: Number(lastInsertRowid), claimID: newHandle };
       }
-      update.run(toText(bounded(mergeClaim(toValues(before.said), values))), time, before.claim);
+      update.run(
+        JSON.stringify(toSaid(bounded(mergeClaim(toValues(JSON.parse(before.said)), values)))),
+        time,
+        before.claim,
+      );
       return before;
     },
     accept: (claim: number, time: number) => setAccepted.run(time, claim),

@@ -1,5 +1,6 @@
 /** Reading contacts: as they are, as one browser knows them, and a page of those that are looked for. */
-import { type ContactView, viewClaim } from '../../identity/contact-view.ts';
+import type { ContactView } from '../../identity/contact-view.ts';
+import { createContactMatcher, type NameOf, tellClaim, tellHandle, tellRecord, tellTags } from '../contact-telling.ts';
 import type { ClaimDetail, ContactDetail, ContactQuery, ContactRecord, ContactSearch, LinkDetail } from '../store.ts';
 import { createCatalogueReader } from './catalogues.ts';
 import { type ClaimRow, createClaimReader } from './claims.ts';
@@ -22,43 +23,17 @@ export const createContactReader = (db: Connection) => {
     'SELECT * FROM contact WHERE account = ? AND contact > ? AND mergedInto IS NULL ORDER BY contact LIMIT ?',
   );
 
-  const record = (row: ContactRow, view: ContactView): ContactRecord => ({
-    contactUUID: row.contactUUID,
-    fields: view.fields,
-    contactProfileName: catalogues.name(row.account, 'profile', view.fields.contactProfileID),
-    contactStatus: row.contactStatus,
-    createdTime: row.createdTime,
-    updatedTime: row.updatedTime,
-    claimed: view.claimed,
-  });
+  const naming =
+    (account: number): NameOf =>
+    (kind, id) =>
+      catalogues.name(account, kind, id);
 
-  /** Every listed tag, and those that the contact has beyond the list. */
-  const tagsOf = (account: number, view: ContactView): ContactDetail['tags'] => {
-    const listed = catalogues.list(account, 'tag');
-    const unlisted = [...view.tags].filter((id) => !listed.some((entry) => entry.id === id));
-    return [
-      ...listed.map(({ id, name }) => ({ tagID: id, tagName: name, opt: view.tags.has(id) })),
-      ...unlisted.map((id) => ({ tagID: id, tagName: id, opt: true })),
-    ];
-  };
+  const record = (row: ContactRow, view: ContactView): ContactRecord => tellRecord(row, view, naming(row.account));
 
   const claimDetail = (claim: ClaimRow): ClaimDetail => {
-    const view = viewClaim(claim);
     const made = statements.ofUser(claim.user).find((statement) => statement.claim === claim.claim);
-    return {
-      claimID: claim.claimID,
-      contactUUID: (contacts.get(claim.contact) as ContactRow).contactUUID,
-      userUUID: claim.userUUID,
-      tokenID: claim.tokenID,
-      linkID: made ? String(made.sequence) : '',
-      createdTime: claim.createdTime,
-      updatedTime: claim.updatedTime,
-      state: claim.voided ? 'voided' : claim.accepted ? 'accepted' : 'open',
-      fields: view.fields,
-      contactProfileName: catalogues.name(claim.account, 'profile', view.fields.contactProfileID),
-      tags: [...view.tags],
-      attributes: [...view.attributes],
-    };
+    const { contactUUID } = contacts.get(claim.contact) as ContactRow;
+    return tellClaim(claim, { contactUUID, linkID: made ? String(made.sequence) : '' }, naming(claim.account));
   };
 
   const linksOf = (row: ContactRow): LinkDetail[] =>
@@ -75,30 +50,7 @@ export const createContactReader = (db: Connection) => {
   const byHandle = ({ account, token, contactUUID = '' }: ContactQuery): ContactDetail => {
     const claim = claims.find(account, contactUUID);
     if (!claim || claim.token !== token) throw contacts.missingHandle(account, token, contactUUID);
-    const view = viewClaim(claim);
-    return {
-      contactUUID,
-      fields: view.fields,
-      contactProfileName: catalogues.name(account, 'profile', view.fields.contactProfileID),
-      contactStatus: 'active',
-      createdTime: claim.createdTime,
-      updatedTime: claim.updatedTime,
-      claimed: [],
-      tags: [...view.tags].map((id) => ({ tagID: id, tagName: catalogues.name(account, 'tag', id), opt: true })),
-      attributes: [...view.attributes],
-    };
-  };
-
-  const wanted = (search: ContactSearch) => {
-    const text = search.text?.normalize('NFC').toLowerCase();
-    return ({ contactStatus }: ContactRow, { fields, tags }: ContactView): boolean =>
-      (search.contactStatus === undefined || contactStatus === search.contactStatus) &&
-      (search.contactProfileID === undefined || fields.contactProfileID === search.contactProfileID) &&
-      (search.contactTagID === undefined || tags.has(search.contactTagID)) &&
-      (text === undefined ||
-        [`${fields.contactFirstname} ${fields.contactLastname}`, fields.contactEmailaddress].some((name) =>
-          name.normalize('NFC').toLowerCase().includes(text),
-        ));
+    return tellHandle(claim, naming(account));
   };
 
   return {
@@ -109,7 +61,7 @@ export const createContactReader = (db: Connection) => {
       const view = viewOf(group);
       return {
         ...record(row, view),
-        tags: tagsOf(query.account, view),
+        tags: tellTags(view, catalogues.list(query.account, 'tag')),
         attributes: [...view.attributes],
         ...(query.include.includes('claim') && {
           claims: group.flatMap(({ contact }) => claims.ofContact(contact).map(claimDetail)),
@@ -120,7 +72,7 @@ export const createContactReader = (db: Connection) => {
 
     *searchContact(search: ContactSearch): Steps<{ contacts: ContactRecord[]; next: number | null }> {
       const { account, address, limit } = search;
-      const isWanted = wanted(search);
+      const isWanted = createContactMatcher(search);
       if (address !== undefined) {
         const found = contacts.byAddress(account, address);
         if (!found) return { contacts: [], next: null };

@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import type { ContactField } from '../../identity/contact-view.ts';
 import { Refusal } from '../../refusal.ts';
+import { handleName } from '../erased-names.ts';
 import type { NamedContact } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { createMergeReader } from './merges.ts';
@@ -24,12 +25,7 @@ export type ContactRow = Readonly<Record<ContactField, string | null>> & {
 const unknown = (field: string) =>
   new Refusal('unknown_contact', { field, message: `${field} names no contact of this account` });
 
-/** By which names a claim is known once it is erased: to the token that made it, and to the account's owner. */
-export const handleName = (token: number, claimID: string): string => `handle\n${token}\n${claimID}`;
-export const claimName = (claimID: string): string => `claim\n${claimID}`;
-/** By which name a createContact is known once its contact is erased. */
-export const requestName = (token: number, userUUID: string, requestUUID: string): string =>
-  `request\n${token}\n${userUUID}\n${requestUUID}`;
+export { claimName, handleName, requestName } from '../erased-names.ts';
 
 export const createContactFinder = (db: Connection) => {
   const byNumber = db.prepare<[number], ContactRow>('SELECT * FROM contact WHERE contact = ?');

@@ -1,7 +1,7 @@
 /** Contacts: making them, and writing what a server token says of them. */
-import { isDeepStrictEqual } from 'node:util';
-import { type ContactField, type ContactView, contactFields } from '../../identity/contact-view.ts';
+import { type ContactField, contactFields } from '../../identity/contact-view.ts';
 import { Refusal } from '../../refusal.ts';
+import { changedFields } from '../contact-telling.ts';
 import type { ContactChange } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { type ContactRow, createContactFinder } from './contact-finder.ts';
@@ -17,13 +17,6 @@ export interface CreatedContact {
 
 /** With an `address`, it becomes the contact's own. */
 export type WrittenContact = Omit<ContactChange, 'account' | 'contactUUID'>;
-
-/** Names of the fields that are seen to have another value. */
-const changedFields = (before: ContactView, after: ContactView): string[] => [
-  ...contactFields.filter((name) => before.fields[name] !== after.fields[name]),
-  ...(isDeepStrictEqual(before.tags, after.tags) ? [] : ['contactTagID']),
-  ...(isDeepStrictEqual(before.attributes, after.attributes) ? [] : ['contactAttr']),
-];
 
 export const createContactWriter = (db: Connection) => {
   const finder = createContactFinder(db);

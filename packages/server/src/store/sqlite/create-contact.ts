@@ -1,11 +1,13 @@
 /** createContact: the moment at which a visitor says who they are. */
 import type { Values } from '../../identity/contact-view.ts';
 import { Refusal } from '../../refusal.ts';
+import { usesOfContact } from '../catalogue-rules.ts';
+import { requestName } from '../erased-names.ts';
 import type { NewContact } from '../store.ts';
-import type { CatalogueWriter, Use } from './catalogues.ts';
+import type { CatalogueWriter } from './catalogues.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
-import { type ContactRow, requestName } from './contact-finder.ts';
+import type { ContactRow } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
 import type { LinkWriter } from './links.ts';
 import { createMergeReader } from './merges.ts';
@@ -24,19 +26,6 @@ export interface CreateContactParts {
 }
 
 type Answer = { exists: boolean; contactUUID: string };
-
-/** The IDs that a contact's values use; taking away is no use. */
-export const usesOf = (given: {
-  readonly profileID: string | null | undefined;
-  readonly tags: readonly string[];
-  readonly attributes: readonly (readonly [string, string | null])[];
-}): Use[] => [
-  ...(given.profileID ? [{ kind: 'profile' as const, id: given.profileID, field: 'contactProfileID' }] : []),
-  ...given.tags.map((id) => ({ kind: 'tag' as const, id, field: 'contactTagID' })),
-  ...given.attributes.flatMap(([id, value], index) =>
-    value === null ? [] : [{ kind: 'attr' as const, id, field: `contactAttr[${index}].attrID` }],
-  ),
-];
 
 export const createContactCreator = (db: Connection, parts: CreateContactParts) => {
   const { position, users, catalogues, contacts, claims, links, repeats } = parts;
@@ -85,7 +74,7 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
       (requestUUID !== null && contacts.findErasure(account, requestName(token, userUUID, requestUUID)) !== undefined);
     if (isErased) throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
     if (repeat) return answer({ ...repeat, existed: repeat.existed === 1 });
-    const uses = usesOf({ profileID: fields.contactProfileID, tags, attributes });
+    const uses = usesOfContact({ profileID: fields.contactProfileID, tags, attributes });
     catalogues.check(account, browser, uses);
     catalogues.register(account, browser, uses);
     const user = users.ensure(account, userUUID, time);

@@ -1,5 +1,6 @@
 /** Puts together what answers every call: the same on a thread of its own, in memory, and beside a running server. */
 import { Refusal } from '../../refusal.ts';
+import { usesOfContact } from '../catalogue-rules.ts';
 import type { ContactChange, ReplayedAnswer, ReplayedWrite } from '../store.ts';
 import { createAccountReader, createAccountWriter } from './accounts.ts';
 import { type Call, carryOut, type Reads, type Writes } from './calls.ts';
@@ -9,7 +10,7 @@ import { type Connection, codeOf } from './connection.ts';
 import { createContactReader } from './contact-details.ts';
 import { createContactWriter } from './contacts.ts';
 import { createCounter } from './counts.ts';
-import { createContactCreator, usesOf } from './create-contact.ts';
+import { createContactCreator } from './create-contact.ts';
 import { createErasureRecord, type Erased } from './erasure-record.ts';
 import { createErasures } from './erasures.ts';
 import { createBlockWriter } from './event-blocks.ts';
@@ -58,7 +59,7 @@ export const createWriteEngine = (db: Connection, { eventsPerPacking, eventsPerS
     const { account, contactUUID, address, ...rest } = change;
     const row = contacts.byName(change);
     const { addedTags: tags, attributes, fields } = change;
-    const uses = usesOf({ profileID: fields.contactProfileID, tags, attributes });
+    const uses = usesOfContact({ profileID: fields.contactProfileID, tags, attributes });
     catalogues.check(account, false, uses);
     const answer = contacts.write(row, contactUUID === undefined ? rest : { ...rest, address });
     catalogues.register(account, false, uses);

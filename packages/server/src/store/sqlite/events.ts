@@ -1,8 +1,9 @@
 /** Keeping events. */
 import { linkedContact } from '../../identity/statements.ts';
 import { Refusal } from '../../refusal.ts';
+import { usesOfEvent } from '../catalogue-rules.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../store.ts';
-import type { CatalogueWriter, Use } from './catalogues.ts';
+import type { CatalogueWriter } from './catalogues.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
 import type { ContactRow } from './contact-finder.ts';
@@ -33,11 +34,6 @@ interface Against {
   readonly user: User | undefined;
   readonly contact: ContactRow | null;
 }
-
-const usesOf = (event: NewEvent): Use[] => [
-  { kind: 'event', id: String(event.eventID), field: 'eventID' },
-  ...event.attributes.map(([id], index) => ({ kind: 'attr' as const, id, field: `eventAttrArray[${index}].attrID` })),
-];
 
 export const createEventWriter = (db: Connection, parts: EventParts) => {
   const { position, users, catalogues, contacts, claims, links, repeats, totals, blocks } = parts;
@@ -76,7 +72,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     if (holder && repeats.isRepeat(day, event.eventUUID, user?.user ?? -(contact as ContactRow).contact, holder)) {
       return undefined;
     }
-    catalogues.check(batch.account, batch.browser, usesOf(event));
+    catalogues.check(batch.account, batch.browser, usesOfEvent(event));
     return found;
   };
 
@@ -85,7 +81,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     const found = examine(batch, event, day);
     if (found === undefined) return { kept: false, duplicate: true };
     const { userUUID, contact } = found;
-    catalogues.register(account, browser, usesOf(event));
+    catalogues.register(account, browser, usesOfEvent(event));
 
     const user = userUUID === null ? null : users.ensure(account, userUUID, receivedTime);
     const sequence = position.nextSequence();

@@ -1,11 +1,12 @@
 /** Links and claims: stating who a user is, and taking that back. */
 import { decideLink, decideUnlink } from '../../identity/statements.ts';
 import { Refusal } from '../../refusal.ts';
+import { claimName } from '../erased-names.ts';
 import type { LinkSelection } from '../store.ts';
 import type { RequestOf } from './calls.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
-import { type ContactRow, claimName } from './contact-finder.ts';
+import type { ContactRow } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
 import { createMergeReader } from './merges.ts';
 import type { Position } from './position.ts';

@@ -1,13 +1,7 @@
 /** The one order of events and statements, and the day that is under way. */
+import { dayAt } from '../received-day.ts';
 import type { Connection } from './connection.ts';
 import type { Pending } from './transaction.ts';
-
-const dayMilliseconds = 86_400_000;
-
-/** So far ahead of the clock, a day waits until the clock has come up with it. */
-const mostAheadDays = 7;
-
-const toDay = (time: number): number => Math.floor(time / dayMilliseconds);
 
 interface At {
   sequence: number;
@@ -19,10 +13,7 @@ interface At {
 export interface Position extends Pending {
   /** The next sequence: greater than all before it, and never given twice. */
   nextSequence(): number;
-  /**
-   * The day of something received at a time. It never goes back, whatever the clock does. After a clock that was far ahead
-   * has been put right, each further day of the clock is one day more, so that days go on being days.
-   */
+  /** The day of something received at a time. It never goes back, whatever the clock does: see received-day.ts. */
   dayOf(receivedTime: number): number;
   /** The last sequence that was given. */
   readonly sequence: number;
@@ -59,11 +50,7 @@ export const createPosition = (db: Connection): Position => {
       return at.sequence;
     },
     dayOf(receivedTime) {
-      const today = toDay(receivedTime);
-      if (today > at.day) at.day = today;
-      else if (today > at.clockDay && at.day - today > mostAheadDays) at.day += 1;
-      // A clock that is set over midnight and back makes no new day each time.
-      if (today > at.clockDay || today < at.clockDay - 1) at.clockDay = today;
+      Object.assign(at, dayAt(at, receivedTime));
       return at.day;
     },
     get sequence() {

@@ -1,17 +1,10 @@
 /** Requests that were refused for their content: a bounded list for each token, and what became of all that were on it. */
-import { domainToUnicode } from 'node:url';
 import { limits } from '@firsthand/contract/limits';
 import type { TokenKind } from '@firsthand/contract/tokens';
-import type {
-  NewRefusedRequest,
-  RefusedBatch,
-  RefusedCount,
-  RefusedPage,
-  RefusedQuery,
-  RefusedRequest,
-} from '../store.ts';
+import { handleName } from '../erased-names.ts';
+import { contactsNamedBy, createPersonMatcher, type PersonNames } from '../refused-names.ts';
+import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { handleName } from './contact-finder.ts';
 
 /** Erased identifiers by their keyed hashes; see contact-finder.ts. */
 interface Erasures {
@@ -26,44 +19,7 @@ interface Listed {
   readonly bytes: number;
 }
 
-/** What may be a contactUUID or a handle, in text that could not be read. */
-const identifierInText = /[\w-]{8,64}/g;
-
-/** The identifiers by which a request names contacts. */
-const namesOf = ({ input }: NewRefusedRequest): unknown[] => {
-  if (typeof input === 'string') return input.match(identifierInText) ?? [];
-  const entries: readonly unknown[] = Array.isArray(input.event) ? input.event : [];
-  return [input, ...entries].map((fields) => (fields as { contactUUID?: unknown } | null)?.contactUUID);
-};
-
-/** As it is searched: whatever the case; of text that could not be read, whatever the escapes. */
-const folded = (inputText: string): string => {
-  const text = inputText.startsWith('"')
-    ? (JSON.parse(inputText) as string)
-        .replace(/\\u([\da-f]{4})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
-        .replace(/(?:%[\da-f]{2})+/gi, (escapes) => Buffer.from(escapes.replaceAll('%', ''), 'hex').toString())
-    : inputText;
-  // What is left of escapes is no part of a word.
-  return text
-    .replace(/\\(?:u[\da-f]{4}|.)/gi, ' ')
-    .normalize('NFC')
-    .toLowerCase();
-};
-
-/** An address as people write it: the domain in ASCII, or not. */
-const formsOf = (address: string): string[] => {
-  const at = address.lastIndexOf('@') + 1;
-  return [address, address.slice(0, at) + domainToUnicode(address.slice(at))];
-};
-
-/** By what refused requests may name a person. */
-export interface PersonNames {
-  /** Canonical. Few; found wherever they stand. */
-  readonly addresses: ReadonlySet<string>;
-  readonly contactUUIDs: ReadonlySet<string>;
-  /** userUUIDs and handles, however many; found where they stand by themselves. */
-  readonly others: ReadonlySet<string>;
-}
+export type { PersonNames } from '../refused-names.ts';
 
 export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) => {
   const insert = db.prepare(`
@@ -116,10 +72,8 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
     keepRefused({ account, token, time, requests }: RefusedBatch): void {
       let [listed, bytes, erased] = [0, 0, 0];
       for (const request of requests) {
-        const namesErased = namesOf(request).some(
-          (name) =>
-            typeof name === 'string' &&
-            [name, handleName(token, name)].some((each) => findErasure(account, each) !== undefined),
+        const namesErased = contactsNamedBy(request).some((name) =>
+          [name, handleName(token, name)].some((each) => findErasure(account, each) !== undefined),
         );
         if (namesErased) {
           erased += 1;
@@ -144,20 +98,9 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
     },
 
     /** Takes off whatever names a person. */
-    erase(account: number, { addresses, contactUUIDs, others }: PersonNames): void {
-      const fold = (name: string) => name.normalize('NFC').toLowerCase();
-      const needles = [...[...addresses].flatMap(formsOf), ...contactUUIDs].map(fold);
-      const words = new Set([...others].map(fold));
-      /** Cheaper to ask first, while they are few. */
-      const mayHoldWord = (text: string) => words.size > 20 || [...words].some((word) => text.includes(word));
-      for (const row of ofAccount.all(account)) {
-        const text = `${folded(row.input)}\n${fold(row.message)}`;
-        const namesPerson =
-          (row.address !== null && addresses.has(row.address)) ||
-          needles.some((needle) => text.includes(needle)) ||
-          (mayHoldWord(text) && text.match(/[\w-]+/g)?.some((word) => words.has(word)));
-        if (namesPerson) takeOff(row, 'erased');
-      }
+    erase(account: number, names: PersonNames): void {
+      const isNamed = createPersonMatcher(names);
+      for (const row of ofAccount.all(account)) if (isNamed(row)) takeOff(row, 'erased');
     },
 
     /** Takes off up to `most` of what was refused before a time. */

@@ -1,0 +1,118 @@
+/** Which IDs a request uses, which of them an account or a token may use, and which are listed on first use. */
+import { limits } from '@firsthand/contract/limits';
+import { Refusal } from '../refusal.ts';
+import { scrub } from '../scrub.ts';
+import { type CatalogueKind, catalogueKinds, type NewEvent } from './store.ts';
+
+/** An ID that a request uses, and the field that it stands in. */
+export interface Use {
+  readonly kind: CatalogueKind;
+  readonly id: string;
+  readonly field: string;
+}
+
+export interface Listed {
+  /** May a browser token use it? */
+  readonly forBrowsers: boolean;
+  /** Listed on a browser token's word only: makes room when the account names others. */
+  readonly byBrowser: boolean;
+}
+
+/** What is known of an account: whether it is strict, and which IDs it lists. */
+export interface ListedIDs {
+  readonly strict: boolean;
+  readonly listed: Readonly<Record<CatalogueKind, Map<string, Listed>>>;
+}
+
+/** A change of what is listed. */
+export type Listing =
+  | { readonly do: 'list'; readonly kind: CatalogueKind; readonly id: string; readonly byBrowser: boolean }
+  | { readonly do: 'drop'; readonly kind: CatalogueKind; readonly id: string };
+
+export const noListedIDs = (strict: boolean): ListedIDs => ({
+  strict,
+  listed: { profile: new Map(), tag: new Map(), attr: new Map(), event: new Map() },
+});
+
+/** The IDs that a contact's values use; taking away is no use. */
+export const usesOfContact = (given: {
+  readonly profileID: string | null | undefined;
+  readonly tags: readonly string[];
+  readonly attributes: readonly (readonly [string, string | null])[];
+}): Use[] => [
+  ...(given.profileID ? [{ kind: 'profile' as const, id: given.profileID, field: 'contactProfileID' }] : []),
+  ...given.tags.map((id) => ({ kind: 'tag' as const, id, field: 'contactTagID' })),
+  ...given.attributes.flatMap(([id, value], index) =>
+    value === null ? [] : [{ kind: 'attr' as const, id, field: `contactAttr[${index}].attrID` }],
+  ),
+];
+
+export const usesOfEvent = (event: Pick<NewEvent, 'eventID' | 'attributes'>): Use[] => [
+  { kind: 'event', id: String(event.eventID), field: 'eventID' },
+  ...event.attributes.map(([id], index) => ({ kind: 'attr' as const, id, field: `eventAttrArray[${index}].attrID` })),
+];
+
+/** Throws a Refusal when the account, or a browser token, may not use an ID. */
+export const checkUses = ({ strict, listed }: ListedIDs, browser: boolean, uses: readonly Use[]): void => {
+  for (const { kind, id, field } of uses) {
+    const entry = listed[kind].get(id);
+    if (entry === undefined && strict) {
+      throw new Refusal('unknown_id', {
+        field,
+        message: `${field} names ${kind} ${scrub(id)}, which this strict account does not list`,
+      });
+    }
+    if (entry?.forBrowsers === false && browser) {
+      throw new Refusal('id_not_for_browser', {
+        field,
+        message: `${field} names ${kind} ${scrub(id)}, which a browser token may not use`,
+      });
+    }
+  }
+};
+
+/**
+ * Makes room for IDs that are not listed, at the cost of the newest that only browsers used. Answers what to drop, or
+ * undefined when there is no room.
+ */
+const makeRoom = (
+  kind: CatalogueKind,
+  listed: Map<string, Listed>,
+  ids: ReadonlySet<string>,
+): Listing[] | undefined => {
+  const added = [...ids].filter((id) => !listed.has(id)).length;
+  const surplus = listed.size + added - limits.idsPerCatalogue;
+  if (added === 0 || surplus <= 0) return [];
+  const droppable = [...listed].filter(([id, { byBrowser }]) => byBrowser && !ids.has(id)).slice(-surplus);
+  if (droppable.length < surplus) return undefined;
+  for (const [id] of droppable) listed.delete(id);
+  return droppable.map(([id]) => ({ do: 'drop', kind, id }));
+};
+
+/** Lists IDs that are not listed yet, while there is room: in `listed` at once; answers what is to be written. */
+export const listUses = ({ strict, listed }: ListedIDs, browser: boolean, uses: readonly Use[]): Listing[] => {
+  if (strict) return [];
+  return uses.flatMap(({ kind, id }): Listing[] => {
+    const entry = listed[kind].get(id);
+    if (entry && (browser || !entry.byBrowser)) return [];
+    const isFull = listed[kind].size >= limits.idsPerCatalogue;
+    const dropped = entry || !isFull ? [] : browser ? undefined : makeRoom(kind, listed[kind], new Set([id]));
+    if (!dropped) return [];
+    listed[kind].set(id, { forBrowsers: entry?.forBrowsers ?? true, byBrowser: browser });
+    return [...dropped, { do: 'list', kind, id, byBrowser: browser }];
+  });
+};
+
+/** Makes room for the entries that an account names. Answers what to drop; throws a Refusal when there is no room. */
+export const roomForEntries = (
+  { listed }: ListedIDs,
+  catalogues: Readonly<Partial<Record<CatalogueKind, readonly { readonly id: string }[]>>>,
+): Listing[] =>
+  catalogueKinds.flatMap((kind) => {
+    const dropped = makeRoom(kind, listed[kind], new Set((catalogues[kind] ?? []).map(({ id }) => id)));
+    if (dropped) return dropped;
+    throw new Refusal('invalid_field', {
+      field: kind,
+      message: `${kind} would list more than ${limits.idsPerCatalogue} IDs`,
+    });
+  });

@@ -1,0 +1,103 @@
+/** Contacts as they are told, from what a driver has read of them. */
+import { isDeepStrictEqual } from 'node:util';
+import { type ContactView, contactFields, type Claim as SaidClaim, viewClaim } from '../identity/contact-view.ts';
+import type { ClaimDetail, ContactDetail, ContactRecord, ContactSearch } from './store.ts';
+
+/** The name of an ID: itself when it is not listed, '' when it is ''. */
+export type NameOf = (kind: 'profile' | 'tag', id: string) => string;
+
+interface Contact {
+  readonly contactUUID: string;
+  readonly contactStatus: string;
+  readonly createdTime: number;
+  readonly updatedTime: number;
+}
+
+interface Claim extends SaidClaim {
+  readonly claimID: string;
+  readonly userUUID: string;
+  readonly tokenID: string;
+  readonly createdTime: number;
+  readonly updatedTime: number;
+}
+
+export const tellRecord = (contact: Contact, view: ContactView, nameOf: NameOf): ContactRecord => ({
+  contactUUID: contact.contactUUID,
+  fields: view.fields,
+  contactProfileName: nameOf('profile', view.fields.contactProfileID),
+  contactStatus: contact.contactStatus,
+  createdTime: contact.createdTime,
+  updatedTime: contact.updatedTime,
+  claimed: view.claimed,
+});
+
+/** Every listed tag, and those that the contact has beyond the list. */
+export const tellTags = (
+  view: ContactView,
+  listed: readonly { readonly id: string; readonly name: string }[],
+): ContactDetail['tags'] => {
+  const unlisted = [...view.tags].filter((id) => !listed.some((entry) => entry.id === id));
+  return [
+    ...listed.map(({ id, name }) => ({ tagID: id, tagName: name, opt: view.tags.has(id) })),
+    ...unlisted.map((id) => ({ tagID: id, tagName: id, opt: true })),
+  ];
+};
+
+/** `linkID` is that of the link that it made, if it did. */
+export const tellClaim = (
+  claim: Claim,
+  { contactUUID, linkID }: { contactUUID: string; linkID: string },
+  nameOf: NameOf,
+): ClaimDetail => {
+  const view = viewClaim(claim);
+  return {
+    claimID: claim.claimID,
+    contactUUID,
+    userUUID: claim.userUUID,
+    tokenID: claim.tokenID,
+    linkID,
+    createdTime: claim.createdTime,
+    updatedTime: claim.updatedTime,
+    state: claim.voided ? 'voided' : claim.accepted ? 'accepted' : 'open',
+    fields: view.fields,
+    contactProfileName: nameOf('profile', view.fields.contactProfileID),
+    tags: [...view.tags],
+    attributes: [...view.attributes],
+  };
+};
+
+/** What a browser token's handle shows: what this browser itself said. */
+export const tellHandle = (claim: Omit<Claim, 'userUUID' | 'tokenID'>, nameOf: NameOf): ContactDetail => {
+  const view = viewClaim(claim);
+  return {
+    contactUUID: claim.claimID,
+    fields: view.fields,
+    contactProfileName: nameOf('profile', view.fields.contactProfileID),
+    contactStatus: 'active',
+    createdTime: claim.createdTime,
+    updatedTime: claim.updatedTime,
+    claimed: [],
+    tags: [...view.tags].map((id) => ({ tagID: id, tagName: nameOf('tag', id), opt: true })),
+    attributes: [...view.attributes],
+  };
+};
+
+/** What is left to ask of a contact when it isn't found by its address. */
+export const createContactMatcher = (search: ContactSearch) => {
+  const text = search.text?.normalize('NFC').toLowerCase();
+  return ({ contactStatus }: Pick<Contact, 'contactStatus'>, { fields, tags }: ContactView): boolean =>
+    (search.contactStatus === undefined || contactStatus === search.contactStatus) &&
+    (search.contactProfileID === undefined || fields.contactProfileID === search.contactProfileID) &&
+    (search.contactTagID === undefined || tags.has(search.contactTagID)) &&
+    (text === undefined ||
+      [`${fields.contactFirstname} ${fields.contactLastname}`, fields.contactEmailaddress].some((name) =>
+        name.normalize('NFC').toLowerCase().includes(text),
+      ));
+};
+
+/** Names of the fields that are seen to have another value. */
+export const changedFields = (before: ContactView, after: ContactView): string[] => [
+  ...contactFields.filter((name) => before.fields[name] !== after.fields[name]),
+  ...(isDeepStrictEqual(before.tags, after.tags) ? [] : ['contactTagID']),
+  ...(isDeepStrictEqual(before.attributes, after.attributes) ? [] : ['contactAttr']),
+];

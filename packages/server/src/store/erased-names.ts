@@ -1,0 +1,9 @@
+/** By which names what is erased is still known: only keyed hashes of them remain. */
+
+/** A claim, to the token that made it. */
+export const handleName = (token: number, claimID: string): string => `handle\n${token}\n${claimID}`;
+/** A claim, to the account's owner. */
+export const claimName = (claimID: string): string => `claim\n${claimID}`;
+/** A createContact whose contact is erased. */
+export const requestName = (token: number, userUUID: string, requestUUID: string): string =>
+  `request\n${token}\n${userUUID}\n${requestUUID}`;

@@ -1,0 +1,28 @@
+/** What a browser said of a contact, as JSON; lists of pairs, so that no ID can be mistaken for something else. */
+import { limits } from '@firsthand/contract/limits';
+import type { ContactField, Values } from '../identity/contact-view.ts';
+
+export interface Said {
+  readonly fields: Partial<Record<ContactField, string>>;
+  readonly tags: string[];
+  readonly attributes: [string, string][];
+}
+
+export const toSaid = ({ fields, tags, attributes }: Values): Said => ({
+  fields,
+  tags: [...tags.keys()],
+  attributes: [...attributes] as [string, string][],
+});
+
+export const toValues = ({ fields, tags, attributes }: Said): Values => ({
+  fields,
+  tags: new Map(tags.map((id) => [id, true])),
+  attributes: new Map(attributes),
+});
+
+/** What was said first stays: a page that says more and more must not make a claim that is dear to read. */
+export const bounded = ({ fields, tags, attributes }: Values): Values => ({
+  fields,
+  tags: new Map([...tags].slice(0, limits.tagsPerClaim)),
+  attributes: new Map([...attributes].slice(0, limits.attributesPerClaim)),
+});
