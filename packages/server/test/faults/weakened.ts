@@ -76,7 +76,7 @@ export const withoutBound: readonly Change[] = [
     to: 'mostBytes = Infinity',
   },
   {
-    file: 'store/sqlite/write-queue.ts',
+    file: 'store/waiting.ts',
     from: 'mostWaitingBytes = 8 * 1024 * 1024',
     to: 'mostWaitingBytes = Infinity',
   },

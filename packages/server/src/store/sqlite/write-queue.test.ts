@@ -1,8 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import { newContact, newEvent } from '../../../test/fixtures/store.ts';
+import { mostWaitingBytes } from '../waiting.ts';
 import type { Call } from './calls.ts';
 import type { Carrier } from './thread.ts';
-import { createWriteQueue, mostWaitingBytes } from './write-queue.ts';
+import { createWriteQueue } from './write-queue.ts';
 
 const turn = () => new Promise(setImmediate);
 

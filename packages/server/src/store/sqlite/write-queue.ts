@@ -1,11 +1,8 @@
 /** Group commit: what arrives while a commit is under way goes together into the next one. */
-import { Refusal } from '../../refusal.ts';
+import { createWaiting, mostWaitingBytes } from '../waiting.ts';
 import type { Call } from './calls.ts';
 import { fromPlain, type PlainOutcome } from './messages.ts';
 import type { Carrier } from './thread.ts';
-
-/** What may wait for a commit, about. Beyond it the answer is 503, so that memory stays bounded on the slowest disk. */
-export const mostWaitingBytes = 8 * 1024 * 1024;
 
 /** Commits under way: one that syncs, and one that is ready when it has, so that the thread never waits for this one. */
 export const mostUnderWay = 2;
@@ -16,19 +13,6 @@ interface Queued {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
-
-/** About what a value holds in memory. */
-const bytesOf = (value: unknown): number => {
-  if (typeof value === 'string') return 32 + 2 * value.length;
-  if (typeof value !== 'object' || value === null) return 8;
-  let bytes = 64;
-  if (Array.isArray(value)) for (const entry of value) bytes += bytesOf(entry);
-  else for (const name in value) bytes += bytesOf((value as Record<string, unknown>)[name]);
-  return bytes;
-};
-
-/** What a call holds beside its request: its promises, its place in the queue. */
-const bytesPerCall = 512;
 
 export interface WriteQueue {
   ask(call: Call): Promise<unknown>;
@@ -50,11 +34,10 @@ export const createWriteQueue = (
   { mostHeldBackBytes = mostWaitingBytes, mostBytesTogether = mostWaitingBytes }: Posting = {},
 ): WriteQueue => {
   let queued: Queued[] = [];
+  const waiting = createWaiting();
   let queuedBytes = 0;
-  let waitingBytes = 0;
   let underWay = 0;
   let scheduled = false;
-  let draining: (() => void)[] = [];
 
   /** Answers the calls of a commit; whether any of them was carried out. */
   const settle = (batch: readonly Queued[], outcomes: readonly PlainOutcome[]): boolean => {
@@ -79,12 +62,9 @@ export const createWriteQueue = (
       batchBytes,
     );
     underWay -= 1;
-    waitingBytes -= batchBytes;
     if (settle(batch, outcomes)) onCommit();
     flush();
-    if (waitingBytes > 0) return;
-    for (const resolve of draining) resolve();
-    draining = [];
+    for (const { bytes } of batch) waiting.leave(bytes);
   };
 
   /** What goes together of what is queued. */
@@ -108,20 +88,16 @@ export const createWriteQueue = (
   };
 
   return {
-    ask(call) {
-      const bytes = bytesPerCall + bytesOf(call.request);
-      if (waitingBytes + bytes > mostWaitingBytes)
-        return Promise.reject(new Refusal('not_kept', { retryAfterSeconds: 1 }));
-      waitingBytes += bytes;
-      queuedBytes += bytes;
-      return new Promise((resolve, reject) => {
+    ask: (call) =>
+      new Promise((resolve, reject) => {
+        const bytes = waiting.enter(call.request);
+        queuedBytes += bytes;
         queued.push({ call, bytes, resolve, reject });
         if (scheduled) return;
         scheduled = true;
         // After the requests that this turn of the event loop has read.
         setImmediate(flush);
-      });
-    },
-    drain: () => (waitingBytes === 0 ? Promise.resolve() : new Promise((resolve) => draining.push(resolve))),
+      }),
+    drain: waiting.drain,
   };
 };
