@@ -17,6 +17,8 @@ export default defineConfig({
   test: {
     // Each file has its own server, database or browser: no state is shared, and none leaks into the next.
     pool: 'forks',
+    // One PostgreSQL for all of them, started by the first that asks for it.
+    globalSetup: ['packages/server/test/fixtures/postgres-setup.ts'],
     // `npm run check:coverage`. What runs in processes and threads of their own isn't counted.
     coverage: {
       provider: 'v8',

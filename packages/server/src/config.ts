@@ -92,9 +92,9 @@ export const settings = {
   databaseURL: setting({
     variable: 'DATABASE_URL',
     flag: '--database-url <url>',
-    means: 'where the data is kept: sqlite:<file>, or sqlite::memory: to forget it at the end',
-    form: 'sqlite:<file>, such as sqlite:./data/firsthand.db, or sqlite::memory:',
-    schema: z.string().regex(/^sqlite:[^\0]+$/),
+    means: 'where the data is kept: sqlite:<file>, sqlite::memory: to forget it at the end, or postgres://…',
+    form: 'sqlite:<file>, such as sqlite:./data/firsthand.db, sqlite::memory:, or postgres://user:password@host/database',
+    schema: z.string().regex(/^(sqlite:|postgres(ql)?:\/\/)[^\0]+$/),
     fallback: 'sqlite:./data/firsthand.db',
     secret: true,
   }),
@@ -151,9 +151,6 @@ export type Config = { readonly [Name in SettingName]: z.output<(typeof settings
 export type Flags = { readonly [Name in SettingName]?: string | undefined };
 
 const complain = ({ variable, flag, form, secret }: Setting<unknown>, given: string): string => {
-  if (variable === 'DATABASE_URL' && /^postgres(ql)?:/i.test(given)) {
-    return 'DATABASE_URL names a PostgreSQL database, and this build keeps its data in SQLite only: give sqlite:<file>';
-  }
   const [name] = flag.split(' ');
   return `${variable} (or ${name}) must be ${form}${secret ? '' : `; not ${JSON.stringify(given.slice(0, 80))}`}`;
 };

@@ -177,6 +177,13 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     pg: drivers,
     '../open.ts': drivers,
   },
+  'server/src/store/postgres/store.ts': {
+    ...outside('../../'),
+    ...fromBelow(storeKnows),
+    '../sqlite/store.ts': drivers,
+    'better-sqlite3': drivers,
+    '../open.ts': drivers,
+  },
   'server/src/identity/merges.ts': {
     '../store/store.ts': pure,
     'node:fs': pure,

@@ -16,7 +16,7 @@ describe('a command that is given wrongly says so in a line, without a stack, an
     [['event', 'log', '--event-id', '1', '--user', 'x', '--attr', 'x'], /^firsthand: --attr must be id=value[^\n]+\n$/],
     [['event', 'list', '--token', 'x', '--url', 'shop.example'], /^firsthand: --url must be like http[^\n]+\n$/],
     [['serve', '--port', 'x'], /^firsthand: PORT \(or --port\) must be [^\n]+\n$/],
-    [['serve', '--database-url', 'postgres://x'], /^firsthand: DATABASE_URL names a PostgreSQL database[^\n]+\n$/],
+    [['serve', '--database-url', 'mysql://x'], /^firsthand: DATABASE_URL \(or --database-url\) must be [^\n]+\n$/],
     [['doctor', '--database-url', 'sqlite::memory:'], /^firsthand: DATABASE_URL names a database in memory[^\n]+\n$/],
   ])('%j', async (args, says) => {
     const { path, env } = temporaryDatabase();

@@ -4,7 +4,7 @@ import type { Store } from './store.ts';
 import { StoreUnusable } from './unusable.ts';
 
 export interface StoreOptions {
-  /** `sqlite:./data/firsthand.db`, or `sqlite::memory:` for one that goes with the process. */
+  /** `sqlite:./data/firsthand.db`, or `sqlite::memory:` for one that goes with the process; or `postgres://…`. */
   readonly databaseURL: string;
   /** `server`: the one that keeps events. `beside`: a command next to it, for accounts, tokens, refused requests and reads. */
   readonly role: 'server' | 'beside';
@@ -14,11 +14,13 @@ export interface StoreOptions {
   readonly onFatal: (error: Error) => void;
 }
 
+const isPostgres = (databaseURL: string): boolean => /^postgres(ql)?:/.test(databaseURL);
+
 /** The file that the URL names, as it is written there. */
 const fileOf = (databaseURL: string): string => {
   const sqlite = /^sqlite:(.+)$/.exec(databaseURL)?.[1];
   if (sqlite !== undefined) return sqlite;
-  throw new StoreUnusable(`DATABASE_URL must be sqlite:<path>, not ${databaseURL.split(':')[0]}:`);
+  throw new StoreUnusable(`DATABASE_URL must be sqlite:<path> or postgres://…, not ${databaseURL.split(':')[0]}:`);
 };
 
 /** Begins what takes longest of opening one for a server, before it is known which: it goes on beside whatever else is loaded. */
@@ -29,6 +31,14 @@ export const prepareServing = async (): Promise<void> => {
 
 /** Opens the database that the URL names; throws StoreUnusable when it can't be served. */
 export const openStore = async ({ databaseURL, role, create = false, onFatal }: StoreOptions): Promise<Store> => {
+  if (isPostgres(databaseURL)) {
+    const [{ openPostgres }, { dismissThreads }] = await Promise.all([
+      import('./postgres/store.ts'),
+      import('./sqlite/threads.ts'),
+    ]);
+    dismissThreads();
+    return openPostgres(databaseURL, { role, create });
+  }
   const sqlite = fileOf(databaseURL);
   const { openBeside, openMemoryStore, openServing } = await import('./sqlite/store.ts');
   if (sqlite === ':memory:') return openMemoryStore();
@@ -62,12 +72,15 @@ export const openStoreAmong = async (databaseURL: string, options: AmongOptions)
  * complete and synced when it gets its name. Throws StoreUnusable when `target` exists.
  */
 export const backupStore = async (databaseURL: string, target: string): Promise<void> => {
+  if (isPostgres(databaseURL))
+    throw new StoreUnusable('a PostgreSQL database is copied with its own tools: pg_dump, pg_basebackup');
   const { backupDatabase } = await import('./sqlite/backup.ts');
   backupDatabase(fileOf(databaseURL), target);
 };
 
 /** What a person who runs the service wants to know of the database; what is not `ok` needs somebody. Changes nothing. */
 export const examineStore = async (databaseURL: string): Promise<{ name: string; ok: boolean; detail: string }[]> => {
+  if (isPostgres(databaseURL)) return (await import('./postgres/doctor.ts')).examineDatabase(databaseURL);
   const { examineDatabase } = await import('./sqlite/doctor.ts');
   return examineDatabase(fileOf(databaseURL));
 };

@@ -1,0 +1,158 @@
+/** Accounts and tokens. */
+import { Refusal } from '../../refusal.ts';
+import { usesOfContact } from '../catalogue-rules.ts';
+import type {
+  AccountChange,
+  AccountContact,
+  AccountDetail,
+  AccountSummary,
+  ContactOutcome,
+  NewAccount,
+  NewToken,
+} from '../store.ts';
+import { notifyAccess } from './access.ts';
+import type { RequestOf } from './calls.ts';
+import { type CatalogueWriter, listCatalogue } from './catalogues.ts';
+import type { Connection } from './connection.ts';
+import type { ContactFinder } from './contact-finder.ts';
+import type { ContactWriter } from './contacts.ts';
+import type { Transaction } from './transaction.ts';
+
+const summary = 'account, "accountUUID", "accountName", "createdTime"';
+
+const count = async (db: Connection, sql: string, account: number): Promise<number> =>
+  (await db.get<{ count: number }>(sql, [account]))?.count ?? 0;
+
+export const listAccounts = (db: Connection): Promise<AccountSummary[]> =>
+  db.all<AccountSummary>(`SELECT ${summary} FROM account ORDER BY account`);
+
+export const findAccount = async (db: Connection, accountUUID: string): Promise<number | undefined> =>
+  (await db.get<{ account: number }>('SELECT account FROM account WHERE "accountUUID" = $1', [accountUUID]))?.account;
+
+export const findProofKeys = async (db: Connection, account: number): Promise<Uint8Array[]> => {
+  const rows = await db.all<{ hash: string }>(
+    `SELECT hash FROM token WHERE account = $1 AND kind = 'server' AND "revokedTime" IS NULL`,
+    [account],
+  );
+  return rows.map(({ hash }) => Uint8Array.from(Buffer.from(hash, 'hex')));
+};
+
+export const getAccount = async (db: Connection, account: number): Promise<AccountDetail> => {
+  const [row, profile, tag, attr, event, tokens, contacts, users, events] = await Promise.all([
+    db.get<Omit<AccountDetail, 'catalogues' | 'tokens' | 'usage'>>(
+      `SELECT ${summary}, "accountOrigin", "accountTimezone", strict FROM account WHERE account = $1`,
+      [account],
+    ),
+    listCatalogue(db, account, 'profile'),
+    listCatalogue(db, account, 'tag'),
+    listCatalogue(db, account, 'attr'),
+    listCatalogue(db, account, 'event'),
+    db.all<AccountDetail['tokens'][number]>(
+      'SELECT "tokenID", kind, "tokenName", text, "createdTime", "revokedTime" FROM token WHERE account = $1 ORDER BY token',
+      [account],
+    ),
+    count(db, 'SELECT count(*) FROM contact WHERE account = $1 AND "mergedInto" IS NULL', account),
+    count(db, 'SELECT count(*) FROM user_name WHERE account = $1', account),
+    count(db, 'SELECT coalesce(sum(count), 0)::bigint AS count FROM account_day WHERE account = $1', account),
+  ]);
+  if (!row) throw new Refusal('unknown_account', { field: 'accountUUID' });
+  return { ...row, catalogues: { profile, tag, attr, event }, tokens, usage: { contacts, users, events } };
+};
+
+export const createAccountWriter = (catalogues: CatalogueWriter, finder: ContactFinder, contacts: ContactWriter) => {
+  const createToken = async (db: Transaction, token: NewToken & { account: number | null }): Promise<void> => {
+    const { tokenID, account, kind, tokenName, hash, text, time } = token;
+    const made = await db.run(
+      `INSERT INTO token ("tokenID", account, kind, "tokenName", hash, text, "createdTime")
+       VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (hash) DO NOTHING`,
+      [tokenID, account, kind, tokenName, hash, text, time],
+    );
+    if (made === 0) throw new Refusal('invalid_token', { message: 'there is or was such a token: choose another' });
+  };
+
+  /** Changed when it is known, else created. */
+  const putContact = async (
+    db: Transaction,
+    account: number,
+    change: AccountContact,
+    time: number,
+  ): Promise<ContactOutcome> => {
+    const { fields, addedTags, removedTags, attributes, contactStatus, newContactUUID, address } = change;
+    const uses = usesOfContact({ profileID: fields.contactProfileID, tags: addedTags, attributes });
+    (await catalogues.checks(db, [account]))(account, { browser: false, uses });
+    const named = change.contactUUID !== undefined;
+    const { row, existed } = named
+      ? { row: await finder.byName(db, { account, contactUUID: change.contactUUID }), existed: true }
+      : await contacts.ensure(db, { account, address: address as string, newContactUUID, verified: true, time });
+    const written = { fields, addedTags, removedTags, attributes, contactStatus, time };
+    const { contactUUID } = await contacts.write(db, row, named ? { ...written, address } : written);
+    await catalogues.register(db, account, [{ browser: false, uses }]);
+    return { exists: existed, contactUUID };
+  };
+
+  /** Each is refused on its own. */
+  const putContacts = async (db: Transaction, account: number, changes: readonly AccountContact[], time: number) => {
+    const outcomes: ContactOutcome[] = [];
+    for (const change of changes) {
+      try {
+        outcomes.push(await db.attempt(() => putContact(db, account, change, time)));
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        outcomes.push({ refused: error.code, message: error.message, ...(error.field && { field: error.field }) });
+      }
+    }
+    return outcomes;
+  };
+
+  return {
+    createToken,
+
+    async createAccount(
+      db: Transaction,
+      { tokens, catalogues: given, contacts: changes, time, ...account }: NewAccount,
+    ): Promise<ContactOutcome[]> {
+      const { accountUUID, accountName, accountOrigin, accountTimezone, strict } = account;
+      const { account: number } = (await db.get<{ account: number }>(
+        `INSERT INTO account ("accountUUID", "accountName", "accountOrigin", "accountTimezone", strict, "createdTime")
+         VALUES ($1, $2, $3, $4, $5, $6) RETURNING account`,
+        [accountUUID, accountName, JSON.stringify(accountOrigin), accountTimezone, strict, time],
+      )) as { account: number };
+      for (const token of tokens) await createToken(db, { ...token, account: number });
+      await catalogues.put(db, number, given);
+      return putContacts(db, number, changes, time);
+    },
+
+    async updateAccount(
+      db: Transaction,
+      { account, catalogues: given, contacts: changes, time, ...change }: AccountChange,
+    ): Promise<ContactOutcome[]> {
+      const { accountName, accountOrigin, accountTimezone, strict } = change;
+      await db.run(
+        `UPDATE account SET "accountName" = coalesce($2, "accountName"), "accountOrigin" = coalesce($3, "accountOrigin"),
+           "accountTimezone" = coalesce($4, "accountTimezone"), strict = coalesce($5, strict)
+         WHERE account = $1`,
+        [
+          account,
+          accountName ?? null,
+          accountOrigin === undefined ? null : JSON.stringify(accountOrigin),
+          accountTimezone ?? null,
+          strict ?? null,
+        ],
+      );
+      await notifyAccess(db);
+      await catalogues.put(db, account, given);
+      return putContacts(db, account, changes, time);
+    },
+
+    async revokeToken(db: Transaction, { account, tokenID, time }: RequestOf<'revokeToken'>): Promise<number> {
+      const row = await db.get<{ revokedTime: number }>(
+        `UPDATE token SET "revokedTime" = coalesce("revokedTime", $3)
+         WHERE "tokenID" = $1 AND account IS NOT DISTINCT FROM $2 RETURNING "revokedTime"`,
+        [tokenID, account, time],
+      );
+      if (!row) throw new Refusal('unknown_token', { field: 'tokenID' });
+      await notifyAccess(db);
+      return row.revokedTime;
+    },
+  };
+};

@@ -1,0 +1,181 @@
+/** Connections to a PostgreSQL database, each with the settings that our promises rest on. */
+import pg from 'pg';
+import { StoreUnusable } from '../unusable.ts';
+
+/** What SQL is asked of. What is asked at once goes out at once: answers come in the order of the questions. */
+export interface Connection {
+  all<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  get<Row>(sql: string, values?: readonly unknown[]): Promise<Row | undefined>;
+  /** Answers how many rows it was about. */
+  run(sql: string, values?: readonly unknown[]): Promise<number>;
+}
+
+/** One of a pool's connections, which is its user's alone until it is released. */
+export interface TakenConnection extends Connection {
+  /** Tells this connection from all others that are open, of every server. */
+  readonly slot: number;
+  /** Several statements in one go; each sees what was committed before it. Answers the rows of each. */
+  script(sql: string): Promise<Record<string, unknown>[][]>;
+  /** Throws when there is nothing to commit any more. */
+  commit(): Promise<void>;
+  /** Gives it back; one that is `broken` is closed instead. */
+  release(broken: boolean): void;
+}
+
+export interface ConnectionPool {
+  take(): Promise<TakenConnection>;
+  /** Closes them; none may be taken. */
+  close(): Promise<void>;
+}
+
+/** How long a statement waits for a lock, runs, or holds others up because its server has stopped. */
+const patience = {
+  lock_timeout: 5_000,
+  statement_timeout: 30_000,
+  idle_in_transaction_session_timeout: 10_000,
+  connectionTimeoutMillis: 5_000,
+  query_timeout: 35_000,
+};
+
+/** A connection that listens and hears no answer for so long is lost. */
+const mostSilentMilliseconds = 2_000;
+
+/** Keys of advisory locks are 64 bits wide: ours have one of the highest, so that they are nobody else's. */
+export const lockKeys = {
+  migration: '2305843009213693951',
+  /** Held shared by whoever writes, and alone by whoever changes what all writers rest on. */
+  structure: '2305843009213693952',
+  /** Held by one server at a time, for what is not urgent. */
+  tidying: '2305843009213693953',
+  /** Plus a slot: held by the connection that has it. */
+  slots: '3458764513820540928',
+  /** Plus a sequence: see position.ts. */
+  floors: '4611686018427387904',
+} as const;
+
+const int8 = 20;
+const types: pg.CustomTypesConfig = {
+  // Ours are sequences, times and counts: far below 2^53.
+  getTypeParser: ((oid: number, format: 'text' | 'binary') =>
+    oid === int8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
+/** Each text is prepared once by each connection, under a name of its own. */
+const names = new Map<string, string>();
+const nameOf = (sql: string): string => {
+  const known = names.get(sql);
+  if (known) return known;
+  const name = `firsthand_${names.size}`;
+  names.set(sql, name);
+  return name;
+};
+
+const toConnection = (client: pg.ClientBase): Connection => {
+  const ask = (sql: string, values: readonly unknown[] = []) =>
+    client.query({ name: nameOf(sql), text: sql, values: values as unknown[] });
+  return {
+    all: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows as Row[],
+    get: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows[0] as Row | undefined,
+    run: async (sql, values) => (await ask(sql, values)).rowCount ?? 0,
+  };
+};
+
+const runScript = async (client: pg.ClientBase, sql: string) => {
+  const results = (await client.query(sql)) as unknown as pg.QueryResult | pg.QueryResult[];
+  return (Array.isArray(results) ? results : [results]).map(({ rows }) => rows);
+};
+
+const optionsOf = (databaseURL: string): pg.ClientConfig => ({
+  connectionString: databaseURL,
+  application_name: 'firsthand',
+  keepAlive: true,
+  pipeline: true,
+  types,
+  ...patience,
+});
+
+/** Throws when a commit could be acknowledged that a crash takes back. */
+const assertDurable = async (client: pg.ClientBase): Promise<void> => {
+  const settings = "SELECT current_setting('synchronous_commit') AS commit, current_setting('fsync') AS fsync";
+  const { commit, fsync } = (await client.query(settings)).rows[0];
+  if (fsync !== 'on') throw new StoreUnusable('DATABASE_URL names a PostgreSQL with fsync = off: turn it on');
+  if (commit !== 'off') return;
+  await client.query('SET synchronous_commit = on');
+  const after = (await client.query(settings)).rows[0];
+  if (after.commit !== 'on')
+    throw new StoreUnusable('DATABASE_URL names a PostgreSQL that cannot commit synchronously');
+};
+
+const takeSlot = `SELECT n FROM generate_series(1, 1000000) AS n WHERE pg_try_advisory_lock(${lockKeys.slots} + n) LIMIT 1`;
+
+export const openPool = (databaseURL: string, most: number): ConnectionPool => {
+  const slots = new WeakMap<object, number>();
+  const pool = new pg.Pool({
+    ...optionsOf(databaseURL),
+    max: most,
+    idleTimeoutMillis: 0,
+    async onConnect(client) {
+      await assertDurable(client);
+      slots.set(client, (await client.query(takeSlot)).rows[0].n);
+    },
+  });
+  // Of connections that nobody uses: whoever takes the next one is told.
+  pool.on('error', () => {});
+  return {
+    async take() {
+      const client = await pool.connect();
+      // Of what was asked, the answers tell.
+      const ignore = () => {};
+      client.on('error', ignore);
+      return {
+        ...toConnection(client),
+        slot: slots.get(client) as number,
+        script: (sql) => runScript(client, sql),
+        async commit() {
+          // Where a statement has failed, PostgreSQL answers COMMIT by rolling back.
+          const { command } = await client.query('COMMIT');
+          if (command !== 'COMMIT') throw new Error(`a commit was answered by ${command}`);
+        },
+        release(broken) {
+          client.off('error', ignore);
+          client.release(broken);
+        },
+      };
+    },
+    close: () => pool.end(),
+  };
+};
+
+/** A connection of its own, to hear what others notify. */
+export const openListener = async (
+  databaseURL: string,
+  { channel, heard, lost }: { channel: string; heard: () => void; lost: () => void },
+): Promise<Pick<TakenConnection, 'script'> & { close(): Promise<void> }> => {
+  const client = new pg.Client({ ...optionsOf(databaseURL), query_timeout: mostSilentMilliseconds });
+  client.on('notification', heard);
+  client.on('error', lost);
+  client.on('end', lost);
+  try {
+    await client.connect();
+    await client.query(`LISTEN ${channel}`);
+  } catch (error) {
+    await client.end().catch(() => {});
+    throw error;
+  }
+  return { script: (sql) => runScript(client, sql), close: () => client.end() };
+};
+
+/** The SQLSTATE of what PostgreSQL has thrown, or the system's code; '' of anything else. */
+export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
+
+/** Two transactions were in each other's way, and one had to give in: carried out again, it may well succeed. */
+export const isConflict = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error));
+
+/**
+ * Nothing is wrong with what was asked: the database is away, is starting or stopping, has no room, follows another now,
+ * or takes too long. Classes of codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+export const isNotNow = (error: unknown): boolean =>
+  isConflict(error) ||
+  /^(08|53|57|58|25006|25P0[34]|55P03|E[A-Z]+$)/.test(codeOf(error)) ||
+  (codeOf(error) === '' && /connection (terminated|timeout|error)|timeout exceeded|not queryable/i.test(String(error)));

@@ -1,0 +1,110 @@
+/** Finding contacts: by what a client calls them, and why there is none. */
+import { createHmac } from 'node:crypto';
+import { Refusal } from '../../refusal.ts';
+import { handleName } from '../erased-names.ts';
+import type { NamedContact } from '../store.ts';
+import type { Connection } from './connection.ts';
+import { followTo } from './merges.ts';
+
+/** What a contact's own record says of it but for its address; see identity/contact-view.ts. */
+export interface OwnValues {
+  readonly fields: Readonly<Record<string, string>>;
+  readonly tags: readonly [tagID: string, opt: boolean][];
+  readonly attributes: readonly [attrID: string, attrValue: string | null][];
+}
+
+export interface ContactRow {
+  readonly contact: number;
+  readonly account: number;
+  readonly contactUUID: string;
+  readonly contactEmailaddress: string;
+  readonly said: OwnValues;
+  readonly contactStatus: string;
+  readonly verified: boolean;
+  readonly mergedInto: number | null;
+  readonly mergedTime: number | null;
+  readonly firstDay: number | null;
+  readonly lastDay: number | null;
+  readonly createdTime: number;
+  readonly updatedTime: number;
+}
+
+const unknown = (field: string) =>
+  new Refusal('unknown_contact', { field, message: `${field} names no contact of this account` });
+
+/** Ascending by number. */
+export const readContacts = (db: Connection, contacts: readonly number[]): Promise<ContactRow[]> =>
+  db.all<ContactRow>('SELECT * FROM contact WHERE contact = ANY ($1::bigint[]) ORDER BY contact', [contacts]);
+
+/** `secret` is the database's. */
+export const createContactFinder = (secret: Buffer) => {
+  /** What remains of an identifier once it is erased. */
+  const hashOf = (account: number, identifier: string) =>
+    createHmac('sha256', secret).update(`${account}\n${identifier}`).digest();
+
+  const get = async (db: Connection, contact: number): Promise<ContactRow> =>
+    (await readContacts(db, [contact]))[0] as ContactRow;
+
+  const byUUID = async (db: Connection, account: number, contactUUID: string): Promise<ContactRow | undefined> => {
+    const found = await db.get<{ contact: number }>(
+      'SELECT contact FROM contact_name WHERE "contactUUID" = $1 AND account = $2',
+      [contactUUID, account],
+    );
+    return found && get(db, found.contact);
+  };
+
+  const byAddress = async (db: Connection, account: number, address: string): Promise<ContactRow | undefined> => {
+    const found = await db.get<{ contact: number }>(
+      'SELECT contact FROM contact_address WHERE "contactEmailaddress" = $1 AND account = $2',
+      [address, account],
+    );
+    return found && get(db, found.contact);
+  };
+
+  /** Which erasure took the first of these identifiers that one took. */
+  const findErasure = async (db: Connection, account: number, ...identifiers: string[]): Promise<number | undefined> =>
+    (
+      await db.get<{ erasure: number }>(
+        'SELECT erasure FROM erased_identifier WHERE hash = ANY ($1::bytea[]) LIMIT 1',
+        [identifiers.map((identifier) => hashOf(account, identifier))],
+      )
+    )?.erasure;
+
+  /** Why nothing is found under an identifier. */
+  const missing = async (
+    db: Connection,
+    account: number,
+    identifier: string,
+    field = 'contactUUID',
+  ): Promise<Refusal> =>
+    (await findErasure(db, account, identifier)) === undefined
+      ? unknown(field)
+      : new Refusal('erased_contact', { field });
+
+  return {
+    get,
+    byUUID,
+    byAddress,
+    /** The very contact that a request names, merged or not; a Refusal when there is none. */
+    async byName(db: Connection, { account, contactUUID, address }: NamedContact): Promise<ContactRow> {
+      if (contactUUID !== undefined) {
+        const row = await byUUID(db, account, contactUUID);
+        if (!row) throw await missing(db, account, contactUUID);
+        return row;
+      }
+      const row = address === undefined ? undefined : await byAddress(db, account, address);
+      if (!row) throw unknown('contactEmailaddress');
+      return row;
+    },
+    /** The contact that answers for this one. */
+    answering: async (db: Connection, row: ContactRow): Promise<ContactRow> =>
+      row.mergedInto === null ? row : get(db, await followTo(db, row.contact)),
+    hashOf,
+    findErasure,
+    missing,
+    /** Why nothing is found under a handle: to another token than its own it never was anything. */
+    missingHandle: (db: Connection, account: number, token: number, handle: string): Promise<Refusal> =>
+      missing(db, account, handleName(token, handle)),
+  };
+};
+export type ContactFinder = ReturnType<typeof createContactFinder>;

@@ -1,0 +1,146 @@
+/** Contacts: making them, and writing what a server token says of them. */
+import { contactFields } from '../../identity/contact-view.ts';
+import { Refusal } from '../../refusal.ts';
+import { usesOfContact } from '../catalogue-rules.ts';
+import { changedFields } from '../contact-telling.ts';
+import type { ContactChange } from '../store.ts';
+import type { CatalogueWriter } from './catalogues.ts';
+import type { ContactFinder, ContactRow, OwnValues } from './contact-finder.ts';
+import { rowsOf, viewsOf } from './contact-views.ts';
+import type { Transaction } from './transaction.ts';
+
+export interface CreatedContact {
+  readonly account: number;
+  readonly address: string;
+  readonly newContactUUID: string;
+  readonly verified: boolean;
+  readonly time: number;
+}
+
+/** With an `address`, it becomes the contact's own. */
+export type WrittenContact = Omit<ContactChange, 'account' | 'contactUUID'>;
+
+const withChange = (said: OwnValues, change: WrittenContact): OwnValues => {
+  const fields = { ...said.fields };
+  for (const name of contactFields) {
+    const value = change.fields[name];
+    // Cleared is not the same as never said: no claim shall fill it.
+    if (value !== undefined && name !== 'contactEmailaddress') fields[name] = value ?? '';
+  }
+  const tags = new Map(said.tags);
+  for (const tagID of change.addedTags) tags.set(tagID, true);
+  for (const tagID of change.removedTags) tags.set(tagID, false);
+  return { fields, tags: [...tags], attributes: [...new Map([...said.attributes, ...change.attributes])] };
+};
+
+export const createContactWriter = (finder: ContactFinder, catalogues: CatalogueWriter) => {
+  const view = async (db: Transaction, row: ContactRow) => (await viewsOf(db, await rowsOf(db, [row])))[0];
+
+  /** The contact's row, which nobody else changes until this transaction ends. */
+  const held = async (db: Transaction, contact: number): Promise<ContactRow> =>
+    (await db.get<ContactRow>('SELECT * FROM contact WHERE contact = $1 FOR NO KEY UPDATE', [contact])) as ContactRow;
+
+  /** Throws a Refusal when another contact has the address. */
+  const takeAddress = async (db: Transaction, row: ContactRow, address: string) => {
+    const { account, contact, contactUUID, contactEmailaddress } = row;
+    if (address === contactEmailaddress) return;
+    const taken = await db.run(
+      `INSERT INTO contact_address ("contactEmailaddress", account, contact, "contactUUID") VALUES ($1, $2, $3, $4)
+       ON CONFLICT DO NOTHING`,
+      [address, account, contact, contactUUID],
+    );
+    if (taken === 0) throw new Refusal('email_taken', { field: 'contactEmailaddress' });
+    await db.run('DELETE FROM contact_address WHERE "contactEmailaddress" = $1 AND account = $2', [
+      contactEmailaddress,
+      account,
+    ]);
+  };
+
+  const write = async (
+    db: Transaction,
+    row: ContactRow,
+    change: WrittenContact,
+  ): Promise<{ contactUUID: string; updated: string[] }> => {
+    const { contact: keptContact } = await finder.answering(db, row);
+    const kept = await held(db, keptContact);
+    const { contact, contactUUID, contactStatus } = kept;
+    if (change.address !== undefined) await takeAddress(db, kept, change.address);
+    const before = await view(db, kept);
+    const after: ContactRow = {
+      ...kept,
+      said: withChange(kept.said, change),
+      contactEmailaddress: change.address ?? kept.contactEmailaddress,
+      verified: kept.verified || change.address !== undefined,
+      contactStatus: change.contactStatus ?? contactStatus,
+    };
+    const updated = changedFields(
+      before as NonNullable<typeof before>,
+      (await view(db, after)) as NonNullable<typeof before>,
+    );
+    if (after.contactStatus !== contactStatus) updated.push('contactStatus');
+    await db.run(
+      `UPDATE contact SET said = $2, "contactEmailaddress" = $3, verified = $4, "contactStatus" = $5, "updatedTime" = $6
+       WHERE contact = $1`,
+      [
+        contact,
+        JSON.stringify(after.said),
+        after.contactEmailaddress,
+        after.verified,
+        after.contactStatus,
+        updated.length > 0 ? change.time : kept.updatedTime,
+      ],
+    );
+    return { contactUUID, updated };
+  };
+
+  return {
+    /** Makes the address known if it isn't; answers the contact that has it. */
+    async ensure(
+      db: Transaction,
+      { account, address, newContactUUID, verified, time }: CreatedContact,
+    ): Promise<{ row: ContactRow; existed: boolean }> {
+      // The same work whether or not the address is known: a browser token must not learn it from the time that this takes.
+      const found = (await db.get<{ contact: number; contactUUID: string }>(
+        `INSERT INTO contact_address ("contactEmailaddress", account, contact, "contactUUID")
+         VALUES ($1, $2, nextval('contact_number'), $3)
+         ON CONFLICT ("contactEmailaddress", account) DO UPDATE SET account = excluded.account
+         RETURNING contact, "contactUUID"`,
+        [address, account, newContactUUID],
+      )) as { contact: number; contactUUID: string };
+      const { contact, contactUUID } = found;
+      const [, row] = await Promise.all([
+        db.run(
+          `INSERT INTO contact_name ("contactUUID", account, contact) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
+          [contactUUID, account, contact],
+        ),
+        db.get<ContactRow>(
+          `INSERT INTO contact (contact, account, "contactUUID", "contactEmailaddress", said, "contactStatus", verified,
+             "createdTime", "updatedTime")
+           VALUES ($1, $2, $3, $4, '{"fields": {}, "tags": [], "attributes": []}', 'active', $5, $6, $6)
+           ON CONFLICT (contact) DO UPDATE SET verified = contact.verified OR excluded.verified RETURNING *`,
+          [contact, account, contactUUID, address, verified, time],
+        ),
+      ]);
+      return { row: row as ContactRow, existed: contactUUID !== newContactUUID };
+    },
+
+    /**
+     * Writes to the contact that answers for `row`; answers that one's contactUUID and the names of what is seen to have
+     * changed. Refuses another contact's address.
+     */
+    write,
+
+    async updateContact(db: Transaction, change: ContactChange): Promise<{ contactUUID: string; updated: string[] }> {
+      const { account, contactUUID, address, ...rest } = change;
+      const row = await finder.byName(db, change);
+      const { addedTags: tags, attributes, fields } = change;
+      const uses = usesOfContact({ profileID: fields.contactProfileID, tags, attributes });
+      const check = await catalogues.checks(db, [account]);
+      check(account, { browser: false, uses });
+      const answer = await write(db, row, contactUUID === undefined ? rest : { ...rest, address });
+      await catalogues.register(db, account, [{ browser: false, uses }]);
+      return answer;
+    },
+  };
+};
+export type ContactWriter = ReturnType<typeof createContactWriter>;

@@ -1,0 +1,91 @@
+/** Counting events: from the totals, except for distinct users, whose events are looked at. */
+import type { CountBucket, CountQuery, EventDefinition } from '../store.ts';
+import type { Connection } from './connection.ts';
+import { daysOf } from './days.ts';
+import { quarterMilliseconds } from './totals.ts';
+
+/** The first and the last of the days that may hold events with from <= eventTime < to; undefined when none does. */
+const daysBetween = async (db: Connection, account: number, from: number, to: number) => {
+  const days = await daysOf(db, { account, from, to, after: 0, through: Number.MAX_SAFE_INTEGER });
+  const [first, last] = [days.at(0), days.at(-1)];
+  return first && last && { first: first.day, last: last.day };
+};
+
+/** Each visitor once in each span. */
+const countVisitors = async (db: Connection, { account, eventID, edges }: CountQuery): Promise<number[]> => {
+  const [from, to] = [edges[0] as number, edges.at(-1) as number];
+  const days = await daysBetween(db, account, from, to);
+  const rows = days
+    ? await db.all<{ bucket: number; users: number }>(
+        `SELECT width_bucket("eventTime", $6::bigint[]) - 1 AS bucket, count(DISTINCT coalesce("user", holder)) AS users
+         FROM event WHERE account = $1 AND day >= $2 AND day <= $3 AND "eventTime" >= $4 AND "eventTime" < $5
+           ${eventID === undefined ? '' : 'AND "eventID" = $7'} GROUP BY bucket`,
+        [account, days.first, days.last, from, to, edges, ...(eventID === undefined ? [] : [eventID])],
+      )
+    : [];
+  const users = new Map(rows.map((row) => [row.bucket, row.users]));
+  return edges.slice(1).map((_, bucket) => users.get(bucket) ?? 0);
+};
+
+export const countEvents = async (db: Connection, query: CountQuery): Promise<CountBucket[]> => {
+  const { account, eventID, edges } = query;
+  const quarters = edges.map((edge) => edge / quarterMilliseconds);
+  const rows = await db.all<{ bucket: number; events: number }>(
+    `SELECT span.nth - 1 AS bucket, sum(total.count)::bigint AS events
+     FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS span (first, next, nth)
+     JOIN event_total total ON total.account = $1 AND total.quarter >= span.first AND total.quarter < span.next
+       ${eventID === undefined ? '' : 'AND total."eventID" = $4'}
+     GROUP BY span.nth`,
+    [account, quarters.slice(0, -1), quarters.slice(1), ...(eventID === undefined ? [] : [eventID])],
+  );
+  const counts = new Map(rows.map(({ bucket, events }) => [bucket, events]));
+  const events = edges.slice(1).map((_, bucket) => counts.get(bucket) ?? 0);
+  if (!query.users) return events.map((count) => ({ events: count }));
+  const users = await countVisitors(db, query);
+  return events.map((count, bucket) => ({ events: count, users: users[bucket] as number }));
+};
+
+interface Quarter {
+  readonly quarter: number;
+  readonly firstTime: number;
+  readonly lastTime: number;
+}
+
+/** When the first and last events of a kind in a quarter happened. */
+const timesIn = async (db: Connection, account: number, eventID: number, total: Quarter) => {
+  const from = total.quarter * quarterMilliseconds;
+  const to = from + quarterMilliseconds;
+  // Those that were are gone, or may be, when the total says a time outside of it: then the events are looked at.
+  if (total.firstTime >= from && total.lastTime < to) return total;
+  const days = await daysBetween(db, account, from, to);
+  const found =
+    days &&
+    (await db.get<Pick<Quarter, 'firstTime' | 'lastTime'>>(
+      `SELECT min("eventTime") AS "firstTime", max("eventTime") AS "lastTime" FROM event
+       WHERE account = $1 AND "eventID" = $2 AND day >= $3 AND day <= $4 AND "eventTime" >= $5 AND "eventTime" < $6`,
+      [account, eventID, days.first, days.last, from, to],
+    ));
+  return found ?? total;
+};
+
+export const getEventDefinitions = async (db: Connection, account: number): Promise<EventDefinition[]> => {
+  const rows = await db.all<{ eventID: number; eventName: string; count: number; first: Quarter; last: Quarter }>(
+    `WITH total AS (
+       SELECT "eventID", quarter, sum(count)::bigint AS count,
+         jsonb_build_object('quarter', quarter, 'firstTime', min("firstTime"), 'lastTime', max("lastTime")) AS times
+       FROM event_total WHERE account = $1 GROUP BY "eventID", quarter HAVING sum(count) > 0
+     )
+     SELECT total."eventID", listed.name AS "eventName", sum(total.count)::bigint AS count,
+       (array_agg(times ORDER BY quarter))[1] AS first, (array_agg(times ORDER BY quarter DESC))[1] AS last
+     FROM total JOIN catalogue listed ON listed.account = $1 AND listed.kind = 'event' AND listed.id = total."eventID"::text
+     GROUP BY total."eventID", listed.name ORDER BY total."eventID"`,
+    [account],
+  );
+  return Promise.all(
+    rows.map(async ({ eventID, eventName, count, first, last }) => {
+      const { firstTime } = await timesIn(db, account, eventID, first);
+      const { lastTime } = await timesIn(db, account, eventID, last);
+      return { eventID, eventName, count, firstTime, lastTime };
+    }),
+  );
+};

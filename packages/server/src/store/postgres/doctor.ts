@@ -1,0 +1,68 @@
+/** What a person who runs the service wants to know of the database. */
+import { openPool, type TakenConnection } from './connection.ts';
+import { newestMigration, readSchema } from './migrate.ts';
+
+interface Finding {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail: string;
+}
+
+const dayMilliseconds = 86_400_000;
+
+const examineRows = async (db: TakenConnection): Promise<Finding[]> => {
+  const [accounts, position, erasing] = await Promise.all([
+    db.get<{ accounts: number; tokens: number }>(
+      `SELECT (SELECT count(*) FROM account) AS accounts,
+         (SELECT count(*) FROM token WHERE kind = 'server' AND "revokedTime" IS NULL) AS tokens`,
+    ),
+    db.get<{ day: number }>('SELECT day FROM position'),
+    db.get<{ count: number }>('SELECT count(*) FROM erasure WHERE NOT complete'),
+  ]);
+  const day = position?.day ?? 0;
+  return [
+    {
+      name: 'accounts',
+      ok: (accounts?.accounts ?? 0) > 0,
+      detail: `${accounts?.accounts}, with ${accounts?.tokens} live server tokens`,
+    },
+    {
+      name: 'clock',
+      ok: day <= Math.floor(Date.now() / dayMilliseconds) + 1,
+      detail: `the newest event was received on ${new Date(day * dayMilliseconds).toISOString().slice(0, 10)}`,
+    },
+    { name: 'erasures', ok: true, detail: `${erasing?.count} under way` },
+  ];
+};
+
+const examine = async (db: TakenConnection): Promise<Finding[]> => {
+  const version = await db.get<{ version: string }>("SELECT current_setting('server_version') AS version");
+  const schema = await readSchema(db);
+  const newest = newestMigration();
+  return [
+    { name: 'PostgreSQL', ok: true, detail: version?.version ?? '' },
+    {
+      name: 'schema',
+      ok: schema === newest,
+      detail: `${schema}; this program knows ${newest}${schema < newest ? ', and brings it there at start' : ''}`,
+    },
+    ...(schema === newest ? await examineRows(db) : []),
+  ];
+};
+
+/** Examines the database; the findings that are not `ok` need somebody. Changes nothing. */
+export const examineDatabase = async (databaseURL: string): Promise<Finding[]> => {
+  const pool = openPool(databaseURL, 1);
+  try {
+    const db = await pool.take();
+    try {
+      return await examine(db);
+    } finally {
+      db.release(false);
+    }
+  } catch (error) {
+    return [{ name: 'database', ok: false, detail: `it cannot be examined: ${(error as Error).message}` }];
+  } finally {
+    await pool.close();
+  }
+};

@@ -1,0 +1,181 @@
+/** Reading events, a page at a time, in the order in which they were kept. */
+import type { EventPage, EventQuery } from '../store.ts';
+import type { Connection } from './connection.ts';
+import type { ContactFinder } from './contact-finder.ts';
+import { type DaySpan, daysOf, monthBounds } from './days.ts';
+import { createEventSources, type Source } from './event-sources.ts';
+import { type EventRow, tellEvents, withoutErased } from './event-teller.ts';
+import type { Snapshot } from './transaction.ts';
+
+/** A page ends when so many events were looked at, however few of them fit: one request is no endless one. */
+const mostLooked = 200_000;
+/** A page ends when its attributes take so much; one event may always be more. */
+const mostBytes = 4 * 1024 * 1024;
+/** Where not all of what is looked at fits, so many are looked at in one go. */
+const lookedPerStep = 5_000;
+
+/** A part of the order that lies in one month: after < sequence <= through, and first <= day <= last. */
+interface Range {
+  readonly after: number;
+  readonly through: number;
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The days that a query is about, month by month: each is a partition. Ascending. */
+const rangesOf = (days: readonly DaySpan[], bounds: { after: number; through: number }): Range[] => {
+  const ranges: Range[] = [];
+  let end = -Infinity;
+  for (const { day, firstSequence, lastSequence } of days) {
+    const after = Math.max(firstSequence - 1, bounds.after);
+    const through = Math.min(lastSequence, bounds.through);
+    const before = ranges.at(-1);
+    if (before && day < end) ranges[ranges.length - 1] = { ...before, through, last: day };
+    else {
+      ranges.push({ after, through, first: day, last: day });
+      end = monthBounds(day).to;
+    }
+  }
+  return ranges;
+};
+
+/** SQL for what a source holds in a range, in order, up to a number of rows; the values that it takes from $7 on. */
+const looking = (source: Source, order: 'ASC' | 'DESC') => {
+  const inRange = 'sequence > $2 AND sequence <= $3 AND day >= $4 AND day <= $5';
+  if (source.what === 'account') {
+    return {
+      sql: `SELECT * FROM event WHERE account = $1 AND ${inRange} ORDER BY sequence ${order} LIMIT $6`,
+      values: [],
+    };
+  }
+  if (source.what === 'kind') {
+    const sql = `SELECT * FROM event WHERE account = $1 AND "eventID" = $7 AND ${inRange} ORDER BY sequence ${order} LIMIT $6`;
+    return { sql, values: [source.eventID] };
+  }
+  const { stretches } = source;
+  return {
+    sql: `SELECT e.* FROM unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) AS stretch (holder, after, through, "user")
+      CROSS JOIN LATERAL (
+        SELECT * FROM event WHERE holder = stretch.holder AND account = $1 AND ${inRange}
+          AND sequence > stretch.after AND sequence <= stretch.through
+          AND (stretch."user" IS NULL OR "user" = stretch."user")
+        ORDER BY sequence ${order} LIMIT $6
+      ) AS e ORDER BY e.sequence ${order} LIMIT $6`,
+    values: [
+      stretches.map(({ holder }) => holder),
+      stretches.map(({ after }) => after),
+      stretches.map(({ through }) => through),
+      stretches.map(({ user }) => user),
+    ],
+  };
+};
+
+/** What is left to ask of an event once its source is chosen: SQL, and the values that it takes from `$nth` on. */
+const fitting = ({ eventID, from, to, attrID, attrValue }: EventQuery, source: Source, nth: number) => {
+  const values: unknown[] = [];
+  const next = (value: unknown) => `$${nth + values.push(value) - 1}`;
+  const conditions = [
+    eventID !== undefined && source.what === 'stretches' && `"eventID" = ${next(eventID)}::integer`,
+    from !== undefined && `"eventTime" >= ${next(from)}::bigint`,
+    to !== undefined && `"eventTime" < ${next(to)}::bigint`,
+    // More than are sought may hold these texts: which is the ID and which the value is told apart after.
+    attrID !== undefined &&
+      `attributes @> ${next(JSON.stringify(attrValue === undefined ? [attrID] : [attrID, attrValue]))}::jsonb`,
+  ].filter((condition) => condition !== false);
+  return { condition: conditions.join(' AND '), values };
+};
+
+const hasAttribute =
+  ({ attrID, attrValue }: EventQuery) =>
+  ({ attributes }: EventRow): boolean =>
+    attrID === undefined ||
+    attributes.some(
+      (id, nth) => nth % 2 === 0 && id === attrID && (attrValue === undefined || attributes[nth + 1] === attrValue),
+    );
+
+interface Step {
+  readonly rows: readonly EventRow[];
+  readonly looked: number;
+  /** The last sequence that was looked at; null when nothing is left in the range. */
+  readonly reached: number | null;
+}
+
+const look = async (
+  db: Connection,
+  query: EventQuery,
+  source: Source,
+  { after, through, first, last }: Range,
+  wanted: number,
+): Promise<Step> => {
+  const order = query.order === 'asc' ? 'ASC' : 'DESC';
+  const { sql, values } = looking(source, order);
+  const common = [query.account, after, through, first, last];
+  const { condition, values: conditionValues } = fitting(query, source, 7 + values.length);
+  if (condition === '') {
+    const rows = await db.all<EventRow>(sql, [...common, wanted, ...values]);
+    return { rows, looked: rows.length, reached: rows.length < wanted ? null : (rows.at(-1) as EventRow).sequence };
+  }
+  const [rows, end] = await Promise.all([
+    db.all<EventRow>(
+      `SELECT * FROM (${sql}) AS looked WHERE ${condition} ORDER BY sequence ${order} LIMIT ${Math.floor(wanted)}`,
+      [...common, lookedPerStep, ...values, ...conditionValues],
+    ),
+    db.get<{ looked: number; reached: number }>(
+      `SELECT count(*) AS looked, ${order === 'ASC' ? 'max' : 'min'}(sequence) AS reached FROM (${sql}) AS looked`,
+      [...common, lookedPerStep, ...values],
+    ),
+  ]);
+  const { looked, reached } = end as { looked: number; reached: number };
+  const found = rows.filter(hasAttribute(query));
+  if (rows.length === wanted) return { rows: found, looked: rows.length, reached: (rows.at(-1) as EventRow).sequence };
+  return { rows: found, looked, reached: looked < lookedPerStep ? null : reached };
+};
+
+const lengthOf = ({ attributes }: EventRow): number => attributes.reduce((length, text) => length + text.length, 0);
+
+export const createEventPager = (contacts: ContactFinder) => {
+  const sourceOf = createEventSources(contacts);
+
+  return async (db: Snapshot, query: EventQuery): Promise<EventPage> => {
+    const { account, order, limit, from = 0, to = Number.MAX_SAFE_INTEGER, beyond } = query;
+    const ascending = order === 'asc';
+    // What comes after it may not be all there yet: whoever goes on from here would miss what comes between.
+    const end = ascending ? db.settled : Number.MAX_SAFE_INTEGER;
+    const after = ascending ? (beyond ?? 0) : 0;
+    const through = ascending ? end : Math.min(end, (beyond ?? end) - 1);
+    const source = await sourceOf(db, query);
+    const days = (await daysOf(db, { account, from, to, after, through })).filter(({ day }) => {
+      if (source.what !== 'stretches') return true;
+      return source.days !== null && day >= source.days.first && day <= source.days.last;
+    });
+    const ranges = rangesOf(days, { after, through });
+    if (!ascending) ranges.reverse();
+
+    const rows: EventRow[] = [];
+    let looked = 0;
+    let bytes = 0;
+    const pageTo = async (next: number | null): Promise<EventPage> => ({
+      events: await tellEvents(db, account, rows),
+      next,
+      through: next ?? db.settled,
+    });
+    for (const [nth, range] of ranges.entries()) {
+      for (let rest = range; ; ) {
+        const step = await look(db, query, source, rest, limit + 1 - rows.length);
+        for (const row of await withoutErased(db, step.rows)) {
+          if (rows.length === limit || bytes >= mostBytes) return pageTo((rows.at(-1) as EventRow).sequence);
+          rows.push(row);
+          bytes += lengthOf(row);
+        }
+        looked += step.looked;
+        const { reached } = step;
+        if (reached === null) break;
+        rest = ascending ? { ...rest, after: reached } : { ...rest, through: reached - 1 };
+        if (looked >= mostLooked) return pageTo(reached);
+      }
+      const isLast = nth === ranges.length - 1;
+      if (looked >= mostLooked && !isLast) return pageTo(ascending ? range.through : range.after + 1);
+    }
+    return pageTo(null);
+  };
+};

@@ -1,0 +1,89 @@
+/** Which events a query is about: a user's, a contact's, a kind's, or the whole account's. */
+import { stretchesOf } from '../../identity/ownership.ts';
+import type { EventQuery } from '../store.ts';
+import type { Connection } from './connection.ts';
+import { type ContactFinder, readContacts } from './contact-finder.ts';
+import { groupOf } from './merges.ts';
+import { statementsOf, usersOf } from './statements.ts';
+import { findUser } from './users.ts';
+
+/** Events of one holder: after < sequence <= through. */
+export interface Stretch {
+  readonly holder: number;
+  readonly after: number;
+  readonly through: number;
+  /** Only those of this user. */
+  readonly user: number | null;
+}
+
+export type Source =
+  | { readonly what: 'account' }
+  | { readonly what: 'kind'; readonly eventID: number }
+  | {
+      readonly what: 'stretches';
+      readonly stretches: readonly Stretch[];
+      /** No event is of a day outside of these; null when there is none at all. */
+      readonly days: { readonly first: number; readonly last: number } | null;
+    };
+
+interface ActiveDays {
+  readonly firstDay: number | null;
+  readonly lastDay: number | null;
+}
+
+const always = { after: 0, through: Number.MAX_SAFE_INTEGER };
+
+const daysOfUsers = (db: Connection, users: readonly number[]): Promise<ActiveDays[]> =>
+  db.all<ActiveDays>('SELECT "firstDay", "lastDay" FROM "user" WHERE "user" = ANY ($1::bigint[])', [users]);
+
+/** From the first of all first days to the last of all last ones. */
+const span = (days: readonly ActiveDays[]) => {
+  const seen = days.filter(({ firstDay }) => firstDay !== null);
+  if (seen.length === 0) return null;
+  return {
+    first: Math.min(...seen.map(({ firstDay }) => firstDay as number)),
+    last: Math.max(...seen.map(({ lastDay }) => lastDay as number)),
+  };
+};
+
+export const createEventSources = (contacts: ContactFinder) => {
+  /** The stretches of users' histories that the contact owns, and what was logged with its contactUUID. */
+  const ofContact = async (
+    db: Connection,
+    account: number,
+    contactUUID: string,
+    onlyUser: number | undefined,
+  ): Promise<Source> => {
+    const group = await groupOf(db, (await contacts.byName(db, { account, contactUUID })).contact);
+    const linked = await usersOf(db, group);
+    const users = onlyUser === undefined ? linked : linked.filter((user) => user === onlyUser);
+    const statements = await statementsOf(db, users);
+    const stretches = users.flatMap((user) =>
+      stretchesOf(statements.get(user) ?? [])
+        .filter(({ contact }) => contact !== null && group.includes(contact))
+        .map(({ after, through }): Stretch => {
+          return { holder: user, after, through: Math.min(through, always.through), user: null };
+        }),
+    );
+    const direct = group.map((contact): Stretch => ({ ...always, holder: -contact, user: onlyUser ?? null }));
+    const days = span([...(await daysOfUsers(db, users)), ...(await readContacts(db, group))]);
+    return { what: 'stretches', stretches: [...stretches, ...direct], days };
+  };
+
+  /** A user's own events, and those that were logged with a contact as well. */
+  const ofUser = async (db: Connection, user: number): Promise<Source> => {
+    const rows = await db.all<{ contact: number }>('SELECT contact FROM user_contact WHERE "user" = $1', [user]);
+    const withContacts = rows.map(({ contact }): Stretch => ({ ...always, holder: -contact, user }));
+    const stretches = [{ ...always, holder: user, user: null }, ...withContacts];
+    return { what: 'stretches', stretches, days: span(await daysOfUsers(db, [user])) };
+  };
+
+  /** Throws a Refusal when the contactUUID names nobody. */
+  return async (db: Connection, query: EventQuery): Promise<Source> => {
+    const { account, userUUID, contactUUID, eventID } = query;
+    const user = userUUID === undefined ? undefined : ((await findUser(db, { account, userUUID })) ?? 0);
+    if (contactUUID !== undefined) return ofContact(db, account, contactUUID, user);
+    if (user !== undefined) return ofUser(db, user);
+    return eventID === undefined ? { what: 'account' } : { what: 'kind', eventID };
+  };
+};

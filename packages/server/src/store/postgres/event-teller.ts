@@ -1,0 +1,111 @@
+/** From rows to events as they are told: whose they are, and why. */
+import { followMerges } from '../../identity/merges.ts';
+import { why } from '../../identity/ownership.ts';
+import type { StoredEvent } from '../store.ts';
+import type { Connection } from './connection.ts';
+import { readContacts } from './contact-finder.ts';
+import { pointersFrom } from './merges.ts';
+import { type StatementRow, statementsOf } from './statements.ts';
+import { userUUIDsOf } from './users.ts';
+
+export interface EventRow {
+  readonly holder: number;
+  readonly sequence: number;
+  /** Of an event that was logged with a contact as well. */
+  readonly user: number | null;
+  readonly eventTime: number;
+  readonly receivedTime: number;
+  readonly account: number;
+  readonly day: number;
+  readonly eventID: number;
+  readonly timeReplaced: boolean;
+  readonly eventUUID: string;
+  readonly attributes: readonly string[];
+}
+
+const distinct = <Value>(values: Iterable<Value>): Value[] => [...new Set(values)];
+
+const userOf = ({ holder, user }: EventRow): number | null => (holder > 0 ? holder : user);
+/** The contact that it was logged with. */
+const contactOf = ({ holder }: EventRow): number | null => (holder < 0 ? -holder : null);
+
+/** Without those that are an erased contact's, and only wait to be deleted. */
+export const withoutErased = async (db: Connection, rows: readonly EventRow[]): Promise<EventRow[]> => {
+  const [stretches, contacts] = await Promise.all([
+    db.all<{ user: number; after: number; through: number }>(
+      'SELECT "user", after, through FROM erased_stretch WHERE "user" = ANY ($1::bigint[])',
+      [distinct(rows.flatMap(({ holder }) => (holder > 0 ? [holder] : [])))],
+    ),
+    db.all<{ contact: number }>('SELECT contact FROM erased_contact WHERE contact = ANY ($1::bigint[])', [
+      distinct(rows.flatMap((row) => contactOf(row) ?? [])),
+    ]),
+  ]);
+  const erasedContacts = new Set(contacts.map(({ contact }) => contact));
+  return rows.filter((row) => {
+    const { holder, sequence } = row;
+    if (holder < 0) return !erasedContacts.has(-holder);
+    return !stretches.some(({ user, after, through }) => user === holder && after < sequence && sequence <= through);
+  });
+};
+
+const eventNamesOf = async (db: Connection, account: number, eventIDs: readonly number[]) => {
+  const rows = await db.all<{ id: string; name: string }>(
+    "SELECT id, name FROM catalogue WHERE account = $1 AND kind = 'event' AND id = ANY ($2::text[])",
+    [account, eventIDs.map(String)],
+  );
+  return new Map(rows.map(({ id, name }) => [Number(id), name]));
+};
+
+const pairsOf = (attributes: readonly string[]): [string, string][] =>
+  Array.from({ length: attributes.length / 2 }, (_, nth) => [
+    attributes[2 * nth] as string,
+    attributes[2 * nth + 1] as string,
+  ]);
+
+export const tellEvents = async (
+  db: Connection,
+  account: number,
+  rows: readonly EventRow[],
+): Promise<StoredEvent[]> => {
+  const users = distinct(rows.flatMap((row) => userOf(row) ?? []));
+  const [statements, userUUIDs, eventNames] = await Promise.all([
+    statementsOf(db, users),
+    userUUIDsOf(db, users),
+    eventNamesOf(db, account, distinct(rows.map(({ eventID }) => eventID))),
+  ]);
+  const named = distinct([
+    ...rows.flatMap((row) => contactOf(row) ?? []),
+    ...[...statements.values()].flat().flatMap(({ contact }) => contact ?? []),
+  ]);
+  const pointers = await pointersFrom(db, named);
+  const follow = followMerges(pointers);
+  const contacts = await readContacts(db, distinct([...named, ...pointers.values()]));
+  const contactUUIDs = new Map(contacts.map(({ contact, contactUUID }) => [contact, contactUUID]));
+  const contactUUIDOf = (contact: number) => contactUUIDs.get(contact) as string;
+
+  return rows.map((row): StoredEvent => {
+    const { sequence, eventUUID, eventID, eventTime, receivedTime, timeReplaced } = row;
+    const user = userOf(row);
+    const reason = why({ sequence, contact: contactOf(row) }, (user && statements.get(user)) || [], follow);
+    const statement = reason.statement as StatementRow | null;
+    return {
+      sequence,
+      eventUUID,
+      eventID,
+      eventName: eventNames.get(eventID) ?? String(eventID),
+      eventTime,
+      receivedTime,
+      timeReplaced,
+      userUUID: user === null ? '' : (userUUIDs.get(user) as string),
+      contactUUID: reason.owner === null ? '' : contactUUIDOf(reason.owner),
+      attributes: pairsOf(row.attributes),
+      why: {
+        rule: reason.rule,
+        linkID: statement === null ? null : String(statement.sequence),
+        verified: statement?.verified ?? null,
+        claimID: statement?.claimID ?? null,
+        mergedFrom: reason.mergedFrom === null ? null : contactUUIDOf(reason.mergedFrom),
+      },
+    };
+  });
+};

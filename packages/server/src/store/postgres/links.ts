@@ -1,0 +1,163 @@
+/** Links and claims: stating who a user is, and taking that back. */
+import { decideLink, decideUnlink } from '../../identity/statements.ts';
+import { Refusal } from '../../refusal.ts';
+import { claimName } from '../erased-names.ts';
+import type { LinkSelection } from '../store.ts';
+import type { RequestOf } from './calls.ts';
+import { acceptClaim, findClaim, setClaimVoided } from './claims.ts';
+import type { Connection } from './connection.ts';
+import type { ContactFinder } from './contact-finder.ts';
+import { followTo } from './merges.ts';
+import { drawSequences } from './position.ts';
+import { marksOf, statementsOf } from './statements.ts';
+import type { Transaction } from './transaction.ts';
+import { findUser, lockUsers, type Users } from './users.ts';
+
+export interface NewStatement {
+  readonly account: number;
+  readonly user: number;
+  /** Null for an unlink. */
+  readonly contact: number | null;
+  readonly verified: boolean;
+  /** The claim that makes it, if a browser token does. */
+  readonly claim: number | null;
+  readonly token: number;
+  readonly time: number;
+}
+
+/** The user's row is to be held, and the sequence drawn since. */
+export const insertStatement = async (db: Transaction, given: NewStatement, sequence: number): Promise<void> => {
+  const { account, user, contact, verified, claim, token, time } = given;
+  await Promise.all([
+    db.run(
+      `INSERT INTO statement ("user", sequence, account, contact, verified, voided, claim, token, erased, time)
+       VALUES ($1, $2, $3, $4, $5, 0, $6, $7, false, $8)`,
+      [user, sequence, account, contact, verified, claim, token, time],
+    ),
+    db.run('INSERT INTO statement_place (sequence, "user") VALUES ($1, $2)', [sequence, user]),
+    contact !== null &&
+      db.run('INSERT INTO contact_user (contact, "user") VALUES ($1, $2) ON CONFLICT DO NOTHING', [contact, user]),
+  ]);
+};
+
+const append = async (db: Transaction, given: NewStatement): Promise<number> => {
+  const [sequence] = (await drawSequences(db, 1)) as [number];
+  await insertStatement(db, given, sequence);
+  return sequence;
+};
+
+/** All of a user's statements; nobody else adds one until this transaction ends. */
+const held = async (db: Transaction, user: number) => {
+  await lockUsers(db, [user]);
+  return (await statementsOf(db, [user])).get(user) ?? [];
+};
+
+/** States that the user is the contact from here on, unless that is how it stands. */
+export const link = async (
+  db: Transaction,
+  given: NewStatement & { readonly contact: number },
+): Promise<{ exists: boolean; sequence: number }> => {
+  const { user, contact, verified } = given;
+  const decision = decideLink(await held(db, user), contact, verified);
+  if (decision.do === 'append') return { exists: false, sequence: await append(db, given) };
+  const { sequence } = decision.statement;
+  if (decision.do === 'verify') {
+    await db.run('UPDATE statement SET verified = true WHERE "user" = $1 AND sequence = $2', [user, sequence]);
+  }
+  return { exists: true, sequence };
+};
+
+/** Voids or restores all that a token claimed in a span of time, but for what was verified since. Answers how many changed. */
+const voidClaimed = async (
+  db: Transaction,
+  { token, from, to, restore }: { token: number; from: number; to: number; restore: boolean },
+): Promise<number> => {
+  // Marked as 2, so that restoring them leaves alone what was voided one by one.
+  const [before, after] = restore ? [2, 0] : [0, 2];
+  const rows = await db.all<{ user: number; sequence: number; contact: number; claim: number }>(
+    `SELECT "user", sequence, contact, claim FROM statement
+     WHERE token = $1 AND time >= $2 AND time < $3 AND voided = $4 AND claim IS NOT NULL AND NOT verified AND NOT erased
+     ORDER BY "user", sequence FOR NO KEY UPDATE`,
+    [token, from, to, before],
+  );
+  const marks = await marksOf(db, rows);
+  const changed = rows.filter(({ claim }) => {
+    const mark = marks.get(claim);
+    return !(mark?.accepted && !mark.voided);
+  });
+  return db.run(
+    `UPDATE statement SET voided = $3 FROM unnest($1::bigint[], $2::bigint[]) AS changed ("user", sequence)
+     WHERE statement."user" = changed."user" AND statement.sequence = changed.sequence`,
+    [changed.map(({ user }) => user), changed.map(({ sequence }) => sequence), after],
+  );
+};
+
+export const createLinkWriter = (users: Users, contacts: ContactFinder) => {
+  const voidOne = async (db: Transaction, account: number, { linkID }: { linkID: string }, voided: number) => {
+    const sequence = /^\d{1,15}$/.test(linkID) ? Number(linkID) : -1;
+    const place = await db.get<{ user: number }>('SELECT "user" FROM statement_place WHERE sequence = $1', [sequence]);
+    const found =
+      place &&
+      (await db.get<{ account: number; erased: boolean }>(
+        'SELECT account, erased FROM statement WHERE "user" = $1 AND sequence = $2',
+        [place.user, sequence],
+      ));
+    if (found?.account !== account) throw new Refusal('unknown_link', { field: 'linkID' });
+    if (found.erased) throw new Refusal('erased_contact', { field: 'linkID' });
+    return db.run(
+      'UPDATE statement SET voided = $3 WHERE "user" = $1 AND sequence = $2 AND (voided <> 0) <> ($3 <> 0)',
+      [place?.user, sequence, voided],
+    );
+  };
+
+  const claimOf = async (db: Transaction, account: number, claimID: string) => {
+    const claim = await findClaim(db, account, claimID);
+    if (claim) return claim;
+    const erased = (await contacts.findErasure(db, account, claimName(claimID))) !== undefined;
+    throw new Refusal(erased ? 'erased_contact' : 'unknown_claim', { field: 'claimID' });
+  };
+  const answeringUUID = async (db: Connection, contact: number) =>
+    (await contacts.get(db, await followTo(db, contact))).contactUUID;
+
+  return {
+    async linkUser(db: Transaction, { account, token, userUUID, contactUUID, time }: RequestOf<'linkUser'>) {
+      const { contact } = await contacts.byName(db, { account, contactUUID });
+      const [user] = [...(await users.ensure(db, [{ account, userUUID }], time)).values()].map(({ user }) => user) as [
+        number,
+      ];
+      const { exists, sequence } = await link(db, { account, user, contact, verified: true, claim: null, token, time });
+      return { exists, linkID: String(sequence) };
+    },
+
+    async unlinkUser(db: Transaction, { account, token, userUUID, time }: RequestOf<'unlinkUser'>) {
+      const user = await findUser(db, { account, userUUID });
+      if (user === undefined) throw new Refusal('unknown_user', { field: 'userUUID' });
+      if (!decideUnlink(await held(db, user))) return { exists: true, linkID: '' };
+      const sequence = await append(db, { account, user, contact: null, verified: true, claim: null, token, time });
+      return { exists: false, linkID: String(sequence) };
+    },
+
+    async voidLinks(db: Transaction, { account, restore, links }: RequestOf<'voidLinks'>): Promise<number> {
+      if ('linkID' in links) return voidOne(db, account, links as LinkSelection & { linkID: string }, Number(!restore));
+      const found = await db.get<{ token: number }>('SELECT token FROM token WHERE account = $1 AND "tokenID" = $2', [
+        account,
+        links.tokenID,
+      ]);
+      if (!found) throw new Refusal('unknown_token', { field: 'tokenID' });
+      const { from = 0, to = Number.MAX_SAFE_INTEGER } = links;
+      return voidClaimed(db, { token: found.token, from, to, restore });
+    },
+
+    async acceptClaim(db: Transaction, { account, claimID, time }: RequestOf<'acceptClaim'>) {
+      const claim = await claimOf(db, account, claimID);
+      await acceptClaim(db, claim, time);
+      return { contactUUID: await answeringUUID(db, claim.contact) };
+    },
+
+    async voidClaim(db: Transaction, { account, claimID, restore, time }: RequestOf<'voidClaim'>) {
+      const claim = await claimOf(db, account, claimID);
+      await setClaimVoided(db, claim, !restore, time);
+      return { contactUUID: await answeringUUID(db, claim.contact) };
+    },
+  };
+};

@@ -1,0 +1,59 @@
+/** Brings a database to the schema that this program knows. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { StoreUnusable } from '../unusable.ts';
+import { lockKeys, type TakenConnection } from './connection.ts';
+
+const folder = new URL('./migrations/', import.meta.url);
+
+interface Migration {
+  readonly number: number;
+  readonly sql: string;
+}
+
+/** The numbered files of migrations/, in order. Once landed, a file is never edited. */
+const readMigrations = (): Migration[] =>
+  readdirSync(folder)
+    .filter((file) => /^\d{4}-.*\.sql$/.test(file))
+    .sort()
+    .map((file) => ({ number: Number(file.slice(0, 4)), sql: readFileSync(new URL(file, folder), 'utf8') }));
+
+/** The schema that this program knows. */
+export const newestMigration = (): number => (readMigrations().at(-1) as Migration).number;
+
+/** The schema that a database has: 0 when it has none of ours. Throws when only a newer program knows it. */
+export const readSchema = async (db: TakenConnection): Promise<number> => {
+  const [[table]] = (await db.script("SELECT to_regclass('migration') IS NOT NULL AS exists")) as [
+    [{ exists: boolean }],
+  ];
+  if (!table.exists) return 0;
+  const [[found]] = (await db.script('SELECT max(number) AS number FROM migration')) as [[{ number: number }]];
+  const newest = newestMigration();
+  if (found.number <= newest) return found.number;
+  throw new StoreUnusable(
+    `the database was written by a newer Firsthand (schema ${found.number}; this one knows ${newest}): run that one`,
+  );
+};
+
+/**
+ * Applies what is missing in one transaction, so that a database holds the old schema or the new one and nothing between.
+ * Of servers that start at once, one does it, and the others wait and find nothing left to do.
+ */
+export const migrate = async (db: TakenConnection): Promise<void> => {
+  if ((await readSchema(db)) === newestMigration()) return;
+  try {
+    // For as long as the longest migration takes.
+    await db.script('BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
+    await db.script(`SELECT pg_advisory_xact_lock(${lockKeys.migration})`);
+    const found = await readSchema(db);
+    if (found === 0) {
+      await db.script('CREATE TABLE migration (number integer PRIMARY KEY, "appliedTime" timestamptz NOT NULL)');
+    }
+    for (const { number, sql } of readMigrations()) {
+      if (number > found) await db.script(`${sql}; INSERT INTO migration VALUES (${number}, now())`);
+    }
+    await db.commit();
+  } catch (error) {
+    await db.script('ROLLBACK').catch(() => {});
+    throw error;
+  }
+};

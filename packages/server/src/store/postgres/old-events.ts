@@ -1,0 +1,76 @@
+/** The oldest events, as far as their received times can be believed. */
+import type { Connection } from './connection.ts';
+
+export interface OldEvent {
+  readonly holder: number;
+  readonly sequence: number;
+  readonly day: number;
+  readonly receivedTime: number;
+}
+
+/** In order, up to `most` of those after a sequence: whichever account they are of. */
+const eventsAfter = async (db: Connection, sequence: number, most: number): Promise<OldEvent[]> => {
+  const found: OldEvent[] = [];
+  for (let beyond = -1; found.length < most; ) {
+    const parts = await db.all<{ account: number; day: number; first: number; last: number }>(
+      `WITH day AS (
+         SELECT account, day, min("firstSequence") AS first, max("lastSequence") AS last FROM account_day
+         GROUP BY account, day HAVING sum(count) > 0 AND max("lastSequence") > $1 AND day > $2
+       )
+       SELECT * FROM day WHERE day = (SELECT min(day) FROM day)`,
+      [sequence, beyond],
+    );
+    if (parts.length === 0) return found;
+    beyond = (parts[0] as { day: number }).day;
+    found.push(
+      ...(await db.all<OldEvent>(
+        `SELECT e.* FROM unnest($1::integer[], $2::bigint[], $3::bigint[]) AS part (account, first, last)
+         CROSS JOIN LATERAL (
+           SELECT holder, sequence, day, "receivedTime" FROM event
+           WHERE account = part.account AND day = $4 AND sequence >= part.first AND sequence <= part.last AND sequence > $5
+           ORDER BY sequence LIMIT $6
+         ) AS e ORDER BY sequence LIMIT $6`,
+        [
+          parts.map(({ account }) => account),
+          parts.map(({ first }) => first),
+          parts.map(({ last }) => last),
+          beyond,
+          sequence,
+          most - found.length,
+        ],
+      )),
+    );
+  }
+  return found;
+};
+
+const lookedPerStep = 1_000;
+
+/** When the next event after a sequence was received that doesn't say that it comes from the future. */
+const nextBelievable = async (db: Connection, sequence: number, now: number): Promise<number> => {
+  for (let after = sequence; ; ) {
+    const events = await eventsAfter(db, after, lookedPerStep);
+    const believable = events.find(({ receivedTime }) => receivedTime <= now);
+    if (believable) return believable.receivedTime;
+    if (events.length < lookedPerStep) return Infinity;
+    after = (events.at(-1) as OldEvent).sequence;
+  }
+};
+
+/**
+ * Up to `most` events, in order from the first, that were received before a time. One that says that it was received
+ * after `now` was stamped by a clock that was ahead: it is as old as the next that can be believed.
+ */
+export const findOldEvents = async (
+  db: Connection,
+  { time, most, now }: { time: number; most: number; now: number },
+): Promise<OldEvent[]> => {
+  const candidates = await eventsAfter(db, 0, most);
+  const at = candidates.findIndex(({ receivedTime }) => receivedTime >= time && receivedTime <= now);
+  const before = at < 0 ? candidates : candidates.slice(0, at);
+  const last = before.at(-1);
+  if (!last || last.receivedTime < time) return before;
+  // What is before it is so far all ahead, from the last that is old.
+  if (at < 0 && (await nextBelievable(db, last.sequence, now)) < time) return before;
+  return before.slice(0, before.findLastIndex(({ receivedTime }) => receivedTime < time) + 1);
+};

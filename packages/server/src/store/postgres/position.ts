@@ -1,0 +1,79 @@
+/**
+ * The one order of events and statements, and the day that is under way, with several servers.
+ *
+ * Sequences are drawn from one PostgreSQL sequence, and committed in any order: 8 may be seen while 7 is still under way.
+ * A reader who goes on after 8 would never see 7. So a reader goes on after what is *settled*: a sequence up to which all
+ * are committed or never will be. That is told by advisory locks:
+ *
+ *   - Before a transaction draws, it reads the last sequence drawn by anyone, its floor, and holds a lock that is named
+ *     after it until it ends. All that it draws is greater than its floor.
+ *   - A reader reads the last sequence drawn, L, then the floors that are held, and only then takes the snapshot that it
+ *     reads from. Settled is the least of L and these floors.
+ *
+ * Why nothing at or below it is missed: let s be drawn, with s <= settled <= L. It was drawn before L was read, so its
+ * transaction held its lock by then, at a floor below s. Had that still been held when the locks were read, settled
+ * would be at most this floor, below s. So it had been released, and PostgreSQL releases a transaction's locks only
+ * after others see its commit (CommitTransaction in xact.c: ProcArrayEndTransaction comes before ResourceOwnerRelease).
+ * The snapshot was taken later still: it shows s, or s was rolled back and never will be.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { Refusal } from '../../refusal.ts';
+import { type Connection, lockKeys, type TakenConnection } from './connection.ts';
+
+/** Begins a transaction that writes: beside others, or with all others waiting. Answers the day, as position has it. */
+export const beginWriting = async (db: TakenConnection, mode: 'beside others' | 'alone') => {
+  const lock = mode === 'alone' ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared';
+  const results = await db.script(`
+    BEGIN;
+    SELECT ${lock}(${lockKeys.structure});
+    SELECT pg_advisory_xact_lock_shared(${lockKeys.floors} + last_value) FROM event_order;
+    SELECT day, "clockDay" FROM position`);
+  return results.at(-1)?.[0] as { day: number; clockDay: number };
+};
+
+/** What is drawn is greater than what anybody drew before, and ascends. */
+export const drawSequences = async (db: Connection, count: number): Promise<number[]> =>
+  (
+    await db.all<{ sequence: number }>(`SELECT nextval('event_order') AS sequence FROM generate_series(1, $1)`, [count])
+  ).map(({ sequence }) => sequence);
+
+/** The bits of a floor's key that say so, as pg_locks shows them. */
+const floorClass = 2 ** 30;
+
+/** Each statement after the one before it; the floors second. */
+const settledSQL = `
+  SELECT last_value AS last FROM event_order;
+  SELECT min(((classid::bigint << 32) | objid::bigint) - ${lockKeys.floors}) AS floor FROM pg_locks
+  WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND objsubid = 1 AND classid::bigint >= ${floorClass} AND classid::bigint < ${2 * floorClass} AND granted`;
+
+export interface Settled {
+  /** The last sequence that was drawn. */
+  readonly last: number;
+  /** Up to here, whoever takes a snapshot from now on misses nothing. */
+  readonly settled: number;
+}
+
+export const readSettled = async (db: Pick<TakenConnection, 'script'>): Promise<Settled> => {
+  const [[position], [held]] = (await db.script(settledSQL)) as [[{ last: number }], [{ floor: number | null }]];
+  return { last: position.last, settled: Math.min(position.last, held.floor ?? position.last) };
+};
+
+const pauseMilliseconds = 2;
+/** A transaction whose server has stopped is ended by PostgreSQL, later than this. */
+const mostPatienceMilliseconds = 4_000;
+
+/**
+ * Waits until all is settled that had been drawn when it was asked, so that it holds all that was acknowledged before.
+ * Takes as long as the longest transaction under way: milliseconds.
+ */
+export const waitForSettled = async (db: Pick<TakenConnection, 'script'>): Promise<number> => {
+  const { last, settled } = await readSettled(db);
+  let reached = settled;
+  for (let waited = 0; reached < last; waited += pauseMilliseconds) {
+    if (waited >= mostPatienceMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
+    await wait(pauseMilliseconds);
+    reached = (await readSettled(db)).settled;
+  }
+  return Math.min(reached, last);
+};

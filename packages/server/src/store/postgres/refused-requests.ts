@@ -1,0 +1,154 @@
+/** Requests that were refused for their content: a bounded list for each token, and what became of all that were on it. */
+import { limits } from '@firsthand/contract/limits';
+import { handleName } from '../erased-names.ts';
+import { contactsNamedBy, createPersonMatcher, type PersonNames } from '../refused-names.ts';
+import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../store.ts';
+import type { Connection } from './connection.ts';
+import type { ContactFinder } from './contact-finder.ts';
+import type { Transaction } from './transaction.ts';
+
+type Fate = 'evicted' | 'erased' | 'replayed';
+
+interface Listed {
+  readonly refused: number;
+  readonly token: number;
+  readonly bytes: number;
+}
+
+/** Takes those off the list that are still on it. */
+const takeOff = async (db: Transaction, rows: readonly Listed[], fate: Fate): Promise<number> => {
+  const gone = await db.all<Listed>(
+    `DELETE FROM refused_request USING unnest($1::integer[], $2::bigint[]) AS gone (token, refused)
+     WHERE refused_request.token = gone.token AND refused_request.refused = gone.refused
+     RETURNING refused_request.token, refused_request.refused, bytes`,
+    [rows.map(({ token }) => token), rows.map(({ refused }) => refused)],
+  );
+  const tokens = [...new Set(gone.map(({ token }) => token))].sort((a, b) => a - b);
+  for (const token of tokens) {
+    const ofToken = gone.filter((row) => row.token === token);
+    const bytes = ofToken.reduce((sum, row) => sum + row.bytes, 0);
+    await db.run(
+      `UPDATE refused_count SET listed = listed - $2, "listedBytes" = "listedBytes" - $3, ${fate} = ${fate} + $2
+       WHERE token = $1`,
+      [token, ofToken.length, bytes],
+    );
+  }
+  return gone.length;
+};
+
+const evictSurplus = async (db: Transaction, token: number) => {
+  const held = await db.get<{ listed: number; listedBytes: number }>(
+    'SELECT listed, "listedBytes" FROM refused_count WHERE token = $1',
+    [token],
+  );
+  let surplus = (held?.listed ?? 0) - limits.refusedPerToken;
+  let surplusBytes = (held?.listedBytes ?? 0) - limits.refusedBytesPerToken;
+  if (surplus <= 0 && surplusBytes <= 0) return;
+  const oldest = await db.all<Listed>(
+    'SELECT refused, token, bytes FROM refused_request WHERE token = $1 ORDER BY refused',
+    [token],
+  );
+  const evicted: Listed[] = [];
+  for (const row of oldest) {
+    if (surplus <= 0 && surplusBytes <= 0) break;
+    evicted.push(row);
+    surplus -= 1;
+    surplusBytes -= row.bytes;
+  }
+  await takeOff(db, evicted, 'evicted');
+};
+
+export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findErasure'>) => ({
+  async keepRefused(db: Transaction, { account, token, time, requests }: RefusedBatch): Promise<void> {
+    const kept: RefusedBatch['requests'][number][] = [];
+    for (const request of requests) {
+      const names = contactsNamedBy(request).flatMap((name) => [name, handleName(token, name)]);
+      if (names.length === 0 || (await findErasure(db, account, ...names)) === undefined) kept.push(request);
+    }
+    const inputs = kept.map(({ input }) => JSON.stringify(input));
+    const sizes = inputs.map((input) => Buffer.byteLength(input));
+    // First, because it makes others of the same token wait: what they evict is then told apart.
+    await db.run(
+      `INSERT INTO refused_count (token, listed, "listedBytes", evicted, erased, replayed) VALUES ($1, $2, $3, 0, $4, 0)
+       ON CONFLICT (token) DO UPDATE SET listed = refused_count.listed + excluded.listed,
+         "listedBytes" = refused_count."listedBytes" + excluded."listedBytes", erased = refused_count.erased + excluded.erased`,
+      [token, kept.length, sizes.reduce((sum, size) => sum + size, 0), requests.length - kept.length],
+    );
+    await db.run(
+      `INSERT INTO refused_request (token, refused, operation, code, field, message, "refusedTime", bytes, address, input)
+       SELECT $1, nextval('refused_number'), operation, code, field, message, $2, bytes, address, input
+       FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::integer[], $8::text[], $9::text[])
+         WITH ORDINALITY AS new (operation, code, field, message, bytes, address, input, nth) ORDER BY nth`,
+      [
+        token,
+        time,
+        kept.map(({ operation }) => operation),
+        kept.map(({ code }) => code),
+        kept.map(({ field = '' }) => field),
+        kept.map(({ message }) => message),
+        sizes,
+        kept.map(({ address }) => address),
+        inputs,
+      ],
+    );
+    await evictSurplus(db, token);
+  },
+
+  /** Off the list, because it is carried out in this very transaction. Answers whether it was there. */
+  async takeReplayed(db: Transaction, refused: number): Promise<boolean> {
+    const rows = await db.all<Listed>('SELECT refused, token, bytes FROM refused_request WHERE refused = $1', [
+      refused,
+    ]);
+    return (await takeOff(db, rows, 'replayed')) > 0;
+  },
+
+  /** Takes off whatever names a person. */
+  async erase(db: Transaction, account: number, names: PersonNames): Promise<void> {
+    const isNamed = createPersonMatcher(names);
+    const rows = await db.all<Listed & { input: string; message: string; address: string | null }>(
+      `SELECT r.refused, r.token, r.bytes, r.input, r.message, r.address
+       FROM token t JOIN refused_request r ON r.token = t.token WHERE t.account = $1`,
+      [account],
+    );
+    await takeOff(db, rows.filter(isNamed), 'erased');
+  },
+
+  /** Takes off up to `most` of what was refused before a time. */
+  async evictBefore(db: Transaction, time: number, most: number): Promise<void> {
+    const rows = await db.all<Listed>(
+      'SELECT refused, token, bytes FROM refused_request WHERE "refusedTime" < $1 LIMIT $2',
+      [time, most],
+    );
+    if (rows.length > 0) await takeOff(db, rows, 'evicted');
+  },
+});
+export type RefusedWriter = ReturnType<typeof createRefusedWriter>;
+
+export const listRefused = async (
+  db: Connection,
+  { account = null, beyond, limit }: RefusedQuery,
+): Promise<RefusedPage> => {
+  const rows = await db.all<Omit<RefusedRequest, 'input'> & { input: string }>(
+    `SELECT r.refused, r.operation, r.input, r.code, r.field, r.message, r."refusedTime",
+       t.token, t."tokenID", t.kind AS "tokenKind", t.text AS "tokenText", a.account, a."accountUUID"
+     FROM refused_request r JOIN token t ON t.token = r.token JOIN account a ON a.account = t.account
+     WHERE r.refused > $2 AND ($1::integer IS NULL OR a.account = $1) ORDER BY r.refused LIMIT $3`,
+    [account, beyond, limit],
+  );
+  const requests = rows.map((row): RefusedRequest => ({ ...row, input: JSON.parse(row.input) }));
+  return {
+    requests,
+    next: rows.length < limit ? null : ((rows.at(-1) as RefusedRequest | undefined)?.refused ?? null),
+  };
+};
+
+export const countRefused = (
+  db: Connection,
+  { account = null }: { account?: number | null },
+): Promise<RefusedCount[]> =>
+  db.all<RefusedCount>(
+    `SELECT a."accountUUID", t."tokenID", t.kind AS "tokenKind", c.listed, c."listedBytes", c.evicted, c.erased, c.replayed
+     FROM refused_count c JOIN token t ON t.token = c.token JOIN account a ON a.account = t.account
+     WHERE $1::integer IS NULL OR a.account = $1 ORDER BY c.token`,
+    [account],
+  );

@@ -1,0 +1,68 @@
+/** What users were said to be, as the rules in identity/ take it. */
+import type { Statement } from '../../identity/statements.ts';
+import type { Connection } from './connection.ts';
+
+export interface StatementRow extends Statement {
+  readonly user: number;
+  readonly claim: number | null;
+  readonly claimID: string | null;
+  readonly time: number;
+}
+
+type Row = Omit<StatementRow, 'voided' | 'claimID'> & { voided: number };
+
+interface ClaimMarks {
+  readonly claim: number;
+  readonly claimID: string;
+  readonly accepted: boolean;
+  readonly voided: boolean;
+}
+
+/** The marks of the claims that made these statements, by claim. */
+export const marksOf = async (
+  db: Connection,
+  statements: readonly { readonly claim: number | null; readonly contact: number | null }[],
+): Promise<Map<number, ClaimMarks>> => {
+  const made = statements.filter(({ claim }) => claim !== null);
+  if (made.length === 0) return new Map();
+  const rows = await db.all<ClaimMarks>(
+    `SELECT claim, "claimID", accepted, voided FROM claim
+     WHERE contact = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[])`,
+    [made.map(({ contact }) => contact), made.map(({ claim }) => claim)],
+  );
+  return new Map(rows.map((row) => [row.claim, row]));
+};
+
+/**
+ * A statement that a claim made stands or falls with the claim, until something better has verified it; so accepting and
+ * voiding a claim are one mark on the claim, and taking them back is exact.
+ */
+const toStatement = (row: Row, marks: ClaimMarks | undefined): StatementRow => ({
+  ...row,
+  claimID: marks?.claimID ?? null,
+  verified: row.verified || (marks?.accepted === true && !marks.voided),
+  voided: row.voided !== 0 || (!row.verified && marks?.voided === true),
+});
+
+/** All statements of these users, ascending: for each the list that the rules take. */
+export const statementsOf = async (db: Connection, users: readonly number[]): Promise<Map<number, StatementRow[]>> => {
+  const lists = new Map<number, StatementRow[]>(users.map((user) => [user, []]));
+  if (users.length === 0) return lists;
+  const rows = await db.all<Row>(
+    `SELECT "user", sequence, contact, claim, verified, voided, time FROM statement
+     WHERE "user" = ANY ($1::bigint[]) ORDER BY sequence`,
+    [[...lists.keys()]],
+  );
+  const marks = await marksOf(db, rows);
+  for (const row of rows) lists.get(row.user)?.push(toStatement(row, marks.get(row.claim ?? 0)));
+  return lists;
+};
+
+/** The users who were ever linked to one of these contacts. */
+export const usersOf = async (db: Connection, contacts: readonly number[]): Promise<number[]> => {
+  const rows = await db.all<{ user: number }>(
+    'SELECT DISTINCT "user" FROM contact_user WHERE contact = ANY ($1::bigint[])',
+    [contacts],
+  );
+  return rows.map(({ user }) => user);
+};

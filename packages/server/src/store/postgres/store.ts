@@ -1,0 +1,251 @@
+/** The store on PostgreSQL: any number of servers over one database. */
+import { Refusal } from '../../refusal.ts';
+import type { EventBatch, EventOutcome, ReplayedAnswer, ReplayedWrite, Store } from '../store.ts';
+import { StoreUnusable } from '../unusable.ts';
+import { createWaiting } from '../waiting.ts';
+import { createAccess } from './access.ts';
+import { createAccountWriter, findAccount, findProofKeys, getAccount, listAccounts } from './accounts.ts';
+import { createCatalogueWriter } from './catalogues.ts';
+import { type Connection, type ConnectionPool, codeOf, openPool } from './connection.ts';
+import { createContactReader } from './contact-details.ts';
+import { createContactFinder } from './contact-finder.ts';
+import { createContactWriter } from './contacts.ts';
+import { countEvents, getEventDefinitions } from './counts.ts';
+import { createContactCreator } from './create-contact.ts';
+import { createErasures } from './erasures.ts';
+import { createEventPager } from './event-pages.ts';
+import { createEventWriter } from './events.ts';
+import { createLinkWriter } from './links.ts';
+import { createMergeWriter } from './merges.ts';
+import { migrate, newestMigration, readSchema } from './migrate.ts';
+import { countRefused, createRefusedWriter, listRefused } from './refused-requests.ts';
+import { createRepeats } from './repeats.ts';
+import { startTidying, type Tidying } from './tidying.ts';
+import { readOnce, readSnapshot, type Transaction, writeAlone, writeBesideOthers } from './transaction.ts';
+import { createUsers } from './users.ts';
+import { startWatch } from './watch.ts';
+import { createWriteQueue, mostUnderWay } from './write-queue.ts';
+
+/** Connections of a server beside those that keep events, and the one that listens. */
+const mostWriting = 4;
+const mostReading = 4;
+
+/** Brings the schema up to date; answers the key of the hashes that the database keeps. */
+const prepare = async (
+  pool: ConnectionPool,
+  { role, create }: { role: 'server' | 'beside'; create: boolean },
+): Promise<Buffer> => {
+  const db = await pool.take();
+  try {
+    const schema = await readSchema(db);
+    if (schema === 0 && role === 'beside' && !create) {
+      throw new StoreUnusable(
+        'there is nothing of Firsthand in this database: firsthand serve or firsthand account create makes it',
+      );
+    }
+    if (schema > 0 && schema < newestMigration() && role === 'beside') {
+      throw new StoreUnusable('this database has an older schema: start a server with this Firsthand first');
+    }
+    await migrate(db);
+    const { secret } = (await db.get<{ secret: Buffer }>('SELECT secret FROM position')) as { secret: Buffer };
+    return secret;
+  } finally {
+    db.release(false);
+  }
+};
+
+/** What the writes of the store do, each in a transaction that is given. */
+const createWrites = (secret: Buffer) => {
+  const finder = createContactFinder(secret);
+  const repeats = createRepeats(secret);
+  const users = createUsers();
+  const catalogues = createCatalogueWriter();
+  const contacts = createContactWriter(finder, catalogues);
+  const refused = createRefusedWriter(finder);
+  const keepEvents = createEventWriter({ users, catalogues, finder, repeats });
+  const createContact = createContactCreator({ users, catalogues, finder, contacts, repeats });
+  const { updateContact } = contacts;
+
+  /** All of the events, or none. */
+  const replayEvents = async (db: Transaction, batch: EventBatch): Promise<EventOutcome[]> => {
+    const [outcomes = []] = await keepEvents(db, [batch]);
+    for (const outcome of outcomes) {
+      if ('refused' in outcome) throw new Refusal(outcome.refused, { field: outcome.field, message: outcome.message });
+    }
+    return outcomes;
+  };
+
+  const carryOut = (db: Transaction, replay: ReplayedWrite): Promise<ReplayedAnswer> => {
+    if (replay.write === 'createContact') return createContact(db, replay.request);
+    if (replay.write === 'updateContact') return updateContact(db, replay.request);
+    return replayEvents(db, replay.request);
+  };
+
+  return {
+    finder,
+    keepEvents,
+    /** Carried out beside others. */
+    beside: {
+      ...createAccountWriter(catalogues, finder, contacts),
+      ...createLinkWriter(users, finder),
+      createContact,
+      updateContact,
+      keepRefused: refused.keepRefused,
+      replayRefused: async (db: Transaction, replay: { refused: number } & ReplayedWrite) =>
+        (await refused.takeReplayed(db, replay.refused)) ? carryOut(db, replay) : undefined,
+    },
+    /** Carried out alone: what they change, all others rest on. */
+    alone: createMergeWriter(finder),
+    erasures: createErasures({ finder, repeats, refused }),
+  };
+};
+
+/** What can go wrong at the start, without the URL: it may hold a password. */
+const toUnusable = (error: unknown): unknown =>
+  error instanceof StoreUnusable
+    ? error
+    : new StoreUnusable(
+        `the PostgreSQL database that DATABASE_URL names cannot be served: ${codeOf(error)} ${(error as Error).message}`,
+        { cause: error },
+      );
+
+/** Throws StoreUnusable when it can't be served. */
+export const openPostgres = async (
+  databaseURL: string,
+  { role, create }: { role: 'server' | 'beside'; create: boolean },
+): Promise<Store> => {
+  const pools = {
+    events: openPool(databaseURL, mostUnderWay),
+    writes: openPool(databaseURL, mostWriting),
+    reads: openPool(databaseURL, mostReading),
+  };
+  const closePools = () => Promise.all(Object.values(pools).map((pool) => pool.close()));
+  const secret = await prepare(pools.writes, { role, create }).catch(async (error: unknown) => {
+    await closePools();
+    throw toUnusable(error);
+  });
+
+  const { finder, keepEvents, beside, alone, erasures } = createWrites(secret);
+  const waiting = createWaiting();
+  let isClosed = false;
+
+  /** While it is open, and not too much waits already. */
+  const admitted = async <Value>(request: unknown, work: () => Promise<Value>): Promise<Value> => {
+    if (isClosed) throw new Error('the store is closed');
+    const bytes = waiting.enter(request);
+    try {
+      return await work();
+    } finally {
+      waiting.leave(bytes);
+    }
+  };
+
+  const read = <Value>(work: (db: Connection) => Promise<Value>) => readSnapshot(pools.reads, 'now', work);
+  const access = createAccess((work) => readOnce(pools.reads, work));
+  const watch = startWatch(databaseURL, access);
+  const listeners = new Set<() => void>();
+  const committed = () => {
+    for (const listener of listeners) listener();
+  };
+  watch.onCommit(committed);
+
+  const keep = (batches: readonly EventBatch[]) => writeBesideOthers(pools.events, (db) => keepEvents(db, batches));
+  const queue = createWriteQueue(keep, (error) => error instanceof Refusal);
+
+  type Work<Request, Value> = (db: Transaction, request: Request) => Promise<Value>;
+  const writing =
+    (mode: typeof writeAlone) =>
+    <Request, Value>(work: Work<Request, Value>) =>
+    (request: Request): Promise<Value> =>
+      admitted(request, async () => {
+        const value = await mode(pools.writes, (db) => work(db, request));
+        committed();
+        return value;
+      });
+  const besideOthers = writing(writeBesideOthers);
+  const byItself = writing(writeAlone);
+  const reading =
+    <Request, Value>(work: (db: Connection, request: Request) => Promise<Value>) =>
+    (request: Request): Promise<Value> =>
+      admitted(request, () => read((db) => work(db, request)));
+  const readingOnce =
+    <Request, Value>(work: (db: Connection, request: Request) => Promise<Value>) =>
+    (request: Request): Promise<Value> =>
+      admitted(request, () => readOnce(pools.reads, (db) => work(db, request)));
+  /** Of tokens, which counts here as soon as it is answered. */
+  const changingAccess =
+    <Request, Value>(work: (request: Request) => Promise<Value>) =>
+    async (request: Request): Promise<Value> => {
+      const value = await work(request);
+      access.forget();
+      return value;
+    };
+
+  const tidying: Tidying | undefined =
+    role === 'server'
+      ? startTidying((step) => writeBesideOthers(pools.writes, step), erasures.continueErasures)
+      : undefined;
+  const { getContact, searchContact } = createContactReader(finder);
+  const getEvents = createEventPager(finder);
+  const erase = byItself(erasures.eraseContact);
+
+  return {
+    createAccount: changingAccess(besideOthers(beside.createAccount)),
+    updateAccount: changingAccess(besideOthers(beside.updateAccount)),
+    createToken: changingAccess(besideOthers(beside.createToken)),
+    revokeToken: changingAccess(besideOthers(beside.revokeToken)),
+    createContact: besideOthers(beside.createContact),
+    updateContact: besideOthers(beside.updateContact),
+    linkUser: besideOthers(beside.linkUser),
+    unlinkUser: besideOthers(beside.unlinkUser),
+    voidLinks: besideOthers(beside.voidLinks),
+    acceptClaim: besideOthers(beside.acceptClaim),
+    voidClaim: besideOthers(beside.voidClaim),
+    keepRefused: besideOthers(beside.keepRefused),
+    replayRefused: besideOthers(beside.replayRefused),
+    mergeContact: byItself(alone.mergeContact),
+    unmergeContact: byItself(alone.unmergeContact),
+    deleteEventsBefore: besideOthers(erasures.deleteEventsBefore),
+    async eraseContact(request) {
+      const receipt = await erase(request);
+      if (!receipt.complete) tidying?.wake();
+      return receipt;
+    },
+    logEvents: (batch) =>
+      admitted(batch, async () => {
+        const outcomes = await queue(batch);
+        committed();
+        return outcomes;
+      }),
+
+    findAccess: (tokenHash) => admitted(tokenHash, () => access.findAccess(tokenHash)),
+    wasMade: (tokenHash) => admitted(tokenHash, () => access.wasMade(tokenHash)),
+    findAccount: readingOnce(findAccount),
+    findProofKeys: readingOnce(findProofKeys),
+    listAccounts: () => readingOnce(listAccounts)(undefined),
+    getAccount: reading(getAccount),
+    getContact: reading(getContact),
+    searchContact: reading(searchContact),
+    getEvents: (query) =>
+      admitted(query, () =>
+        readSnapshot(pools.reads, query.order === 'asc' ? 'all settled' : 'settled', (db) => getEvents(db, query)),
+      ),
+    getEventDefinitions: reading(getEventDefinitions),
+    countEvents: reading(countEvents),
+    listRefused: readingOnce(listRefused),
+    countRefused: readingOnce(countRefused),
+
+    onCommit(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    check: () => readingOnce((db) => db.run('SELECT 1'))(undefined).then(() => {}),
+    async close() {
+      isClosed = true;
+      await waiting.drain();
+      await tidying?.close();
+      await watch.close();
+      await closePools();
+    },
+  };
+};

@@ -1,0 +1,154 @@
+/** The one place that begins and commits. */
+import { Refusal } from '../../refusal.ts';
+import { type DayUnderWay, dayAt } from '../received-day.ts';
+import {
+  type Connection,
+  type ConnectionPool,
+  codeOf,
+  isConflict,
+  isNotNow,
+  type TakenConnection,
+} from './connection.ts';
+import { beginDay } from './days.ts';
+import { beginWriting, readSettled, type Settled, waitForSettled } from './position.ts';
+
+/** A transaction that writes. */
+export interface Transaction extends Connection, Pick<TakenConnection, 'slot' | 'script'> {
+  readonly position: DayUnderWay;
+  /**
+   * The day of something received at a time. When that is another than the one under way, all that was done so far is
+   * undone, and done again on that day.
+   */
+  dayOf(receivedTime: number): number;
+  /** What is to be remembered of this transaction once it is committed. */
+  whenCommitted(remember: () => void): void;
+  /** Undoes what the work has written when that is refused, and nothing else. */
+  attempt<Value>(work: () => Promise<Value>): Promise<Value>;
+}
+
+/** What is read is of one moment. */
+export interface Snapshot extends Connection {
+  readonly settled: Settled['settled'];
+}
+
+class OtherDay extends Error {
+  readonly receivedTime: number;
+
+  constructor(receivedTime: number) {
+    super('a day begins');
+    this.receivedTime = receivedTime;
+  }
+}
+
+/** What gives in to another transaction is carried out again so often. */
+const mostTries = 10;
+
+export const notKept = (cause: unknown): Refusal =>
+  new Refusal('not_kept', { retryAfterSeconds: codeOf(cause).startsWith('53') ? 5 : 1, cause });
+
+/** Takes a connection for the work, and gives it back as good as it was. Throws Refusal('not_kept') when there is none. */
+const withConnection = async <Value>(
+  pool: ConnectionPool,
+  work: (db: TakenConnection) => Promise<Value>,
+): Promise<Value> => {
+  let db: TakenConnection;
+  try {
+    db = await pool.take();
+  } catch (error) {
+    throw isNotNow(error) ? notKept(error) : error;
+  }
+  let broken = true;
+  try {
+    const value = await work(db);
+    broken = false;
+    return value;
+  } catch (error) {
+    // What can still be rolled back is as good as new; after a commit that was not answered nothing is known.
+    broken = await db.script('ROLLBACK').then(
+      () => false,
+      () => true,
+    );
+    throw isNotNow(error) && !isConflict(error) ? notKept(error) : error;
+  } finally {
+    db.release(broken);
+  }
+};
+
+const carryOut = async <Value>(
+  db: TakenConnection,
+  mode: 'beside others' | 'alone',
+  work: (transaction: Transaction) => Promise<Value>,
+): Promise<Value> => {
+  const position = await beginWriting(db, mode);
+  const remembering: (() => void)[] = [];
+  const value = await work({
+    ...db,
+    position,
+    dayOf(receivedTime) {
+      const { day, clockDay } = dayAt(position, receivedTime);
+      if (day !== position.day || clockDay !== position.clockDay) throw new OtherDay(receivedTime);
+      return day;
+    },
+    whenCommitted: (remember) => remembering.push(remember),
+    async attempt(attempted) {
+      await db.script('SAVEPOINT attempt');
+      try {
+        const done = await attempted();
+        await db.script('RELEASE attempt');
+        return done;
+      } catch (error) {
+        if (error instanceof Refusal) await db.script('ROLLBACK TO attempt');
+        throw error;
+      }
+    },
+  });
+  await db.commit();
+  for (const remember of remembering) remember();
+  return value;
+};
+
+const write = async <Value>(
+  pool: ConnectionPool,
+  mode: 'beside others' | 'alone',
+  work: (transaction: Transaction) => Promise<Value>,
+): Promise<Value> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await withConnection(pool, (db) => carryOut(db, mode, work));
+    } catch (error) {
+      if (error instanceof OtherDay) {
+        const { receivedTime } = error;
+        await write(pool, 'alone', (db) => beginDay(db, receivedTime));
+      } else if (!isConflict(error)) throw error;
+      else if (tries === mostTries) throw notKept(error);
+    }
+  }
+};
+
+/** Carries out the work in one transaction, which is committed and synced when the promise resolves. */
+export const writeBesideOthers = <Value>(pool: ConnectionPool, work: (db: Transaction) => Promise<Value>) =>
+  write(pool, 'beside others', work);
+
+/** As `writeBesideOthers`, when all others that write are done, and none has begun. */
+export const writeAlone = <Value>(pool: ConnectionPool, work: (db: Transaction) => Promise<Value>) =>
+  write(pool, 'alone', work);
+
+/** Reads of one moment; with `all`, of one at which everything is settled that was acknowledged before. */
+export const readSnapshot = <Value>(
+  pool: ConnectionPool,
+  wanted: 'now' | 'settled' | 'all settled',
+  work: (db: Snapshot) => Promise<Value>,
+): Promise<Value> =>
+  withConnection(pool, async (db) => {
+    const settled =
+      wanted === 'now' ? 0 : wanted === 'settled' ? (await readSettled(db)).settled : await waitForSettled(db);
+    // What is asked after it goes out with it.
+    const begun = db.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const [value] = await Promise.all([work({ ...db, settled }), begun]);
+    await db.commit();
+    return value;
+  });
+
+/** Reads with one statement, which is of one moment by itself. */
+export const readOnce = <Value>(pool: ConnectionPool, work: (db: Connection) => Promise<Value>): Promise<Value> =>
+  withConnection(pool, work);
