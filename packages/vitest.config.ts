@@ -5,6 +5,17 @@ const faults = ['packages/server/test/faults/**/*.test.ts'];
 /** In Chromium, Firefox and WebKit. */
 const inEngines = ['packages/tracker/test/{engines,in-engines}/**/*.test.ts'];
 
+/**
+ * The front door, on PostgreSQL as well: whatever is asked of the application in test/fixtures/scene.ts, and all that is
+ * held against the rules of identity/.
+ */
+const onPostgres = [
+  'packages/server/src/{operator-token,demo/account,demo/holdings}.test.ts',
+  'packages/server/src/http/{accounts,contacts,events,input,routes,stream}.test.ts',
+  'packages/server/test/{browser-token,identity-agreement,operations,refused}.test.ts',
+  'packages/server/test/security/{browser-token-model,cors,fuzz,hostile-text,personal-data,secrets}.test.ts',
+];
+
 /** One file after the other, when all before it is done: each wants the machine for itself. */
 const alone = (groupOrder: number) => ({
   testTimeout: 120_000,
@@ -43,6 +54,16 @@ export default defineConfig({
           exclude: [...faults, ...inEngines],
           testTimeout: 30_000,
           hookTimeout: 30_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'on PostgreSQL',
+          include: onPostgres,
+          env: { TEST_STORE: 'postgres' },
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       { extends: true, test: { name: 'faults', include: faults, ...alone(1) } },

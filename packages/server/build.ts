@@ -85,8 +85,8 @@ const buildServer = async (): Promise<void> => {
     format: 'cjs',
     platform: 'node',
     target: 'node20',
-    // Found in the packages of whoever runs it: a native module, and a loader that a built server never asks for.
-    external: ['better-sqlite3', 'tsx'],
+    // Found in the packages of whoever runs it: a native module, what only some databases need, and a loader that a built server never asks for.
+    external: ['better-sqlite3', 'pg', 'tsx'],
     banner: { js: "const builtURL = require('node:url').pathToFileURL(__filename).href;" },
     legalComments: 'none',
     metafile: true,

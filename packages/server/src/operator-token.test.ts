@@ -1,11 +1,12 @@
 import pino from 'pino';
 import { expect, test } from 'vitest';
+import { newDatabaseURL } from '../test/fixtures/database.ts';
 import { hashToken } from './ingest/token.ts';
 import { registerOperatorToken } from './operator-token.ts';
 import { openStore } from './store/open.ts';
 
 test('says so when OPERATOR_TOKEN was revoked', async () => {
-  const store = await openStore({ databaseURL: 'sqlite::memory:', role: 'server', onFatal: () => {} });
+  const store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal: () => {} });
   const text = 'operator_of-a-test-0123456789abc';
   const register = () => registerOperatorToken(store, text, { log: pino({ level: 'silent' }), time: 1 });
   await register();

@@ -6,6 +6,7 @@ import { why } from '../src/identity/ownership.ts';
 import { Refusal } from '../src/refusal.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store, StoredEvent } from '../src/store/store.ts';
+import { newDatabaseURL } from './fixtures/database.ts';
 import { type Action, actionsArbitrary, createModel, type Outcome } from './fixtures/identity-actions.ts';
 import { createSite } from './fixtures/site.ts';
 import { accountContact, expectRefusal, newID } from './fixtures/store.ts';
@@ -166,17 +167,20 @@ const expectSameHistories = async (history: History) => {
   }
 };
 
-describe('in a store of SQLite, as in the model, after every action of any history', () => {
+/** Many histories, whatever the database takes for them. */
+const patient = { timeout: 600_000 };
+
+describe('in a store, as in the model, after every action of any history', () => {
   let store: Store;
   beforeAll(async () => {
     const onFatal = (error: Error) => {
       throw error;
     };
-    store = await openStore({ databaseURL: 'sqlite::memory:', role: 'server', onFatal });
+    store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal });
   });
   afterAll(() => store.close());
 
-  test('each event has the same owner, for the same reason, and each contact the same history', async () => {
+  test('each event has the same owner, for the same reason, and each contact the same history', patient, async () => {
     const done: Partial<Record<Action['do'], number>> = {};
     await fc.assert(
       fc.asyncProperty(actionsArbitrary, async (actions) => {

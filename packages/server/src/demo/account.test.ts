@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { newDatabaseURL } from '../../test/fixtures/database.ts';
 import { newAccount, newToken } from '../../test/fixtures/store.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -6,7 +7,7 @@ import { openDemoAccount } from './account.ts';
 
 let store: Store;
 beforeEach(async () => {
-  store = await openStore({ databaseURL: 'sqlite::memory:', role: 'server', onFatal: () => {} });
+  store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal: () => {} });
 });
 afterEach(() => store.close());
 

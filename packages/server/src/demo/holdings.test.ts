@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { newDatabaseURL } from '../../test/fixtures/database.ts';
 import { newContact, newEvent } from '../../test/fixtures/store.ts';
 import { Refusal } from '../refusal.ts';
 import { openStore } from '../store/open.ts';
@@ -10,7 +11,7 @@ const userUUID = 'a-browser-of-a-test';
 
 /** A store with the demo's account, in which this browser has an event and, says the shop's server, is Ann. */
 const setUp = async (): Promise<{ store: Store; asker: Asker; contactUUID: string }> => {
-  const store = await openStore({ databaseURL: 'sqlite::memory:', role: 'server', onFatal: () => {} });
+  const store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal: () => {} });
   const { asker } = (await openDemoAccount(store, 0)) as { asker: Asker };
   await store.logEvents({ ...asker, receivedTime: 0, events: [newEvent({ userUUID })] });
   const ann = { ...newContact({ userUUID, address: 'ann@shop.example' }), ...asker, verified: true };

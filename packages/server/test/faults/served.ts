@@ -152,13 +152,13 @@ export const watchMost = (look: () => number, everyMilliseconds = 20): (() => nu
 /** The browser token of the account that makeAccount makes. */
 export const browserToken = 'browser_of_the_fault_tests_00000';
 
-/** Makes an account in the file, with a browser token and a server token; answers the server token. */
-export const makeAccount = async (databasePath: string): Promise<string> => {
+/** As `makeAccount`, in the database that a URL names. */
+export const makeAccountIn = async (databaseURL: string): Promise<string> => {
   const token = 'server_of_the_fault_tests_000000';
   const onFatal = (error: Error) => {
     throw error;
   };
-  const store = await openStore({ databaseURL: `sqlite:${databasePath}`, role: 'beside', create: true, onFatal });
+  const store = await openStore({ databaseURL, role: 'beside', create: true, onFatal });
   const time = Date.now();
   await store.createAccount({
     accountUUID: 'faults',
@@ -184,3 +184,6 @@ export const makeAccount = async (databasePath: string): Promise<string> => {
   await store.close();
   return token;
 };
+
+/** Makes an account in the file, with a browser token and a server token; answers the server token. */
+export const makeAccount = (databasePath: string): Promise<string> => makeAccountIn(`sqlite:${databasePath}`);

@@ -48,6 +48,25 @@ export const answeringEarly: readonly Change[] = [
   },
 ];
 
+/** As `answeringEarly`, on PostgreSQL. */
+export const answeringEarlyOnPostgres: readonly Change[] = [
+  {
+    file: 'store/postgres/write-queue.ts',
+    from: 'const outcomes = await keep(taken.map(({ batch }) => batch));',
+    to: `setTimeout(() => keep(taken.map(({ batch }) => batch)).catch(() => {}), 20);
+      const outcomes = taken.map(({ batch }: any) => batch.events.map(() => ({ kept: true })));`,
+  },
+];
+
+/** Commits to PostgreSQL without waiting for its sync. */
+export const withoutSyncOnPostgres: readonly Change[] = [
+  {
+    file: 'store/postgres/connection.ts',
+    from: "if (commit !== 'off') return;",
+    to: "await client.query('SET synchronous_commit = off'); if (commit) return;",
+  },
+];
+
 /** Takes a commit that failed for one that did not. */
 export const deafToErrors: readonly Change[] = [
   {

@@ -165,6 +165,12 @@ export const openListener = async (
   return { script: (sql) => runScript(client, sql), close: () => client.end() };
 };
 
+/** Whether there is a table of a name where ours are. Asked of its rows: names that were looked up are remembered as they were. */
+export const hasTable = async (db: Connection, name: string): Promise<boolean> =>
+  (await db.get('SELECT 1 FROM pg_class WHERE relname = $1 AND relnamespace = current_schema()::regnamespace', [
+    name,
+  ])) !== undefined;
+
 /** The SQLSTATE of what PostgreSQL has thrown, or the system's code; '' of anything else. */
 export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
 

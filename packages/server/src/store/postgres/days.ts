@@ -1,7 +1,7 @@
 /** Days: the one that is under way, the partitions that belong to it, and those on which an account has events. */
 import { limits } from '@firsthand/contract/limits';
 import { type DayUnderWay, dayAt } from '../received-day.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, hasTable } from './connection.ts';
 import type { Transaction } from './transaction.ts';
 
 const dayMilliseconds = 86_400_000;
@@ -33,7 +33,7 @@ export const beginDay = async (db: Transaction, receivedTime: number): Promise<v
   await db.run('UPDATE position SET day = $1, "clockDay" = $2', [day, clockDay]);
   if ((await db.run('INSERT INTO kept_day VALUES ($1) ON CONFLICT DO NOTHING', [day])) === 0) return;
   const month = monthOf(day);
-  if ((await db.get(`SELECT 1 WHERE to_regclass('event_${month.name}') IS NULL`)) !== undefined) {
+  if (!(await hasTable(db, `event_${month.name}`))) {
     // Attached, not made as a part: that would wait for all who read events, and let nobody else read meanwhile.
     await db.script(`
       CREATE TABLE event_${month.name} (LIKE event INCLUDING STORAGE);

@@ -157,7 +157,7 @@ export const createEventPager = (contacts: ContactFinder) => {
     const pageTo = async (next: number | null): Promise<EventPage> => ({
       events: await tellEvents(db, account, rows),
       next,
-      through: next ?? db.settled,
+      through: ascending && next !== null ? next : db.settled,
     });
     for (const [nth, range] of ranges.entries()) {
       for (let rest = range; ; ) {

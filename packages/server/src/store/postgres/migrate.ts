@@ -1,7 +1,7 @@
 /** Brings a database to the schema that this program knows. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { StoreUnusable } from '../unusable.ts';
-import { lockKeys, type TakenConnection } from './connection.ts';
+import { hasTable, lockKeys, type TakenConnection } from './connection.ts';
 
 const folder = new URL('./migrations/', import.meta.url);
 
@@ -22,10 +22,7 @@ export const newestMigration = (): number => (readMigrations().at(-1) as Migrati
 
 /** The schema that a database has: 0 when it has none of ours. Throws when only a newer program knows it. */
 export const readSchema = async (db: TakenConnection): Promise<number> => {
-  const [[table]] = (await db.script("SELECT to_regclass('migration') IS NOT NULL AS exists")) as [
-    [{ exists: boolean }],
-  ];
-  if (!table.exists) return 0;
+  if (!(await hasTable(db, 'migration'))) return 0;
   const [[found]] = (await db.script('SELECT max(number) AS number FROM migration')) as [[{ number: number }]];
   const newest = newestMigration();
   if (found.number <= newest) return found.number;

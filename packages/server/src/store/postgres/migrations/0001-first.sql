@@ -17,11 +17,11 @@ CREATE SEQUENCE refused_number CACHE 1;
 
 CREATE TABLE position (
   id integer PRIMARY KEY CHECK (id = 1),
-  day integer NOT NULL,        -- the last day on which an event was kept
+  day integer NOT NULL,        -- the last day on which an event was kept; -1 before the first
   "clockDay" integer NOT NULL, -- the day that the clock showed last
   secret bytea NOT NULL        -- the key of the hashes that stand for eventUUIDs and erased identifiers
 );
-INSERT INTO position VALUES (1, 0, 0, sha256(convert_to(gen_random_uuid() || '' || gen_random_uuid(), 'UTF8')));
+INSERT INTO position VALUES (1, -1, -1, sha256(convert_to(gen_random_uuid() || '' || gen_random_uuid(), 'UTF8')));
 
 -- The days on which anything was kept, as far back as repeats are known.
 CREATE TABLE kept_day (

@@ -1,0 +1,263 @@
+// Several servers over one database.
+import pg from 'pg';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { asking, newDatabase } from '../../../test/fixtures/postgres.ts';
+import { createSite, type Site } from '../../../test/fixtures/site.ts';
+import { ann, ben, day, laptop, newEvent, newToken, phone } from '../../../test/fixtures/store.ts';
+import { openStore } from '../open.ts';
+import type { EventOutcome, NewEvent, Store, StoredEvent } from '../store.ts';
+import { lockKeys } from './connection.ts';
+
+const times = (count: number) => Array.from({ length: count }, (_, nth) => nth);
+
+const opened: Store[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.close()));
+});
+
+const open = async (databaseURL: string): Promise<Store> => {
+  const store = await openStore({ databaseURL, role: 'server', onFatal: fail });
+  opened.push(store);
+  return store;
+};
+
+const openServers = async (count: number): Promise<{ databaseURL: string; servers: [Store, Store, ...Store[]] }> => {
+  const databaseURL = await newDatabase();
+  const servers = await Promise.all(times(count).map(() => open(databaseURL)));
+  return { databaseURL, servers: servers as [Store, Store, ...Store[]] };
+};
+
+/** Asks a server for what a site's own server would be asked. */
+const logAt = (store: Store, { account, server }: Site, receivedTime: number, ...events: Partial<NewEvent>[]) =>
+  store.logEvents({
+    account,
+    token: server.token,
+    browser: false,
+    receivedTime,
+    events: events.map((event) => newEvent({ eventTime: receivedTime, ...event })),
+  });
+
+function fail(error: Error): never {
+  throw error;
+}
+
+const isKept = ({ kept }: EventOutcome) => kept;
+
+test('twenty that start at once make one schema', async () => {
+  const { databaseURL, servers } = await openServers(20);
+  expect(await asking(databaseURL, 'SELECT number FROM migration')).toEqual([{ number: 1 }]);
+  const site = await createSite(servers[0]);
+  for (const store of servers) expect(await store.findAccount(site.accountUUID)).toBe(site.account);
+});
+
+test('one that is older than the schema is refused', async () => {
+  const { databaseURL } = await openServers(2);
+  await asking(databaseURL, 'INSERT INTO migration VALUES (99, now())');
+  await expect(open(databaseURL)).rejects.toThrow(/newer Firsthand \(schema 99/);
+});
+
+describe('tokens', () => {
+  test('that one revokes stop on all', async () => {
+    const { servers } = await openServers(3);
+    const site = await createSite(servers[0]);
+    for (const _ of times(5)) {
+      const token = newToken('server');
+      await servers[0].createToken({ ...token, account: site.account });
+      for (const store of servers) expect(await store.findAccess(token.hash)).toMatchObject({ tokenID: token.tokenID });
+      await servers[1].revokeToken({ account: site.account, tokenID: token.tokenID, time: site.time });
+      expect(await servers[1].findAccess(token.hash)).toBeUndefined();
+      await vi.waitFor(
+        async () => {
+          for (const store of servers) expect(await store.findAccess(token.hash)).toBeUndefined();
+        },
+        { timeout: 10_000, interval: 10 },
+      );
+    }
+  });
+
+  test('stop where nothing is heard of it any more', async () => {
+    const { databaseURL, servers } = await openServers(2);
+    const site = await createSite(servers[0]);
+    const token = newToken('server');
+    await servers[0].createToken({ ...token, account: site.account });
+    await servers[1].findAccess(token.hash);
+    await asking(
+      databaseURL,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND query LIKE '%pg_locks%' AND pid <> pg_backend_pid()`,
+    );
+    await asking(databaseURL, `UPDATE token SET "revokedTime" = 1 WHERE hash = '${token.hash}'`);
+    await vi.waitFor(async () => expect(await servers[1].findAccess(token.hash)).toBeUndefined(), {
+      timeout: 10_000,
+      interval: 10,
+    });
+  });
+
+  test('see at once what an account lists, wherever that was changed', async () => {
+    const { servers } = await openServers(2);
+    const site = await createSite(servers[0]);
+    for (const store of servers) await logAt(store, site, site.time, {});
+    for (const [round, strict] of [true, false, true].entries()) {
+      await site.change({ strict, catalogues: { event: [{ id: '1' }] } });
+      const [outcome] = await logAt(servers[1], site, site.time, { eventID: 77 + round });
+      expect(outcome).toMatchObject(strict ? { refused: 'unknown_id' } : { kept: true });
+      await site.change({ strict: false, catalogues: {} });
+    }
+  });
+});
+
+describe('an eventUUID', () => {
+  test('that is sent to two of four at the same time is kept once', async () => {
+    const { databaseURL, servers } = await openServers(4);
+    const site = await createSite(servers[0]);
+    const outcomes = await Promise.all(
+      times(1_000).map((nth) =>
+        Promise.all(
+          [nth, nth + 1 + (nth % 3)].map(async (server) => {
+            const store = servers[server % 4] as Store;
+            const userUUID = `visitor-number-${nth % 50}`;
+            return logAt(store, site, site.time, { eventUUID: `event-number-${nth}`, userUUID });
+          }),
+        ),
+      ),
+    );
+    for (const pair of outcomes) expect(pair.flat().filter(isKept)).toHaveLength(1);
+    expect(await asking(databaseURL, 'SELECT count(*)::integer AS events FROM event')).toEqual([{ events: 1_000 }]);
+    expect((await site.events()).length).toBe(1_000);
+    expect((await servers[1].getAccount(site.account)).usage).toMatchObject({ users: 50, events: 1_000 });
+  });
+
+  test('that is sent on both sides of midnight, or of a month’s end, is kept once', async () => {
+    const { servers } = await openServers(2);
+    const site = await createSite(servers[0]);
+    let midnight = Date.UTC(2031, 0, 1);
+    for (const round of times(20)) {
+      const eventUUID = `event-of-round-${round}`;
+      const outcomes = await Promise.all([
+        logAt(servers[0], site, midnight - 1, { eventUUID }),
+        logAt(servers[1], site, midnight, { eventUUID }),
+      ]);
+      expect(outcomes.flat().filter(isKept)).toHaveLength(1);
+      midnight += 10.5 * day;
+      midnight -= midnight % day;
+    }
+    expect(await site.events()).toHaveLength(20);
+  });
+});
+
+describe('the order', () => {
+  test('leaves nobody behind who follows it: what is committed late comes before what is not settled yet', async () => {
+    const { servers } = await openServers(4);
+    const site = await createSite(servers[0]);
+    const [follower, ...writers] = servers;
+    let isWriting = true;
+    const writing = Promise.all(
+      writers.map(async (store, writer) => {
+        for (const nth of times(60)) {
+          await Promise.all(
+            times(1 + (nth % 5)).map((part) =>
+              logAt(store, site, site.time, { userUUID: `visitor-number-${writer}-${part}` }),
+            ),
+          );
+        }
+      }),
+    ).then(() => {
+      isWriting = false;
+    });
+    const followed: StoredEvent[] = [];
+    for (let beyond = 0, isLast = false; !isLast; ) {
+      isLast = !isWriting;
+      const page = await follower.getEvents({ account: site.account, order: 'asc', beyond, limit: 50 });
+      followed.push(...page.events);
+      beyond = page.through;
+      if (page.next !== null) isLast = false;
+    }
+    await writing;
+    const sequences = followed.map(({ sequence }) => sequence);
+    expect(sequences).toEqual([...new Set(sequences)].sort((a, b) => a - b));
+    expect(followed.map(({ eventUUID }) => eventUUID)).toEqual((await site.events()).map(({ eventUUID }) => eventUUID));
+    expect(followed).toHaveLength(3 * 60 * 3);
+  });
+
+  test('waits for a transaction that has drawn and not committed', async () => {
+    const { databaseURL, servers } = await openServers(2);
+    const site = await createSite(servers[0]);
+    await logAt(servers[0], site, site.time, { eventUUID: 'event-first' });
+    const slow = new pg.Client(databaseURL);
+    await slow.connect();
+    await slow.query(
+      `BEGIN;
+       SELECT pg_advisory_xact_lock_shared(${lockKeys.floors} + last_value) FROM event_order;
+       SELECT nextval('event_order');
+       INSERT INTO event SELECT holder, currval('event_order'), "user", "eventTime", "receivedTime", account, day,
+         "eventID", "timeReplaced", 'event-slow', attributes FROM event;
+       UPDATE account_day SET "lastSequence" = currval('event_order')`,
+    );
+    await logAt(servers[1], site, site.time, { eventUUID: 'event-quick' });
+    const newest = await servers[1].getEvents({ account: site.account, order: 'desc', limit: 1 });
+    expect(newest.events.map(({ eventUUID }) => eventUUID)).toEqual(['event-quick']);
+    const { account } = site;
+    const following = servers[1].getEvents({ account, order: 'asc', beyond: newest.through, limit: 9 });
+    await slow.query('COMMIT');
+    const { events, through } = await following;
+    expect(events.map(({ eventUUID }) => eventUUID)).toEqual(['event-slow', 'event-quick']);
+    expect(through).toBe(events[1]?.sequence);
+    await slow.end();
+  });
+
+  test('has one first link of a user, whichever server makes it', async () => {
+    const { servers } = await openServers(2);
+    const site = await createSite(servers[0]);
+    for (const round of times(20)) {
+      const userUUID = `visitor-of-round-${round}`;
+      const created = await Promise.all(
+        times(6).map((nth) =>
+          (servers[nth % 2] as Store).createContact({
+            account: site.account,
+            token: site.server.token,
+            browser: false,
+            verified: true,
+            userUUID,
+            address: `round-${round}@example.com`,
+            fields: { contactFirstname: `Ann ${nth}` },
+            tags: [],
+            attributes: [],
+            requestUUID: null,
+            newContactUUID: `contact-${round}-${nth}`,
+            newHandle: `handle-${round}-${nth}`,
+            time: site.time,
+          }),
+        ),
+      );
+      expect(new Set(created.map(({ contactUUID }) => contactUUID)).size).toBe(1);
+      expect(created.filter(({ exists }) => !exists)).toHaveLength(1);
+      const { links } = await site.server.getContact(created[0]?.contactUUID as string, 'link');
+      expect(links).toMatchObject([{ userUUID }]);
+    }
+  });
+});
+
+test('what is erased on one stays erased, whatever the others keep meanwhile', async () => {
+  const { databaseURL, servers } = await openServers(3);
+  const site = await createSite(servers[0]);
+  for (const round of times(5)) {
+    const { contactUUID } = await site.server.createContact({ address: round % 2 ? ann : ben, userUUID: laptop });
+    let isErased = false;
+    const writing = servers.map(async (store) => {
+      while (!isErased) await logAt(store, site, site.time, {}, { userUUID: phone }, { userUUID: null, contactUUID });
+    });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await site.erase(contactUUID);
+    const { links } = await site.server.getContact(
+      (await site.server.createContact({ userUUID: phone })).contactUUID,
+      'link',
+    );
+    isErased = true;
+    await Promise.all(writing);
+    const unlinked = links?.find(({ userUUID }) => userUUID === phone);
+    expect(unlinked).toBeDefined();
+    await vi.waitFor(async () => expect((await site.erase(contactUUID)).complete).toBe(true), { timeout: 10_000 });
+    expect(await asking(databaseURL, 'SELECT 1 FROM event WHERE holder < 0')).toEqual([]);
+    await site.erase((await site.server.createContact({ userUUID: phone })).contactUUID);
+  }
+});

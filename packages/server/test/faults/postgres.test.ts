@@ -1,0 +1,125 @@
+// Two servers over one PostgreSQL, of which one is killed, or whose database goes away and comes back.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startPostgres, stopPostgres, urlOf } from '../fixtures/postgres-server.ts';
+import { times } from './counts.ts';
+import { createLedger, judge, readEverything } from './ledger.ts';
+import { report } from './report.ts';
+import { freePort, makeAccountIn, type Served, startServed, stopServed } from './served.ts';
+import { answeringEarlyOnPostgres, changeServer, withoutSyncOnPostgres } from './weakened.ts';
+
+const kills = times({ quick: 6, full: 100 });
+const stops = times({ quick: 3, full: 30 });
+const clients = 8;
+
+let folder: string;
+let cluster: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-servers-'));
+  cluster = mkdtempSync(join(tmpdir(), 'firsthand-postgres-'));
+  await startPostgres(cluster);
+});
+afterAll(async () => {
+  await stopPostgres(cluster, 'immediate');
+  rmSync(cluster, { recursive: true });
+  rmSync(folder, { recursive: true });
+});
+
+/** An account in a database of its own, and a way to start servers on it. */
+const setUp = async (name: string, main?: string) => {
+  const client = new pg.Client(urlOf(cluster, 'postgres'));
+  await client.connect();
+  await client.query(`CREATE DATABASE ${name}`);
+  await client.end();
+  const databaseURL = urlOf(cluster, name);
+  const token = await makeAccountIn(databaseURL);
+  const start = (port: number): Promise<Served> =>
+    startServed('', port, { main, env: { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent' } });
+  return { token, start };
+};
+
+const judgeAtLast = async (ledger: ReturnType<typeof createLedger>, url: string, token: string) => {
+  const { lost } = judge(ledger, await readEverything(url, token));
+  // A client that got no answer sends again: exactly once all the same.
+  await ledger.settle(url, token);
+  const { twice } = judge(ledger, await readEverything(url, token));
+  return { lost, twice, acknowledged: ledger.acknowledged.size };
+};
+
+/** Kills one of two servers under load again and again, while the other serves on. */
+const killAgainAndAgain = async (name: string, count: number, main?: string) => {
+  const { token, start } = await setUp(name, main);
+  const [port, otherPort] = [await freePort(), await freePort()];
+  const other = await start(otherPort);
+  const ledger = createLedger(clients);
+  for (let kill = 0; kill < count; kill += 1) {
+    const served = await start(port);
+    const loads = [served, other].map(({ url }) => ledger.send(url, token));
+    await wait(100 + Math.random() * 300);
+    served.process.kill('SIGKILL');
+    await served.ended;
+    await Promise.all(loads.map((load) => load.stop()));
+  }
+  const found = await judgeAtLast(ledger, other.url, token);
+  await stopServed(other);
+  return found;
+};
+
+test(`neither loses nor doubles an event when one of two servers is killed ${kills} times`, {
+  timeout: 120_000 + kills * 10_000,
+}, async (context) => {
+  const found = await killAgainAndAgain('ours_killed', kills);
+  expect(found).toMatchObject({ lost: 0, twice: 0 });
+  expect(found.acknowledged).toBeGreaterThan(kills * 20);
+  const main = changeServer(folder, 'early', answeringEarlyOnPostgres);
+  const weakened = await killAgainAndAgain('weakened_killed', 3, main);
+  expect(weakened.lost).toBeGreaterThan(0);
+  report(context, {
+    fault: 'one of two servers on PostgreSQL killed',
+    count: `${kills} × kill -9, ${found.acknowledged} events`,
+    result: '0 lost, 0 twice, the other served on',
+    weakened: `answers before the commit: ${weakened.lost} lost in 3 kills`,
+  });
+});
+
+/** Stops PostgreSQL under load as if its machine had lost power, and starts it again; nobody touches the servers. */
+const stopAgainAndAgain = async (name: string, count: number, main?: string) => {
+  const { token, start } = await setUp(name, main);
+  const servers = [await start(await freePort()), await start(await freePort())] as const;
+  const ledger = createLedger(clients);
+  for (let stop = 0; stop < count; stop += 1) {
+    const loads = servers.map(({ url }) => ledger.send(url, token));
+    await wait(300 + Math.random() * 300);
+    await stopPostgres(cluster, 'immediate');
+    await wait(300);
+    await startPostgres(cluster);
+    for (const { url } of servers) while (!(await ledger.sendOne(url, token))) await wait(20);
+    await Promise.all(loads.map((load) => load.stop()));
+  }
+  const found = await judgeAtLast(ledger, servers[1].url, token);
+  const { endings, withoutRetryAfter } = ledger;
+  for (const server of servers) expect(await stopServed(server)).toBe(0);
+  return { ...found, endings, withoutRetryAfter };
+};
+
+test(`neither loses nor doubles an event when PostgreSQL goes away ${stops} times, and answers 503 meanwhile`, {
+  timeout: 120_000 + stops * 20_000,
+}, async (context) => {
+  const found = await stopAgainAndAgain('ours_stopped', stops);
+  expect(found).toMatchObject({ lost: 0, twice: 0, withoutRetryAfter: 0 });
+  expect([...found.endings.keys()].sort()).toEqual(['200', '503']);
+  const main = changeServer(folder, 'unsynced', withoutSyncOnPostgres);
+  const weakened = await stopAgainAndAgain('weakened_stopped', 3, main);
+  expect(weakened.lost).toBeGreaterThan(0);
+  report(context, {
+    fault: 'PostgreSQL stopped as by a power cut',
+    count: `${stops} × immediate, ${found.acknowledged} events through two servers`,
+    result: `0 lost, 0 twice, ${found.endings.get('503')} answers 503 with Retry-After, no server restarted`,
+    weakened: `commits without a sync: ${weakened.lost} lost in 3 stops`,
+  });
+});
