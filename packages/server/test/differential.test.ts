@@ -1,0 +1,352 @@
+/** Both drivers are asked the same, in the same order, and must answer the same. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Refusal } from '../src/refusal.ts';
+import { openStore } from '../src/store/open.ts';
+import type { Asker, LinkSelection, NewEvent, Store } from '../src/store/store.ts';
+import { newDatabase } from './fixtures/postgres.ts';
+import { day, hashOf, hour, newAccount, nextStart, quarter } from './fixtures/store.ts';
+
+const userUUIDs = ['visitor-number-one', 'visitor-number-two', 'visitor-number-three'];
+const addresses = ['ann@example.com', 'ben@example.com', 'cleo@example.com'];
+const ids = ['small', 'large', '__proto__', 'constructor'];
+const texts = ['', 'Ann', 'ben', 'O’Neil "quoted" \\ back', 'ünïcode ☃ 🎉'];
+
+const user = fc.constantFrom(...userUUIDs);
+const address = fc.constantFrom(...addresses);
+const id = fc.constantFrom(...ids);
+const text = fc.constantFrom(...texts);
+/** The nth of those that there are by then, counted from the newest. */
+const nth = fc.nat({ max: 3 });
+const caller = fc.constantFrom('server', 'browser', 'otherBrowser');
+const attributes = fc.uniqueArray(fc.tuple(id, text), { selector: ([name]) => name, maxLength: 2 });
+const fields = fc.record({ contactFirstname: text, contactTitle: text, contactProfileID: id }, { requiredKeys: [] });
+
+const event = fc.record({
+  user: fc.option(user, { freq: 6 }),
+  contact: fc.option(nth, { freq: 2 }),
+  unknown: fc.boolean(),
+  eventID: fc.constantFrom(1, 2, 30),
+  /** Few, so that many are sent again. */
+  eventUUID: fc.nat({ max: 12 }).map((number) => `event-number-${number}`),
+  ago: fc.constantFrom(0, 1, quarter, hour, 9 * day),
+  attributes,
+});
+
+const is = <Name extends string>(name: Name) => fc.constant(name);
+const action = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ do: is('log'), caller, events: fc.array(event, { maxLength: 6 }) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: is('create'),
+      caller,
+      user,
+      address,
+      fields,
+      tags: fc.uniqueArray(id, { maxLength: 2 }),
+      attributes,
+      verified: fc.boolean(),
+      requestUUID: fc.option(fc.constantFrom('request-one', 'request-two')),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: is('update'),
+      nth,
+      byAddress: fc.boolean(),
+      address: fc.option(address),
+      fields: fc.record({ contactFirstname: fc.option(text), contactJobRole: fc.option(text) }, { requiredKeys: [] }),
+      addedTags: fc.uniqueArray(id, { maxLength: 2 }),
+      removedTags: fc.uniqueArray(id, { maxLength: 1 }),
+      attributes: fc.uniqueArray(fc.tuple(id, fc.option(text)), { selector: ([name]) => name, maxLength: 2 }),
+      contactStatus: fc.option(fc.constantFrom('active' as const, 'archived' as const), { nil: undefined }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: is('link'), user, nth }) },
+  { weight: 1, arbitrary: fc.record({ do: is('unlink'), user }) },
+  { weight: 2, arbitrary: fc.record({ do: is('void'), nth, restore: fc.boolean(), byToken: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: is('accept'), nth }) },
+  { weight: 1, arbitrary: fc.record({ do: is('voidClaim'), nth, restore: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ do: is('merge'), nth, other: nth }) },
+  { weight: 2, arbitrary: fc.record({ do: is('unmerge'), nth }) },
+  { weight: 1, arbitrary: fc.record({ do: is('erase'), nth }) },
+  { weight: 1, arbitrary: fc.record({ do: is('keep'), caller, user, text }) },
+  { weight: 1, arbitrary: fc.record({ do: is('replay'), events: fc.array(event, { maxLength: 2 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: is('account'), strict: fc.boolean(), id, browser: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: is('wait'), time: fc.constantFrom(quarter, 5 * hour, 3 * day, 40 * day) }) },
+  { weight: 1, arbitrary: fc.record({ do: is('delete'), ago: fc.constantFrom(day, 20 * day) }) },
+);
+type Action = typeof action extends fc.Arbitrary<infer Value> ? Value : never;
+
+/** So that there is somebody to link, to merge and to erase. */
+const beginnings: Action[] = addresses.map((address, index) => ({
+  do: 'create',
+  caller: index === 2 ? 'browser' : 'server',
+  user: userUUIDs[index] as string,
+  address,
+  fields: {},
+  tags: [],
+  attributes: [],
+  verified: false,
+  requestUUID: null,
+}));
+
+/** What a promise comes to; of a Refusal, what a client is told. */
+const outcomeOf = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.catch((error: unknown) => {
+    if (!(error instanceof Refusal)) throw error;
+    return { refused: error.code, field: error.field, message: error.message };
+  });
+
+/** One of a store's accounts, and all that was learned of it. Two that play the same know the same names. */
+const createPlayer = async (store: Store, name: string, start: number) => {
+  const tokenOf = (kind: 'server' | 'browser', which: string) => ({
+    tokenID: `${name}-${which}`,
+    kind,
+    tokenName: '',
+    hash: hashOf(`${name} ${which}`),
+    text: kind === 'browser' ? `${name} ${which}` : null,
+    time: start,
+  });
+  const tokens = [tokenOf('server', 'server'), tokenOf('browser', 'browser'), tokenOf('browser', 'otherBrowser')];
+  await store.createAccount(newAccount({ accountUUID: name, tokens, time: start }));
+  const account = (await store.findAccount(name)) as number;
+  const askers: Record<string, Asker> = {};
+  for (const { hash, tokenID, kind } of tokens) {
+    const token = (await store.findAccess(hash))?.token as number;
+    askers[tokenID.slice(name.length + 1)] = { account, token, browser: kind === 'browser' };
+  }
+  const askerOf = (who: string) => askers[who] as Asker;
+  const contactUUIDs: string[] = [];
+  const merged: string[] = [];
+  const handles: string[] = [];
+  const linkIDs: string[] = [];
+  const newest = (list: readonly string[], number: number) => list.at(-1 - number) ?? 'none-of-that-name';
+  let time = start;
+  let made = 0;
+
+  const toEvent = ({ user, contact, unknown, ago, ...rest }: fcEvent, asker: Asker): NewEvent => ({
+    ...rest,
+    userUUID: user,
+    contactUUID:
+      contact !== null
+        ? unknown
+          ? 'nobody-at-all'
+          : newest(asker.browser ? handles : contactUUIDs, contact)
+        : user === null
+          ? newest(asker.browser ? handles : contactUUIDs, 0)
+          : null,
+    eventTime: time - ago,
+    timeReplaced: ago === 1,
+  });
+
+  const erase = async (contactUUID: string) => {
+    let receipt = await store.eraseContact({ account, contactUUID, time });
+    while (!receipt.complete) {
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      receipt = await store.eraseContact({ account, contactUUID, time });
+    }
+    return receipt;
+  };
+
+  const learn = (list: string[], found: string) => {
+    if (!list.includes(found)) list.push(found);
+  };
+
+  const play = async (action: Action): Promise<unknown> => {
+    switch (action.do) {
+      case 'log': {
+        const asker = askerOf(action.caller);
+        const events = action.events.map((each) => toEvent(each, asker));
+        return store.logEvents({ ...asker, receivedTime: time, events });
+      }
+      case 'create': {
+        const { do: _, caller, user, ...given } = action;
+        const asker = askerOf(caller);
+        made += 1;
+        const answer = await store.createContact({
+          ...given,
+          ...asker,
+          fields: Object.fromEntries(Object.entries(given.fields).filter(([, value]) => value !== '')),
+          userUUID: user,
+          verified: given.verified || !asker.browser,
+          newContactUUID: `${name}-contact-${made}`,
+          newHandle: `${name}-handle-${made}`,
+          time,
+        });
+        learn(asker.browser ? handles : contactUUIDs, answer.contactUUID);
+        return answer;
+      }
+      case 'update': {
+        const { do: _, nth, byAddress, address, ...change } = action;
+        const named = byAddress
+          ? { address: address ?? 'nobody@example.com' }
+          : { contactUUID: newest(contactUUIDs, nth), ...(address && { address }) };
+        return store.updateContact({ account, ...named, ...change, time });
+      }
+      case 'link': {
+        const { token } = askerOf('server');
+        const contactUUID = newest(contactUUIDs, action.nth);
+        const { exists, linkID } = await store.linkUser({ account, token, userUUID: action.user, contactUUID, time });
+        learn(linkIDs, linkID);
+        return { exists };
+      }
+      case 'unlink': {
+        const { token } = askerOf('server');
+        const { exists, linkID } = await store.unlinkUser({ account, token, userUUID: action.user, time });
+        if (linkID !== '') learn(linkIDs, linkID);
+        return { exists };
+      }
+      case 'void': {
+        const links: LinkSelection = action.byToken
+          ? { tokenID: `${name}-browser`, from: start, to: time + 1 }
+          : { linkID: newest(linkIDs, action.nth) };
+        return store.voidLinks({ account, restore: action.restore, links });
+      }
+      case 'accept':
+        return store.acceptClaim({ account, claimID: newest(handles, action.nth), time });
+      case 'voidClaim':
+        return store.voidClaim({ account, claimID: newest(handles, action.nth), restore: action.restore, time });
+      case 'merge': {
+        const [contactUUID, otherContactUUID] = [newest(contactUUIDs, action.nth), newest(contactUUIDs, action.other)];
+        const answer = await store.mergeContact({ account, contactUUID, otherContactUUID, time });
+        learn(merged, otherContactUUID);
+        return answer;
+      }
+      case 'unmerge':
+        return store.unmergeContact({ account, otherContactUUID: newest([...contactUUIDs, ...merged], action.nth) });
+      case 'erase':
+        return erase(newest(contactUUIDs, action.nth));
+      case 'keep': {
+        const { token } = askerOf(action.caller);
+        const input = { userUUID: action.user, contactUUID: newest(contactUUIDs, 0), contactFirstname: action.text };
+        const common = { address: null, code: 'invalid_field', message: action.text } as const;
+        return store.keepRefused({ account, token, time, requests: [{ operation: 'logEvent', input, ...common }] });
+      }
+      case 'replay': {
+        const { requests } = await store.listRefused({ account, beyond: 0, limit: 1 });
+        const asker = askerOf('server');
+        const events = action.events.map((each) => toEvent(each, asker));
+        const request = { ...asker, receivedTime: time, events };
+        return store.replayRefused({ refused: requests[0]?.refused ?? 0, write: 'logEvents', request });
+      }
+      case 'account': {
+        const { strict, id, browser } = action;
+        const entries = [{ id, name: 'Named', browser }];
+        const catalogues = { attr: entries, tag: entries, event: [{ id: '30', browser }], profile: [{ id }] };
+        return store.updateAccount({ account, strict, catalogues, contacts: [], time });
+      }
+      case 'wait':
+        time += action.time;
+        return undefined;
+      case 'delete':
+        return store.deleteEventsBefore({ time: time - action.ago, most: 7 });
+    }
+  };
+
+  const pages = async (query: object) => {
+    const found: unknown[] = [];
+    for (let beyond: number | undefined; ; ) {
+      const page = await store.getEvents({ account, order: 'asc', limit: 7, beyond, ...query });
+      found.push(...page.events);
+      if (page.next === null) return found;
+      beyond = page.next;
+    }
+  };
+
+  /** All that can be seen. */
+  const look = async () => {
+    const server = { ...askerOf('server'), include: ['claim', 'link'] as const };
+    const [contact, other] = [newest(contactUUIDs, 0), newest(contactUUIDs, 1)];
+    const edges = [start - 10 * day, start, start + day, time - day, time + quarter].map((at) => at - (at % quarter));
+    const ascending = [...new Set(edges)].sort((a, b) => a - b);
+    const asked = [
+      store.getAccount(account),
+      pages({}),
+      pages({ order: 'desc' }),
+      pages({ eventID: 30 }),
+      pages({ from: start + hour, to: time - hour, order: 'desc' }),
+      pages({ attrID: 'small' }),
+      pages({ attrID: '__proto__', attrValue: 'Ann', order: 'desc' }),
+      ...userUUIDs.map((userUUID) => pages({ userUUID })),
+      ...[contact, other].flatMap((contactUUID) => [
+        pages({ contactUUID }),
+        pages({ contactUUID, userUUID: userUUIDs[0], order: 'desc', eventID: 1 }),
+        store.getContact({ ...server, contactUUID }),
+      ]),
+      ...handles.map((contactUUID) => store.getContact({ ...askerOf('browser'), contactUUID, include: [] })),
+      ...addresses.map((address) => store.getContact({ ...server, address })),
+      store.searchContact({ account, limit: 2, beyond: 0 }),
+      store.searchContact({ account, limit: 9, beyond: 0, text: 'ANN', contactTagID: 'small' }),
+      ...addresses.map((each) => store.searchContact({ account, limit: 9, beyond: 0, address: each })),
+      store.countEvents({ account, edges: ascending, users: true }),
+      store.countEvents({ account, edges: ascending, users: false, eventID: 2 }),
+      store.getEventDefinitions(account),
+      store.listRefused({ account, beyond: 0, limit: 50 }),
+      store.countRefused({ account }),
+    ];
+    return Promise.all(asked.map(outcomeOf));
+  };
+
+  return { play: (action: Action) => outcomeOf(play(action)), look };
+};
+type fcEvent = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
+
+const numbered = new Set(['sequence', 'next', 'account', 'token', 'refused']);
+
+/** Without numbers that are each database's own; links by their place in the order. */
+const neutral = (value: unknown): unknown => {
+  const links = new Set<number>();
+  JSON.stringify(value, (key, part) => {
+    if (key === 'linkID' && part) links.add(Number(part));
+    return part;
+  });
+  const order = [...links].sort((a, b) => a - b);
+  return JSON.parse(
+    JSON.stringify(value ?? null, (key, part) => {
+      if (numbered.has(key) && typeof part === 'number') return undefined;
+      return key === 'linkID' && part ? `link ${order.indexOf(Number(part))}` : part;
+    }),
+  );
+};
+
+const stores: Store[] = [];
+beforeAll(async () => {
+  const onFatal = (error: Error) => {
+    throw error;
+  };
+  for (const databaseURL of ['sqlite::memory:', await newDatabase()]) {
+    stores.push(await openStore({ databaseURL, role: 'server', onFatal }));
+  }
+});
+afterAll(() => Promise.all(stores.map((store) => store.close())));
+
+test('whatever is done, SQLite and PostgreSQL answer the same', { timeout: 600_000 }, async () => {
+  let played = 0;
+  /** How often each thing was done, and not refused. */
+  const done: Partial<Record<Action['do'], number>> = {};
+  await fc.assert(
+    fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 40, size: 'max' }), async (actions) => {
+      const start = nextStart();
+      played += 1;
+      const [one, other] = (await Promise.all(
+        stores.map((store) => createPlayer(store, `account-${played}`, start)),
+      )) as [Player, Player];
+      const all = [...beginnings, ...actions];
+      for (const [index, each] of all.entries()) {
+        const [expected, answer] = await Promise.all([one.play(each), other.play(each)]);
+        const isRefused = typeof expected === 'object' && expected !== null && 'refused' in expected;
+        if (!isRefused) done[each.do] = (done[each.do] ?? 0) + 1;
+        expect(neutral(answer), `to ${each.do}, which comes ${index}th`).toEqual(neutral(expected));
+        if (index % 10 !== 9 && index !== all.length - 1) continue;
+        const [seen, seenThere] = await Promise.all([one.look(), other.look()]);
+        expect(neutral(seenThere), `after ${index + 1} actions`).toEqual(neutral(seen));
+      }
+    }),
+    { numRuns: 60 },
+  );
+  expect(Object.keys(done)).toHaveLength(16);
+});
+type Player = Awaited<ReturnType<typeof createPlayer>>;
