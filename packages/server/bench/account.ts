@@ -15,12 +15,13 @@ const newToken = (kind: 'server' | 'browser', text: string, time: number): NewTo
   time,
 });
 
-/** A store with that account in it, made at `time` when it isn't there. */
+/** A store with that account in it, made at `time` when it isn't there; in a file, or where a URL says. */
 export const openBenchmark = async (path: string, time = Date.now()): Promise<{ store: Store; asker: Asker }> => {
   const onFatal = (error: Error) => {
     throw error;
   };
-  const store = await openStore({ databaseURL: `sqlite:${path}`, role: 'server', onFatal });
+  const databaseURL = path.startsWith('postgres://') ? path : `sqlite:${path}`;
+  const store = await openStore({ databaseURL, role: 'server', onFatal });
   if (!(await store.findAccess(hashToken(serverToken)))) {
     await store.createAccount({
       accountUUID: 'benchmark',
