@@ -1,14 +1,16 @@
 import {
   checkUses,
+  type Listed,
   type ListedIDs,
   type Listing,
   listUses,
   noListedIDs,
   roomForEntries,
   type Use,
+  usesOfEvent,
 } from '../catalogue-rules.ts';
 import type { NameOf } from '../contact-telling.ts';
-import { type CatalogueEntry, type CatalogueKind, type Catalogues, catalogueKinds } from '../store.ts';
+import { type CatalogueEntry, type CatalogueKind, type Catalogues, catalogueKinds, type NewEvent } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -24,6 +26,12 @@ interface Known {
   /** Another one when anybody has changed it. */
   readonly version: number;
   readonly ids: ListedIDs;
+}
+
+export interface EventChecks {
+  /** Throws a Refusal when the account, or a browser token, may not use an ID. */
+  check(account: number, browser: boolean, event: NewEvent): void;
+  mayBeNew(account: number, browser: boolean, event: NewEvent): boolean;
 }
 
 export interface UsedIDs {
@@ -80,6 +88,12 @@ const change = (db: Connection, account: number, listings: readonly Listing[]) =
 const nextVersion = (db: Connection, account: number) =>
   db.run('UPDATE account SET catalogues = catalogues + 1 WHERE account = $1', [account]);
 
+/** Whether all that an event uses is listed, for whoever sends it, and stays listed as it is. */
+const usesListedOnly = ({ listed }: ListedIDs, browser: boolean, { eventID, attributes }: NewEvent): boolean => {
+  const isGood = (entry: Listed | undefined) => entry !== undefined && (browser ? entry.forBrowsers : !entry.byBrowser);
+  return isGood(listed.event.get(String(eventID))) && attributes.every(([id]) => isGood(listed.attr.get(id)));
+};
+
 export const createCatalogueWriter = () => {
   const remembered = new Map<number, Known>();
 
@@ -113,6 +127,23 @@ export const createCatalogueWriter = () => {
     return { version, ids };
   };
 
+  /** Lists IDs that are not listed yet, while there is room. */
+  const register = async (db: Transaction, account: number, used: readonly UsedIDs[]): Promise<void> => {
+    const listingsOf = (ids: ListedIDs) => used.flatMap(({ browser, uses }) => listUses(ids, browser, uses));
+    const known = (await knownOf(db, [account])).get(account);
+    const isListed = ({ browser, uses }: UsedIDs) =>
+      uses.every(({ kind, id }) => {
+        const entry = known?.ids.listed[kind].get(id);
+        return entry && (browser || !entry.byBrowser);
+      });
+    if (!known || used.every(isListed) || listingsOf(copyOf(known.ids)).length === 0) return;
+    const { version, ids } = await held(db, account);
+    const listings = listingsOf(ids);
+    if (listings.length === 0) return;
+    await Promise.all([...change(db, account, listings), nextVersion(db, account)]);
+    db.whenCommitted(() => remember(account, { version: version + 1, ids }));
+  };
+
   return {
     /** Answers a check of what is used: it throws a Refusal when the account, or a browser token, may not use an ID. */
     async checks(db: Transaction, accounts: readonly number[]) {
@@ -121,22 +152,20 @@ export const createCatalogueWriter = () => {
         checkUses(known.get(account)?.ids ?? noListedIDs(false), browser, uses);
     },
 
-    /** Lists IDs that are not listed yet, while there is room. */
-    async register(db: Transaction, account: number, used: readonly UsedIDs[]): Promise<void> {
-      const listingsOf = (ids: ListedIDs) => used.flatMap(({ browser, uses }) => listUses(ids, browser, uses));
-      const known = (await knownOf(db, [account])).get(account);
-      const isListed = ({ browser, uses }: UsedIDs) =>
-        uses.every(({ kind, id }) => {
-          const entry = known?.ids.listed[kind].get(id);
-          return entry && (browser || !entry.byBrowser);
-        });
-      if (!known || used.every(isListed) || listingsOf(copyOf(known.ids)).length === 0) return;
-      const { version, ids } = await held(db, account);
-      const listings = listingsOf(ids);
-      if (listings.length === 0) return;
-      await Promise.all([...change(db, account, listings), nextVersion(db, account)]);
-      db.whenCommitted(() => remember(account, { version: version + 1, ids }));
+    /** As `checks`, of the IDs that events use; and which events use any that may have to be registered. */
+    async checksOfEvents(db: Transaction, accounts: readonly number[]): Promise<EventChecks> {
+      const known = await knownOf(db, accounts);
+      const idsOf = (account: number) => known.get(account)?.ids ?? noListedIDs(false);
+      return {
+        check(account, browser, event) {
+          const ids = idsOf(account);
+          if (!usesListedOnly(ids, browser, event)) checkUses(ids, browser, usesOfEvent(event));
+        },
+        mayBeNew: (account, browser, event) => !usesListedOnly(idsOf(account), browser, event),
+      };
     },
+
+    register,
 
     /** Adds or changes entries. What only browser tokens have used makes room for them. */
     async put(db: Transaction, account: number, catalogues: Catalogues): Promise<void> {

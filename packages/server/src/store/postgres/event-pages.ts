@@ -48,10 +48,6 @@ const looking = (source: Source, order: 'ASC' | 'DESC') => {
       values: [],
     };
   }
-  if (source.what === 'kind') {
-    const sql = `SELECT * FROM event WHERE account = $1 AND "eventID" = $7 AND ${inRange} ORDER BY sequence ${order} LIMIT $6`;
-    return { sql, values: [source.eventID] };
-  }
   const { stretches } = source;
   return {
     sql: `SELECT e.* FROM unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) AS stretch (holder, after, through, "user")
@@ -71,16 +67,16 @@ const looking = (source: Source, order: 'ASC' | 'DESC') => {
 };
 
 /** What is left to ask of an event once its source is chosen: SQL, and the values that it takes from `$nth` on. */
-const fitting = ({ eventID, from, to, attrID, attrValue }: EventQuery, source: Source, nth: number) => {
+const fitting = ({ eventID, from, to, attrID, attrValue }: EventQuery, nth: number) => {
   const values: unknown[] = [];
   const next = (value: unknown) => `$${nth + values.push(value) - 1}`;
   const conditions = [
-    eventID !== undefined && source.what === 'stretches' && `"eventID" = ${next(eventID)}::integer`,
+    eventID !== undefined && `"eventID" = ${next(eventID)}::integer`,
     from !== undefined && `"eventTime" >= ${next(from)}::bigint`,
     to !== undefined && `"eventTime" < ${next(to)}::bigint`,
     // More than are sought may hold these texts: which is the ID and which the value is told apart after.
     attrID !== undefined &&
-      `attributes @> ${next(JSON.stringify(attrValue === undefined ? [attrID] : [attrID, attrValue]))}::jsonb`,
+      `attributes::jsonb @> ${next(JSON.stringify(attrValue === undefined ? [attrID] : [attrID, attrValue]))}::jsonb`,
   ].filter((condition) => condition !== false);
   return { condition: conditions.join(' AND '), values };
 };
@@ -92,6 +88,9 @@ const hasAttribute =
     attributes.some(
       (id, nth) => nth % 2 === 0 && id === attrID && (attrValue === undefined || attributes[nth + 1] === attrValue),
     );
+
+type StoredRow = Omit<EventRow, 'attributes'> & { readonly attributes: string };
+const toRow = (row: StoredRow): EventRow => ({ ...row, attributes: JSON.parse(row.attributes) });
 
 interface Step {
   readonly rows: readonly EventRow[];
@@ -110,13 +109,13 @@ const look = async (
   const order = query.order === 'asc' ? 'ASC' : 'DESC';
   const { sql, values } = looking(source, order);
   const common = [query.account, after, through, first, last];
-  const { condition, values: conditionValues } = fitting(query, source, 7 + values.length);
+  const { condition, values: conditionValues } = fitting(query, 7 + values.length);
   if (condition === '') {
-    const rows = await db.all<EventRow>(sql, [...common, wanted, ...values]);
+    const rows = (await db.all<StoredRow>(sql, [...common, wanted, ...values])).map(toRow);
     return { rows, looked: rows.length, reached: rows.length < wanted ? null : (rows.at(-1) as EventRow).sequence };
   }
-  const [rows, end] = await Promise.all([
-    db.all<EventRow>(
+  const [stored, end] = await Promise.all([
+    db.all<StoredRow>(
       `SELECT * FROM (${sql}) AS looked WHERE ${condition} ORDER BY sequence ${order} LIMIT ${Math.floor(wanted)}`,
       [...common, lookedPerStep, ...values, ...conditionValues],
     ),
@@ -126,6 +125,7 @@ const look = async (
     ),
   ]);
   const { looked, reached } = end as { looked: number; reached: number };
+  const rows = stored.map(toRow);
   const found = rows.filter(hasAttribute(query));
   if (rows.length === wanted) return { rows: found, looked: rows.length, reached: (rows.at(-1) as EventRow).sequence };
   return { rows: found, looked, reached: looked < lookedPerStep ? null : reached };

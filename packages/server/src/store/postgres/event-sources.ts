@@ -1,4 +1,4 @@
-/** Which events a query is about: a user's, a contact's, a kind's, or the whole account's. */
+/** Which events a query is about: a user's, a contact's, or the whole account's. */
 import { stretchesOf } from '../../identity/ownership.ts';
 import type { EventQuery } from '../store.ts';
 import type { Connection } from './connection.ts';
@@ -18,7 +18,6 @@ export interface Stretch {
 
 export type Source =
   | { readonly what: 'account' }
-  | { readonly what: 'kind'; readonly eventID: number }
   | {
       readonly what: 'stretches';
       readonly stretches: readonly Stretch[];
@@ -80,10 +79,10 @@ export const createEventSources = (contacts: ContactFinder) => {
 
   /** Throws a Refusal when the contactUUID names nobody. */
   return async (db: Connection, query: EventQuery): Promise<Source> => {
-    const { account, userUUID, contactUUID, eventID } = query;
+    const { account, userUUID, contactUUID } = query;
     const user = userUUID === undefined ? undefined : ((await findUser(db, { account, userUUID })) ?? 0);
     if (contactUUID !== undefined) return ofContact(db, account, contactUUID, user);
     if (user !== undefined) return ofUser(db, user);
-    return eventID === undefined ? { what: 'account' } : { what: 'kind', eventID };
+    return { what: 'account' };
   };
 };

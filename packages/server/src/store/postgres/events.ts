@@ -3,7 +3,7 @@ import { linkedContact, type Statement } from '../../identity/statements.ts';
 import { Refusal } from '../../refusal.ts';
 import { usesOfEvent } from '../catalogue-rules.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../store.ts';
-import type { CatalogueWriter, UsedIDs } from './catalogues.ts';
+import type { CatalogueWriter, EventChecks } from './catalogues.ts';
 import { type ClaimRow, findClaims } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { insertStatement } from './links.ts';
@@ -31,7 +31,6 @@ interface Against {
 interface Entry extends Against {
   readonly batch: EventBatch;
   readonly event: NewEvent;
-  readonly used: UsedIDs;
   outcome: EventOutcome | undefined;
 }
 
@@ -44,90 +43,100 @@ const refused = ({ code, field, message }: Refusal): EventOutcome => ({
   message,
 });
 
-const distinct = <Value>(values: Iterable<Value>): Value[] => [...new Set(values)];
+const distinct = <Value>(values: Iterable<Value>, keyOf: (value: Value) => unknown = (value) => value): Value[] => [
+  ...new Map([...values].map((value) => [keyOf(value), value])).values(),
+];
 
 const insertEvents = `
   INSERT INTO event (holder, sequence, "user", "eventTime", "receivedTime", account, day, "eventID", "timeReplaced",
     "eventUUID", attributes)
   SELECT holder, sequence, "user", "eventTime", "receivedTime", account, $1, "eventID", "timeReplaced", "eventUUID", attributes
   FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], $8::integer[],
-    $9::boolean[], $10::text[], $11::jsonb[])
+    $9::boolean[], $10::text[], $11::text[])
     AS new (holder, sequence, "user", "eventTime", "receivedTime", account, "eventID", "timeReplaced", "eventUUID", attributes)`;
 
 export const createEventWriter = ({ users, catalogues, finder, repeats }: EventParts) => {
-  /** Answers whom each event is logged against, or why it can't be. */
+  /** The contacts and claims that events are logged against: answers whom each is, or why there is nobody. */
   const createResolver = async (db: Transaction, batches: readonly EventBatch[]) => {
     const named = (browser: boolean) =>
       distinct(
         batches
           .filter((batch) => batch.browser === browser)
-          .flatMap(({ events }) => events.flatMap(({ contactUUID }) => contactUUID ?? [])),
+          .flatMap(({ account, token, events }) =>
+            events.flatMap(({ contactUUID }) => (contactUUID === null ? [] : [{ account, token, contactUUID }])),
+          ),
+        ({ account, token, contactUUID }) => `${account} ${token} ${contactUUID}`,
       );
     const [handles, contactUUIDs] = [named(true), named(false)];
-    const claims = handles.length > 0 ? await findClaims(db, handles) : [];
+    const claims =
+      handles.length > 0
+        ? await findClaims(
+            db,
+            handles.map(({ contactUUID }) => contactUUID),
+          )
+        : [];
     const userUUIDs = await userUUIDsOf(
       db,
       claims.map(({ user }) => user),
     );
-    const rows =
+    const contacts =
       contactUUIDs.length > 0
         ? await db.all<{ contactUUID: string; account: number; contact: number }>(
             'SELECT "contactUUID", account, contact FROM contact_name WHERE "contactUUID" = ANY ($1::text[])',
-            [contactUUIDs],
+            [contactUUIDs.map(({ contactUUID }) => contactUUID)],
           )
         : [];
-    const contacts = new Map(rows.map(({ account, contactUUID, contact }) => [`${account} ${contactUUID}`, contact]));
-
-    /** A browser token's contactUUID is a handle: it stands for the user of its claim, with its token and user only. */
-    const againstHandle = async ({ account, token }: EventBatch, event: NewEvent, handle: string): Promise<Against> => {
+    const found = new Map<string, Against | Refusal>();
+    for (const { account, token, contactUUID } of handles) {
       const isGood = (claim: ClaimRow) =>
-        claim.claimID === handle && claim.account === account && claim.token === token;
+        claim.claimID === contactUUID && claim.account === account && claim.token === token;
       const claim = claims.find(isGood);
-      if (!claim) throw await finder.missingHandle(db, account, token, handle);
-      const userUUID = userUUIDs.get(claim.user) as string;
-      if (event.userUUID !== null && event.userUUID !== userUUID) {
-        throw new Refusal('unknown_contact', { field: 'contactUUID' });
-      }
-      return { name: { account, userUUID }, contact: null };
-    };
+      const against = claim
+        ? { name: { account, userUUID: userUUIDs.get(claim.user) as string }, contact: null }
+        : await finder.missingHandle(db, account, token, contactUUID);
+      found.set(`${account} ${token} ${contactUUID}`, against);
+    }
+    for (const { account, token, contactUUID } of contactUUIDs) {
+      const row = contacts.find((each) => each.contactUUID === contactUUID && each.account === account);
+      const against = row ? { name: null, contact: row.contact } : await finder.missing(db, account, contactUUID);
+      found.set(`${account} ${token} ${contactUUID}`, against);
+    }
 
-    return async (batch: EventBatch, event: NewEvent): Promise<Against> => {
-      const { account, browser } = batch;
-      const { userUUID, contactUUID } = event;
-      if (browser && contactUUID !== null) return againstHandle(batch, event, contactUUID);
+    return ({ account, token, browser }: EventBatch, { userUUID, contactUUID }: NewEvent): Against | Refusal => {
       const name = userUUID === null ? null : { account, userUUID };
       if (contactUUID === null) return { name, contact: null };
-      const contact = contacts.get(`${account} ${contactUUID}`);
-      if (contact === undefined) throw await finder.missing(db, account, contactUUID);
-      return { name, contact };
+      const against = found.get(`${account} ${token} ${contactUUID}`) as Against | Refusal;
+      if (against instanceof Refusal) return against;
+      if (!browser) return { name, contact: against.contact };
+      // A handle: it stands for the user of its claim, with its token and user only.
+      const isAnother = userUUID !== null && userUUID !== against.name?.userUUID;
+      return isAnother ? new Refusal('unknown_contact', { field: 'contactUUID' }) : against;
     };
   };
 
   const toEntries = async (db: Transaction, batches: readonly EventBatch[]): Promise<Entry[][]> => {
-    const against = await createResolver(db, batches);
-    const toEntry = async (batch: EventBatch, event: NewEvent): Promise<Entry> => {
-      const common = { batch, event, used: { browser: batch.browser, uses: usesOfEvent(event) } };
-      try {
-        return { ...common, ...(await against(batch, event)), outcome: undefined };
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        return { ...common, name: null, contact: null, outcome: refused(error) };
-      }
-    };
-    return Promise.all(batches.map((batch) => Promise.all(batch.events.map((event) => toEntry(batch, event)))));
+    const resolve = await createResolver(db, batches);
+    return batches.map((batch) =>
+      batch.events.map((event): Entry => {
+        const against = resolve(batch, event);
+        return against instanceof Refusal
+          ? { batch, event, name: null, contact: null, outcome: refused(against) }
+          : { batch, event, name: against.name, contact: against.contact, outcome: undefined };
+      }),
+    );
   };
 
   /** Finds repeats, and what may not be used; the first of several that are the same is left. */
-  const examine = async (db: Transaction, entries: readonly Entry[]): Promise<void> => {
+  const examine = async (db: Transaction, entries: readonly Entry[]): Promise<EventChecks> => {
     const open = entries.filter(({ outcome }) => outcome === undefined);
     const known = await users.find(
       db,
       open.flatMap(({ name }) => name ?? []),
     );
-    const check = await catalogues.checks(db, distinct(open.map(({ batch }) => batch.account)));
-    const refusalOf = ({ batch, used }: Entry): Refusal | undefined => {
+    const checks = await catalogues.checksOfEvents(db, distinct(open.map(({ batch }) => batch.account)));
+    const refusalOf = ({ batch, event }: Entry): Refusal | undefined => {
       try {
-        check(batch.account, used);
+        checks.check(batch.account, batch.browser, event);
         return undefined;
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
@@ -155,6 +164,7 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
       else if (refusal) entry.outcome = refused(refusal);
       else first.add(key);
     }
+    return checks;
   };
 
   /** Those of the users who are said to be a contact and are linked to nobody: with the event that links them. */
@@ -227,7 +237,7 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
     ];
   };
 
-  const keep = async (db: Transaction, entries: readonly Entry[], time: number): Promise<void> => {
+  const keep = async (db: Transaction, entries: readonly Entry[], checks: EventChecks, time: number): Promise<void> => {
     const found = await users.ensure(
       db,
       entries.flatMap(({ name }) => name ?? []),
@@ -277,9 +287,14 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
     const holders = news.map((entry) => (entry.contact === null ? userOf(entry).user : -entry.contact));
     writing.push(...noteContacts(db, news, userOf), ...insert(db, news, holders, sequences, userOf));
     await Promise.all(writing);
-    for (const account of distinct(news.map(({ batch }) => batch.account)).sort((a, b) => a - b)) {
-      const used = news.filter(({ batch }) => batch.account === account).map((entry) => entry.used);
-      await catalogues.register(db, account, used);
+    const unlisted = news.filter(({ batch, event }) => checks.mayBeNew(batch.account, batch.browser, event));
+    for (const account of distinct(unlisted.map(({ batch }) => batch.account)).sort((a, b) => a - b)) {
+      const used = unlisted.filter(({ batch }) => batch.account === account);
+      await catalogues.register(
+        db,
+        account,
+        used.map(({ batch, event }) => ({ browser: batch.browser, uses: usesOfEvent(event) })),
+      );
     }
   };
 
@@ -288,9 +303,9 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
     const time = Math.max(...batches.map(({ receivedTime }) => receivedTime));
     db.dayOf(time);
     const lists = await toEntries(db, batches);
-    await examine(db, lists.flat());
+    const checks = await examine(db, lists.flat());
     const left = lists.flat().filter(({ outcome }) => outcome === undefined);
-    if (left.length > 0) await keep(db, left, time);
+    if (left.length > 0) await keep(db, left, checks, time);
     return lists.map((entries) => entries.map(({ outcome }) => outcome as EventOutcome));
   };
 };

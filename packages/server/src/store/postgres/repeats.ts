@@ -14,6 +14,7 @@ export type Holder = number;
 
 export interface SentEvent {
   readonly holder: Holder;
+  /** Of the holder and the eventUUID: no two have the same. */
   readonly key: string;
 }
 
@@ -30,15 +31,15 @@ export interface RequestRow {
   readonly existed: boolean;
 }
 
-const nameOf = ({ holder, key }: SentEvent) => `${holder} ${key}`;
-
 const nameOfRequest = (user: number, key: string) => `request\n${user}\n${key}`;
 
 /** `secret` is the database's. */
 export const createRepeats = (secret: Buffer) => {
-  /** As a UUID, because that is 16 bytes. */
-  const hash = (...parts: readonly (string | number)[]) =>
-    createHmac('sha256', secret).update(parts.join('\n')).digest('hex').slice(0, 32);
+  /** As PostgreSQL writes a UUID: that is 16 bytes. */
+  const hash = (...parts: readonly (string | number)[]) => {
+    const hex = createHmac('sha256', secret).update(parts.join('\n')).digest('hex');
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+  };
   const requestKey = ({ requestUUID, token }: SentRequest) => hash('request', token, requestUUID);
 
   return {
@@ -47,28 +48,28 @@ export const createRepeats = (secret: Buffer) => {
     /** Those that were kept, whose holders have no event before `since`; answers whether one is among them. */
     async find(db: Transaction, asked: readonly (SentEvent & { readonly since: number })[]) {
       if (asked.length === 0) return () => false;
-      const rows = await db.all<SentEvent>(
-        `SELECT kept.holder, replace(kept.key::text, '-', '') AS key
+      const rows = await db.all<{ key: string }>(
+        `SELECT kept.key
          FROM unnest($1::bigint[], $2::uuid[], $3::integer[]) AS asked (holder, key, since)
          JOIN event_repeat kept ON kept.holder = asked.holder AND kept.key = asked.key AND kept.day >= asked.since`,
         [asked.map(({ holder }) => holder), asked.map(({ key }) => key), asked.map(({ since }) => since)],
       );
-      const found = new Set(rows.map(nameOf));
-      return (sent: SentEvent) => found.has(nameOf(sent));
+      const found = new Set(rows.map(({ key }) => key));
+      return (sent: SentEvent) => found.has(sent.key);
     },
 
     /** Keeps them for a day; answers whether one was new: whoever kept it meanwhile, somewhere else. */
     async remember(db: Transaction, sent: readonly SentEvent[], day: number) {
       // In one order, so that no two transactions wait for each other.
       const ordered = [...sent].sort((a, b) => a.holder - b.holder || (a.key < b.key ? -1 : 1));
-      const rows = await db.all<SentEvent>(
+      const rows = await db.all<{ key: string }>(
         `INSERT INTO event_repeat (holder, key, day)
          SELECT holder, key, $3 FROM unnest($1::bigint[], $2::uuid[]) WITH ORDINALITY AS sent (holder, key, nth) ORDER BY nth
-         ON CONFLICT DO NOTHING RETURNING holder, replace(key::text, '-', '') AS key`,
+         ON CONFLICT DO NOTHING RETURNING key`,
         [ordered.map(({ holder }) => holder), ordered.map(({ key }) => key), day],
       );
-      const fresh = new Set(rows.map(nameOf));
-      return (event: SentEvent) => fresh.has(nameOf(event));
+      const fresh = new Set(rows.map(({ key }) => key));
+      return (event: SentEvent) => fresh.has(event.key);
     },
 
     /** By which name a request is known once its contact is erased. */
@@ -78,7 +79,7 @@ export const createRepeats = (secret: Buffer) => {
     async eraseRequests(db: Transaction, users: readonly number[], contacts: readonly number[]): Promise<string[]> {
       const rows = await db.all<{ user: number; key: string }>(
         `DELETE FROM request_repeat WHERE "user" = ANY ($1::bigint[]) AND contact = ANY ($2::bigint[])
-         RETURNING "user", replace(key::text, '-', '') AS key`,
+         RETURNING "user", key`,
         [users, contacts],
       );
       return rows.map(({ user, key }) => nameOfRequest(user, key));

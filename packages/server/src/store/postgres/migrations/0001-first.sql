@@ -2,7 +2,7 @@
 -- Times are milliseconds since 1970; a day is a number of days since 1970, by received time, and never goes back.
 --
 -- So that a Citus cluster can spread it, each table lies on every machine, or where one of its columns says (decision
--- 0008); that one is the first column, and part of every unique key. Without Citus these are ordinary tables.
+-- 0010); that one is the first column, and part of every unique key. Without Citus these are ordinary tables.
 
 -- The one order of events and statements: numbers that only grow. Cached nowhere, so that what is drawn later is greater.
 CREATE SEQUENCE event_order MINVALUE 0 START 0 CACHE 1;
@@ -293,11 +293,10 @@ CREATE TABLE event (
   "eventID" integer NOT NULL,
   "timeReplaced" boolean NOT NULL,
   "eventUUID" text NOT NULL,
-  attributes jsonb NOT NULL -- [attrID, attrValue, …], in their order
+  attributes text NOT NULL -- JSON: [attrID, attrValue, …], in their order
 ) PARTITION BY RANGE (day);
 CREATE INDEX event_by_holder ON event (holder, sequence);
 CREATE INDEX event_by_account ON event (account, sequence);
-CREATE INDEX event_by_kind ON event (account, "eventID", sequence);
 
 -- Who sent which eventUUID on which day, a partition for each: `holder` is the user, or minus the contact when there is
 -- no user; `key` a keyed hash.

@@ -1,0 +1,120 @@
+// How PostgreSQL answers what it is asked most: by an index, and from the months that it needs.
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { newDatabase } from '../../../test/fixtures/postgres.ts';
+import { createSite, type Site } from '../../../test/fixtures/site.ts';
+import { day, hashOf, laptop, newEvent, phone } from '../../../test/fixtures/store.ts';
+import { openStore } from '../open.ts';
+import type { Store } from '../store.ts';
+
+const months = [Date.UTC(2027, 0, 10), Date.UTC(2027, 1, 10), Date.UTC(2027, 2, 10)] as const;
+/** Tables that have few rows, however many events there are; and what is no table. */
+const small =
+  /^(position|kept_day|account|event_order|refused_count|erased_stretch|erased_contact|erasure|asked|span|new|stretch|part)$/;
+
+let store: Store;
+let client: pg.Client;
+let site: Site;
+let contactUUID: string;
+
+beforeAll(async () => {
+  const databaseURL = await newDatabase();
+  store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+  site = await createSite(store, { time: months[0] });
+  ({ contactUUID } = await site.server.createContact({ userUUID: laptop }));
+  for (const [month, time] of months.entries()) {
+    await site.server.logAt(time, ...Array.from({ length: 500 }, (_, nth) => ({ userUUID: `visitor-number-${nth}` })));
+    if (month > 0) await site.server.logAt(time, { userUUID: laptop }, { userUUID: null, contactUUID });
+  }
+  await site.server.logAt(months[2] + day, { userUUID: laptop }, { userUUID: null, contactUUID });
+  client = new pg.Client(databaseURL);
+  await client.connect();
+  await client.query('ANALYZE');
+  // Small tables are read whole, and rightly: what is asked here is whether there is an index to read them by.
+  await client.query('SET enable_seqscan = off');
+});
+afterAll(async () => {
+  await client.end();
+  await store.close();
+});
+
+interface Node {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly Plans?: readonly Node[];
+}
+
+const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+/** The nodes of all plans by which an operation is carried out. */
+const plansOf = async (work: () => Promise<unknown>): Promise<Node[]> => {
+  const asked: { text: string; values: unknown[] }[] = [];
+  const query = vi.spyOn(pg.Client.prototype, 'query');
+  await work();
+  for (const [config] of query.mock.calls as unknown as [string | { text: string; values: unknown[] }][]) {
+    if (typeof config === 'object') asked.push(config);
+  }
+  query.mockRestore();
+  expect(asked.length).toBeGreaterThan(0);
+  const nodes: Node[] = [];
+  for (const { text, values } of asked) {
+    const { rows } = await client.query(`EXPLAIN (FORMAT JSON) ${text}`, values);
+    nodes.push(...nodesOf(rows[0]['QUERY PLAN'][0].Plan));
+  }
+  return nodes;
+};
+
+const readWhole = (nodes: readonly Node[]): string[] =>
+  nodes.flatMap((node) => {
+    const name = node['Relation Name'] ?? '';
+    return node['Node Type'] === 'Seq Scan' && !small.test(name) ? [name] : [];
+  });
+
+const monthsRead = (nodes: readonly Node[]): string[] =>
+  [...new Set(nodes.flatMap((node) => (node['Node Type'] === 'ModifyTable' ? [] : (node['Relation Name'] ?? []))))]
+    .filter((name) => /^event_\d{4}_\d{2}$/.test(name))
+    .sort();
+
+const newest = (query: object) => store.getEvents({ account: site.account, order: 'desc', limit: 50, ...query });
+const log = (time: number, ...events: Parameters<typeof newEvent>) =>
+  store.logEvents({
+    account: site.account,
+    token: site.server.token,
+    browser: false,
+    receivedTime: time,
+    events: events.map((event) => newEvent({ eventTime: time, ...event })),
+  });
+const last = months[2] + day;
+
+test.each<[string, readonly string[], () => Promise<unknown>]>([
+  ['events are kept', [], () => log(last, { userUUID: laptop })],
+  ['an event is sent again', [], () => log(last, { userUUID: 'visitor-number-7', eventUUID: 'event-sent-twice' })],
+  ['an event of a contact is kept', [], () => log(last, { userUUID: phone, contactUUID })],
+  ['the account’s newest events', ['event_2027_03'], () => newest({})],
+  [
+    'the account’s events after a cursor',
+    ['event_2027_03'],
+    async () => newest({ order: 'asc', beyond: (await newest({ limit: 1 })).through - 5 }),
+  ],
+  ['a contact’s newest events', ['event_2027_02', 'event_2027_03'], () => newest({ contactUUID })],
+  ['a user’s newest events', ['event_2027_02', 'event_2027_03'], () => newest({ userUUID: laptop })],
+  ['a kind’s newest events', ['event_2027_01', 'event_2027_02', 'event_2027_03'], () => newest({ eventID: 99 })],
+  ['events of a time', ['event_2027_02'], () => newest({ from: months[1], to: months[1] + day })],
+  ['a count', [], () => store.countEvents({ account: site.account, edges: [months[0], last], users: false })],
+  [
+    'a count of users',
+    ['event_2027_02'],
+    () => store.countEvents({ account: site.account, edges: [months[1], months[1] + day], users: true }),
+  ],
+  ['a contact', [], () => site.server.getContact(contactUUID, 'claim', 'link')],
+  ['a contact is created', [], () => site.server.createContact({ userUUID: phone, requestUUID: 'request-one' })],
+  ['a browser’s contact is created', [], () => site.browser.createContact({ userUUID: phone })],
+  ['a user is linked', [], () => site.link(phone, contactUUID)],
+  ['a user is unlinked', [], () => site.unlink(phone)],
+  ['a token', [], () => store.findAccess(hashOf('no such token'))],
+])('%s: by an index, from %j', async (_, expected, work) => {
+  const nodes = await plansOf(work);
+  expect(readWhole(nodes)).toEqual([]);
+  expect(monthsRead(nodes)).toEqual(expected);
+});
