@@ -4,12 +4,19 @@ import type { Connection } from './connection.ts';
 import { daysOf } from './days.ts';
 import { quarterMilliseconds } from './totals.ts';
 
-/** The first and the last of the days that may hold events with from <= eventTime < to; undefined when none does. */
+/** Where the days lie that may hold events with from <= eventTime < to; undefined when none does. */
 const daysBetween = async (db: Connection, account: number, from: number, to: number) => {
   const days = await daysOf(db, { account, from, to, after: 0, through: Number.MAX_SAFE_INTEGER });
   const [first, last] = [days.at(0), days.at(-1)];
-  return first && last && { first: first.day, last: last.day };
+  if (!first || !last) return undefined;
+  return { first: first.day, last: last.day, firstSequence: first.firstSequence, lastSequence: last.lastSequence };
 };
+
+type Days = NonNullable<Awaited<ReturnType<typeof daysBetween>>>;
+
+/** SQL for an account's events of such days, which takes the account and these bounds first. */
+const ofDays = 'account = $1 AND day >= $2 AND day <= $3 AND sequence >= $4 AND sequence <= $5';
+const boundsOf = ({ first, last, firstSequence, lastSequence }: Days) => [first, last, firstSequence, lastSequence];
 
 /** Each visitor once in each span. */
 const countVisitors = async (db: Connection, { account, eventID, edges }: CountQuery): Promise<number[]> => {
@@ -17,10 +24,10 @@ const countVisitors = async (db: Connection, { account, eventID, edges }: CountQ
   const days = await daysBetween(db, account, from, to);
   const rows = days
     ? await db.all<{ bucket: number; users: number }>(
-        `SELECT width_bucket("eventTime", $6::bigint[]) - 1 AS bucket, count(DISTINCT coalesce("user", holder)) AS users
-         FROM event WHERE account = $1 AND day >= $2 AND day <= $3 AND "eventTime" >= $4 AND "eventTime" < $5
-           ${eventID === undefined ? '' : 'AND "eventID" = $7'} GROUP BY bucket`,
-        [account, days.first, days.last, from, to, edges, ...(eventID === undefined ? [] : [eventID])],
+        `SELECT width_bucket("eventTime", $8::bigint[]) - 1 AS bucket, count(DISTINCT coalesce("user", holder)) AS users
+         FROM event WHERE ${ofDays} AND "eventTime" >= $6 AND "eventTime" < $7
+           ${eventID === undefined ? '' : 'AND "eventID" = $9'} GROUP BY bucket`,
+        [account, ...boundsOf(days), from, to, edges, ...(eventID === undefined ? [] : [eventID])],
       )
     : [];
   const users = new Map(rows.map((row) => [row.bucket, row.users]));
@@ -62,8 +69,8 @@ const timesIn = async (db: Connection, account: number, eventID: number, total: 
     days &&
     (await db.get<Pick<Quarter, 'firstTime' | 'lastTime'>>(
       `SELECT min("eventTime") AS "firstTime", max("eventTime") AS "lastTime" FROM event
-       WHERE account = $1 AND "eventID" = $2 AND day >= $3 AND day <= $4 AND "eventTime" >= $5 AND "eventTime" < $6`,
-      [account, eventID, days.first, days.last, from, to],
+       WHERE ${ofDays} AND "eventTime" >= $6 AND "eventTime" < $7 AND "eventID" = $8`,
+      [account, ...boundsOf(days), from, to, eventID],
     ));
   return found ?? total;
 };
