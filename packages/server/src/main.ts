@@ -29,6 +29,11 @@ const nouns: readonly Noun[] = [
     summary: 'list what was refused for its content, and send it again',
     load: () => import('./commands/refused.ts'),
   },
+  {
+    name: 'migrate',
+    summary: 'bring a PostgreSQL database to its schema',
+    load: () => import('./commands/migrate.ts'),
+  },
   { name: 'backup', summary: 'copy the database', load: () => import('./commands/backup.ts') },
   { name: 'doctor', summary: 'examine the database', load: () => import('./commands/doctor.ts') },
   { name: 'worker', summary: 'one of several that answer', hidden: true, load: () => import('./commands/worker.ts') },

@@ -9,6 +9,7 @@ describe('what is written to a log', () => {
     ['an e-mail address of another script', 'no jürgen@müller.example', 'no …@…'],
     ['an e-mail address in a host of one word', 'no ada@localhost', 'no …@…'],
     ['an e-mail address after an equals sign', 'Key (address)=(ada@shop.example)', 'Key (address)=(…@…)'],
+    ['a password of a database', 'no postgres://me:pa=ss,w@rd@db/x here', 'no postgres://…@…/x here'],
     ['a query string', 'GET /logEvent?userUUID=abc&limit=1 failed', 'GET /logEvent?… failed'],
     ['a query string without a path', 'parameters: ?userUUID=abc', 'parameters: ?…'],
     ['a query string with a backslash, once it is JSON', JSON.stringify('/x?a=\\secret'), '"/x?…"'],

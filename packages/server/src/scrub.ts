@@ -1,5 +1,7 @@
 /** Quotes and backslashes end a match, so that a line of JSON stays one; only an escaped backslash does not. */
 const secrets = [
+  // Who asks a database, and by which password: whatever characters that has, up to the last @ before the host.
+  [/:\/\/[^\s"'`\\/?]*@/g, '://…@'],
   [/\b(browser|server|operator)_[\w-]+/g, '$1_…'],
   // Neither slash nor colon: the path of a package (node_modules/@hono/…) is no e-mail address.
   [/[^\s"'`\\<>(),;:=/]+@[^\s"'`\\<>(),;:/]+/g, '…@…'],

@@ -11,8 +11,11 @@ interface WelcomeOptions {
 
 /** The tokens are said once, by the start that makes them. */
 export const welcome = ({ url, databaseURL, demo }: WelcomeOptions): string => {
-  const file = databaseURL.replace(/^sqlite:/, '');
-  const keeps = file === ':memory:' ? 'forgets its data when it stops' : `keeps its data in ${file}`;
+  const file = /^sqlite:(.*)/.exec(databaseURL)?.[1];
+  const keeps =
+    file === ':memory:'
+      ? 'forgets its data when it stops'
+      : `keeps its data in ${file ?? 'the PostgreSQL of DATABASE_URL'}`;
   const lines = ['', `Firsthand is running, and ${keeps}`, ''];
   if (demo) lines.push(`  Demo page   ${url}/demo/`);
   lines.push(`  API         ${url}/`);

@@ -68,6 +68,18 @@ export const openStoreAmong = async (databaseURL: string, options: AmongOptions)
 };
 
 /**
+ * Brings a PostgreSQL database to the schema that this program knows, as a server does at its start; with `citus`, spreads it
+ * over the machines of its cluster. Throws StoreUnusable when that can't be done.
+ */
+export const migrateStore = async (databaseURL: string, { citus }: { citus: boolean }): Promise<void> => {
+  if (!isPostgres(databaseURL)) {
+    throw new StoreUnusable('a SQLite file is brought to its schema when a server opens it: start that');
+  }
+  const { migrateDatabase } = await import('./postgres/citus.ts');
+  await migrateDatabase(databaseURL, { citus });
+};
+
+/**
  * Copies the database to the new file `target`, as it is at this moment, while a server may go on writing; the copy is
  * complete and synced when it gets its name. Throws StoreUnusable when `target` exists.
  */
