@@ -1,4 +1,4 @@
-/** Spreading the tables over the machines of a Citus cluster: decision 10 says why each lies where it does. */
+/** Spreading the tables over the machines of a Citus cluster: decision 13 says why each lies where it does. */
 import { StoreUnusable } from '../unusable.ts';
 import { openPool, type TakenConnection } from './connection.ts';
 import { migrate } from './migrate.ts';

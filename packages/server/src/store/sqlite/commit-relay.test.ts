@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Parcel } from '../several.ts';
-import { createCommitRelay } from './commit-relay.ts';
 import { mostWaitingBytes } from '../waiting.ts';
+import { createCommitRelay } from './commit-relay.ts';
 
 const turn = () => new Promise(setImmediate);
 const parcel = (name: number): Parcel => new Uint8Array([name]);

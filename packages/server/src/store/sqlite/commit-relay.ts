@@ -1,7 +1,7 @@
 /** Group commit over processes: the parcels that come while a commit is under way go together into the next one. */
 import type { Commit, Parcel } from '../several.ts';
-import type { Thread } from './thread.ts';
 import { mostWaitingBytes } from '../waiting.ts';
+import type { Thread } from './thread.ts';
 import { mostUnderWay } from './write-queue.ts';
 
 interface Waiting {
