@@ -258,13 +258,13 @@ it('WORKERS has a demo page, too', async () => {
   expect(written()).toMatch(/Server token {4}server_/);
 });
 
-it('WORKERS is refused where the others could read nothing', async () => {
-  const { code, stderr } = await firsthand(['serve', '--port', '0'], {
-    DATABASE_URL: 'sqlite::memory:',
-    WORKERS: '2',
-  });
+it.each([
+  ['sqlite::memory:', /^firsthand: WORKERS \(or --workers\) must be 1 with sqlite::memory:, [^\n]+\n$/],
+  ['postgres://localhost/firsthand', /^firsthand: WORKERS \(or --workers\) must be 1 with PostgreSQL: [^\n]+\n$/],
+])('WORKERS is refused where nothing is shared, or all is anyway: %s', async (databaseURL, complaint) => {
+  const { code, stderr } = await firsthand(['serve', '--port', '0'], { DATABASE_URL: databaseURL, WORKERS: '2' });
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^firsthand: WORKERS \(or --workers\) must be 1 with sqlite::memory:, [^\n]+\n$/);
+  expect(stderr).toMatch(complaint);
 });
 
 it('WORKERS says who has the port, and ends', async () => {

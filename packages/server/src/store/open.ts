@@ -48,6 +48,9 @@ export const openStore = async ({ databaseURL, role, create = false, onFatal }: 
 
 /** The path of a database file; throws StoreUnusable of one in memory, which no other process can read. */
 const sharedPathOf = (databaseURL: string): string => {
+  if (isPostgres(databaseURL)) {
+    throw new StoreUnusable('WORKERS (or --workers) must be 1 with PostgreSQL: start several servers over it instead');
+  }
   const file = fileOf(databaseURL);
   if (file !== ':memory:') return resolve(file);
   throw new StoreUnusable('WORKERS (or --workers) must be 1 with sqlite::memory:, which no other process can read');
