@@ -86,7 +86,7 @@ const buildServer = async (): Promise<void> => {
     platform: 'node',
     target: 'node20',
     // Found in the packages of whoever runs it: a native module, what only some databases need, and a loader that a built server never asks for.
-    external: ['better-sqlite3', 'pg', 'tsx'],
+    external: ['better-sqlite3', 'pg', 'pg-copy-streams', 'tsx'],
     banner: { js: "const builtURL = require('node:url').pathToFileURL(__filename).href;" },
     legalComments: 'none',
     metafile: true,

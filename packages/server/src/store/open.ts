@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { CopyProgress } from './holdings.ts';
 import type { AmongOptions, AmongStore, FirstStore } from './several.ts';
 import type { Store } from './store.ts';
 import { StoreUnusable } from './unusable.ts';
@@ -80,6 +81,34 @@ export const migrateStore = async (databaseURL: string, { citus }: { citus: bool
   }
   const { migrateDatabase } = await import('./postgres/citus.ts');
   await migrateDatabase(databaseURL, { citus });
+};
+
+/**
+ * Copies all that a SQLite file holds into an empty PostgreSQL database, or goes on with a copy that was interrupted; no
+ * server may have the file meanwhile. Throws StoreUnusable when it can't be done.
+ */
+export const copyStore = async ({
+  from,
+  to,
+  tell,
+}: {
+  from: string;
+  to: string;
+  tell: (progress: CopyProgress) => void;
+}): Promise<void> => {
+  if (isPostgres(from) || !isPostgres(to)) {
+    throw new StoreUnusable('what is copied goes from sqlite:<file> to postgres://…');
+  }
+  const [{ openHoldings }, { copyInto }] = await Promise.all([
+    import('./sqlite/holdings.ts'),
+    import('./postgres/copy.ts'),
+  ]);
+  const holdings = openHoldings(resolve(fileOf(from)));
+  try {
+    await copyInto(to, holdings, tell);
+  } finally {
+    holdings.close();
+  }
 };
 
 /**

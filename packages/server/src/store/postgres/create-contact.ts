@@ -2,6 +2,7 @@
 import type { Values } from '../../identity/contact-view.ts';
 import { Refusal } from '../../refusal.ts';
 import { usesOfContact } from '../catalogue-rules.ts';
+import { requestName } from '../erased-names.ts';
 import type { NewContact } from '../store.ts';
 import type { CatalogueWriter } from './catalogues.ts';
 import { sayClaim } from './claims.ts';
@@ -78,7 +79,14 @@ export const createContactCreator = (parts: CreateContactParts) => {
       const sent = { requestUUID, token, user };
       const repeat = await repeats.findRequest(db, sent);
       if (repeat) return answerAgain(db, repeat);
-      if ((await finder.findErasure(db, account, repeats.requestName(sent))) !== undefined) {
+      if (
+        (await finder.findErasure(
+          db,
+          account,
+          repeats.requestName(sent),
+          requestName(token, userUUID, requestUUID),
+        )) !== undefined
+      ) {
         throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
       }
     }

@@ -1,7 +1,7 @@
 /** Days: the one that is under way, the partitions that belong to it, and those on which an account has events. */
 import { limits } from '@firsthand/contract/limits';
 import { type DayUnderWay, dayAt } from '../received-day.ts';
-import { type Connection, hasTable } from './connection.ts';
+import type { Connection } from './connection.ts';
 import type { Transaction } from './transaction.ts';
 
 const dayMilliseconds = 86_400_000;
@@ -21,6 +21,22 @@ const monthOf = (day: number) => {
   };
 };
 
+/** SQL that makes the partition of a day's month, where there is none. */
+export const monthSQL = (day: number): string => {
+  const { name, from, to } = monthOf(day);
+  // Attached, not made as a part: that would wait for all who read events, and let nobody else read meanwhile.
+  return `DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_class WHERE relname = 'event_${name}' AND relnamespace = current_schema()::regnamespace) THEN
+      CREATE TABLE event_${name} (LIKE event INCLUDING STORAGE);
+      ALTER TABLE event ATTACH PARTITION event_${name} FOR VALUES FROM (${from}) TO (${to});
+    END IF;
+  END $$`;
+};
+
+/** SQL that makes the partition of a day's repeats. */
+export const repeatsSQL = (day: number): string =>
+  `CREATE TABLE event_repeat_${day} PARTITION OF event_repeat FOR VALUES IN (${day})`;
+
 /** The days of a month in which a day lies: from <= day < to. */
 export const monthBounds = (day: number): { from: number; to: number } => monthOf(day);
 
@@ -32,14 +48,8 @@ export const beginDay = async (db: Transaction, receivedTime: number): Promise<v
   const { day, clockDay }: DayUnderWay = dayAt(db.position, receivedTime);
   await db.run('UPDATE position SET day = $1, "clockDay" = $2', [day, clockDay]);
   if ((await db.run('INSERT INTO kept_day VALUES ($1) ON CONFLICT DO NOTHING', [day])) === 0) return;
-  const month = monthOf(day);
-  if (!(await hasTable(db, `event_${month.name}`))) {
-    // Attached, not made as a part: that would wait for all who read events, and let nobody else read meanwhile.
-    await db.script(`
-      CREATE TABLE event_${month.name} (LIKE event INCLUDING STORAGE);
-      ALTER TABLE event ATTACH PARTITION event_${month.name} FOR VALUES FROM (${month.from}) TO (${month.to})`);
-  }
-  await db.script(`CREATE TABLE event_repeat_${day} PARTITION OF event_repeat FOR VALUES IN (${day})`);
+  await db.script(monthSQL(day));
+  await db.script(repeatsSQL(day));
   const old = await db.all<{ day: number }>('SELECT day FROM kept_day ORDER BY day DESC OFFSET $1', [daysKept]);
   for (const { day } of old) {
     await db.script(`DROP TABLE event_repeat_${day}; DELETE FROM kept_day WHERE day = ${day}`);

@@ -154,7 +154,9 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
     const isRepeat = await repeats.find(
       db,
       // One of today that may be kept is known when it is; one that is refused must be known now.
-      examined.flatMap(({ sent, since, refusal }) => (sent && (since < day || refusal) ? [{ ...sent, since }] : [])),
+      examined.flatMap(({ sent, since, refusal }) =>
+        sent && (since < day || refusal || repeats.withErased) ? [{ ...sent, since }] : [],
+      ),
     );
     const first = new Set<string>();
     for (const { entry, sent, refusal } of examined) {

@@ -33,16 +33,25 @@ export interface RequestRow {
 
 const nameOfRequest = (user: number, key: string) => `request\n${user}\n${key}`;
 
-/** `secret` is the database's. */
-export const createRepeats = (secret: Buffer) => {
+/**
+ * `secret` is the database's. `withErased`: it was copied from one that knows of some only that they were sent, and no
+ * longer by whom; they are of the holder 0.
+ */
+export const createRepeats = (secret: Buffer, withErased = false) => {
   /** As PostgreSQL writes a UUID: that is 16 bytes. */
   const hash = (...parts: readonly (string | number)[]) => {
     const hex = createHmac('sha256', secret).update(parts.join('\n')).digest('hex');
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
   };
-  const requestKey = ({ requestUUID, token }: SentRequest) => hash('request', token, requestUUID);
+  const requestKey = ({ requestUUID, token }: Pick<SentRequest, 'requestUUID' | 'token'>) =>
+    hash('request', token, requestUUID);
 
   return {
+    /** Whether some of today are known only when they are asked for. */
+    withErased,
+
+    requestKey,
+
     sent: (holder: Holder, eventUUID: string): SentEvent => ({ holder, key: hash('event', holder, eventUUID) }),
 
     /** Those that were kept, whose holders have no event before `since`; answers whether one is among them. */
@@ -51,7 +60,8 @@ export const createRepeats = (secret: Buffer) => {
       const rows = await db.all<{ key: string }>(
         `SELECT kept.key
          FROM unnest($1::bigint[], $2::uuid[], $3::integer[]) AS asked (holder, key, since)
-         JOIN event_repeat kept ON kept.holder = asked.holder AND kept.key = asked.key AND kept.day >= asked.since`,
+         JOIN event_repeat kept ON kept.holder = ${withErased ? 'ANY (ARRAY[asked.holder, 0])' : 'asked.holder'}
+           AND kept.key = asked.key AND kept.day >= asked.since`,
         [asked.map(({ holder }) => holder), asked.map(({ key }) => key), asked.map(({ since }) => since)],
       );
       const found = new Set(rows.map(({ key }) => key));

@@ -6,7 +6,7 @@ import { createWaiting } from '../waiting.ts';
 import { createAccess } from './access.ts';
 import { createAccountWriter, findAccount, findProofKeys, getAccount, listAccounts } from './accounts.ts';
 import { createCatalogueWriter } from './catalogues.ts';
-import { type Connection, type ConnectionPool, codeOf, openPool } from './connection.ts';
+import { type Connection, type ConnectionPool, codeOf, hasTable, openPool } from './connection.ts';
 import { createContactReader } from './contact-details.ts';
 import { createContactFinder } from './contact-finder.ts';
 import { createContactWriter } from './contacts.ts';
@@ -30,11 +30,18 @@ import { createWriteQueue, mostUnderWay } from './write-queue.ts';
 const mostWriting = 4;
 const mostReading = 4;
 
-/** Brings the schema up to date; answers the key of the hashes that the database keeps. */
+interface Prepared {
+  /** The key of the hashes that the database keeps. */
+  readonly secret: Buffer;
+  /** Whether it knows of repeats of which nobody knows whose they are. */
+  readonly withErased: boolean;
+}
+
+/** Brings the schema up to date. */
 const prepare = async (
   pool: ConnectionPool,
   { role, create }: { role: 'server' | 'beside'; create: boolean },
-): Promise<Buffer> => {
+): Promise<Prepared> => {
   const db = await pool.take();
   try {
     const schema = await readSchema(db);
@@ -47,17 +54,22 @@ const prepare = async (
       throw new StoreUnusable('this database has an older schema: start a server with this Firsthand first');
     }
     await migrate(db);
-    const { secret } = (await db.get<{ secret: Buffer }>('SELECT secret FROM position')) as { secret: Buffer };
-    return secret;
+    if (await hasTable(db, 'copying')) {
+      throw new StoreUnusable('a copy into this database is not complete: firsthand copy goes on with it');
+    }
+    const prepared = await db.get<Prepared>(
+      'SELECT secret, EXISTS (SELECT FROM event_repeat WHERE holder = 0) AS "withErased" FROM position',
+    );
+    return prepared as Prepared;
   } finally {
     db.release(false);
   }
 };
 
 /** What the writes of the store do, each in a transaction that is given. */
-const createWrites = (secret: Buffer) => {
+const createWrites = ({ secret, withErased }: Prepared) => {
   const finder = createContactFinder(secret);
-  const repeats = createRepeats(secret);
+  const repeats = createRepeats(secret, withErased);
   const users = createUsers();
   const catalogues = createCatalogueWriter();
   const contacts = createContactWriter(finder, catalogues);
@@ -120,12 +132,12 @@ export const openPostgres = async (
     reads: openPool(databaseURL, mostReading),
   };
   const closePools = () => Promise.all(Object.values(pools).map((pool) => pool.close()));
-  const secret = await prepare(pools.writes, { role, create }).catch(async (error: unknown) => {
+  const prepared = await prepare(pools.writes, { role, create }).catch(async (error: unknown) => {
     await closePools();
     throw toUnusable(error);
   });
 
-  const { finder, keepEvents, beside, alone, erasures } = createWrites(secret);
+  const { finder, keepEvents, beside, alone, erasures } = createWrites(prepared);
   const waiting = createWaiting();
   let isClosed = false;
 

@@ -1,0 +1,72 @@
+import type { Command } from 'commander';
+import type { CopyProgress } from '../store/holdings.ts';
+import { WrongUsage } from './failing.ts';
+import { printLine, toTable } from './printing.ts';
+
+interface CopyOptions {
+  readonly from: string;
+  readonly to: string;
+  readonly verify?: boolean;
+}
+
+export const define = (command: Command): void => {
+  command
+    .requiredOption('--from <url>', 'what is copied: sqlite:<file>, while no server has it')
+    .requiredOption('--to <url>', 'an empty database, or one that a copy was interrupted into: postgres://…')
+    .option('--verify', 'compare both afterwards: all that can be read of each account')
+    .action(copy);
+};
+
+const tell = ({ sequence, last, events }: CopyProgress): void => {
+  if (!process.stderr.isTTY) return;
+  const share = Math.floor((100 * sequence) / Math.max(1, last));
+  process.stderr.write(`\r${events.toLocaleString('en')} events, ${share} %`);
+  if (sequence === last) process.stderr.write('\n');
+};
+
+const copy = async ({ from, to, verify }: CopyOptions): Promise<void> => {
+  if (!from.startsWith('sqlite:')) throw new WrongUsage('--from must be sqlite:<file>');
+  if (!/^postgres(ql)?:\/\//.test(to)) throw new WrongUsage('--to must be postgres://user:password@host/database');
+  const { copyStore } = await import('../store/open.ts');
+  await copyStore({ from, to, tell });
+  printLine('Copied. From now on, serve the new one: the old file stays as it was.');
+  if (verify) await compare(from, to);
+};
+
+/** Throws when one account answers differently. */
+const compare = async (from: string, to: string): Promise<void> => {
+  const [{ openStore }, { digestAccount }] = await Promise.all([
+    import('../store/open.ts'),
+    import('../store/verifying.ts'),
+  ]);
+  const onFatal = (error: Error) => {
+    throw error;
+  };
+  const [source, target] = await Promise.all(
+    [from, to].map((databaseURL) => openStore({ databaseURL, role: 'beside', onFatal })),
+  );
+  if (!source || !target) return;
+  try {
+    const rows: string[][] = [];
+    const different: string[] = [];
+    for (const each of await source.listAccounts()) {
+      const account = await target.findAccount(each.accountUUID);
+      const expected = await digestAccount(source, each);
+      const found = account === undefined ? undefined : await digestAccount(target, { ...each, account });
+      const isSame = found?.checksum === expected.checksum;
+      if (!isSame) different.push(each.accountUUID);
+      const { events, contacts, checksum } = expected;
+      rows.push([
+        each.accountUUID,
+        String(events),
+        String(contacts),
+        checksum.slice(0, 16),
+        isSame ? 'the same' : 'NOT THE SAME',
+      ]);
+    }
+    printLine(toTable(['ACCOUNT', 'EVENTS', 'CONTACTS', 'CHECKSUM', ''], rows));
+    if (different.length > 0) throw new Error(`the copy answers differently for ${different.join(', ')}`);
+  } finally {
+    await Promise.all([source.close(), target.close()]);
+  }
+};

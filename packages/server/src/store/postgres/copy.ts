@@ -1,0 +1,313 @@
+/**
+ * Taking over all that another database holds. All but the events goes in with one transaction, which also notes that a
+ * copy is under way; then events, so many in a transaction, each of which notes how far it is. One that was interrupted
+ * goes on from there.
+ */
+import pg from 'pg';
+import { contactFields } from '../../identity/contact-view.ts';
+import type { CopyProgress, HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
+import { StoreUnusable } from '../unusable.ts';
+import { openPool } from './connection.ts';
+import { type CopiedValue, copyRows } from './copying.ts';
+import { monthSQL, repeatsSQL } from './days.ts';
+import { migrate } from './migrate.ts';
+import { createRepeats } from './repeats.ts';
+
+const eventsPerCommit = 50_000;
+/** What was counted elsewhere lies with the counts of the connection that has this slot. */
+const slot = 1;
+
+type Values = Readonly<Record<string, CopiedValue>>;
+
+/** How rows of one table become rows of another. */
+interface Table {
+  readonly to: string;
+  readonly from: HeldTable;
+  /** Columns that are taken over; of those that say yes or no, the numbers 1 and 0. */
+  readonly columns: string;
+  readonly booleans?: string;
+  /** Columns that are made, by their names. */
+  readonly made?: readonly string[];
+  readonly make?: (row: HeldRow) => Values;
+  readonly only?: (row: HeldRow) => boolean;
+}
+
+const wordsOf = (words = ''): string[] => words.split(' ').filter((word) => word !== '');
+
+function* rowsFor({ from, columns, booleans, made = [], make, only }: Table, holdings: Holdings) {
+  const same = wordsOf(columns);
+  const flags = wordsOf(booleans);
+  for (const row of holdings.rows(from)) {
+    if (only && !only(row)) continue;
+    const values = make?.(row) ?? {};
+    yield [
+      ...same.map((name) => row[name] as CopiedValue),
+      ...flags.map((name) => row[name] === 1),
+      ...made.map((name) => values[name] as CopiedValue),
+    ];
+  }
+}
+
+/** Rows by the contact that they are of. */
+const byContact = (rows: Iterable<HeldRow>): Map<number, HeldRow[]> => {
+  const found = new Map<number, HeldRow[]>();
+  for (const row of rows) {
+    const list = found.get(row.contact as number);
+    if (list) list.push(row);
+    else found.set(row.contact as number, [row]);
+  }
+  return found;
+};
+
+/** What contacts' own records say of them, as OwnValues. */
+const createSaid = (holdings: Holdings) => {
+  const tags = byContact(holdings.rows('contact_tag'));
+  const attributes = byContact(holdings.rows('contact_attr'));
+  return (row: HeldRow): string => {
+    const contact = row.contact as number;
+    const fields = contactFields.filter((name) => name !== 'contactEmailaddress' && row[name] !== null);
+    return JSON.stringify({
+      fields: Object.fromEntries(fields.map((name) => [name, row[name]])),
+      tags: (tags.get(contact) ?? []).map(({ tagID, opt }) => [tagID, opt === 1]),
+      attributes: (attributes.get(contact) ?? []).map(({ attrID, attrValue }) => [attrID, attrValue]),
+    });
+  };
+};
+
+/** Every table but that of events, and those of who was linked to whom. */
+const tablesOf = (holdings: Holdings): Table[] => {
+  const { sent, requestKey } = createRepeats(holdings.position.secret);
+  const saidOf = createSaid(holdings);
+  const accounts = new Map<unknown, CopiedValue>();
+  for (const { user, account } of holdings.rows('user')) accounts.set(user, account as number);
+  return [
+    {
+      to: 'account',
+      from: 'account',
+      columns: 'account accountUUID accountName accountOrigin accountTimezone createdTime',
+      booleans: 'strict',
+    },
+    { to: 'token', from: 'token', columns: 'token tokenID account kind tokenName hash text createdTime revokedTime' },
+    { to: 'catalogue', from: 'catalogue', columns: 'account kind id name type', booleans: 'browser byBrowser' },
+    { to: 'user_name', from: 'user', columns: 'userUUID account user' },
+    { to: 'user', from: 'user', columns: 'user account userUUID firstDay lastDay createdTime' },
+    { to: 'contact_name', from: 'contact', columns: 'contactUUID account contact' },
+    { to: 'contact_address', from: 'contact', columns: 'contactEmailaddress account contact contactUUID' },
+    {
+      to: 'contact',
+      from: 'contact',
+      columns:
+        'contact account contactUUID contactEmailaddress contactStatus mergedInto mergedTime firstDay lastDay createdTime updatedTime',
+      booleans: 'verified',
+      made: ['said'],
+      make: (row) => ({ said: saidOf(row) }),
+    },
+    {
+      to: 'merged_contact',
+      from: 'contact',
+      columns: '',
+      made: ['contact', 'other'],
+      make: ({ mergedInto, contact }) => ({ contact: mergedInto as number, other: contact as number }),
+      only: ({ mergedInto }) => mergedInto !== null,
+    },
+    { to: 'claim_name', from: 'claim', columns: 'claimID claim contact' },
+    {
+      to: 'claim',
+      from: 'claim',
+      columns: 'contact claim claimID account token user said createdTime updatedTime',
+      booleans: 'accepted voided',
+    },
+    {
+      to: 'statement',
+      from: 'statement',
+      columns: 'user sequence contact voided claim token time',
+      booleans: 'verified erased',
+      made: ['account'],
+      make: ({ user }) => ({ account: accounts.get(user) as number }),
+    },
+    { to: 'statement_place', from: 'statement', columns: 'sequence user' },
+    {
+      to: 'event_repeat',
+      from: 'event_repeat',
+      columns: 'holder day',
+      made: ['key'],
+      make: ({ holder, eventUUID }) => ({ key: sent(holder as number, eventUUID as string).key }),
+    },
+    {
+      // Of whom they were is not known any more.
+      to: 'event_repeat',
+      from: 'erased_repeat',
+      columns: 'day',
+      made: ['holder', 'key'],
+      make: ({ hash }) => ({ holder: 0, key: (hash as Buffer).toString('hex') }),
+    },
+    {
+      to: 'request_repeat',
+      from: 'request_repeat',
+      columns: 'user day contact claim',
+      booleans: 'existed',
+      made: ['key'],
+      make: ({ requestUUID, token }) => ({
+        key: requestKey({ requestUUID: requestUUID as string, token: token as number }),
+      }),
+    },
+    {
+      to: 'event_total',
+      from: 'event_total',
+      columns: 'account eventID quarter count firstTime lastTime',
+      made: ['slot'],
+      make: () => ({ slot }),
+    },
+    {
+      to: 'account_day',
+      from: 'account_day',
+      columns: 'account day count firstSequence lastSequence firstTime lastTime',
+      made: ['slot'],
+      make: () => ({ slot }),
+    },
+    { to: 'erasure', from: 'erasure', columns: 'erasure account erasedTime deletedEvents', booleans: 'complete' },
+    { to: 'erased_stretch', from: 'erased_stretch', columns: 'user erasure after through' },
+    { to: 'erased_contact', from: 'erased_contact', columns: 'contact erasure' },
+    { to: 'erased_identifier', from: 'erased_identifier', columns: 'hash erasure' },
+    {
+      to: 'refused_request',
+      from: 'refused_request',
+      columns: 'token refused operation code field message refusedTime bytes address input',
+    },
+    { to: 'refused_count', from: 'refused_count', columns: 'token listed listedBytes evicted erased replayed' },
+  ];
+};
+
+/** The greatest number that was given to each, so that the next is greater. */
+const numbers = [
+  ["pg_get_serial_sequence('account', 'account')", 'SELECT max(account) FROM account'],
+  ["pg_get_serial_sequence('token', 'token')", 'SELECT max(token) FROM token'],
+  ["'user_number'", 'SELECT max("user") FROM "user"'],
+  [
+    "'contact_number'",
+    'SELECT greatest((SELECT max(contact) FROM contact), (SELECT max(contact) FROM erased_contact))',
+  ],
+  ["'claim_number'", 'SELECT max(claim) FROM claim'],
+  ["'erasure_number'", 'SELECT max(erasure) FROM erasure'],
+  ["'refused_number'", 'SELECT max(refused) FROM refused_request'],
+] as const;
+
+const begin = async (client: pg.Client, holdings: Holdings): Promise<void> => {
+  const { sequence, day, clockDay, secret } = holdings.position;
+  if ((await client.query('SELECT 1 FROM account LIMIT 1')).rows.length > 0) {
+    throw new StoreUnusable('the database to copy to has accounts already: give an empty one');
+  }
+  await client.query('BEGIN');
+  await client.query('CREATE TABLE copying (source text NOT NULL, through bigint NOT NULL)');
+  await client.query('INSERT INTO copying VALUES ($1, 0)', [sourceOf(holdings)]);
+  await client.query('UPDATE position SET day = $1, "clockDay" = $2, secret = $3', [day, clockDay, secret]);
+  const months = new Set([...holdings.rows('account_day')].map((row) => row.day as number));
+  const kept = new Set<number>([day]);
+  for (const table of ['event_repeat', 'erased_repeat', 'request_repeat'] as const) {
+    for (const row of holdings.rows(table)) kept.add(row.day as number);
+  }
+  for (const each of [...months, day]) await client.query(monthSQL(each));
+  for (const each of kept) await client.query(repeatsSQL(each));
+  await client.query('INSERT INTO kept_day SELECT unnest($1::integer[])', [[...kept]]);
+  for (const table of tablesOf(holdings)) {
+    const columns = [...wordsOf(table.columns), ...wordsOf(table.booleans), ...(table.made ?? [])];
+    await copyRows(client, table.to, columns, rowsFor(table, holdings));
+  }
+  await client.query(
+    `INSERT INTO contact_user SELECT DISTINCT contact, "user" FROM statement WHERE contact IS NOT NULL`,
+  );
+  for (const [name, greatest] of numbers) {
+    await client.query(`SELECT setval(${name}, greatest(coalesce((${greatest}), 0), 1))`);
+  }
+  await client.query('SELECT setval($1, $2)', ['event_order', sequence]);
+  await client.query('COMMIT');
+};
+
+/** What tells a source from another, and from itself once it has changed. */
+const sourceOf = ({ position: { sequence, day, secret } }: Holdings): string =>
+  `${sequence} ${day} ${secret.toString('hex').slice(0, 16)}`;
+
+const eventColumns = [
+  ...['holder', 'sequence', 'user', 'eventTime', 'receivedTime', 'account', 'day', 'eventID', 'timeReplaced'],
+  ...['eventUUID', 'attributes'],
+];
+
+const toRow = (event: HeldEvent): CopiedValue[] => {
+  const { user, contact, attributes } = event;
+  return [
+    contact === null ? (user as number) : -contact,
+    event.sequence,
+    contact === null ? null : user,
+    event.eventTime,
+    event.receivedTime,
+    event.account,
+    event.day,
+    event.eventID,
+    event.timeReplaced === 1,
+    event.eventUUID,
+    JSON.stringify(attributes.flat()),
+  ];
+};
+
+const copyEvents = async (client: pg.Client, events: readonly HeldEvent[]): Promise<void> => {
+  await client.query('BEGIN');
+  await copyRows(client, 'event', eventColumns, events.map(toRow));
+  const both = events.filter(({ user, contact }) => user !== null && contact !== null);
+  await client.query(
+    `INSERT INTO user_contact ("user", contact) SELECT DISTINCT * FROM unnest($1::bigint[], $2::bigint[])
+     ON CONFLICT DO NOTHING`,
+    [both.map(({ user }) => user), both.map(({ contact }) => contact)],
+  );
+  await client.query('UPDATE copying SET through = $1', [events.at(-1)?.sequence]);
+  await client.query('COMMIT');
+};
+
+const prepare = async (databaseURL: string): Promise<void> => {
+  const pool = openPool(databaseURL, 1);
+  try {
+    const db = await pool.take();
+    await migrate(db).finally(() => db.release(false));
+  } finally {
+    await pool.close();
+  }
+};
+
+/** Copies all that there is into an empty database, or goes on with a copy of the same that was interrupted. */
+export const copyInto = async (
+  databaseURL: string,
+  holdings: Holdings,
+  tell: (progress: CopyProgress) => void,
+): Promise<void> => {
+  await prepare(databaseURL);
+  const client = new pg.Client(databaseURL);
+  await client.connect();
+  try {
+    const exists = (await client.query("SELECT to_regclass('copying') IS NOT NULL AS exists")).rows[0].exists;
+    if (!exists) await begin(client, holdings);
+    const { source, through } = (await client.query('SELECT source, through FROM copying')).rows[0];
+    if (source !== sourceOf(holdings)) {
+      throw new StoreUnusable(
+        'another copy into this database is not complete, or its source has changed: give an empty one',
+      );
+    }
+    const last = holdings.position.sequence;
+    let waiting: HeldEvent[] = [];
+    let copied = 0;
+    const flush = async () => {
+      if (waiting.length === 0) return;
+      await copyEvents(client, waiting);
+      copied += waiting.length;
+      tell({ sequence: waiting.at(-1)?.sequence ?? 0, last, events: copied });
+      waiting = [];
+    };
+    for (const events of holdings.eventsAfter(Number(through))) {
+      waiting.push(...events);
+      if (waiting.length >= eventsPerCommit) await flush();
+    }
+    await flush();
+    await client.query('DROP TABLE copying');
+    await client.query('ANALYZE');
+  } finally {
+    await client.end();
+  }
+};

@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs';
+import type { HeldRow, HeldTable, Holdings } from '../holdings.ts';
+import { StoreUnusable } from '../unusable.ts';
+import { openConnection } from './connection.ts';
+import { eventsOf } from './event-block.ts';
+import { createBlockReader } from './event-blocks.ts';
+import { takeLock } from './lock.ts';
+import { migrate } from './migrate.ts';
+
+/** All that a file holds. Until it is closed no server can have it; throws StoreUnusable when one has. */
+export const openHoldings = (path: string): Holdings => {
+  if (!existsSync(path)) throw new StoreUnusable(`there is no database at ${path}`);
+  const unlock = takeLock(path);
+  const db = openConnection(path, 'write');
+  const close = () => {
+    db.close();
+    unlock();
+  };
+  try {
+    migrate(db, path);
+  } catch (error) {
+    close();
+    throw error;
+  }
+  const blocks = createBlockReader(db);
+  return {
+    position: db.prepare('SELECT sequence, day, clockDay, secret FROM position').get() as Holdings['position'],
+    rows: (table: HeldTable) => db.prepare<[], HeldRow>(`SELECT * FROM ${table}`).iterate(),
+    *eventsAfter(sequence) {
+      for (let stored = blocks.after(sequence); stored; stored = blocks.after(stored.through)) {
+        yield eventsOf(stored.block).filter((event) => event.sequence > sequence);
+      }
+    },
+    close,
+  };
+};

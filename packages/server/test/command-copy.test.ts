@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { copyStore, openStore } from '../src/store/open.ts';
+import { digestAccount } from '../src/store/verifying.ts';
+import { firsthand, temporaryDatabase } from './command-fixture.ts';
+import { newDatabase } from './fixtures/postgres.ts';
+import { createSite, type Site } from './fixtures/site.ts';
+import { ann, day, newToken } from './fixtures/store.ts';
+import { live, pastArbitrary } from './fixtures/world.ts';
+
+const onFatal = (error: Error) => {
+  throw error;
+};
+
+/** A file with accounts that have a past, closed again; answers what was learned of the last. */
+const fill = async (databaseURL: string, accounts: number) => {
+  const store = await openStore({ databaseURL, role: 'server', onFatal });
+  await store.createToken({ ...newToken('operator'), account: null });
+  let site: Site | undefined;
+  for (const past of fc.sample(pastArbitrary, { numRuns: accounts, seed: 5 })) {
+    site = await createSite(store);
+    await live(site, past);
+  }
+  const last = site as Site;
+  const { contactUUID } = await last.server.createContact({
+    address: 'kept@example.com',
+    userUUID: 'visitor-kept-0001',
+  });
+  const erased = await last.server.createContact({ address: 'erased@example.com', userUUID: 'visitor-erased-01' });
+  await last.server.log(
+    {
+      eventUUID: 'event-known',
+      userUUID: 'visitor-kept-0001',
+      attributes: [
+        ['tab\tand \\', 'line\nbreak'],
+        ['é', '☃'],
+      ],
+    },
+    { eventUUID: 'event-with-both', userUUID: 'visitor-both-0001', contactUUID },
+    { eventUUID: 'event-of-erased', userUUID: 'visitor-erased-01' },
+  );
+  await last.server.createContact({ address: ann, userUUID: 'visitor-again-001', requestUUID: 'request-known' });
+  while (!(await last.erase(erased.contactUUID)).complete) await new Promise((resolve) => setTimeout(resolve, 5));
+  await store.close();
+  return { site: last, contactUUID, erasedUUID: erased.contactUUID };
+};
+
+test('all that a file holds is copied, told as it was, and goes on from there', { timeout: 120_000 }, async () => {
+  const { path, env } = temporaryDatabase();
+  const from = `sqlite:${path}`;
+  const { site, contactUUID, erasedUUID } = await fill(from, 4);
+  const to = await newDatabase();
+  const { code, stdout, stderr } = await firsthand(['copy', '--from', from, '--to', to, '--verify'], env);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.match(/the same$/gm)).toHaveLength(4);
+
+  const store = await openStore({ databaseURL: to, role: 'server', onFatal });
+  const { account, accountUUID, server, time } = site;
+  const asker = { account, token: server.token, browser: false };
+  const event = { eventID: 1, eventTime: time, timeReplaced: false, attributes: [], contactUUID: null };
+  const sent = [
+    { ...event, userUUID: 'visitor-kept-0001', eventUUID: 'event-known' },
+    { ...event, userUUID: 'visitor-both-0001', eventUUID: 'event-with-both' },
+    { ...event, userUUID: 'visitor-erased-01', eventUUID: 'event-of-erased' },
+    { ...event, userUUID: 'visitor-kept-0001', eventUUID: 'event-after' },
+    { ...event, userUUID: null, contactUUID: erasedUUID, eventUUID: 'event-too-late' },
+  ];
+  expect(await store.logEvents({ ...asker, receivedTime: time + day, events: sent })).toMatchObject([
+    { kept: false, duplicate: true },
+    { kept: false, duplicate: true },
+    { kept: false, duplicate: true },
+    { kept: true },
+    { refused: 'erased_contact' },
+  ]);
+  const [newest] = (await store.getEvents({ account, order: 'desc', limit: 1 })).events;
+  expect(newest).toMatchObject({ eventUUID: 'event-after', contactUUID });
+  const found = await store.getEvents({ account, userUUID: 'visitor-both-0001', order: 'desc', limit: 9 });
+  expect(found.events).toMatchObject([{ eventUUID: 'event-with-both', contactUUID }]);
+  expect(await store.findAccount(accountUUID)).toBe(account);
+  await store.close();
+});
+
+test('a copy that was interrupted is no database to serve, and goes on where it was', {
+  timeout: 120_000,
+}, async () => {
+  const { path } = temporaryDatabase();
+  const from = `sqlite:${path}`;
+  const { site } = await fill(from, 2);
+  const to = await newDatabase();
+  const interrupted = new Error('interrupted');
+  const tell = () => {
+    throw interrupted;
+  };
+  await expect(copyStore({ from, to, tell })).rejects.toBe(interrupted);
+  await expect(openStore({ databaseURL: to, role: 'server', onFatal })).rejects.toThrow(/copy .* is not complete/);
+  await copyStore({ from, to, tell: () => {} });
+  const stores = await Promise.all(
+    [from, to].map((databaseURL) => openStore({ databaseURL, role: 'beside', onFatal })),
+  );
+  const [expected, found] = await Promise.all(stores.map((store) => digestAccount(store, site)));
+  expect(found).toEqual(expected);
+  expect(found?.events).toBeGreaterThan(0);
+  await Promise.all(stores.map((store) => store.close()));
+  await expect(copyStore({ from, to, tell: () => {} })).rejects.toThrow(/has accounts already/);
+});
+
+test('a file that a server has is not copied', async () => {
+  const { path } = temporaryDatabase();
+  const from = `sqlite:${path}`;
+  const store = await openStore({ databaseURL: from, role: 'server', onFatal });
+  await expect(copyStore({ from, to: await newDatabase(), tell: () => {} })).rejects.toThrow(/server/);
+  await store.close();
+});
+
+test.each([
+  [['copy', '--from', 'x.db', '--to', 'postgres://x/y'], /--from must be sqlite:/],
+  [['copy', '--from', 'sqlite:x.db', '--to', 'mysql://x'], /--to must be postgres:/],
+  [['migrate', '--database-url', 'sqlite:x.db'], /SQLite file/],
+])('%j says what is wrong', async (args, says) => {
+  const { code, stderr } = await firsthand(args, {});
+  expect(code).not.toBe(0);
+  expect(stderr).toMatch(says);
+});
