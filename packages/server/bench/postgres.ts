@@ -3,21 +3,21 @@
  * bytes that an event takes. The PostgreSQL is one that npm brings, in a folder of its own, with its settings but for
  * memory.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgres, stopPostgres, urlOf } from '../test/fixtures/postgres-server.ts';
 import { openBenchmark, serverToken } from './account.ts';
 import { openBareInserts } from './bare-unnest.ts';
-import { createFlight, eventsPerBatch, keepAll } from './filling.ts';
+import { createFlight, eventsPerBatch, keepAll, newContact } from './filling.ts';
 import type { LoadResult } from './load.ts';
 import { startLoad } from './loads.ts';
-import { cpuSeconds } from './process.ts';
+import { childrenOf, cpuSeconds } from './process.ts';
 import type { Options, Row } from './question.ts';
 import { startServer } from './servers.ts';
 import { median, ratio, table, whole } from './table.ts';
-import { createVisits } from './visits.ts';
+import { busiestUser, createRandom, createVisits, eventsOfTheBusiest, userName, usersAmong } from './visits.ts';
 
 const shapes = [
   { events: 1, connections: 64, bar: '' },
@@ -37,7 +37,16 @@ const ask = async <Result>(databaseURL: string, work: (client: pg.Client) => Pro
   }
 };
 
-const measureSpeed = async (urls: { ours: string; bare: string }, { quick }: Options): Promise<Row[]> => {
+/** What PostgreSQL's processes have taken: its first one has started the others. */
+const clusterSeconds = (folder: string): number => {
+  const pid = Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
+  return childrenOf(pid).reduce((sum, child) => sum + (cpuSeconds(child) ?? 0), 0);
+};
+
+const measureSpeed = async (
+  { folder, ...urls }: { folder: string; ours: string; bare: string },
+  { quick }: Options,
+): Promise<Row[]> => {
   const milliseconds = quick ? 2_000 : 5_000;
   const rounds = quick ? 1 : 3;
   const next = createVisits(1_000_000);
@@ -47,17 +56,19 @@ const measureSpeed = async (urls: { ours: string; bare: string }, { quick }: Opt
   const load = startLoad();
   try {
     const floors: number[] = [];
-    const results = new Map(shapes.map((shape) => [shape, [] as (LoadResult & { cpu: number })[]]));
+    const results = new Map(shapes.map((shape) => [shape, [] as (LoadResult & { cpu: number; clusterCPU: number })[]]));
     for (let round = -1; round < rounds; round += 1) {
       const floor = await bare.run(nextBatch, milliseconds);
       if (round >= 0) floors.push(floor);
       for (const shape of shapes) {
         const { events, connections } = shape;
         const before = cpuSeconds(server.pid) ?? Number.NaN;
+        const clusterBefore = clusterSeconds(folder);
         const request = { events };
         const result = await load.run({ port: server.port, token: serverToken, connections, request, milliseconds });
         const cpu = (((cpuSeconds(server.pid) ?? Number.NaN) - before) * 1e6) / result.events;
-        if (round >= 0) results.get(shape)?.push({ ...result, cpu });
+        const clusterCPU = ((clusterSeconds(folder) - clusterBefore) * 1e6) / result.events;
+        if (round >= 0) results.get(shape)?.push({ ...result, cpu, clusterCPU });
       }
     }
     const floor = median(floors);
@@ -80,6 +91,11 @@ const measureSpeed = async (urls: { ours: string; bare: string }, { quick }: Opt
           ours: median(of.map(({ cpu }) => cpu)).toFixed(1),
           bar: '',
         },
+        {
+          measured: `${what}: CPU µs of PostgreSQL for an event`,
+          ours: median(of.map(({ clusterCPU }) => clusterCPU)).toFixed(1),
+          bar: '',
+        },
       ];
     });
   } finally {
@@ -87,6 +103,50 @@ const measureSpeed = async (urls: { ours: string; bare: string }, { quick }: Opt
     await server.stop();
     await bare.close();
   }
+};
+
+/** How long each of so many askings takes, one after the other: milliseconds, ascending. */
+const timesOf = async (count: number, work: (nth: number) => Promise<unknown>): Promise<number[]> => {
+  const times: number[] = [];
+  for (let nth = 0; nth < count; nth += 1) {
+    const began = performance.now();
+    await work(nth);
+    times.push(performance.now() - began);
+  }
+  return times.sort((a, b) => a - b);
+};
+const p99 = (times: readonly number[]): number => times[Math.floor(times.length * 0.99)] ?? Number.NaN;
+
+/** Over a month of history. */
+const measureReads = async (databaseURL: string, events: number): Promise<Row[]> => {
+  const { store, asker } = await openBenchmark(databaseURL);
+  const { account, token } = asker;
+  const time = Date.now();
+  const random = createRandom(7);
+  const { contactUUID } = await store.createContact(newContact(asker, 0, time));
+  const { contactUUID: other } = await store.createContact(newContact(asker, 1, time));
+  const newest = (filter: object) => store.getEvents({ account, order: 'desc', limit: 50, ...filter });
+  const users = usersAmong(events);
+  // Each connection prepares what it is asked for the first time.
+  await timesOf(100, () => newest({ contactUUID }));
+  const rows: [what: string, times: number[], bar: string][] = [
+    ['newest 50 of the contact with most events', await timesOf(300, () => newest({ contactUUID })), '< 10'],
+    [
+      'newest 50 of any user',
+      await timesOf(1_000, () => newest({ userUUID: userName(Math.floor(random() * users)) })),
+      '< 10',
+    ],
+    ['newest 50 of the account', await timesOf(300, () => newest({})), '< 10'],
+    [
+      `linking a user with ${whole(eventsOfTheBusiest(events))} events`,
+      await timesOf(200, (nth) =>
+        store.linkUser({ account, token, userUUID: busiestUser, contactUUID: nth % 2 ? contactUUID : other, time }),
+      ),
+      '< 5',
+    ],
+  ];
+  await store.close();
+  return rows.map(([what, times, bar]) => ({ measured: `${what}: p99 ms`, ours: p99(times).toFixed(1), bar }));
 };
 
 const measureBytes = async (databaseURL: string, events: number): Promise<Row[]> => {
@@ -103,7 +163,7 @@ const measureBytes = async (databaseURL: string, events: number): Promise<Row[]>
   const next = createVisits(events);
   const start = Date.now() - 30 * dayMilliseconds;
   const timeOf = (made: number) => Math.floor(start + (made / events) * 30 * dayMilliseconds);
-  const flight = createFlight(1);
+  const flight = createFlight(2);
   for (let made = 0; made < events; made += eventsPerBatch) {
     const time = timeOf(made);
     const batch = Array.from({ length: eventsPerBatch }, () => next(time).event);
@@ -130,8 +190,9 @@ export const run = async (options: Options): Promise<Row[]> => {
     await ask(urlOf(folder, 'postgres'), async (client) => {
       for (const name of ['ours', 'bare', 'month']) await client.query(`CREATE DATABASE ${name}`);
     });
-    const speed = await measureSpeed({ ours, bare }, options);
-    return [...speed, ...(await measureBytes(month, options.quick ? 200_000 : 1_000_000))];
+    const speed = await measureSpeed({ folder, ours, bare }, options);
+    const bytes = await measureBytes(month, options.events);
+    return [...speed, ...bytes, ...(await measureReads(month, options.events))];
   } finally {
     await stopPostgres(folder, 'immediate');
     rmSync(folder, { recursive: true });

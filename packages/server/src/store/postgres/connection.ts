@@ -108,11 +108,19 @@ const assertDurable = async (client: pg.ClientBase): Promise<void> => {
 
 const takeSlot = `SELECT n FROM generate_series(1, 1000000) AS n WHERE pg_try_advisory_lock(${lockKeys.slots} + n) LIMIT 1`;
 
-export const openPool = (databaseURL: string, most: number): ConnectionPool => {
+/**
+ * For reading pages: of a holder with very many events PostgreSQL expects as few as of the others, and would sort them all
+ * rather than walk along the index that has them in order.
+ */
+export const inOrder = '-c enable_bitmapscan=off';
+
+/** `settings` are what PostgreSQL is started with for each connection. */
+export const openPool = (databaseURL: string, most: number, settings?: string): ConnectionPool => {
   const slots = new WeakMap<object, number>();
   const pool = new pg.Pool({
     ...optionsOf(databaseURL),
     max: most,
+    ...(settings && { options: settings }),
     idleTimeoutMillis: 0,
     async onConnect(client) {
       await assertDurable(client);

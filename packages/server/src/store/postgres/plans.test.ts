@@ -31,7 +31,7 @@ beforeAll(async () => {
   await client.connect();
   await client.query('ANALYZE');
   // Small tables are read whole, and rightly: what is asked here is whether there is an index to read them by.
-  await client.query('SET enable_seqscan = off');
+  await client.query('SET enable_seqscan = off; SET enable_bitmapscan = off');
 });
 afterAll(async () => {
   await client.end();

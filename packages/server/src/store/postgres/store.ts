@@ -6,7 +6,7 @@ import { createWaiting } from '../waiting.ts';
 import { createAccess } from './access.ts';
 import { createAccountWriter, findAccount, findProofKeys, getAccount, listAccounts } from './accounts.ts';
 import { createCatalogueWriter } from './catalogues.ts';
-import { type Connection, type ConnectionPool, codeOf, hasTable, openPool } from './connection.ts';
+import { type Connection, type ConnectionPool, codeOf, hasTable, inOrder, openPool } from './connection.ts';
 import { createContactReader } from './contact-details.ts';
 import { createContactFinder } from './contact-finder.ts';
 import { createContactWriter } from './contacts.ts';
@@ -129,7 +129,7 @@ export const openPostgres = async (
   const pools = {
     events: openPool(databaseURL, mostUnderWay),
     writes: openPool(databaseURL, mostWriting),
-    reads: openPool(databaseURL, mostReading),
+    reads: openPool(databaseURL, mostReading, inOrder),
   };
   const closePools = () => Promise.all(Object.values(pools).map((pool) => pool.close()));
   const prepared = await prepare(pools.writes, { role, create }).catch(async (error: unknown) => {
