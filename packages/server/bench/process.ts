@@ -40,7 +40,3 @@ export const residentBytes = (pid: number): number | undefined => {
   const kibibytes = numberIn(read(`/proc/${pid}/status`), /^VmRSS:\s+(\d+) kB/m);
   return kibibytes === undefined ? undefined : kibibytes * 1024;
 };
-
-/** The processes that a process has started. */
-export const childrenOf = (pid: number): number[] =>
-  (read(`/proc/${pid}/task/${pid}/children`) ?? '').trim().split(' ').filter(Boolean).map(Number);

@@ -2,7 +2,7 @@
 -- Times are milliseconds since 1970; a day is a number of days since 1970, by received time, and never goes back.
 --
 -- So that a Citus cluster can spread it, each table lies on every machine, or where one of its columns says (decision
--- 0010); that one is the first column, and part of every unique key. Without Citus these are ordinary tables.
+-- 0013); that one is the first column, and part of every unique key. Without Citus these are ordinary tables.
 
 -- The one order of events and statements: numbers that only grow. Cached nowhere, so that what is drawn later is greater.
 CREATE SEQUENCE event_order MINVALUE 0 START 0 CACHE 1;
