@@ -10,9 +10,9 @@ import { report } from './report.ts';
 import { childrenOf, freePort, makeAccount, startServed, stopServed } from './served.ts';
 import { answeringEarly, type Change, changeServer, withoutBound } from './weakened.ts';
 
-const kills = times({ quick: 8, full: 300 });
-const restarts = times({ quick: 4, full: 100 });
-const stops = times({ quick: 4, full: 50 });
+const kills = times({ quick: 4, full: 300 });
+const restarts = times({ quick: 3, full: 100 });
+const stops = times({ quick: 3, full: 50 });
 
 const env = { WORKERS: '2' };
 
