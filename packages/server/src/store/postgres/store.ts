@@ -29,6 +29,8 @@ import { createWriteQueue, mostUnderWay } from './write-queue.ts';
 /** Connections of a server beside those that keep events, and the one that listens. */
 const mostWriting = 4;
 const mostReading = 4;
+/** For what is answered at once, tokens above all: it must not wait behind what is long to read. */
+const mostQuick = 2;
 
 interface Prepared {
   /** The key of the hashes that the database keeps. */
@@ -130,6 +132,7 @@ export const openPostgres = async (
     events: openPool(databaseURL, mostUnderWay),
     writes: openPool(databaseURL, mostWriting),
     reads: openPool(databaseURL, mostReading, inOrder),
+    quick: openPool(databaseURL, mostQuick),
   };
   const closePools = () => Promise.all(Object.values(pools).map((pool) => pool.close()));
   const prepared = await prepare(pools.writes, { role, create }).catch(async (error: unknown) => {
@@ -153,7 +156,7 @@ export const openPostgres = async (
   };
 
   const read = <Value>(work: (db: Connection) => Promise<Value>) => readSnapshot(pools.reads, 'now', work);
-  const access = createAccess((work) => readOnce(pools.reads, work));
+  const access = createAccess((work) => readOnce(pools.quick, work));
   const watch = startWatch(databaseURL, access);
   const listeners = new Set<() => void>();
   const committed = () => {
@@ -183,7 +186,7 @@ export const openPostgres = async (
   const readingOnce =
     <Request, Value>(work: (db: Connection, request: Request) => Promise<Value>) =>
     (request: Request): Promise<Value> =>
-      admitted(request, () => readOnce(pools.reads, (db) => work(db, request)));
+      admitted(request, () => readOnce(pools.quick, (db) => work(db, request)));
   /** Of tokens, which counts here as soon as it is answered. */
   const changingAccess =
     <Request, Value>(work: (request: Request) => Promise<Value>) =>

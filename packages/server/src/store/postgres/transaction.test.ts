@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newDatabase } from '../../../test/fixtures/postgres.ts';
+import { Refusal } from '../../refusal.ts';
+import { type ConnectionPool, openPool } from './connection.ts';
+import { migrate } from './migrate.ts';
+import { readOnce, readSnapshot, writeAlone, writeBesideOthers } from './transaction.ts';
+
+let pool: ConnectionPool;
+beforeAll(async () => {
+  pool = openPool(await newDatabase(), 4);
+  const db = await pool.take();
+  await migrate(db);
+  await db.script('CREATE TABLE thing (name text PRIMARY KEY, count integer NOT NULL)');
+  await db.script("INSERT INTO thing VALUES ('one', 0), ('other', 0)");
+  db.release(false);
+});
+afterAll(() => pool.close());
+
+const countOf = async (name: string) =>
+  (await readOnce(pool, (db) => db.get<{ count: number }>('SELECT count FROM thing WHERE name = $1', [name])))?.count;
+const add = 'UPDATE thing SET count = count + 1 WHERE name = $1';
+
+describe('a transaction', () => {
+  test('is carried out again when it had to give in to another', async () => {
+    let met = 0;
+    let go = () => {};
+    const both = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const each = (first: string, second: string) =>
+      writeBesideOthers(pool, async (db) => {
+        await db.run(add, [first]);
+        met += 1;
+        if (met >= 2) go();
+        await both;
+        await db.run(add, [second]);
+      });
+    await Promise.all([each('one', 'other'), each('other', 'one')]);
+    expect([await countOf('one'), await countOf('other')]).toEqual([2, 2]);
+    expect(met).toBeGreaterThan(2);
+  });
+
+  test('that is refused leaves nothing, and remembers nothing', async () => {
+    const before = await countOf('one');
+    let remembered = false;
+    const work = writeBesideOthers(pool, async (db) => {
+      await db.run(add, ['one']);
+      db.whenCommitted(() => {
+        remembered = true;
+      });
+      throw new Refusal('unknown_user');
+    });
+    await expect(work).rejects.toMatchObject({ code: 'unknown_user' });
+    expect([await countOf('one'), remembered]).toEqual([before, false]);
+  });
+
+  test('goes on without the attempt that is refused', async () => {
+    const before = (await countOf('one')) ?? 0;
+    await writeBesideOthers(pool, async (db) => {
+      await db.run(add, ['one']);
+      const refused = db.attempt(async () => {
+        await db.run(add, ['one']);
+        throw new Refusal('unknown_user');
+      });
+      await expect(refused).rejects.toThrow(Refusal);
+      await db.attempt(() => db.run(add, ['one']));
+    });
+    expect(await countOf('one')).toBe(before + 2);
+  });
+
+  test('is not committed when a statement of it has failed, even where nobody saw that', async () => {
+    const before = await countOf('one');
+    const work = writeBesideOthers(pool, async (db) => {
+      await db.run(add, ['one']);
+      await db.run('SELECT 1 / 0').catch(() => {});
+    });
+    await expect(work).rejects.toThrow(/answered by ROLLBACK/);
+    expect(await countOf('one')).toBe(before);
+  });
+
+  test('that is carried out alone begins when others have ended', async () => {
+    const order: string[] = [];
+    let end = () => {};
+    const beside = writeBesideOthers(pool, async (db) => {
+      await db.run(add, ['one']);
+      order.push('beside others');
+      await new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      order.push('ended');
+    });
+    await expect.poll(() => order).toEqual(['beside others']);
+    const alone = writeAlone(pool, async () => order.push('alone'));
+    end();
+    await Promise.all([beside, alone]);
+    expect(order).toEqual(['beside others', 'ended', 'alone']);
+  });
+});
+
+test('a read is of one moment', async () => {
+  const [first, second] = await readSnapshot(pool, 'now', async (db) => {
+    const ask = () => db.get<{ count: number }>("SELECT count FROM thing WHERE name = 'one'");
+    const before = await ask();
+    await writeBesideOthers(pool, (other) => other.run(add, ['one']));
+    return [before, await ask()];
+  });
+  expect(second).toEqual(first);
+});
+
+test('without a database the answer is that nothing can be kept now', async () => {
+  const away = openPool('postgres://nobody@%2Fnowhere/nothing', 1);
+  await expect(writeBesideOthers(away, async () => {})).rejects.toMatchObject({ code: 'not_kept' });
+  await expect(readOnce(away, async () => {})).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 1 });
+  await away.close();
+});
