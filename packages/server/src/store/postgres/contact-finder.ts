@@ -70,16 +70,26 @@ export const createContactFinder = (secret: Buffer) => {
       )
     )?.erasure;
 
-  /** Why nothing is found under an identifier. */
-  const missing = async (
+  /** Why nothing is found under each of these identifiers. */
+  const missingEach = async (
     db: Connection,
-    account: number,
-    identifier: string,
+    asked: readonly { readonly account: number; readonly identifier: string }[],
     field = 'contactUUID',
-  ): Promise<Refusal> =>
-    (await findErasure(db, account, identifier)) === undefined
-      ? unknown(field)
-      : new Refusal('erased_contact', { field });
+  ): Promise<Refusal[]> => {
+    if (asked.length === 0) return [];
+    const hashes = asked.map(({ account, identifier }) => hashOf(account, identifier));
+    const rows = await db.all<{ hash: Buffer }>('SELECT hash FROM erased_identifier WHERE hash = ANY ($1::bytea[])', [
+      hashes,
+    ]);
+    const erased = new Set(rows.map(({ hash }) => hash.toString('hex')));
+    return hashes.map((hash) =>
+      erased.has(hash.toString('hex')) ? new Refusal('erased_contact', { field }) : unknown(field),
+    );
+  };
+
+  /** Why nothing is found under an identifier. */
+  const missing = async (db: Connection, account: number, identifier: string, field?: string): Promise<Refusal> =>
+    (await missingEach(db, [{ account, identifier }], field))[0] as Refusal;
 
   return {
     get,
@@ -102,6 +112,7 @@ export const createContactFinder = (secret: Buffer) => {
     hashOf,
     findErasure,
     missing,
+    missingEach,
     /** Why nothing is found under a handle: to another token than its own it never was anything. */
     missingHandle: (db: Connection, account: number, token: number, handle: string): Promise<Refusal> =>
       missing(db, account, handleName(token, handle)),

@@ -114,11 +114,16 @@ const look = async (
     const rows = (await db.all<StoredRow>(sql, [...common, wanted, ...values])).map(toRow);
     return { rows, looked: rows.length, reached: rows.length < wanted ? null : (rows.at(-1) as EventRow).sequence };
   }
+  // A text for each number of rows would be prepared for each.
+  const most = 7 + values.length + conditionValues.length;
   const [stored, end] = await Promise.all([
-    db.all<StoredRow>(
-      `SELECT * FROM (${sql}) AS looked WHERE ${condition} ORDER BY sequence ${order} LIMIT ${Math.floor(wanted)}`,
-      [...common, lookedPerStep, ...values, ...conditionValues],
-    ),
+    db.all<StoredRow>(`SELECT * FROM (${sql}) AS looked WHERE ${condition} ORDER BY sequence ${order} LIMIT $${most}`, [
+      ...common,
+      lookedPerStep,
+      ...values,
+      ...conditionValues,
+      wanted,
+    ]),
     db.get<{ looked: number; reached: number }>(
       `SELECT count(*) AS looked, ${order === 'ASC' ? 'max' : 'min'}(sequence) AS reached FROM (${sql}) AS looked`,
       [...common, lookedPerStep, ...values],

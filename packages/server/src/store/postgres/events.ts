@@ -2,9 +2,10 @@
 import { linkedContact, type Statement } from '../../identity/statements.ts';
 import { Refusal } from '../../refusal.ts';
 import { usesOfEvent } from '../catalogue-rules.ts';
+import { handleName } from '../erased-names.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../store.ts';
 import type { CatalogueWriter, EventChecks } from './catalogues.ts';
-import { type ClaimRow, findClaims } from './claims.ts';
+import { findClaims } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { insertStatement } from './links.ts';
 import { drawSequences } from './position.ts';
@@ -86,21 +87,25 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
             [contactUUIDs.map(({ contactUUID }) => contactUUID)],
           )
         : [];
+    const claimByHandle = new Map(claims.map((claim) => [claim.claimID, claim]));
+    const contactByName = new Map(contacts.map((row) => [`${row.account} ${row.contactUUID}`, row.contact]));
     const found = new Map<string, Against | Refusal>();
+    const missing = new Map<string, { account: number; identifier: string }>();
     for (const { account, token, contactUUID } of handles) {
-      const isGood = (claim: ClaimRow) =>
-        claim.claimID === contactUUID && claim.account === account && claim.token === token;
-      const claim = claims.find(isGood);
-      const against = claim
-        ? { name: { account, userUUID: userUUIDs.get(claim.user) as string }, contact: null }
-        : await finder.missingHandle(db, account, token, contactUUID);
-      found.set(`${account} ${token} ${contactUUID}`, against);
+      const key = `${account} ${token} ${contactUUID}`;
+      const claim = claimByHandle.get(contactUUID);
+      if (claim && claim.account === account && claim.token === token) {
+        found.set(key, { name: { account, userUUID: userUUIDs.get(claim.user) as string }, contact: null });
+      } else missing.set(key, { account, identifier: handleName(token, contactUUID) });
     }
     for (const { account, token, contactUUID } of contactUUIDs) {
-      const row = contacts.find((each) => each.contactUUID === contactUUID && each.account === account);
-      const against = row ? { name: null, contact: row.contact } : await finder.missing(db, account, contactUUID);
-      found.set(`${account} ${token} ${contactUUID}`, against);
+      const key = `${account} ${token} ${contactUUID}`;
+      const contact = contactByName.get(`${account} ${contactUUID}`);
+      if (contact !== undefined) found.set(key, { name: null, contact });
+      else missing.set(key, { account, identifier: contactUUID });
     }
+    const refusals = await finder.missingEach(db, [...missing.values()]);
+    for (const [nth, key] of [...missing.keys()].entries()) found.set(key, refusals[nth] as Refusal);
 
     return ({ account, token, browser }: EventBatch, { userUUID, contactUUID }: NewEvent): Against | Refusal => {
       const name = userUUID === null ? null : { account, userUUID };

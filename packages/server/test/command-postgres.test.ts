@@ -1,0 +1,56 @@
+// The commands that work beside a server, on PostgreSQL.
+import { expect, test } from 'vitest';
+import { hashToken } from '../src/ingest/token.ts';
+import { openStore } from '../src/store/open.ts';
+import { firsthand } from './command-fixture.ts';
+import { newDatabase } from './fixtures/postgres.ts';
+
+test('an account is made and a token revoked, where a server that runs notices', { timeout: 60_000 }, async () => {
+  const databaseURL = await newDatabase();
+  const env = { DATABASE_URL: databaseURL };
+  const empty = await firsthand(['account', 'list'], env);
+  expect(empty.code).not.toBe(0);
+  expect(empty.stderr).toMatch(/nothing of Firsthand in this database/);
+
+  const made = await firsthand(['account', 'create', '--name', 'Shop', '--json'], env);
+  const { accountUUID, serverTokenUUID } = JSON.parse(made.stdout);
+  const store = await openStore({ databaseURL, role: 'server', onFatal: () => {} });
+  const access = await store.findAccess(hashToken(serverTokenUUID));
+  expect(access).toMatchObject({ kind: 'server' });
+  const listed = await firsthand(['account', 'list', '--json'], env);
+  expect(JSON.parse(listed.stdout)).toMatchObject([{ accountUUID, accountName: 'Shop' }]);
+
+  const named = ['--account', accountUUID];
+  const revoked = await firsthand(['token', 'revoke', access?.tokenID as string, ...named], env);
+  expect(revoked).toMatchObject({ code: 0, stderr: '' });
+  await expect.poll(() => store.findAccess(hashToken(serverTokenUUID)), { timeout: 10_000 }).toBeUndefined();
+  await store.close();
+
+  const examined = await firsthand(['doctor', '--json'], env);
+  expect(JSON.parse(examined.stdout).finding).toMatchObject([
+    { name: 'PostgreSQL', ok: true },
+    { name: 'schema', ok: true },
+    { name: 'accounts', ok: true, detail: '1, with 0 live server tokens' },
+    { name: 'clock', ok: true },
+    { name: 'erasures', ok: true },
+  ]);
+  const copied = await firsthand(['backup', 'copy.db'], env);
+  expect(copied.stderr).toMatch(/pg_dump/);
+  const migrated = await firsthand(['migrate'], env);
+  expect(migrated).toMatchObject({ code: 0, stdout: 'The schema is up to date.\n' });
+});
+
+test('a database that is away is said to be, and no password with it', async () => {
+  const env = { DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/none' };
+  for (const args of [
+    ['account', 'list'],
+    ['serve', '--port', '0'],
+  ]) {
+    const { code, stdout, stderr } = await firsthand(args, env);
+    expect(code).not.toBe(0);
+    expect(stderr).toMatch(/cannot be served: ECONNREFUSED/);
+    expect(stdout + stderr).not.toContain('secret');
+  }
+  const { stdout } = await firsthand(['doctor', '--json'], env);
+  expect(JSON.parse(stdout)).toMatchObject({ ok: false, finding: [{ name: 'database' }] });
+});
