@@ -261,3 +261,41 @@ test('what is erased on one stays erased, whatever the others keep meanwhile', a
     await site.erase((await site.server.createContact({ userUUID: phone })).contactUUID);
   }
 });
+
+test('who follows on one is told of what another keeps', async () => {
+  const { servers } = await openServers(2);
+  const site = await createSite(servers[0]);
+  const told = vi.fn();
+  const stop = servers[1].onCommit(told);
+  await logAt(servers[0], site, site.time, {});
+  await vi.waitFor(() => expect(told).toHaveBeenCalled(), { timeout: 10_000 });
+  stop();
+});
+
+test('what one server has left of an erasure, another deletes', async () => {
+  const { servers } = await openServers(2);
+  const site = await createSite(servers[0]);
+  const { contactUUID } = await site.server.createContact();
+  for (let sent = 0; sent < 3; sent += 1) await site.server.log(...times(1_000).map(() => ({})));
+  await site.erase(contactUUID);
+  await servers[0].close();
+  opened.splice(opened.indexOf(servers[0]), 1);
+  const { account, time } = site;
+  const erase = () => servers[1].eraseContact({ account, contactUUID, time });
+  await vi.waitFor(async () => expect((await erase()).complete).toBe(true), { timeout: 20_000, interval: 50 });
+  expect(await erase()).toMatchObject({ deletedEvents: 3_000 });
+  expect((await servers[1].getAccount(account)).usage.events).toBe(0);
+});
+
+test('more than may wait is refused, and what is not is kept', async () => {
+  const { servers } = await openServers(1);
+  const site = await createSite(servers[0]);
+  const note = 'x'.repeat(2_000);
+  const large = () => times(100).map(() => ({ attributes: [['note', note]] as const }));
+  const settled = await Promise.allSettled(times(60).map(() => site.server.log(...large())));
+  const kept = settled.filter(({ status }) => status === 'fulfilled').length;
+  expect(kept).toBeGreaterThan(5);
+  expect(kept).toBeLessThan(60);
+  for (const each of settled) if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'not_kept' });
+  expect((await servers[0].getAccount(site.account)).usage.events).toBe(kept * 100);
+});
