@@ -16,29 +16,27 @@ export interface HeldEvent {
 }
 
 /** What there are rows of, beside events. */
-export const heldTables = [
-  'account',
-  'token',
-  'catalogue',
-  'user',
-  'contact',
-  'contact_tag',
-  'contact_attr',
-  'claim',
-  'statement',
-  'event_repeat',
-  'erased_repeat',
-  'request_repeat',
-  'event_total',
-  'account_day',
-  'erasure',
-  'erased_stretch',
-  'erased_contact',
-  'erased_identifier',
-  'refused_request',
-  'refused_count',
-] as const;
-export type HeldTable = (typeof heldTables)[number];
+export type HeldTable =
+  | 'account'
+  | 'token'
+  | 'catalogue'
+  | 'user'
+  | 'contact'
+  | 'contact_tag'
+  | 'contact_attr'
+  | 'claim'
+  | 'statement'
+  | 'event_repeat'
+  | 'erased_repeat'
+  | 'request_repeat'
+  | 'event_total'
+  | 'account_day'
+  | 'erasure'
+  | 'erased_stretch'
+  | 'erased_contact'
+  | 'erased_identifier'
+  | 'refused_request'
+  | 'refused_count';
 
 export type HeldRow = Readonly<Record<string, string | number | null | Buffer>>;
 

@@ -61,4 +61,34 @@ export const describeRetention = (_: unknown, open: Open): void => {
       expect([await other.count(), await other.events()]).toEqual([0, []]);
     });
   });
+
+  describe('deleteEventsBefore, when the clock was ahead', () => {
+    const newSite = useSites(open);
+    const left = async ({ events }: Site) => (await events()).map(({ eventUUID }) => eventUUID);
+
+    test('takes what was stamped ahead for as old as the next that can be believed', async () => {
+      const site = await newSite();
+      const { store, server, time } = site;
+      await server.logAt(time + 1_000 * day, { eventUUID: 'event-ahead-1' }, { eventUUID: 'event-ahead-2' });
+      await server.logAt(time, { eventUUID: 'event-old' });
+      await server.logAt(time + 1_000 * day, { eventUUID: 'event-ahead-3' });
+      await server.logAt(time + 10 * day, { eventUUID: 'event-young' });
+      const now = time + 11 * day;
+      expect(await store.deleteEventsBefore({ time: time + day, most: 1, now })).toBe(1);
+      expect(await left(site)).toEqual(['event-ahead-2', 'event-old', 'event-ahead-3', 'event-young']);
+      expect(await store.deleteEventsBefore({ time: time + day, most: 100, now })).toBe(2);
+      expect(await left(site)).toEqual(['event-ahead-3', 'event-young']);
+      expect(await store.deleteEventsBefore({ time: time + day, most: 1, now })).toBe(0);
+      expect(await store.deleteEventsBefore({ time: time + 11 * day, most: 1, now: time + 12 * day })).toBe(1);
+      expect(await store.deleteEventsBefore({ time: time + 11 * day, most: 9, now: time + 12 * day })).toBe(1);
+    });
+
+    test('leaves it while nothing after it can be believed', async () => {
+      const site = await newSite();
+      await site.server.logAt(site.time + 5_000 * day, { eventUUID: 'event-ahead' });
+      const { time } = site;
+      expect(await site.store.deleteEventsBefore({ time: time + day, most: 1, now: time + 2 * day })).toBe(0);
+      expect(await left(site)).toEqual(['event-ahead']);
+    });
+  });
 };
