@@ -10,17 +10,14 @@ export interface Arriving {
 /** A body begins to come in. `giveUp` is called, once at most, when what has come in of it is to be let go. */
 export type Arrive = (giveUp: () => void) => Arriving;
 
-/** Of all bodies together that are on their way. */
-const mostBytes = 8 * 1024 * 1024;
-
 /** Beside its bytes, what a piece takes that came in by itself. */
 const bytesPerPiece = 1_024;
 
 /**
- * Bounds what all of them together take. Beyond it, those are given up that have been coming in for longest: who waits makes
+ * Bounds what all of them together take, to `most` bytes. Beyond it, those are given up that have been coming in for longest: who waits makes
  * room for who doesn't, so that slow clients take nobody else's place.
  */
-export const createArrivals = (most = mostBytes): Arrive => {
+export const createArrivals = (most: number): Arrive => {
   const underWay = new Set<{ bytes: number; readonly giveUp: () => void }>();
   let total = 0;
   return (giveUp) => {

@@ -90,11 +90,6 @@ export const forgetful: readonly Change[] = [
 export const withoutBound: readonly Change[] = [
   { file: 'http/admission.ts', from: 'mostHeldBytes = 8 * 1024 * 1024', to: 'mostHeldBytes = Infinity' },
   {
-    file: 'http/arriving.ts',
-    from: 'mostBytes = 8 * 1024 * 1024',
-    to: 'mostBytes = Infinity',
-  },
-  {
     file: 'store/waiting.ts',
     from: 'mostWaitingBytes = 8 * 1024 * 1024',
     to: 'mostWaitingBytes = Infinity',
