@@ -96,8 +96,12 @@ const runHere = (args: readonly string[], env: Env): Promise<Ended> => {
   return ended;
 };
 
+/** In a process of its own, counted or not: where it matters whose process it is. */
+export const firsthandApart = (args: readonly string[], env: Env = {}): Promise<Ended> =>
+  start(process.execPath, [bin, ...args], env).ended;
+
 export const firsthand = (args: readonly string[], env: Env = {}): Promise<Ended> =>
-  process.env.COVERAGE ? runHere(args, env) : start(process.execPath, [bin, ...args], env).ended;
+  process.env.COVERAGE ? runHere(args, env) : firsthandApart(args, env);
 
 /** What a command with `--json` printed, which must be one JSON value and nothing else. */
 export const firsthandJSON = async (args: readonly string[], env: Env = {}) => {

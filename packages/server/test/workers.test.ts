@@ -4,7 +4,14 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createClient } from '@firsthand/client';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { firsthand, firsthandJSON, type Running, startServer, temporaryDatabase } from './command-fixture.ts';
+import {
+  firsthand,
+  firsthandApart,
+  firsthandJSON,
+  type Running,
+  startServer,
+  temporaryDatabase,
+} from './command-fixture.ts';
 import { userUUID } from './serve-fixture.ts';
 
 interface Answer {
@@ -279,7 +286,7 @@ it('WORKERS says who has the port, and ends', async () => {
 });
 
 it('a worker is not started by hand', async () => {
-  const { code, stderr } = await firsthand(['worker']);
+  const { code, stderr } = await firsthandApart(['worker']);
   expect({ code, stderr }).toEqual({
     code: 2,
     stderr: 'firsthand: a worker is started by firsthand serve: give that --workers\n',
