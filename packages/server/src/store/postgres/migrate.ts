@@ -1,24 +1,12 @@
 /** Brings a database to the schema that this program knows. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { newestOf, readMigrations } from '../migrations.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { hasTable, lockKeys, type TakenConnection } from './connection.ts';
 
 const folder = new URL('./migrations/', import.meta.url);
 
-interface Migration {
-  readonly number: number;
-  readonly sql: string;
-}
-
-/** The numbered files of migrations/, in order. Once landed, a file is never edited. */
-const readMigrations = (): Migration[] =>
-  readdirSync(folder)
-    .filter((file) => /^\d{4}-.*\.sql$/.test(file))
-    .sort()
-    .map((file) => ({ number: Number(file.slice(0, 4)), sql: readFileSync(new URL(file, folder), 'utf8') }));
-
 /** The schema that this program knows. */
-export const newestMigration = (): number => (readMigrations().at(-1) as Migration).number;
+export const newestMigration = (): number => newestOf(folder);
 
 /** The schema that a database has: 0 when it has none of ours. Throws when only a newer program knows it. */
 export const readSchema = async (db: TakenConnection): Promise<number> => {
@@ -45,7 +33,7 @@ export const migrate = async (db: TakenConnection): Promise<void> => {
     if (found === 0) {
       await db.script('CREATE TABLE migration (number integer PRIMARY KEY, "appliedTime" timestamptz NOT NULL)');
     }
-    for (const { number, sql } of readMigrations()) {
+    for (const { number, sql } of readMigrations(folder)) {
       if (number > found) await db.script(`${sql}; INSERT INTO migration VALUES (${number}, now())`);
     }
     await db.commit();

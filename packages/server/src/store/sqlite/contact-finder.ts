@@ -25,8 +25,6 @@ export type ContactRow = Readonly<Record<ContactField, string | null>> & {
 const unknown = (field: string) =>
   new Refusal('unknown_contact', { field, message: `${field} names no contact of this account` });
 
-export { claimName, handleName, requestName } from '../erased-names.ts';
-
 export const createContactFinder = (db: Connection) => {
   const byNumber = db.prepare<[number], ContactRow>('SELECT * FROM contact WHERE contact = ?');
   const byUUID = db.prepare<[number, string], ContactRow>(

@@ -1,9 +1,11 @@
 /** Erasing a contact: out of every read at once, its events deleted step by step afterwards. */
 import { stretchesOf } from '../../identity/ownership.ts';
+import { claimName, handleName, requestName } from '../erased-names.ts';
+import type { PersonNames } from '../refused-names.ts';
 import type { ErasureReceipt, NamedContact } from '../store.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
-import { type ContactRow, claimName, handleName, requestName } from './contact-finder.ts';
+import type { ContactRow } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
 import type { Erased } from './erasure-record.ts';
 import { eventAt, type KeptEvent } from './event-block.ts';
@@ -13,7 +15,7 @@ import type { Indexing } from './indexing.ts';
 import { createMergeReader } from './merges.ts';
 import { createOldEvents, type PlacedEvent } from './old-events.ts';
 import type { Position } from './position.ts';
-import type { PersonNames, RefusedWriter } from './refused-requests.ts';
+import type { RefusedWriter } from './refused-requests.ts';
 import type { Repeats } from './repeats.ts';
 import { createStatementReader } from './statements.ts';
 import type { Totals } from './totals.ts';

@@ -1,24 +1,12 @@
 /** Brings a database to the schema that this program knows. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { newestOf, readMigrations } from '../migrations.ts';
 import { StoreUnusable } from '../unusable.ts';
 import type { Connection } from './connection.ts';
 
 const folder = new URL('./migrations/', import.meta.url);
 
-interface Migration {
-  readonly number: number;
-  readonly sql: string;
-}
-
-/** The numbered files of migrations/, in order. Once landed, a file is never edited. */
-const readMigrations = (): Migration[] =>
-  readdirSync(folder)
-    .filter((file) => /^\d{4}-.*\.sql$/.test(file))
-    .sort()
-    .map((file) => ({ number: Number(file.slice(0, 4)), sql: readFileSync(new URL(file, folder), 'utf8') }));
-
 /** The schema that this program knows. */
-export const newestMigration = (): number => (readMigrations().at(-1) as Migration).number;
+export const newestMigration = (): number => newestOf(folder);
 
 /** Throws when a database has a schema that only a newer program knows. */
 export const refuseNewer = (schema: number, path: string): void => {
@@ -34,7 +22,7 @@ export const refuseNewer = (schema: number, path: string): void => {
  * The number is read inside it: of two processes that start at once, the second finds nothing left to do.
  */
 export const migrate = (db: Connection, path: string): void => {
-  const migrations = readMigrations();
+  const migrations = readMigrations(folder);
   const newest = newestMigration();
   const version = () => db.pragma('user_version', { simple: true }) as number;
   db.transaction(() => {

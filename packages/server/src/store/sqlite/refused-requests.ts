@@ -19,8 +19,6 @@ interface Listed {
   readonly bytes: number;
 }
 
-export type { PersonNames } from '../refused-names.ts';
-
 export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) => {
   const insert = db.prepare(`
     INSERT INTO refused_request VALUES
