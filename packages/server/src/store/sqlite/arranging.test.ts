@@ -187,7 +187,7 @@ test('wherever events lie, the answers are the same', async () => {
   let segments = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 50, size: 'max' }), async (steps) => {
-      const arranged = openEngine({ eventsPerPacking: 64, eventsPerSegment: 150 });
+      const arranged = openEngine({ eventsPerPacking: 64, eventsPerMove: 100, eventsPerSegment: 150 });
       const plain = openEngine({ eventsPerSegment: Infinity });
       // They stay, and know by heart what was there when they were asked last.
       const readers = [arranged, plain].map(({ db }) => createPager(db));

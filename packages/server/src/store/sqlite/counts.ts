@@ -30,29 +30,47 @@ const without = (ranges: readonly Range[], others: readonly Range[]): Range[] =>
     return rest;
   });
 
+/** Of the totals and the recent ones: totals.ts. */
+const each = (select: (table: string) => string): string =>
+  ['event_total', 'recent_total'].map(select).join(' UNION ALL ');
+
 export const createCounter = (db: Connection, finder = createEventFinder(db)) => {
   const catalogues = createCatalogueReader(db);
   const daysOf = createDayReader(db);
   const visitors = createVisitorReader(db);
   const nextKind = db
-    .prepare<[number, number], number>(
-      'SELECT eventID FROM event_total WHERE account = ? AND eventID > ? ORDER BY eventID LIMIT 1',
-    )
+    .prepare<{ account: number; eventID: number }, number | null>(`
+      SELECT min(eventID) FROM (
+        ${each((table) => `SELECT min(eventID) AS eventID FROM ${table} WHERE account = @account AND eventID > @eventID`)}
+      )`)
     .pluck();
   /** Of one kind, in each span of quarters that holds any. `spans` is JSON: [[from, to], …]. */
-  const totals = db.prepare<[string, number, number], { bucket: number; count: number }>(`
-    SELECT span.key AS bucket, sum(total.count) AS count
-    FROM json_each(?) AS span CROSS JOIN event_total AS total
-      ON total.account = ? AND total.eventID = ?
-      AND total.quarter >= (span.value ->> 0) AND total.quarter < (span.value ->> 1)
-    GROUP BY span.key`);
+  const totals = db.prepare<{ spans: string; account: number; eventID: number }, { bucket: number; count: number }>(`
+    SELECT bucket, sum(count) AS count FROM (
+      ${each(
+        (table) => `
+          SELECT span.key AS bucket, total.count FROM json_each(@spans) AS span CROSS JOIN ${table} AS total
+            ON total.account = @account AND total.eventID = @eventID
+            AND total.quarter >= (span.value ->> 0) AND total.quarter < (span.value ->> 1)`,
+      )}
+    ) GROUP BY bucket`);
   const countOf = db
-    .prepare<[number, number], number | null>('SELECT sum(count) FROM event_total WHERE account = ? AND eventID = ?')
+    .prepare<{ account: number; eventID: number }, number | null>(`
+      SELECT sum(count) FROM (
+        ${each((table) => `SELECT count FROM ${table} WHERE account = @account AND eventID = @eventID`)}
+      )`)
     .pluck();
   const outermost = (direction: 'ASC' | 'DESC') =>
-    db.prepare<[number, number], Quarter>(`
-      SELECT quarter, count, firstTime, lastTime FROM event_total
-      WHERE account = ? AND eventID = ? ORDER BY quarter ${direction} LIMIT 1`);
+    db.prepare<{ account: number; eventID: number }, Quarter>(`
+      SELECT quarter, sum(count) AS count, min(firstTime) AS firstTime, max(lastTime) AS lastTime FROM (
+        ${each(
+          (table) => `
+            SELECT * FROM (
+              SELECT quarter, count, firstTime, lastTime FROM ${table}
+              WHERE account = @account AND eventID = @eventID ORDER BY quarter ${direction} LIMIT 1
+            )`,
+        )}
+      ) GROUP BY quarter ORDER BY quarter ${direction} LIMIT 1`);
   const firstQuarter = outermost('ASC');
   const lastQuarter = outermost('DESC');
 
@@ -69,7 +87,8 @@ export const createCounter = (db: Connection, finder = createEventFinder(db)) =>
 
   /** The kinds that ever happened, by hopping through the key, not by reading it. */
   function* kindsOf(account: number) {
-    for (let kind = nextKind.get(account, 0); kind !== undefined; kind = nextKind.get(account, kind)) yield kind;
+    const after = (eventID: number) => nextKind.get({ account, eventID }) as number | null;
+    for (let kind = after(0); kind !== null; kind = after(kind)) yield kind;
   }
 
   const bucketOf = (edges: readonly number[]) => {
@@ -119,7 +138,7 @@ export const createCounter = (db: Connection, finder = createEventFinder(db)) =>
       const quarters = edges.map((edge) => edge / quarterMilliseconds);
       const spans = JSON.stringify(quarters.slice(1).map((quarter, bucket) => [quarters[bucket], quarter]));
       for (const kind of eventID === undefined ? kindsOf(account) : [eventID]) {
-        for (const { bucket, count } of totals.all(spans, account, kind)) {
+        for (const { bucket, count } of totals.all({ spans, account, eventID: kind })) {
           events[bucket] = (events[bucket] as number) + count;
         }
         yield;
@@ -157,9 +176,11 @@ export const createCounter = (db: Connection, finder = createEventFinder(db)) =>
       const definitions: EventDefinition[] = [];
       for (const { id, name } of catalogues.list(account, 'event')) {
         const eventID = Number(id);
-        const count = countOf.get(account, eventID);
+        const count = countOf.get({ account, eventID });
         if (count) {
-          const [first, last] = [firstQuarter, lastQuarter].map((quarter) => quarter.get(account, eventID) as Quarter);
+          const [first, last] = [firstQuarter, lastQuarter].map(
+            (quarter) => quarter.get({ account, eventID }) as Quarter,
+          );
           const { firstTime } = yield* timesIn(account, eventID, first as Quarter);
           const { lastTime } = yield* timesIn(account, eventID, last as Quarter);
           definitions.push({ eventID, eventName: name, count, firstTime, lastTime });

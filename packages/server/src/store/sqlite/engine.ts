@@ -35,14 +35,18 @@ import { createWriteAheadLog } from './write-ahead-log.ts';
 /** How many events are arranged together: fewer in tests. */
 export interface Arrangement {
   readonly eventsPerPacking?: number;
+  readonly eventsPerMove?: number;
   readonly eventsPerSegment?: number;
 }
 
-export const createWriteEngine = (db: Connection, { eventsPerPacking, eventsPerSegment }: Arrangement = {}) => {
+export const createWriteEngine = (
+  db: Connection,
+  { eventsPerPacking, eventsPerMove, eventsPerSegment }: Arrangement = {},
+) => {
   const position = createPosition(db);
   const users = createUsers(db);
   const catalogues = createCatalogueWriter(db);
-  const totals = createTotals(db);
+  const totals = createTotals(db, eventsPerMove);
   const contacts = createContactWriter(db);
   const claims = createClaimWriter(db);
   const repeats = createRepeats(db);
@@ -118,9 +122,9 @@ export const createWriteEngine = (db: Connection, { eventsPerPacking, eventsPerS
     continueErasures: erasures.continueErasures,
     completeErasures: erasures.completeErasures,
     arranging: {
-      isDue: () => packing.isDue() || indexing.isUnderWay(),
+      isDue: () => packing.isDue() || totals.isDue() || indexing.isUnderWay(),
       isBehind: indexing.isBehind,
-      step: () => packing.step() || indexing.step(packing.packed),
+      step: () => packing.step() || totals.step() || indexing.step(packing.packed),
       written: () => blocks.written,
     },
     forgetRepeats: (most) => repeats.forgetOld(position.day, most),

@@ -11,7 +11,7 @@ import type { ContactWriter } from './contacts.ts';
 import type { BlockWriter } from './event-blocks.ts';
 import type { LinkWriter } from './links.ts';
 import type { Position } from './position.ts';
-import type { Repeats } from './repeats.ts';
+import type { Holder, Repeats } from './repeats.ts';
 import { createStatementReader } from './statements.ts';
 import type { Totals } from './totals.ts';
 import type { User, Users } from './users.ts';
@@ -34,6 +34,10 @@ interface Against {
   readonly user: User | undefined;
   readonly contact: ContactRow | null;
 }
+
+/** By whom an event is known to be a repeat. */
+const holderOf = (user: User | undefined, contact: ContactRow | null): Holder =>
+  user?.user ?? -(contact as ContactRow).contact;
 
 export const createEventWriter = (db: Connection, parts: EventParts) => {
   const { position, users, catalogues, contacts, claims, links, repeats, totals, blocks } = parts;
@@ -64,28 +68,32 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     };
   };
 
-  /** Whom a new event is against; undefined for a repeat. Throws the Refusal that the event deserves; writes nothing. */
-  const examine = (batch: EventBatch, event: NewEvent, day: number): Against | undefined => {
+  /**
+   * Whom an event is against. Throws the Refusal that it deserves, unless it was sent before: that one was kept, whatever may
+   * be said today. Writes nothing.
+   */
+  const examine = (batch: EventBatch, event: NewEvent, day: number): Against => {
     const found = against(batch, event);
-    const { userUUID, user, contact } = found;
-    const holder = user ?? (userUUID === null ? contact : null);
-    if (holder && repeats.isRepeat(day, event.eventUUID, user?.user ?? -(contact as ContactRow).contact, holder)) {
-      return undefined;
+    try {
+      catalogues.check(batch.account, batch.browser, usesOfEvent(event));
+    } catch (refusal) {
+      const { user, contact } = found;
+      const known = user ?? (found.userUUID === null ? contact : null);
+      if (known && repeats.isRepeat(day, event.eventUUID, holderOf(user, contact), known)) return found;
+      throw refusal;
     }
-    catalogues.check(batch.account, batch.browser, usesOfEvent(event));
     return found;
   };
 
   const keep = (batch: EventBatch, event: NewEvent, day: number): EventOutcome => {
     const { account, token, browser, receivedTime } = batch;
-    const found = examine(batch, event, day);
-    if (found === undefined) return { kept: false, duplicate: true };
-    const { userUUID, contact } = found;
-    catalogues.register(account, browser, usesOfEvent(event));
-
-    const user = userUUID === null ? null : users.ensure(account, userUUID, receivedTime);
-    const sequence = position.nextSequence();
+    const { userUUID, contact } = examine(batch, event, day);
+    const user = userUUID === null ? undefined : users.ensure(account, userUUID, receivedTime);
     const { eventID, eventUUID, eventTime, timeReplaced, attributes } = event;
+    const days = user ?? (contact as ContactRow);
+    if (!repeats.remember(day, eventUUID, holderOf(user, contact), days)) return { kept: false, duplicate: true };
+    catalogues.register(account, browser, usesOfEvent(event));
+    const sequence = position.nextSequence();
     blocks.add({
       sequence,
       day,
@@ -99,7 +107,6 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
       timeReplaced: timeReplaced ? 1 : 0,
       attributes,
     });
-    repeats.remember(day, eventUUID, user?.user ?? -(contact as ContactRow).contact);
     totals.add({ account, day, sequence, eventID, eventTime });
     if (user) users.seenOn(user, day);
     if (contact && contact.lastDay !== day) setContactDays.run(day, day, contact.contact);

@@ -6,6 +6,7 @@ import { eventsOf } from './event-block.ts';
 import { createBlockReader } from './event-blocks.ts';
 import { takeLock } from './lock.ts';
 import { migrate } from './migrate.ts';
+import { createTotals } from './totals.ts';
 
 /** All that a file holds. Until it is closed no server can have it; throws StoreUnusable when one has. */
 export const openHoldings = (path: string): Holdings => {
@@ -18,6 +19,8 @@ export const openHoldings = (path: string): Holdings => {
   };
   try {
     migrate(db, path);
+    const totals = createTotals(db);
+    db.transaction(totals.settle).immediate();
   } catch (error) {
     close();
     throw error;

@@ -36,17 +36,23 @@ const daysKept = limits.repeatDays + 2;
 const noDay = -1;
 
 export const createRepeats = (db: Connection) => {
-  const days = Array.from({ length: daysKept }, () => '?').join(', ');
-  const select = db
-    .prepare<[number, string, number], number>(
-      'SELECT 1 FROM event_repeat WHERE day = ? AND eventUUID = ? AND holder = ?',
-    )
-    .pluck();
-  const insert = db.prepare('INSERT INTO event_repeat (day, eventUUID, holder) VALUES (?, ?, ?)');
+  const daysOf = (count: number) => Array.from({ length: count }, () => '?').join(', ');
+  const days = daysOf(daysKept);
+  /** Of so many days: each is a look into another place. */
+  const selects = Array.from({ length: daysKept + 1 }, (_, count) =>
+    db
+      .prepare<unknown[], number>(
+        `SELECT 1 FROM event_repeat WHERE day IN (${daysOf(count)}) AND eventUUID = ? AND holder = ?`,
+      )
+      .pluck(),
+  );
+  const insert = db.prepare(
+    'INSERT INTO event_repeat (day, eventUUID, holder) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  );
   const selectErased = db
     .prepare<unknown[], number>(`SELECT 1 FROM erased_repeat WHERE day IN (${days}) AND hash = ?`)
     .pluck();
-  const anyErased = db.prepare<[], number>('SELECT 1 FROM erased_repeat LIMIT 1').pluck();
+  const firstErased = db.prepare<[], number>('SELECT 1 FROM erased_repeat LIMIT 1').pluck();
   const insertErased = db.prepare('INSERT OR IGNORE INTO erased_repeat (day, hash) VALUES (?, ?)');
   const erase = db.prepare('DELETE FROM event_repeat WHERE day = ? AND eventUUID = ? AND holder = ?');
   const selectRequest = db.prepare<unknown[], RequestRow>(
@@ -88,29 +94,49 @@ export const createRepeats = (db: Connection) => {
     createHmac('sha256', secret).update(parts.join('\n')).digest().subarray(0, 16);
   const eventHash = (eventUUID: string, holder: Holder) => hash('event', holder, eventUUID);
   const requestHash = ({ requestUUID, token, user }: SentRequest) => hash('request', token, user, requestUUID);
+  /** Whether anything may have been erased, as far as it has been asked. */
+  let hasErased: boolean | undefined;
+  const anyErased = (): boolean => {
+    hasErased ??= firstErased.get() !== undefined;
+    return hasErased;
+  };
+  const rememberErased = (day: number, hash: Buffer) => {
+    insertErased.run(day, hash);
+    hasErased = true;
+  };
   const isErased = (recent: number[], hash: () => Buffer) =>
-    anyErased.get() !== undefined && selectErased.get(...recent, hash()) !== undefined;
+    anyErased() && selectErased.get(...recent, hash()) !== undefined;
+
+  /** Only on days on which the holder had events is there anything to look for. */
+  const wasSent = (
+    day: number,
+    through: number,
+    eventUUID: string,
+    holder: Holder,
+    { firstDay, lastDay }: ActiveDays,
+  ) => {
+    if (firstDay === null || lastDay === null) return false;
+    const recent = recentDays(day);
+    const asked = recent.filter((each) => each >= firstDay && each <= lastDay && each <= through);
+    const isKnown = asked.length > 0 && selects[asked.length]?.get(...asked, eventUUID, holder) !== undefined;
+    return isKnown || isErased(recent, () => eventHash(eventUUID, holder));
+  };
 
   return {
     forget() {
       recent = [noDay];
+      hasErased = undefined;
     },
-    /** Only on days on which the holder had events is there anything to look for. */
-    isRepeat: (day: number, eventUUID: string, holder: Holder, { firstDay, lastDay }: ActiveDays): boolean => {
-      if (firstDay === null || lastDay === null) return false;
-      const recent = recentDays(day);
-      for (const recentDay of recent) {
-        if (recentDay < firstDay) break;
-        if (recentDay <= lastDay && select.get(recentDay, eventUUID, holder) !== undefined) return true;
-      }
-      return isErased(recent, () => eventHash(eventUUID, holder));
-    },
-    remember: (day: number, eventUUID: string, holder: Holder) => {
-      insert.run(day, eventUUID, holder);
-    },
+    /** Whether an event of a holder was sent before. */
+    isRepeat: (day: number, eventUUID: string, holder: Holder, days: ActiveDays): boolean =>
+      wasSent(day, day, eventUUID, holder, days),
+    /** Remembers an event; answers false, and does nothing, when it was sent before. */
+    remember: (day: number, eventUUID: string, holder: Holder, days: ActiveDays): boolean =>
+      // Of today, the key itself knows.
+      !wasSent(day, day - 1, eventUUID, holder, days) && insert.run(day, eventUUID, holder).changes > 0,
     /** From here on only a hash tells that this eventUUID was sent. */
     erase: (day: number, eventUUID: string, holder: Holder) => {
-      if (erase.run(day, eventUUID, holder).changes > 0) insertErased.run(day, eventHash(eventUUID, holder));
+      if (erase.run(day, eventUUID, holder).changes > 0) rememberErased(day, eventHash(eventUUID, holder));
     },
     /** What came of a request that was sent before; 'erased' when that is gone with its contact. */
     findRequest: (day: number, request: SentRequest): RequestRow | 'erased' | undefined => {
@@ -127,7 +153,7 @@ export const createRepeats = (db: Connection) => {
     },
     /** From here on only hashes tell that this contact was created by these requests. */
     eraseRequests: (contact: number) => {
-      for (const { day, ...request } of requestsOf.all(contact)) insertErased.run(day, requestHash(request));
+      for (const { day, ...request } of requestsOf.all(contact)) rememberErased(day, requestHash(request));
       eraseRequests.run(contact);
     },
     /** Lets go of up to `most` of what is older than the days that are asked; answers whether there may be more. */

@@ -1,4 +1,8 @@
-/** How many events there are of each kind and day: summed up in memory, written once for each commit. */
+/**
+ * How many events there are of each kind and day: summed up in memory, written once for each commit. A kind's totals are
+ * beside each other, so those of a commit's kinds are far from each other, on a page each. So a commit adds to
+ * `recent_total`, which is a page or two, and that goes into `event_total` after some thousand events.
+ */
 import type { Connection } from './connection.ts';
 import type { Pending } from './transaction.ts';
 
@@ -21,6 +25,11 @@ interface Sum {
 type TotalSum = Sum & { readonly eventID: number; readonly quarter: number };
 type DaySum = Sum & { readonly day: number; readonly firstSequence: number; lastSequence: number };
 
+/** So many events are counted before the recent totals are moved: each kind among them then costs a page. */
+const usualEventsPerMove = 4_096;
+/** That a step moves. */
+export const totalsPerStep = 256;
+
 const add = (sum: Sum, time: number) => {
   sum.count += 1;
   sum.firstTime = Math.min(sum.firstTime, time);
@@ -36,14 +45,27 @@ export interface Totals extends Pending {
    * for: what stands there then lies outside of the quarter. Those of a day stay.
    */
   remove(event: CountedEvent): void;
+  /** Whether there may be recent totals that are worth a step. */
+  isDue(): boolean;
+  /** Moves some of the recent totals to the others; answers whether there may be more. To be called in a transaction. */
+  step(): boolean;
+  /** Moves all of them. To be called in a transaction. */
+  settle(): void;
 }
 
-export const createTotals = (db: Connection): Totals => {
-  const upsertTotal = db.prepare(`
-    INSERT INTO event_total (account, eventID, quarter, count, firstTime, lastTime)
-    VALUES (@account, @eventID, @quarter, @count, @firstTime, @lastTime)
-    ON CONFLICT (account, eventID, quarter) DO UPDATE
-    SET count = count + @count, firstTime = min(firstTime, @firstTime), lastTime = max(lastTime, @lastTime)`);
+export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove): Totals => {
+  const columns = 'account, eventID, quarter, count, firstTime, lastTime';
+  const addUp = `
+    ON CONFLICT (account, eventID, quarter) DO UPDATE SET
+      count = count + excluded.count,
+      firstTime = min(firstTime, excluded.firstTime),
+      lastTime = max(lastTime, excluded.lastTime)`;
+  const upsertRecent = db.prepare(`
+    INSERT INTO recent_total (${columns}) VALUES (@account, @eventID, @quarter, @count, @firstTime, @lastTime) ${addUp}`);
+  const some = `FROM recent_total ORDER BY account, eventID, quarter LIMIT ${totalsPerStep}`;
+  const copySome = db.prepare(`INSERT INTO event_total (${columns}) SELECT ${columns} ${some} ${addUp}`);
+  const dropSome = db.prepare(`
+    DELETE FROM recent_total WHERE (account, eventID, quarter) IN (SELECT account, eventID, quarter ${some})`);
   const upsertDay = db.prepare(`
     INSERT INTO account_day (account, day, count, firstSequence, lastSequence, firstTime, lastTime)
     VALUES (@account, @day, @count, @firstSequence, @lastSequence, @firstTime, @lastTime)
@@ -63,12 +85,31 @@ export const createTotals = (db: Connection): Totals => {
   const dropDay = db.prepare('DELETE FROM account_day WHERE account = ? AND day = ? AND count <= 0');
   const totals = new Map<string, TotalSum>();
   const days = new Map<string, DaySum>();
+  /** Events that were counted since the recent totals were moved; for all we know there are some at first. */
+  let counted = eventsPerMove;
 
   const flush = () => {
-    for (const total of totals.values()) upsertTotal.run(total);
+    for (const total of totals.values()) {
+      upsertRecent.run(total);
+      counted += total.count;
+    }
     for (const sum of days.values()) upsertDay.run(sum);
     totals.clear();
     days.clear();
+  };
+
+  const step = (): boolean => {
+    copySome.run();
+    const { changes } = dropSome.run();
+    if (changes === totalsPerStep) return true;
+    counted = 0;
+    return false;
+  };
+
+  /** None is left in the recent ones, nor in memory. */
+  const settle = () => {
+    flush();
+    if (counted > 0) while (step());
   };
 
   return {
@@ -99,7 +140,7 @@ export const createTotals = (db: Connection): Totals => {
       sum.lastSequence = sequence;
     },
     remove({ account, day, eventID, eventTime }) {
-      flush();
+      settle();
       const quarter = Math.floor(eventTime / quarterMilliseconds);
       removeTotal.run({ account, eventID, eventTime, quarter });
       dropTotal.run(account, eventID, quarter);
@@ -107,9 +148,13 @@ export const createTotals = (db: Connection): Totals => {
       dropDay.run(account, day);
     },
     flush,
+    isDue: () => counted >= eventsPerMove,
+    step: () => counted >= eventsPerMove && step(),
+    settle,
     forget() {
       totals.clear();
       days.clear();
+      counted = eventsPerMove;
     },
   };
 };
