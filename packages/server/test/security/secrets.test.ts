@@ -183,14 +183,14 @@ const runAll = async (main?: string): Promise<Run> => {
 
   // A fault of the store, which the log tells of.
   const db = new Database(path);
-  db.exec('ALTER TABLE claim RENAME TO claim_elsewhere; ALTER TABLE event_total RENAME TO event_elsewhere');
+  db.exec('ALTER TABLE claim RENAME TO claim_elsewhere; ALTER TABLE account_day RENAME TO day_elsewhere');
   await ways.post('/createContact', {
     ...(await smallestInput.createContact(scene, 'server')),
     tokenUUID: browser,
     contactEmailaddress: address,
   });
   await ways.post('/logEvent', { tokenUUID: serverTokenUUID, userUUID: 'a-browser-of-the-search', eventID: 1 });
-  db.exec('ALTER TABLE claim_elsewhere RENAME TO claim; ALTER TABLE event_elsewhere RENAME TO event_total');
+  db.exec('ALTER TABLE claim_elsewhere RENAME TO claim; ALTER TABLE day_elsewhere RENAME TO account_day');
   db.close();
 
   const backups = join(dirname(path), 'backups');
