@@ -19,7 +19,7 @@ export const run = async ({ quick }: Options): Promise<Row[]> => {
   const milliseconds = quick ? 700 : 5_000;
   return onCopy(contacts, async (path) => {
     const server = await startServer('durable', path);
-    const load = startLoad();
+    const load = await startLoad();
     const figures = { event: [] as number[], server: [] as number[], browser: [] as number[] };
     try {
       const ask = async (token: string, request: 'contact' | { events: number }) => {

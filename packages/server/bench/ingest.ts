@@ -72,7 +72,7 @@ const measure = async (
   firstUser: number,
   { quick, minutes }: Options,
 ): Promise<Row[]> => {
-  const load = startLoad();
+  const load = await startLoad();
   const rounds = quick ? 1 : 3;
   const milliseconds = quick ? 700 : 3_000;
   const ask = async (kind: ServerKind, { events, connections }: Shape, forMilliseconds: number): Promise<Result> => {

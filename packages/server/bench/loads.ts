@@ -1,6 +1,6 @@
 /** The process that sends, seen from the one that measures. */
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { forkBuilt } from './forking.ts';
 import type { Load, LoadResult } from './load.ts';
 
 export interface Loading {
@@ -15,9 +15,9 @@ export const shapes = [
   { events: 50, connections: 32 },
 ] as const;
 
-export const startLoad = (): Loading => {
+export const startLoad = async (): Promise<Loading> => {
   let mostCores = 0;
-  const child = fork(new URL('./load.ts', import.meta.url), [], { execArgv: ['--import', 'tsx'] });
+  const child = await forkBuilt('load');
   return {
     async run(load) {
       child.send(load);

@@ -18,7 +18,7 @@ export const run = async ({ events, minutes }: Options): Promise<Row[]> => {
   const firstUser = firstUserOf(history);
   return onCopy(history, async (path) => {
     const server = await startServing('as it was built', path);
-    const load = startLoad();
+    const load = await startLoad();
     const mebibytes: number[] = [];
     try {
       const sampleMilliseconds = (minutes * 60_000) / samples;

@@ -53,7 +53,7 @@ const measureSpeed = async (
   const nextBatch = () => Array.from({ length: 100 }, () => next(Date.now()).event);
   const bare = await openBareInserts(urls.bare, bareConnections);
   const server = await startServer('durable', urls.ours);
-  const load = startLoad();
+  const load = await startLoad();
   try {
     const floors: number[] = [];
     const results = new Map(shapes.map((shape) => [shape, [] as (LoadResult & { cpu: number; clusterCPU: number })[]]));

@@ -65,8 +65,8 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const history = await openHistory(events);
   const firstUser = firstUserOf(history);
   return onCopy(history, async (path) => {
-    const server = await startServer('durable', path);
-    const load = startLoad();
+    const server = await startServer('durable', path, 'sources');
+    const load = await startLoad();
     try {
       const ask = (milliseconds: number) =>
         load.run({

@@ -2,9 +2,9 @@
  * Do readers hold up ingestion? Single events at half the rate that the server takes beside 20 readers who page back to back: how long the
  * answers take with the readers and without, in turns; and how late the server's event loop is meanwhile.
  */
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { serverToken } from './account.ts';
+import { forkBuilt } from './forking.ts';
 import { firstUserOf, openHistory } from './history.ts';
 import type { LoadResult } from './load.ts';
 import { startLoad } from './loads.ts';
@@ -18,9 +18,7 @@ const connections = 64;
 
 /** Runs something while they read; answers what it does, and the pages that they got in a second. */
 const whileReading = async <Value>(port: number, work: () => Promise<Value>) => {
-  const child = fork(new URL('./reader.ts', import.meta.url), [String(port), String(readers)], {
-    execArgv: ['--import', 'tsx'],
-  });
+  const child = await forkBuilt('reader', String(port), String(readers));
   const countPages = async (): Promise<number> => {
     child.send('how many?');
     const [pages] = (await once(child, 'message')) as [number];
@@ -41,7 +39,7 @@ const whileReading = async <Value>(port: number, work: () => Promise<Value>) => 
 
 const measure = async (server: Running, firstUser: number, quick: boolean): Promise<Row[]> => {
   const { port } = server;
-  const load = startLoad();
+  const load = await startLoad();
   const milliseconds = quick ? 1_000 : 5_000;
   const ask = (requestsPerSecond?: number) => {
     const request = { events: 1 };

@@ -32,7 +32,7 @@ const startAfterLoad = async ({ quick, events }: Options): Promise<number[]> => 
   const history = await openHistory(events);
   return onCopy(history, async (path) => {
     const times: number[] = [];
-    const load = startLoad();
+    const load = await startLoad();
     try {
       for (let round = 0; round <= (quick ? 1 : 5); round += 1) {
         const served = await startServing('as it was built', path);

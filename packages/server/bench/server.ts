@@ -46,12 +46,6 @@ const serveBare = () =>
     });
   });
 
-const store = kind === 'bare' ? undefined : (await openBenchmark(path)).store;
-const server = store ? serveApp(store) : serveBare();
-server.listen(0, '127.0.0.1', () => {
-  process.send?.((server.address() as { port: number }).port);
-});
-
 /** It measures the time between two of its own ticks, so that one of them is no delay. */
 const tickMilliseconds = 1;
 const eventLoop = monitorEventLoopDelay({ resolution: tickMilliseconds });
@@ -69,7 +63,15 @@ const answers: { readonly [Name in Asked]: () => unknown } = {
 };
 process.on('message', async (asked: Asked) => process.send?.({ answer: await answers[asked]() }));
 
-process.on('disconnect', async () => {
-  await store?.close();
-  process.exit();
-});
+const start = async (): Promise<void> => {
+  const store = kind === 'bare' ? undefined : (await openBenchmark(path)).store;
+  process.on('disconnect', async () => {
+    await store?.close();
+    process.exit();
+  });
+  const server = store ? serveApp(store) : serveBare();
+  server.listen(0, '127.0.0.1', () => {
+    process.send?.((server.address() as { port: number }).port);
+  });
+};
+void start();

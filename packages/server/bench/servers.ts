@@ -1,6 +1,6 @@
 /** The servers that a benchmark compares, each in a process of its own. */
-import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { forkBuilt, forkSources } from './forking.ts';
 
 /** `durable`: ours. `nothing kept`: the same app over a store that only says that it kept. `bare`: node:http and JSON.parse. */
 export type ServerKind = 'durable' | 'nothing kept' | 'bare';
@@ -18,10 +18,13 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-export const startServer = async (kind: ServerKind, path: string): Promise<Running> => {
-  const child: ChildProcess = fork(new URL('./server.ts', import.meta.url), [kind, path], {
-    execArgv: ['--import', 'tsx'],
-  });
+/** As it was built, or else from its sources. */
+export const startServer = async (
+  kind: ServerKind,
+  path: string,
+  from: 'build' | 'sources' = 'build',
+): Promise<Running> => {
+  const child = from === 'build' ? await forkBuilt('server', kind, path) : forkSources('server', kind, path);
   const ended = once(child, 'exit').then(() => {
     throw new Error(`the ${kind} server ended before it listened`);
   });

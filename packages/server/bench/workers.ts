@@ -35,7 +35,7 @@ export const run = async (options: Options): Promise<Row[]> => {
   const firstUser = firstUserOf(history);
   return onCopy(history, async (onePath) =>
     onCopy(history, async (otherPath) => {
-      const load = startLoad();
+      const load = await startLoad();
       const servers: Served[] = [];
       const ask = async (server: Served, { events, connections }: (typeof shapes)[number], forMs: number) => {
         const before = cpuOfAll(server);

@@ -14,7 +14,7 @@ export const run = async ({ events, minutes }: Options): Promise<Row[]> => {
   const firstUser = firstUserOf(history);
   return onCopy(history, async (path) => {
     const server = await startServer('durable', path);
-    const load = startLoad();
+    const load = await startLoad();
     const rows: Row[] = [];
     try {
       for (const { events, connections } of shapes) {

@@ -1,4 +1,4 @@
-// Runs a built file with the code that V8 made of it when it was built (build.ts): to compile it anew takes a third of a start. With another
+// Runs a built file with the code that V8 made of it when it was built (build/build.ts): to compile it anew takes a third of a start. With another
 // Node than that, or other flags, V8 takes no notice of what was kept, and compiles.
 const { readFileSync, writeFileSync } = require('node:fs');
 const { createRequire } = require('node:module');

@@ -9,7 +9,7 @@ const packages = fileURLToPath(new URL('../../', import.meta.url));
 
 beforeAll(() => {
   // Does nothing when that is newer than its sources already.
-  execFileSync(process.execPath, ['--import', 'tsx', join(packages, 'server/build.ts')]);
+  execFileSync(process.execPath, ['--import', 'tsx', join(packages, 'server/build/build.ts')]);
 });
 
 /** A copy of the built server among the sources that it was made of, and one of them that a test may change. */
@@ -20,7 +20,7 @@ const copyOfBuilt = () => {
   symlinkSync(join(packages, '../node_modules'), join(root, 'node_modules'));
   for (const name of ['contract', 'client', 'tracker']) symlinkSync(join(packages, name), join(root, 'packages', name));
   symlinkSync(join(packages, 'server/src'), join(server, 'src'));
-  for (const name of ['bin', 'dist', 'build.ts', 'package.json']) {
+  for (const name of ['bin', 'dist', 'build', 'package.json']) {
     cpSync(join(packages, 'server', name), join(server, name), { recursive: true, preserveTimestamps: true });
   }
   appendFileSync(join(server, 'dist/main.cjs'), "process.stderr.write('as it was built');");
@@ -40,7 +40,7 @@ it('the command runs as it was built', async () => {
 
 it('the command runs its sources when one is newer, gone, or the build is half done', async () => {
   const newer = copyOfBuilt();
-  utimesSync(join(newer, 'build.ts'), new Date(), new Date());
+  utimesSync(join(newer, 'build/build.ts'), new Date(), new Date());
   expect(await says(newer)).toBe('');
 
   const gone = copyOfBuilt();

@@ -1,40 +1,21 @@
 /**
- * Makes of the sources what starts quickly: the command and the store's two threads, each with all that it imports but the native
- * module in one file of JavaScript, and beside it what V8 compiles of it for a start. What is read at run time (migrations, the
- * demo page, the tracker) stays where it is.
+ * Makes of the sources what starts quickly: the command and the store's two threads, each bundled, and beside it what V8 compiles
+ * of it for a start.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build, type Plugin } from 'esbuild';
-import { dist as distURL, inputsFile, isBuilt } from './bin/built.js';
+import { dist as distURL, inputsFile, isBuilt } from '../bin/built.js';
+import { bundle, threads } from './bundle.ts';
 
-const folder = fileURLToPath(new URL('.', import.meta.url));
+const folder = fileURLToPath(new URL('../', import.meta.url));
 const dist = fileURLToPath(distURL);
 /** Changes when npm installs other packages. */
 const installed = '../../node_modules/.package-lock.json';
-
-const entries = ['main.ts', 'store/sqlite/writer-thread.ts', 'store/sqlite/reader-thread.ts'];
-
-/** The one that looks for its neighbours among the built files; every other, where its source lies. */
-const neighbours = /[\\/]src[\\/]store[\\/]sqlite[\\/]threads\.ts$/;
-
-const keepPlaces: Plugin = {
-  name: 'import.meta.url as it is in the sources',
-  setup: ({ onLoad }) => {
-    onLoad({ filter: /[\\/]server[\\/]src[\\/].*\.ts$/ }, async ({ path }) => {
-      const source = await readFile(path, 'utf8');
-      if (!source.includes('import.meta.url')) return null;
-      const place = JSON.stringify(relative(dist, path).replaceAll('\\', '/'));
-      const here = neighbours.test(path) ? 'builtURL' : `new URL(${place}, builtURL).href`;
-      return { contents: source.replaceAll('import.meta.url', here), loader: 'ts' };
-    });
-  },
-};
 
 /** What V8 has compiled when a server has started and stopped is kept for the next start (bin/load.cjs). */
 const keepCompiled = async (): Promise<void> => {
@@ -74,29 +55,14 @@ const buildServer = async (): Promise<void> => {
   const began = new Date();
   // V8 tells what it kept for other files by their lengths only.
   await rm(dist, { recursive: true, force: true });
-  const { metafile } = await build({
-    absWorkingDir: folder,
-    entryPoints: entries.map((name) => `src/${name}`),
-    entryNames: '[name]',
-    outdir: dist,
-    outExtension: { '.js': '.cjs' },
-    bundle: true,
-    // What is imported in the middle of something is not run before, though it is in the same file.
-    format: 'cjs',
-    platform: 'node',
-    target: 'node20',
-    // Found in the packages of whoever runs it: a native module, what only some databases need, and a loader that a built server never asks for.
-    external: ['better-sqlite3', 'pg', 'pg-copy-streams', 'tsx'],
-    banner: { js: "const builtURL = require('node:url').pathToFileURL(__filename).href;" },
-    legalComments: 'none',
-    metafile: true,
-    plugins: [keepPlaces],
-  });
-  const inputs = Object.keys(metafile.inputs).filter((path) => !path.includes('node_modules'));
+  const { inputs: made } = await bundle(['src/main.ts', ...threads], dist);
+  const inputs = Object.keys(made).filter((path) => !path.includes('node_modules'));
   // With other flags, V8 compiles anew.
   inputs.push(
-    'build.ts',
+    'build/build.ts',
+    'build/bundle.ts',
     'bin/firsthand.js',
+    'bin/heap.js',
     'bin/load.cjs',
     ...[installed].filter((path) => existsSync(resolve(folder, path))),
   );
