@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openStore } from './open.ts';
+import { copyStore, openStore } from './open.ts';
 import { StoreUnusable } from './unusable.ts';
 
 test.each(['mysql://root:secret@localhost/shop', 'sqlite:', 'firsthand.db', ''])(
@@ -13,3 +13,12 @@ test.each(['mysql://root:secret@localhost/shop', 'sqlite:', 'firsthand.db', ''])
     expect((error as Error).message).not.toContain('secret');
   },
 );
+
+test.each([
+  ['postgres://localhost/shop', 'postgres://localhost/other'],
+  ['sqlite:shop.db', 'sqlite:other.db'],
+  ['postgres://root:secret@localhost/shop', 'sqlite:other.db'],
+])('a copy goes from a file to PostgreSQL: not from %s to %s', async (from, to) => {
+  const copying = copyStore({ from, to, tell: () => {} });
+  await expect(copying).rejects.toThrow(new StoreUnusable('what is copied goes from sqlite:<file> to postgres://…'));
+});

@@ -16,6 +16,7 @@ import { backupDatabase } from './backup.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { createReadEngine, createWriteEngine, type WriteEngine } from './engine.ts';
 import { ensureFile } from './file.ts';
+import { migrate } from './migrate.ts';
 
 vi.mock('node:fs', { spy: true });
 
@@ -181,4 +182,19 @@ test('a record that cannot be written is not passed over', () => {
   const ann = create('ann');
   mkdirSync(`${path}-erased`);
   expect(() => erase(ann)).toThrow('EISDIR');
+});
+
+test('a database in memory has none, and erases all the same', () => {
+  const inMemory = openConnection(':memory:', 'write');
+  migrate(inMemory, ':memory:');
+  const other = createWriteEngine(inMemory);
+  other.eraseAgain();
+  const contact = { ...newContact(), ...asker, verified: true };
+  const [, , erased] = other.write([
+    { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
+    { name: 'createContact', request: contact },
+    { name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } },
+  ]);
+  expect(erased).toMatchObject({ value: {} });
+  inMemory.close();
 });

@@ -128,6 +128,30 @@ test('segments of an older database are looked at block by block, and summed up 
   expect([count(), find({ attrID: 'coupon' }).numbers]).toEqual(before);
 });
 
+test('a segment without a summary is looked at beside those that have one', () => {
+  logSegments(3, (nth) => ({ userUUID: nth < eventsPerSegment ? laptop : phone }));
+  const before = count();
+  expect(before.map(({ users }) => users)).toEqual([2, 1]);
+  db.exec('DELETE FROM segment_summary WHERE segment = 1');
+  expect(count()).toEqual(before);
+});
+
+test('users are counted on the days that have such times, and on no other', () => {
+  const visitors = { 0: laptop, 1: 'user-of-another-time', 2: phone };
+  for (const [nth, userUUID] of Object.entries(visitors)) {
+    const receivedTime = Number(nth) * day;
+    const eventTime = nth === '1' ? receivedTime : 1_000;
+    const events = Array.from({ length: eventsPerSegment }, () => newEvent({ userUUID, eventTime }));
+    engine.write([{ name: 'logEvents', request: { ...asker, receivedTime, events } }]);
+    tidyUp();
+  }
+  expect(summed()).toEqual([1, 2, 3]);
+  expect(count()).toEqual([
+    { events: 2 * eventsPerSegment, users: 2 },
+    { events: 0, users: 0 },
+  ]);
+});
+
 test('a segment of an older database may have nothing left in the middle of others', () => {
   for (const userUUID of [phone, laptop, phone]) logSegments(1, () => ({ userUUID }));
   for (const table of ['segment_summary', 'segment_slice', 'segment_visitors']) db.exec(`DELETE FROM ${table}`);

@@ -34,3 +34,14 @@ test('a thread that nobody needs ends', async () => {
   await expect(thread.open('none.db', onFatal).ready).rejects.toThrow('the thread has ended');
   expect(onFatal).not.toHaveBeenCalled();
 });
+
+test('parcels that nobody has answered are known as such, before the thread has ended and after', async () => {
+  const ending = `
+    export const start = (port) => port.on('message', () => port.postMessage({ fatal: 'the disk did not sync' }));`;
+  const onFatal = vi.fn();
+  const thread = beginThread(moduleOf(ending)).open('none.db', onFatal);
+  await thread.ready;
+  expect(await thread.sendParcels([new Uint8Array(8)])).toBeUndefined();
+  expect(await thread.sendParcels([new Uint8Array(8)])).toBeUndefined();
+  expect(onFatal).toHaveBeenCalledOnce();
+});

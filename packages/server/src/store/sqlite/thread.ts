@@ -60,9 +60,10 @@ export const beginThread = (file: URL): UnopenedThread => {
   let ended: Error | undefined;
   let closing = false;
   let opened = false;
-  let onFatal = (_: Error) => {};
-  let becomeReady = () => {};
-  let failToOpen = (_: Error) => {};
+  /** Given before it is opened. */
+  let onFatal!: (error: Error) => void;
+  let becomeReady!: () => void;
+  let failToOpen!: (error: Error) => void;
   const ready = new Promise<void>((resolve, reject) => {
     becomeReady = resolve;
     failToOpen = reject;

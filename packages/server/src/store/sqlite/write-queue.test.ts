@@ -57,6 +57,21 @@ describe('writes', () => {
     expect(await Promise.all(asked)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
+  test('that are larger than what goes together go alone', async () => {
+    const { thread, messages, answerNext } = createThread();
+    const { ask } = createWriteQueue(thread, () => {}, { mostBytesTogether: 1_000 });
+    const asked = [ask(large)];
+    await turn();
+    asked.push(ask(large), ask(call('a')));
+    await turn();
+    expect(messages).toEqual([['logEvents'], ['logEvents']]);
+    await answerNext();
+    await answerNext();
+    await answerNext();
+    expect(messages).toEqual([['logEvents'], ['logEvents'], ['a']]);
+    expect(await Promise.all(asked)).toEqual(['logEvents', 'logEvents', 'a']);
+  });
+
   test.each([
     ['logEvents', large],
     ['createContact', largeContact],

@@ -9,6 +9,8 @@ import type { Call } from './calls.ts';
 import { openConnection } from './connection.ts';
 import { createReadEngine } from './engine.ts';
 import { ensureFile } from './file.ts';
+import type { ParcelsAnswer } from './messages.ts';
+import { packCalls, unpackOutcomes } from './parcels.ts';
 import { start } from './writer-thread.ts';
 
 let folder: string;
@@ -73,6 +75,22 @@ test('what it answers is committed', async () => {
   ]);
   expect(await countEvents()).toBe(1);
   expect(isClosed()).toBe(false);
+  send('close');
+});
+
+test('parcels are one commit, and each is answered by one', async () => {
+  const { port, send, replies } = openPort();
+  start(port, path);
+  send({ id: 1, calls: [createAccount] });
+  const parcels = [[log({ eventUUID: 'event-1' }), log({ eventUUID: 'event-2' })], [log({ eventUUID: 'event-1' })]];
+  send({ id: 2, parcels: parcels.map(packCalls) });
+  const answer = replies.at(-1) as ParcelsAnswer;
+  expect(answer.id).toBe(2);
+  expect(answer.parcels.map((parcel, nth) => unpackOutcomes(parcels[nth] as Call[], parcel))).toEqual([
+    [kept, kept],
+    [{ value: [{ kept: false, duplicate: true }] }],
+  ]);
+  expect(await countEvents()).toBe(2);
   send('close');
 });
 
