@@ -1,3 +1,4 @@
+import { getPriority } from 'node:os';
 import { expect, test, vi } from 'vitest';
 import { beginThread } from './thread.ts';
 
@@ -44,4 +45,21 @@ test('parcels that nobody has answered are known as such, before the thread has 
   expect(await thread.sendParcels([new Uint8Array(8)])).toBeUndefined();
   expect(await thread.sendParcels([new Uint8Array(8)])).toBeUndefined();
   expect(onFatal).toHaveBeenCalledOnce();
+});
+
+test.runIf(process.platform === 'linux')('a thread gives way to the others, and takes none of them along', async () => {
+  const telling = `
+    import { readlinkSync } from 'node:fs';
+    import { getPriority } from 'node:os';
+    const priority = () => getPriority(Number(readlinkSync('/proc/thread-self').split('/').at(-1)));
+    export const start = (port) =>
+      port.on('message', (asked) =>
+        asked === 'close' ? port.close() : port.postMessage({ id: asked.id, outcomes: [{ value: priority() }] }),
+      );`;
+  const own = getPriority();
+  const thread = beginThread(moduleOf(telling), 3).open('none.db', vi.fn());
+  await thread.ready;
+  expect(await thread.send([{ name: 'check', request: undefined }])).toEqual([{ value: Math.min(own + 3, 19) }]);
+  expect(getPriority()).toBe(own);
+  await thread.close();
 });

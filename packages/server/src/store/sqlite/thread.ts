@@ -47,10 +47,11 @@ export interface UnopenedThread {
   dismiss(): void;
 }
 
-export const beginThread = (file: URL): UnopenedThread => {
+/** `niceness`: how far it gives way to the other threads of the process, up to 19 (nice(1)). */
+export const beginThread = (file: URL, niceness = 0): UnopenedThread => {
   const start = new URL('./thread-start.cjs', import.meta.url);
   const worker = new Worker(start, {
-    workerData: { file: file.href },
+    workerData: { file: file.href, niceness },
     execArgv: [],
     // A thread lets go of what a commit has left behind sooner: on a slow disk it held more than twice what it used.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },

@@ -16,7 +16,14 @@ const ownExtension = extname(new URL(import.meta.url).pathname);
 
 const begun: Record<ThreadName, UnopenedThread[]> = { 'writer-thread': [], 'reader-thread': [] };
 
-const begin = (name: ThreadName): UnopenedThread => beginThread(new URL(`./${name}${ownExtension}`, import.meta.url));
+/**
+ * What is to be kept goes before what is to be read: on two processors, 20 clients that page back to back hold an event up for a
+ * third of the time.
+ */
+const nicenesses: Record<ThreadName, number> = { 'writer-thread': 0, 'reader-thread': 10 };
+
+const begin = (name: ThreadName): UnopenedThread =>
+  beginThread(new URL(`./${name}${ownExtension}`, import.meta.url), nicenesses[name]);
 
 /** Begins all that a server needs: to start a thread and load what it runs takes longest of a start. */
 export const beginThreads = (): void => {
