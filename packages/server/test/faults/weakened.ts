@@ -78,12 +78,7 @@ export const deafToErrors: readonly Change[] = [
 
 /** Does not know what was sent before. */
 export const forgetful: readonly Change[] = [
-  { file: 'store/sqlite/repeats.ts', from: "'INSERT INTO event_repeat", to: "'INSERT OR IGNORE INTO event_repeat" },
-  {
-    file: 'store/sqlite/repeats.ts',
-    from: 'if (firstDay === null || lastDay === null) return false;',
-    to: 'if (day > 0) return false;',
-  },
+  { file: 'store/sqlite/repeats.ts', from: 'if (isRepeat(day, eventUUID, holder, days)) return false;', to: '' },
 ];
 
 /** Lets any number of events wait for a commit. */

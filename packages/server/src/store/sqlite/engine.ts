@@ -22,6 +22,7 @@ import { createLinkWriter } from './links.ts';
 import { createMergeWriter } from './merges.ts';
 import { createPacking } from './packing.ts';
 import { createPosition } from './position.ts';
+import { createRecentRepeats } from './recent-repeats.ts';
 import { createRefusedReader, createRefusedWriter } from './refused-requests.ts';
 import { createRepeats } from './repeats.ts';
 import { createReads } from './steps.ts';
@@ -49,10 +50,11 @@ export const createWriteEngine = (
   const totals = createTotals(db, eventsPerMove);
   const contacts = createContactWriter(db);
   const claims = createClaimWriter(db);
-  const repeats = createRepeats(db);
   const links = createLinkWriter(db, { position, users, contacts, claims });
   const refused = createRefusedWriter(db, contacts);
   const blocks = createBlockWriter(db);
+  const latest = createRecentRepeats(db, position, blocks);
+  const repeats = createRepeats(db, latest);
   const packing = createPacking(db, blocks, eventsPerPacking);
   const indexing = createIndexing(db, () => blocks.written, eventsPerSegment);
   const parts = { position, users, catalogues, totals, contacts, claims, repeats, links, refused, blocks, indexing };
@@ -105,7 +107,7 @@ export const createWriteEngine = (
 
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   let seenData = dataVersion.get();
-  const pending = [position, users, catalogues, repeats, totals, erasures, blocks, packing, indexing];
+  const pending = [position, users, catalogues, latest, repeats, totals, erasures, blocks, packing, indexing];
   const transactions = createTransactions(db, pending, () => {
     // Another process has committed: what is remembered may have changed.
     const data = dataVersion.get();
@@ -122,9 +124,12 @@ export const createWriteEngine = (
     continueErasures: erasures.continueErasures,
     completeErasures: erasures.completeErasures,
     arranging: {
-      isDue: () => packing.isDue() || totals.isDue() || indexing.isUnderWay(),
+      isDue: () => latest.isDue() || packing.isDue() || totals.isDue() || indexing.isUnderWay(),
       isBehind: indexing.isBehind,
-      step: () => packing.step() || totals.step() || indexing.step(packing.packed),
+      step() {
+        if (latest.isDue()) latest.settle();
+        return packing.step() || totals.step() || indexing.step(packing.packed);
+      },
       written: () => blocks.written,
     },
     forgetRepeats: (most) => repeats.forgetOld(position.day, most),

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { laptop, newAccount, newEvent, newToken, phone } from '../../../test/fixtures/store.ts';
+import { laptop, newAccount, newEvent, newToken, phone, tablet } from '../../../test/fixtures/store.ts';
 import type { EventPage, NewEvent } from '../store.ts';
 import type { Call } from './calls.ts';
 import { type Connection, openConnection } from './connection.ts';
@@ -28,11 +28,11 @@ const kept = { kept: true };
 
 test('a fault in one event takes its batch with it, and no other of the commit', async () => {
   db.exec(`
-    CREATE TEMP TRIGGER fault BEFORE INSERT ON event_repeat WHEN NEW.eventUUID = 'event-at-fault'
+    CREATE TEMP TRIGGER fault BEFORE INSERT ON user WHEN NEW.userUUID = '${tablet}'
     BEGIN SELECT RAISE(ABORT, 'broken'); END`);
   const outcomes = engine.write([
     log({ eventUUID: 'event-before' }),
-    log({ eventUUID: 'event-beside', userUUID: phone }, { eventUUID: 'event-at-fault' }),
+    log({ eventUUID: 'event-beside', userUUID: phone }, { eventUUID: 'event-at-fault', userUUID: tablet }),
     log({ eventUUID: 'event-after' }),
   ]);
   expect(outcomes).toEqual([
@@ -43,9 +43,11 @@ test('a fault in one event takes its batch with it, and no other of the commit',
   expect(await events()).toEqual(['event-before', 'event-after']);
   // Nothing of it is held in memory: sent again, it is new, and so is its user.
   db.exec('DROP TRIGGER fault');
-  expect(engine.write([log({ eventUUID: 'event-beside', userUUID: phone }, { eventUUID: 'event-at-fault' })])).toEqual([
-    { value: [kept, kept] },
-  ]);
+  expect(
+    engine.write([
+      log({ eventUUID: 'event-beside', userUUID: phone }, { eventUUID: 'event-at-fault', userUUID: tablet }),
+    ]),
+  ).toEqual([{ value: [kept, kept] }]);
   expect(await events()).toEqual(['event-before', 'event-after', 'event-beside', 'event-at-fault']);
 });
 

@@ -1,12 +1,24 @@
 import { existsSync } from 'node:fs';
 import type { HeldRow, HeldTable, Holdings } from '../holdings.ts';
 import { StoreUnusable } from '../unusable.ts';
-import { openConnection } from './connection.ts';
+import { type Connection, openConnection } from './connection.ts';
 import { eventsOf } from './event-block.ts';
-import { createBlockReader } from './event-blocks.ts';
+import { createBlockReader, createBlockWriter } from './event-blocks.ts';
 import { takeLock } from './lock.ts';
 import { migrate } from './migrate.ts';
+import { createPosition } from './position.ts';
+import { createRecentRepeats } from './recent-repeats.ts';
 import { createTotals } from './totals.ts';
+
+/** What waits to be written into its place is. */
+const settle = (db: Connection): void => {
+  const latest = createRecentRepeats(db, createPosition(db), createBlockWriter(db));
+  const totals = createTotals(db);
+  db.transaction(() => {
+    latest.settle();
+    totals.settle();
+  }).immediate();
+};
 
 /** All that a file holds. Until it is closed no server can have it; throws StoreUnusable when one has. */
 export const openHoldings = (path: string): Holdings => {
@@ -19,8 +31,7 @@ export const openHoldings = (path: string): Holdings => {
   };
   try {
     migrate(db, path);
-    const totals = createTotals(db);
-    db.transaction(totals.settle).immediate();
+    settle(db);
   } catch (error) {
     close();
     throw error;

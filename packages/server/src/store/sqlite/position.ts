@@ -28,6 +28,7 @@ const isDamaged = (db: Connection): boolean =>
       SELECT sequence < max(
           packed,
           indexed,
+          remembered,
           coalesce((SELECT max(through) FROM event_block), 0),
           coalesce((SELECT max(sequence) FROM statement), 0)
         )

@@ -6,9 +6,7 @@
 import { createHmac } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';
 import type { Connection } from './connection.ts';
-
-/** Minus the contact, for an event without a user; else the user. */
-export type Holder = number;
+import type { Holder, RecentRepeats } from './recent-repeats.ts';
 
 /** The days of a holder's first and last event; null before the first. */
 export interface ActiveDays {
@@ -35,7 +33,7 @@ const daysKept = limits.repeatDays + 2;
 /** A day that never is, where there are fewer. */
 const noDay = -1;
 
-export const createRepeats = (db: Connection) => {
+export const createRepeats = (db: Connection, latest: RecentRepeats) => {
   const daysOf = (count: number) => Array.from({ length: count }, () => '?').join(', ');
   const days = daysOf(daysKept);
   /** Of so many days: each is a look into another place. */
@@ -45,9 +43,6 @@ export const createRepeats = (db: Connection) => {
         `SELECT 1 FROM event_repeat WHERE day IN (${daysOf(count)}) AND eventUUID = ? AND holder = ?`,
       )
       .pluck(),
-  );
-  const insert = db.prepare(
-    'INSERT INTO event_repeat (day, eventUUID, holder) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   );
   const selectErased = db
     .prepare<unknown[], number>(`SELECT 1 FROM erased_repeat WHERE day IN (${days}) AND hash = ?`)
@@ -82,6 +77,7 @@ export const createRepeats = (db: Connection) => {
   /** That day and those before it on which something was sent, the latest first. */
   const recentDays = (day: number): number[] => {
     if (recent[0] === day) return recent;
+    latest.settle();
     const found = [day];
     while (found.length < daysKept) {
       const before = found.at(-1) as number;
@@ -107,35 +103,35 @@ export const createRepeats = (db: Connection) => {
   const isErased = (recent: number[], hash: () => Buffer) =>
     anyErased() && selectErased.get(...recent, hash()) !== undefined;
 
-  /** Only on days on which the holder had events is there anything to look for. */
-  const wasSent = (
-    day: number,
-    through: number,
-    eventUUID: string,
-    holder: Holder,
-    { firstDay, lastDay }: ActiveDays,
-  ) => {
-    if (firstDay === null || lastDay === null) return false;
+  const isRepeat = (day: number, eventUUID: string, holder: Holder, { firstDay, lastDay }: ActiveDays): boolean => {
     const recent = recentDays(day);
-    const asked = recent.filter((each) => each >= firstDay && each <= lastDay && each <= through);
+    if (latest.has(eventUUID, holder)) return true;
+    // Only on days on which the holder had events is there anything to look for.
+    if (firstDay === null || lastDay === null) return false;
+    const asked = firstDay === day ? [day] : recent.filter((each) => each >= firstDay && each <= lastDay);
     const isKnown = asked.length > 0 && selects[asked.length]?.get(...asked, eventUUID, holder) !== undefined;
     return isKnown || isErased(recent, () => eventHash(eventUUID, holder));
   };
 
+  const doubt = () => {
+    recent = [noDay];
+    hasErased = undefined;
+  };
+
   return {
-    forget() {
-      recent = [noDay];
-      hasErased = undefined;
-    },
+    forget: doubt,
+    undo: doubt,
     /** Whether an event of a holder was sent before. */
-    isRepeat: (day: number, eventUUID: string, holder: Holder, days: ActiveDays): boolean =>
-      wasSent(day, day, eventUUID, holder, days),
+    isRepeat,
     /** Remembers an event; answers false, and does nothing, when it was sent before. */
-    remember: (day: number, eventUUID: string, holder: Holder, days: ActiveDays): boolean =>
-      // Of today, the key itself knows.
-      !wasSent(day, day - 1, eventUUID, holder, days) && insert.run(day, eventUUID, holder).changes > 0,
+    remember: (day: number, eventUUID: string, holder: Holder, days: ActiveDays): boolean => {
+      if (isRepeat(day, eventUUID, holder, days)) return false;
+      latest.add({ day, eventUUID, holder });
+      return true;
+    },
     /** From here on only a hash tells that this eventUUID was sent. */
     erase: (day: number, eventUUID: string, holder: Holder) => {
+      latest.settle();
       if (erase.run(day, eventUUID, holder).changes > 0) rememberErased(day, eventHash(eventUUID, holder));
     },
     /** What came of a request that was sent before; 'erased' when that is gone with its contact. */

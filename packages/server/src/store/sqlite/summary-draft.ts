@@ -1,7 +1,7 @@
 /** What is summed up of a segment's blocks while they are read. */
 import { type BlockTimes, toBytes } from './block-times.ts';
 import { type EventBlock, eventTimeAt, factsAt, sizeOf, visitAttributes } from './event-block.ts';
-import type { Holder } from './repeats.ts';
+import type { Holder } from './recent-repeats.ts';
 import { type AttributeHasher, createSlices, type Slices } from './signature.ts';
 import { toVisitorList } from './visitor-list.ts';
 import { addVisitor, visitorOf } from './visitors.ts';

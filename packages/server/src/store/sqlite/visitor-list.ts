@@ -4,7 +4,7 @@
  * the first is told by how much it is more than the one before, in bytes of seven bits, the lowest first: an event takes one
  * byte or two.
  */
-import type { Holder } from './repeats.ts';
+import type { Holder } from './recent-repeats.ts';
 
 /** The visitors of each quarter of an hour since 1970, in any order, once for each of their events. */
 export type VisitorsByQuarter = ReadonlyMap<number, readonly Holder[]>;

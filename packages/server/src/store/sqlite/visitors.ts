@@ -2,7 +2,7 @@
 import type { Connection } from './connection.ts';
 import type { KeptEvent } from './event-block.ts';
 import type { Range } from './event-finder.ts';
-import type { Holder } from './repeats.ts';
+import type { Holder } from './recent-repeats.ts';
 import { quarterMilliseconds } from './totals.ts';
 import { readVisitorList, withoutVisitors } from './visitor-list.ts';
 
@@ -17,7 +17,7 @@ interface Kind {
   readonly eventID: number | undefined;
 }
 
-/** As repeats.ts has it: minus the contact, for an event without a user. */
+/** As recent-repeats.ts has it: minus the contact, for an event without a user. */
 export const visitorOf = ({ user, contact }: Pick<KeptEvent, 'user' | 'contact'>): Holder =>
   user ?? -(contact as number);
 

@@ -1,0 +1,112 @@
+/**
+ * What the latest events are known by. An entry of `event_repeat` for each event would change some pages with each commit, so
+ * those of a thousand are written together, sorted; until then they are held in memory. After a restart their blocks say
+ * what they were.
+ */
+import type { Connection } from './connection.ts';
+import { eventsOf } from './event-block.ts';
+import { type BlockRow, isWhole, readBlock } from './event-block-row.ts';
+import type { BlockWriter } from './event-blocks.ts';
+import type { Position } from './position.ts';
+import type { Pending } from './transaction.ts';
+import { visitorOf } from './visitors.ts';
+
+/** Minus the contact, for an event without a user; else the user. */
+export type Holder = number;
+
+/** An event, as it is known. */
+export interface SentEvent {
+  /** On which it was received. */
+  readonly day: number;
+  readonly eventUUID: string;
+  readonly holder: Holder;
+}
+
+export interface RecentRepeats extends Pending {
+  has(eventUUID: string, holder: Holder): boolean;
+  add(event: SentEvent): void;
+  /** Writes all of them. To be called in a transaction, as all the others. */
+  settle(): void;
+  /** Whether there are so many that they are to be written. */
+  isDue(): boolean;
+}
+
+/** Written together: each then costs some 60 bytes of the log, and not 500. */
+const eventsPerWrite = 1_024;
+/** When there was no time to write them between commits, the commit itself does. */
+const mostRecent = 8 * eventsPerWrite;
+
+/** Another holder may have sent an event of the same name. */
+interface Entry extends SentEvent {
+  readonly next: Entry | undefined;
+}
+
+const byKey = (a: SentEvent, b: SentEvent): number => {
+  if (a.day !== b.day) return a.day - b.day;
+  if (a.eventUUID !== b.eventUUID) return a.eventUUID < b.eventUUID ? -1 : 1;
+  return a.holder - b.holder;
+};
+
+export const createRecentRepeats = (db: Connection, position: Position, blocks: BlockWriter): RecentRepeats => {
+  const insert = db.prepare(
+    'INSERT INTO event_repeat (day, eventUUID, holder) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  const readRemembered = db.prepare<[], number>('SELECT remembered FROM position').pluck();
+  const writeRemembered = db.prepare('UPDATE position SET remembered = ?');
+  const blocksAfter = db.prepare<[number], BlockRow>(
+    'SELECT through, events, checksum FROM event_block WHERE through > ? ORDER BY through',
+  );
+  let recent = new Map<string, Entry>();
+  let count = 0;
+  /** What is held may not be what the blocks say: at the start, and after a rollback. */
+  let isDoubtful = true;
+
+  const held = (): SentEvent[] => {
+    const events: SentEvent[] = [];
+    for (const entry of recent.values()) for (let at: Entry | undefined = entry; at; at = at.next) events.push(at);
+    return events;
+  };
+
+  const inBlocks = (): SentEvent[] => {
+    // What this transaction has added by now.
+    blocks.flush();
+    const remembered = readRemembered.get() as number;
+    // Nobody will be answered what is damaged: sent again, it is new.
+    const rows = blocksAfter.all(remembered).filter(isWhole);
+    const events = rows.flatMap((row) => eventsOf(readBlock(row))).filter(({ sequence }) => sequence > remembered);
+    return events.map((event) => ({ day: event.day, eventUUID: event.eventUUID, holder: visitorOf(event) }));
+  };
+
+  const settle = () => {
+    const events = isDoubtful ? inBlocks() : held();
+    isDoubtful = false;
+    if (events.length === 0) return;
+    for (const { day, eventUUID, holder } of events.sort(byKey)) insert.run(day, eventUUID, holder);
+    writeRemembered.run(position.sequence);
+    recent = new Map();
+    count = 0;
+  };
+
+  const doubt = () => {
+    isDoubtful = true;
+    recent = new Map();
+    count = 0;
+  };
+
+  return {
+    has(eventUUID, holder) {
+      if (isDoubtful) settle();
+      for (let entry = recent.get(eventUUID); entry; entry = entry.next) if (entry.holder === holder) return true;
+      return false;
+    },
+    add({ day, eventUUID, holder }) {
+      if (count >= mostRecent) settle();
+      recent.set(eventUUID, { day, eventUUID, holder, next: recent.get(eventUUID) });
+      count += 1;
+    },
+    settle,
+    isDue: () => isDoubtful || count >= eventsPerWrite,
+    forget: doubt,
+    undo: doubt,
+  };
+};
