@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest';
+import { openMemory } from '../../../test/fixtures/memory.ts';
 import { newAccount, newToken } from '../../../test/fixtures/store.ts';
 import { createAccess } from './access.ts';
-import { openConnection } from './connection.ts';
 import { createWriteEngine } from './engine.ts';
-import { migrate } from './migrate.ts';
 
 test('what was made is remembered, whoever made it, and what was not is not', () => {
-  const db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  const db = openMemory();
   const engine = createWriteEngine(db);
   const [first, second, never] = [newToken('server'), newToken('browser'), newToken('server')];
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [first] }) }]);
@@ -19,8 +17,7 @@ test('what was made is remembered, whoever made it, and what was not is not', ()
 });
 
 test('a token that was revoked while the database was busy works no more when it is free', () => {
-  const db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  const db = openMemory();
   const engine = createWriteEngine(db);
   const token = newToken('server');
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [token] }) }]);

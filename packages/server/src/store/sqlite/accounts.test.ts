@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest';
+import { openMemory } from '../../../test/fixtures/memory.ts';
 import { newAccount, newToken } from '../../../test/fixtures/store.ts';
 import { createAccountReader } from './accounts.ts';
-import { openConnection } from './connection.ts';
 import { createWriteEngine } from './engine.ts';
-import { migrate } from './migrate.ts';
 
 test('counts the users of an account in steps, so that others go first between two', () => {
-  const db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  const db = openMemory();
   createWriteEngine(db).write([
     { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
     { name: 'createAccount', request: newAccount({ accountUUID: 'another-account', tokens: [newToken('server')] }) },

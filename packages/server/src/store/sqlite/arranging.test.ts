@@ -2,13 +2,13 @@
 // is arranged all the time, in segments of a few events, the other hardly.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { openMemory } from '../../../test/fixtures/memory.ts';
 import { ann, ben, day, laptop, newAccount, newToken, phone, quarter, tablet } from '../../../test/fixtures/store.ts';
 import type { EventPage, EventQuery } from '../store.ts';
 import type { Call } from './calls.ts';
-import { type Connection, openConnection } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { type Arrangement, createReadEngine, createWriteEngine } from './engine.ts';
 import { createEventPager } from './event-pages.ts';
-import { migrate } from './migrate.ts';
 
 const asker = { account: 1, token: 1, browser: false };
 const users = [laptop, phone, tablet];
@@ -64,8 +64,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 const openEngine = (arrangement: Arrangement) => {
-  const db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  const db = openMemory();
   const engine = createWriteEngine(db, arrangement);
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
   return { db, engine, read: createReadEngine(db) };

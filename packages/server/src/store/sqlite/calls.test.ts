@@ -1,12 +1,11 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type Connection, openConnection } from './connection.ts';
+import { openMemory } from '../../../test/fixtures/memory.ts';
+import type { Connection } from './connection.ts';
 import { createReadEngine, createWriteEngine } from './engine.ts';
-import { migrate } from './migrate.ts';
 
 let db: Connection;
 beforeEach(() => {
-  db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  db = openMemory();
 });
 
 test.each(['logEvent', 'listAccounts', 'toString'])('a write that there is none of is not acknowledged: %s', (name) => {

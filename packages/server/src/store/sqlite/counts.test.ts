@@ -1,18 +1,16 @@
 import { expect, test } from 'vitest';
+import { openMemory } from '../../../test/fixtures/memory.ts';
 import { hour, newAccount, newContact, newEvent, newToken, phone, quarter } from '../../../test/fixtures/store.ts';
 import type { NewEvent } from '../store.ts';
 import type { Call } from './calls.ts';
-import { openConnection } from './connection.ts';
 import { createCounter } from './counts.ts';
 import { createWriteEngine } from './engine.ts';
 import { createEventFinder, type EventFinder } from './event-finder.ts';
-import { migrate } from './migrate.ts';
 
 const day = 24 * hour;
 
 test('lets others go first after each kind of event that it counts', () => {
-  const db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  const db = openMemory();
   const events = [1, 2, 3, 3].map((eventID) => newEvent({ eventID, eventTime: eventID * quarter }));
   createWriteEngine(db).write([
     { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
@@ -29,8 +27,7 @@ test('lets others go first after each kind of event that it counts', () => {
 });
 
 test('tells no time that never was of events that are deleted while it looks for them', () => {
-  const db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  const db = openMemory();
   const engine = createWriteEngine(db);
   const asker = { account: 1, token: 1, browser: false };
   const log = (receivedTime: number, ...events: Partial<NewEvent>[]): Call => ({
@@ -57,8 +54,7 @@ test('tells no time that never was of events that are deleted while it looks for
 });
 
 test('looks for the first event that is left no further than it must', () => {
-  const db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  const db = openMemory();
   const engine = createWriteEngine(db);
   const asker = { account: 1, token: 1, browser: false };
   const log = (event: Partial<NewEvent>): Call => ({

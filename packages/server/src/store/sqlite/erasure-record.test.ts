@@ -11,12 +11,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openMemory } from '../../../test/fixtures/memory.ts';
 import { newAccount, newContact, newEvent, newToken } from '../../../test/fixtures/store.ts';
 import { backupDatabase } from './backup.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { createReadEngine, createWriteEngine, type WriteEngine } from './engine.ts';
 import { ensureFile } from './file.ts';
-import { migrate } from './migrate.ts';
 
 vi.mock('node:fs', { spy: true });
 
@@ -185,8 +185,7 @@ test('a record that cannot be written is not passed over', () => {
 });
 
 test('a database in memory has none, and erases all the same', () => {
-  const inMemory = openConnection(':memory:', 'write');
-  migrate(inMemory, ':memory:');
+  const inMemory = openMemory();
   const other = createWriteEngine(inMemory);
   other.eraseAgain();
   const contact = { ...newContact(), ...asker, verified: true };

@@ -1,10 +1,9 @@
 // What is between the moment of an erasure and the last of its deletions, which no test through a store can hold still.
 import { beforeEach, describe, expect, test } from 'vitest';
+import { openMemory } from '../../../test/fixtures/memory.ts';
 import { newAccount, newContact, newEvent, newToken } from '../../../test/fixtures/store.ts';
 import type { EventPage, LinkDetail, Store } from '../store.ts';
-import { openConnection } from './connection.ts';
 import { createReadEngine, createWriteEngine, type ReadEngine, type WriteEngine } from './engine.ts';
-import { migrate } from './migrate.ts';
 
 let engine: WriteEngine;
 let reads: ReadEngine;
@@ -37,8 +36,7 @@ const events = async () => {
 };
 
 beforeEach(() => {
-  const db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  const db = openMemory();
   engine = createWriteEngine(db);
   reads = createReadEngine(db);
   write('createAccount', newAccount({ tokens: [newToken('server')] }));

@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openConnection } from './connection.ts';
+import { openMemory } from '../../../test/fixtures/memory.ts';
 import { attributesAt, eventsOf, type KeptEvent, only, toBlock } from './event-block.ts';
-import { migrate } from './migrate.ts';
 
 const number = fc.integer({ min: 1, max: 5 });
 const text = fc.oneof(fc.constantFrom('/', '9.90', '', '__proto__'), fc.string());
@@ -51,8 +50,7 @@ const toJSON = (attributes: KeptEvent['attributes']) =>
   `{${attributes.map((attribute) => attribute.map((text) => JSON.stringify(text)).join(':')).join()}}`;
 
 test('people are shown the events as they were', () => {
-  const db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  const db = openMemory();
   const insert = db.prepare('INSERT INTO event_block (through, count, events) VALUES (?, ?, ?)');
   const shown = db.prepare<[], { attributes: string }>('SELECT * FROM event ORDER BY sequence');
   fc.assert(

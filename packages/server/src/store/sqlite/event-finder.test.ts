@@ -1,11 +1,11 @@
 // A reader that stays: what it knows by heart, and where it looks, may be older than what is there.
 import { beforeEach, expect, test } from 'vitest';
+import { openMemory } from '../../../test/fixtures/memory.ts';
 import { ann, day, laptop, newAccount, newContact, newEvent, newToken, phone } from '../../../test/fixtures/store.ts';
 import type { EventPage, EventQuery } from '../store.ts';
-import { type Connection, openConnection } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { type Arrangement, createWriteEngine, type WriteEngine } from './engine.ts';
 import { createEventPager, type PageBounds } from './event-pages.ts';
-import { migrate } from './migrate.ts';
 
 const asker = { account: 1, token: 1, browser: false };
 const mostSteps = 5_000;
@@ -18,8 +18,7 @@ const open = (arrangement?: Arrangement) => {
   engine = createWriteEngine(db, arrangement);
 };
 beforeEach(() => {
-  db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  db = openMemory();
   made = 0;
   open();
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);

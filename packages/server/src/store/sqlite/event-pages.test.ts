@@ -1,11 +1,11 @@
 // The bounds of a page, which are too far for a test to reach: here they are near.
 import { beforeAll, describe, expect, test } from 'vitest';
+import { openMemory } from '../../../test/fixtures/memory.ts';
 import { day, newAccount, newEvent, newToken } from '../../../test/fixtures/store.ts';
 import type { EventPage, EventQuery } from '../store.ts';
-import { type Connection, openConnection } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { createWriteEngine } from './engine.ts';
 import { createEventPager, type PageBounds } from './event-pages.ts';
-import { migrate } from './migrate.ts';
 
 let db: Connection;
 const perDay = 5_000;
@@ -13,8 +13,7 @@ const isRare = (nth: number) => nth % 3_000 === 7;
 const rare = Array.from({ length: 3 * perDay }, (_, nth) => nth).filter(isRare);
 
 beforeAll(() => {
-  db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  db = openMemory();
   const engine = createWriteEngine(db);
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
   for (let days = 0; days < 3; days += 1) {

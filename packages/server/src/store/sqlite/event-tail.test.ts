@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type Connection, openConnection } from './connection.ts';
+import { openMemory } from '../../../test/fixtures/memory.ts';
+import type { Connection } from './connection.ts';
 import { type BlockWriter, createBlockWriter } from './event-blocks.ts';
 import { createEventTail, type EventTail } from './event-tail.ts';
-import { migrate } from './migrate.ts';
 import { createPacking } from './packing.ts';
 
 let db: Connection;
@@ -11,8 +11,7 @@ let tail: EventTail;
 let sequence: number;
 
 beforeEach(() => {
-  db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  db = openMemory();
   blocks = createBlockWriter(db);
   tail = createEventTail(db);
   sequence = 0;

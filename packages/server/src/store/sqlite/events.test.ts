@@ -1,17 +1,16 @@
 import { beforeEach, expect, test } from 'vitest';
+import { openMemory } from '../../../test/fixtures/memory.ts';
 import { laptop, newAccount, newEvent, newToken, phone, tablet } from '../../../test/fixtures/store.ts';
 import type { EventPage, NewEvent } from '../store.ts';
 import type { Call } from './calls.ts';
-import { type Connection, openConnection } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { createReadEngine, createWriteEngine, type WriteEngine } from './engine.ts';
-import { migrate } from './migrate.ts';
 
 let db: Connection;
 let engine: WriteEngine;
 
 beforeEach(() => {
-  db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  db = openMemory();
   engine = createWriteEngine(db);
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
 });

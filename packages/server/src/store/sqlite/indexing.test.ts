@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type Connection, openConnection } from './connection.ts';
+import { openMemory } from '../../../test/fixtures/memory.ts';
+import type { Connection } from './connection.ts';
 import type { KeptEvent } from './event-block.ts';
 import { type BlockWriter, createBlockWriter, eventsPerBlock } from './event-blocks.ts';
 import { createIndexing, type Indexing } from './indexing.ts';
-import { migrate } from './migrate.ts';
 
 /** Two steps of reading full blocks. */
 const perSegment = 128 * eventsPerBlock;
@@ -17,8 +17,7 @@ const open = () => {
   indexing = createIndexing(db, () => blocks.written, perSegment);
 };
 beforeEach(() => {
-  db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  db = openMemory();
   sequence = 0;
   open();
 });

@@ -1,16 +1,14 @@
 import { expect, test } from 'vitest';
+import { openMemory } from '../../../test/fixtures/memory.ts';
 import { day, newAccount, newEvent, newToken } from '../../../test/fixtures/store.ts';
-import { openConnection } from './connection.ts';
 import { createWriteEngine } from './engine.ts';
-import { migrate } from './migrate.ts';
 
 const start = Date.UTC(2026, 0, 1, 9);
 const ahead = 1_500;
 
 /** How many events are deleted on day 100, of what was logged on these days, in this order, of those older than 30 days: in one commit, or in one for each. */
 const deleteOf = (days: readonly number[], { most, together }: { most: number; together: boolean }): number => {
-  const db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  const db = openMemory();
   const engine = createWriteEngine(db);
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
   const calls = days.map((days_) => {

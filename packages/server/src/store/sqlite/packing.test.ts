@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
-import { type Connection, openConnection } from './connection.ts';
+import { openMemory } from '../../../test/fixtures/memory.ts';
+import type { Connection } from './connection.ts';
 import { eventsOf, type KeptEvent } from './event-block.ts';
 import { type BlockWriter, createBlockWriter, eventsPerBlock } from './event-blocks.ts';
-import { migrate } from './migrate.ts';
 import { createPacking, type Packing } from './packing.ts';
 
 let db: Connection;
@@ -11,8 +11,7 @@ let packing: Packing;
 let sequence: number;
 
 beforeEach(() => {
-  db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  db = openMemory();
   blocks = createBlockWriter(db);
   packing = createPacking(db, blocks);
   sequence = 0;

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { openMemory } from '../../../test/fixtures/memory.ts';
 import { ann, day, laptop, newAccount, newContact, newEvent, newToken, phone } from '../../../test/fixtures/store.ts';
 import type { EventOutcome, NewEvent } from '../store.ts';
 import type { Call } from './calls.ts';
@@ -10,15 +11,13 @@ import { type Connection, openConnection } from './connection.ts';
 import { createReadEngine, createWriteEngine, type WriteEngine } from './engine.ts';
 import { createBlockWriter } from './event-blocks.ts';
 import { ensureFile } from './file.ts';
-import { migrate } from './migrate.ts';
 import { createPosition } from './position.ts';
 import { createRecentRepeats } from './recent-repeats.ts';
 
 let db: Connection;
 let engine: WriteEngine;
 beforeEach(() => {
-  db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  db = openMemory();
   engine = createWriteEngine(db);
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
 });

@@ -1,15 +1,14 @@
 import { limits } from '@firsthand/contract/limits';
 import { beforeEach, expect, test } from 'vitest';
+import { openMemory } from '../../../test/fixtures/memory.ts';
 import { newAccount, newToken } from '../../../test/fixtures/store.ts';
 import type { RefusedCount, RefusedPage } from '../store.ts';
-import { type Connection, openConnection } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { createReadEngine, createWriteEngine } from './engine.ts';
-import { migrate } from './migrate.ts';
 
 let db: Connection;
 beforeEach(() => {
-  db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  db = openMemory();
 });
 
 test('a count that is wrong costs a list what is on it, and holds nothing up', async () => {

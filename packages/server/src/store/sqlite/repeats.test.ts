@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
+import { openMemory } from '../../../test/fixtures/memory.ts';
 import { day, newAccount, newEvent, newToken } from '../../../test/fixtures/store.ts';
 import type { EventOutcome } from '../store.ts';
-import { type Connection, openConnection } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { createWriteEngine, type WriteEngine } from './engine.ts';
-import { migrate } from './migrate.ts';
 
 const start = Date.UTC(2026, 0, 1, 9);
 const far = 1_500;
@@ -13,8 +13,7 @@ const duplicate = { kept: false, duplicate: true };
 let db: Connection;
 let engine: WriteEngine;
 beforeEach(() => {
-  db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  db = openMemory();
   engine = createWriteEngine(db);
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
 });

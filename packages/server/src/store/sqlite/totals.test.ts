@@ -1,15 +1,14 @@
 import { beforeEach, expect, test } from 'vitest';
+import { openMemory } from '../../../test/fixtures/memory.ts';
 import { quarter } from '../../../test/fixtures/store.ts';
-import { type Connection, openConnection } from './connection.ts';
-import { migrate } from './migrate.ts';
+import type { Connection } from './connection.ts';
 import { createTotals, type Totals, totalsPerStep } from './totals.ts';
 
 let db: Connection;
 let totals: Totals;
 let sequence: number;
 beforeEach(() => {
-  db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  db = openMemory();
   totals = createTotals(db, 10);
   sequence = 0;
 });

@@ -1,12 +1,12 @@
 // What becomes of several calls that share one commit when something goes wrong with one of them, or with the disk.
 import { beforeEach, describe, expect, test } from 'vitest';
+import { openMemory } from '../../../test/fixtures/memory.ts';
 import { accountContact, newAccount, newContact, newEvent, newToken } from '../../../test/fixtures/store.ts';
 import { Refusal } from '../../refusal.ts';
 import type { NewAccount } from '../store.ts';
 import type { Call } from './calls.ts';
-import { type Connection, openConnection } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { createReadEngine, createWriteEngine, type ReadEngine, type WriteEngine } from './engine.ts';
-import { migrate } from './migrate.ts';
 import { createTransactions, type Outcome } from './transaction.ts';
 
 let db: Connection;
@@ -15,8 +15,7 @@ let reads: ReadEngine;
 let account: NewAccount;
 
 beforeEach(() => {
-  db = openConnection(':memory:', 'write');
-  migrate(db, ':memory:');
+  db = openMemory();
   engine = createWriteEngine(db);
   reads = createReadEngine(db);
   account = newAccount({ tokens: [newToken('server')] });
