@@ -51,14 +51,14 @@ const charactersOf = ({ attributes }: KeptEvent): number => {
   return characters;
 };
 
-/** As few blocks as may hold them. */
-const chunk = (events: readonly KeptEvent[]): KeptEvent[][] => {
+/** As few blocks as may hold them, of up to `most` events. */
+const chunk = (events: readonly KeptEvent[], most: number): KeptEvent[][] => {
   const chunks: KeptEvent[][] = [];
   let characters = Infinity;
   for (const event of events) {
     const more = charactersOf(event);
     const last = chunks.at(-1);
-    if (last && last.length < eventsPerBlock && characters + more <= charactersPerBlock) {
+    if (last && last.length < most && characters + more <= charactersPerBlock) {
       last.push(event);
       characters += more;
     } else {
@@ -88,8 +88,8 @@ export const createBlockWriter = (db: Connection): BlockWriter => {
   let pending: KeptEvent[] = [];
   let written = 0;
 
-  const write = (events: readonly KeptEvent[]): BlockSize[] =>
-    chunk(events).map((some) => {
+  const write = (events: readonly KeptEvent[], most: number): BlockSize[] =>
+    chunk(events, most).map((some) => {
       const { sequence: through } = some.at(-1) as KeptEvent;
       const { events: text, checksum } = toBlockRow(through, toBlock(some));
       insert.run(through, some.length, text, checksum);
@@ -102,7 +102,8 @@ export const createBlockWriter = (db: Connection): BlockWriter => {
     },
     flush() {
       if (pending.length === 0) return;
-      write(pending);
+      // As large as each other: what is over would be a small one, to be packed.
+      write(pending, Math.ceil(pending.length / Math.ceil(pending.length / eventsPerBlock)));
       written += pending.length;
       pending = [];
     },
@@ -124,7 +125,10 @@ export const createBlockWriter = (db: Connection): BlockWriter => {
     },
     replace(blocks) {
       for (const { through } of blocks) drop.run(through);
-      return write(blocks.flatMap(({ block }) => eventsOf(block)));
+      return write(
+        blocks.flatMap(({ block }) => eventsOf(block)),
+        eventsPerBlock,
+      );
     },
   };
 };

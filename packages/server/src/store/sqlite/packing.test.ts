@@ -72,6 +72,28 @@ test('what is over is packed with what comes later', () => {
   expectAll();
 });
 
+test('a commit is cut into blocks that need no packing', () => {
+  commit(3, 1_600);
+  expect(Math.min(...counts())).toBeGreaterThan(eventsPerBlock / 2);
+  const before = texts();
+  pack();
+  expect(texts()).toEqual(before);
+  expect(packing.packed).toBe(sequence);
+});
+
+test('small blocks are packed with each other, and with a larger one where all are one', () => {
+  commit(3, 5);
+  commit(1, eventsPerBlock);
+  commit(1, 5);
+  commit(1, eventsPerBlock);
+  commit(1, 10);
+  commit(1, 60);
+  commit(1, eventsPerBlock);
+  pack();
+  expect(counts()).toEqual([15, eventsPerBlock, 5, eventsPerBlock, 70, eventsPerBlock]);
+  expectAll();
+});
+
 test('waits until there is enough again', () => {
   commit(4, 1);
   expect(packing.isDue()).toBe(true);

@@ -19,10 +19,18 @@ export const eventsPerPacking = 1_024;
 
 const isSmall = ({ count, bytes }: BlockSize) => count < eventsPerBlock / 2 && bytes < charactersPerBlock / 2;
 
+const sumOf = (group: readonly BlockSize[], what: 'count' | 'bytes'): number =>
+  group.reduce((sum, size) => sum + size[what], 0);
+
 /** Whether together they make a block that is not small. */
 const areEnough = (group: readonly BlockSize[]): boolean =>
-  group.reduce((sum, { count }) => sum + count, 0) >= eventsPerBlock ||
-  group.reduce((sum, { bytes }) => sum + bytes, 0) >= charactersPerBlock;
+  sumOf(group, 'count') >= eventsPerBlock || sumOf(group, 'bytes') >= charactersPerBlock;
+
+/** Whether they are one block, with another that is not small by itself. */
+const makeOne = (group: readonly BlockSize[], other: BlockSize): boolean =>
+  group.length > 0 &&
+  sumOf(group, 'count') + other.count <= eventsPerBlock &&
+  sumOf(group, 'bytes') + other.bytes <= charactersPerBlock;
 
 export interface Packing extends Pending {
   /** Whether there may be enough that is small. */
@@ -68,7 +76,13 @@ export const createPacking = (db: Connection, blocks: BlockWriter, perPacking = 
         if (events >= perPacking || bytes >= bytesPerStep) break;
         events += size.count;
         bytes += size.bytes;
-        if (group.length === 0 && !isSmall(size)) {
+        if (!isSmall(size) && !makeOne(group, size)) {
+          // It stays as it is: with what is before it, every block after it would be written anew.
+          if (group.length > 1) {
+            blocks.replace(group.map(stored));
+            replaced = true;
+          }
+          group = [];
           reached = size.through;
           continue;
         }
