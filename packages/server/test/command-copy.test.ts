@@ -27,6 +27,17 @@ const fill = async (databaseURL: string, accounts: number) => {
     userUUID: 'visitor-kept-0001',
   });
   const erased = await last.server.createContact({ address: 'erased@example.com', userUUID: 'visitor-erased-01' });
+  await last.server.createContact({
+    address: 'told@example.com',
+    userUUID: 'visitor-told-0001',
+    fields: { contactFirstname: 'Tilda' },
+    tags: ['vip', 'early'],
+    attributes: [
+      ['size', 'S'],
+      ['colour', 'red'],
+    ],
+  });
+  await last.update({ address: 'told@example.com', removedTags: ['early'], attributes: [['colour', null]] });
   await last.server.log(
     {
       eventUUID: 'event-known',
@@ -100,6 +111,17 @@ test('a copy that was interrupted is no database to serve, and goes on where it 
   const [expected, found] = await Promise.all(stores.map((store) => digestAccount(store, site)));
   expect(found).toEqual(expected);
   expect(found?.events).toBeGreaterThan(0);
+  const told = { account: site.account, token: 0, browser: false, include: [], address: 'told@example.com' };
+  const [contact, copied] = await Promise.all(stores.map((store) => store.getContact(told)));
+  expect(copied).toEqual(contact);
+  expect(copied).toMatchObject({
+    fields: { contactFirstname: 'Tilda' },
+    tags: [
+      { tagID: 'early', opt: false },
+      { tagID: 'vip', opt: true },
+    ],
+    attributes: [['size', 'S']],
+  });
   await Promise.all(stores.map((store) => store.close()));
   await expect(copyStore({ from, to, tell: () => {} })).rejects.toThrow(/has accounts already/);
 });

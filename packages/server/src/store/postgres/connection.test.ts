@@ -1,6 +1,14 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { asking, newDatabase } from '../../../test/fixtures/postgres.ts';
-import { isConflict, isNotNow, openPool } from './connection.ts';
+import { StoreUnusable } from '../unusable.ts';
+import {
+  type ConnectionPool,
+  isConflict,
+  isNotNow,
+  openListener,
+  openPool,
+  type TakenConnection,
+} from './connection.ts';
 
 test('a connection waits for its commits to be synced, whatever the database is set to', async () => {
   const databaseURL = await newDatabase();
@@ -11,6 +19,84 @@ test('a connection waits for its commits to be synced, whatever the database is 
   expect(await db.script('SHOW synchronous_commit')).toEqual([[{ synchronous_commit: 'on' }]]);
   db.release(false);
   await pool.close();
+});
+
+test.each([
+  ['fsync', /fsync = off: turn it on/],
+  ['synchronous_commit', /cannot commit synchronously/],
+])('a database that has %s off, whatever it is told, is not served', async (setting, says) => {
+  const databaseURL = await newDatabase();
+  const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
+  // It answers as such a database does.
+  await asking(
+    databaseURL,
+    `CREATE FUNCTION current_setting(text) RETURNS text LANGUAGE sql
+       AS $$ SELECT CASE $1 WHEN '${setting}' THEN 'off' ELSE pg_catalog.current_setting($1) END $$;
+     ALTER DATABASE ${name} SET search_path = public, pg_catalog;
+     ALTER DATABASE ${name} SET synchronous_commit = off`,
+  );
+  const pool = openPool(databaseURL, 1);
+  const taking = pool.take();
+  await expect(taking).rejects.toThrow(StoreUnusable);
+  await expect(taking).rejects.toThrow(says);
+  await pool.close();
+});
+
+describe('a connection that is lost', () => {
+  let databaseURL: string;
+  let pool: ConnectionPool;
+  beforeAll(async () => {
+    databaseURL = await newDatabase();
+    pool = openPool(databaseURL, 1);
+  });
+  afterAll(() => pool.close());
+
+  const processOf = async (db: TakenConnection) =>
+    (await db.one<{ process: number }>('SELECT pg_backend_pid() AS process')).process;
+  /** Answers when it is gone. */
+  const end = async (process: number) => {
+    await asking(databaseURL, `SELECT pg_terminate_backend(${process}, 10000)`);
+  };
+
+  test('while nobody uses it is not given to the next', async () => {
+    const db = await pool.take();
+    const lost = await processOf(db);
+    db.release(false);
+    await end(lost);
+    await expect
+      .poll(async () => {
+        const next = await pool.take();
+        const process = await processOf(next).catch(() => lost);
+        next.release(process === lost);
+        return process;
+      })
+      .not.toBe(lost);
+  });
+
+  test('while it waits for its user fails what is asked of it next, and is replaced', async () => {
+    const db = await pool.take();
+    const lost = await processOf(db);
+    await end(lost);
+    const error = await db.script('SELECT 1').catch((thrown: unknown) => thrown);
+    expect(isNotNow(error)).toBe(true);
+    db.release(true);
+    const next = await pool.take();
+    expect(await processOf(next)).not.toBe(lost);
+    next.release(false);
+  });
+});
+
+test('who cannot listen is told, and keeps no connection', async () => {
+  const databaseURL = await newDatabase();
+  const heard = () => {};
+  const lost = vi.fn();
+  await expect(
+    openListener('postgres://nobody@%2Fnowhere/nothing', { channel: 'c', heard, lost }),
+  ).rejects.toMatchObject({ code: 'ENOENT' });
+  await expect(openListener(databaseURL, { channel: 'no channel', heard, lost })).rejects.toThrow(/syntax error/);
+  expect(lost).toHaveBeenCalled();
+  const open = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'firsthand'";
+  await expect.poll(() => asking(databaseURL, open)).toEqual([]);
 });
 
 test('each connection that is open has a slot of its own, which is free again when it is closed', async () => {
@@ -43,6 +129,7 @@ test.each([
   ['no socket', withCode('ENOENT'), true],
   ['a connection that was cut', new Error('Connection terminated unexpectedly'), true],
   ['a pool that is exhausted', new Error('timeout exceeded when trying to connect'), true],
+  ['a database that does not answer', new Error('Query read timeout'), true],
   ['a wrong statement', withCode('42601'), false],
   ['a key that is there', withCode('23505'), false],
   ['a wrong password', withCode('28P01'), false],

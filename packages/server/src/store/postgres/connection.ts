@@ -6,7 +6,9 @@ import { StoreUnusable } from '../unusable.ts';
 export interface Connection {
   all<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
   get<Row>(sql: string, values?: readonly unknown[]): Promise<Row | undefined>;
-  /** Answers how many rows it was about. */
+  /** As `get`, of SQL that always answers a row: a count, or what it has just written. */
+  one<Row>(sql: string, values?: readonly unknown[]): Promise<Row>;
+  /** Of SQL that reads or writes rows: answers how many. */
   run(sql: string, values?: readonly unknown[]): Promise<number>;
 }
 
@@ -76,7 +78,8 @@ const toConnection = (client: pg.ClientBase): Connection => {
   return {
     all: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows as Row[],
     get: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows[0] as Row | undefined,
-    run: async (sql, values) => (await ask(sql, values)).rowCount ?? 0,
+    one: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows[0] as Row,
+    run: async (sql, values) => (await ask(sql, values)).rowCount as number,
   };
 };
 
@@ -93,6 +96,9 @@ const optionsOf = (databaseURL: string): pg.ClientConfig => ({
   types,
   ...patience,
 });
+
+/** A connection is lost: the answers to what was asked, or is asked next, tell of it. */
+const ignore = () => {};
 
 /** Throws when a commit could be acknowledged that a crash takes back. */
 const assertDurable = async (client: pg.ClientBase): Promise<void> => {
@@ -127,13 +133,11 @@ export const openPool = (databaseURL: string, most: number, settings?: string): 
       slots.set(client, (await client.query(takeSlot)).rows[0].n);
     },
   });
-  // Of connections that nobody uses: whoever takes the next one is told.
-  pool.on('error', () => {});
+  // Of connections that nobody uses.
+  pool.on('error', ignore);
   return {
     async take() {
       const client = await pool.connect();
-      // Of what was asked, the answers tell.
-      const ignore = () => {};
       client.on('error', ignore);
       return {
         ...toConnection(client),
@@ -167,10 +171,19 @@ export const openListener = async (
     await client.connect();
     await client.query(`LISTEN ${channel}`);
   } catch (error) {
-    await client.end().catch(() => {});
+    await client.end();
     throw error;
   }
   return { script: (sql) => runScript(client, sql), close: () => client.end() };
+};
+
+/** A connection of its own without a pipeline, for COPY: without our patience too, because it takes as long as it takes. */
+export const openPlain = async (databaseURL: string): Promise<pg.Client> => {
+  const client = new pg.Client(databaseURL);
+  client.on('error', ignore);
+  await client.connect();
+  await assertDurable(client);
+  return client;
 };
 
 /** Whether there is a table of a name where ours are. Asked of its rows: names that were looked up are remembered as they were. */
@@ -192,4 +205,5 @@ export const isConflict = (error: unknown): boolean => /^40(001|P01)$/.test(code
 export const isNotNow = (error: unknown): boolean =>
   isConflict(error) ||
   /^(08|53|57|58|25006|25P0[34]|55P03|E[A-Z]+$)/.test(codeOf(error)) ||
-  (codeOf(error) === '' && /connection (terminated|timeout|error)|timeout exceeded|not queryable/i.test(String(error)));
+  (codeOf(error) === '' &&
+    /connection (terminated|timeout|error)|timeout exceeded|read timeout|not queryable/i.test(String(error)));

@@ -3,11 +3,11 @@
  * copy is under way; then events, so many in a transaction, each of which notes how far it is. One that was interrupted
  * goes on from there.
  */
-import pg from 'pg';
+import type pg from 'pg';
 import { contactFields } from '../../identity/contact-view.ts';
 import type { CopyProgress, HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
 import { StoreUnusable } from '../unusable.ts';
-import { openPool } from './connection.ts';
+import { openPlain, openPool } from './connection.ts';
 import { type CopiedValue, copyRows } from './copying.ts';
 import { monthSQL, repeatsSQL } from './days.ts';
 import { migrate } from './migrate.ts';
@@ -249,7 +249,8 @@ const toRow = (event: HeldEvent): CopiedValue[] => {
   ];
 };
 
-const copyEvents = async (client: pg.Client, events: readonly HeldEvent[]): Promise<void> => {
+/** Notes in the same transaction that they are there, up to a sequence. */
+const copyEvents = async (client: pg.Client, events: readonly HeldEvent[], through: number): Promise<void> => {
   await client.query('BEGIN');
   await copyRows(client, 'event', eventColumns, events.map(toRow));
   const both = events.filter(({ user, contact }) => user !== null && contact !== null);
@@ -258,7 +259,7 @@ const copyEvents = async (client: pg.Client, events: readonly HeldEvent[]): Prom
      ON CONFLICT DO NOTHING`,
     [both.map(({ user }) => user), both.map(({ contact }) => contact)],
   );
-  await client.query('UPDATE copying SET through = $1', [events.at(-1)?.sequence]);
+  await client.query('UPDATE copying SET through = $1', [through]);
   await client.query('COMMIT');
 };
 
@@ -279,8 +280,7 @@ export const copyInto = async (
   tell: (progress: CopyProgress) => void,
 ): Promise<void> => {
   await prepare(databaseURL);
-  const client = new pg.Client(databaseURL);
-  await client.connect();
+  const client = await openPlain(databaseURL);
   try {
     const exists = (await client.query("SELECT to_regclass('copying') IS NOT NULL AS exists")).rows[0].exists;
     if (!exists) await begin(client, holdings);
@@ -294,10 +294,11 @@ export const copyInto = async (
     let waiting: HeldEvent[] = [];
     let copied = 0;
     const flush = async () => {
-      if (waiting.length === 0) return;
-      await copyEvents(client, waiting);
+      const end = waiting.at(-1);
+      if (!end) return;
+      await copyEvents(client, waiting, end.sequence);
       copied += waiting.length;
-      tell({ sequence: waiting.at(-1)?.sequence ?? 0, last, events: copied });
+      tell({ sequence: end.sequence, last, events: copied });
       waiting = [];
     };
     for (const events of holdings.eventsAfter(Number(through))) {

@@ -1,5 +1,5 @@
 /** COPY, in its text format: https://www.postgresql.org/docs/current/sql-copy.html */
-import { finished } from 'node:stream/promises';
+import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from } from 'pg-copy-streams';
 
@@ -18,26 +18,24 @@ const toField = (value: CopiedValue): string => {
   return Buffer.isBuffer(value) ? `\\\\x${value.toString('hex')}` : String(value);
 };
 
-/** Copies rows into the columns of a table; answers how many. The connection is one without a pipeline. */
+function* chunksOf(rows: Iterable<readonly CopiedValue[]>): Generator<string> {
+  let chunk = '';
+  for (const row of rows) {
+    chunk += `${row.map(toField).join('\t')}\n`;
+    if (chunk.length < charactersPerChunk) continue;
+    yield chunk;
+    chunk = '';
+  }
+  yield chunk;
+}
+
+/** Copies rows into the columns of a table: all of them, or none. The connection is one without a pipeline. */
 export const copyRows = async (
   client: pg.Client,
   table: string,
   columns: readonly string[],
   rows: Iterable<readonly CopiedValue[]>,
-): Promise<number> => {
+): Promise<void> => {
   const names = columns.map((column) => `"${column}"`).join(', ');
-  const stream = client.query(from(`COPY "${table}" (${names}) FROM STDIN`));
-  const done = finished(stream);
-  let count = 0;
-  let chunk = '';
-  for (const row of rows) {
-    chunk += `${row.map(toField).join('\t')}\n`;
-    count += 1;
-    if (chunk.length < charactersPerChunk) continue;
-    if (!stream.write(chunk)) await Promise.race([new Promise((resolve) => stream.once('drain', resolve)), done]);
-    chunk = '';
-  }
-  stream.end(chunk);
-  await done;
-  return count;
+  await pipeline(chunksOf(rows), client.query(from(`COPY "${table}" (${names}) FROM STDIN`)));
 };

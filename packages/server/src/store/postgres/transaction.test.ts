@@ -5,9 +5,11 @@ import { type ConnectionPool, openPool } from './connection.ts';
 import { migrate } from './migrate.ts';
 import { readOnce, readSnapshot, writeAlone, writeBesideOthers } from './transaction.ts';
 
+let databaseURL: string;
 let pool: ConnectionPool;
 beforeAll(async () => {
-  pool = openPool(await newDatabase(), 4);
+  databaseURL = await newDatabase();
+  pool = openPool(databaseURL, 4);
   const db = await pool.take();
   await migrate(db);
   await db.script('CREATE TABLE thing (name text PRIMARY KEY, count integer NOT NULL)');
@@ -78,6 +80,53 @@ describe('a transaction', () => {
     expect(await countOf('one')).toBe(before);
   });
 
+  test('that gives in to others again and again is refused in the end, and may be tried later', async () => {
+    const before = await countOf('one');
+    let tries = 0;
+    const work = writeBesideOthers(pool, async (db) => {
+      tries += 1;
+      await db.run(add, ['one']);
+      await db.script("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$");
+    });
+    await expect(work).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 1 });
+    expect([tries, await countOf('one')]).toEqual([10, before]);
+  });
+
+  test('whose attempt has a fault is undone as a whole', async () => {
+    const before = await countOf('one');
+    const work = writeBesideOthers(pool, async (db) => {
+      await db.run(add, ['one']);
+      await db.attempt(() => db.run('SELECT 1 / 0')).catch((error: unknown) => expect(error).toBeInstanceOf(Error));
+      await db.run(add, ['one']);
+    });
+    await expect(work).rejects.toMatchObject({ code: '25P02' });
+    expect(await countOf('one')).toBe(before);
+  });
+
+  test('that finds the disk full is refused for a little longer', async () => {
+    const before = await countOf('one');
+    const work = writeBesideOthers(pool, async (db) => {
+      await db.run(add, ['one']);
+      await db.script("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$");
+    });
+    await expect(work).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 5 });
+    expect(await countOf('one')).toBe(before);
+  });
+
+  test('whose connection is lost leaves nothing, and its connection is not used again', async () => {
+    const before = await countOf('one');
+    const single = openPool(databaseURL, 1);
+    const lost = writeBesideOthers(single, async (db) => {
+      await db.run(add, ['one']);
+      await db.run('SELECT pg_terminate_backend(pg_backend_pid())');
+    });
+    await expect(lost).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 1 });
+    expect(await countOf('one')).toBe(before);
+    await writeBesideOthers(single, (db) => db.run(add, ['one']));
+    expect(await countOf('one')).toBe((before as number) + 1);
+    await single.close();
+  });
+
   test('that is carried out alone begins when others have ended', async () => {
     const order: string[] = [];
     let end = () => {};
@@ -105,6 +154,12 @@ test('a read is of one moment', async () => {
     return [before, await ask()];
   });
   expect(second).toEqual(first);
+});
+
+test('a database that is not there is a mistake of the settings: nobody is told to try later', async () => {
+  const wrong = openPool(databaseURL.replace(/[^/]+$/, 'no_such_database'), 1);
+  await expect(readOnce(wrong, async () => {})).rejects.toMatchObject({ code: '3D000' });
+  await wrong.close();
 });
 
 test('without a database the answer is that nothing can be kept now', async () => {
