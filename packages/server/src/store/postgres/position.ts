@@ -68,10 +68,11 @@ const mostPatienceMilliseconds = 4_000;
  * Takes as long as the longest transaction under way: milliseconds.
  */
 export const waitForSettled = async (db: Pick<TakenConnection, 'script'>): Promise<number> => {
+  const asked = performance.now();
   const { last, settled } = await readSettled(db);
   let reached = settled;
-  for (let waited = 0; reached < last; waited += pauseMilliseconds) {
-    if (waited >= mostPatienceMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
+  while (reached < last) {
+    if (performance.now() - asked >= mostPatienceMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
     await wait(pauseMilliseconds);
     reached = (await readSettled(db)).settled;
   }
