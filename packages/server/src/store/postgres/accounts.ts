@@ -21,7 +21,7 @@ import type { Transaction } from './transaction.ts';
 const summary = 'account, "accountUUID", "accountName", "createdTime"';
 
 const count = async (db: Connection, sql: string, account: number): Promise<number> =>
-  (await db.get<{ count: number }>(sql, [account]))?.count ?? 0;
+  (await db.one<{ count: number }>(sql, [account])).count;
 
 export const listAccounts = (db: Connection): Promise<AccountSummary[]> =>
   db.all<AccountSummary>(`SELECT ${summary} FROM account ORDER BY account`);
@@ -112,11 +112,11 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
       { tokens, catalogues: given, contacts: changes, time, ...account }: NewAccount,
     ): Promise<ContactOutcome[]> {
       const { accountUUID, accountName, accountOrigin, accountTimezone, strict } = account;
-      const { account: number } = (await db.get<{ account: number }>(
+      const { account: number } = await db.one<{ account: number }>(
         `INSERT INTO account ("accountUUID", "accountName", "accountOrigin", "accountTimezone", strict, "createdTime")
          VALUES ($1, $2, $3, $4, $5, $6) RETURNING account`,
         [accountUUID, accountName, JSON.stringify(accountOrigin), accountTimezone, strict, time],
-      )) as { account: number };
+      );
       for (const token of tokens) await createToken(db, { ...token, account: number });
       await catalogues.put(db, number, given);
       return putContacts(db, number, changes, time);

@@ -52,8 +52,14 @@ const copyOf = ({ strict, listed }: ListedIDs): ListedIDs => ({
   },
 });
 
+interface Version {
+  readonly account: number;
+  readonly version: number;
+  readonly strict: boolean;
+}
+
 const versionsOf = (db: Connection, accounts: readonly number[], lock = '') =>
-  db.all<{ account: number; version: number; strict: boolean }>(
+  db.all<Version>(
     `SELECT account, catalogues AS version, strict FROM account WHERE account = ANY ($1::integer[]) ORDER BY account ${lock}`,
     [accounts],
   );
@@ -102,10 +108,10 @@ export const createCatalogueWriter = () => {
     remembered.set(account, known);
   };
 
-  /** What these accounts list now, read anew where anybody has changed it. */
-  const knownOf = async (db: Transaction, accounts: readonly number[]): Promise<Map<number, Known>> => {
+  /** Answers what each of these accounts lists now, read anew where anybody has changed it. */
+  const knownOf = async (db: Transaction, accounts: readonly number[]): Promise<(account: number) => Known> => {
     const versions = await versionsOf(db, accounts);
-    return new Map(
+    const now = new Map(
       await Promise.all(
         versions.map(async ({ account, version, strict }): Promise<[number, Known]> => {
           const known = remembered.get(account);
@@ -117,11 +123,12 @@ export const createCatalogueWriter = () => {
         }),
       ),
     );
+    return (account) => now.get(account) as Known;
   };
 
   /** What an account lists, and nobody else changes until this transaction ends. */
   const held = async (db: Transaction, account: number): Promise<Known> => {
-    const [{ version, strict } = { version: 0, strict: false }] = await versionsOf(db, [account], 'FOR NO KEY UPDATE');
+    const [{ version, strict }] = (await versionsOf(db, [account], 'FOR NO KEY UPDATE')) as [Version];
     const known = remembered.get(account);
     const ids = known?.version === version ? copyOf(known.ids) : await readIDs(db, account, strict);
     return { version, ids };
@@ -130,13 +137,13 @@ export const createCatalogueWriter = () => {
   /** Lists IDs that are not listed yet, while there is room. */
   const register = async (db: Transaction, account: number, used: readonly UsedIDs[]): Promise<void> => {
     const listingsOf = (ids: ListedIDs) => used.flatMap(({ browser, uses }) => listUses(ids, browser, uses));
-    const known = (await knownOf(db, [account])).get(account);
+    const known = (await knownOf(db, [account]))(account);
     const isListed = ({ browser, uses }: UsedIDs) =>
       uses.every(({ kind, id }) => {
-        const entry = known?.ids.listed[kind].get(id);
+        const entry = known.ids.listed[kind].get(id);
         return entry && (browser || !entry.byBrowser);
       });
-    if (!known || used.every(isListed) || listingsOf(copyOf(known.ids)).length === 0) return;
+    if (used.every(isListed) || listingsOf(copyOf(known.ids)).length === 0) return;
     const { version, ids } = await held(db, account);
     const listings = listingsOf(ids);
     if (listings.length === 0) return;
@@ -147,21 +154,19 @@ export const createCatalogueWriter = () => {
   return {
     /** Answers a check of what is used: it throws a Refusal when the account, or a browser token, may not use an ID. */
     async checks(db: Transaction, accounts: readonly number[]) {
-      const known = await knownOf(db, accounts);
-      return (account: number, { browser, uses }: UsedIDs): void =>
-        checkUses(known.get(account)?.ids ?? noListedIDs(false), browser, uses);
+      const knownNow = await knownOf(db, accounts);
+      return (account: number, { browser, uses }: UsedIDs): void => checkUses(knownNow(account).ids, browser, uses);
     },
 
     /** As `checks`, of the IDs that events use; and which events use any that may have to be registered. */
     async checksOfEvents(db: Transaction, accounts: readonly number[]): Promise<EventChecks> {
-      const known = await knownOf(db, accounts);
-      const idsOf = (account: number) => known.get(account)?.ids ?? noListedIDs(false);
+      const knownNow = await knownOf(db, accounts);
       return {
         check(account, browser, event) {
-          const ids = idsOf(account);
+          const { ids } = knownNow(account);
           if (!usesListedOnly(ids, browser, event)) checkUses(ids, browser, usesOfEvent(event));
         },
-        mayBeNew: (account, browser, event) => !usesListedOnly(idsOf(account), browser, event),
+        mayBeNew: (account, browser, event) => !usesListedOnly(knownNow(account).ids, browser, event),
       };
     },
 

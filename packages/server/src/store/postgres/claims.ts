@@ -85,12 +85,11 @@ export const sayClaim = async (db: Transaction, given: GivenClaim): Promise<{ cl
     ]);
     return before;
   }
-  const made = await db.get<{ claim: number }>(
+  const { claim } = await db.one<{ claim: number }>(
     `INSERT INTO claim (contact, claim, "claimID", account, token, "user", said, accepted, voided, "createdTime", "updatedTime")
      VALUES ($1, nextval('claim_number'), $2, $3, $4, $5, $6, $7, false, $8, $8) RETURNING claim`,
     [contact, newHandle, account, token, user, JSON.stringify(toSaid(values)), accepted, time],
   );
-  const { claim } = made as { claim: number };
   await db.run('INSERT INTO claim_name ("claimID", claim, contact) VALUES ($1, $2, $3)', [newHandle, claim, contact]);
   return { claim, claimID: newHandle };
 };

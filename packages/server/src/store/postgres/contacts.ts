@@ -37,8 +37,8 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
   const view = async (db: Transaction, row: ContactRow) => (await viewsOf(db, await rowsOf(db, [row])))[0];
 
   /** The contact's row, which nobody else changes until this transaction ends. */
-  const held = async (db: Transaction, contact: number): Promise<ContactRow> =>
-    (await db.get<ContactRow>('SELECT * FROM contact WHERE contact = $1 FOR NO KEY UPDATE', [contact])) as ContactRow;
+  const held = (db: Transaction, contact: number): Promise<ContactRow> =>
+    db.one<ContactRow>('SELECT * FROM contact WHERE contact = $1 FOR NO KEY UPDATE', [contact]);
 
   /** Throws a Refusal when another contact has the address. */
   const takeAddress = async (db: Transaction, row: ContactRow, address: string) => {
@@ -100,20 +100,19 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
       { account, address, newContactUUID, verified, time }: CreatedContact,
     ): Promise<{ row: ContactRow; existed: boolean }> {
       // The same work whether or not the address is known: a browser token must not learn it from the time that this takes.
-      const found = (await db.get<{ contact: number; contactUUID: string }>(
+      const { contact, contactUUID } = await db.one<{ contact: number; contactUUID: string }>(
         `INSERT INTO contact_address ("contactEmailaddress", account, contact, "contactUUID")
          VALUES ($1, $2, nextval('contact_number'), $3)
          ON CONFLICT ("contactEmailaddress", account) DO UPDATE SET account = excluded.account
          RETURNING contact, "contactUUID"`,
         [address, account, newContactUUID],
-      )) as { contact: number; contactUUID: string };
-      const { contact, contactUUID } = found;
+      );
       const [, row] = await Promise.all([
         db.run(
           `INSERT INTO contact_name ("contactUUID", account, contact) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
           [contactUUID, account, contact],
         ),
-        db.get<ContactRow>(
+        db.one<ContactRow>(
           `INSERT INTO contact (contact, account, "contactUUID", "contactEmailaddress", said, "contactStatus", verified,
              "createdTime", "updatedTime")
            VALUES ($1, $2, $3, $4, '{"fields": {}, "tags": [], "attributes": []}', 'active', $5, $6, $6)
@@ -121,7 +120,7 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
           [contact, account, contactUUID, address, verified, time],
         ),
       ]);
-      return { row: row as ContactRow, existed: contactUUID !== newContactUUID };
+      return { row, existed: contactUUID !== newContactUUID };
     },
 
     /**

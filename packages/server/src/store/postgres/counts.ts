@@ -64,15 +64,13 @@ const timesIn = async (db: Connection, account: number, eventID: number, total: 
   const to = from + quarterMilliseconds;
   // Those that were are gone, or may be, when the total says a time outside of it: then the events are looked at.
   if (total.firstTime >= from && total.lastTime < to) return total;
-  const days = await daysBetween(db, account, from, to);
-  const found =
-    days &&
-    (await db.get<Pick<Quarter, 'firstTime' | 'lastTime'>>(
-      `SELECT min("eventTime") AS "firstTime", max("eventTime") AS "lastTime" FROM event
-       WHERE ${ofDays} AND "eventTime" >= $6 AND "eventTime" < $7 AND "eventID" = $8`,
-      [account, ...boundsOf(days), from, to, eventID],
-    ));
-  return found ?? total;
+  // There are some, since some are counted.
+  const days = (await daysBetween(db, account, from, to)) as Days;
+  return db.one<Pick<Quarter, 'firstTime' | 'lastTime'>>(
+    `SELECT min("eventTime") AS "firstTime", max("eventTime") AS "lastTime" FROM event
+     WHERE ${ofDays} AND "eventTime" >= $6 AND "eventTime" < $7 AND "eventID" = $8`,
+    [account, ...boundsOf(days), from, to, eventID],
+  );
 };
 
 export const getEventDefinitions = async (db: Connection, account: number): Promise<EventDefinition[]> => {

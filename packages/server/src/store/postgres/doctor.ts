@@ -11,36 +11,31 @@ interface Finding {
 const dayMilliseconds = 86_400_000;
 
 const examineRows = async (db: TakenConnection): Promise<Finding[]> => {
-  const [accounts, position, erasing] = await Promise.all([
-    db.get<{ accounts: number; tokens: number }>(
+  const [{ accounts, tokens }, { day }, { count }] = await Promise.all([
+    db.one<{ accounts: number; tokens: number }>(
       `SELECT (SELECT count(*) FROM account) AS accounts,
          (SELECT count(*) FROM token WHERE kind = 'server' AND "revokedTime" IS NULL) AS tokens`,
     ),
-    db.get<{ day: number }>('SELECT day FROM position'),
-    db.get<{ count: number }>('SELECT count(*) FROM erasure WHERE NOT complete'),
+    db.one<{ day: number }>('SELECT day FROM position'),
+    db.one<{ count: number }>('SELECT count(*) FROM erasure WHERE NOT complete'),
   ]);
-  const day = position?.day ?? 0;
   return [
-    {
-      name: 'accounts',
-      ok: (accounts?.accounts ?? 0) > 0,
-      detail: `${accounts?.accounts}, with ${accounts?.tokens} live server tokens`,
-    },
+    { name: 'accounts', ok: accounts > 0, detail: `${accounts}, with ${tokens} live server tokens` },
     {
       name: 'clock',
       ok: day <= Math.floor(Date.now() / dayMilliseconds) + 1,
       detail: `the newest event was received on ${new Date(day * dayMilliseconds).toISOString().slice(0, 10)}`,
     },
-    { name: 'erasures', ok: true, detail: `${erasing?.count} under way` },
+    { name: 'erasures', ok: true, detail: `${count} under way` },
   ];
 };
 
 const examine = async (db: TakenConnection): Promise<Finding[]> => {
-  const version = await db.get<{ version: string }>("SELECT current_setting('server_version') AS version");
+  const { version } = await db.one<{ version: string }>("SELECT current_setting('server_version') AS version");
   const schema = await readSchema(db);
   const newest = newestMigration();
   return [
-    { name: 'PostgreSQL', ok: true, detail: version?.version ?? '' },
+    { name: 'PostgreSQL', ok: true, detail: version },
     {
       name: 'schema',
       ok: schema === newest,

@@ -9,7 +9,7 @@ import { groupOf } from './merges.ts';
 import { findOldEvents } from './old-events.ts';
 import type { RefusedWriter } from './refused-requests.ts';
 import type { Repeats } from './repeats.ts';
-import { marksOf, statementsOf, usersOf } from './statements.ts';
+import { marksOf, type StatementRow, statementsOf, usersOf } from './statements.ts';
 import { type CountedEvent, takeFromTotals } from './totals.ts';
 import type { Transaction } from './transaction.ts';
 import { userUUIDsOf } from './users.ts';
@@ -20,26 +20,25 @@ interface ErasedClaim {
   readonly claimID: string;
   readonly token: number;
   readonly user: number;
-  readonly address: string | null;
+  readonly address: string;
 }
 
 const readReceipt = async (db: Transaction, erasure: number, contactUUID: string): Promise<ErasureReceipt> => {
-  const found = await db.get<Omit<ErasureReceipt, 'contactUUID'>>(
+  const found = await db.one<Omit<ErasureReceipt, 'contactUUID'>>(
     'SELECT "erasedTime", "deletedEvents", complete FROM erasure WHERE erasure = $1',
     [erasure],
   );
-  return { contactUUID, ...(found as Omit<ErasureReceipt, 'contactUUID'>) };
+  return { contactUUID, ...found };
 };
 
 /** The stretches of users' histories that the group's contacts own: to hide, and to delete. */
 const eraseStretches = async (db: Transaction, erasure: number, group: readonly number[], users: readonly number[]) => {
-  const [statements, position] = await Promise.all([
+  const [statements, { last }] = await Promise.all([
     statementsOf(db, users),
-    db.get<{ last: number }>('SELECT last_value AS last FROM event_order'),
+    db.one<{ last: number }>('SELECT last_value AS last FROM event_order'),
   ]);
-  const { last } = position as { last: number };
   const stretches = users.flatMap((user) =>
-    stretchesOf(statements.get(user) ?? [])
+    stretchesOf(statements.get(user) as StatementRow[])
       .filter(({ contact }) => contact !== null && group.includes(contact))
       .map(({ after, through }) => ({ user, after, through: Math.min(through, last) })),
   );
@@ -114,7 +113,7 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
     return {
       addresses: new Set([
         ...rows.map(({ contactEmailaddress }) => contactEmailaddress),
-        ...claims.flatMap(({ address }) => address ?? []),
+        ...claims.map(({ address }) => address),
       ]),
       contactUUIDs: new Set(rows.map(({ contactUUID }) => contactUUID)),
       others: new Set([...userUUIDs.values(), ...claims.map(({ claimID }) => claimID)]),
@@ -128,11 +127,11 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
     group: readonly number[],
     time: number,
   ): Promise<number> => {
-    const { erasure } = (await db.get<{ erasure: number }>(
+    const { erasure } = await db.one<{ erasure: number }>(
       `INSERT INTO erasure (erasure, account, "erasedTime", "deletedEvents", complete)
        VALUES (nextval('erasure_number'), $1, $2, 0, false) RETURNING erasure`,
       [account, time],
-    )) as { erasure: number };
+    );
     const [rows, users, claims] = await Promise.all([
       readContacts(db, group),
       usersOf(db, group),

@@ -4,7 +4,7 @@ import type { EventQuery } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { type ContactFinder, readContacts } from './contact-finder.ts';
 import { groupOf } from './merges.ts';
-import { statementsOf, usersOf } from './statements.ts';
+import { type StatementRow, statementsOf, usersOf } from './statements.ts';
 import { findUser } from './users.ts';
 
 /** Events of one holder: after < sequence <= through. */
@@ -58,7 +58,7 @@ export const createEventSources = (contacts: ContactFinder) => {
     const users = onlyUser === undefined ? linked : linked.filter((user) => user === onlyUser);
     const statements = await statementsOf(db, users);
     const stretches = users.flatMap((user) =>
-      stretchesOf(statements.get(user) ?? [])
+      stretchesOf(statements.get(user) as StatementRow[])
         .filter(({ contact }) => contact !== null && group.includes(contact))
         .map(({ after, through }): Stretch => {
           return { holder: user, after, through: Math.min(through, always.through), user: null };

@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { followTo } from './merges.ts';
 import { drawSequences } from './position.ts';
-import { marksOf, statementsOf } from './statements.ts';
+import { marksOf, type StatementRow, statementsOf } from './statements.ts';
 import type { Transaction } from './transaction.ts';
 import { findUser, lockUsers, type Users } from './users.ts';
 
@@ -47,9 +47,9 @@ const append = async (db: Transaction, given: NewStatement): Promise<number> => 
 };
 
 /** All of a user's statements; nobody else adds one until this transaction ends. */
-const held = async (db: Transaction, user: number) => {
+const held = async (db: Transaction, user: number): Promise<StatementRow[]> => {
   await lockUsers(db, [user]);
-  return (await statementsOf(db, [user])).get(user) ?? [];
+  return (await statementsOf(db, [user])).get(user) as StatementRow[];
 };
 
 /** States that the user is the contact from here on, unless that is how it stands. */

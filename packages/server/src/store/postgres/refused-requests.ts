@@ -37,12 +37,12 @@ const takeOff = async (db: Transaction, rows: readonly Listed[], fate: Fate): Pr
 };
 
 const evictSurplus = async (db: Transaction, token: number) => {
-  const held = await db.get<{ listed: number; listedBytes: number }>(
+  const { listed, listedBytes } = await db.one<{ listed: number; listedBytes: number }>(
     'SELECT listed, "listedBytes" FROM refused_count WHERE token = $1',
     [token],
   );
-  let surplus = (held?.listed ?? 0) - limits.refusedPerToken;
-  let surplusBytes = (held?.listedBytes ?? 0) - limits.refusedBytesPerToken;
+  let surplus = listed - limits.refusedPerToken;
+  let surplusBytes = listedBytes - limits.refusedBytesPerToken;
   if (surplus <= 0 && surplusBytes <= 0) return;
   const oldest = await db.all<Listed>(
     'SELECT refused, token, bytes FROM refused_request WHERE token = $1 ORDER BY refused',
@@ -138,7 +138,7 @@ export const listRefused = async (
   const requests = rows.map((row): RefusedRequest => ({ ...row, input: JSON.parse(row.input) }));
   return {
     requests,
-    next: rows.length < limit ? null : ((rows.at(-1) as RefusedRequest | undefined)?.refused ?? null),
+    next: rows.length < limit ? null : (rows.at(-1) as { refused: number }).refused,
   };
 };
 

@@ -59,10 +59,9 @@ const prepare = async (
     if (await hasTable(db, 'copying')) {
       throw new StoreUnusable('a copy into this database is not complete: firsthand copy goes on with it');
     }
-    const prepared = await db.get<Prepared>(
+    return await db.one<Prepared>(
       'SELECT secret, EXISTS (SELECT FROM event_repeat WHERE holder = 0) AS "withErased" FROM position',
     );
-    return prepared as Prepared;
   } finally {
     db.release(false);
   }
@@ -157,12 +156,11 @@ export const openPostgres = async (
 
   const read = <Value>(work: (db: Connection) => Promise<Value>) => readSnapshot(pools.reads, 'now', work);
   const access = createAccess((work) => readOnce(pools.quick, work));
-  const watch = startWatch(databaseURL, access);
   const listeners = new Set<() => void>();
   const committed = () => {
     for (const listener of listeners) listener();
   };
-  watch.onCommit(committed);
+  const watch = startWatch(databaseURL, access, committed);
 
   const keep = (batches: readonly EventBatch[]) => writeBesideOthers(pools.events, (db) => keepEvents(db, batches));
   const queue = createWriteQueue(keep, (error) => error instanceof Refusal);

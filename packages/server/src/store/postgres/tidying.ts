@@ -20,10 +20,10 @@ export const startTidying = (
   let stopping = false;
   let resting = new AbortController();
 
-  const stepAlone = (db: Transaction) =>
-    db
-      .get<{ mine: boolean }>(`SELECT pg_try_advisory_xact_lock(${lockKeys.tidying}) AS mine`)
-      .then((lock) => (lock?.mine ? step(db) : false));
+  const stepAlone = async (db: Transaction) => {
+    const { mine } = await db.one<{ mine: boolean }>(`SELECT pg_try_advisory_xact_lock(${lockKeys.tidying}) AS mine`);
+    return mine && step(db);
+  };
 
   const run = async () => {
     while (!stopping) {

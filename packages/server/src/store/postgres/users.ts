@@ -14,7 +14,11 @@ export interface UserName {
   readonly userUUID: string;
 }
 
-type Row = UserName & { user: number; firstDay: number | null; lastDay: number | null };
+interface DaysOfUser {
+  readonly user: number;
+  readonly firstDay: number | null;
+  readonly lastDay: number | null;
+}
 
 /** Users that were met lately stay in memory; beyond this the one that was met first is let go. */
 const mostRemembered = 50_000;
@@ -72,13 +76,13 @@ export const createUsers = (): Users => {
   const read = async (db: Transaction, names: readonly UserName[]): Promise<[string, User][]> => {
     const numbers = await findNumbers(db, names);
     if (numbers.length === 0) return [];
-    const rows = await db.all<Omit<Row, keyof UserName>>(
+    const rows = await db.all<DaysOfUser>(
       'SELECT "user", "firstDay", "lastDay" FROM "user" WHERE "user" = ANY ($1::bigint[])',
       [numbers.map(({ user }) => user)],
     );
     const days = new Map(rows.map((row) => [row.user, row]));
     return numbers.map((name) => {
-      const { firstDay = null, lastDay = null } = days.get(name.user) ?? {};
+      const { firstDay, lastDay } = days.get(name.user) as DaysOfUser;
       // No day before the one under way can have its first event any more.
       return [keyOfUser(name), { user: name.user, since: firstDay ?? db.position.day, seenOn: lastDay }];
     });

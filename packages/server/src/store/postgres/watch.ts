@@ -8,13 +8,15 @@ import { readSettled } from './position.ts';
 const pauseMilliseconds = 100;
 
 export interface Watch {
-  /** Calls `listener` whenever more is settled; answers how to stop that. */
-  onCommit(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
-export const startWatch = (databaseURL: string, access: Pick<AccessMemory, 'forget' | 'heardAt'>): Watch => {
-  const listeners = new Set<() => void>();
+/** Calls `committed` whenever more is settled. */
+export const startWatch = (
+  databaseURL: string,
+  access: Pick<AccessMemory, 'forget' | 'heardAt'>,
+  committed: () => void,
+): Watch => {
   const stopping = new AbortController();
   const { signal } = stopping;
   const pause = () => wait(pauseMilliseconds, undefined, { signal }).catch(() => {});
@@ -33,13 +35,13 @@ export const startWatch = (databaseURL: string, access: Pick<AccessMemory, 'forg
         const asked = performance.now();
         const { settled } = await readSettled(db);
         access.heardAt(asked);
-        if (settled !== seen) for (const listener of listeners) listener();
+        if (settled !== seen) committed();
         seen = settled;
         await pause();
       }
     } finally {
       access.forget();
-      await db.close().catch(() => {});
+      await db.close();
     }
   };
 
@@ -53,10 +55,6 @@ export const startWatch = (databaseURL: string, access: Pick<AccessMemory, 'forg
   const running = run();
 
   return {
-    onCommit(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
     async close() {
       stopping.abort();
       await running;
