@@ -83,6 +83,20 @@ export const describeRetention = (_: unknown, open: Open): void => {
       expect(await store.deleteEventsBefore({ time: time + 11 * day, most: 9, now: time + 12 * day })).toBe(1);
     });
 
+    test('looks beyond however many were stamped ahead for one that can be believed', async () => {
+      const site = await newSite();
+      const { store, server, time } = site;
+      const many = Array.from({ length: 1_000 }, () => ({}));
+      for (let sent = 0; sent < 2; sent += 1) await server.logAt(time + 1_000 * day, ...many);
+      await server.logAt(time, { eventUUID: 'event-old' });
+      await server.logAt(time + 10 * day, { eventUUID: 'event-young' });
+      const now = time + 11 * day;
+      expect(await store.deleteEventsBefore({ time: time + day, most: 1, now })).toBe(1);
+      expect(await store.deleteEventsBefore({ time: time + day, most: 5_000, now })).toBe(2_000);
+      expect(await left(site)).toEqual(['event-young']);
+      expect(await store.deleteEventsBefore({ time: time + 11 * day, most: 9, now: time + 12 * day })).toBe(1);
+    });
+
     test('leaves it while nothing after it can be believed', async () => {
       const site = await newSite();
       await site.server.logAt(site.time + 5_000 * day, { eventUUID: 'event-ahead' });

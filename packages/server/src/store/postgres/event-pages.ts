@@ -7,10 +7,14 @@ import { createEventSources, type Source } from './event-sources.ts';
 import { type EventRow, tellEvents, withoutErased } from './event-teller.ts';
 import type { Snapshot } from './transaction.ts';
 
-/** A page ends when so many events were looked at, however few of them fit: one request is no endless one. */
-const mostLooked = 200_000;
-/** A page ends when its attributes take so much; one event may always be more. */
-const mostBytes = 4 * 1024 * 1024;
+export interface PageBounds {
+  /** A page ends when so many events were looked at, however few of them fit: one request is no endless one. */
+  readonly mostLooked: number;
+  /** A page ends when its attributes take so much; one event may always be more. */
+  readonly mostBytes: number;
+}
+const defaultBounds: PageBounds = { mostLooked: 200_000, mostBytes: 4 * 1024 * 1024 };
+
 /** Where not all of what is looked at fits, so many are looked at in one go. */
 const lookedPerStep = 5_000;
 
@@ -116,7 +120,7 @@ const look = async (
   }
   // A text for each number of rows would be prepared for each.
   const most = 7 + values.length + conditionValues.length;
-  const [stored, end] = await Promise.all([
+  const [stored, { looked, reached }] = await Promise.all([
     db.all<StoredRow>(`SELECT * FROM (${sql}) AS looked WHERE ${condition} ORDER BY sequence ${order} LIMIT $${most}`, [
       ...common,
       lookedPerStep,
@@ -124,12 +128,11 @@ const look = async (
       ...conditionValues,
       wanted,
     ]),
-    db.get<{ looked: number; reached: number }>(
+    db.one<{ looked: number; reached: number }>(
       `SELECT count(*) AS looked, ${order === 'ASC' ? 'max' : 'min'}(sequence) AS reached FROM (${sql}) AS looked`,
       [...common, lookedPerStep, ...values],
     ),
   ]);
-  const { looked, reached } = end as { looked: number; reached: number };
   const rows = stored.map(toRow);
   const found = rows.filter(hasAttribute(query));
   if (rows.length === wanted) return { rows: found, looked: rows.length, reached: (rows.at(-1) as EventRow).sequence };
@@ -138,7 +141,7 @@ const look = async (
 
 const lengthOf = ({ attributes }: EventRow): number => attributes.reduce((length, text) => length + text.length, 0);
 
-export const createEventPager = (contacts: ContactFinder) => {
+export const createEventPager = (contacts: ContactFinder, { mostLooked, mostBytes } = defaultBounds) => {
   const sourceOf = createEventSources(contacts);
 
   return async (db: Snapshot, query: EventQuery): Promise<EventPage> => {

@@ -3,7 +3,7 @@ import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { asking, newDatabase } from '../../../test/fixtures/postgres.ts';
 import { createSite, type Site } from '../../../test/fixtures/site.ts';
-import { ann, ben, day, laptop, newEvent, newToken, phone } from '../../../test/fixtures/store.ts';
+import { accountContact, ann, ben, day, laptop, newEvent, newToken, phone } from '../../../test/fixtures/store.ts';
 import { openStore } from '../open.ts';
 import type { EventOutcome, NewEvent, Store, StoredEvent } from '../store.ts';
 import { lockKeys } from './connection.ts';
@@ -91,6 +91,37 @@ describe('tokens', () => {
       timeout: 10_000,
       interval: 10,
     });
+  });
+
+  test('stop as soon as ever where the database was away for a while', async () => {
+    const { databaseURL, servers } = await openServers(1);
+    const [store] = servers;
+    const site = await createSite(store);
+    const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
+    const serverURL = databaseURL.replace(/[^/]+$/, 'postgres');
+    const connecting = vi.spyOn(pg.Client.prototype, 'connect');
+    await asking(serverURL, `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+    await asking(serverURL, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+    const triedIn = async () => {
+      const before = connecting.mock.calls.length;
+      await expect.poll(() => connecting.mock.calls.length, { timeout: 10_000 }).toBeGreaterThan(before + 2);
+    };
+    await triedIn();
+    await asking(serverURL, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+    connecting.mockRestore();
+    const told = vi.fn();
+    const stop = store.onCommit(told);
+    await asking(databaseURL, "SELECT nextval('event_order')");
+    await vi.waitFor(() => expect(told).toHaveBeenCalled(), { timeout: 10_000 });
+    stop();
+    const token = newToken('server');
+    await store.createToken({ ...token, account: site.account });
+    expect(await store.findAccess(token.hash)).toMatchObject({ tokenID: token.tokenID });
+    await asking(
+      databaseURL,
+      `UPDATE token SET "revokedTime" = 1 WHERE hash = '${token.hash}'; NOTIFY firsthand_access`,
+    );
+    await vi.waitFor(async () => expect(await store.findAccess(token.hash)).toBeUndefined(), { timeout: 10_000 });
   });
 
   test('see at once what an account lists, wherever that was changed', async () => {
@@ -285,6 +316,44 @@ test('what one server has left of an erasure, another deletes', async () => {
   await vi.waitFor(async () => expect((await erase()).complete).toBe(true), { timeout: 20_000, interval: 50 });
   expect(await erase()).toMatchObject({ deletedEvents: 3_000 });
   expect((await servers[1].getAccount(account)).usage.events).toBe(0);
+});
+
+test('what has a fault is refused by itself, and what came with it is kept', async () => {
+  const { servers } = await openServers(1);
+  const [store] = servers;
+  const site = await createSite(store);
+  const logged = await Promise.allSettled([
+    logAt(store, site, site.time, { eventUUID: 'event-before' }),
+    // No caller may send this: a mistake of ours.
+    logAt(store, site, site.time, { eventUUID: 'event-faulty', attributes: undefined as never }),
+    logAt(store, site, site.time, { eventUUID: 'event-after' }),
+  ]);
+  expect(logged).toMatchObject([
+    { status: 'fulfilled', value: [{ kept: true }] },
+    { status: 'rejected', reason: expect.any(TypeError) },
+    { status: 'fulfilled', value: [{ kept: true }] },
+  ]);
+  expect(Object.keys(await site.owners())).toEqual(['event-before', 'event-after']);
+});
+
+test('a change of an account that a full disk stops is undone as a whole, and may be tried later', async () => {
+  const { databaseURL, servers } = await openServers(1);
+  const site = await createSite(servers[0]);
+  await asking(
+    databaseURL,
+    `CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$;
+     CREATE TRIGGER fill BEFORE INSERT ON contact FOR EACH ROW WHEN (NEW."contactEmailaddress" = '${ben}')
+       EXECUTE FUNCTION fill()`,
+  );
+  const change = {
+    accountName: 'Another name',
+    contacts: [accountContact({ address: ann }), accountContact({ address: ben })],
+  };
+  await expect(site.change(change)).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 5 });
+  expect(await servers[0].getAccount(site.account)).toMatchObject({ accountName: 'A shop', usage: { contacts: 0 } });
+  await asking(databaseURL, 'DROP TRIGGER fill ON contact');
+  expect(await site.change(change)).toMatchObject([{ exists: false }, { exists: false }]);
+  expect(await servers[0].getAccount(site.account)).toMatchObject({ accountName: 'Another name' });
 });
 
 test('more than may wait is refused, and what is not is kept', async () => {

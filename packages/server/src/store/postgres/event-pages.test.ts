@@ -1,0 +1,93 @@
+// The bounds of a page, which are too far for a test to reach: here they are near.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newDatabase } from '../../../test/fixtures/postgres.ts';
+import { createSite, type Site } from '../../../test/fixtures/site.ts';
+import { day } from '../../../test/fixtures/store.ts';
+import { openStore } from '../open.ts';
+import type { EventPage, EventQuery, Store } from '../store.ts';
+import { type ConnectionPool, openPool } from './connection.ts';
+import { createContactFinder } from './contact-finder.ts';
+import { createEventPager, type PageBounds } from './event-pages.ts';
+import { readSnapshot } from './transaction.ts';
+
+const perMonth = 6_000;
+const isRare = (nth: number) => nth % 3_000 === 7;
+const rare = Array.from({ length: 3 * perMonth }, (_, nth) => nth).filter(isRare);
+
+let store: Store;
+let pool: ConnectionPool;
+let site: Site;
+beforeAll(async () => {
+  const databaseURL = await newDatabase();
+  store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+  pool = openPool(databaseURL, 2);
+  site = await createSite(store);
+  for (let batch = 0; batch < 18; batch += 1) {
+    const events = Array.from({ length: 1_000 }, (_, index) => {
+      const nth = batch * 1_000 + index;
+      const text = 'x'.repeat(isRare(nth) ? 1_000 : 10);
+      return { eventUUID: `event-${nth}`, attributes: [[isRare(nth) ? 'rare' : 'usual', text] as const] };
+    });
+    await site.server.logAt(site.time + Math.floor(batch / 6) * 31 * day, ...events);
+  }
+});
+afterAll(async () => {
+  await pool.close();
+  await store.close();
+});
+
+const pagesOf = async (query: Partial<EventQuery>, bounds: PageBounds): Promise<EventPage[]> => {
+  const getEvents = createEventPager(createContactFinder(Buffer.alloc(32)), bounds);
+  const pages: EventPage[] = [];
+  let beyond: number | undefined;
+  for (;;) {
+    const asked: EventQuery = { account: site.account, order: 'asc', limit: 100, beyond, ...query };
+    const page = await readSnapshot(pool, 'all settled', (db) => getEvents(db, asked));
+    pages.push(page);
+    if (page.next === null) return pages;
+    expect(page.next).not.toBe(beyond);
+    beyond = page.next;
+  }
+};
+const numbersOf = (pages: readonly EventPage[]) =>
+  pages.flatMap(({ events }) => events.map(({ eventUUID }) => Number(eventUUID.slice('event-'.length))));
+
+describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
+  const inOrder = (numbers: readonly number[]) => (order === 'asc' ? numbers : numbers.toReversed());
+
+  test.each([1, 5_001, perMonth, 9_000])(
+    'ends after %i events that were looked at, and the next goes on',
+    async (mostLooked) => {
+      const pages = await pagesOf({ order, attrID: 'rare' }, { mostLooked, mostBytes: Infinity });
+      expect(pages.length).toBeGreaterThan(1);
+      expect(numbersOf(pages)).toEqual(inOrder(rare));
+      if (order === 'desc') return;
+      for (const { events, through } of pages) {
+        for (const { sequence } of events) expect(through).toBeGreaterThanOrEqual(sequence);
+      }
+    },
+  );
+
+  test('may hold none, and tells a follower how far it has looked', async () => {
+    const pages = await pagesOf({ order, attrID: 'none' }, { mostLooked: 2_000, mostBytes: Infinity });
+    expect(pages.length).toBeGreaterThan(3);
+    for (const { events, next, through } of pages) {
+      expect(events).toEqual([]);
+      if (order === 'asc' && next !== null) expect(through).toBe(next);
+    }
+  });
+
+  test('is the last where nothing is left to look at, though it has looked at as many as it may', async () => {
+    const all = { mostLooked: 3 * perMonth, mostBytes: Infinity };
+    expect(await pagesOf({ order, attrID: 'none' }, all)).toMatchObject([{ next: null }]);
+  });
+
+  test('ends when its attributes take as much as they may, and has one at least', async () => {
+    const few = await pagesOf({ order, attrID: 'rare' }, { mostLooked: Infinity, mostBytes: 1 });
+    expect(few.map(({ events }) => events.length)).toEqual(rare.map(() => 1));
+    expect(numbersOf(few)).toEqual(inOrder(rare));
+    const pairs = await pagesOf({ order, attrID: 'rare' }, { mostLooked: Infinity, mostBytes: 1_500 });
+    expect(pairs[0]?.events).toHaveLength(2);
+    expect(numbersOf(pairs)).toEqual(inOrder(rare));
+  });
+});
