@@ -11,7 +11,8 @@ import { createEventPager, type PageBounds } from './event-pages.ts';
 import { readSnapshot } from './transaction.ts';
 
 const perMonth = 6_000;
-const isRare = (nth: number) => nth % 3_000 === 7;
+/** The first and the last of a month, and those on both sides of where 5,000 of it have been looked at, from either end. */
+const isRare = (nth: number) => [0, 999, 1_000, 4_999, 5_000, 5_999].includes(nth % perMonth);
 const rare = Array.from({ length: 3 * perMonth }, (_, nth) => nth).filter(isRare);
 
 let store: Store;
@@ -75,6 +76,11 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
       expect(events).toEqual([]);
       if (order === 'asc' && next !== null) expect(through).toBe(next);
     }
+  });
+
+  test('ends with a month where it has looked at as many as it may by then', async () => {
+    const pages = await pagesOf({ order, attrID: 'none' }, { mostLooked: perMonth, mostBytes: Infinity });
+    expect(pages).toHaveLength(3);
   });
 
   test('is the last where nothing is left to look at, though it has looked at as many as it may', async () => {
