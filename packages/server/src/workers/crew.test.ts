@@ -133,3 +133,43 @@ it('stops all, and counts what each has cut off; whoever was not ready is ended'
   expect(await stopped).toBe(2);
   expect(started[2]?.kill).toHaveBeenCalled();
 });
+
+it('ends one that has not answered ten times, unless the first process itself was late', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { crew, started } = setUp(2);
+  for (const { becomeReady } of started) becomeReady();
+  await crew.ready;
+  const [stuck, other] = started as [(typeof started)[0], (typeof started)[0]];
+  // It answers each time it is asked.
+  other.look = () => {};
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([stuck.missed, stuck.kill.mock.calls.length]).toEqual([10, 0]);
+  // Nobody was asked while this process stood still.
+  const now = performance.now();
+  vi.spyOn(performance, 'now').mockReturnValueOnce(now + 60_000);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(stuck.kill).not.toHaveBeenCalled();
+  vi.restoreAllMocks();
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(stuck.kill).toHaveBeenCalled();
+  expect(other.kill).not.toHaveBeenCalled();
+});
+
+it('passes on what all are to hear, and waits until none goes by what it knew', async () => {
+  const { crew, started } = setUp(2);
+  for (const { becomeReady } of started) becomeReady();
+  await crew.ready;
+  crew.tellCommit();
+  for (const { tellCommit } of started) expect(tellCommit).toHaveBeenCalledOnce();
+  const [slow] = started as [(typeof started)[0]];
+  slow.forgetAccess = () => new Promise(() => {});
+  let forgotten = false;
+  const forgetting = crew.forgetAccess().then(() => {
+    forgotten = true;
+  });
+  await turn();
+  expect(forgotten).toBe(false);
+  slow.end('it was killed');
+  await forgetting;
+});

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { openMemory } from '../../../test/fixtures/memory.ts';
-import { laptop, newAccount, newEvent, newToken, phone, tablet } from '../../../test/fixtures/store.ts';
+import { laptop, newAccount, newContact, newEvent, newToken, phone, tablet } from '../../../test/fixtures/store.ts';
 import type { EventPage, NewEvent } from '../store.ts';
 import type { Call } from './calls.ts';
 import type { Connection } from './connection.ts';
@@ -66,4 +66,22 @@ test('a commit for which there was no room is kept when it is sent again, once',
     ...[1, 2].map(() => ({ value: [{ kept: false, duplicate: true }] })),
   ]);
   expect(await events()).toEqual(['event-0', 'event-1', 'event-2', 'event-long']);
+});
+
+test('what was kept is a repeat when it is sent again, though its account would not have it any more', () => {
+  const contact = { ...newContact({ userUUID: laptop }), account: 1, token: 1, browser: false, verified: true };
+  engine.write([{ name: 'createContact', request: contact }]);
+  const ofUser = { userUUID: laptop, eventUUID: 'event-of-a-user' };
+  const ofContact = { userUUID: null, contactUUID: contact.newContactUUID, eventUUID: 'event-of-a-contact' };
+  expect(engine.write([log(ofUser, ofContact)])).toEqual([{ value: [kept, kept] }]);
+  // Strict from now on, with a list that has neither.
+  db.exec('UPDATE account SET strict = 1; DELETE FROM catalogue');
+  engine = createWriteEngine(db);
+  const duplicate = { kept: false, duplicate: true };
+  const refused = expect.objectContaining({ kept: false, refused: 'unknown_id', field: 'eventID' });
+  expect(
+    engine.write([
+      log(ofUser, ofContact, { userUUID: laptop }, { ...ofContact, eventUUID: 'event-of-today' }, { userUUID: tablet }),
+    ]),
+  ).toEqual([{ value: [duplicate, duplicate, refused, refused, refused] }]);
 });

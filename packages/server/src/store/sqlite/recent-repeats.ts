@@ -41,8 +41,8 @@ interface Entry extends SentEvent {
   readonly next: Entry | undefined;
 }
 
+/** They are all of one day: those of the day before are written when it begins. */
 const byKey = (a: SentEvent, b: SentEvent): number => {
-  if (a.day !== b.day) return a.day - b.day;
   if (a.eventUUID !== b.eventUUID) return a.eventUUID < b.eventUUID ? -1 : 1;
   return a.holder - b.holder;
 };
