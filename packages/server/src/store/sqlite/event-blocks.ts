@@ -73,6 +73,8 @@ export interface BlockWriter extends Pending {
   /** Keeps an event with the commit that is under way; sequences come in ascending order. */
   add(event: KeptEvent): void;
   flush(): void;
+  /** What was added, and will be written with the commit. */
+  readonly unwritten: readonly KeptEvent[];
   /** How many events were written since this was made. */
   readonly written: number;
   /** Takes events out of a block. */
@@ -109,6 +111,9 @@ export const createBlockWriter = (db: Connection): BlockWriter => {
     },
     forget() {
       pending = [];
+    },
+    get unwritten() {
+      return pending;
     },
     get written() {
       return written;

@@ -19,7 +19,8 @@ let engine: WriteEngine;
 beforeEach(() => {
   db = openMemory();
   engine = createWriteEngine(db);
-  engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
+  const catalogues = { profile: [{ id: 'staff', browser: false }] };
+  engine.write([{ name: 'createAccount', request: newAccount({ catalogues, tokens: [newToken('server')] }) }]);
 });
 
 const asker = { account: 1, token: 1, browser: false };
@@ -118,6 +119,28 @@ test('what a call of the same commit undoes leaves the others known', () => {
   // Held in memory, or written by now.
   expect(latest.has('event-sent-twice', 1) || written() === 1).toBe(true);
   db.exec('COMMIT');
+});
+
+test('what is kept with calls that are refused stands, though they wrote', async () => {
+  const eventUUIDs = async () => {
+    const request = { account: 1, order: 'asc', limit: 10 };
+    const page = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: { eventUUID: string }[] };
+    return page.events.map(({ eventUUID }) => eventUUID);
+  };
+  log({ eventUUID: 'event-that-stands' });
+  // On the day after, so that there is something to write, and of a user that is known: it is looked for what it sent.
+  const refused = (): Call => ({
+    name: 'createContact',
+    request: {
+      ...newContact({ userUUID: laptop, fields: { contactProfileID: 'staff' }, requestUUID: 'request-sent-twice' }),
+      ...{ ...asker, browser: true, verified: false, time: day },
+    },
+  });
+  const [kept, ...others] = engine.write([logOf([once]), refused(), refused()]);
+  expect(kept).toEqual({ value: [{ kept: true }] });
+  expect(others).toMatchObject([{ error: { code: 'id_not_for_browser' } }, { error: { code: 'id_not_for_browser' } }]);
+  expect(await eventUUIDs()).toEqual(['event-that-stands', 'event-sent-twice']);
+  expect(log(once)).toEqual([false]);
 });
 
 test('what another process has logged meanwhile is known', () => {

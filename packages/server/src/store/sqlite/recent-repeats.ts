@@ -4,7 +4,7 @@
  * what they were.
  */
 import type { Connection } from './connection.ts';
-import { eventsOf } from './event-block.ts';
+import { eventsOf, type KeptEvent } from './event-block.ts';
 import { type BlockRow, isWhole, readBlock } from './event-block-row.ts';
 import type { BlockWriter } from './event-blocks.ts';
 import type { Position } from './position.ts';
@@ -67,14 +67,21 @@ export const createRecentRepeats = (db: Connection, position: Position, blocks: 
     return events;
   };
 
+  /** What the blocks say of those that are not written yet, and what this transaction will add to them. */
   const inBlocks = (): SentEvent[] => {
-    // What this transaction has added by now.
-    blocks.flush();
     const remembered = readRemembered.get() as number;
-    // Nobody will be answered what is damaged: sent again, it is new.
-    const rows = blocksAfter.all(remembered).filter(isWhole);
-    const events = rows.flatMap((row) => eventsOf(readBlock(row))).filter(({ sequence }) => sequence > remembered);
-    return events.map((event) => ({ day: event.day, eventUUID: event.eventUUID, holder: visitorOf(event) }));
+    const events: SentEvent[] = [];
+    const take = (event: KeptEvent) => {
+      const { sequence, day, eventUUID } = event;
+      if (sequence > remembered) events.push({ day, eventUUID, holder: visitorOf(event) });
+    };
+    for (const row of blocksAfter.iterate(remembered)) {
+      // Nobody will be answered what is damaged: sent again, it is new.
+      if (isWhole(row)) eventsOf(readBlock(row)).forEach(take);
+    }
+    // They stay where they are: what is written within a call is gone when that is refused.
+    blocks.unwritten.forEach(take);
+    return events;
   };
 
   const settle = () => {
