@@ -44,6 +44,9 @@ export const createWriteEngine = (
   db: Connection,
   { eventsPerPacking, eventsPerMove, eventsPerSegment }: Arrangement = {},
 ) => {
+  const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
+  // Asked before anything is read, so that what is committed meanwhile is noticed.
+  let seenData = dataVersion.get();
   const position = createPosition(db);
   const users = createUsers(db);
   const catalogues = createCatalogueWriter(db);
@@ -105,8 +108,6 @@ export const createWriteEngine = (
     replayRefused: (replay) => (refused.takeReplayed(replay.refused) ? carryOutReplayed(replay) : undefined),
   } satisfies Writes;
 
-  const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
-  let seenData = dataVersion.get();
   const pending = [position, users, catalogues, latest, repeats, totals, erasures, blocks, packing, indexing];
   const transactions = createTransactions(db, pending, () => {
     // Another process has committed: what is remembered may have changed.

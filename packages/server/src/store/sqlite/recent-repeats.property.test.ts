@@ -279,6 +279,6 @@ test('an event that was answered is kept once, and known as sent for a week', ()
       for (const { db } of servers) db.close();
       rmSync(path);
     }),
-    { numRuns: 40 },
+    { numRuns: 30 },
   );
 });

@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { newAccount, newEvent, newToken } from '../../../test/fixtures/store.ts';
+import type { EventPage } from '../store.ts';
+import type { Call } from './calls.ts';
+import { openConnection } from './connection.ts';
+import { createReadEngine, createWriteEngine } from './engine.ts';
+import { ensureFile } from './file.ts';
+
+const logOf = (count: number): Call => ({
+  name: 'logEvents',
+  request: {
+    ...{ account: 1, token: 1, browser: false, receivedTime: 0 },
+    events: Array.from({ length: count }, () => newEvent()),
+  },
+});
+
+test('what another process commits while an engine is made is not written over', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
+  const path = join(folder, 'firsthand.db');
+  ensureFile(path);
+  const [db, otherDB] = [openConnection(path, 'write'), openConnection(path, 'write')];
+  const other = createWriteEngine(otherDB);
+  other.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
+  const prepare = db.prepare.bind(db);
+  let meanwhile = () => {
+    meanwhile = () => {};
+    other.write([logOf(2)]);
+  };
+  db.prepare = ((sql: string) => {
+    // By then it has read how far the other was.
+    if (sql.includes('INSERT INTO event_block')) meanwhile();
+    return prepare(sql);
+  }) as typeof db.prepare;
+  const engine = createWriteEngine(db);
+  expect(engine.write([logOf(1)])).toEqual([{ value: [{ kept: true }] }]);
+  const page = await createReadEngine(db)({ name: 'getEvents', request: { account: 1, order: 'asc', limit: 10 } });
+  expect((page as EventPage).events).toHaveLength(3);
+  for (const each of [db, otherDB]) each.close();
+  rmSync(folder, { recursive: true });
+});
