@@ -71,7 +71,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
 
   /**
    * Whom an event is against. Throws the Refusal that it deserves, unless it was sent before: that one was kept, whatever may
-   * be said today. Writes nothing.
+   * be said today. Writes nothing of the event.
    */
   const examine = (batch: EventBatch, event: NewEvent, day: number): Against => {
     const found = against(batch, event);

@@ -10,7 +10,7 @@ import { createPosition } from './position.ts';
 import { createRecentRepeats } from './recent-repeats.ts';
 import { createTotals } from './totals.ts';
 
-/** What waits to be written into its place is. */
+/** Writes what waits for it into its place. */
 const settle = (db: Connection): void => {
   const latest = createRecentRepeats(db, createPosition(db), createBlockWriter(db));
   const totals = createTotals(db);

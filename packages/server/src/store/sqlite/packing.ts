@@ -26,7 +26,7 @@ const sumOf = (group: readonly BlockSize[], what: 'count' | 'bytes'): number =>
 const areEnough = (group: readonly BlockSize[]): boolean =>
   sumOf(group, 'count') >= eventsPerBlock || sumOf(group, 'bytes') >= charactersPerBlock;
 
-/** Whether they are one block, with another that is not small by itself. */
+/** Whether they fit into one block with another, which is not small by itself. */
 const makeOne = (group: readonly BlockSize[], other: BlockSize): boolean =>
   group.length > 0 &&
   sumOf(group, 'count') + other.count <= eventsPerBlock &&
@@ -37,7 +37,7 @@ export interface Packing extends Pending {
   isDue(): boolean;
   /** Packs some of what is small; answers whether there may be more. To be called in a transaction. */
   step(): boolean;
-  /** Up to here no block is small because its commit was. */
+  /** Up to here blocks stay as they are, but for what is erased: the few small ones among them stand alone between larger ones. */
   readonly packed: number;
 }
 

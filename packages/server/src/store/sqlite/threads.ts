@@ -17,8 +17,8 @@ const ownExtension = extname(new URL(import.meta.url).pathname);
 const begun: Record<ThreadName, UnopenedThread[]> = { 'writer-thread': [], 'reader-thread': [] };
 
 /**
- * What is to be kept goes before what is to be read: on two processors, 20 clients that page back to back hold an event up for a
- * third of the time.
+ * What is to be kept goes before what is to be read: on two processors, 20 clients that page back to back then hold an event up
+ * for a third as long.
  */
 const nicenesses: Record<ThreadName, number> = { 'writer-thread': 0, 'reader-thread': 10 };
 

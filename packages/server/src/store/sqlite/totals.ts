@@ -27,7 +27,7 @@ type DaySum = Sum & { readonly day: number; readonly firstSequence: number; last
 
 /** So many events are counted before the recent totals are moved: each kind among them then costs a page. */
 const usualEventsPerMove = 4_096;
-/** That a step moves. */
+/** Rows that a step moves. */
 export const totalsPerStep = 256;
 
 const add = (sum: Sum, time: number) => {

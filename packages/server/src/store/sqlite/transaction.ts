@@ -4,7 +4,7 @@ import { type Connection, codeOf, isNotNow } from './connection.ts';
 
 /** Something held in memory beside the rows. */
 export interface Pending {
-  /** Writes it, before a commit. */
+  /** Writes it, before a commit. Within a call only where nothing refuses that any more: undone, it would be in neither place. */
   flush?(): void;
   /** The transaction was rolled back: what is held may be of rows that are not there. */
   forget(): void;
