@@ -18,11 +18,11 @@ const diskBytes = 1e12;
  */
 const measured = {
   /** On the thread that does most of it: it is what is full first. */
-  sqlite: { single: 102, batch: 26, bytes: 174 },
+  sqlite: { single: 28, batch: 10, bytes: 110 },
   /** Of the server process, which has one such thread. */
-  server: { single: 86, batch: 19 },
+  server: { single: 59, batch: 18 },
   /** Of PostgreSQL, on all cores. */
-  postgres: { single: 42, batch: 12, bytes: 281 },
+  postgres: { single: 41, batch: 15, bytes: 282 },
 };
 
 /** What Citus adds to an event: each commit is one of several machines (two-phase). Assumed, not measured. */
