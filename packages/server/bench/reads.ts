@@ -2,6 +2,7 @@
  * How long does a page of events take? One after the other, each of another contact, day or value: through the Store, which
  * reads on a thread of its own, and over HTTP. The floor is the same way there and back, with next to nothing read.
  */
+import { createReadStream } from 'node:fs';
 import { Agent, get } from 'node:http';
 import type { EventQuery, Store } from '../src/store/store.ts';
 import { openBenchmark, serverToken } from './account.ts';
@@ -75,9 +76,17 @@ const pages: readonly Page[] = [
 /** For each kind of page: where one takes long, fewer are asked. */
 const mostMilliseconds = 6_000;
 
+/** Asked of each kind before it is measured, so that no page waits for V8 to compile what tells it. */
+const unmeasured = 101;
+
 const filtersOf = ({ filter }: Page, history: History, samples: number): Filter[] => {
   const random = createRandom(samples);
   return Array.from({ length: samples }, () => filter(random, history));
+};
+
+/** So that no page waits for a disk that has not been read for long. */
+const readThrough = async (path: string): Promise<void> => {
+  for await (const _ of createReadStream(path, { highWaterMark: 1024 * 1024 }));
 };
 
 const askHTTP = (port: number) => {
@@ -119,9 +128,9 @@ const measureStore = (path: string, history: History, samples: number, measured:
     const floor = await timeEach(Array.from({ length: samples }), () => store.check());
     const found: { page: Page; floor: Latencies; ours: Latencies }[] = [];
     for (const page of measured) {
-      const filters = filtersOf(page, history, samples);
       const ask = (filter: Filter) => store.getEvents({ ...filter, account, order: 'desc' });
-      const ours = await timeEach(filters, ask, mostMilliseconds);
+      await timeEach(filtersOf(page, history, unmeasured), ask, mostMilliseconds);
+      const ours = await timeEach(filtersOf(page, history, samples), ask, mostMilliseconds);
       found.push({ page, floor, ours });
     }
     return found;
@@ -134,6 +143,7 @@ const measureHTTP = async (path: string, history: History, samples: number): Pro
     const floor = await timeEach(Array.from({ length: samples }), () => ask('/readyz'));
     const rows: Row[] = [];
     for (const page of pages) {
+      await timeEach(filtersOf(page, history, unmeasured).map(toPath), ask, mostMilliseconds);
       const ours = await timeEach(filtersOf(page, history, samples).map(toPath), ask, mostMilliseconds);
       rows.push(rowOf(`${page.what}, over HTTP`, floor, ours, page.bar));
     }
@@ -144,9 +154,10 @@ const measureHTTP = async (path: string, history: History, samples: number): Pro
 };
 
 export const run = async ({ quick, events }: Options): Promise<Row[]> => {
-  const samples = quick ? 30 : 300;
+  const samples = quick ? 30 : 1_000;
   const { path, about } = await openHistory(events);
   const smaller = await openHistory(Math.ceil(events / 10));
+  for (const each of [smaller.path, path]) await readThrough(each);
   const [before] = await measureStore(smaller.path, smaller.about, samples, [newestOfContact]);
   const found = await measureStore(path, about, samples, pages);
   const [tenth, all] = [before?.ours, found[0]?.ours] as [Latencies, Latencies];
