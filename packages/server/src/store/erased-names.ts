@@ -7,3 +7,5 @@ export const claimName = (claimID: string): string => `claim\n${claimID}`;
 /** A createContact whose contact is erased. */
 export const requestName = (token: number, userUUID: string, requestUUID: string): string =>
   `request\n${token}\n${userUUID}\n${requestUUID}`;
+/** As requestName, where only the key of the request is known: see sent-keys.ts. */
+export const requestKeyName = (user: number, key: string): string => `request\n${user}\n${key}`;

@@ -6,7 +6,8 @@
  * to commit or not; and no two transactions keep events on different days at once (beginDay), so that what was kept on a
  * day before is committed, and seen.
  */
-import { createHmac } from 'node:crypto';
+import { requestKeyName } from '../erased-names.ts';
+import { createSentKeys } from '../sent-keys.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Minus the contact, for an event without a user; else the user. */
@@ -31,20 +32,12 @@ export interface RequestRow {
   readonly existed: boolean;
 }
 
-const nameOfRequest = (user: number, key: string) => `request\n${user}\n${key}`;
-
 /**
  * `secret` is the database's. `withErased`: it was copied from one that knows of some only that they were sent, and no
  * longer by whom; they are of the holder 0.
  */
 export const createRepeats = (secret: Buffer, withErased = false) => {
-  /** As PostgreSQL writes a UUID: that is 16 bytes. */
-  const hash = (...parts: readonly (string | number)[]) => {
-    const hex = createHmac('sha256', secret).update(parts.join('\n')).digest('hex');
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
-  };
-  const requestKey = ({ requestUUID, token }: Pick<SentRequest, 'requestUUID' | 'token'>) =>
-    hash('request', token, requestUUID);
+  const { eventKey, requestKey } = createSentKeys(secret);
 
   return {
     /** Whether some of today are known only when they are asked for. */
@@ -52,7 +45,7 @@ export const createRepeats = (secret: Buffer, withErased = false) => {
 
     requestKey,
 
-    sent: (holder: Holder, eventUUID: string): SentEvent => ({ holder, key: hash('event', holder, eventUUID) }),
+    sent: (holder: Holder, eventUUID: string): SentEvent => ({ holder, key: eventKey(holder, eventUUID) }),
 
     /** Those that were kept, whose holders have no event before `since`; answers whether one is among them. */
     async find(db: Transaction, asked: readonly (SentEvent & { readonly since: number })[]) {
@@ -83,7 +76,7 @@ export const createRepeats = (secret: Buffer, withErased = false) => {
     },
 
     /** By which name a request is known once its contact is erased. */
-    requestName: (request: SentRequest): string => nameOfRequest(request.user, requestKey(request)),
+    requestName: (request: SentRequest): string => requestKeyName(request.user, requestKey(request)),
 
     /** As `requestName`, of all requests of these users that created one of these contacts; they are forgotten. */
     async eraseRequests(db: Transaction, users: readonly number[], contacts: readonly number[]): Promise<string[]> {
@@ -92,7 +85,7 @@ export const createRepeats = (secret: Buffer, withErased = false) => {
          RETURNING "user", key`,
         [users, contacts],
       );
-      return rows.map(({ user, key }) => nameOfRequest(user, key));
+      return rows.map(({ user, key }) => requestKeyName(user, key));
     },
 
     /** What came of a request that was sent before. */

@@ -2,7 +2,8 @@
 import type { Values } from '../../identity/contact-view.ts';
 import { Refusal } from '../../refusal.ts';
 import { usesOfContact } from '../catalogue-rules.ts';
-import { requestName } from '../erased-names.ts';
+import { requestKeyName, requestName } from '../erased-names.ts';
+import { createSentKeys, tokenInKey } from '../sent-keys.ts';
 import type { NewContact } from '../store.ts';
 import type { CatalogueWriter } from './catalogues.ts';
 import type { ClaimWriter } from './claims.ts';
@@ -30,6 +31,25 @@ type Answer = { exists: boolean; contactUUID: string };
 export const createContactCreator = (db: Connection, parts: CreateContactParts) => {
   const { position, users, catalogues, contacts, claims, links, repeats } = parts;
   const merges = createMergeReader(db);
+  const { requestKey } = createSentKeys(db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer);
+
+  /**
+   * What came of a request that was sent before; 'erased' when that is gone with its contact. Of one that was sent to a
+   * PostgreSQL database, which was copied into this one since, only the key is known.
+   */
+  const findRepeat = ({ account, token, userUUID, requestUUID }: NewContact, day: number) => {
+    if (requestUUID === null) return undefined;
+    if (contacts.findErasure(account, requestName(token, userUUID, requestUUID)) !== undefined) return 'erased';
+    const known = users.find(account, userUUID);
+    if (!known) return undefined;
+    const { user } = known;
+    const key = requestKey({ requestUUID, token });
+    if (contacts.findErasure(account, requestKeyName(user, key)) !== undefined) return 'erased';
+    return (
+      repeats.findRequest(day, { requestUUID, token, user }) ??
+      repeats.findRequest(day, { requestUUID: key, token: tokenInKey, user })
+    );
+  };
 
   /** As published: the values are the contact's own, and the link is verified. */
   const createAsServer = (request: NewContact, user: User) => {
@@ -66,13 +86,8 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
   return (request: NewContact): Answer => {
     const { account, token, browser, userUUID, requestUUID, fields, tags, attributes, time } = request;
     const day = position.dayOf(time);
-    const known = users.find(account, userUUID);
-    const repeat =
-      known && requestUUID !== null ? repeats.findRequest(day, { requestUUID, token, user: known.user }) : undefined;
-    const isErased =
-      repeat === 'erased' ||
-      (requestUUID !== null && contacts.findErasure(account, requestName(token, userUUID, requestUUID)) !== undefined);
-    if (isErased) throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
+    const repeat = findRepeat(request, day);
+    if (repeat === 'erased') throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
     if (repeat) return answer({ ...repeat, existed: repeat.existed === 1 });
     const uses = usesOfContact({ profileID: fields.contactProfileID, tags, attributes });
     catalogues.check(account, browser, uses);

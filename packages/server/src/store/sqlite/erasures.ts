@@ -1,7 +1,8 @@
 /** Erasing a contact: out of every read at once, its events deleted step by step afterwards. */
 import { stretchesOf } from '../../identity/ownership.ts';
-import { claimName, handleName, requestName } from '../erased-names.ts';
+import { claimName, handleName, requestKeyName, requestName } from '../erased-names.ts';
 import type { PersonNames } from '../refused-names.ts';
+import { tokenInKey } from '../sent-keys.ts';
 import type { ErasureReceipt, NamedContact } from '../store.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
@@ -62,8 +63,8 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const contactsOf = db.prepare<[number], { contact: number; contactUUID: string }>(
     'SELECT contact, contactUUID FROM contact WHERE account = ?',
   );
-  const requestsOf = db.prepare<[number], { token: number; userUUID: string; requestUUID: string }>(
-    'SELECT r.token, u.userUUID, r.requestUUID FROM request_repeat r JOIN user u ON u.user = r.user WHERE r.contact = ?',
+  const requestsOf = db.prepare<[number], { token: number; user: number; userUUID: string; requestUUID: string }>(
+    'SELECT r.token, r.user, u.userUUID, r.requestUUID FROM request_repeat r JOIN user u ON u.user = r.user WHERE r.contact = ?',
   );
   const allErased = db.prepare<[], Erased>(
     'SELECT x.account, x.erasedTime, e.hash FROM erased_identifier e JOIN erasure x ON x.erasure = e.erasure',
@@ -147,7 +148,9 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       .flatMap(({ token, claimID }) => [handleName(token, claimID), claimName(claimID)]);
     const requests = requestsOf
       .all(contact)
-      .map(({ token, userUUID, requestUUID }) => requestName(token, userUUID, requestUUID));
+      .map(({ token, user, userUUID, requestUUID }) =>
+        token === tokenInKey ? requestKeyName(user, requestUUID) : requestName(token, userUUID, requestUUID),
+      );
     for (const name of [contactUUID, ...names, ...requests]) {
       eraseName(contacts.hashOf(account, name), { account, erasedTime }, erasure);
     }
