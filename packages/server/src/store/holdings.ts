@@ -11,36 +11,45 @@ export interface HeldEvent {
   readonly eventUUID: string;
   readonly eventTime: number;
   readonly receivedTime: number;
-  readonly timeReplaced: number;
+  readonly timeReplaced: 0 | 1;
   readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
 }
 
-/** What there are rows of, beside events. */
-export type HeldTable =
-  | 'account'
-  | 'token'
-  | 'catalogue'
-  | 'user'
-  | 'contact'
-  | 'contact_tag'
-  | 'contact_attr'
-  | 'claim'
-  | 'statement'
-  | 'event_repeat'
-  | 'erased_repeat'
-  | 'request_repeat'
-  | 'event_total'
-  | 'account_day'
-  | 'erasure'
-  | 'erased_stretch'
-  | 'erased_contact'
-  | 'erased_identifier'
-  | 'refused_request'
-  | 'refused_count';
+/**
+ * What there are rows of, beside events; their columns are those of the SQLite tables. Of PostgreSQL, all repeats of events
+ * are in `erased_repeat`, which knows of each that it was sent, and not by whom; the requestUUID of a `request_repeat` is a
+ * key, and its token is in that (sent-keys.ts).
+ */
+export const heldTables = [
+  'account',
+  'token',
+  'catalogue',
+  'user',
+  'contact',
+  'contact_tag',
+  'contact_attr',
+  'claim',
+  'statement',
+  'event_repeat',
+  'erased_repeat',
+  'request_repeat',
+  'event_total',
+  'account_day',
+  'erasure',
+  'erased_stretch',
+  'erased_contact',
+  'erased_identifier',
+  'refused_request',
+  'refused_count',
+] as const;
+export type HeldTable = (typeof heldTables)[number];
 
 export type HeldRow = Readonly<Record<string, string | number | null | Buffer>>;
 
-/** A database that nobody writes to meanwhile. */
+/** At once, or as they arrive. */
+export type Held<Item> = Iterable<Item> | AsyncIterable<Item>;
+
+/** A database that nobody writes to meanwhile. What is read is of one moment, some at a time. */
 export interface Holdings {
   /** The last sequence, the day that is under way, and the key of the hashes. */
   readonly position: {
@@ -49,10 +58,12 @@ export interface Holdings {
     readonly clockDay: number;
     readonly secret: Buffer;
   };
-  rows(table: HeldTable): Iterable<HeldRow>;
-  /** In order, those after a sequence, some at a time. */
-  eventsAfter(sequence: number): Iterable<readonly HeldEvent[]>;
-  close(): void;
+  /** The greatest number that was ever given to each: those of what is erased are not given again. */
+  readonly numbers: { readonly contact: number; readonly claim: number; readonly refused_request: number };
+  rows(table: HeldTable): Held<HeldRow>;
+  /** In order, those after a sequence. */
+  eventsAfter(sequence: number): Held<readonly HeldEvent[]>;
+  close(): void | Promise<void>;
 }
 
 export interface CopyProgress {

@@ -56,6 +56,7 @@ const createHoldings = (changes: Partial<Holdings> = {}) => {
   const asked: number[] = [];
   const holdings: Holdings = {
     position: { sequence: count, day: today, clockDay: today, secret: Buffer.alloc(32, 1) },
+    numbers: { contact: 0, claim: 0, refused_request: 0 },
     rows: (table) => rows[table] ?? [],
     *eventsAfter(sequence) {
       asked.push(sequence);

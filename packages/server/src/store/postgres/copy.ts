@@ -5,13 +5,13 @@
  */
 import type pg from 'pg';
 import { contactFields } from '../../identity/contact-view.ts';
-import type { CopyProgress, HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
+import type { CopyProgress, Held, HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
+import { createSentKeys, tokenInKey } from '../sent-keys.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { openPlain, openPool } from './connection.ts';
 import { type CopiedValue, copyRows } from './copying.ts';
 import { monthSQL, repeatsSQL } from './days.ts';
 import { migrate } from './migrate.ts';
-import { createRepeats } from './repeats.ts';
 
 const eventsPerCommit = 50_000;
 /** What was counted elsewhere lies with the counts of the connection that has this slot. */
@@ -34,10 +34,10 @@ interface Table {
 
 const wordsOf = (words = ''): string[] => words.split(' ').filter((word) => word !== '');
 
-function* rowsFor({ from, columns, booleans, made = [], make, only }: Table, holdings: Holdings) {
+async function* rowsFor({ from, columns, booleans, made = [], make, only }: Table, holdings: Holdings) {
   const same = wordsOf(columns);
   const flags = wordsOf(booleans);
-  for (const row of holdings.rows(from)) {
+  for await (const row of holdings.rows(from)) {
     if (only && !only(row)) continue;
     const values = make?.(row) ?? {};
     yield [
@@ -49,9 +49,9 @@ function* rowsFor({ from, columns, booleans, made = [], make, only }: Table, hol
 }
 
 /** Rows by the contact that they are of. */
-const byContact = (rows: Iterable<HeldRow>): Map<number, HeldRow[]> => {
+const byContact = async (rows: Held<HeldRow>): Promise<Map<number, HeldRow[]>> => {
   const found = new Map<number, HeldRow[]>();
-  for (const row of rows) {
+  for await (const row of rows) {
     const list = found.get(row.contact as number);
     if (list) list.push(row);
     else found.set(row.contact as number, [row]);
@@ -60,9 +60,9 @@ const byContact = (rows: Iterable<HeldRow>): Map<number, HeldRow[]> => {
 };
 
 /** What contacts' own records say of them, as OwnValues. */
-const createSaid = (holdings: Holdings) => {
-  const tags = byContact(holdings.rows('contact_tag'));
-  const attributes = byContact(holdings.rows('contact_attr'));
+const createSaid = async (holdings: Holdings) => {
+  const tags = await byContact(holdings.rows('contact_tag'));
+  const attributes = await byContact(holdings.rows('contact_attr'));
   return (row: HeldRow): string => {
     const contact = row.contact as number;
     const fields = contactFields.filter((name) => name !== 'contactEmailaddress' && row[name] !== null);
@@ -75,11 +75,11 @@ const createSaid = (holdings: Holdings) => {
 };
 
 /** Every table but that of events, and those of who was linked to whom. */
-const tablesOf = (holdings: Holdings): Table[] => {
-  const { sent, requestKey } = createRepeats(holdings.position.secret);
-  const saidOf = createSaid(holdings);
+const tablesOf = async (holdings: Holdings): Promise<Table[]> => {
+  const { eventKey, requestKey } = createSentKeys(holdings.position.secret);
+  const saidOf = await createSaid(holdings);
   const accounts = new Map<unknown, CopiedValue>();
-  for (const { user, account } of holdings.rows('user')) accounts.set(user, account as number);
+  for await (const { user, account } of holdings.rows('user')) accounts.set(user, account as number);
   return [
     {
       to: 'account',
@@ -131,7 +131,7 @@ const tablesOf = (holdings: Holdings): Table[] => {
       from: 'event_repeat',
       columns: 'holder day',
       made: ['key'],
-      make: ({ holder, eventUUID }) => ({ key: sent(holder as number, eventUUID as string).key }),
+      make: ({ holder, eventUUID }) => ({ key: eventKey(holder as number, eventUUID as string) }),
     },
     {
       // Of whom they were is not known any more.
@@ -148,7 +148,11 @@ const tablesOf = (holdings: Holdings): Table[] => {
       booleans: 'existed',
       made: ['key'],
       make: ({ requestUUID, token }) => ({
-        key: requestKey({ requestUUID: requestUUID as string, token: token as number }),
+        // It may have been on PostgreSQL before.
+        key:
+          token === tokenInKey
+            ? (requestUUID as string)
+            : requestKey({ requestUUID: requestUUID as string, token: token as number }),
       }),
     },
     {
@@ -179,18 +183,15 @@ const tablesOf = (holdings: Holdings): Table[] => {
 };
 
 /** The greatest number that was given to each, so that the next is greater. */
-const numbers = [
+const numbersOf = ({ numbers }: Holdings) => [
   ["pg_get_serial_sequence('account', 'account')", 'SELECT max(account) FROM account'],
   ["pg_get_serial_sequence('token', 'token')", 'SELECT max(token) FROM token'],
   ["'user_number'", 'SELECT max("user") FROM "user"'],
-  [
-    "'contact_number'",
-    'SELECT greatest((SELECT max(contact) FROM contact), (SELECT max(contact) FROM erased_contact))',
-  ],
-  ["'claim_number'", 'SELECT max(claim) FROM claim'],
+  ["'contact_number'", numbers.contact],
+  ["'claim_number'", numbers.claim],
   ["'erasure_number'", 'SELECT max(erasure) FROM erasure'],
-  ["'refused_number'", 'SELECT max(refused) FROM refused_request'],
-] as const;
+  ["'refused_number'", numbers.refused_request],
+];
 
 const begin = async (client: pg.Client, holdings: Holdings): Promise<void> => {
   const { sequence, day, clockDay, secret } = holdings.position;
@@ -201,22 +202,23 @@ const begin = async (client: pg.Client, holdings: Holdings): Promise<void> => {
   await client.query('CREATE TABLE copying (source text NOT NULL, through bigint NOT NULL)');
   await client.query('INSERT INTO copying VALUES ($1, 0)', [sourceOf(holdings)]);
   await client.query('UPDATE position SET day = $1, "clockDay" = $2, secret = $3', [day, clockDay, secret]);
-  const months = new Set([...holdings.rows('account_day')].map((row) => row.day as number));
+  const months = new Set<number>();
+  for await (const row of holdings.rows('account_day')) months.add(row.day as number);
   const kept = new Set<number>([day]);
   for (const table of ['event_repeat', 'erased_repeat', 'request_repeat'] as const) {
-    for (const row of holdings.rows(table)) kept.add(row.day as number);
+    for await (const row of holdings.rows(table)) kept.add(row.day as number);
   }
   for (const each of [...months, day]) await client.query(monthSQL(each));
   for (const each of kept) await client.query(repeatsSQL(each));
   await client.query('INSERT INTO kept_day SELECT unnest($1::integer[])', [[...kept]]);
-  for (const table of tablesOf(holdings)) {
+  for (const table of await tablesOf(holdings)) {
     const columns = [...wordsOf(table.columns), ...wordsOf(table.booleans), ...(table.made ?? [])];
     await copyRows(client, table.to, columns, rowsFor(table, holdings));
   }
   await client.query(
     `INSERT INTO contact_user SELECT DISTINCT contact, "user" FROM statement WHERE contact IS NOT NULL`,
   );
-  for (const [name, greatest] of numbers) {
+  for (const [name, greatest] of numbersOf(holdings)) {
     await client.query(`SELECT setval(${name}, greatest(coalesce((${greatest}), 0), 1))`);
   }
   await client.query('SELECT setval($1, $2)', ['event_order', sequence]);
@@ -301,7 +303,7 @@ export const copyInto = async (
       tell({ sequence: end.sequence, last, events: copied });
       waiting = [];
     };
-    for (const events of holdings.eventsAfter(Number(through))) {
+    for await (const events of holdings.eventsAfter(Number(through))) {
       waiting.push(...events);
       if (waiting.length >= eventsPerCommit) await flush();
     }

@@ -2,6 +2,7 @@
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from } from 'pg-copy-streams';
+import type { Held } from '../holdings.ts';
 
 export type CopiedValue = string | number | boolean | null | Buffer;
 
@@ -18,9 +19,9 @@ const toField = (value: CopiedValue): string => {
   return Buffer.isBuffer(value) ? `\\\\x${value.toString('hex')}` : String(value);
 };
 
-function* chunksOf(rows: Iterable<readonly CopiedValue[]>): Generator<string> {
+async function* chunksOf(rows: Held<readonly CopiedValue[]>): AsyncGenerator<string> {
   let chunk = '';
-  for (const row of rows) {
+  for await (const row of rows) {
     chunk += `${row.map(toField).join('\t')}\n`;
     if (chunk.length < charactersPerChunk) continue;
     yield chunk;
@@ -34,7 +35,7 @@ export const copyRows = async (
   client: pg.Client,
   table: string,
   columns: readonly string[],
-  rows: Iterable<readonly CopiedValue[]>,
+  rows: Held<readonly CopiedValue[]>,
 ): Promise<void> => {
   const names = columns.map((column) => `"${column}"`).join(', ');
   await pipeline(chunksOf(rows), client.query(from(`COPY "${table}" (${names}) FROM STDIN`)));

@@ -21,7 +21,7 @@ const settle = (db: Connection): void => {
 };
 
 /** All that a file holds. Until it is closed no server can have it; throws StoreUnusable when one has. */
-export const openHoldings = (path: string): Holdings => {
+export const openHoldings = (path: string) => {
   if (!existsSync(path)) throw new StoreUnusable(`there is no database at ${path}`);
   const unlock = takeLock(path);
   const db = openConnection(path, 'write');
@@ -37,14 +37,23 @@ export const openHoldings = (path: string): Holdings => {
     throw error;
   }
   const blocks = createBlockReader(db);
+  const greatest = db
+    .prepare<[string], number>('SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?')
+    .pluck();
+  const numberOf = (table: string) => greatest.get(table) as number;
   return {
     position: db.prepare('SELECT sequence, day, clockDay, secret FROM position').get() as Holdings['position'],
+    numbers: {
+      contact: numberOf('contact'),
+      claim: numberOf('claim'),
+      refused_request: numberOf('refused_request'),
+    },
     rows: (table: HeldTable) => db.prepare<[], HeldRow>(`SELECT * FROM ${table}`).iterate(),
-    *eventsAfter(sequence) {
+    *eventsAfter(sequence: number) {
       for (let stored = blocks.after(sequence); stored; stored = blocks.after(stored.through)) {
         yield eventsOf(stored.block).filter((event) => event.sequence > sequence);
       }
     },
     close,
-  };
+  } satisfies Holdings;
 };
