@@ -11,8 +11,11 @@ interface CopyOptions {
 
 export const define = (command: Command): void => {
   command
-    .requiredOption('--from <url>', 'what is copied: sqlite:<file>, while no server has it')
-    .requiredOption('--to <url>', 'an empty database, or one that a copy was interrupted into: postgres://…')
+    .requiredOption('--from <url>', 'what is copied: sqlite:<file> or postgres://…, while no server has it')
+    .requiredOption(
+      '--to <url>',
+      'postgres://…, empty or with a copy that was interrupted; or back to sqlite:<file>, a new one',
+    )
     .option('--verify', 'compare both afterwards: all that can be read of each account')
     .action(copy);
 };
@@ -24,12 +27,24 @@ const tell = ({ sequence, last, events }: CopyProgress): void => {
   if (sequence === last) process.stderr.write('\n');
 };
 
+const databases = {
+  sqlite: 'sqlite:<file>',
+  postgres: 'postgres://user:password@host/database',
+} as const;
+
+const kindOf = (url: string): keyof typeof databases | undefined => {
+  if (/^postgres(ql)?:\/\//.test(url)) return 'postgres';
+  return /^sqlite:(?!:memory:$)./.test(url) ? 'sqlite' : undefined;
+};
+
 const copy = async ({ from, to, verify }: CopyOptions): Promise<void> => {
-  if (!from.startsWith('sqlite:')) throw new WrongUsage('--from must be sqlite:<file>');
-  if (!/^postgres(ql)?:\/\//.test(to)) throw new WrongUsage('--to must be postgres://user:password@host/database');
+  const kind = kindOf(from);
+  if (!kind) throw new WrongUsage(`--from must be ${databases.sqlite} or ${databases.postgres}`);
+  const other = kind === 'sqlite' ? 'postgres' : 'sqlite';
+  if (kindOf(to) !== other) throw new WrongUsage(`--to must be ${databases[other]}`);
   const { copyStore } = await import('../store/open.ts');
   await copyStore({ from, to, tell });
-  printLine('Copied. From now on, serve the new one: the old file stays as it was.');
+  printLine('Copied. From now on, serve the new one: the old one stays as it was.');
   if (verify) await compare(from, to);
 };
 

@@ -17,8 +17,7 @@ test.each(['mysql://root:secret@localhost/shop', 'sqlite:', 'firsthand.db', ''])
 test.each([
   ['postgres://localhost/shop', 'postgres://localhost/other'],
   ['sqlite:shop.db', 'sqlite:other.db'],
-  ['postgres://root:secret@localhost/shop', 'sqlite:other.db'],
-])('a copy goes from a file to PostgreSQL: not from %s to %s', async (from, to) => {
+])('a copy goes from a file to PostgreSQL, or back: not from %s to %s', async (from, to) => {
   const copying = copyStore({ from, to, tell: () => {} });
-  await expect(copying).rejects.toThrow(new StoreUnusable('what is copied goes from sqlite:<file> to postgres://…'));
+  await expect(copying).rejects.toThrow(StoreUnusable);
 });

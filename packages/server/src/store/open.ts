@@ -84,8 +84,9 @@ export const migrateStore = async (databaseURL: string, { citus }: { citus: bool
 };
 
 /**
- * Copies all that a SQLite file holds into an empty PostgreSQL database, or goes on with a copy that was interrupted; no
- * server may have the file meanwhile. Throws StoreUnusable when it can't be done.
+ * Copies all that a database holds into an empty one of the other kind: a SQLite file into PostgreSQL, where one that was
+ * interrupted goes on; or a PostgreSQL database into a new file. No server may have the first meanwhile. Throws StoreUnusable
+ * when it can't be done.
  */
 export const copyStore = async ({
   from,
@@ -96,18 +97,41 @@ export const copyStore = async ({
   to: string;
   tell: (progress: CopyProgress) => void;
 }): Promise<void> => {
-  if (isPostgres(from) || !isPostgres(to)) {
-    throw new StoreUnusable('what is copied goes from sqlite:<file> to postgres://…');
+  if (isPostgres(from) === isPostgres(to)) {
+    throw new StoreUnusable(
+      'what is copied goes from sqlite:<file> to postgres://…, or from there to a new sqlite:<file>',
+    );
   }
+  return isPostgres(from)
+    ? copyToFile(from, resolve(fileOf(to)), tell)
+    : copyToPostgres(resolve(fileOf(from)), to, tell);
+};
+
+type Tell = (progress: CopyProgress) => void;
+
+const copyToPostgres = async (path: string, databaseURL: string, tell: Tell): Promise<void> => {
   const [{ openHoldings }, { copyInto }] = await Promise.all([
     import('./sqlite/holdings.ts'),
     import('./postgres/copy.ts'),
   ]);
-  const holdings = openHoldings(resolve(fileOf(from)));
+  const holdings = openHoldings(path);
   try {
-    await copyInto(to, holdings, tell);
+    await copyInto(databaseURL, holdings, tell);
   } finally {
     holdings.close();
+  }
+};
+
+const copyToFile = async (databaseURL: string, path: string, tell: Tell): Promise<void> => {
+  const [{ openHoldings }, { copyInto }] = await Promise.all([
+    import('./postgres/holdings.ts'),
+    import('./sqlite/copy.ts'),
+  ]);
+  const holdings = await openHoldings(databaseURL);
+  try {
+    await copyInto(path, holdings, tell);
+  } finally {
+    await holdings.close();
   }
 };
 

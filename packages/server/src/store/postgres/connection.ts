@@ -12,12 +12,15 @@ export interface Connection {
   run(sql: string, values?: readonly unknown[]): Promise<number>;
 }
 
-/** One of a pool's connections, which is its user's alone until it is released. */
-export interface TakenConnection extends Connection {
-  /** Tells this connection from all others that are open, of every server. */
-  readonly slot: number;
+export interface ScriptedConnection extends Connection {
   /** Several statements in one go; each sees what was committed before it. Answers the rows of each. */
   script(sql: string): Promise<Record<string, unknown>[][]>;
+}
+
+/** One of a pool's connections, which is its user's alone until it is released. */
+export interface TakenConnection extends ScriptedConnection {
+  /** Tells this connection from all others that are open, of every server. */
+  readonly slot: number;
   /** Throws when there is nothing to commit any more. */
   commit(): Promise<void>;
   /** Gives it back; one that is `broken` is closed instead. */
@@ -88,6 +91,12 @@ const runScript = async (client: pg.ClientBase, sql: string) => {
   return (Array.isArray(results) ? results : [results]).map(({ rows }) => rows);
 };
 
+/** How a plain connection is asked as all the others are. */
+export const toScripted = (client: pg.ClientBase): ScriptedConnection => ({
+  ...toConnection(client),
+  script: (sql) => runScript(client, sql),
+});
+
 const optionsOf = (databaseURL: string): pg.ClientConfig => ({
   connectionString: databaseURL,
   application_name: 'firsthand',
@@ -111,6 +120,17 @@ const assertDurable = async (client: pg.ClientBase): Promise<void> => {
   if (after.commit !== 'on')
     throw new StoreUnusable('DATABASE_URL names a PostgreSQL that cannot commit synchronously');
 };
+
+/** Whether a server is there, or a command: each has a connection with a slot at least. */
+export const isServed = async (db: Connection): Promise<boolean> =>
+  (
+    await db.one<{ served: boolean }>(`
+      SELECT EXISTS (
+        SELECT FROM pg_locks
+        WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+          AND objsubid = 1 AND classid::bigint = ${BigInt(lockKeys.slots) >> 32n}
+      ) AS served`)
+  ).served;
 
 const takeSlot = `SELECT n FROM generate_series(1, 1000000) AS n WHERE pg_try_advisory_lock(${lockKeys.slots} + n) LIMIT 1`;
 
@@ -179,7 +199,7 @@ export const openListener = async (
 
 /** A connection of its own without a pipeline, for COPY: without our patience too, because it takes as long as it takes. */
 export const openPlain = async (databaseURL: string): Promise<pg.Client> => {
-  const client = new pg.Client(databaseURL);
+  const client = new pg.Client({ connectionString: databaseURL, types });
   client.on('error', ignore);
   await client.connect();
   await assertDurable(client);

@@ -25,9 +25,10 @@ export interface EventRow {
 
 const distinct = <Value>(values: Iterable<Value>): Value[] => [...new Set(values)];
 
-const userOf = ({ holder, user }: EventRow): number | null => (holder > 0 ? holder : user);
+export const userOf = ({ holder, user }: Pick<EventRow, 'holder' | 'user'>): number | null =>
+  holder > 0 ? holder : user;
 /** The contact that it was logged with. */
-const contactOf = ({ holder }: EventRow): number | null => (holder < 0 ? -holder : null);
+export const contactOf = ({ holder }: Pick<EventRow, 'holder'>): number | null => (holder < 0 ? -holder : null);
 
 /** Without those that are an erased contact's, and only wait to be deleted. */
 export const withoutErased = async (db: Connection, rows: readonly EventRow[]): Promise<EventRow[]> => {
@@ -56,7 +57,7 @@ const eventNamesOf = async (db: Connection, account: number, eventIDs: readonly 
   return new Map(rows.map(({ id, name }) => [Number(id), name]));
 };
 
-const pairsOf = (attributes: readonly string[]): [string, string][] =>
+export const pairsOf = (attributes: readonly string[]): [string, string][] =>
   Array.from({ length: attributes.length / 2 }, (_, nth) => [
     attributes[2 * nth] as string,
     attributes[2 * nth + 1] as string,

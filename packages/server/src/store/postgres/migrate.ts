@@ -1,7 +1,7 @@
 /** Brings a database to the schema that this program knows. */
 import { newestOf, readMigrations } from '../migrations.ts';
 import { StoreUnusable } from '../unusable.ts';
-import { hasTable, lockKeys, type TakenConnection } from './connection.ts';
+import { hasTable, lockKeys, type ScriptedConnection, type TakenConnection } from './connection.ts';
 
 const folder = new URL('./migrations/', import.meta.url);
 
@@ -9,7 +9,7 @@ const folder = new URL('./migrations/', import.meta.url);
 export const newestMigration = (): number => newestOf(folder);
 
 /** The schema that a database has: 0 when it has none of ours. Throws when only a newer program knows it. */
-export const readSchema = async (db: TakenConnection): Promise<number> => {
+export const readSchema = async (db: ScriptedConnection): Promise<number> => {
   if (!(await hasTable(db, 'migration'))) return 0;
   const [[found]] = (await db.script('SELECT max(number) AS number FROM migration')) as [[{ number: number }]];
   const newest = newestMigration();

@@ -1,0 +1,160 @@
+/** All that a PostgreSQL database holds, as SQLite has it: what connections counted is summed up, values are columns. */
+import type pg from 'pg';
+import { contactFields } from '../../identity/contact-view.ts';
+import type { HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
+import { tokenInKey } from '../sent-keys.ts';
+import { StoreUnusable } from '../unusable.ts';
+import { hasTable, isServed, lockKeys, openPlain, type ScriptedConnection, toScripted } from './connection.ts';
+import { contactOf, type EventRow, pairsOf, userOf } from './event-teller.ts';
+import { newestMigration, readSchema } from './migrate.ts';
+
+const rowsPerFetch = 5_000;
+/** Numbers of the order, of events and statements, that are asked at once. */
+const sequencesPerPage = 20_000;
+
+const fieldColumns = contactFields
+  .filter((name) => name !== 'contactEmailaddress')
+  .map((name) => `said -> 'fields' ->> '${name}' AS "${name}"`);
+
+/** SQL of the rows of each table. */
+const rowsSQL: Readonly<Record<HeldTable, string>> = {
+  account: `
+    SELECT account, "accountUUID", "accountName", "accountOrigin"::text, "accountTimezone", strict::integer, "createdTime"
+    FROM account`,
+  token: 'SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "revokedTime" FROM token',
+  catalogue: `
+    SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type FROM catalogue`,
+  user: 'SELECT "user", account, "userUUID", "firstDay", "lastDay", "createdTime" FROM "user"',
+  contact: `
+    SELECT contact, account, "contactUUID", "contactEmailaddress", ${fieldColumns.join(', ')}, "contactStatus",
+      verified::integer, "mergedInto", "mergedTime", "firstDay", "lastDay", "createdTime", "updatedTime"
+    FROM contact`,
+  contact_tag: `
+    SELECT contact, tag ->> 0 AS "tagID", (tag ->> 1)::boolean::integer AS opt
+    FROM contact, jsonb_array_elements(said -> 'tags') AS tag`,
+  contact_attr: `
+    SELECT contact, attr ->> 0 AS "attrID", attr ->> 1 AS "attrValue"
+    FROM contact, jsonb_array_elements(said -> 'attributes') AS attr`,
+  claim: `
+    SELECT claim, "claimID", account, token, "user", contact, said::text, accepted::integer, voided::integer,
+      "createdTime", "updatedTime"
+    FROM claim`,
+  statement: `
+    SELECT sequence, "user", contact, verified::integer, voided, claim, token, erased::integer, time FROM statement`,
+  event_repeat: 'SELECT WHERE false',
+  erased_repeat: 'SELECT day, uuid_send(key) AS hash FROM event_repeat',
+  request_repeat: `
+    SELECT day, key::text AS "requestUUID", ${tokenInKey} AS token, "user", contact, claim, existed::integer
+    FROM request_repeat`,
+  event_total: `
+    SELECT account, "eventID", quarter, sum(count)::bigint AS count, min("firstTime") AS "firstTime", max("lastTime") AS "lastTime"
+    FROM event_total GROUP BY account, "eventID", quarter HAVING sum(count) > 0`,
+  account_day: `
+    SELECT account, day, sum(count)::bigint AS count, min("firstSequence") AS "firstSequence",
+      max("lastSequence") AS "lastSequence", min("firstTime") AS "firstTime", max("lastTime") AS "lastTime"
+    FROM account_day GROUP BY account, day HAVING sum(count) > 0`,
+  erasure: 'SELECT erasure, account, "erasedTime", "deletedEvents", complete::integer FROM erasure',
+  erased_stretch: 'SELECT erasure, "user", after, through FROM erased_stretch',
+  erased_contact: 'SELECT erasure, contact FROM erased_contact',
+  erased_identifier: 'SELECT hash, erasure FROM erased_identifier',
+  refused_request: `
+    SELECT refused, token, operation, code, field, message, "refusedTime", bytes, address, input FROM refused_request`,
+  refused_count: 'SELECT token, listed, "listedBytes", evicted, erased, replayed FROM refused_count',
+};
+
+/** A page of a day's events, by way of the index of each account: none has them all in order. */
+const eventsSQL = `
+  SELECT holder, sequence, "user", "eventTime", "receivedTime", account, day, "eventID", "timeReplaced", "eventUUID", attributes
+  FROM event WHERE account = ANY ($1::integer[]) AND day = $2 AND sequence > $3 AND sequence <= $4
+  ORDER BY sequence`;
+
+const toEvent = (row: Omit<EventRow, 'attributes'> & { readonly attributes: string }): HeldEvent => ({
+  sequence: row.sequence,
+  day: row.day,
+  account: row.account,
+  user: userOf(row),
+  contact: contactOf(row),
+  eventID: row.eventID,
+  eventUUID: row.eventUUID,
+  eventTime: row.eventTime,
+  receivedTime: row.receivedTime,
+  timeReplaced: row.timeReplaced ? 1 : 0,
+  attributes: pairsOf(JSON.parse(row.attributes)),
+});
+
+async function* readRows(db: ScriptedConnection, table: HeldTable): AsyncGenerator<HeldRow> {
+  await db.script(`DECLARE "held ${table}" NO SCROLL CURSOR FOR ${rowsSQL[table]}`);
+  for (;;) {
+    const [rows = []] = await db.script(`FETCH ${rowsPerFetch} FROM "held ${table}"`);
+    yield* rows as HeldRow[];
+    if (rows.length < rowsPerFetch) break;
+  }
+  await db.script(`CLOSE "held ${table}"`);
+}
+
+/** The days of the order: none begins before the one before it has ended. */
+async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGenerator<HeldEvent[]> {
+  // A page is a small part of a month, whatever PostgreSQL believes that there is of it.
+  await db.script('SET LOCAL enable_seqscan = off');
+  const days = await db.all<{ day: number; accounts: number[]; first: number; last: number }>(`
+    SELECT day, array_agg(DISTINCT account) AS accounts, min("firstSequence") AS first, max("lastSequence") AS last
+    FROM account_day GROUP BY day ORDER BY day`);
+  for (const { day, accounts, first, last } of days) {
+    for (let after = Math.max(sequence, first - 1); after < last; after += sequencesPerPage) {
+      const through = Math.min(last, after + sequencesPerPage);
+      const rows = await db.all<Parameters<typeof toEvent>[0]>(eventsSQL, [accounts, day, after, through]);
+      yield rows.map(toEvent);
+    }
+  }
+}
+
+/**
+ * Nobody else writes from here on: all who do hold this lock, shared. Throws when a server is there, which would be told to
+ * try again, and write here when the copy is read already.
+ */
+const hold = async (db: ScriptedConnection): Promise<void> => {
+  await db.script(`SELECT pg_advisory_lock(${lockKeys.structure})`);
+  if (await isServed(db)) {
+    throw new StoreUnusable('servers or commands still use the database to copy from: stop all of them');
+  }
+  if ((await readSchema(db)) < newestMigration()) {
+    throw new StoreUnusable(
+      'the database to copy from has nothing of Firsthand, or an older schema: a server with this Firsthand brings that up to date',
+    );
+  }
+  if (await hasTable(db, 'copying')) {
+    throw new StoreUnusable('a copy into the database to copy from is not complete: firsthand copy goes on with it');
+  }
+};
+
+const readHoldings = async (client: pg.Client): Promise<Holdings> => {
+  const db = toScripted(client);
+  await hold(db);
+  await db.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  const position = await db.one<Holdings['position']>(
+    'SELECT last_value AS sequence, greatest(day, 0) AS day, greatest("clockDay", 0) AS "clockDay", secret FROM event_order, position',
+  );
+  const numbers = await db.one<Holdings['numbers']>(`
+    SELECT c.last_value AS contact, k.last_value AS claim, r.last_value AS refused_request
+    FROM contact_number c, claim_number k, refused_number r`);
+  return {
+    position,
+    numbers,
+    rows: (table) => readRows(db, table),
+    eventsAfter: (sequence) => readEvents(db, sequence),
+    close: () => client.end(),
+  };
+};
+
+/**
+ * All that a database holds, at one moment. Until it is closed nobody can write to it; throws StoreUnusable while a server is there.
+ */
+export const openHoldings = async (databaseURL: string): Promise<Holdings> => {
+  const client = await openPlain(databaseURL);
+  try {
+    return await readHoldings(client);
+  } catch (error) {
+    await client.end();
+    throw error;
+  }
+};
