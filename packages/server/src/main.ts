@@ -29,7 +29,7 @@ const nouns: readonly Noun[] = [
     summary: 'list what was refused for its content, and send it again',
     load: () => import('./commands/refused.ts'),
   },
-  { name: 'copy', summary: 'move to PostgreSQL', load: () => import('./commands/copy.ts') },
+  { name: 'copy', summary: 'move to PostgreSQL, or back', load: () => import('./commands/copy.ts') },
   {
     name: 'migrate',
     summary: 'bring a PostgreSQL database to its schema',

@@ -1,40 +1,196 @@
-// From a file to PostgreSQL, where a server goes on, and back into a file: what is told, and what is known again.
-import { existsSync } from 'node:fs';
+// From a file to PostgreSQL, where servers go on, and back into a file: what is told then, and what is known again.
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { copyStore, openStore } from '../src/store/open.ts';
+import type { Store } from '../src/store/store.ts';
 import { digestAccount } from '../src/store/verifying.ts';
-import { firsthand, temporaryFolder } from './command-fixture.ts';
+import { firsthand, temporaryDatabase } from './command-fixture.ts';
 import { newDatabase } from './fixtures/postgres.ts';
-import { createSite } from './fixtures/site.ts';
+import { createSite, type Site } from './fixtures/site.ts';
+import { ben, cleo, day, newToken } from './fixtures/store.ts';
 import { live, pastArbitrary } from './fixtures/world.ts';
 
 const onFatal = (error: Error) => {
   throw error;
 };
 
-test('what was copied to PostgreSQL is copied back into a file as it was', { timeout: 120_000 }, async () => {
-  const folder = temporaryFolder();
-  const from = `sqlite:${folder}/first.db`;
-  const store = await openStore({ databaseURL: from, role: 'server', onFatal });
-  const sites = [];
-  for (const past of fc.sample(pastArbitrary, { numRuns: 6, seed: 9 })) {
+let current: Store | undefined;
+/** What is open now: so that a site goes on in one database after another. */
+const store = new Proxy({} as Store, { get: (_, name: keyof Store) => current?.[name] });
+
+const close = async () => {
+  await current?.close();
+  current = undefined;
+};
+/** Of files a command’s, which answers on this thread. */
+const roleOf = (databaseURL: string) => (databaseURL.startsWith('sqlite:') ? 'beside' : 'server');
+const open = async (databaseURL: string, role: 'server' | 'beside' = roleOf(databaseURL)) => {
+  current = await openStore({ databaseURL, role, create: true, onFatal });
+};
+afterEach(close);
+
+const newFile = () => temporaryDatabase().env.DATABASE_URL;
+
+const copyVerified = async (from: string, to: string, accounts: number) => {
+  await close();
+  const { code, stdout, stderr } = await firsthand(['copy', '--from', from, '--to', to, '--verify'], {});
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.match(/the same$/gm)).toHaveLength(accounts);
+  await open(to);
+};
+
+const createSites = async (count: number, seed: number): Promise<Site[]> => {
+  const sites: Site[] = [];
+  for (const past of fc.sample(pastArbitrary, { numRuns: count, seed })) {
     const site = await createSite(store);
     await live(site, past);
     sites.push(site);
   }
-  const before = [];
-  for (const site of sites) before.push(await digestAccount(store, site));
-  await store.close();
-  const between = await newDatabase();
-  await copyStore({ from, to: between, tell: () => {} });
-  const to = `sqlite:${folder}/second.db`;
-  const said = await firsthand(['copy', '--from', between, '--to', to, '--verify'], {});
-  expect(said).toMatchObject({ code: 0, stderr: '' });
-  const back = await openStore({ databaseURL: to, role: 'server', onFatal });
-  const after = [];
-  for (const site of sites) after.push(await digestAccount(back, site));
-  expect(after).toEqual(before);
-  await back.close();
-  expect(existsSync(`${folder}/second.db.copying`)).toBe(false);
+  return sites;
+};
+
+const eraseWhole = (site: Site, contactUUID: string) =>
+  vi.waitUntil(async () => (await site.erase(contactUUID)).complete, { timeout: 10_000, interval: 5 });
+
+const isErased = { code: 'erased_contact' };
+const duplicate = { kept: false, duplicate: true };
+
+test('what was copied to PostgreSQL comes back as it was, and is known again wherever it goes', {
+  timeout: 120_000,
+}, async () => {
+  const [file, servers, back, again] = [newFile(), await newDatabase(), newFile(), await newDatabase()];
+  await open(file);
+  const worlds = await createSites(3, 9);
+  const site = await createSite(store);
+  const { account, server, browser, time } = site;
+  const revoked = newToken('server');
+  await store.createToken({ ...revoked, account });
+
+  const ofAnn = { requestUUID: 'request-of-the-file', userUUID: 'visitor-ann-00001' };
+  const ann = await server.createContact({ ...ofAnn, tags: ['vip'], attributes: [['size', 'S']] });
+  await site.update({ contactUUID: ann.contactUUID, removedTags: ['vip', 'early'], attributes: [['size', null]] });
+  const ofBen = { address: ben, userUUID: 'visitor-ben-00001' };
+  const { contactUUID: erased } = await server.createContact(ofBen);
+  const events = [
+    { eventUUID: 'event-of-the-file', userUUID: 'visitor-ann-00001', attributes: [['tab\t\\', '☃\n']] as const },
+    { eventUUID: 'event-of-both-0001', userUUID: 'visitor-ben-00001', contactUUID: ann.contactUUID },
+    { eventUUID: 'event-with-contact', userUUID: null, contactUUID: ann.contactUUID },
+    { eventUUID: 'event-before-erased', userUUID: 'visitor-ben-00001' },
+  ];
+  await server.log(...events);
+  await eraseWhole(site, erased);
+  const digests = await Promise.all(worlds.map((world) => digestAccount(store, world)));
+
+  await copyVerified(file, servers, 4);
+  const known = async () => {
+    // Beyond midnight as well.
+    for (const at of [time, time + day]) {
+      expect(await server.logAt(at, ...events)).toEqual(events.map(() => duplicate));
+      expect(await server.createContact({ ...ofAnn, time: at })).toEqual(ann);
+    }
+    await expect(server.getContact(erased)).rejects.toMatchObject(isErased);
+  };
+  await known();
+  await store.revokeToken({ account, tokenID: revoked.tokenID, time });
+  const made = newToken('server');
+  await store.createToken({ ...made, account });
+  const { contactUUID: cleoUUID } = await server.createContact({ address: cleo, userUUID: 'visitor-cleo-0001' });
+  const ofCleo = { address: cleo, requestUUID: 'request-to-be-erased', userUUID: 'visitor-cleo-0002' };
+  await browser.createContact(ofCleo);
+  events.push({ eventUUID: 'event-of-servers-1', userUUID: 'visitor-cleo-0001' });
+  await server.log(...events);
+  await eraseWhole(site, cleoUUID);
+  const ofDan = { address: 'dan@example.com', requestUUID: 'request-by-a-browser', userUUID: 'visitor-dan-00001' };
+  const dan = await browser.createContact({ ...ofDan, fields: { contactFirstname: 'Dan' } });
+  const input = { userUUID: 'visitor-dan-00001', eventID: 0 };
+  const refusal = { operation: 'logEvent', code: 'invalid_field', field: 'eventID', message: 'wrong' } as const;
+  await store.keepRefused({
+    account,
+    token: server.token,
+    time,
+    requests: [{ ...refusal, input, address: null }],
+  });
+  const page = await store.getEvents({ account, order: 'asc', limit: 1 });
+  const rest = await site.events({ beyond: page.next as number });
+  expect(rest.length).toBeGreaterThan(0);
+
+  await copyVerified(servers, back, 4);
+  expect(await Promise.all(worlds.map((world) => digestAccount(store, world)))).toEqual(digests);
+  await known();
+  await expect(server.getContact(cleoUUID)).rejects.toMatchObject(isErased);
+  await expect(browser.createContact(ofCleo)).rejects.toMatchObject(isErased);
+  expect(await browser.createContact(ofDan)).toEqual(dan);
+  expect(await browser.getContact(dan.contactUUID)).toMatchObject({ fields: { contactFirstname: 'Dan' } });
+  expect(await store.findAccess(made.hash)).toMatchObject({ account, kind: 'server' });
+  expect(await store.findAccess(revoked.hash)).toBeUndefined();
+  expect((await store.listRefused({ account, beyond: 0, limit: 9 })).requests).toMatchObject([{ input, ...refusal }]);
+  expect(await site.events({ beyond: page.next as number })).toEqual(rest);
+  const last = rest.at(-1)?.sequence as number;
+  expect(await server.log({ userUUID: 'visitor-dan-00001', eventUUID: 'event-after-return' })).toEqual([
+    { kept: true },
+  ]);
+  expect((await site.events()).at(-1)?.sequence).toBeGreaterThan(last);
+  // Of whom only a key of the request is known.
+  await eraseWhole(site, ann.contactUUID);
+  await expect(server.createContact(ofAnn)).rejects.toMatchObject(isErased);
+
+  await copyVerified(back, again, 4);
+  expect(await browser.createContact(ofDan)).toEqual(dan);
+  await expect(server.createContact(ofAnn)).rejects.toMatchObject(isErased);
+  expect(await server.logAt(time + day, ...events)).toMatchObject([
+    duplicate,
+    { refused: 'erased_contact' },
+    { refused: 'erased_contact' },
+    duplicate,
+    duplicate,
+  ]);
+});
+
+test('what was first kept on PostgreSQL is the same in a file', { timeout: 120_000 }, async () => {
+  const servers = await newDatabase();
+  await open(servers);
+  await createSites(4, 21);
+  await copyVerified(servers, newFile(), 4);
+});
+
+test('what is erased, and not deleted yet, is deleted where it comes to', { timeout: 60_000 }, async () => {
+  const [servers, back] = [await newDatabase(), newFile()];
+  // Nobody deletes there.
+  await open(servers, 'beside');
+  const site = await createSite(store);
+  const { server } = site;
+  const { contactUUID } = await server.createContact();
+  await server.log({ eventUUID: 'event-of-erased-1' }, { contactUUID, userUUID: null });
+  expect(await site.erase(contactUUID)).toMatchObject({ complete: false });
+  await close();
+  await copyStore({ from: servers, to: back, tell: () => {} });
+  await open(back);
+  expect(await site.events()).toEqual([]);
+  await close();
+  await open(back, 'server');
+  await eraseWhole(site, contactUUID);
+  expect(await site.erase(contactUUID)).toMatchObject({ complete: true, deletedEvents: 2 });
+  expect(await server.log({ eventUUID: 'event-of-erased-1' })).toEqual([duplicate]);
+});
+
+test('a database that somebody uses, or that is not whole, is not copied', { timeout: 60_000 }, async () => {
+  const servers = await newDatabase();
+  const copying = (from: string) => copyStore({ from, to: newFile(), tell: () => {} });
+  await expect(copying(servers)).rejects.toThrow('nothing of Firsthand');
+  await open(servers);
+  await createSite(store);
+  await expect(copying(servers)).rejects.toThrow('is in use');
+  await close();
+
+  const file = newFile();
+  await open(file);
+  await (await createSite(store)).server.log({});
+  await close();
+  const halfCopied = await newDatabase();
+  const interrupt = () => {
+    throw new Error('interrupted');
+  };
+  await expect(copyStore({ from: file, to: halfCopied, tell: interrupt })).rejects.toThrow('interrupted');
+  await expect(copying(halfCopied)).rejects.toThrow('is not complete');
+  await copying(servers);
 });

@@ -136,7 +136,9 @@ test('a file that a server has is not copied', async () => {
 
 test.each([
   [['copy', '--from', 'x.db', '--to', 'postgres://x/y'], /--from must be sqlite:/],
+  [['copy', '--from', 'sqlite::memory:', '--to', 'postgres://x/y'], /--from must be sqlite:/],
   [['copy', '--from', 'sqlite:x.db', '--to', 'mysql://x'], /--to must be postgres:/],
+  [['copy', '--from', 'postgres://x/y', '--to', 'postgres://x/z'], /--to must be sqlite:/],
   [['migrate', '--database-url', 'sqlite:x.db'], /SQLite file/],
 ])('%j says what is wrong', async (args, says) => {
   const { code, stderr } = await firsthand(args, {});

@@ -24,7 +24,6 @@ const tell = ({ sequence, last, events }: CopyProgress): void => {
   if (!process.stderr.isTTY) return;
   const share = Math.floor((100 * sequence) / Math.max(1, last));
   process.stderr.write(`\r${events.toLocaleString('en')} events, ${share} %`);
-  if (sequence === last) process.stderr.write('\n');
 };
 
 const databases = {
@@ -44,6 +43,7 @@ const copy = async ({ from, to, verify }: CopyOptions): Promise<void> => {
   if (kindOf(to) !== other) throw new WrongUsage(`--to must be ${databases[other]}`);
   const { copyStore } = await import('../store/open.ts');
   await copyStore({ from, to, tell });
+  if (process.stderr.isTTY) process.stderr.write('\n');
   printLine('Copied. From now on, serve the new one: the old one stays as it was.');
   if (verify) await compare(from, to);
 };

@@ -46,10 +46,10 @@ export type HeldTable = (typeof heldTables)[number];
 
 export type HeldRow = Readonly<Record<string, string | number | null | Buffer>>;
 
-/** At once, or as they arrive. */
-export type Held<Item> = Iterable<Item> | AsyncIterable<Item>;
+/** Some at a time: at once, or as they arrive. */
+export type Held<Item> = Iterable<readonly Item[]> | AsyncIterable<readonly Item[]>;
 
-/** A database that nobody writes to meanwhile. What is read is of one moment, some at a time. */
+/** A database that nobody writes to meanwhile: all that is read is of one moment. */
 export interface Holdings {
   /** The last sequence, the day that is under way, and the key of the hashes. */
   readonly position: {
@@ -62,7 +62,7 @@ export interface Holdings {
   readonly numbers: { readonly contact: number; readonly claim: number; readonly refused_request: number };
   rows(table: HeldTable): Held<HeldRow>;
   /** In order, those after a sequence. */
-  eventsAfter(sequence: number): Held<readonly HeldEvent[]>;
+  eventsAfter(sequence: number): Held<HeldEvent>;
   close(): void | Promise<void>;
 }
 

@@ -57,7 +57,7 @@ const createHoldings = (changes: Partial<Holdings> = {}) => {
   const holdings: Holdings = {
     position: { sequence: count, day: today, clockDay: today, secret: Buffer.alloc(32, 1) },
     numbers: { contact: 0, claim: 0, refused_request: 0 },
-    rows: (table) => rows[table] ?? [],
+    rows: (table) => [rows[table] ?? []],
     *eventsAfter(sequence) {
       asked.push(sequence);
       for (let after = sequence; after < count; after += 1_000) {
@@ -139,7 +139,7 @@ describe('a copy', () => {
     const damaged = new Error('this database is damaged');
     const { holdings } = createHoldings({
       *rows(table) {
-        yield* rows[table] ?? [];
+        yield rows[table] ?? [];
         if (table === 'claim') throw damaged;
       },
     });
@@ -152,7 +152,7 @@ describe('a copy', () => {
   test('that PostgreSQL refuses a row of says why', async () => {
     const databaseURL = await newDatabase();
     const twice: HeldRow[] = [...(rows.user ?? []), ...(rows.user ?? [])];
-    const { holdings } = createHoldings({ rows: (table) => (table === 'user' ? twice : (rows[table] ?? [])) });
+    const { holdings } = createHoldings({ rows: (table) => [table === 'user' ? twice : (rows[table] ?? [])] });
     await expect(copyInto(databaseURL, holdings, ignored)).rejects.toMatchObject({ code: '23505' });
     expect(await asking(databaseURL, 'SELECT 1 FROM account')).toEqual([]);
   });

@@ -37,24 +37,26 @@ const wordsOf = (words = ''): string[] => words.split(' ').filter((word) => word
 async function* rowsFor({ from, columns, booleans, made = [], make, only }: Table, holdings: Holdings) {
   const same = wordsOf(columns);
   const flags = wordsOf(booleans);
-  for await (const row of holdings.rows(from)) {
-    if (only && !only(row)) continue;
+  const toRow = (row: HeldRow): CopiedValue[] => {
     const values = make?.(row) ?? {};
-    yield [
+    return [
       ...same.map((name) => row[name] as CopiedValue),
       ...flags.map((name) => row[name] === 1),
       ...made.map((name) => values[name] as CopiedValue),
     ];
-  }
+  };
+  for await (const rows of holdings.rows(from)) yield (only ? rows.filter(only) : rows).map(toRow);
 }
 
 /** Rows by the contact that they are of. */
 const byContact = async (rows: Held<HeldRow>): Promise<Map<number, HeldRow[]>> => {
   const found = new Map<number, HeldRow[]>();
-  for await (const row of rows) {
-    const list = found.get(row.contact as number);
-    if (list) list.push(row);
-    else found.set(row.contact as number, [row]);
+  for await (const some of rows) {
+    for (const row of some) {
+      const list = found.get(row.contact as number);
+      if (list) list.push(row);
+      else found.set(row.contact as number, [row]);
+    }
   }
   return found;
 };
@@ -79,7 +81,9 @@ const tablesOf = async (holdings: Holdings): Promise<Table[]> => {
   const { eventKey, requestKey } = createSentKeys(holdings.position.secret);
   const saidOf = await createSaid(holdings);
   const accounts = new Map<unknown, CopiedValue>();
-  for await (const { user, account } of holdings.rows('user')) accounts.set(user, account as number);
+  for await (const users of holdings.rows('user')) {
+    for (const { user, account } of users) accounts.set(user, account as number);
+  }
   return [
     {
       to: 'account',
@@ -193,6 +197,12 @@ const numbersOf = ({ numbers }: Holdings) => [
   ["'refused_number'", numbers.refused_request],
 ];
 
+const daysIn = async (holdings: Holdings, table: HeldTable): Promise<Set<number>> => {
+  const days = new Set<number>();
+  for await (const rows of holdings.rows(table)) for (const { day } of rows) days.add(day as number);
+  return days;
+};
+
 const begin = async (client: pg.Client, holdings: Holdings): Promise<void> => {
   const { sequence, day, clockDay, secret } = holdings.position;
   if ((await client.query('SELECT 1 FROM account LIMIT 1')).rows.length > 0) {
@@ -202,11 +212,10 @@ const begin = async (client: pg.Client, holdings: Holdings): Promise<void> => {
   await client.query('CREATE TABLE copying (source text NOT NULL, through bigint NOT NULL)');
   await client.query('INSERT INTO copying VALUES ($1, 0)', [sourceOf(holdings)]);
   await client.query('UPDATE position SET day = $1, "clockDay" = $2, secret = $3', [day, clockDay, secret]);
-  const months = new Set<number>();
-  for await (const row of holdings.rows('account_day')) months.add(row.day as number);
-  const kept = new Set<number>([day]);
+  const months = await daysIn(holdings, 'account_day');
+  const kept = new Set([day]);
   for (const table of ['event_repeat', 'erased_repeat', 'request_repeat'] as const) {
-    for await (const row of holdings.rows(table)) kept.add(row.day as number);
+    for (const each of await daysIn(holdings, table)) kept.add(each);
   }
   for (const each of [...months, day]) await client.query(monthSQL(each));
   for (const each of kept) await client.query(repeatsSQL(each));
@@ -254,7 +263,7 @@ const toRow = (event: HeldEvent): CopiedValue[] => {
 /** Notes in the same transaction that they are there, up to a sequence. */
 const copyEvents = async (client: pg.Client, events: readonly HeldEvent[], through: number): Promise<void> => {
   await client.query('BEGIN');
-  await copyRows(client, 'event', eventColumns, events.map(toRow));
+  await copyRows(client, 'event', eventColumns, [events.map(toRow)]);
   const both = events.filter(({ user, contact }) => user !== null && contact !== null);
   await client.query(
     `INSERT INTO user_contact ("user", contact) SELECT DISTINCT * FROM unnest($1::bigint[], $2::bigint[])

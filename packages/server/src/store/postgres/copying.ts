@@ -21,11 +21,13 @@ const toField = (value: CopiedValue): string => {
 
 async function* chunksOf(rows: Held<readonly CopiedValue[]>): AsyncGenerator<string> {
   let chunk = '';
-  for await (const row of rows) {
-    chunk += `${row.map(toField).join('\t')}\n`;
-    if (chunk.length < charactersPerChunk) continue;
-    yield chunk;
-    chunk = '';
+  for await (const some of rows) {
+    for (const row of some) {
+      chunk += `${row.map(toField).join('\t')}\n`;
+      if (chunk.length < charactersPerChunk) continue;
+      yield chunk;
+      chunk = '';
+    }
   }
   yield chunk;
 }

@@ -1,16 +1,29 @@
 /** All that a PostgreSQL database holds, as SQLite has it: what connections counted is summed up, values are columns. */
+import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { contactFields } from '../../identity/contact-view.ts';
 import type { HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
 import { tokenInKey } from '../sent-keys.ts';
 import { StoreUnusable } from '../unusable.ts';
-import { hasTable, isServed, lockKeys, openPlain, type ScriptedConnection, toScripted } from './connection.ts';
+import {
+  type Connection,
+  hasTable,
+  isServed,
+  lockKeys,
+  openPlain,
+  type ScriptedConnection,
+  toScripted,
+} from './connection.ts';
 import { contactOf, type EventRow, pairsOf, userOf } from './event-teller.ts';
 import { newestMigration, readSchema } from './migrate.ts';
 
-const rowsPerFetch = 5_000;
+const rowsPerFetch = 1_000;
 /** Numbers of the order, of events and statements, that are asked at once. */
-const sequencesPerPage = 20_000;
+const sequencesPerPage = 5_000;
+
+/** A connection that was closed just now may still be there for some milliseconds. */
+const patienceMilliseconds = 2_000;
+const pauseMilliseconds = 20;
 
 const fieldColumns = contactFields
   .filter((name) => name !== 'contactEmailaddress')
@@ -22,8 +35,7 @@ const rowsSQL: Readonly<Record<HeldTable, string>> = {
     SELECT account, "accountUUID", "accountName", "accountOrigin"::text, "accountTimezone", strict::integer, "createdTime"
     FROM account`,
   token: 'SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "revokedTime" FROM token',
-  catalogue: `
-    SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type FROM catalogue`,
+  catalogue: 'SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type FROM catalogue',
   user: 'SELECT "user", account, "userUUID", "firstDay", "lastDay", "createdTime" FROM "user"',
   contact: `
     SELECT contact, account, "contactUUID", "contactEmailaddress", ${fieldColumns.join(', ')}, "contactStatus",
@@ -42,7 +54,8 @@ const rowsSQL: Readonly<Record<HeldTable, string>> = {
   statement: `
     SELECT sequence, "user", contact, verified::integer, voided, claim, token, erased::integer, time FROM statement`,
   event_repeat: 'SELECT WHERE false',
-  erased_repeat: 'SELECT day, uuid_send(key) AS hash FROM event_repeat',
+  // In the order in which they are written.
+  erased_repeat: 'SELECT day, uuid_send(key) AS hash FROM event_repeat ORDER BY day, key',
   request_repeat: `
     SELECT day, key::text AS "requestUUID", ${tokenInKey} AS token, "user", contact, claim, existed::integer
     FROM request_repeat`,
@@ -82,12 +95,12 @@ const toEvent = (row: Omit<EventRow, 'attributes'> & { readonly attributes: stri
   attributes: pairsOf(JSON.parse(row.attributes)),
 });
 
-async function* readRows(db: ScriptedConnection, table: HeldTable): AsyncGenerator<HeldRow> {
+async function* readRows(db: ScriptedConnection, table: HeldTable): AsyncGenerator<HeldRow[]> {
   await db.script(`DECLARE "held ${table}" NO SCROLL CURSOR FOR ${rowsSQL[table]}`);
   for (;;) {
-    const [rows = []] = await db.script(`FETCH ${rowsPerFetch} FROM "held ${table}"`);
-    yield* rows as HeldRow[];
-    if (rows.length < rowsPerFetch) break;
+    const [rows] = (await db.script(`FETCH ${rowsPerFetch} FROM "held ${table}"`)) as [HeldRow[]];
+    if (rows.length === 0) break;
+    yield rows;
   }
   await db.script(`CLOSE "held ${table}"`);
 }
@@ -98,7 +111,7 @@ async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGener
   await db.script('SET LOCAL enable_seqscan = off');
   const days = await db.all<{ day: number; accounts: number[]; first: number; last: number }>(`
     SELECT day, array_agg(DISTINCT account) AS accounts, min("firstSequence") AS first, max("lastSequence") AS last
-    FROM account_day GROUP BY day ORDER BY day`);
+    FROM account_day GROUP BY day HAVING sum(count) > 0 ORDER BY day`);
   for (const { day, accounts, first, last } of days) {
     for (let after = Math.max(sequence, first - 1); after < last; after += sequencesPerPage) {
       const through = Math.min(last, after + sequencesPerPage);
@@ -108,14 +121,23 @@ async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGener
   }
 }
 
+const tryHold = async (db: Connection): Promise<boolean> =>
+  !(await isServed(db)) &&
+  (await db.one<{ held: boolean }>(`SELECT pg_try_advisory_lock(${lockKeys.structure}) AS held`)).held;
+
 /**
- * Nobody else writes from here on: all who do hold this lock, shared. Throws when a server is there, which would be told to
- * try again, and write here when the copy is read already.
+ * Nobody else writes from here on: whoever does holds this lock, shared. Throws while anybody is there: a server would write
+ * again when all is read already.
  */
 const hold = async (db: ScriptedConnection): Promise<void> => {
-  await db.script(`SELECT pg_advisory_lock(${lockKeys.structure})`);
-  if (await isServed(db)) {
-    throw new StoreUnusable('servers or commands still use the database to copy from: stop all of them');
+  const asked = performance.now();
+  while (!(await tryHold(db))) {
+    if (performance.now() - asked >= patienceMilliseconds) {
+      throw new StoreUnusable(
+        'the database to copy from is in use: end all servers, commands and copies over it first',
+      );
+    }
+    await wait(pauseMilliseconds);
   }
   if ((await readSchema(db)) < newestMigration()) {
     throw new StoreUnusable(
@@ -146,9 +168,7 @@ const readHoldings = async (client: pg.Client): Promise<Holdings> => {
   };
 };
 
-/**
- * All that a database holds, at one moment. Until it is closed nobody can write to it; throws StoreUnusable while a server is there.
- */
+/** All that a database holds. Until it is closed nobody writes to it; throws StoreUnusable when anybody might. */
 export const openHoldings = async (databaseURL: string): Promise<Holdings> => {
   const client = await openPlain(databaseURL);
   try {

@@ -4,39 +4,25 @@
  */
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type CopyProgress, type Held, type HeldEvent, type HeldRow, type Holdings, heldTables } from '../holdings.ts';
+import { type CopyProgress, type HeldEvent, type HeldRow, type Holdings, heldTables } from '../holdings.ts';
 import { createSentKeys, toBytes } from '../sent-keys.ts';
 import { StoreUnusable } from '../unusable.ts';
-import { type Connection, emptyLog, openConnection } from './connection.ts';
-import { createWriteEngine } from './engine.ts';
+import { type Connection, openConnection } from './connection.ts';
+import { type Arrangement, createWriteEngine } from './engine.ts';
 import { createBlockWriter } from './event-blocks.ts';
 import { ensureFile, syncDirectory } from './file.ts';
+import { eventsPerSegment as usualEventsPerSegment } from './indexing.ts';
 import { takeLock } from './lock.ts';
 import { visitorOf } from './visitors.ts';
 
-const rowsPerCommit = 10_000;
-
-/** Where the order and the days go on, and what is not a row of its own. */
+/** From where on the order, the days and the numbers go on. */
 const writePosition = (db: Connection, { position, numbers }: Holdings): void => {
-  // Of what is remembered, what the blocks would say of it is written with them.
-  db.prepare(`
-    UPDATE position SET sequence = @sequence, remembered = @sequence, day = @day, clockDay = @clockDay, secret = @secret`).run(
-    position,
-  );
+  // `remembered`: what a server would look up of the blocks is written along with them.
+  const columns = 'sequence = @sequence, remembered = @sequence, day = @day, clockDay = @clockDay, secret = @secret';
+  db.prepare(`UPDATE position SET ${columns}`).run(position);
   const write = db.prepare('INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)');
   for (const [table, greatest] of Object.entries(numbers)) write.run(table, greatest);
 };
-
-/** Some of the items together, in their order. */
-async function* inParts<Item>(items: Held<Item>, most: number): AsyncGenerator<Item[]> {
-  let part: Item[] = [];
-  for await (const item of items) {
-    if (part.push(item) < most) continue;
-    yield part;
-    part = [];
-  }
-  yield part;
-}
 
 const copyTables = async (db: Connection, holdings: Holdings): Promise<void> => {
   for (const table of heldTables) {
@@ -47,13 +33,13 @@ const copyTables = async (db: Connection, holdings: Holdings): Promise<void> => 
     const insertAll = db.transaction((rows: readonly HeldRow[]) => {
       for (const row of rows) insert.run(row);
     });
-    for await (const rows of inParts(holdings.rows(table), rowsPerCommit)) insertAll(rows);
+    for await (const rows of holdings.rows(table)) insertAll(rows);
   }
 };
 
 /**
- * Writes events, and by name what is known of them by a key alone: whoever erases one has to find it. Keys whose events are
- * not there any more stay.
+ * Writes events. That they were sent, which is known by a key so far, is known by their names from here on, as of those that
+ * are kept in a file; a key whose event is not there any more stays one.
  */
 const createEventCopier = (db: Connection, secret: Buffer) => {
   const blocks = createBlockWriter(db);
@@ -74,23 +60,48 @@ const createEventCopier = (db: Connection, secret: Buffer) => {
   });
 };
 
-const copyAll = async (db: Connection, holdings: Holdings, tell: (progress: CopyProgress) => void): Promise<void> => {
-  writePosition(db, holdings);
-  await copyTables(db, holdings);
-  const copyEvents = createEventCopier(db, holdings.position.secret);
-  const last = holdings.position.sequence;
-  let copied = 0;
-  for await (const events of holdings.eventsAfter(0)) {
-    copyEvents(events);
-    copied += events.length;
-    tell({ sequence: events.at(-1)?.sequence ?? last, last, events: copied });
+/** Throws when something was not there to be read. */
+const assertWhole = (db: Connection, events: number): void => {
+  const counted = db.prepare<[], number>('SELECT coalesce(sum(count), 0) FROM account_day').pluck().get();
+  if (events !== counted) {
+    throw new StoreUnusable(`the database to copy from is damaged: it counts ${counted} events, and holds ${events}`);
   }
   if (db.prepare('PRAGMA foreign_key_check').get() !== undefined) {
     throw new StoreUnusable('the database to copy from is damaged: rows of it refer to others that are not there');
   }
-  // As a server would at its start: whoever reads first is not to know millions of events by heart.
-  const engine = createWriteEngine(db);
+};
+
+/** As a server does beside what it keeps: whoever reads first is not to know millions of events by heart. */
+const arrange = (db: Connection, arrangement: Arrangement): void => {
+  const engine = createWriteEngine(db, arrangement);
   while (engine.catchUp());
+};
+
+const copyAll = async (
+  db: Connection,
+  holdings: Holdings,
+  tell: (progress: CopyProgress) => void,
+  arrangement: Arrangement,
+): Promise<void> => {
+  writePosition(db, holdings);
+  await copyTables(db, holdings);
+  const copyEvents = createEventCopier(db, holdings.position.secret);
+  const last = holdings.position.sequence;
+  const { eventsPerSegment = usualEventsPerSegment } = arrangement;
+  let copied = 0;
+  let arranged = 0;
+  for await (const events of holdings.eventsAfter(0)) {
+    const end = events.at(-1);
+    if (!end) continue;
+    copyEvents(events);
+    copied += events.length;
+    tell({ sequence: end.sequence, last, events: copied });
+    // A segment at a time: each looks for what waits for it, which is not to be all there is.
+    if (copied - arranged < eventsPerSegment) continue;
+    arrange(db, arrangement);
+    arranged = copied;
+  }
+  assertWhole(db, copied);
 };
 
 /** Makes the file at `path` of all that there is; throws StoreUnusable when there is one. */
@@ -98,6 +109,7 @@ export const copyInto = async (
   path: string,
   holdings: Holdings,
   tell: (progress: CopyProgress) => void,
+  arrangement: Arrangement = {},
 ): Promise<void> => {
   // A log that was left behind is read as part of whatever has the name.
   for (const name of [path, `${path}-wal`]) {
@@ -117,8 +129,9 @@ export const copyInto = async (
       // Synced as a whole. What refers to what is looked at as a whole too: a contact may be merged into a later one.
       db.pragma('synchronous = OFF');
       db.pragma('foreign_keys = OFF');
-      await copyAll(db, holdings, tell);
-      emptyLog(db);
+      await copyAll(db, holdings, tell, arrangement);
+      // All of it is in the one file then; it throws when there is no room.
+      db.pragma('wal_checkpoint(TRUNCATE)');
     } finally {
       db.close();
     }

@@ -48,8 +48,24 @@ test('the latest totals are in their place, and the file is free again when it i
     ]),
   );
   const holdings = openHoldings(path);
-  expect([...holdings.rows('event_total')]).toMatchObject([{ count: 2 }]);
+  expect([...holdings.rows('event_total')].flat()).toMatchObject([{ count: 2 }]);
   expect([...holdings.eventsAfter(1)].flat()).toHaveLength(1);
   holdings.close();
   takeLock(path)();
+});
+
+test('however many rows there are, all of them are held', () => {
+  ensureFile(path);
+  inDatabase((db) => {
+    createWriteEngine(db).write([{ name: 'createAccount', request: newAccount({ tokens: [] }) }]);
+    db.exec(`
+      WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 2500)
+      INSERT INTO user SELECT n, 1, 'visitor-' || n, NULL, NULL, 0 FROM number`);
+  });
+  const holdings = openHoldings(path);
+  expect([...holdings.rows('user')].flat().map(({ user }) => user)).toEqual(
+    Array.from({ length: 2_500 }, (_, n) => n + 1),
+  );
+  expect([...holdings.rows('claim')].flat()).toEqual([]);
+  holdings.close();
 });

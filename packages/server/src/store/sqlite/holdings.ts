@@ -20,6 +20,18 @@ const settle = (db: Connection): void => {
   }).immediate();
 };
 
+const rowsPerPart = 1_000;
+
+function* inParts(rows: Iterable<HeldRow>): Generator<HeldRow[]> {
+  let part: HeldRow[] = [];
+  for (const row of rows) {
+    if (part.push(row) < rowsPerPart) continue;
+    yield part;
+    part = [];
+  }
+  yield part;
+}
+
 /** All that a file holds. Until it is closed no server can have it; throws StoreUnusable when one has. */
 export const openHoldings = (path: string) => {
   if (!existsSync(path)) throw new StoreUnusable(`there is no database at ${path}`);
@@ -48,7 +60,7 @@ export const openHoldings = (path: string) => {
       claim: numberOf('claim'),
       refused_request: numberOf('refused_request'),
     },
-    rows: (table: HeldTable) => db.prepare<[], HeldRow>(`SELECT * FROM ${table}`).iterate(),
+    rows: (table: HeldTable) => inParts(db.prepare<[], HeldRow>(`SELECT * FROM ${table}`).iterate()),
     *eventsAfter(sequence: number) {
       for (let stored = blocks.after(sequence); stored; stored = blocks.after(stored.through)) {
         yield eventsOf(stored.block).filter((event) => event.sequence > sequence);

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import { asking, newDatabase } from '../../../test/fixtures/postgres.ts';
+import { day } from '../../../test/fixtures/store.ts';
+import type { Held, HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
+import { migrateStore } from '../open.ts';
+import { copyInto } from './copy.ts';
+import { openHoldings } from './holdings.ts';
+
+const time = Date.UTC(2028, 0, 31);
+const lastDay = time / day + 1;
+/** On two days, of two months: more than is asked for at once, of both. */
+const count = 12_000;
+const users = 2_500;
+
+/** The numbers between are of statements, or of nobody. */
+const sequenceOf = (nth: number): number => 2 * nth + 1;
+const accountOf = (nth: number): number => 1 + (nth % 2);
+const dayOf = (nth: number): number => (nth < count / 2 ? lastDay - 1 : lastDay);
+
+const eventOf = (nth: number): HeldEvent => ({
+  sequence: sequenceOf(nth),
+  day: dayOf(nth),
+  account: accountOf(nth),
+  user: nth % 7 === 0 ? null : 1 + (nth % users),
+  contact: nth % 7 === 0 || nth % 11 === 0 ? 1 + (nth % 5) : null,
+  eventID: 1 + (nth % 3),
+  eventUUID: `event-${nth}`,
+  eventTime: time + nth,
+  receivedTime: time + nth + 1,
+  timeReplaced: nth % 13 === 0 ? 1 : 0,
+  attributes: nth % 2 === 0 ? [] : [['note', `"of" ${nth}`]],
+});
+
+function* allEvents() {
+  for (let nth = 0; nth < count; nth += 1_000) yield Array.from({ length: 1_000 }, (_, more) => eventOf(nth + more));
+}
+
+const rowsOf: Partial<Record<HeldTable, HeldRow[]>> = {
+  account: [1, 2].map((account) => ({
+    account,
+    accountUUID: `account-${account}`,
+    accountName: 'A shop',
+    accountOrigin: '["https://shop.example"]',
+    accountTimezone: 'UTC',
+    createdTime: time,
+    strict: account - 1,
+  })),
+  user: Array.from({ length: users }, (_, nth) => ({
+    user: nth + 1,
+    account: 1,
+    userUUID: `visitor-${nth}`,
+    firstDay: null,
+    lastDay: null,
+    createdTime: time,
+  })),
+  account_day: [1, 2].flatMap((account) =>
+    [lastDay - 1, lastDay].map((each) => {
+      const from = (each === lastDay ? count / 2 : 0) + account - 1;
+      return {
+        account,
+        day: each,
+        count: count / 4,
+        firstSequence: sequenceOf(from),
+        lastSequence: sequenceOf(from + count / 2 - 2),
+        firstTime: time,
+        lastTime: time + count,
+      };
+    }),
+  ),
+};
+
+const holdings: Holdings = {
+  position: { sequence: sequenceOf(count), day: lastDay, clockDay: lastDay, secret: Buffer.alloc(32, 1) },
+  numbers: { contact: 50, claim: 60, refused_request: 70 },
+  rows: (table) => [rowsOf[table] ?? []],
+  eventsAfter: allEvents,
+  close: () => {},
+};
+
+const all = async <Item>(held: Held<Item>): Promise<Item[]> => {
+  const items: Item[] = [];
+  for await (const some of held) items.push(...some);
+  return items;
+};
+
+test('all that was copied is held, in its order, however much there is of it', { timeout: 60_000 }, async () => {
+  const databaseURL = await newDatabase();
+  await copyInto(databaseURL, holdings, () => {});
+  const held = await openHoldings(databaseURL);
+  const { position, numbers } = holdings;
+  expect({ position: held.position, numbers: held.numbers }).toEqual({ position, numbers });
+  const found = await all(held.eventsAfter(0));
+  expect(found.length).toBe(count);
+  expect(found.every((event, nth) => JSON.stringify(event) === JSON.stringify(eventOf(nth)))).toBe(true);
+  expect(await all(held.eventsAfter(sequenceOf(count - 3)))).toEqual([eventOf(count - 2), eventOf(count - 1)]);
+  for (const table of ['account', 'user', 'account_day'] as const) {
+    const rows = await all(held.rows(table));
+    expect(rows).toHaveLength(rowsOf[table]?.length as number);
+    expect(rows).toEqual(expect.arrayContaining(rowsOf[table]?.slice(-4) as HeldRow[]));
+  }
+  await held.close();
+});
+
+test('nobody holds it twice, and nobody who is refused goes on holding it', async () => {
+  const databaseURL = await newDatabase();
+  await migrateStore(databaseURL, { citus: false });
+  const held = await openHoldings(databaseURL);
+  expect(held.position).toMatchObject({ sequence: 0, day: 0, clockDay: 0 });
+  expect(await all(held.eventsAfter(0))).toEqual([]);
+  await expect(openHoldings(databaseURL)).rejects.toThrow('is in use');
+  await held.close();
+  await asking(databaseURL, 'INSERT INTO migration VALUES (9000, now())');
+  await expect(openHoldings(databaseURL)).rejects.toThrow('written by a newer Firsthand');
+  await asking(databaseURL, 'DELETE FROM migration WHERE number = 9000');
+  await (await openHoldings(databaseURL)).close();
+});
