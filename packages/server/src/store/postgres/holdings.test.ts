@@ -3,6 +3,7 @@ import { asking, newDatabase } from '../../../test/fixtures/postgres.ts';
 import { day } from '../../../test/fixtures/store.ts';
 import type { Held, HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
 import { migrateStore } from '../open.ts';
+import { isNotNow } from './connection.ts';
 import { copyInto } from './copy.ts';
 import { openHoldings } from './holdings.ts';
 
@@ -112,5 +113,19 @@ test('nobody holds it twice, and nobody who is refused goes on holding it', asyn
   await asking(databaseURL, 'INSERT INTO migration VALUES (9000, now())');
   await expect(openHoldings(databaseURL)).rejects.toThrow('written by a newer Firsthand');
   await asking(databaseURL, 'DELETE FROM migration WHERE number = 9000');
+  await (await openHoldings(databaseURL)).close();
+});
+
+test('what is lost in the middle is said to be, and nobody is held up by it', async () => {
+  const databaseURL = await newDatabase();
+  await migrateStore(databaseURL, { citus: false });
+  const held = await openHoldings(databaseURL);
+  await asking(
+    databaseURL,
+    `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
+  );
+  await expect(all(held.rows('account'))).rejects.toSatisfy(isNotNow);
+  await held.close();
   await (await openHoldings(databaseURL)).close();
 });
