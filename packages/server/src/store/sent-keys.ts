@@ -7,11 +7,18 @@ import { createHmac } from 'node:crypto';
 /** What stands in place of a request's token where only its key is known, which is of both. */
 export const tokenInKey = 0;
 
-/** `secret` is the database's. Keys are 16 bytes, as PostgreSQL writes a UUID. */
+/** 16 bytes. `secret` is the database's. */
+export const createSentHash =
+  (secret: Buffer) =>
+  (...parts: readonly (string | number)[]): Buffer =>
+    createHmac('sha256', secret).update(parts.join('\n')).digest().subarray(0, 16);
+
+/** The same as text, as PostgreSQL writes a UUID. */
 export const createSentKeys = (secret: Buffer) => {
+  const hashOf = createSentHash(secret);
   const keyOf = (...parts: readonly (string | number)[]): string => {
-    const hex = createHmac('sha256', secret).update(parts.join('\n')).digest('hex');
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+    const hex = hashOf(...parts).toString('hex');
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
   };
   return {
     /** `holder`: minus the contact, for an event without a user; else the user. */

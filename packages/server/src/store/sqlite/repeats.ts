@@ -3,8 +3,8 @@
  * sent on 8 later ones. Counted are the days that were, not those of the calendar: a clock that jumps years ahead makes
  * one day, and nothing old.
  */
-import { createHmac } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';
+import { createSentHash } from '../sent-keys.ts';
 import type { Connection } from './connection.ts';
 import type { Holder, RecentRepeats } from './recent-repeats.ts';
 
@@ -86,8 +86,7 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
     recent = found;
     return recent;
   };
-  const hash = (...parts: readonly (string | number)[]) =>
-    createHmac('sha256', secret).update(parts.join('\n')).digest().subarray(0, 16);
+  const hash = createSentHash(secret);
   const eventHash = (eventUUID: string, holder: Holder) => hash('event', holder, eventUUID);
   const requestHash = ({ requestUUID, token, user }: SentRequest) => hash('request', token, user, requestUUID);
   /** Whether anything may have been erased, as far as it has been asked. */
