@@ -1,10 +1,10 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
 import { createSentKeys, toBytes } from '../sent-keys.ts';
-import { openConnection } from './connection.ts';
+import { type Connection, openConnection } from './connection.ts';
 import { copyInto } from './copy.ts';
 import { createReadEngine } from './engine.ts';
 import { takeLock } from './lock.ts';
@@ -121,8 +121,31 @@ test('a copy is a file that has its name when it is whole: another is never repl
 
   await expect(copyInto(path, createHoldings(), ignored)).rejects.toThrow(`${path} exists already`);
   rmSync(path);
-  writeFileSync(`${path}-wal`, 'of another');
-  await expect(copyInto(path, createHoldings(), ignored)).rejects.toThrow(`${path}-wal exists already`);
+  for (const ending of ['-wal', '-journal']) {
+    writeFileSync(path + ending, 'of another');
+    await expect(copyInto(path, createHoldings(), ignored)).rejects.toThrow(`${path}${ending} exists already`);
+    rmSync(path + ending);
+  }
+  symlinkSync(join(folder, 'nowhere'), path);
+  await expect(copyInto(path, createHoldings(), ignored)).rejects.toThrow(`${path} exists already`);
+  rmSync(path);
+  const makeAnother = () => writeFileSync(path, 'of another');
+  await expect(copyInto(path, createHoldings(), makeAnother)).rejects.toThrow(`${path} exists already`);
+  expect(readFileSync(path, 'utf8')).toBe('of another');
+  expect(readdirSync(join(folder, 'of-its-own')).sort()).toEqual(['firsthand.db', 'firsthand.db-lock']);
+});
+
+test('a copy that somebody reads before it is whole does not get its name', { timeout: 30_000 }, async () => {
+  const readers: Connection[] = [];
+  const read = () => {
+    const reader = openConnection(`${path}.copying`, 'read');
+    readers.push(reader);
+    reader.exec('BEGIN');
+    expect(reader.prepare('SELECT count(*) FROM account').pluck().get()).toBe(1);
+  };
+  await expect(copyInto(path, createHoldings(), read)).rejects.toThrow(`${path}.copying is being read`);
+  expect(readdirSync(join(folder, 'of-its-own'))).toEqual(['firsthand.db-lock']);
+  for (const reader of readers) reader.close();
 });
 
 test('what is copied is arranged on the way, as by a server', async () => {

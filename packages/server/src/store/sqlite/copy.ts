@@ -2,7 +2,7 @@
  * Taking over all that another database holds, into a new file. It is written under another name and gets its own when it is
  * complete and synced, so that half a copy is never taken for a database: one that is interrupted begins anew.
  */
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, lstatSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type CopyProgress, type HeldEvent, type HeldRow, type Holdings, heldTables } from '../holdings.ts';
 import { createSentKeys, toBytes } from '../sent-keys.ts';
@@ -104,6 +104,17 @@ const copyAll = async (
   assertWhole(db, copied);
 };
 
+/** Brings the log into the file: a part of the copy that stays in it goes with it. Throws when there is no room. */
+const completeFile = (db: Connection): void => {
+  const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+  if (result?.busy === 0) return;
+  throw new StoreUnusable(
+    `${db.name} is being read, so that the copy cannot be completed: leave it alone, and copy again`,
+  );
+};
+
+const exists = (name: string) => new StoreUnusable(`${name} exists already: a copy never replaces a file`);
+
 /** Makes the file at `path` of all that there is; throws StoreUnusable when there is one. */
 export const copyInto = async (
   path: string,
@@ -111,9 +122,9 @@ export const copyInto = async (
   tell: (progress: CopyProgress) => void,
   arrangement: Arrangement = {},
 ): Promise<void> => {
-  // A log that was left behind is read as part of whatever has the name.
-  for (const name of [path, `${path}-wal`]) {
-    if (existsSync(name)) throw new StoreUnusable(`${name} exists already: a copy never replaces a file`);
+  // A log or a journal that was left behind is read as part of whatever has the name. A link is there wherever it leads.
+  for (const name of [path, `${path}-wal`, `${path}-journal`]) {
+    if (lstatSync(name, { throwIfNoEntry: false })) throw exists(name);
   }
   mkdirSync(dirname(path), { recursive: true });
   const unlock = takeLock(path);
@@ -130,8 +141,7 @@ export const copyInto = async (
       db.pragma('synchronous = OFF');
       db.pragma('foreign_keys = OFF');
       await copyAll(db, holdings, tell, arrangement);
-      // All of it is in the one file then; it throws when there is no room.
-      db.pragma('wal_checkpoint(TRUNCATE)');
+      completeFile(db);
     } finally {
       db.close();
     }
@@ -140,6 +150,9 @@ export const copyInto = async (
     closeSync(descriptor);
     linkSync(draft, path);
     syncDirectory(dirname(path));
+  } catch (error) {
+    // Made by somebody else meanwhile.
+    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? exists(path) : error;
   } finally {
     drop();
     unlock();
