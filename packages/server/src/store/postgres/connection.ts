@@ -201,9 +201,14 @@ export const openListener = async (
 export const openPlain = async (databaseURL: string): Promise<pg.Client> => {
   const client = new pg.Client({ connectionString: databaseURL, types });
   client.on('error', ignore);
-  await client.connect();
-  await client.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0');
-  await assertDurable(client);
+  try {
+    await client.connect();
+    await client.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0');
+    await assertDurable(client);
+  } catch (error) {
+    await client.end();
+    throw error;
+  }
   return client;
 };
 

@@ -116,6 +116,17 @@ test('nobody holds it twice, and nobody who is refused goes on holding it', asyn
   await (await openHoldings(databaseURL)).close();
 });
 
+test('of a standby nothing is copied: those who write to what it follows would go on', async () => {
+  const databaseURL = await newDatabase();
+  await migrateStore(databaseURL, { citus: false });
+  await asking(databaseURL, "CREATE FUNCTION pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true'");
+  await asking(
+    databaseURL,
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$`,
+  );
+  await expect(openHoldings(databaseURL)).rejects.toThrow('is a standby');
+});
+
 test('what is lost in the middle is said to be, and nobody is held up by it', async () => {
   const databaseURL = await newDatabase();
   await migrateStore(databaseURL, { citus: false });
@@ -129,3 +140,19 @@ test('what is lost in the middle is said to be, and nobody is held up by it', as
   await held.close();
   await (await openHoldings(databaseURL)).close();
 });
+
+test.each([
+  ['postgres://shop:secret@127.0.0.1:1/firsthand', 'ECONNREFUSED'],
+  ['postgres://shop:secret@127.0.0.1:port/firsthand', 'Invalid URL'],
+])(
+  'where nothing answers, or can, that is said of the database to copy from, without its password',
+  async (url, says) => {
+    const error = await openHoldings(url).then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    expect(error?.message).toMatch(/^the database to copy from \(--from\) cannot be opened: /);
+    expect(error?.message).toContain(says);
+    expect(error?.message).not.toContain('secret');
+  },
+);

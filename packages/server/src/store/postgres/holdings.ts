@@ -7,6 +7,7 @@ import { tokenInKey } from '../sent-keys.ts';
 import { StoreUnusable } from '../unusable.ts';
 import {
   type Connection,
+  codeOf,
   hasTable,
   isServed,
   lockKeys,
@@ -130,6 +131,10 @@ const tryHold = async (db: Connection): Promise<boolean> =>
  * again when all is read already.
  */
 const hold = async (db: ScriptedConnection): Promise<void> => {
+  // Locks on a standby hold up nobody who writes.
+  if ((await db.one<{ follows: boolean }>('SELECT pg_is_in_recovery() AS follows')).follows) {
+    throw new StoreUnusable('the database to copy from is a standby: copy from the one that it follows');
+  }
   const asked = performance.now();
   while (!(await tryHold(db))) {
     if (performance.now() - asked >= patienceMilliseconds) {
@@ -168,9 +173,18 @@ const readHoldings = async (client: pg.Client): Promise<Holdings> => {
   };
 };
 
+/** Without the URL: it may hold a password. */
+const unopened = (cause: unknown): StoreUnusable =>
+  new StoreUnusable(
+    `the database to copy from (--from) cannot be opened: ${codeOf(cause)} ${(cause as Error).message}`.trim(),
+    { cause },
+  );
+
 /** All that a database holds. Until it is closed nobody writes to it; throws StoreUnusable when anybody might. */
 export const openHoldings = async (databaseURL: string): Promise<Holdings> => {
-  const client = await openPlain(databaseURL);
+  const client = await openPlain(databaseURL).catch((cause: unknown) => {
+    throw cause instanceof StoreUnusable ? cause : unopened(cause);
+  });
   try {
     return await readHoldings(client);
   } catch (error) {
