@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { asking, newDatabase } from '../../../test/fixtures/postgres.ts';
 import { day } from '../../../test/fixtures/store.ts';
 import type { Held, HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
-import { migrateStore } from '../open.ts';
+import { migrateStore, openStore } from '../open.ts';
 import { isNotNow } from './connection.ts';
 import { copyInto } from './copy.ts';
 import { openHoldings } from './holdings.ts';
@@ -114,6 +114,16 @@ test('nobody holds it twice, and nobody who is refused goes on holding it', asyn
   await expect(openHoldings(databaseURL)).rejects.toThrow('written by a newer Firsthand');
   await asking(databaseURL, 'DELETE FROM migration WHERE number = 9000');
   await (await openHoldings(databaseURL)).close();
+});
+
+test('who comes while it is read, and would write afterwards, is noticed at its end', async () => {
+  const databaseURL = await newDatabase();
+  await migrateStore(databaseURL, { citus: false });
+  const held = await openHoldings(databaseURL);
+  const beside = await openStore({ databaseURL, role: 'beside', onFatal: () => {} });
+  await expect(all(held.eventsAfter(0))).rejects.toThrow('has come to the database to copy from meanwhile');
+  await beside.close();
+  await held.close();
 });
 
 test('of a standby nothing is copied: those who write to what it follows would go on', async () => {

@@ -106,7 +106,10 @@ async function* readRows(db: ScriptedConnection, table: HeldTable): AsyncGenerat
   await db.script(`CLOSE "held ${table}"`);
 }
 
-/** The days of the order: none begins before the one before it has ended. */
+/**
+ * The days of the order: none begins before the one before it has ended. Throws at its end when somebody has come meanwhile,
+ * and waits to write: a server that was started again would keep what the copy does not have.
+ */
 async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGenerator<HeldEvent[]> {
   // A page is a small part of a month, whatever PostgreSQL believes that there is of it.
   await db.script('SET LOCAL enable_seqscan = off');
@@ -119,6 +122,11 @@ async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGener
       const rows = await db.all<Parameters<typeof toEvent>[0]>(eventsSQL, [accounts, day, after, through]);
       yield rows.map(toEvent);
     }
+  }
+  if (await isServed(db)) {
+    throw new StoreUnusable(
+      'a server or a command has come to the database to copy from meanwhile: end it, and whatever starts it, and copy again',
+    );
   }
 }
 
@@ -180,7 +188,10 @@ const unopened = (cause: unknown): StoreUnusable =>
     { cause },
   );
 
-/** All that a database holds. Until it is closed nobody writes to it; throws StoreUnusable when anybody might. */
+/**
+ * All that a database holds. Until it is closed nobody writes to it; throws StoreUnusable when anybody might, or, at the end
+ * of its events, might afterwards.
+ */
 export const openHoldings = async (databaseURL: string): Promise<Holdings> => {
   const client = await openPlain(databaseURL).catch((cause: unknown) => {
     throw cause instanceof StoreUnusable ? cause : unopened(cause);
