@@ -169,6 +169,22 @@ test('what is copied is arranged on the way, as by a server', async () => {
   db.close();
 });
 
+test('a copy for which there is no room leaves nothing, and says which file it was', async () => {
+  const fill = () => {
+    const db = openConnection(`${path}.copying`, 'write');
+    try {
+      db.pragma('max_page_count = 1');
+      db.exec('CREATE TABLE more AS SELECT zeroblob(1000000)');
+    } finally {
+      db.close();
+    }
+  };
+  await expect(copyInto(path, createHoldings(), fill)).rejects.toThrow(
+    `${path} cannot be made: database or disk is full`,
+  );
+  expect(readdirSync(join(folder, 'of-its-own'))).toEqual(['firsthand.db-lock']);
+});
+
 test('a copy that is interrupted leaves nothing, and what a crash has left of one is not gone on with', async () => {
   const interrupt = () => {
     throw new Error('interrupted');

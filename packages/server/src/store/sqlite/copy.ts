@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { type CopyProgress, type HeldEvent, type HeldRow, type Holdings, heldTables } from '../holdings.ts';
 import { createSentKeys, toBytes } from '../sent-keys.ts';
 import { StoreUnusable } from '../unusable.ts';
-import { type Connection, openConnection } from './connection.ts';
+import { type Connection, isNotNow, openConnection } from './connection.ts';
 import { type Arrangement, createWriteEngine } from './engine.ts';
 import { createBlockWriter } from './event-blocks.ts';
 import { ensureFile, syncDirectory } from './file.ts';
@@ -152,7 +152,10 @@ export const copyInto = async (
     syncDirectory(dirname(path));
   } catch (error) {
     // Made by somebody else meanwhile.
-    throw (error as NodeJS.ErrnoException).code === 'EEXIST' ? exists(path) : error;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw exists(path);
+    if (isNotNow(error))
+      throw new StoreUnusable(`${path} cannot be made: ${(error as Error).message}`, { cause: error });
+    throw error;
   } finally {
     drop();
     unlock();
