@@ -54,9 +54,6 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
     `SELECT contact, claim, existed FROM request_repeat WHERE day IN (${days}) AND requestUUID = ? AND token = ? AND user = ?`,
   );
   const insertRequest = db.prepare('INSERT INTO request_repeat VALUES (?, ?, ?, ?, ?, ?, ?)');
-  const requestsOf = db.prepare<[number], SentRequest & { day: number }>(
-    'SELECT day, requestUUID, token, user FROM request_repeat WHERE contact = ?',
-  );
   const eraseRequests = db.prepare('DELETE FROM request_repeat WHERE contact = ?');
   const forgetBefore = [
     ['event_repeat', 'day, eventUUID, holder'],
@@ -88,19 +85,12 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
   };
   const hash = createSentHash(secret);
   const eventHash = (eventUUID: string, holder: Holder) => hash('event', holder, eventUUID);
-  const requestHash = ({ requestUUID, token, user }: SentRequest) => hash('request', token, user, requestUUID);
   /** Whether anything may have been erased, as far as it has been asked. */
   let hasErased: boolean | undefined;
   const anyErased = (): boolean => {
     hasErased ??= firstErased.get() !== undefined;
     return hasErased;
   };
-  const rememberErased = (day: number, hash: Buffer) => {
-    insertErased.run(day, hash);
-    hasErased = true;
-  };
-  const isErased = (recent: number[], hash: () => Buffer) =>
-    anyErased() && selectErased.get(...recent, hash()) !== undefined;
 
   const isRepeat = (day: number, eventUUID: string, holder: Holder, { firstDay, lastDay }: ActiveDays): boolean => {
     const recent = recentDays(day);
@@ -109,7 +99,7 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
     if (firstDay === null || lastDay === null) return false;
     const asked = firstDay === day ? [day] : recent.filter((each) => each >= firstDay && each <= lastDay);
     const isKnown = asked.length > 0 && selects[asked.length]?.get(...asked, eventUUID, holder) !== undefined;
-    return isKnown || isErased(recent, () => eventHash(eventUUID, holder));
+    return isKnown || (anyErased() && selectErased.get(...recent, eventHash(eventUUID, holder)) !== undefined);
   };
 
   const doubt = () => {
@@ -131,14 +121,13 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
     /** From here on only a hash tells that this eventUUID was sent. */
     erase: (day: number, eventUUID: string, holder: Holder) => {
       latest.settle();
-      if (erase.run(day, eventUUID, holder).changes > 0) rememberErased(day, eventHash(eventUUID, holder));
+      if (erase.run(day, eventUUID, holder).changes === 0) return;
+      insertErased.run(day, eventHash(eventUUID, holder));
+      hasErased = true;
     },
-    /** What came of a request that was sent before; 'erased' when that is gone with its contact. */
-    findRequest: (day: number, request: SentRequest): RequestRow | 'erased' | undefined => {
-      const recent = recentDays(day);
-      const found = selectRequest.get(...recent, request.requestUUID, request.token, request.user);
-      return found ?? (isErased(recent, () => requestHash(request)) ? 'erased' : undefined);
-    },
+    /** What came of a request that was sent before. */
+    findRequest: (day: number, { requestUUID, token, user }: SentRequest): RequestRow | undefined =>
+      selectRequest.get(...recentDays(day), requestUUID, token, user),
     rememberRequest: (
       day: number,
       { requestUUID, token, user }: SentRequest,
@@ -146,9 +135,8 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
     ) => {
       insertRequest.run(day, requestUUID, token, user, contact, claim, Number(existed));
     },
-    /** From here on only hashes tell that this contact was created by these requests. */
+    /** From here on only what is erased of the contact tells that it was created by these requests: erasures.ts. */
     eraseRequests: (contact: number) => {
-      for (const { day, ...request } of requestsOf.all(contact)) rememberErased(day, requestHash(request));
       eraseRequests.run(contact);
     },
     /** Lets go of up to `most` of what is older than the days that are asked; answers whether there may be more. */
