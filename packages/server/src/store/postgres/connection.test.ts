@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { asking, newDatabase } from '../../../test/fixtures/postgres.ts';
+import { asking, newDatabase, pretendOff } from '../../../test/fixtures/postgres.ts';
 import { StoreUnusable } from '../unusable.ts';
 import {
   type ConnectionPool,
@@ -26,15 +26,7 @@ test.each([
   ['synchronous_commit', /cannot commit synchronously/],
 ])('a database that has %s off, whatever it is told, is not served', async (setting, says) => {
   const databaseURL = await newDatabase();
-  const [{ name } = { name: '' }] = await asking<{ name: string }>(databaseURL, 'SELECT current_database() AS name');
-  // It answers as such a database does.
-  await asking(
-    databaseURL,
-    `CREATE FUNCTION current_setting(text) RETURNS text LANGUAGE sql
-       AS $$ SELECT CASE $1 WHEN '${setting}' THEN 'off' ELSE pg_catalog.current_setting($1) END $$;
-     ALTER DATABASE ${name} SET search_path = public, pg_catalog;
-     ALTER DATABASE ${name} SET synchronous_commit = off`,
-  );
+  await pretendOff(databaseURL, setting);
   const pool = openPool(databaseURL, 1);
   const taking = pool.take();
   await expect(taking).rejects.toThrow(StoreUnusable);

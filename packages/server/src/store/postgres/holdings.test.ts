@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asking, newDatabase } from '../../../test/fixtures/postgres.ts';
+import { asking, newDatabase, pretendOff } from '../../../test/fixtures/postgres.ts';
 import { day } from '../../../test/fixtures/store.ts';
 import type { Held, HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
 import { migrateStore, openStore } from '../open.ts';
@@ -166,3 +166,9 @@ test.each([
     expect(error?.message).not.toContain('secret');
   },
 );
+
+test('a database that does not sync what it commits is refused by its own reason', async () => {
+  const databaseURL = await newDatabase();
+  await pretendOff(databaseURL, 'fsync');
+  await expect(openHoldings(databaseURL)).rejects.toThrow(/fsync = off: turn it on/);
+});

@@ -368,3 +368,35 @@ test('more than may wait is refused, and what is not is kept', async () => {
   for (const each of settled) if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'not_kept' });
   expect((await servers[0].getAccount(site.account)).usage.events).toBe(kept * 100);
 });
+
+test('what another server lists while this one waits to list it is listed once, and the event kept', async () => {
+  const { databaseURL, servers } = await openServers(2);
+  const [one] = servers;
+  const site = await createSite(one);
+  const { account } = site;
+  const other = new pg.Client(databaseURL);
+  await other.connect();
+  try {
+    // As the other server does it, between the two questions of this one.
+    await other.query('BEGIN');
+    await other.query('UPDATE account SET catalogues = catalogues + 1 WHERE account = $1', [account]);
+    await other.query(
+      `INSERT INTO catalogue (account, kind, id, name, browser, "byBrowser", type) VALUES ($1, 'event', '77', '77', true, false, '')`,
+      [account],
+    );
+    const logging = logAt(one, site, site.time, { eventID: 77, attributes: [] });
+    await vi.waitFor(async () => {
+      const waiting = await asking(
+        databaseURL,
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+      expect(waiting).toHaveLength(1);
+    }, 10_000);
+    await other.query('COMMIT');
+    expect((await logging).every(isKept)).toBe(true);
+  } finally {
+    await other.end();
+  }
+  const listed = `SELECT id FROM catalogue WHERE account = ${account} AND kind = 'event' AND id = '77'`;
+  expect(await asking(databaseURL, listed)).toHaveLength(1);
+});
