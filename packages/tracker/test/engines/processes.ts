@@ -93,3 +93,16 @@ export const waitFor = async <Answer>(
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 };
+
+/** What a driver answers, or an error: a script whose page is left at that moment may never be answered. */
+export const answeredInTime = async <Answer>(what: string, answer: Promise<Answer>): Promise<Answer> => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer to ${what}`)), 10_000);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { freePort } from '../../../server/test/faults/served.ts';
 import type { Session, Tab } from './engine.ts';
-import { crash, findDescendants, killGroup, startGroup, waitFor } from './processes.ts';
+import { answeredInTime, crash, findDescendants, killGroup, startGroup, waitFor } from './processes.ts';
 import { openScreen } from './screen.ts';
 
 export const miniBrowserPath = process.env.MINIBROWSER_PATH ?? '/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser';
@@ -53,12 +53,11 @@ const inspect = async (port: number, path: string): Promise<Evaluate> => {
     const id = ++lastID;
     const message = JSON.stringify({ id, method: 'Runtime.evaluate', params: { expression, returnByValue: true } });
     const targetId = page;
-    const answer = await new Promise<Evaluated>((resolve, reject) => {
+    const evaluated = new Promise<Evaluated>((resolve) => {
       waiting.set(id, resolve);
-      // A page that is being left may never answer.
-      setTimeout(() => reject(new Error(`no answer to ${expression}`)), 10_000).unref();
       socket.send(JSON.stringify({ id, method: 'Target.sendMessageToTarget', params: { targetId, message } }));
     });
+    const answer = await answeredInTime(expression, evaluated);
     if (answer.result.wasThrown) throw new Error(answer.result.result.description);
     return answer.result.result.value;
   };

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { Builder, Capabilities, type WebDriver } from 'selenium-webdriver';
 import { freePort } from '../../../server/test/faults/served.ts';
 import type { Engine, LaunchOptions, Session, Tab } from './engine.ts';
-import { killGroup, startGroup, waitFor } from './processes.ts';
+import { answeredInTime, killGroup, startGroup, waitFor } from './processes.ts';
 import { openScreen, xvfbPath } from './screen.ts';
 import { launchInspected, miniBrowserPath } from './webkit-inspected.ts';
 
@@ -47,8 +47,6 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
       args: ['--automation', ...(proxyPort ? [`--proxy=http://127.0.0.1:${proxyPort}`] : [])],
     });
     const driver = await new Builder().usingServer(server).withCapabilities(capabilities).build();
-    // A script whose page is left at that moment is never answered.
-    await driver.manage().setTimeouts({ script: 10_000 });
     // It stays open, since a session ends with its last window.
     const first = await driver.getWindowHandle();
     const take = createTurns(driver);
@@ -61,7 +59,11 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
       const tab: Tab = {
         goto: (to) => take(handle, () => driver.get(to)),
         run: (script, ...given) =>
-          take(handle, () => driver.executeScript(`return (${script})(...${JSON.stringify(given)})`)),
+          take(handle, () => {
+            const expression = `(${script})(...${JSON.stringify(given)})`;
+            // The driver's own limit for scripts does not end one that never began: it holds in the page.
+            return answeredInTime(expression, driver.executeScript(`return ${expression}`));
+          }),
         cookies: () =>
           take(handle, async () =>
             (await driver.manage().getCookies()).map(
