@@ -52,6 +52,7 @@ const rowsOf: Partial<Record<HeldTable, HeldRow[]>> = {
     userUUID: `visitor-${nth}`,
     firstDay: null,
     lastDay: null,
+    days: 0,
     createdTime: time,
   })),
   account_day: [1, 2].flatMap((account) =>

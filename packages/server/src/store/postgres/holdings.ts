@@ -37,10 +37,11 @@ const rowsSQL: Readonly<Record<HeldTable, string>> = {
     FROM account`,
   token: 'SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "revokedTime" FROM token',
   catalogue: 'SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type FROM catalogue',
-  user: 'SELECT "user", account, "userUUID", "firstDay", "lastDay", "createdTime" FROM "user"',
+  // Which days there were between the first and the last is not told (store/sqlite/active-days.ts).
+  user: 'SELECT "user", account, "userUUID", "firstDay", "lastDay", 0 AS days, "createdTime" FROM "user"',
   contact: `
     SELECT contact, account, "contactUUID", "contactEmailaddress", ${fieldColumns.join(', ')}, "contactStatus",
-      verified::integer, "mergedInto", "mergedTime", "firstDay", "lastDay", "createdTime", "updatedTime"
+      verified::integer, "mergedInto", "mergedTime", "firstDay", "lastDay", 0 AS days, "createdTime", "updatedTime"
     FROM contact`,
   contact_tag: `
     SELECT contact, tag ->> 0 AS "tagID", (tag ->> 1)::boolean::integer AS opt

@@ -4,23 +4,23 @@ import type { ContactField } from '../../identity/contact-view.ts';
 import { Refusal } from '../../refusal.ts';
 import { handleName } from '../erased-names.ts';
 import type { NamedContact } from '../store.ts';
+import type { ActiveDays } from './active-days.ts';
 import type { Connection } from './connection.ts';
 import { createMergeReader } from './merges.ts';
 
-export type ContactRow = Readonly<Record<ContactField, string | null>> & {
-  readonly contact: number;
-  readonly account: number;
-  readonly contactUUID: string;
-  readonly contactEmailaddress: string;
-  readonly contactStatus: string;
-  readonly verified: number;
-  readonly mergedInto: number | null;
-  readonly mergedTime: number | null;
-  readonly firstDay: number | null;
-  readonly lastDay: number | null;
-  readonly createdTime: number;
-  readonly updatedTime: number;
-};
+export type ContactRow = Readonly<Record<ContactField, string | null>> &
+  ActiveDays & {
+    readonly contact: number;
+    readonly account: number;
+    readonly contactUUID: string;
+    readonly contactEmailaddress: string;
+    readonly contactStatus: string;
+    readonly verified: number;
+    readonly mergedInto: number | null;
+    readonly mergedTime: number | null;
+    readonly createdTime: number;
+    readonly updatedTime: number;
+  };
 
 const unknown = (field: string) =>
   new Refusal('unknown_contact', { field, message: `${field} names no contact of this account` });

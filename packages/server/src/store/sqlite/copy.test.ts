@@ -72,7 +72,9 @@ const createHoldings = (changes: Partial<Record<HeldTable, HeldRow[]>> = {}): Ho
   const rows: Partial<Record<HeldTable, HeldRow[]>> = {
     account: [account],
     token: [token],
-    user: [{ user: 1, account: 1, userUUID: 'visitor-one', firstDay: today, lastDay: today, createdTime: time }],
+    user: [
+      { user: 1, account: 1, userUUID: 'visitor-one', firstDay: today, lastDay: today, days: 0, createdTime: time },
+    ],
     account_day: [accountDay],
     erased_repeat: [1, 3, 99].map((sequence) => ({ day: today, hash: keyOf(sequence) })),
     ...changes,

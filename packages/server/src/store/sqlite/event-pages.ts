@@ -56,8 +56,8 @@ export const createEventPager = (
     const end = lastSequence.get() as number;
     const after = ascending ? (query.beyond ?? 0) : 0;
     const through = ascending ? end : Math.min(end, (query.beyond ?? end + 1) - 1);
-    const days = daysOf({ account, from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, after, through });
-    const sources = sourcesOf(query, days);
+    const all = daysOf({ account, from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, after, through });
+    const { sources, days } = sourcesOf(query, all);
     const matches = createMatcher(query);
     const teller = createTeller(account);
     const events: StoredEvent[] = [];
@@ -65,7 +65,7 @@ export const createEventPager = (
     let bytes = 0;
 
     const always = from === undefined && to === undefined;
-    const ranges = always ? [{ after, through }] : toRanges(days);
+    const ranges = always && !days ? [{ after, through }] : toRanges(days ?? all);
     const filter = always && query.attrID === undefined ? undefined : query;
     for (const found of finder.find(sources, within(ranges, { after, through }, order), order, filter)) {
       if (typeof found === 'number') {

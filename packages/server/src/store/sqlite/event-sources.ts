@@ -1,30 +1,38 @@
 /** Which events a query is about: a user's, a contact's, a kind's, or the whole account's. */
 import { stretchesOf } from '../../identity/ownership.ts';
 import type { EventQuery } from '../store.ts';
+import { type ActiveDays, isActive } from './active-days.ts';
 import type { Connection } from './connection.ts';
 import { type ContactRow, createContactFinder } from './contact-finder.ts';
 import type { DaySpan } from './days.ts';
 import type { Source } from './event-finder.ts';
 import { createMergeReader } from './merges.ts';
-import type { ActiveDays } from './repeats.ts';
 import { createStatementReader } from './statements.ts';
 
+/** Where the events of a query come from. */
+export interface Sought {
+  readonly sources: readonly Source[];
+  /** Those of the days on which there may be any; undefined when it may be all of them. */
+  readonly days: readonly DaySpan[] | undefined;
+}
+
 const always = { eventID: 0, after: 0, through: Infinity };
+
+const ofAccount = (account: number): Source => ({ ...always, what: 'account', number: account });
 
 export const createEventSources = (db: Connection) => {
   const contacts = createContactFinder(db);
   const merges = createMergeReader(db);
   const statements = createStatementReader(db);
   const userByUUID = db.prepare<[number, string], ActiveDays & { user: number }>(
-    'SELECT user, firstDay, lastDay FROM user WHERE account = ? AND userUUID = ?',
+    'SELECT user, firstDay, lastDay, days FROM user WHERE account = ? AND userUUID = ?',
   );
-  const userByNumber = db.prepare<[number], ActiveDays>('SELECT firstDay, lastDay FROM user WHERE user = ?');
+  const userByNumber = db.prepare<[number], ActiveDays>('SELECT firstDay, lastDay, days FROM user WHERE user = ?');
 
   /** The part of a source that lies within these days, which are all of the account's that a query is about. */
-  const between = (source: Source, { firstDay, lastDay }: ActiveDays, days: readonly DaySpan[]): Source[] => {
-    if (firstDay === null || lastDay === null) return [];
-    const first = days.find(({ day }) => day >= firstDay);
-    const last = days.findLast(({ day }) => day <= lastDay);
+  const between = (source: Source, active: ActiveDays, days: readonly DaySpan[]): Source[] => {
+    const first = days.find(({ day }) => isActive(active, day));
+    const last = days.findLast(({ day }) => isActive(active, day));
     if (!first || !last) return [];
     const after = Math.max(source.after, first.firstSequence - 1);
     const through = Math.min(source.through, last.lastSequence);
@@ -37,13 +45,15 @@ export const createEventSources = (db: Connection) => {
     contactUUID: string,
     onlyUser: number | undefined,
     days: readonly DaySpan[],
-  ): Source[] => {
+  ): Sought => {
     const group = merges.group(contacts.byName({ account, contactUUID }).contact);
     const users = new Set(group.flatMap((contact) => statements.ofContact(contact).map(({ user }) => user)));
     const sources: Source[] = [];
+    const actives: ActiveDays[] = [];
     for (const user of users) {
       if (onlyUser !== undefined && user !== onlyUser) continue;
       const active = userByNumber.get(user) as ActiveDays;
+      actives.push(active);
       for (const { contact, after, through } of stretchesOf(statements.ofUser(user))) {
         if (contact === null || !group.includes(contact)) continue;
         sources.push(
@@ -54,21 +64,25 @@ export const createEventSources = (db: Connection) => {
     for (const contact of group) {
       const only = onlyUser === undefined ? {} : { contactAndUser: onlyUser };
       const active = contacts.get(contact) as ContactRow;
+      actives.push(active);
       sources.push(...between({ ...always, what: 'contact', number: contact, ...only }, active, days));
     }
-    return sources;
+    return { sources, days: days.filter(({ day }) => actives.some((active) => isActive(active, day))) };
   };
 
   /** `days` are the account's that the query is about. Throws a Refusal when the contactUUID names nobody. */
-  return ({ account, userUUID, contactUUID, eventID }: EventQuery, days: readonly DaySpan[]): Source[] => {
+  return ({ account, userUUID, contactUUID, eventID }: EventQuery, days: readonly DaySpan[]): Sought => {
     const user = userUUID === undefined ? undefined : userByUUID.get(account, userUUID);
     if (contactUUID !== undefined) {
       return ofContact(account, contactUUID, userUUID === undefined ? undefined : (user?.user ?? 0), days);
     }
     if (userUUID !== undefined) {
-      return user ? between({ ...always, what: 'user', number: user.user }, user, days) : [];
+      if (!user) return { sources: [], days: [] };
+      const sources = between({ ...always, what: 'user', number: user.user }, user, days);
+      return { sources, days: days.filter(({ day }) => isActive(user, day)) };
     }
-    if (eventID !== undefined) return [{ ...always, what: 'kind', number: account, eventID }];
-    return [{ ...always, what: 'account', number: account }];
+    const source =
+      eventID === undefined ? ofAccount(account) : { ...ofAccount(account), what: 'kind' as const, eventID };
+    return { sources: [source], days: undefined };
   };
 };

@@ -3,6 +3,7 @@ import { linkedContact } from '../../identity/statements.ts';
 import { Refusal } from '../../refusal.ts';
 import { usesOfEvent } from '../catalogue-rules.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../store.ts';
+import { withDay } from './active-days.ts';
 import type { CatalogueWriter } from './catalogues.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
@@ -44,7 +45,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
   const { position, users, catalogues, contacts, claims, links, repeats, totals, blocks } = parts;
   const statements = createStatementReader(db);
   const setContactDays = db.prepare(
-    'UPDATE contact SET firstDay = coalesce(firstDay, ?), lastDay = ? WHERE contact = ?',
+    'UPDATE contact SET firstDay = @firstDay, lastDay = @lastDay, days = @days WHERE contact = @contact',
   );
   const userUUIDOf = db.prepare<[number], string>('SELECT userUUID FROM user WHERE user = ?').pluck();
 
@@ -79,7 +80,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
       catalogues.check(batch.account, batch.browser, usesOfEvent(event));
     } catch (refusal) {
       const { user, contact } = found;
-      const known = user ?? (found.userUUID === null ? contact : null);
+      const known = user?.active ?? (found.userUUID === null ? contact : null);
       if (known && repeats.isRepeat(day, event.eventUUID, holderOf(user, contact), known)) return found;
       throw refusal;
     }
@@ -91,7 +92,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     const { userUUID, contact } = examine(batch, event, day);
     const user = userUUID === null ? undefined : users.ensure(account, userUUID, receivedTime);
     const { eventID, eventUUID, eventTime, timeReplaced, attributes } = event;
-    const days = user ?? (contact as ContactRow);
+    const days = user?.active ?? (contact as ContactRow);
     if (!repeats.remember(day, eventUUID, holderOf(user, contact), days)) return { kept: false, duplicate: true };
     catalogues.register(account, browser, usesOfEvent(event));
     const sequence = position.nextSequence();
@@ -110,7 +111,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     });
     totals.add({ account, day, sequence, eventID, eventTime });
     if (user) users.seenOn(user, day);
-    if (contact && contact.lastDay !== day) setContactDays.run(day, day, contact.contact);
+    if (contact && contact.lastDay !== day) setContactDays.run({ ...withDay(contact, day), contact: contact.contact });
     if (user && contact && linkedContact(statements.ofUser(user.user)) === null) {
       links.link({ user, contact: contact.contact, verified: true, claim: null, token, time: receivedTime });
     }

@@ -60,7 +60,7 @@ test('however many rows there are, all of them are held', () => {
     createWriteEngine(db).write([{ name: 'createAccount', request: newAccount({ tokens: [] }) }]);
     db.exec(`
       WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 2500)
-      INSERT INTO user SELECT n, 1, 'visitor-' || n, NULL, NULL, 0 FROM number`);
+      INSERT INTO user SELECT n, 1, 'visitor-' || n, NULL, NULL, 0, 0 FROM number`);
   });
   const holdings = openHoldings(path);
   expect([...holdings.rows('user')].flat().map(({ user }) => user)).toEqual(

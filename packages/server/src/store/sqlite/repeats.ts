@@ -5,14 +5,9 @@
  */
 import { limits } from '@firsthand/contract/limits';
 import { createSentHash } from '../sent-keys.ts';
+import { type ActiveDays, isActive } from './active-days.ts';
 import type { Connection } from './connection.ts';
 import type { Holder, RecentRepeats } from './recent-repeats.ts';
-
-/** The days of a holder's first and last event; null before the first. */
-export interface ActiveDays {
-  readonly firstDay: number | null;
-  readonly lastDay: number | null;
-}
 
 /** What a requestUUID is known by: another token, or another user, may use the same. */
 export interface SentRequest {
@@ -92,12 +87,12 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
     return hasErased;
   };
 
-  const isRepeat = (day: number, eventUUID: string, holder: Holder, { firstDay, lastDay }: ActiveDays): boolean => {
+  const isRepeat = (day: number, eventUUID: string, holder: Holder, active: ActiveDays): boolean => {
     const recent = recentDays(day);
     if (latest.has(eventUUID, holder)) return true;
     // Only on days on which the holder had events is there anything to look for.
-    if (firstDay === null || lastDay === null) return false;
-    const asked = firstDay === day ? [day] : recent.filter((each) => each >= firstDay && each <= lastDay);
+    if (active.lastDay === null) return false;
+    const asked = recent.filter((each) => isActive(active, each));
     const isKnown = asked.length > 0 && selects[asked.length]?.get(...asked, eventUUID, holder) !== undefined;
     return isKnown || (anyErased() && selectErased.get(...recent, eventHash(eventUUID, holder)) !== undefined);
   };
@@ -113,8 +108,8 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
     /** Whether an event of a holder was sent before. */
     isRepeat,
     /** Remembers an event; answers false, and does nothing, when it was sent before. */
-    remember: (day: number, eventUUID: string, holder: Holder, days: ActiveDays): boolean => {
-      if (isRepeat(day, eventUUID, holder, days)) return false;
+    remember: (day: number, eventUUID: string, holder: Holder, active: ActiveDays): boolean => {
+      if (isRepeat(day, eventUUID, holder, active)) return false;
       latest.add({ day, eventUUID, holder });
       return true;
     },

@@ -1,10 +1,10 @@
+import { type ActiveDays, noDays, withDay } from './active-days.ts';
 import type { Connection } from './connection.ts';
 import type { Pending } from './transaction.ts';
 
 export interface User {
   readonly user: number;
-  firstDay: number | null;
-  lastDay: number | null;
+  active: ActiveDays;
 }
 
 export interface Users extends Pending {
@@ -18,11 +18,11 @@ export interface Users extends Pending {
 const mostRemembered = 50_000;
 
 export const createUsers = (db: Connection): Users => {
-  const select = db.prepare<[number, string], User>(
-    'SELECT user, firstDay, lastDay FROM user WHERE account = ? AND userUUID = ?',
+  const select = db.prepare<[number, string], ActiveDays & { user: number }>(
+    'SELECT user, firstDay, lastDay, days FROM user WHERE account = ? AND userUUID = ?',
   );
   const insert = db.prepare('INSERT INTO user (account, userUUID, createdTime) VALUES (?, ?, ?)');
-  const setDays = db.prepare('UPDATE user SET firstDay = ?, lastDay = ? WHERE user = ?');
+  const setDays = db.prepare('UPDATE user SET firstDay = ?, lastDay = ?, days = ? WHERE user = ?');
   const remembered = new Map<string, User>();
 
   const remember = (key: string, user: User) => {
@@ -36,7 +36,9 @@ export const createUsers = (db: Connection): Users => {
     const known = remembered.get(key);
     if (known) return known;
     const found = select.get(account, userUUID);
-    return found && remember(key, found);
+    if (!found) return undefined;
+    const { user, ...active } = found;
+    return remember(key, { user, active });
   };
 
   return {
@@ -45,13 +47,13 @@ export const createUsers = (db: Connection): Users => {
       const known = find(account, userUUID);
       if (known) return known;
       const { lastInsertRowid } = insert.run(account, userUUID, time);
-      return remember(`${account} ${userUUID}`, { user: Number(lastInsertRowid), firstDay: null, lastDay: null });
+      return remember(`${account} ${userUUID}`, { user: Number(lastInsertRowid), active: noDays });
     },
     seenOn(user, day) {
-      if (user.lastDay === day) return;
-      user.firstDay ??= day;
-      user.lastDay = day;
-      setDays.run(user.firstDay, day, user.user);
+      if (user.active.lastDay === day) return;
+      user.active = withDay(user.active, day);
+      const { firstDay, lastDay, days } = user.active;
+      setDays.run(firstDay, lastDay, days, user.user);
     },
     forget: () => remembered.clear(),
     undo: () => remembered.clear(),
