@@ -2,15 +2,17 @@
 import type { MessagePort } from 'node:worker_threads';
 import { Refusal } from '../../refusal.ts';
 import type { Parcel } from '../several.ts';
-import type { EventBatch, EventOutcome } from '../store.ts';
+import type { EventBatch, EventOutcome, EventPage } from '../store.ts';
 import type { Call } from './calls.ts';
 import {
   type FlatEvents,
   type FlatOutcome,
   fromFlatEvents,
   fromFlatOutcome,
+  fromFlatPage,
   toFlatEvents,
   toFlatOutcome,
+  toFlatPage,
 } from './flat-events.ts';
 import type { Outcome } from './transaction.ts';
 
@@ -40,6 +42,7 @@ export type PlainOutcome =
   | { readonly fault: { readonly message: string; readonly stack: string | undefined; readonly code: unknown } };
 
 const ofEvents = 'logEvents';
+const ofPages = 'getEvents';
 
 export const toFlat = (call: Call): Call =>
   call.name === ofEvents ? { name: ofEvents, request: toFlatEvents(call.request as EventBatch) } : call;
@@ -47,12 +50,20 @@ export const toFlat = (call: Call): Call =>
 export const fromFlat = (call: Call): Call =>
   call.name === ofEvents ? { name: ofEvents, request: fromFlatEvents(call.request as FlatEvents) } : call;
 
-/** What became of a call, flat as the call was. */
-export const toFlatAnswer = ({ name }: Call, outcome: PlainOutcome): PlainOutcome =>
-  name === ofEvents && 'value' in outcome ? { value: (outcome.value as EventOutcome[]).map(toFlatOutcome) } : outcome;
+/** What became of a call, flat where it has events. */
+export const toFlatAnswer = ({ name }: Call, outcome: PlainOutcome): PlainOutcome => {
+  if (!('value' in outcome)) return outcome;
+  if (name === ofEvents) return { value: (outcome.value as EventOutcome[]).map(toFlatOutcome) };
+  if (name === ofPages) return { value: toFlatPage(outcome.value as EventPage) };
+  return outcome;
+};
 
-export const fromFlatAnswer = ({ name }: Call, outcome: PlainOutcome): PlainOutcome =>
-  name === ofEvents && 'value' in outcome ? { value: (outcome.value as FlatOutcome[]).map(fromFlatOutcome) } : outcome;
+export const fromFlatAnswer = ({ name }: Call, outcome: PlainOutcome): PlainOutcome => {
+  if (!('value' in outcome)) return outcome;
+  if (name === ofEvents) return { value: (outcome.value as FlatOutcome[]).map(fromFlatOutcome) };
+  if (name === ofPages) return { value: fromFlatPage(outcome.value as FlatEvents) };
+  return outcome;
+};
 
 export interface Answer {
   readonly id: number;

@@ -1,7 +1,8 @@
 /** A thread that reads: a long read lets others go first between its steps. */
+import type { Call } from './calls.ts';
 import { openConnection } from './connection.ts';
 import { createReadEngine } from './engine.ts';
-import { type Port, type Reply, type Request, toPlain } from './messages.ts';
+import { type Port, type Reply, type Request, toFlatAnswer, toPlain } from './messages.ts';
 
 /** Opens the database at `path`, and answers what comes through the port until that is closed. */
 export const start = (port: Port, path: string): void => {
@@ -12,8 +13,11 @@ export const start = (port: Port, path: string): void => {
 
   const answer = async ({ id, calls }: Request): Promise<void> => {
     const settled = await Promise.allSettled(calls.map(read));
-    const outcomes = settled.map((outcome) =>
-      toPlain(outcome.status === 'fulfilled' ? { value: outcome.value } : { error: outcome.reason }),
+    const outcomes = settled.map((outcome, index) =>
+      toFlatAnswer(
+        calls[index] as Call,
+        toPlain(outcome.status === 'fulfilled' ? { value: outcome.value } : { error: outcome.reason }),
+      ),
     );
     port.postMessage({ id, outcomes } satisfies Reply);
   };
