@@ -116,6 +116,7 @@ test.each([
   ['a server that starts', withCode('57P03'), true],
   ['a disk that is full', withCode('53100'), true],
   ['a lock that takes too long', withCode('55P03'), true],
+  ['a database that lets nobody in', withCode('55000'), true],
   ['a standby', withCode('25006'), true],
   ['nobody who listens', withCode('ECONNREFUSED'), true],
   ['no socket', withCode('ENOENT'), true],

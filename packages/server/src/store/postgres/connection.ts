@@ -113,12 +113,11 @@ const ignore = () => {};
 const assertDurable = async (client: pg.ClientBase): Promise<void> => {
   const settings = "SELECT current_setting('synchronous_commit') AS commit, current_setting('fsync') AS fsync";
   const { commit, fsync } = (await client.query(settings)).rows[0];
-  if (fsync !== 'on') throw new StoreUnusable('DATABASE_URL names a PostgreSQL with fsync = off: turn it on');
+  if (fsync !== 'on') throw new StoreUnusable('this PostgreSQL runs with fsync = off: turn it on');
   if (commit !== 'off') return;
   await client.query('SET synchronous_commit = on');
   const after = (await client.query(settings)).rows[0];
-  if (after.commit !== 'on')
-    throw new StoreUnusable('DATABASE_URL names a PostgreSQL that cannot commit synchronously');
+  if (after.commit !== 'on') throw new StoreUnusable('this PostgreSQL cannot commit synchronously');
 };
 
 /** Whether a server is there, or a command: each has a connection with a slot at least. */
@@ -225,11 +224,11 @@ export const codeOf = (error: unknown): string => String((error as { code?: unkn
 export const isConflict = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error));
 
 /**
- * Nothing is wrong with what was asked: the database is away, is starting or stopping, has no room, follows another now,
- * or takes too long. Classes of codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * Nothing is wrong with what was asked: the database is away, is starting or stopping, lets nobody in, has no room, follows another
+ * now, or takes too long. Classes of codes: https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 export const isNotNow = (error: unknown): boolean =>
   isConflict(error) ||
-  /^(08|53|57|58|25006|25P0[34]|55P03|E[A-Z]+$)/.test(codeOf(error)) ||
+  /^(08|53|57|58|25006|25P0[34]|55000|55P03|E[A-Z]+$)/.test(codeOf(error)) ||
   (codeOf(error) === '' &&
     /connection (terminated|timeout|error)|timeout exceeded|read timeout|not queryable/i.test(String(error)));

@@ -37,7 +37,7 @@ const rows: Partial<Record<HeldTable, HeldRow[]>> = {
       strict: 0,
     },
   ],
-  user: [{ user: 1, account: 1, userUUID: 'visitor-one', firstDay: today, lastDay: today, createdTime: time }],
+  user: [{ user: 1, account: 1, userUUID: 'visitor-one', firstDay: today, lastDay: today, days: 0, createdTime: time }],
   account_day: [
     {
       account: 1,
@@ -115,6 +115,40 @@ describe('a copy', () => {
     const { events } = await store.getEvents({ account: 1, order: 'desc', limit: 1 });
     expect(events).toMatchObject([{ eventUUID: `event-${count}`, attributes: [['note', `of ${count}`]] }]);
     await store.close();
+  });
+
+  test('of large events goes in some at a time', async () => {
+    const databaseURL = await newDatabase();
+    const many = 1_000;
+    const { holdings } = createHoldings({
+      *eventsAfter(sequence) {
+        for (let next = sequence + 1; next <= many; next += 1) {
+          yield [{ ...eventOf(next), attributes: [['note', 'x'.repeat(40_000)]] }];
+        }
+      },
+    });
+    const told: number[] = [];
+    await copyInto(databaseURL, holdings, ({ sequence }) => told.push(sequence));
+    // 16 MiB of 40,000 and some each.
+    expect(told).toEqual([420, 840, many]);
+    expect(await copied(databaseURL)).toEqual({ events: many, different: many, last: many });
+  });
+
+  test('leaves repeats behind that nobody asks for any more, and of which there may be newer ones', async () => {
+    const databaseURL = await newDatabase();
+    const request = { requestUUID: 'request-one', token: 1, user: 1, contact: 1, claim: null, existed: 0 };
+    const days = Array.from({ length: 10 }, (_, nth) => today - nth);
+    const repeats: Partial<Record<HeldTable, HeldRow[]>> = {
+      request_repeat: [today - 9, today].map((day) => ({ ...request, day })),
+      erased_repeat: days.map((day) => ({ day, hash: Buffer.alloc(16, day) })),
+    };
+    const { holdings } = createHoldings({ rows: (table) => [repeats[table] ?? rows[table] ?? []] });
+    await copyInto(databaseURL, holdings, ignored);
+    const daysOf = async (table: string) =>
+      (await asking<{ day: number }>(databaseURL, `SELECT day FROM ${table} ORDER BY day DESC`)).map(({ day }) => day);
+    expect(await daysOf('request_repeat')).toEqual([today]);
+    expect(await daysOf('event_repeat')).toEqual(days.slice(0, 9));
+    expect(await daysOf('kept_day')).toEqual(days.slice(0, 9));
   });
 
   test('of a database that has changed since, or of another, does not go on', async () => {

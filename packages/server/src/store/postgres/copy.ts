@@ -5,15 +5,18 @@
  */
 import type pg from 'pg';
 import { contactFields } from '../../identity/contact-view.ts';
+import { charactersOf } from '../attributes.ts';
 import type { CopyProgress, Held, HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
 import { createSentKeys, tokenInKey } from '../sent-keys.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { openPlain, openPool } from './connection.ts';
 import { type CopiedValue, copyRows } from './copying.ts';
-import { monthSQL, repeatsSQL } from './days.ts';
+import { daysKept, monthSQL, repeatsSQL } from './days.ts';
 import { migrate } from './migrate.ts';
 
 const eventsPerCommit = 50_000;
+/** Of attributes: what goes in with a commit is held in memory until it does. */
+const charactersPerCommit = 16 * 1024 * 1024;
 /** What was counted elsewhere lies with the counts of the connection that has this slot. */
 const slot = 1;
 
@@ -76,8 +79,10 @@ const createSaid = async (holdings: Holdings) => {
   };
 };
 
-/** Every table but that of events, and those of who was linked to whom. */
-const tablesOf = async (holdings: Holdings): Promise<Table[]> => {
+/** Every table but that of events, and those of who was linked to whom. Of repeats, those of the days that are still asked. */
+const tablesOf = async (holdings: Holdings, keptDays: ReadonlySet<number>): Promise<Table[]> => {
+  // What is older may have come again since, and be on a later day as well: it waits to be deleted.
+  const isKept = ({ day }: HeldRow) => keptDays.has(day as number);
   const { eventKey, requestKey } = createSentKeys(holdings.position.secret);
   const saidOf = await createSaid(holdings);
   const accounts = new Map<unknown, CopiedValue>();
@@ -136,6 +141,7 @@ const tablesOf = async (holdings: Holdings): Promise<Table[]> => {
       columns: 'holder day',
       made: ['key'],
       make: ({ holder, eventUUID }) => ({ key: eventKey(holder as number, eventUUID as string) }),
+      only: isKept,
     },
     {
       // Of whom they were is not known any more.
@@ -144,6 +150,7 @@ const tablesOf = async (holdings: Holdings): Promise<Table[]> => {
       columns: 'day',
       made: ['holder', 'key'],
       make: ({ hash }) => ({ holder: 0, key: (hash as Buffer).toString('hex') }),
+      only: isKept,
     },
     {
       to: 'request_repeat',
@@ -158,6 +165,7 @@ const tablesOf = async (holdings: Holdings): Promise<Table[]> => {
             ? (requestUUID as string)
             : requestKey({ requestUUID: requestUUID as string, token: token as number }),
       }),
+      only: isKept,
     },
     {
       to: 'event_total',
@@ -203,6 +211,15 @@ const daysIn = async (holdings: Holdings, table: HeldTable): Promise<Set<number>
   return days;
 };
 
+/** The latest days on which something was sent, as many as are asked for a repeat. */
+const keptDaysOf = async (holdings: Holdings): Promise<Set<number>> => {
+  const days = new Set([holdings.position.day]);
+  for (const table of ['event_repeat', 'erased_repeat', 'request_repeat'] as const) {
+    for (const day of await daysIn(holdings, table)) days.add(day);
+  }
+  return new Set([...days].sort((a, b) => b - a).slice(0, daysKept));
+};
+
 const begin = async (client: pg.Client, holdings: Holdings): Promise<void> => {
   const { sequence, day, clockDay, secret } = holdings.position;
   if ((await client.query('SELECT 1 FROM account LIMIT 1')).rows.length > 0) {
@@ -213,14 +230,11 @@ const begin = async (client: pg.Client, holdings: Holdings): Promise<void> => {
   await client.query('INSERT INTO copying VALUES ($1, 0)', [sourceOf(holdings)]);
   await client.query('UPDATE position SET day = $1, "clockDay" = $2, secret = $3', [day, clockDay, secret]);
   const months = await daysIn(holdings, 'account_day');
-  const kept = new Set([day]);
-  for (const table of ['event_repeat', 'erased_repeat', 'request_repeat'] as const) {
-    for (const each of await daysIn(holdings, table)) kept.add(each);
-  }
+  const kept = await keptDaysOf(holdings);
   for (const each of [...months, day]) await client.query(monthSQL(each));
   for (const each of kept) await client.query(repeatsSQL(each));
   await client.query('INSERT INTO kept_day SELECT unnest($1::integer[])', [[...kept]]);
-  for (const table of await tablesOf(holdings)) {
+  for (const table of await tablesOf(holdings, kept)) {
     const columns = [...wordsOf(table.columns), ...wordsOf(table.booleans), ...(table.made ?? [])];
     await copyRows(client, table.to, columns, rowsFor(table, holdings));
   }
@@ -303,6 +317,7 @@ export const copyInto = async (
     }
     const last = holdings.position.sequence;
     let waiting: HeldEvent[] = [];
+    let characters = 0;
     let copied = 0;
     const flush = async () => {
       const end = waiting.at(-1);
@@ -311,10 +326,12 @@ export const copyInto = async (
       copied += waiting.length;
       tell({ sequence: end.sequence, last, events: copied });
       waiting = [];
+      characters = 0;
     };
     for await (const events of holdings.eventsAfter(Number(through))) {
       waiting.push(...events);
-      if (waiting.length >= eventsPerCommit) await flush();
+      for (const event of events) characters += charactersOf(event);
+      if (waiting.length >= eventsPerCommit || characters >= charactersPerCommit) await flush();
     }
     await flush();
     await client.query('DROP TABLE copying');

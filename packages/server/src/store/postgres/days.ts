@@ -7,7 +7,7 @@ import type { Transaction } from './transaction.ts';
 const dayMilliseconds = 86_400_000;
 
 /** Today, 7 more, and one because a clock that is put right can make two of one. */
-const daysKept = limits.repeatDays + 2;
+export const daysKept = limits.repeatDays + 2;
 
 /** The month of a day, as part of a table's name, and the days at which it begins and ends. */
 const monthOf = (day: number) => {

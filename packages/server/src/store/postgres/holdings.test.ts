@@ -103,6 +103,33 @@ test('all that was copied is held, in its order, however much there is of it', {
   await held.close();
 });
 
+test('of large events fewer are read at once', async () => {
+  const databaseURL = await newDatabase();
+  const many = 2_000;
+  const large = (nth: number): HeldEvent =>
+    nth < many / 2 ? eventOf(nth) : { ...eventOf(nth), attributes: [['note', 'x'.repeat(20_000)]] };
+  const firstSequence = sequenceOf(0);
+  const row = { account: 1, day: lastDay - 1, count: many, firstSequence, lastSequence: sequenceOf(many - 1) };
+  const days = [{ ...row, firstTime: time, lastTime: time + many }];
+  await copyInto(
+    databaseURL,
+    {
+      ...holdings,
+      rows: (table) => [table === 'account_day' ? days : (rowsOf[table] ?? [])],
+      eventsAfter: () => [Array.from({ length: many }, (_, nth) => ({ ...large(nth), account: 1 }))],
+    },
+    () => {},
+  );
+  const held = await openHoldings(databaseURL);
+  const pages: number[] = [];
+  for await (const events of held.eventsAfter(0)) pages.push(events.length);
+  expect(pages.reduce((sum, length) => sum + length)).toBe(many);
+  // Every other number is an event's: 50 are asked for first, then twice as many each time, until they are large.
+  expect(pages.slice(0, 4)).toEqual([50, 100, 200, 400]);
+  expect(Math.max(...pages.slice(5))).toBeLessThanOrEqual(400);
+  await held.close();
+});
+
 test('nobody holds it twice, and nobody who is refused goes on holding it', async () => {
   const databaseURL = await newDatabase();
   await migrateStore(databaseURL, { citus: false });

@@ -19,8 +19,10 @@ import { contactOf, type EventRow, pairsOf, userOf } from './event-teller.ts';
 import { newestMigration, readSchema } from './migrate.ts';
 
 const rowsPerFetch = 1_000;
-/** Numbers of the order, of events and statements, that are asked at once. */
-const sequencesPerPage = 5_000;
+/** Numbers of the order, of events and statements, that are asked at once: fewer where events are large. */
+const sequencesPerPage = { fewest: 100, most: 5_000 };
+/** Of attributes: a page that has more is followed by a smaller one. */
+const charactersPerPage = 4 * 1024 * 1024;
 
 /** A connection that was closed just now may still be there for some milliseconds. */
 const patienceMilliseconds = 2_000;
@@ -117,11 +119,18 @@ async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGener
   const days = await db.all<{ day: number; accounts: number[]; first: number; last: number }>(`
     SELECT day, array_agg(DISTINCT account) AS accounts, min("firstSequence") AS first, max("lastSequence") AS last
     FROM account_day GROUP BY day HAVING sum(count) > 0 ORDER BY day`);
+  const { fewest, most } = sequencesPerPage;
+  let perPage = fewest;
   for (const { day, accounts, first, last } of days) {
-    for (let after = Math.max(sequence, first - 1); after < last; after += sequencesPerPage) {
-      const through = Math.min(last, after + sequencesPerPage);
+    let after = Math.max(sequence, first - 1);
+    while (after < last) {
+      const through = Math.min(last, after + perPage);
       const rows = await db.all<Parameters<typeof toEvent>[0]>(eventsSQL, [accounts, day, after, through]);
       yield rows.map(toEvent);
+      const characters = rows.reduce((sum, { attributes }) => sum + attributes.length, 0);
+      perPage =
+        characters > charactersPerPage ? Math.max(fewest, Math.floor(perPage / 4)) : Math.min(most, perPage * 2);
+      after = through;
     }
   }
   if (await isServed(db)) {

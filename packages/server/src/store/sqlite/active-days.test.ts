@@ -43,6 +43,12 @@ test('a clock that is years ahead for a moment makes no day of what was before',
   expect(isActive(active, 100)).toBe(true);
 });
 
+test('a day before the last, where days were set back by hand, makes any day one', () => {
+  const active = withDay(withDay(withDay(noDays, 100), 110), 108);
+  expect(daysOf(active, 95, 115)).toEqual([100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110]);
+  expect(daysOf(withDay(active, 98), 95, 115)).toHaveLength(13);
+});
+
 test('the same day again changes nothing', () => {
   const active = withDay(withDay(noDays, 100), 103);
   expect(withDay(active, 103)).toEqual(active);

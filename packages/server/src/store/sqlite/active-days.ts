@@ -18,9 +18,10 @@ const daysTold = 52;
 const beyondTold = 2 ** daysTold;
 const anyDay = beyondTold - 1;
 
-/** With one more day, which is none before the last. */
+/** With one more day. Before the last there should be none: where it was there all the same, any day may be one. */
 export const withDay = ({ firstDay, lastDay, days }: ActiveDays, day: number): ActiveDays => {
   if (firstDay === null || lastDay === null) return { firstDay: day, lastDay: day, days: 1 };
+  if (day < lastDay) return { firstDay: Math.min(firstDay, day), lastDay, days: 0 };
   const later = Math.min(day - lastDay, daysTold);
   // One by one, since bitwise operators know 32 bits only: what was told of days that are too long ago falls off.
   const told = ((days || anyDay) % 2 ** (daysTold - later)) * 2 ** later;

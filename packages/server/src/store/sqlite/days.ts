@@ -17,12 +17,16 @@ export interface DayRange {
   readonly through: number;
 }
 
-/** Where these days lie in the order. Those that follow each other are one. */
-export const toRanges = (days: readonly DaySpan[]): Range[] => {
+/**
+ * Where these days lie in the order. Those that follow each other are one range, and so are those between which there are up to
+ * `gap` other events: to begin anew behind it costs more than to pass over them.
+ */
+export const toRanges = (days: readonly DaySpan[], gap = 0): Range[] => {
   const ranges: { after: number; through: number }[] = [];
   days.forEach(({ day, firstSequence, lastSequence }, nth) => {
     const last = ranges.at(-1);
-    if (last && days[nth - 1]?.day === day - 1) last.through = lastSequence;
+    const follows = days[nth - 1]?.day === day - 1;
+    if (last && (follows || firstSequence - last.through <= gap)) last.through = lastSequence;
     else ranges.push({ after: firstSequence - 1, through: lastSequence });
   });
   return ranges;

@@ -1,4 +1,5 @@
 /** The blocks that events are kept in: one for each commit at first, and then packed together. */
+import { charactersOf } from '../attributes.ts';
 import type { Connection } from './connection.ts';
 import { type EventBlock, eventsOf, type KeptEvent, only, sizeOf, toBlock } from './event-block.ts';
 import { type BlockRow, readBlock, toBlockRow } from './event-block-row.ts';
@@ -43,12 +44,6 @@ export const createBlockReader = (db: Connection) => {
     /** What the last block that ends before a sequence is known by; 0 when there is none. */
     lastBefore: (sequence: number): number => last.get(sequence) as number,
   };
-};
-
-const charactersOf = ({ attributes }: KeptEvent): number => {
-  let characters = 0;
-  for (const [attrID, value] of attributes) characters += attrID.length + value.length;
-  return characters;
 };
 
 /** As few blocks as may hold them, of up to `most` events. */

@@ -157,12 +157,14 @@ export const createEventFinder = (db: Connection): EventFinder => {
     *find(sources, ranges, order, filter) {
       const ascending = order === 'asc';
       const isSought = createIsSought(sources);
-      const costOfSpan = costOfAsking * sources.length;
       /** Since the last rest. */
       let asked = 0;
       let looked = 0;
 
       function* findIn(range: Range): Generator<Found | number, void> {
+        const near = sources.filter(({ after, through }) => after < range.through && through > range.after);
+        if (near.length === 0) return;
+        const costOfSpan = costOfAsking * near.length;
         /** What has not been looked at yet: after < sequence <= through. */
         const rest = { ...range };
 
@@ -170,14 +172,14 @@ export const createEventFinder = (db: Connection): EventFinder => {
           const { indexed } = tail;
           const inTail = function* () {
             if (rest.through <= indexed) return;
-            const lists = sources.map((source) =>
+            const lists = near.map((source) =>
               tail.find(source, Math.max(rest.after, source.after), Math.min(rest.through, source.through)),
             );
             yield { after: indexed, through: Infinity, places: united(lists) };
           };
           if (!ascending) yield* inTail();
           for (const segment of segments[order].all(rest.after, Math.min(rest.through, indexed))) {
-            yield segmentSpan(sources, segment, rest, filter);
+            yield segmentSpan(near, segment, rest, filter);
           }
           if (ascending) yield* inTail();
         }

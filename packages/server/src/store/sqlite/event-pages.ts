@@ -1,4 +1,5 @@
 /** Reading events, a page at a time, in the order in which they were kept. */
+import { charactersOf } from '../attributes.ts';
 import type { EventPage, EventQuery, StoredEvent } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { createDayReader, toRanges } from './days.ts';
@@ -6,6 +7,7 @@ import { type EventBlock, eventAt, eventTimeAt, factsAt, hasAttribute, sizeOf } 
 import { createEventFinder, type EventFinder, type Order, type Range } from './event-finder.ts';
 import { createEventSources } from './event-sources.ts';
 import { createEventTeller } from './event-teller.ts';
+import { eventsPerSegment } from './indexing.ts';
 import type { Steps } from './steps.ts';
 
 export interface PageBounds {
@@ -35,15 +37,13 @@ const within = (ranges: readonly Range[], bounds: Range, order: Order): Range[] 
   return order === 'asc' ? parts : parts.reverse();
 };
 
-const lengthOf = (attributes: StoredEvent['attributes']): number =>
-  attributes.reduce((length, [attrID, value]) => length + attrID.length + value.length, 0);
-
 export const createEventPager = (
   db: Connection,
   {
     bounds: { mostRows, mostBytes } = defaultBounds,
     finder = createEventFinder(db),
-  }: { bounds?: PageBounds | undefined; finder?: EventFinder } = {},
+    gap = eventsPerSegment,
+  }: { bounds?: PageBounds | undefined; finder?: EventFinder; gap?: number } = {},
 ) => {
   const daysOf = createDayReader(db);
   const sourcesOf = createEventSources(db);
@@ -65,7 +65,8 @@ export const createEventPager = (
     let bytes = 0;
 
     const always = from === undefined && to === undefined;
-    const ranges = always && !days ? [{ after, through }] : toRanges(days ?? all);
+    // Of one visitor only few blocks of a segment are looked at, however many of its days they lie between.
+    const ranges = days ? toRanges(days, gap) : always ? [{ after, through }] : toRanges(all);
     const filter = always && query.attrID === undefined ? undefined : query;
     for (const found of finder.find(sources, within(ranges, { after, through }, order), order, filter)) {
       if (typeof found === 'number') {
@@ -82,7 +83,7 @@ export const createEventPager = (
           return { events, next: sequence, through: sequence };
         }
         events.push(teller.tell(event));
-        bytes += lengthOf(event.attributes);
+        bytes += charactersOf(event);
       }
       looked += sizeOf(block);
       if (looked >= mostRows && (ascending ? reached < end : reached > 1)) {

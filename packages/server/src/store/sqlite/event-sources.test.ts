@@ -39,8 +39,8 @@ const openEngine = (db: Connection) => {
 
 const forgetDays = (db: Connection) => db.exec('UPDATE user SET days = 0; UPDATE contact SET days = 0');
 
-const namesOf = (db: Connection, query: Partial<EventQuery>): string[] => {
-  const getEvents = createEventPager(db);
+const namesOf = (db: Connection, gap: number, query: Partial<EventQuery>): string[] => {
+  const getEvents = createEventPager(db, { gap });
   const names: string[] = [];
   let beyond: number | undefined;
   for (;;) {
@@ -87,21 +87,23 @@ test('pages and repeats are the same whether or not days are told', { timeout: 1
       }
       const ofUser = (user: string) => kept.filter(({ userUUID }) => userUUID === user);
       const ofContact = kept.filter(({ userUUID }) => userUUID === laptop || userUUID === null);
-      const expectPages = () => {
+      const expectPages = (gap: number) => {
         for (const order of ['asc', 'desc'] as const) {
           const inOrder = (some: typeof kept) => {
             const names = some.map(({ eventUUID }) => eventUUID);
             return order === 'asc' ? names : names.reverse();
           };
-          for (const userUUID of users) expect(namesOf(db, { order, userUUID })).toEqual(inOrder(ofUser(userUUID)));
-          expect(namesOf(db, { order, contactUUID })).toEqual(inOrder(ofContact));
+          for (const userUUID of users)
+            expect(namesOf(db, gap, { order, userUUID })).toEqual(inOrder(ofUser(userUUID)));
+          expect(namesOf(db, gap, { order, contactUUID })).toEqual(inOrder(ofContact));
           const early = ofContact.filter((each) => each.day < 20_030);
-          expect(namesOf(db, { order, contactUUID, to: 20_030 * day })).toEqual(inOrder(early));
+          expect(namesOf(db, gap, { order, contactUUID, to: 20_030 * day })).toEqual(inOrder(early));
         }
       };
-      expectPages();
+      // Each stretch of days by itself, and some together.
+      for (const gap of [0, 40]) expectPages(gap);
       forgetDays(db);
-      expectPages();
+      expectPages(0);
       db.close();
     }),
   );

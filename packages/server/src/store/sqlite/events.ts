@@ -3,7 +3,7 @@ import { linkedContact } from '../../identity/statements.ts';
 import { Refusal } from '../../refusal.ts';
 import { usesOfEvent } from '../catalogue-rules.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../store.ts';
-import { withDay } from './active-days.ts';
+import { isActive, withDay } from './active-days.ts';
 import type { CatalogueWriter } from './catalogues.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
@@ -111,7 +111,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     });
     totals.add({ account, day, sequence, eventID, eventTime });
     if (user) users.seenOn(user, day);
-    if (contact && contact.lastDay !== day) setContactDays.run({ ...withDay(contact, day), contact: contact.contact });
+    if (contact && !isActive(contact, day)) setContactDays.run({ ...withDay(contact, day), contact: contact.contact });
     if (user && contact && linkedContact(statements.ofUser(user.user)) === null) {
       links.link({ user, contact: contact.contact, verified: true, claim: null, token, time: receivedTime });
     }

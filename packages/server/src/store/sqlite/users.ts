@@ -1,4 +1,4 @@
-import { type ActiveDays, noDays, withDay } from './active-days.ts';
+import { type ActiveDays, isActive, noDays, withDay } from './active-days.ts';
 import type { Connection } from './connection.ts';
 import type { Pending } from './transaction.ts';
 
@@ -50,7 +50,7 @@ export const createUsers = (db: Connection): Users => {
       return remember(`${account} ${userUUID}`, { user: Number(lastInsertRowid), active: noDays });
     },
     seenOn(user, day) {
-      if (user.active.lastDay === day) return;
+      if (isActive(user.active, day)) return;
       user.active = withDay(user.active, day);
       const { firstDay, lastDay, days } = user.active;
       setDays.run(firstDay, lastDay, days, user.user);
