@@ -15,8 +15,9 @@ export const noDays: ActiveDays = { firstDay: null, lastDay: null, days: 0 };
 
 /** Days before the last that are told: any earlier one, from the first on, may be one of them. A number is exact up to 2 ** 53. */
 const daysTold = 52;
-const beyondTold = 2 ** daysTold;
-const anyDay = beyondTold - 1;
+/** Looked up: to raise to a power takes ten times as long. */
+const bits = Array.from({ length: daysTold }, (_, nth) => 2 ** nth);
+const anyDay = 2 ** daysTold - 1;
 
 /** With one more day. Before the last there should be none: where it was there all the same, any day may be one. */
 export const withDay = ({ firstDay, lastDay, days }: ActiveDays, day: number): ActiveDays => {
@@ -32,5 +33,5 @@ export const withDay = ({ firstDay, lastDay, days }: ActiveDays, day: number): A
 export const isActive = ({ firstDay, lastDay, days }: ActiveDays, day: number): boolean => {
   if (firstDay === null || lastDay === null || day < firstDay || day > lastDay) return false;
   const ago = lastDay - day;
-  return days === 0 || ago >= daysTold || Math.floor(days / 2 ** ago) % 2 === 1;
+  return ago === 0 || days === 0 || ago >= daysTold || Math.floor(days / (bits[ago] as number)) % 2 === 1;
 };

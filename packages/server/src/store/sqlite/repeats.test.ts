@@ -91,3 +91,27 @@ test('a clock that was at 1970 for a while makes no difference when it is put ri
   tidyUp();
   expect(logOn(7, once)).toEqual(duplicate);
 });
+
+test('whatever order eventUUIDs come in, each is kept once', () => {
+  const ids = ['m', 'a', 'z', 'b', 'y', '\ud800', '~', 'n'].map((first) => `${first}-event`);
+  for (const eventUUID of ids) expect(logOn(0, { eventUUID }), eventUUID).toEqual(kept);
+  for (const days of [0, 1, 7]) {
+    if (days > 0) expect(logOn(days, { eventUUID: `zz-day-${days}` })).toEqual(kept);
+    for (const eventUUID of ids) expect(logOn(days, { eventUUID }), `${eventUUID}, day ${days}`).toEqual(duplicate);
+  }
+  // Another server, which has seen nothing of today.
+  engine = createWriteEngine(db);
+  expect(logOn(7, { eventUUID: 'zz-day-7' })).toEqual(duplicate);
+  expect(logOn(7, { eventUUID: 'zzz' })).toEqual(kept);
+});
+
+test('what was kept and is taken back is not remembered as what came before', () => {
+  expect(logOn(0, { eventUUID: 'b' })).toEqual(kept);
+  const events = (eventUUID: string) => ({
+    name: 'logEvents',
+    request: { account: 1, token: 1, browser: false, receivedTime: start, events: [newEvent({ eventUUID })] },
+  });
+  const [first, second] = engine.write([events('d'), { name: 'logEvents', request: null }]);
+  expect([first, second].some((outcome) => outcome && 'error' in outcome)).toBe(true);
+  expect([logOn(0, { eventUUID: 'c' }), logOn(0, { eventUUID: 'b' })]).toEqual([kept, duplicate]);
+});
