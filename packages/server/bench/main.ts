@@ -17,7 +17,7 @@ import { table, whole } from './table.ts';
 /** Asked unless others are named: always, not in the short form, or never. */
 const questions: Readonly<Record<string, { readonly asks: string; readonly unnamed?: 'in full' | 'never' }>> = {
   ingest: { asks: 'What does keeping an event durably cost?' },
-  workers: { asks: 'What do several processes that answer gain, and what do they cost?' },
+  workers: { asks: 'What do several processes that answer gain, and what do they cost?', unnamed: 'in full' },
   written: { asks: 'How much is written to the disk for an event?' },
   import: { asks: 'How fast do large batches go in?' },
   size: { asks: 'How much of the disk does an event take?' },

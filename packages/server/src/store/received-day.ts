@@ -1,4 +1,8 @@
 /** On which day something is kept: a number of days since 1970 that never goes back, whatever the clock does. */
+import { limits } from '@firsthand/contract/limits';
+
+/** Days on which a repeat is looked for: today, 7 more, and one because a clock that is put right can make two of one. */
+export const daysKept = limits.repeatDays + 2;
 
 const dayMilliseconds = 86_400_000;
 

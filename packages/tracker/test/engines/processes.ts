@@ -94,11 +94,15 @@ export const waitFor = async <Answer>(
   }
 };
 
-/** What a driver answers, or an error: a script whose page is left at that moment may never be answered. */
-export const answeredInTime = async <Answer>(what: string, answer: Promise<Answer>): Promise<Answer> => {
+/** What a driver answers. Throws after so long: a script whose page is left at that moment may never be answered. */
+export const answeredInTime = async <Answer>(
+  what: string,
+  answer: Promise<Answer>,
+  milliseconds = 10_000,
+): Promise<Answer> => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer to ${what}`)), 10_000);
+    timer = setTimeout(() => reject(new Error(`no answer to ${what}`)), milliseconds);
   });
   try {
     return await Promise.race([answer, late]);

@@ -57,7 +57,7 @@ const inspect = async (port: number, path: string): Promise<Evaluate> => {
       waiting.set(id, resolve);
       socket.send(JSON.stringify({ id, method: 'Target.sendMessageToTarget', params: { targetId, message } }));
     });
-    const answer = await answeredInTime(expression, evaluated);
+    const answer = await answeredInTime(expression, evaluated).finally(() => waiting.delete(id));
     if (answer.result.wasThrown) throw new Error(answer.result.result.description);
     return answer.result.result.value;
   };

@@ -61,7 +61,7 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
         run: (script, ...given) =>
           take(handle, () => {
             const expression = `(${script})(...${JSON.stringify(given)})`;
-            // The driver's own limit for scripts does not end one that never began: it holds in the page.
+            // The driver's own limit counts only once the script runs in the page: one that never began is not ended.
             return answeredInTime(expression, driver.executeScript(`return ${expression}`));
           }),
         cookies: () =>

@@ -116,7 +116,12 @@ test.each([
   ['a server that starts', withCode('57P03'), true],
   ['a disk that is full', withCode('53100'), true],
   ['a lock that takes too long', withCode('55P03'), true],
-  ['a database that lets nobody in', withCode('55000'), true],
+  [
+    'a database that lets nobody in',
+    Object.assign(new Error('database "shop" is not currently accepting connections'), { code: '55000' }),
+    true,
+  ],
+  ['an object that is not ready', withCode('55000'), false],
   ['a standby', withCode('25006'), true],
   ['nobody who listens', withCode('ECONNREFUSED'), true],
   ['no socket', withCode('ENOENT'), true],

@@ -111,13 +111,15 @@ const ignore = () => {};
 
 /** Throws when a commit could be acknowledged that a crash takes back. */
 const assertDurable = async (client: pg.ClientBase): Promise<void> => {
-  const settings = "SELECT current_setting('synchronous_commit') AS commit, current_setting('fsync') AS fsync";
-  const { commit, fsync } = (await client.query(settings)).rows[0];
-  if (fsync !== 'on') throw new StoreUnusable('this PostgreSQL runs with fsync = off: turn it on');
+  const settings = `
+    SELECT current_setting('synchronous_commit') AS commit, current_setting('fsync') AS fsync, current_database() AS name`;
+  const { commit, fsync, name } = (await client.query(settings)).rows[0];
+  const which = `the PostgreSQL that has the database ${name}`;
+  if (fsync !== 'on') throw new StoreUnusable(`${which} runs with fsync = off: turn it on`);
   if (commit !== 'off') return;
   await client.query('SET synchronous_commit = on');
   const after = (await client.query(settings)).rows[0];
-  if (after.commit !== 'on') throw new StoreUnusable('this PostgreSQL cannot commit synchronously');
+  if (after.commit !== 'on') throw new StoreUnusable(`${which} cannot commit synchronously`);
 };
 
 /** Whether a server is there, or a command: each has a connection with a slot at least. */
@@ -229,6 +231,8 @@ export const isConflict = (error: unknown): boolean => /^40(001|P01)$/.test(code
  */
 export const isNotNow = (error: unknown): boolean =>
   isConflict(error) ||
-  /^(08|53|57|58|25006|25P0[34]|55000|55P03|E[A-Z]+$)/.test(codeOf(error)) ||
+  /^(08|53|57|58|25006|25P0[34]|55P03|E[A-Z]+$)/.test(codeOf(error)) ||
+  // The code alone says that some object is not in the state that is needed, which may be a fault of ours.
+  (codeOf(error) === '55000' && /not currently accepting connections/.test(String(error))) ||
   (codeOf(error) === '' &&
     /connection (terminated|timeout|error)|timeout exceeded|read timeout|not queryable/i.test(String(error)));

@@ -7,11 +7,12 @@ import type pg from 'pg';
 import { contactFields } from '../../identity/contact-view.ts';
 import { charactersOf } from '../attributes.ts';
 import type { CopyProgress, Held, HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
+import { daysKept } from '../received-day.ts';
 import { createSentKeys, tokenInKey } from '../sent-keys.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { openPlain, openPool } from './connection.ts';
 import { type CopiedValue, copyRows } from './copying.ts';
-import { daysKept, monthSQL, repeatsSQL } from './days.ts';
+import { monthSQL, repeatsSQL } from './days.ts';
 import { migrate } from './migrate.ts';
 
 const eventsPerCommit = 50_000;
@@ -79,9 +80,9 @@ const createSaid = async (holdings: Holdings) => {
   };
 };
 
-/** Every table but that of events, and those of who was linked to whom. Of repeats, those of the days that are still asked. */
+/** Every table but that of events, and those of who was linked to whom. Of repeats, only those of `keptDays`. */
 const tablesOf = async (holdings: Holdings, keptDays: ReadonlySet<number>): Promise<Table[]> => {
-  // What is older may have come again since, and be on a later day as well: it waits to be deleted.
+  // An older one waits to be deleted; it may have been sent again since, and request_repeat takes a key once.
   const isKept = ({ day }: HeldRow) => keptDays.has(day as number);
   const { eventKey, requestKey } = createSentKeys(holdings.position.secret);
   const saidOf = await createSaid(holdings);
@@ -211,7 +212,7 @@ const daysIn = async (holdings: Holdings, table: HeldTable): Promise<Set<number>
   return days;
 };
 
-/** The latest days on which something was sent, as many as are asked for a repeat. */
+/** The latest days on which something was sent: as many as a repeat is looked for on. */
 const keptDaysOf = async (holdings: Holdings): Promise<Set<number>> => {
   const days = new Set([holdings.position.day]);
   for (const table of ['event_repeat', 'erased_repeat', 'request_repeat'] as const) {

@@ -1,13 +1,9 @@
 /** Days: the one that is under way, the partitions that belong to it, and those on which an account has events. */
-import { limits } from '@firsthand/contract/limits';
-import { type DayUnderWay, dayAt } from '../received-day.ts';
+import { type DayUnderWay, dayAt, daysKept } from '../received-day.ts';
 import type { Connection } from './connection.ts';
 import type { Transaction } from './transaction.ts';
 
 const dayMilliseconds = 86_400_000;
-
-/** Today, 7 more, and one because a clock that is put right can make two of one. */
-export const daysKept = limits.repeatDays + 2;
 
 /** The month of a day, as part of a table's name, and the days at which it begins and ends. */
 const monthOf = (day: number) => {

@@ -19,8 +19,8 @@ import { contactOf, type EventRow, pairsOf, userOf } from './event-teller.ts';
 import { newestMigration, readSchema } from './migrate.ts';
 
 const rowsPerFetch = 1_000;
-/** Numbers of the order, of events and statements, that are asked at once: fewer where events are large. */
-const sequencesPerPage = { fewest: 100, most: 5_000 };
+/** Numbers of the order, of events and statements, that are asked at once: fewer after a page of large ones. */
+const sequencesPerPage = { fewest: 100, most: 1_000 };
 /** Of attributes: a page that has more is followed by a smaller one. */
 const charactersPerPage = 4 * 1024 * 1024;
 

@@ -7,31 +7,31 @@ export interface ActiveDays {
   /** Null before the first. */
   readonly firstDay: number | null;
   readonly lastDay: number | null;
-  /** The bit 2 ** n is set when something came n days before the last; 0 when that is not told, of before it was kept. */
+  /** The bit 2 ** n is set when something came n days before the last; 0 where that is not known: in rows older than this column, and after a day before the last. */
   readonly days: number;
 }
 
 export const noDays: ActiveDays = { firstDay: null, lastDay: null, days: 0 };
 
-/** Days before the last that are told: any earlier one, from the first on, may be one of them. A number is exact up to 2 ** 53. */
+/** The last day and those before it that are told: any earlier one, from the first on, may be one. A number is exact up to 2 ** 53. */
 const daysTold = 52;
-/** Looked up: to raise to a power takes ten times as long. */
-const bits = Array.from({ length: daysTold }, (_, nth) => 2 ** nth);
 const anyDay = 2 ** daysTold - 1;
 
-/** With one more day. Before the last there should be none: where it was there all the same, any day may be one. */
-export const withDay = ({ firstDay, lastDay, days }: ActiveDays, day: number): ActiveDays => {
+/** With one more day. None should come before the last; after one that did, any day may be one. */
+export const withDay = (active: ActiveDays, day: number): ActiveDays => {
+  const { firstDay, lastDay, days } = active;
   if (firstDay === null || lastDay === null) return { firstDay: day, lastDay: day, days: 1 };
   if (day < lastDay) return { firstDay: Math.min(firstDay, day), lastDay, days: 0 };
+  if (day === lastDay) return active;
   const later = Math.min(day - lastDay, daysTold);
-  // One by one, since bitwise operators know 32 bits only: what was told of days that are too long ago falls off.
+  // By arithmetic, since bitwise operators know 32 bits only. What was told of days too long ago falls off.
   const told = ((days || anyDay) % 2 ** (daysTold - later)) * 2 ** later;
-  return { firstDay, lastDay: day, days: later === 0 ? days : told + 1 };
+  return { firstDay, lastDay: day, days: told + 1 };
 };
 
 /** Whether anything may have come on a day. */
 export const isActive = ({ firstDay, lastDay, days }: ActiveDays, day: number): boolean => {
   if (firstDay === null || lastDay === null || day < firstDay || day > lastDay) return false;
   const ago = lastDay - day;
-  return ago === 0 || days === 0 || ago >= daysTold || Math.floor(days / (bits[ago] as number)) % 2 === 1;
+  return ago === 0 || days === 0 || ago >= daysTold || Math.floor(days / 2 ** ago) % 2 === 1;
 };

@@ -18,15 +18,15 @@ export interface DayRange {
 }
 
 /**
- * Where these days lie in the order. Those that follow each other are one range, and so are those between which there are up to
- * `gap` other events: to begin anew behind it costs more than to pass over them.
+ * Where these days lie in the order. Those that follow each other are one range, and so are those with at most `mostBetween`
+ * events of others between them: a new range costs more than to pass over these.
  */
-export const toRanges = (days: readonly DaySpan[], gap = 0): Range[] => {
+export const toRanges = (days: readonly DaySpan[], mostBetween = 0): Range[] => {
   const ranges: { after: number; through: number }[] = [];
   days.forEach(({ day, firstSequence, lastSequence }, nth) => {
     const last = ranges.at(-1);
     const follows = days[nth - 1]?.day === day - 1;
-    if (last && (follows || firstSequence - last.through <= gap)) last.through = lastSequence;
+    if (last && (follows || firstSequence - last.through - 1 <= mostBetween)) last.through = lastSequence;
     else ranges.push({ after: firstSequence - 1, through: lastSequence });
   });
   return ranges;

@@ -162,6 +162,7 @@ export const createEventFinder = (db: Connection): EventFinder => {
       let looked = 0;
 
       function* findIn(range: Range): Generator<Found | number, void> {
+        // The others have nothing in the range.
         const near = sources.filter(({ after, through }) => after < range.through && through > range.after);
         if (near.length === 0) return;
         const costOfSpan = costOfAsking * near.length;
@@ -245,7 +246,7 @@ export const createEventFinder = (db: Connection): EventFinder => {
         }
       }
 
-      if (sources.length > 0) for (const range of ranges) yield* findIn(range);
+      for (const range of ranges) yield* findIn(range);
     },
     forget: tail.forget,
   };

@@ -42,8 +42,13 @@ export const createEventPager = (
   {
     bounds: { mostRows, mostBytes } = defaultBounds,
     finder = createEventFinder(db),
-    gap = eventsPerSegment,
-  }: { bounds?: PageBounds | undefined; finder?: EventFinder; gap?: number } = {},
+    mostBetween = eventsPerSegment,
+  }: {
+    bounds?: PageBounds | undefined;
+    finder?: EventFinder;
+    /** A visitor's days with at most so many events of others between them are read as one range. */
+    mostBetween?: number;
+  } = {},
 ) => {
   const daysOf = createDayReader(db);
   const sourcesOf = createEventSources(db);
@@ -56,8 +61,8 @@ export const createEventPager = (
     const end = lastSequence.get() as number;
     const after = ascending ? (query.beyond ?? 0) : 0;
     const through = ascending ? end : Math.min(end, (query.beyond ?? end + 1) - 1);
-    const all = daysOf({ account, from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, after, through });
-    const { sources, days } = sourcesOf(query, all);
+    const accountDays = daysOf({ account, from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, after, through });
+    const { sources, days } = sourcesOf(query, accountDays);
     const matches = createMatcher(query);
     const teller = createTeller(account);
     const events: StoredEvent[] = [];
@@ -65,8 +70,9 @@ export const createEventPager = (
     let bytes = 0;
 
     const always = from === undefined && to === undefined;
-    // Of one visitor only few blocks of a segment are looked at, however many of its days they lie between.
-    const ranges = days ? toRanges(days, gap) : always ? [{ after, through }] : toRanges(all);
+    const rangesOfAll = () => (always ? [{ after, through }] : toRanges(accountDays));
+    // Of a visitor a segment names few blocks: to pass over its other days costs less than another range.
+    const ranges = days ? toRanges(days, mostBetween) : rangesOfAll();
     const filter = always && query.attrID === undefined ? undefined : query;
     for (const found of finder.find(sources, within(ranges, { after, through }, order), order, filter)) {
       if (typeof found === 'number') {

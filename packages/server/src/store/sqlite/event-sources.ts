@@ -12,13 +12,11 @@ import { createStatementReader } from './statements.ts';
 /** Where the events of a query come from. */
 export interface Sought {
   readonly sources: readonly Source[];
-  /** Those of the days on which there may be any; undefined when it may be all of them. */
+  /** The days on which there may be any; undefined when nothing is known of that. */
   readonly days: readonly DaySpan[] | undefined;
 }
 
 const always = { eventID: 0, after: 0, through: Infinity };
-
-const ofAccount = (account: number): Source => ({ ...always, what: 'account', number: account });
 
 export const createEventSources = (db: Connection) => {
   const contacts = createContactFinder(db);
@@ -53,9 +51,11 @@ export const createEventSources = (db: Connection) => {
     for (const user of users) {
       if (onlyUser !== undefined && user !== onlyUser) continue;
       const active = userByNumber.get(user) as ActiveDays;
-      actives.push(active);
-      for (const { contact, after, through } of stretchesOf(statements.ofUser(user))) {
-        if (contact === null || !group.includes(contact)) continue;
+      const stretches = stretchesOf(statements.ofUser(user)).filter(
+        ({ contact }) => contact !== null && group.includes(contact),
+      );
+      if (stretches.length > 0) actives.push(active);
+      for (const { after, through } of stretches) {
         sources.push(
           ...between({ what: 'user', number: user, eventID: 0, withoutContact: true, after, through }, active, days),
         );
@@ -81,8 +81,10 @@ export const createEventSources = (db: Connection) => {
       const sources = between({ ...always, what: 'user', number: user.user }, user, days);
       return { sources, days: days.filter(({ day }) => isActive(user, day)) };
     }
-    const source =
-      eventID === undefined ? ofAccount(account) : { ...ofAccount(account), what: 'kind' as const, eventID };
+    const source: Source =
+      eventID === undefined
+        ? { ...always, what: 'account', number: account }
+        : { ...always, what: 'kind', number: account, eventID };
     return { sources: [source], days: undefined };
   };
 };

@@ -92,8 +92,8 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     const { userUUID, contact } = examine(batch, event, day);
     const user = userUUID === null ? undefined : users.ensure(account, userUUID, receivedTime);
     const { eventID, eventUUID, eventTime, timeReplaced, attributes } = event;
-    const days = user?.active ?? (contact as ContactRow);
-    if (!repeats.remember(day, eventUUID, holderOf(user, contact), days)) return { kept: false, duplicate: true };
+    const active = user?.active ?? (contact as ContactRow);
+    if (!repeats.remember(day, eventUUID, holderOf(user, contact), active)) return { kept: false, duplicate: true };
     catalogues.register(account, browser, usesOfEvent(event));
     const sequence = position.nextSequence();
     blocks.add({

@@ -6,8 +6,8 @@ import type { EventBatch, EventOutcome, EventPage, NewEvent, StoredEvent } from 
 
 export type FlatEvents = readonly (string | number | boolean | null)[];
 
-/** Takes a list apart. What is read comes in the order in which it stands there. */
-const readerOf = (flat: FlatEvents) => {
+/** Takes a list apart from its beginning: members are to be named in the order in which they were pushed. */
+const createReader = (flat: FlatEvents) => {
   let at = 0;
   const next = <Value>() => flat[at++] as Value;
   return {
@@ -31,8 +31,7 @@ export const toFlatEvents = ({ account, token, browser, receivedTime, events }: 
 };
 
 export const fromFlatEvents = (flat: FlatEvents): EventBatch => {
-  const { next, nextAttributes, hasNext } = readerOf(flat);
-  // Members come in the order in which they stand here.
+  const { next, nextAttributes, hasNext } = createReader(flat);
   const nextEvent = (): NewEvent => ({
     userUUID: next(),
     contactUUID: next(),
@@ -66,7 +65,7 @@ export const toFlatPage = ({ events, next, through }: EventPage): FlatEvents => 
 };
 
 export const fromFlatPage = (flat: FlatEvents): EventPage => {
-  const { next, nextAttributes, hasNext } = readerOf(flat);
+  const { next, nextAttributes, hasNext } = createReader(flat);
   const nextEvent = (): StoredEvent => ({
     sequence: next(),
     eventUUID: next(),

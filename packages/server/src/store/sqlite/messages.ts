@@ -42,7 +42,7 @@ export type PlainOutcome =
   | { readonly fault: { readonly message: string; readonly stack: string | undefined; readonly code: unknown } };
 
 const ofEvents = 'logEvents';
-const ofPages = 'getEvents';
+const ofPage = 'getEvents';
 
 export const toFlat = (call: Call): Call =>
   call.name === ofEvents ? { name: ofEvents, request: toFlatEvents(call.request as EventBatch) } : call;
@@ -50,18 +50,19 @@ export const toFlat = (call: Call): Call =>
 export const fromFlat = (call: Call): Call =>
   call.name === ofEvents ? { name: ofEvents, request: fromFlatEvents(call.request as FlatEvents) } : call;
 
-/** What became of a call, flat where it has events. */
+/** What became of a call: flat, for logEvents and for a page of events. */
 export const toFlatAnswer = ({ name }: Call, outcome: PlainOutcome): PlainOutcome => {
   if (!('value' in outcome)) return outcome;
   if (name === ofEvents) return { value: (outcome.value as EventOutcome[]).map(toFlatOutcome) };
-  if (name === ofPages) return { value: toFlatPage(outcome.value as EventPage) };
+  if (name === ofPage) return { value: toFlatPage(outcome.value as EventPage) };
   return outcome;
 };
 
+/** The reverse. */
 export const fromFlatAnswer = ({ name }: Call, outcome: PlainOutcome): PlainOutcome => {
   if (!('value' in outcome)) return outcome;
   if (name === ofEvents) return { value: (outcome.value as FlatOutcome[]).map(fromFlatOutcome) };
-  if (name === ofPages) return { value: fromFlatPage(outcome.value as FlatEvents) };
+  if (name === ofPage) return { value: fromFlatPage(outcome.value as FlatEvents) };
   return outcome;
 };
 

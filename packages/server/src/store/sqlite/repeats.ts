@@ -3,7 +3,7 @@
  * sent on 8 later ones. Counted are the days that were, not those of the calendar: a clock that jumps years ahead makes
  * one day, and nothing old.
  */
-import { limits } from '@firsthand/contract/limits';
+import { daysKept } from '../received-day.ts';
 import { createSentHash } from '../sent-keys.ts';
 import { type ActiveDays, isActive } from './active-days.ts';
 import type { Connection } from './connection.ts';
@@ -21,9 +21,6 @@ interface RequestRow {
   readonly claim: number | null;
   readonly existed: number;
 }
-
-/** Today, 7 more, and one because a clock that is put right can make two of one. */
-const daysKept = limits.repeatDays + 2;
 
 /** A day that never is, where there are fewer. */
 const noDay = -1;
