@@ -3,7 +3,7 @@
  * within one process group and medians are told, since machines are shared and noisy.
  *
  *   npm run bench -- reads ingest       these questions alone
- *   npm run bench -- --quick            all of them in a short form, under a minute
+ *   npm run bench -- --quick            nearly all of them in a short form, under a minute
  *   npm run bench -- evaluation         what needs Chromium, and is asked by its name only
  *   --events 50000000                   so much history is stored beforehand (5,000,000; with --quick 200,000)
  *   --minutes 5                         how long sustained load lasts (20 s; with --quick 1 s)
