@@ -7,7 +7,10 @@ export interface ActiveDays {
   /** Null before the first. */
   readonly firstDay: number | null;
   readonly lastDay: number | null;
-  /** The bit 2 ** n is set when something came n days before the last; 0 where that is not known: in rows older than this column, and after a day before the last. */
+  /**
+   * The bit 2 ** n is set when something came n days before the last; 0 where that is not known: in rows older than this
+   * column, and after a day before the last.
+   */
   readonly days: number;
 }
 

@@ -70,9 +70,9 @@ export const createEventPager = (
     let bytes = 0;
 
     const always = from === undefined && to === undefined;
-    const rangesOfAll = () => (always ? [{ after, through }] : toRanges(accountDays));
     // Of a visitor a segment names few blocks: to pass over its other days costs less than another range.
-    const ranges = days ? toRanges(days, mostBetween) : rangesOfAll();
+    const ofVisitor = days && toRanges(days, mostBetween);
+    const ranges = ofVisitor ?? (always ? [{ after, through }] : toRanges(accountDays));
     const filter = always && query.attrID === undefined ? undefined : query;
     for (const found of finder.find(sources, within(ranges, { after, through }, order), order, filter)) {
       if (typeof found === 'number') {
