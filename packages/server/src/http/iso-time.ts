@@ -1,2 +1,26 @@
-/** A time in an answer: ISO 8601 in UTC with milliseconds. */
-export const isoTime = (time: number): string => new Date(time).toISOString();
+const dayMilliseconds = 86_400_000;
+
+const digits = (count: number, length: number): readonly string[] =>
+  Array.from({ length: count }, (_, number) => String(number).padStart(length, '0'));
+const two = digits(60, 2);
+const three = digits(1_000, 3);
+
+/** A page of events tells hundreds of times, most of one day or two. */
+let latest = { day: 0, text: '1970-01-01T' };
+const textOf = (day: number): string => {
+  if (day !== latest.day) latest = { day, text: new Date(day * dayMilliseconds).toISOString().slice(0, -13) };
+  return latest.text;
+};
+
+/**
+ * A time in an answer: ISO 8601 in UTC with milliseconds, as Date.toISOString tells it, but in 0.1 µs and not 0.5 (Node 20).
+ * Throws a RangeError for what is no time, or on no day that Date knows.
+ */
+export const isoTime = (time: number): string => {
+  const day = Math.floor(time / dayMilliseconds);
+  const seconds = Math.floor((time - day * dayMilliseconds) / 1_000);
+  const milliseconds = time - day * dayMilliseconds - seconds * 1_000;
+  const minutes = Math.floor(seconds / 60);
+  const hour = two[Math.floor(minutes / 60)];
+  return `${textOf(day)}${hour}:${two[minutes % 60]}:${two[seconds % 60]}.${three[milliseconds]}Z`;
+};
