@@ -47,10 +47,20 @@ export const usesOfContact = (given: {
   ),
 ];
 
-export const usesOfEvent = (event: Pick<NewEvent, 'eventID' | 'attributes'>): Use[] => [
-  { kind: 'event', id: String(event.eventID), field: 'eventID' },
-  ...event.attributes.map(([id], index) => ({ kind: 'attr' as const, id, field: `eventAttrArray[${index}].attrID` })),
-];
+/** Named once: every event has some. */
+const attributeFields: string[] = [];
+const attributeField = (index: number): string => {
+  attributeFields[index] ??= `eventAttrArray[${index}].attrID`;
+  return attributeFields[index];
+};
+
+export const usesOfEvent = ({ eventID, attributes }: Pick<NewEvent, 'eventID' | 'attributes'>): Use[] => {
+  const uses: Use[] = [{ kind: 'event', id: String(eventID), field: 'eventID' }];
+  attributes.forEach(([id], index) => {
+    uses.push({ kind: 'attr', id, field: attributeField(index) });
+  });
+  return uses;
+};
 
 /** Throws a Refusal when the account, or a browser token, may not use an ID. */
 export const checkUses = ({ strict, listed }: ListedIDs, browser: boolean, uses: readonly Use[]): void => {
@@ -92,15 +102,17 @@ const makeRoom = (
 /** Lists IDs that are not listed yet, while there is room: in `listed` at once; answers what is to be written. */
 export const listUses = ({ strict, listed }: ListedIDs, browser: boolean, uses: readonly Use[]): Listing[] => {
   if (strict) return [];
-  return uses.flatMap(({ kind, id }): Listing[] => {
+  const listings: Listing[] = [];
+  for (const { kind, id } of uses) {
     const entry = listed[kind].get(id);
-    if (entry && (browser || !entry.byBrowser)) return [];
+    if (entry && (browser || !entry.byBrowser)) continue;
     const isFull = listed[kind].size >= limits.idsPerCatalogue;
     const dropped = entry || !isFull ? [] : browser ? undefined : makeRoom(kind, listed[kind], new Set([id]));
-    if (!dropped) return [];
+    if (!dropped) continue;
     listed[kind].set(id, { forBrowsers: entry?.forBrowsers ?? true, byBrowser: browser });
-    return [...dropped, { do: 'list', kind, id, byBrowser: browser }];
-  });
+    listings.push(...dropped, { do: 'list', kind, id, byBrowser: browser });
+  }
+  return listings;
 };
 
 /** Makes room for the entries that an account names. Answers what to drop; throws a Refusal when there is no room. */

@@ -1,7 +1,7 @@
 /** Keeping events. */
 import { linkedContact } from '../../identity/statements.ts';
 import { Refusal } from '../../refusal.ts';
-import { usesOfEvent } from '../catalogue-rules.ts';
+import { type Use, usesOfEvent } from '../catalogue-rules.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../store.ts';
 import { isActive, withDay } from './active-days.ts';
 import type { CatalogueWriter } from './catalogues.ts';
@@ -74,10 +74,10 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
    * Whom an event is against. Throws the Refusal that it deserves, unless it was sent before: that one was kept, whatever may
    * be said today. Writes nothing of the event.
    */
-  const examine = (batch: EventBatch, event: NewEvent, day: number): Against => {
+  const examine = (batch: EventBatch, event: NewEvent, uses: readonly Use[], day: number): Against => {
     const found = against(batch, event);
     try {
-      catalogues.check(batch.account, batch.browser, usesOfEvent(event));
+      catalogues.check(batch.account, batch.browser, uses);
     } catch (refusal) {
       const { user, contact } = found;
       const known = user?.active ?? (found.userUUID === null ? contact : null);
@@ -89,12 +89,13 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
 
   const keep = (batch: EventBatch, event: NewEvent, day: number): EventOutcome => {
     const { account, token, browser, receivedTime } = batch;
-    const { userUUID, contact } = examine(batch, event, day);
-    const user = userUUID === null ? undefined : users.ensure(account, userUUID, receivedTime);
+    const uses = usesOfEvent(event);
+    const { userUUID, user: known, contact } = examine(batch, event, uses, day);
+    const user = known ?? (userUUID === null ? undefined : users.ensure(account, userUUID, receivedTime));
     const { eventID, eventUUID, eventTime, timeReplaced, attributes } = event;
     const active = user?.active ?? (contact as ContactRow);
     if (!repeats.remember(day, eventUUID, holderOf(user, contact), active)) return { kept: false, duplicate: true };
-    catalogues.register(account, browser, usesOfEvent(event));
+    catalogues.register(account, browser, uses);
     const sequence = position.nextSequence();
     blocks.add({
       sequence,
@@ -135,7 +136,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     /** Throws the first Refusal that one of the events would meet. */
     checkEvents(batch: EventBatch): void {
       const day = position.dayOf(batch.receivedTime);
-      for (const event of batch.events) examine(batch, event, day);
+      for (const event of batch.events) examine(batch, event, usesOfEvent(event), day);
     },
   };
 };

@@ -14,6 +14,10 @@ export interface Users extends Pending {
   seenOn(user: User, day: number): void;
 }
 
+interface RememberedUser extends User {
+  readonly account: number;
+}
+
 /** Users that were met lately stay in memory; beyond this the one that was met first is let go. */
 const mostRemembered = 50_000;
 
@@ -23,22 +27,22 @@ export const createUsers = (db: Connection): Users => {
   );
   const insert = db.prepare('INSERT INTO user (account, userUUID, createdTime) VALUES (?, ?, ?)');
   const setDays = db.prepare('UPDATE user SET firstDay = ?, lastDay = ?, days = ? WHERE user = ?');
-  const remembered = new Map<string, User>();
+  /** By userUUID alone, which is hashed sooner than one with its account: of two accounts that have the same, the one met last. */
+  const remembered = new Map<string, RememberedUser>();
 
-  const remember = (key: string, user: User) => {
+  const remember = (userUUID: string, user: RememberedUser) => {
     if (remembered.size >= mostRemembered) remembered.delete(remembered.keys().next().value as string);
-    remembered.set(key, user);
+    remembered.set(userUUID, user);
     return user;
   };
 
   const find = (account: number, userUUID: string) => {
-    const key = `${account} ${userUUID}`;
-    const known = remembered.get(key);
-    if (known) return known;
+    const known = remembered.get(userUUID);
+    if (known?.account === account) return known;
     const found = select.get(account, userUUID);
     if (!found) return undefined;
     const { user, ...active } = found;
-    return remember(key, { user, active });
+    return remember(userUUID, { account, user, active });
   };
 
   return {
@@ -47,7 +51,7 @@ export const createUsers = (db: Connection): Users => {
       const known = find(account, userUUID);
       if (known) return known;
       const { lastInsertRowid } = insert.run(account, userUUID, time);
-      return remember(`${account} ${userUUID}`, { user: Number(lastInsertRowid), active: noDays });
+      return remember(userUUID, { account, user: Number(lastInsertRowid), active: noDays });
     },
     seenOn(user, day) {
       if (isActive(user.active, day)) return;
