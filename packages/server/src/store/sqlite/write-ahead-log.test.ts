@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Connection, openConnection } from './connection.ts';
 import { ensureFile } from './file.ts';
 import { createWriteAheadLog } from './write-ahead-log.ts';
@@ -59,6 +59,24 @@ test('the log stays short while reads come and go at every commit', () => {
     highest = Math.max(highest, logBytes());
   }
   expect(highest).toBeLessThan(24 * mebibyte);
+});
+
+test('the log that could not begin anew, because somebody read just then, does so soon after, and no commit waits for it', () => {
+  const log = createWriteAheadLog(db);
+  log.tidy();
+  while (logBytes() < 16 * mebibyte) write();
+  const endReading = beginReading();
+  log.tidy();
+  write();
+  endReading();
+  const asked = vi.spyOn(db, 'pragma');
+  for (let written = 0; written < 20; written += 1) {
+    log.tidy();
+    write();
+  }
+  expect(asked.mock.calls.flat()).toContain('wal_checkpoint(PASSIVE)');
+  expect(asked.mock.calls.flat()).not.toContain('wal_checkpoint(TRUNCATE)');
+  expect(logBytes()).toBeLessThan(22 * mebibyte);
 });
 
 test('the log begins anew once a long read has ended that made it grow', async () => {

@@ -11,6 +11,12 @@ const mebibyte = 1024 * 1024;
 const backlogBytes = 16 * mebibyte;
 
 /**
+ * The log begins anew with the first commit after it was written back, if nobody reads at that moment (wal.c, walRestartLog). If
+ * somebody does, what came since is written back for another such moment, whenever it is so much.
+ */
+const retryBytes = mebibyte;
+
+/**
  * From here on the log must begin anew, even if commits wait a moment for the readers of its end. What two commits and a pause
  * add comes on top: it stays below 64 MiB.
  */
@@ -57,7 +63,7 @@ export const createWriteAheadLog = (db: Connection): WriteAheadLog => {
   const writeBack = (): number | null => {
     const { log, checkpointed } = look.get() as { log: number; checkpointed: number };
     if (log * pageBytes >= mostBytes) return empty() ? null : pause();
-    if ((log - checkpointed) * pageBytes < backlogBytes) return null;
+    if (log * pageBytes < backlogBytes || (log - checkpointed) * pageBytes < retryBytes) return null;
     try {
       db.pragma('wal_checkpoint(PASSIVE)');
       return null;
