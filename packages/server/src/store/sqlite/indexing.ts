@@ -17,9 +17,9 @@ export const eventsPerSegment = 131_072;
 
 /** Blocks that a step reads, and what they may hold together. */
 const blocksPerStep = 64;
-const charactersPerStep = 512 * 1024;
+const charactersPerStep = 128 * 1024;
 /** What a step of writing may cost: a row, and beside it each block, event or attribute that the row tells of. */
-const costPerStep = 20_000;
+const costPerStep = 10_000;
 const costOfRow = 20;
 /** Rows that a step deletes. */
 const rowsPerStep = 1_000;

@@ -98,6 +98,20 @@ describe('a step', () => {
     expect(forgetRepeats).toHaveBeenCalledOnce();
   });
 
+  test('forgets as many repeats as were kept since the last one, within bounds', () => {
+    let written = 0;
+    const forgetRepeats = vi.fn((_most: number) => true);
+    const { step } = createIdle({
+      arranging: { isDue: () => false, isBehind: () => false, step: () => false, written: () => written },
+      forgetRepeats,
+    });
+    for (const kept of [0, 3_000, 1_000_000, 1]) {
+      written += kept;
+      step();
+    }
+    expect(forgetRepeats.mock.calls.flat()).toEqual([1_000, 3_000, 8_000, 1_000]);
+  });
+
   test('says that an erasure is complete later when it cannot be said now', () => {
     const completeErasures = vi.fn();
     // Another process has the database just then.
@@ -153,7 +167,7 @@ describe('a step', () => {
     const { catchUp } = createIdle({
       arranging: { isDue: () => true, isBehind: () => true, step: arrange, written: () => written },
     });
-    written += 5_500;
+    written += 1_375;
     expect(catchUp()).toBe(true);
     expect(arrange).toHaveBeenCalledTimes(6);
     catchUp();

@@ -7,14 +7,15 @@ import type { Transactions } from './transaction.ts';
 import type { UnusedSpace } from './unused-space.ts';
 import type { WriteAheadLog } from './write-ahead-log.ts';
 
-/** Repeats that a step forgets. */
-const repeatsPerStep = 1_000;
+/** Repeats that a step forgets: as many as were kept since the last one, or else their number would grow, within these bounds. */
+const fewestRepeats = 1_000;
+const mostRepeats = 8_000;
 
 /** Until a step is tried again for which there was no room, or which another process held up. */
 const pauseMilliseconds = 1_000;
 
 /** A step of arranging is worth more events than so many: done once for each so many that are kept, it comes up with them. */
-const eventsPerCatchUp = 1_000;
+const eventsPerCatchUp = 250;
 
 /** Bringing the newest events into their lasting form. */
 export interface Arranging {
@@ -59,7 +60,14 @@ export interface Tidying {
 
 export const createTidying = (parts: TidyingParts): Tidying => {
   const { transactions, log, unusedSpace, arranging, continueErasures, completeErasures, forgetRepeats, day } = parts;
-  const deleteSome = () => continueErasures() || forgetRepeats(repeatsPerStep);
+  /** How many events were kept when repeats were forgotten last. */
+  let forgottenAt = arranging.written();
+  const forgetSome = (): boolean => {
+    const kept = arranging.written() - forgottenAt;
+    forgottenAt += kept;
+    return forgetRepeats(Math.min(Math.max(kept, fewestRepeats), mostRepeats));
+  };
+  const deleteSome = () => continueErasures() || forgetSome();
   let erasing = false;
   let deleting = false;
   /** Of the day that was tidied last, nothing more is old. */
