@@ -114,6 +114,8 @@ test.each<[string, readonly string[], () => Promise<unknown>]>([
     () => store.countEvents({ account: site.account, edges: [months[1], months[1] + day], users: true }),
   ],
   ['a contact', [], () => site.server.getContact(contactUUID, 'claim', 'link')],
+  ['a page of contacts', [], () => store.searchContact({ account: site.account, limit: 50, beyond: 0 })],
+  ['a page of refused requests', [], () => store.listRefused({ limit: 50, beyond: 0 })],
   ['a contact is created', [], () => site.server.createContact({ userUUID: phone, requestUUID: 'request-one' })],
   ['a browser’s contact is created', [], () => site.browser.createContact({ userUUID: phone })],
   ['a user is linked', [], () => site.link(phone, contactUUID)],
