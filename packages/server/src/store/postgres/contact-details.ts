@@ -7,6 +7,7 @@ import type { Connection } from './connection.ts';
 import type { ContactFinder, ContactRow } from './contact-finder.ts';
 import { rowsOf, viewsOf } from './contact-views.ts';
 import { statementsOf, usersOf } from './statements.ts';
+import type { Snapshot } from './transaction.ts';
 import { userUUIDsOf } from './users.ts';
 
 const contactsPerStep = 500;
@@ -102,7 +103,8 @@ export const createContactReader = (contacts: ContactFinder) => {
       };
     },
 
-    async searchContact(db: Connection, search: ContactSearch): Promise<ContactPage> {
+    /** Unless it goes by address, `db` is to have all contacts settled: whoever goes on from here misses none. */
+    async searchContact(db: Snapshot, search: ContactSearch): Promise<ContactPage> {
       const { account, limit } = search;
       const isWanted = createContactMatcher(search);
       const nameOf = await readNames(db, account);
@@ -111,9 +113,9 @@ export const createContactReader = (contacts: ContactFinder) => {
         const rows =
           search.address === undefined
             ? await db.all<ContactRow>(
-                `SELECT * FROM contact WHERE account = $1 AND contact > $2 AND "mergedInto" IS NULL
+                `SELECT * FROM contact WHERE account = $1 AND contact > $2 AND contact <= $3 AND "mergedInto" IS NULL
                  ORDER BY contact LIMIT ${contactsPerStep}`,
-                [account, beyond],
+                [account, beyond, db.settled],
               )
             : await byAddress(db, search);
         const views = await viewsOf(db, await rowsOf(db, rows));

@@ -15,6 +15,16 @@
  * would be at most this floor, below s. So it had been released, and PostgreSQL releases a transaction's locks only
  * after others see its commit (CommitTransaction in xact.c: ProcArrayEndTransaction comes before ResourceOwnerRelease).
  * The snapshot was taken later still: it shows s, or s was rolled back and never will be.
+ *
+ * Contacts and refused requests have numbers of their own, drawn and committed likewise, by which they are listed. Their
+ * writers hold a floor like all others; as it says nothing of these numbers, a reader waits for whoever holds any:
+ *
+ *   - A reader reads the last number drawn, L, then which transactions hold a floor. When all of these have ended it takes
+ *     its snapshot, and reads from that what is numbered up to L.
+ *
+ * Why none of these is missed: let n be drawn, with n <= L. It was drawn before L was read, by a transaction that held its
+ * floor by then. So it was among those that were waited for, or had released its locks before: as above, the snapshot
+ * shows n, or it never will be. And L is no less than any number that was acknowledged before the reader asked.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Refusal } from '../../refusal.ts';
@@ -40,12 +50,15 @@ export const drawSequences = async (db: Connection, count: number): Promise<numb
 /** The bits of a floor's key that say so, as pg_locks shows them. */
 const floorClass = 2 ** 30;
 
+const heldFloors = `
+  FROM pg_locks
+  WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND objsubid = 1 AND classid::bigint >= ${floorClass} AND classid::bigint < ${2 * floorClass} AND granted`;
+
 /** Each statement after the one before it; the floors second. */
 const settledSQL = `
   SELECT last_value AS last FROM event_order;
-  SELECT min(((classid::bigint << 32) | objid::bigint) - ${lockKeys.floors}) AS floor FROM pg_locks
-  WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-    AND objsubid = 1 AND classid::bigint >= ${floorClass} AND classid::bigint < ${2 * floorClass} AND granted`;
+  SELECT min(((classid::bigint << 32) | objid::bigint) - ${lockKeys.floors}) AS floor ${heldFloors}`;
 
 export interface Settled {
   /** The last sequence that was drawn. */
@@ -63,18 +76,44 @@ const pauseMilliseconds = 2;
 /** A transaction whose server has stopped is ended by PostgreSQL, later than this. */
 const mostPatienceMilliseconds = 4_000;
 
+/** Throws Refusal('not_kept') when it is not so for too long. */
+const askAgainUntil = async (isSo: () => Promise<boolean>): Promise<void> => {
+  const asked = performance.now();
+  do {
+    if (performance.now() - asked >= mostPatienceMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
+    await wait(pauseMilliseconds);
+  } while (!(await isSo()));
+};
+
 /**
  * Waits until all is settled that had been drawn when it was asked, so that it holds all that was acknowledged before.
  * Takes as long as the longest transaction under way: milliseconds.
  */
 export const waitForSettled = async (db: Pick<TakenConnection, 'script'>): Promise<number> => {
-  const asked = performance.now();
   const { last, settled } = await readSettled(db);
-  let reached = settled;
-  while (reached < last) {
-    if (performance.now() - asked >= mostPatienceMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
-    await wait(pauseMilliseconds);
-    reached = (await readSettled(db)).settled;
-  }
-  return Math.min(reached, last);
+  if (settled < last) await askAgainUntil(async () => (await readSettled(db)).settled >= last);
+  return last;
+};
+
+/** Each statement after the one before it. Where none was drawn yet, `last_value` is the number that comes first. */
+const writersSQL = (numbers: string) => `
+  SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM ${numbers};
+  SELECT virtualtransaction AS writer ${heldFloors}`;
+
+/** As `waitForSettled`, for numbers of their own: answers the last that had been drawn. */
+export const waitForWriters = async (
+  db: Pick<TakenConnection, 'script'>,
+  numbers: 'contact_number' | 'refused_number',
+): Promise<number> => {
+  const read = async () => {
+    const [[drawn], held] = (await db.script(writersSQL(numbers))) as [[{ last: number }], { writer: string }[]];
+    return { last: drawn.last, writers: held.map(({ writer }) => writer) };
+  };
+  const { last, writers } = await read();
+  const haveEnded = async () => {
+    const held = new Set((await read()).writers);
+    return !writers.some((writer) => held.has(writer));
+  };
+  if (writers.length > 0) await askAgainUntil(haveEnded);
+  return last;
 };

@@ -5,7 +5,7 @@ import { contactsNamedBy, createPersonMatcher, type PersonNames } from '../refus
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { ContactFinder } from './contact-finder.ts';
-import type { Transaction } from './transaction.ts';
+import type { Snapshot, Transaction } from './transaction.ts';
 
 type Fate = 'evicted' | 'erased' | 'replayed';
 
@@ -124,16 +124,17 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
 });
 export type RefusedWriter = ReturnType<typeof createRefusedWriter>;
 
+/** `db` is to have all that is refused settled: whoever goes on from here misses nothing. */
 export const listRefused = async (
-  db: Connection,
+  db: Snapshot,
   { account = null, beyond, limit }: RefusedQuery,
 ): Promise<RefusedPage> => {
   const rows = await db.all<Omit<RefusedRequest, 'input'> & { input: string }>(
     `SELECT r.refused, r.operation, r.input, r.code, r.field, r.message, r."refusedTime",
        t.token, t."tokenID", t.kind AS "tokenKind", t.text AS "tokenText", a.account, a."accountUUID"
      FROM refused_request r JOIN token t ON t.token = r.token JOIN account a ON a.account = t.account
-     WHERE r.refused > $2 AND ($1::integer IS NULL OR a.account = $1) ORDER BY r.refused LIMIT $3`,
-    [account, beyond, limit],
+     WHERE r.refused > $2 AND r.refused <= $3 AND ($1::integer IS NULL OR a.account = $1) ORDER BY r.refused LIMIT $4`,
+    [account, beyond, db.settled, limit],
   );
   const requests = rows.map((row): RefusedRequest => ({ ...row, input: JSON.parse(row.input) }));
   return {

@@ -238,14 +238,18 @@ export const openPostgres = async (
     listAccounts: () => readingOnce(listAccounts)(undefined),
     getAccount: reading(getAccount),
     getContact: reading(getContact),
-    searchContact: reading(searchContact),
+    searchContact: (search) => {
+      const wanted = search.address === undefined ? 'all contacts settled' : 'now';
+      return admitted(search, () => readSnapshot(pools.reads, wanted, (db) => searchContact(db, search)));
+    },
     getEvents: (query) =>
       admitted(query, () =>
         readSnapshot(pools.reads, query.order === 'asc' ? 'all settled' : 'settled', (db) => getEvents(db, query)),
       ),
     getEventDefinitions: reading(getEventDefinitions),
     countEvents: reading(countEvents),
-    listRefused: readingOnce(listRefused),
+    listRefused: (query) =>
+      admitted(query, () => readSnapshot(pools.reads, 'all refused settled', (db) => listRefused(db, query))),
     countRefused: readingOnce(countRefused),
 
     onCommit(listener) {

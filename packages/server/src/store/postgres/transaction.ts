@@ -10,7 +10,7 @@ import {
   type TakenConnection,
 } from './connection.ts';
 import { beginDay } from './days.ts';
-import { beginWriting, readSettled, type Settled, waitForSettled } from './position.ts';
+import { beginWriting, readSettled, type Settled, waitForSettled, waitForWriters } from './position.ts';
 
 /** A transaction that writes. */
 export interface Transaction extends Connection, Pick<TakenConnection, 'slot' | 'script'> {
@@ -28,6 +28,7 @@ export interface Transaction extends Connection, Pick<TakenConnection, 'slot' | 
 
 /** What is read is of one moment. */
 export interface Snapshot extends Connection {
+  /** Up to here nothing is missing of what is listed by its number. */
   readonly settled: Settled['settled'];
 }
 
@@ -133,15 +134,23 @@ export const writeBesideOthers = <Value>(pool: ConnectionPool, work: (db: Transa
 export const writeAlone = <Value>(pool: ConnectionPool, work: (db: Transaction) => Promise<Value>) =>
   write(pool, 'alone', work);
 
+/** What may be wanted of a moment, and up to where all is settled then. */
+const moments = {
+  now: async () => 0,
+  settled: async (db: TakenConnection) => (await readSettled(db)).settled,
+  'all settled': waitForSettled,
+  'all contacts settled': (db: TakenConnection) => waitForWriters(db, 'contact_number'),
+  'all refused settled': (db: TakenConnection) => waitForWriters(db, 'refused_number'),
+};
+
 /** Reads of one moment; with `all`, of one at which everything is settled that was acknowledged before. */
 export const readSnapshot = <Value>(
   pool: ConnectionPool,
-  wanted: 'now' | 'settled' | 'all settled',
+  wanted: keyof typeof moments,
   work: (db: Snapshot) => Promise<Value>,
 ): Promise<Value> =>
   withConnection(pool, async (db) => {
-    const settled =
-      wanted === 'now' ? 0 : wanted === 'settled' ? (await readSettled(db)).settled : await waitForSettled(db);
+    const settled = await moments[wanted](db);
     // What is asked after it goes out with it.
     const begun = db.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const [value] = await Promise.all([work({ ...db, settled }), begun]);
