@@ -3,7 +3,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openMemory } from '../../../test/fixtures/memory.ts';
-import { ann, ben, day, laptop, newAccount, newToken, phone, quarter, tablet } from '../../../test/fixtures/store.ts';
+import {
+  ann,
+  ben,
+  day,
+  laptop,
+  newAccount,
+  newEvent,
+  newToken,
+  phone,
+  quarter,
+  tablet,
+} from '../../../test/fixtures/store.ts';
 import type { EventPage, EventQuery } from '../store.ts';
 import type { Call } from './calls.ts';
 import type { Connection } from './connection.ts';
@@ -215,3 +226,30 @@ test('wherever events lie, the answers are the same', async () => {
   );
   expect(segments).toBeGreaterThan(0);
 }, 120_000);
+
+test('events that come without a rest leave no more than some segments of them to be known by heart', () => {
+  const eventsPerSegment = 8_192;
+  const { db, engine } = openEngine({ eventsPerSegment });
+  const waiting = db
+    .prepare<[], number>('SELECT sum(count) FROM event_block WHERE through > (SELECT indexed FROM position)')
+    .pluck();
+  let most = 0;
+  for (let sent = 0; sent < 200; sent += 1) {
+    const events = Array.from({ length: 1_000 }, (_, nth) =>
+      newEvent({
+        eventUUID: `${sent}-${nth}`.padStart(20, '0'),
+        userUUID: `user-${(sent * 7919 + nth) % 3_000}`.padEnd(20, '0'),
+        attributes: [
+          ['path', `/products/${nth % 500}`],
+          ['referrer', 'https://search.example/'],
+        ],
+      }),
+    );
+    engine.write([{ name: 'logEvents', request: { ...asker, receivedTime: sent, events } }]);
+    engine.catchUp();
+    most = Math.max(most, waiting.get() ?? 0);
+  }
+  expect(most).toBeGreaterThan(3 * eventsPerSegment);
+  expect(most).toBeLessThan(6 * eventsPerSegment);
+  db.close();
+}, 60_000);

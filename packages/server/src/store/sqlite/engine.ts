@@ -132,6 +132,7 @@ export const createWriteEngine = (
         return packing.step() || totals.step() || indexing.step(packing.packed);
       },
       written: () => blocks.written,
+      writtenBytes: () => blocks.writtenBytes,
     },
     forgetRepeats: (most) => repeats.forgetOld(position.day, most),
     day: () => position.day,

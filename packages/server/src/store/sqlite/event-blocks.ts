@@ -70,8 +70,9 @@ export interface BlockWriter extends Pending {
   flush(): void;
   /** What was added, and will be written with the commit. */
   readonly unwritten: readonly KeptEvent[];
-  /** How many events were written since this was made. */
+  /** How many events were written since this was made, and how much text. */
   readonly written: number;
+  readonly writtenBytes: number;
   /** Takes events out of a block. */
   remove(stored: StoredBlock, indexes: ReadonlySet<number>): void;
   /** One block, or few, in place of several that follow each other; answers how much each of them holds. */
@@ -84,6 +85,7 @@ export const createBlockWriter = (db: Connection): BlockWriter => {
   const drop = db.prepare('DELETE FROM event_block WHERE through = ?');
   let pending: KeptEvent[] = [];
   let written = 0;
+  let writtenBytes = 0;
 
   const write = (events: readonly KeptEvent[], most: number): BlockSize[] =>
     chunk(events, most).map((some) => {
@@ -100,7 +102,8 @@ export const createBlockWriter = (db: Connection): BlockWriter => {
     flush() {
       if (pending.length === 0) return;
       // As large as each other: what is over would be a small one, to be packed.
-      write(pending, Math.ceil(pending.length / Math.ceil(pending.length / eventsPerBlock)));
+      const made = write(pending, Math.ceil(pending.length / Math.ceil(pending.length / eventsPerBlock)));
+      for (const { bytes } of made) writtenBytes += bytes;
       written += pending.length;
       pending = [];
     },
@@ -112,6 +115,9 @@ export const createBlockWriter = (db: Connection): BlockWriter => {
     },
     get written() {
       return written;
+    },
+    get writtenBytes() {
+      return writtenBytes;
     },
     remove({ through, block }, indexes) {
       const rest: number[] = [];

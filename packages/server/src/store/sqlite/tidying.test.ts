@@ -78,7 +78,13 @@ describe('a step', () => {
       unusedSpace: { begin: () => {}, step: () => null },
       erasing: false,
       continueErasures: () => false,
-      arranging: { isDue: () => false, isBehind: () => false, step: () => false, written: () => 0 },
+      arranging: {
+        isDue: () => false,
+        isBehind: () => false,
+        step: () => false,
+        written: () => 0,
+        writtenBytes: () => 0,
+      },
       day: () => 0,
       completeErasures: () => {},
       forgetRepeats: () => false,
@@ -102,7 +108,13 @@ describe('a step', () => {
     let written = 0;
     const forgetRepeats = vi.fn((_most: number) => true);
     const { step } = createIdle({
-      arranging: { isDue: () => false, isBehind: () => false, step: () => false, written: () => written },
+      arranging: {
+        isDue: () => false,
+        isBehind: () => false,
+        step: () => false,
+        written: () => written,
+        writtenBytes: () => 0,
+      },
       forgetRepeats,
     });
     for (const kept of [0, 3_000, 1_000_000, 1]) {
@@ -137,7 +149,13 @@ describe('a step', () => {
     const busy: boolean[] = [];
     const pauses: (number | null)[] = [];
     const { step, catchUp } = createIdle({
-      arranging: { isDue: () => true, isBehind: () => isBehind, step: arrange, written: () => 0 },
+      arranging: {
+        isDue: () => true,
+        isBehind: () => isBehind,
+        step: arrange,
+        written: () => 0,
+        writtenBytes: () => 0,
+      },
       unusedSpace: { begin: () => {}, step: () => pauses.shift() ?? null },
       transactions: {
         run: (calls) =>
@@ -162,12 +180,18 @@ describe('a step', () => {
   });
 
   test('catches up the more the more was kept', () => {
-    let written = 100_000;
+    let writtenBytes = 1_000_000;
     const arrange = vi.fn(() => true);
     const { catchUp } = createIdle({
-      arranging: { isDue: () => true, isBehind: () => true, step: arrange, written: () => written },
+      arranging: {
+        isDue: () => true,
+        isBehind: () => true,
+        step: arrange,
+        written: () => 0,
+        writtenBytes: () => writtenBytes,
+      },
     });
-    written += 1_375;
+    writtenBytes += 5.5 * 16 * 1024;
     expect(catchUp()).toBe(true);
     expect(arrange).toHaveBeenCalledTimes(6);
     catchUp();

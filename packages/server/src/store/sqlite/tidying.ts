@@ -14,8 +14,8 @@ const mostRepeats = 8_000;
 /** Until a step is tried again for which there was no room, or which another process held up. */
 const pauseMilliseconds = 1_000;
 
-/** A step of arranging is worth more events than so many: done once for each so many that are kept, it comes up with them. */
-const eventsPerCatchUp = 250;
+/** A step of arranging is worth more of events than so much text: done once for each so much that is kept, it comes up with them. */
+const bytesPerCatchUp = 16 * 1024;
 
 /** Bringing the newest events into their lasting form. */
 export interface Arranging {
@@ -24,8 +24,9 @@ export interface Arranging {
   isBehind(): boolean;
   /** A step of it; answers whether there is more to do. */
   step(): boolean;
-  /** How many events were kept by this server. */
+  /** How many events were kept by this server, and how much text they are. */
   written(): number;
+  writtenBytes(): number;
 }
 
 export interface TidyingParts {
@@ -72,8 +73,8 @@ export const createTidying = (parts: TidyingParts): Tidying => {
   let deleting = false;
   /** Of the day that was tidied last, nothing more is old. */
   let tidiedDay: number | undefined;
-  /** How many events were kept when it was asked last to catch up. */
-  let caughtUpAt = arranging.written();
+  /** How much was kept when it was asked last to catch up. */
+  let caughtUpAt = arranging.writtenBytes();
 
   const erases = () => {
     erasing = true;
@@ -117,10 +118,10 @@ export const createTidying = (parts: TidyingParts): Tidying => {
   return {
     erases,
     catchUp() {
-      const kept = arranging.written() - caughtUpAt;
+      const kept = arranging.writtenBytes() - caughtUpAt;
       caughtUpAt += kept;
       let more = true;
-      for (let left = kept; more && left >= 0; left -= eventsPerCatchUp) {
+      for (let left = kept; more && left >= 0; left -= bytesPerCatchUp) {
         more = arranging.isBehind() && inTransaction(arranging.step) === true;
       }
       return more;
