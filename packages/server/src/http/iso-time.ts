@@ -5,11 +5,16 @@ const digits = (count: number, length: number): readonly string[] =>
 const two = digits(60, 2);
 const three = digits(1_000, 3);
 
-/** A page of events tells hundreds of times, most of one day or two. */
+/** A page of events tells hundreds of times, most of one day or two: those of an event may be of one each. */
 let latest = { day: 0, text: '1970-01-01T' };
+let before = latest;
 const textOf = (day: number): string => {
-  if (day !== latest.day) latest = { day, text: new Date(day * dayMilliseconds).toISOString().slice(0, -13) };
-  return latest.text;
+  if (day === latest.day) return latest.text;
+  const found =
+    day === before.day ? before : { day, text: new Date(day * dayMilliseconds).toISOString().slice(0, -13) };
+  before = latest;
+  latest = found;
+  return found.text;
 };
 
 /**
@@ -17,9 +22,10 @@ const textOf = (day: number): string => {
  * Throws a RangeError for what is no time, or on no day that Date knows.
  */
 export const isoTime = (time: number): string => {
-  const day = Math.floor(time / dayMilliseconds);
-  const seconds = Math.floor((time - day * dayMilliseconds) / 1_000);
-  const milliseconds = time - day * dayMilliseconds - seconds * 1_000;
+  const whole = Math.trunc(time);
+  const day = Math.floor(whole / dayMilliseconds);
+  const seconds = Math.floor((whole - day * dayMilliseconds) / 1_000);
+  const milliseconds = whole - day * dayMilliseconds - seconds * 1_000;
   const minutes = Math.floor(seconds / 60);
   const hour = two[Math.floor(minutes / 60)];
   return `${textOf(day)}${hour}:${two[minutes % 60]}:${two[seconds % 60]}.${three[milliseconds]}Z`;
