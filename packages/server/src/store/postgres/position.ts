@@ -72,16 +72,20 @@ export const readSettled = async (db: Pick<TakenConnection, 'script'>): Promise<
   return { last: position.last, settled: Math.min(position.last, held.floor ?? position.last) };
 };
 
-const pauseMilliseconds = 2;
+/** Twice as long after each question, so that a long wait does not keep PostgreSQL busy. */
+const firstPauseMilliseconds = 2;
+const longestPauseMilliseconds = 50;
 /** A transaction whose server has stopped is ended by PostgreSQL, later than this. */
 const mostPatienceMilliseconds = 4_000;
 
 /** Throws Refusal('not_kept') when it is not so for too long. */
 const askAgainUntil = async (isSo: () => Promise<boolean>): Promise<void> => {
   const asked = performance.now();
+  let pause = firstPauseMilliseconds;
   do {
     if (performance.now() - asked >= mostPatienceMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
-    await wait(pauseMilliseconds);
+    await wait(pause);
+    pause = Math.min(2 * pause, longestPauseMilliseconds);
   } while (!(await isSo()));
 };
 
