@@ -227,29 +227,33 @@ test('wherever events lie, the answers are the same', async () => {
   expect(segments).toBeGreaterThan(0);
 }, 120_000);
 
-test('events that come without a rest leave no more than some segments of them to be known by heart', () => {
-  const eventsPerSegment = 8_192;
-  const { db, engine } = openEngine({ eventsPerSegment });
-  const waiting = db
-    .prepare<[], number>('SELECT sum(count) FROM event_block WHERE through > (SELECT indexed FROM position)')
-    .pluck();
-  let most = 0;
-  for (let sent = 0; sent < 200; sent += 1) {
-    const events = Array.from({ length: 1_000 }, (_, nth) =>
-      newEvent({
-        eventUUID: `${sent}-${nth}`.padStart(20, '0'),
-        userUUID: `user-${(sent * 7919 + nth) % 3_000}`.padEnd(20, '0'),
-        attributes: [
-          ['path', `/products/${nth % 500}`],
-          ['referrer', 'https://search.example/'],
-        ],
-      }),
-    );
-    engine.write([{ name: 'logEvents', request: { ...asker, receivedTime: sent, events } }]);
-    engine.catchUp();
-    most = Math.max(most, waiting.get() ?? 0);
-  }
-  expect(most).toBeGreaterThan(3 * eventsPerSegment);
-  expect(most).toBeLessThan(6 * eventsPerSegment);
-  db.close();
-}, 60_000);
+test.each([25, 50, 249, 1_000])(
+  'events that come without a rest, %d in a commit, leave no more than some segments of them to be known by heart',
+  (perCommit) => {
+    const eventsPerSegment = 4_096;
+    const { db, engine } = openEngine({ eventsPerSegment });
+    const waiting = db
+      .prepare<[], number>('SELECT sum(count) FROM event_block WHERE through > (SELECT indexed FROM position)')
+      .pluck();
+    let most = 0;
+    for (let sent = 0; sent < 80_000; sent += perCommit) {
+      const events = Array.from({ length: perCommit }, (_, nth) =>
+        newEvent({
+          eventUUID: `event-${sent + nth}`.padEnd(20, '0'),
+          userUUID: `user-${(sent + nth) % 20_000}`.padEnd(20, '0'),
+          attributes: [
+            ['path', `/products/${nth % 500}`],
+            ['referrer', 'https://search.example/'],
+          ],
+        }),
+      );
+      engine.write([{ name: 'logEvents', request: { ...asker, receivedTime: sent, events } }]);
+      engine.catchUp();
+      most = Math.max(most, waiting.get() ?? 0);
+    }
+    expect(most).toBeGreaterThan(3 * eventsPerSegment);
+    expect(most).toBeLessThan(6 * eventsPerSegment);
+    db.close();
+  },
+  60_000,
+);

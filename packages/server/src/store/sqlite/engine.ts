@@ -126,9 +126,11 @@ export const createWriteEngine = (
     completeErasures: erasures.completeErasures,
     arranging: {
       isDue: () => latest.isDue() || packing.isDue() || totals.isDue() || indexing.isUnderWay(),
-      isBehind: indexing.isBehind,
+      behind: indexing.behind,
       step() {
         if (latest.isDue()) latest.settle();
+        // With every commit there may be something to pack, which would be all that is done.
+        if (indexing.behind() > 0 && indexing.step(packing.packed)) return true;
         return packing.step() || totals.step() || indexing.step(packing.packed);
       },
       written: () => blocks.written,

@@ -113,12 +113,12 @@ test('waits for events, and for their blocks to be packed', () => {
 
 test('is behind when more than three segments wait', () => {
   write(3 * perSegment, mixed);
-  expect(indexing.isBehind()).toBe(false);
+  expect(indexing.behind()).toBe(0);
   write(1, mixed);
-  expect(indexing.isBehind()).toBe(true);
+  expect(indexing.behind()).toBeCloseTo(1 / perSegment);
   run();
   expect(segments()).toHaveLength(3);
-  expect(indexing.isBehind()).toBe(false);
+  expect(indexing.behind()).toBe(0);
 });
 
 test('steps are short, however large the events are, and however many blocks a posting names', () => {

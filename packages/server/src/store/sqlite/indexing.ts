@@ -15,6 +15,9 @@ import { createVisitorWriter } from './visitors.ts';
 /** Events of a segment. More are looked up faster; but so many are held in memory by each reader. */
 export const eventsPerSegment = 131_072;
 
+/** Of events that no segment tells of yet: readers know them by heart. */
+const mostSegmentsWaiting = 3;
+
 /** Blocks that a step reads, and what they may hold together. */
 const blocksPerStep = 64;
 const charactersPerStep = 128 * 1024;
@@ -47,8 +50,8 @@ export interface Indexing extends Pending {
   step(packed: number): boolean;
   /** Whether there was more to do when it was asked last. */
   isUnderWay(): boolean;
-  /** Whether so much waits for it that it goes before what is still to be kept. */
-  isBehind(): boolean;
+  /** By how many segments more waits for it than may, before it goes before what is still to be kept; 0 while it does not. */
+  behind(): number;
   /** Takes out what is known of events that are being deleted, as far as it would change an answer. */
   remove(events: readonly KeptEvent[]): void;
 }
@@ -209,7 +212,7 @@ export const createIndexing = (db: Connection, written: () => number, perSegment
       return underWay;
     },
     isUnderWay: () => underWay,
-    isBehind: () => waiting() > 3 * perSegment,
+    behind: () => Math.max(0, waiting() / perSegment - mostSegmentsWaiting),
     remove(events) {
       visitors.remove(events);
       // It has summed up what is deleted: it begins anew.

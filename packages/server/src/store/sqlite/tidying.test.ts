@@ -80,7 +80,7 @@ describe('a step', () => {
       continueErasures: () => false,
       arranging: {
         isDue: () => false,
-        isBehind: () => false,
+        behind: () => 0,
         step: () => false,
         written: () => 0,
         writtenBytes: () => 0,
@@ -110,18 +110,18 @@ describe('a step', () => {
     const { step } = createIdle({
       arranging: {
         isDue: () => false,
-        isBehind: () => false,
+        behind: () => 0,
         step: () => false,
         written: () => written,
         writtenBytes: () => 0,
       },
       forgetRepeats,
     });
-    for (const kept of [0, 3_000, 1_000_000, 1]) {
+    for (const kept of [1_000_000, 3_000, 1_000_000, 1]) {
       written += kept;
       step();
     }
-    expect(forgetRepeats.mock.calls.flat()).toEqual([1_000, 3_000, 8_000, 1_000]);
+    expect(forgetRepeats.mock.calls.flat()).toEqual([1_000, 3_000, 4_000, 1_000]);
   });
 
   test('says that an erasure is complete later when it cannot be said now', () => {
@@ -143,7 +143,7 @@ describe('a step', () => {
   });
 
   test('arranges before a write goes on only what waits too long, and a rest later what cannot be arranged now', () => {
-    let isBehind = false;
+    let behind = 0;
     const more = [true, false];
     const arrange = vi.fn(() => more.shift() as boolean);
     const busy: boolean[] = [];
@@ -151,7 +151,7 @@ describe('a step', () => {
     const { step, catchUp } = createIdle({
       arranging: {
         isDue: () => true,
-        isBehind: () => isBehind,
+        behind: () => behind,
         step: arrange,
         written: () => 0,
         writtenBytes: () => 0,
@@ -164,7 +164,7 @@ describe('a step', () => {
     });
     expect(catchUp()).toBe(false);
     expect(arrange).not.toHaveBeenCalled();
-    isBehind = true;
+    behind = 1;
     expect([catchUp(), catchUp()]).toEqual([true, false]);
     busy.push(true);
     expect(catchUp()).toBe(false);
@@ -179,13 +179,14 @@ describe('a step', () => {
     expect(step()).toBe(pause);
   });
 
-  test('catches up the more the more was kept', () => {
+  test('catches up the more the more was kept, and the more waits', () => {
+    let behind = 0.1;
     let writtenBytes = 1_000_000;
     const arrange = vi.fn(() => true);
     const { catchUp } = createIdle({
       arranging: {
         isDue: () => true,
-        isBehind: () => true,
+        behind: () => behind,
         step: arrange,
         written: () => 0,
         writtenBytes: () => writtenBytes,
@@ -193,8 +194,12 @@ describe('a step', () => {
     });
     writtenBytes += 5.5 * 16 * 1024;
     expect(catchUp()).toBe(true);
-    expect(arrange).toHaveBeenCalledTimes(6);
-    catchUp();
     expect(arrange).toHaveBeenCalledTimes(7);
+    catchUp();
+    expect(arrange).toHaveBeenCalledTimes(8);
+    behind = 2;
+    writtenBytes += 5.5 * 16 * 1024;
+    catchUp();
+    expect(arrange).toHaveBeenCalledTimes(25);
   });
 });

@@ -9,19 +9,19 @@ import type { WriteAheadLog } from './write-ahead-log.ts';
 
 /** Repeats that a step forgets: as many as were kept since the last one, or else their number would grow, within these bounds. */
 const fewestRepeats = 1_000;
-const mostRepeats = 8_000;
+const mostRepeats = 4_000;
 
 /** Until a step is tried again for which there was no room, or which another process held up. */
 const pauseMilliseconds = 1_000;
 
-/** A step of arranging is worth more of events than so much text: done once for each so much that is kept, it comes up with them. */
+/** While too many events wait to be arranged, there is a step for so much text that is kept: more, the more of them wait. */
 const bytesPerCatchUp = 16 * 1024;
 
 /** Bringing the newest events into their lasting form. */
 export interface Arranging {
   isDue(): boolean;
-  /** Whether more of them wait for it than readers should know by heart. */
-  isBehind(): boolean;
+  /** How much too many of them wait for it, in segments; 0 when readers may know all by heart. */
+  behind(): number;
   /** A step of it; answers whether there is more to do. */
   step(): boolean;
   /** How many events were kept by this server, and how much text they are. */
@@ -61,7 +61,7 @@ export interface Tidying {
 
 export const createTidying = (parts: TidyingParts): Tidying => {
   const { transactions, log, unusedSpace, arranging, continueErasures, completeErasures, forgetRepeats, day } = parts;
-  /** How many events were kept when repeats were forgotten last. */
+  /** How many events were kept when repeats were forgotten last, or there were none to forget. */
   let forgottenAt = arranging.written();
   const forgetSome = (): boolean => {
     const kept = arranging.written() - forgottenAt;
@@ -100,6 +100,7 @@ export const createTidying = (parts: TidyingParts): Tidying => {
     if (clearPause === 0) return 0;
     const today = day();
     const isDue = erasing || deleting || today !== tidiedDay;
+    if (!deleting) forgottenAt = arranging.written();
     const more = isDue && inTransaction(deleteSome);
     if (more === null) return pauseMilliseconds;
     if (!more) tidiedDay = today;
@@ -121,8 +122,8 @@ export const createTidying = (parts: TidyingParts): Tidying => {
       const kept = arranging.writtenBytes() - caughtUpAt;
       caughtUpAt += kept;
       let more = true;
-      for (let left = kept; more && left >= 0; left -= bytesPerCatchUp) {
-        more = arranging.isBehind() && inTransaction(arranging.step) === true;
+      for (let left = kept * (1 + arranging.behind()); more && left >= 0; left -= bytesPerCatchUp) {
+        more = arranging.behind() > 0 && inTransaction(arranging.step) === true;
       }
       return more;
     },

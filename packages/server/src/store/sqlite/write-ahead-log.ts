@@ -7,7 +7,7 @@ import { type Connection, emptyLog, isNotNow } from './connection.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** What is written back together: more at a time is less work, and a longer pause for the commits that wait. */
+/** From here on the log is written back: more at a time is less work, and a longer pause for the commits that wait. */
 const backlogBytes = 16 * mebibyte;
 
 /**
