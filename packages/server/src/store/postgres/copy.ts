@@ -13,6 +13,7 @@ import { StoreUnusable } from '../unusable.ts';
 import { openPlain, openPool } from './connection.ts';
 import { type CopiedValue, copyRows } from './copying.ts';
 import { monthSQL, repeatsSQL } from './days.ts';
+import { toBody } from './event-body.ts';
 import { migrate } from './migrate.ts';
 
 const eventsPerCommit = 50_000;
@@ -253,25 +254,19 @@ const begin = async (client: pg.Client, holdings: Holdings): Promise<void> => {
 const sourceOf = ({ position: { sequence, day, secret } }: Holdings): string =>
   `${sequence} ${day} ${secret.toString('hex').slice(0, 16)}`;
 
-const eventColumns = [
-  ...['holder', 'sequence', 'user', 'eventTime', 'receivedTime', 'account', 'day', 'eventID', 'timeReplaced'],
-  ...['eventUUID', 'attributes'],
-];
+const eventColumns = ['holder', 'sequence', 'user', 'eventTime', 'account', 'day', 'eventID', 'body'];
 
 const toRow = (event: HeldEvent): CopiedValue[] => {
-  const { user, contact, attributes } = event;
+  const { user, contact } = event;
   return [
     contact === null ? (user as number) : -contact,
     event.sequence,
     contact === null ? null : user,
     event.eventTime,
-    event.receivedTime,
     event.account,
     event.day,
     event.eventID,
-    event.timeReplaced === 1,
-    event.eventUUID,
-    JSON.stringify(attributes.flat()),
+    toBody(event, event.receivedTime),
   ];
 };
 

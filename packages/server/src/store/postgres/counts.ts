@@ -2,6 +2,7 @@
 import type { CountBucket, CountQuery, EventDefinition } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { daysOf } from './days.ts';
+import { within } from './event-order.ts';
 import { quarterMilliseconds } from './totals.ts';
 
 /** Where the days lie that may hold events with from <= eventTime < to; undefined when none does. */
@@ -15,8 +16,8 @@ const daysBetween = async (db: Connection, account: number, from: number, to: nu
 type Days = NonNullable<Awaited<ReturnType<typeof daysBetween>>>;
 
 /** SQL for an account's events of such days, which takes the account and these bounds first. */
-const ofDays = 'account = $1 AND day >= $2 AND day <= $3 AND sequence >= $4 AND sequence <= $5';
-const boundsOf = ({ first, last, firstSequence, lastSequence }: Days) => [first, last, firstSequence, lastSequence];
+const ofDays = `account = $1 AND day >= $2 AND day <= $3 AND ${within('account', '$4::bigint', '$5::bigint')}`;
+const boundsOf = ({ first, last, firstSequence, lastSequence }: Days) => [first, last, firstSequence - 1, lastSequence];
 
 /** Each visitor once in each span. */
 const countVisitors = async (db: Connection, { account, eventID, edges }: CountQuery): Promise<number[]> => {

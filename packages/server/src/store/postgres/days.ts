@@ -29,9 +29,9 @@ export const monthSQL = (day: number): string => {
   END $$`;
 };
 
-/** SQL that makes the partition of a day's repeats. */
+/** SQL that makes the partition of a day's repeats: a key of its own needs no day, which all in it have. */
 export const repeatsSQL = (day: number): string =>
-  `CREATE TABLE event_repeat_${day} PARTITION OF event_repeat FOR VALUES IN (${day})`;
+  `CREATE TABLE event_repeat_${day} PARTITION OF event_repeat (PRIMARY KEY (holder, key)) FOR VALUES IN (${day})`;
 
 /** The days of a month in which a day lies: from <= day < to. */
 export const monthBounds = (day: number): { from: number; to: number } => monthOf(day);

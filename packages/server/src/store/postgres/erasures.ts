@@ -5,6 +5,7 @@ import type { PersonNames } from '../refused-names.ts';
 import type { ErasureReceipt, NamedContact } from '../store.ts';
 import type { RequestOf } from './calls.ts';
 import { type ContactFinder, type ContactRow, readContacts } from './contact-finder.ts';
+import { inOrder, type OrderedBy, walkingInOrder, within } from './event-order.ts';
 import { groupOf } from './merges.ts';
 import { findOldEvents } from './old-events.ts';
 import type { RefusedWriter } from './refused-requests.ts';
@@ -158,24 +159,21 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
     return erasure;
   };
 
-  /** Deletes events of which these are the holders and sequences. */
+  /** Deletes events that lie together in the order of an index: of one holder, or of some accounts. */
   const deleteEvents = async (
     db: Transaction,
-    events: readonly { readonly holder: number; readonly sequence: number; readonly day: number }[],
+    { by, whose }: { by: OrderedBy; whose: readonly number[] },
+    events: readonly { readonly sequence: number; readonly day: number }[],
   ): Promise<number> => {
     if (events.length === 0) return 0;
+    const sequences = events.map(({ sequence }) => sequence);
+    const days = events.map(({ day }) => day);
     const deleted = await db.all<CountedEvent>(
-      `DELETE FROM event USING unnest($1::bigint[], $2::bigint[], $3::integer[]) AS gone (holder, sequence, day)
-       WHERE event.holder = gone.holder AND event.sequence = gone.sequence AND event.day = gone.day
-         AND event.day >= $4 AND event.day <= $5
-       RETURNING event.account, event.day, event.sequence, event."eventID", event."eventTime"`,
-      [
-        events.map(({ holder }) => holder),
-        events.map(({ sequence }) => sequence),
-        events.map(({ day }) => day),
-        Math.min(...events.map(({ day }) => day)),
-        Math.max(...events.map(({ day }) => day)),
-      ],
+      `DELETE FROM event
+       WHERE ${by} = ANY ($1::bigint[]) AND ${within(by, '$2::bigint', '$3::bigint')} AND sequence = ANY ($4::bigint[])
+         AND day >= $5 AND day <= $6
+       RETURNING account, day, sequence, "eventID", "eventTime"`,
+      [whose, Math.min(...sequences) - 1, Math.max(...sequences), sequences, Math.min(...days), Math.max(...days)],
     );
     await takeFromTotals(db, deleted);
     return deleted.length;
@@ -211,12 +209,13 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
       const { holder, after, through } = stretch
         ? { holder: stretch.user, after: stretch.after, through: stretch.through }
         : { holder: -(contact as { contact: number }).contact, after: 0, through: Number.MAX_SAFE_INTEGER };
-      const events = await db.all<{ holder: number; sequence: number; day: number }>(
-        `SELECT holder, sequence, day FROM event WHERE holder = $1 AND sequence > $2 AND sequence <= $3
-         ORDER BY sequence LIMIT ${eventsPerStep}`,
+      await db.script(walkingInOrder);
+      const events = await db.all<{ sequence: number; day: number }>(
+        `SELECT sequence, day FROM event WHERE holder = $1 AND ${within('holder', '$2::bigint', '$3::bigint')}
+         ORDER BY ${inOrder('holder')} LIMIT ${eventsPerStep}`,
         [holder, after, through],
       );
-      const deleted = await deleteEvents(db, events);
+      const deleted = await deleteEvents(db, { by: 'holder', whose: [holder] }, events);
       await db.run('UPDATE erasure SET "deletedEvents" = "deletedEvents" + $2 WHERE erasure = $1', [erasure, deleted]);
       if (events.length === eventsPerStep) return true;
       if (stretch) {
@@ -235,7 +234,10 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
       db: Transaction,
       { time, most, now = Infinity }: RequestOf<'deleteEventsBefore'>,
     ): Promise<number> {
-      const deleted = await deleteEvents(db, await findOldEvents(db, { time, most, now }));
+      await db.script(walkingInOrder);
+      const events = await findOldEvents(db, { time, most, now });
+      const accounts = [...new Set(events.map(({ account }) => account))];
+      const deleted = await deleteEvents(db, { by: 'account', whose: accounts }, events);
       // What was refused is no longer kept than what was not.
       await refused.evictBefore(db, time, most);
       return deleted;

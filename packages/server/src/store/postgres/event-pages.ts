@@ -3,8 +3,10 @@ import type { EventPage, EventQuery } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { type DaySpan, daysOf, monthBounds } from './days.ts';
+import { toSought } from './event-body.ts';
+import { groupOf, inOrder, within } from './event-order.ts';
 import { createEventSources, type Source } from './event-sources.ts';
-import { type EventRow, tellEvents, withoutErased } from './event-teller.ts';
+import { type EventRow, type StoredRow, tellEvents, toRow, withoutErased } from './event-teller.ts';
 import type { Snapshot } from './transaction.ts';
 
 export interface PageBounds {
@@ -43,12 +45,15 @@ const rangesOf = (days: readonly DaySpan[], bounds: { after: number; through: nu
   return ranges;
 };
 
-/** SQL for what a source holds in a range, in order, up to a number of rows; the values that it takes from $7 on. */
+/** SQL for what a source holds in a range, in order, up to a number of rows; how to order by it again, and the values that it takes from $7 on. */
 const looking = (source: Source, order: 'ASC' | 'DESC') => {
-  const inRange = 'sequence > $2 AND sequence <= $3 AND day >= $4 AND day <= $5';
+  const ofDays = 'account = $1 AND day >= $4 AND day <= $5';
   if (source.what === 'account') {
     return {
-      sql: `SELECT * FROM event WHERE account = $1 AND ${inRange} ORDER BY sequence ${order} LIMIT $6`,
+      sql: `SELECT *, ${groupOf('account')} AS "group" FROM event
+        WHERE ${ofDays} AND ${within('account', '$2::bigint', '$3::bigint')}
+        ORDER BY ${inOrder('account', order)} LIMIT $6`,
+      order: `"group" ${order}, sequence ${order}`,
       values: [],
     };
   }
@@ -56,11 +61,12 @@ const looking = (source: Source, order: 'ASC' | 'DESC') => {
   return {
     sql: `SELECT e.* FROM unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) AS stretch (holder, after, through, "user")
       CROSS JOIN LATERAL (
-        SELECT * FROM event WHERE holder = stretch.holder AND account = $1 AND ${inRange}
-          AND sequence > stretch.after AND sequence <= stretch.through
+        SELECT * FROM event WHERE holder = stretch.holder AND ${ofDays}
+          AND ${within('holder', 'greatest($2::bigint, stretch.after)', 'least($3::bigint, stretch.through)')}
           AND (stretch."user" IS NULL OR "user" = stretch."user")
-        ORDER BY sequence ${order} LIMIT $6
+        ORDER BY ${inOrder('holder', order)} LIMIT $6
       ) AS e ORDER BY e.sequence ${order} LIMIT $6`,
+    order: `sequence ${order}`,
     values: [
       stretches.map(({ holder }) => holder),
       stretches.map(({ after }) => after),
@@ -78,9 +84,9 @@ const fitting = ({ eventID, from, to, attrID, attrValue }: EventQuery, nth: numb
     eventID !== undefined && `"eventID" = ${next(eventID)}::integer`,
     from !== undefined && `"eventTime" >= ${next(from)}::bigint`,
     to !== undefined && `"eventTime" < ${next(to)}::bigint`,
-    // More than are sought may hold these texts: which is the ID and which the value is told apart after.
+    // More than are sought may hold these bytes: which are the ID and which the value is told apart after.
     attrID !== undefined &&
-      `attributes::jsonb @> ${next(JSON.stringify(attrValue === undefined ? [attrID] : [attrID, attrValue]))}::jsonb`,
+      `position(${next(toSought(attrValue === undefined ? [attrID] : [attrID, attrValue]))}::bytea in body) > 0`,
   ].filter((condition) => condition !== false);
   return { condition: conditions.join(' AND '), values };
 };
@@ -92,9 +98,6 @@ const hasAttribute =
     attributes.some(
       (id, nth) => nth % 2 === 0 && id === attrID && (attrValue === undefined || attributes[nth + 1] === attrValue),
     );
-
-type StoredRow = Omit<EventRow, 'attributes'> & { readonly attributes: string };
-const toRow = (row: StoredRow): EventRow => ({ ...row, attributes: JSON.parse(row.attributes) });
 
 interface Step {
   readonly rows: readonly EventRow[];
@@ -111,7 +114,7 @@ const look = async (
   wanted: number,
 ): Promise<Step> => {
   const order = query.order === 'asc' ? 'ASC' : 'DESC';
-  const { sql, values } = looking(source, order);
+  const { sql, order: sameOrder, values } = looking(source, order);
   const common = [query.account, after, through, first, last];
   const { condition, values: conditionValues } = fitting(query, 7 + values.length);
   if (condition === '') {
@@ -121,7 +124,7 @@ const look = async (
   // A text for each number of rows would be prepared for each.
   const most = 7 + values.length + conditionValues.length;
   const [stored, { looked, reached }] = await Promise.all([
-    db.all<StoredRow>(`SELECT * FROM (${sql}) AS looked WHERE ${condition} ORDER BY sequence ${order} LIMIT $${most}`, [
+    db.all<StoredRow>(`SELECT * FROM (${sql}) AS looked WHERE ${condition} ORDER BY ${sameOrder} LIMIT $${most}`, [
       ...common,
       lookedPerStep,
       ...values,

@@ -4,24 +4,26 @@ import { why } from '../../identity/ownership.ts';
 import type { StoredEvent } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { readContacts } from './contact-finder.ts';
+import { type EventBody, readBody } from './event-body.ts';
 import { pointersFrom } from './merges.ts';
 import { type StatementRow, statementsOf } from './statements.ts';
 import { userUUIDsOf } from './users.ts';
 
-export interface EventRow {
+interface EventFacts {
   readonly holder: number;
   readonly sequence: number;
   /** Of an event that was logged with a contact as well. */
   readonly user: number | null;
   readonly eventTime: number;
-  readonly receivedTime: number;
   readonly account: number;
   readonly day: number;
   readonly eventID: number;
-  readonly timeReplaced: boolean;
-  readonly eventUUID: string;
-  readonly attributes: readonly string[];
 }
+/** As it lies in the table. */
+export type StoredRow = EventFacts & { readonly body: Buffer };
+export type EventRow = EventFacts & EventBody;
+
+export const toRow = ({ body, ...facts }: StoredRow): EventRow => ({ ...facts, ...readBody(body, facts.eventTime) });
 
 const distinct = <Value>(values: Iterable<Value>): Value[] => [...new Set(values)];
 

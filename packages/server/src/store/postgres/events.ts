@@ -7,6 +7,7 @@ import type { EventBatch, EventOutcome, NewEvent } from '../store.ts';
 import type { CatalogueWriter, EventChecks } from './catalogues.ts';
 import { findClaims } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
+import { createBodies } from './event-body.ts';
 import { insertStatement } from './links.ts';
 import { drawSequences } from './position.ts';
 import type { Repeats, SentEvent } from './repeats.ts';
@@ -48,13 +49,12 @@ const distinct = <Value>(values: Iterable<Value>, keyOf: (value: Value) => unkno
   ...new Map([...values].map((value) => [keyOf(value), value])).values(),
 ];
 
+/** All bodies go as one value: of an array, each would be written as text. */
 const insertEvents = `
-  INSERT INTO event (holder, sequence, "user", "eventTime", "receivedTime", account, day, "eventID", "timeReplaced",
-    "eventUUID", attributes)
-  SELECT holder, sequence, "user", "eventTime", "receivedTime", account, $1, "eventID", "timeReplaced", "eventUUID", attributes
-  FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], $8::integer[],
-    $9::boolean[], $10::text[], $11::text[])
-    AS new (holder, sequence, "user", "eventTime", "receivedTime", account, "eventID", "timeReplaced", "eventUUID", attributes)`;
+  INSERT INTO event (holder, sequence, "user", "eventTime", account, day, "eventID", body)
+  SELECT holder, sequence, "user", "eventTime", account, $1, "eventID", substr($2::bytea, start + 1, "end" - start)
+  FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], $8::integer[], $9::integer[], $10::integer[])
+    AS new (holder, sequence, "user", "eventTime", account, "eventID", start, "end")`;
 
 export const createEventWriter = ({ users, catalogues, finder, repeats }: EventParts) => {
   /** The contacts and claims that events are logged against: answers whom each is, or why there is nobody. */
@@ -202,18 +202,19 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
   ) => {
     const { day } = db.position;
     const column = <Value>(of: (entry: Entry) => Value) => entries.map(of);
+    const bodies = createBodies(entries.length);
+    for (const { batch, event } of entries) bodies.add(event, batch.receivedTime);
     const inserted = db.run(insertEvents, [
       day,
+      bodies.bytes(),
       holders,
       sequences,
       column((entry) => (entry.name !== null && entry.contact !== null ? userOf(entry).user : null)),
       column(({ event }) => event.eventTime),
-      column(({ batch }) => batch.receivedTime),
       column(({ batch }) => batch.account),
       column(({ event }) => event.eventID),
-      column(({ event }) => event.timeReplaced),
-      column(({ event }) => event.eventUUID),
-      column(({ event }) => JSON.stringify(event.attributes.flat())),
+      [0, ...bodies.ends.slice(0, -1)],
+      bodies.ends,
     ]);
     const counted = entries.map(({ batch, event }, nth) => ({
       account: batch.account,

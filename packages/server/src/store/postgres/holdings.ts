@@ -15,14 +15,15 @@ import {
   type ScriptedConnection,
   toScripted,
 } from './connection.ts';
-import { contactOf, type EventRow, pairsOf, userOf } from './event-teller.ts';
+import { within } from './event-order.ts';
+import { contactOf, type EventRow, pairsOf, type StoredRow, toRow, userOf } from './event-teller.ts';
 import { newestMigration, readSchema } from './migrate.ts';
 
 const rowsPerFetch = 1_000;
 /** Numbers of the order, of events and statements, that are asked at once: fewer after a page of large ones. */
 const sequencesPerPage = { fewest: 100, most: 1_000 };
-/** Of attributes: a page that has more is followed by a smaller one. */
-const charactersPerPage = 4 * 1024 * 1024;
+/** Of bodies: a page that has more is followed by a smaller one. */
+const bytesPerPage = 4 * 1024 * 1024;
 
 /** A connection that was closed just now may still be there for some milliseconds. */
 const patienceMilliseconds = 2_000;
@@ -81,11 +82,10 @@ const rowsSQL: Readonly<Record<HeldTable, string>> = {
 
 /** A page of a day's events, by way of the index of each account: none has them all in order. */
 const eventsSQL = `
-  SELECT holder, sequence, "user", "eventTime", "receivedTime", account, day, "eventID", "timeReplaced", "eventUUID", attributes
-  FROM event WHERE account = ANY ($1::integer[]) AND day = $2 AND sequence > $3 AND sequence <= $4
-  ORDER BY sequence`;
+  SELECT * FROM event
+  WHERE account = ANY ($1::integer[]) AND day = $2 AND ${within('account', '$3::bigint', '$4::bigint')} ORDER BY sequence`;
 
-const toEvent = (row: Omit<EventRow, 'attributes'> & { readonly attributes: string }): HeldEvent => ({
+const toEvent = (row: EventRow): HeldEvent => ({
   sequence: row.sequence,
   day: row.day,
   account: row.account,
@@ -96,7 +96,7 @@ const toEvent = (row: Omit<EventRow, 'attributes'> & { readonly attributes: stri
   eventTime: row.eventTime,
   receivedTime: row.receivedTime,
   timeReplaced: row.timeReplaced ? 1 : 0,
-  attributes: pairsOf(JSON.parse(row.attributes)),
+  attributes: pairsOf(row.attributes),
 });
 
 async function* readRows(db: ScriptedConnection, table: HeldTable): AsyncGenerator<HeldRow[]> {
@@ -125,11 +125,10 @@ async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGener
     let after = Math.max(sequence, first - 1);
     while (after < last) {
       const through = Math.min(last, after + perPage);
-      const rows = await db.all<Parameters<typeof toEvent>[0]>(eventsSQL, [accounts, day, after, through]);
-      yield rows.map(toEvent);
-      const characters = rows.reduce((sum, { attributes }) => sum + attributes.length, 0);
-      perPage =
-        characters > charactersPerPage ? Math.max(fewest, Math.floor(perPage / 4)) : Math.min(most, perPage * 2);
+      const rows = await db.all<StoredRow>(eventsSQL, [accounts, day, after, through]);
+      yield rows.map((row) => toEvent(toRow(row)));
+      const bytes = rows.reduce((sum, { body }) => sum + body.length, 0);
+      perPage = bytes > bytesPerPage ? Math.max(fewest, Math.floor(perPage / 4)) : Math.min(most, perPage * 2);
       after = through;
     }
   }

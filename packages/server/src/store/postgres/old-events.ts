@@ -1,12 +1,16 @@
 /** The oldest events, as far as their received times can be believed. */
 import type { Connection } from './connection.ts';
+import { bytesOfTimes, readReceivedTime } from './event-body.ts';
+import { inOrder, within } from './event-order.ts';
 
 export interface OldEvent {
-  readonly holder: number;
+  readonly account: number;
   readonly sequence: number;
   readonly day: number;
   readonly receivedTime: number;
 }
+
+type StoredOldEvent = Omit<OldEvent, 'receivedTime'> & { readonly eventTime: number; readonly times: Buffer };
 
 /** In order, up to `most` of those after a sequence: whichever account they are of. */
 const eventsAfter = async (db: Connection, sequence: number, most: number): Promise<OldEvent[]> => {
@@ -22,24 +26,25 @@ const eventsAfter = async (db: Connection, sequence: number, most: number): Prom
     );
     if (parts.length === 0) return found;
     beyond = (parts[0] as { day: number }).day;
-    found.push(
-      ...(await db.all<OldEvent>(
-        `SELECT e.* FROM unnest($1::integer[], $2::bigint[], $3::bigint[]) AS part (account, first, last)
-         CROSS JOIN LATERAL (
-           SELECT holder, sequence, day, "receivedTime" FROM event
-           WHERE account = part.account AND day = $4 AND sequence >= part.first AND sequence <= part.last AND sequence > $5
-           ORDER BY sequence LIMIT $6
-         ) AS e ORDER BY sequence LIMIT $6`,
-        [
-          parts.map(({ account }) => account),
-          parts.map(({ first }) => first),
-          parts.map(({ last }) => last),
-          beyond,
-          sequence,
-          most - found.length,
-        ],
-      )),
+    const rows = await db.all<StoredOldEvent>(
+      `SELECT e.* FROM unnest($1::integer[], $2::bigint[], $3::bigint[]) AS part (account, first, last)
+       CROSS JOIN LATERAL (
+         SELECT account, sequence, day, "eventTime", substr(body, 1, ${bytesOfTimes}) AS times FROM event
+         WHERE account = part.account AND day = $4 AND ${within('account', 'greatest(part.first - 1, $5::bigint)', 'part.last')}
+         ORDER BY ${inOrder('account')} LIMIT $6
+       ) AS e ORDER BY sequence LIMIT $6`,
+      [
+        parts.map(({ account }) => account),
+        parts.map(({ first }) => first),
+        parts.map(({ last }) => last),
+        beyond,
+        sequence,
+        most - found.length,
+      ],
     );
+    for (const { times, eventTime, ...event } of rows) {
+      found.push({ ...event, receivedTime: readReceivedTime(times, eventTime) });
+    }
   }
   return found;
 };

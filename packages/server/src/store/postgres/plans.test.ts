@@ -79,8 +79,8 @@ const eventsRead = (nodes: readonly Node[]): string[] => {
   });
   return [...new Set(names.filter((name) => /^event_\d{4}_/.test(name)))].sort();
 };
-const byHolder = (...months: string[]) => months.map((month) => `event_2027_${month}_holder_sequence_idx`);
-const byAccount = (...months: string[]) => months.map((month) => `event_2027_${month}_account_sequence_idx`);
+const byHolder = (...months: string[]) => months.map((month) => `event_2027_${month}_holder_expr_idx`);
+const byAccount = (...months: string[]) => months.map((month) => `event_2027_${month}_account_expr_idx`);
 
 const newest = (query: object) => store.getEvents({ account: site.account, order: 'desc', limit: 50, ...query });
 const log = (time: number, ...events: Parameters<typeof newEvent>) =>

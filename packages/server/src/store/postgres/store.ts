@@ -13,6 +13,7 @@ import { createContactWriter } from './contacts.ts';
 import { countEvents, getEventDefinitions } from './counts.ts';
 import { createContactCreator } from './create-contact.ts';
 import { createErasures } from './erasures.ts';
+import { walkingInOrder } from './event-order.ts';
 import { createEventPager } from './event-pages.ts';
 import { createEventWriter } from './events.ts';
 import { createLinkWriter } from './links.ts';
@@ -244,7 +245,12 @@ export const openPostgres = async (
     },
     getEvents: (query) =>
       admitted(query, () =>
-        readSnapshot(pools.reads, query.order === 'asc' ? 'all settled' : 'settled', (db) => getEvents(db, query)),
+        readSnapshot(
+          pools.reads,
+          query.order === 'asc' ? 'all settled' : 'settled',
+          (db) => getEvents(db, query),
+          walkingInOrder,
+        ),
       ),
     getEventDefinitions: reading(getEventDefinitions),
     countEvents: reading(countEvents),

@@ -143,16 +143,20 @@ const moments = {
   'all refused settled': (db: TakenConnection) => waitForWriters(db, 'refused_number'),
 };
 
-/** Reads of one moment; with `all`, of one at which everything is settled that was acknowledged before. */
+/**
+ * Reads of one moment; with `all`, of one at which everything is settled that was acknowledged before. `settings` are SQL
+ * that sets what is to be so until it is done.
+ */
 export const readSnapshot = <Value>(
   pool: ConnectionPool,
   wanted: keyof typeof moments,
   work: (db: Snapshot) => Promise<Value>,
+  settings = '',
 ): Promise<Value> =>
   withConnection(pool, async (db) => {
     const settled = await moments[wanted](db);
     // What is asked after it goes out with it.
-    const begun = db.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const begun = db.script(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings}`);
     const [value] = await Promise.all([work({ ...db, settled }), begun]);
     await db.commit();
     return value;

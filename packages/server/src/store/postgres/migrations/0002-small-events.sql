@@ -1,0 +1,95 @@
+-- An event takes two thirds of what it took: what is only told of it is bytes (event-body.ts), indexes have equal keys
+-- (event-order.ts), and the key of a repeat leaves out the day, which all in a partition have. Each month is written anew, and
+-- what it was goes at the end: meanwhile there has to be room for both.
+
+-- Functions of this session are not on other machines.
+DO $$
+DECLARE
+  spread boolean := false;
+BEGIN
+  IF to_regclass('pg_dist_partition') IS NOT NULL THEN
+    EXECUTE $look$ SELECT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'event'::regclass) $look$ INTO spread;
+  END IF;
+  IF spread THEN
+    RAISE EXCEPTION 'Citus has spread this database, which an earlier Firsthand made: migrate --citus an empty one, and copy';
+  END IF;
+END $$;
+
+ALTER TABLE event RENAME TO event_before;
+DROP INDEX event_by_holder, event_by_account;
+
+-- By holder: the contact that an event was logged with, as minus its number; else its user. A partition for each month.
+
+-- Written once, never changed. With more than eight columns the head of a row would take 8 bytes more.
+CREATE TABLE event (
+  holder bigint NOT NULL,
+  sequence bigint NOT NULL,
+  "user" bigint, -- of an event that was logged with a contact as well
+  "eventTime" bigint NOT NULL,
+  account integer NOT NULL,
+  day integer NOT NULL,
+  "eventID" integer NOT NULL,
+  body bytea NOT NULL -- timeReplaced, receivedTime, eventUUID, attributes: see event-body.ts
+) PARTITION BY RANGE (day);
+CREATE INDEX event_by_holder ON event (holder, (sequence >> 12));
+CREATE INDEX event_by_account ON event (account, (sequence >> 8));
+
+CREATE FUNCTION pg_temp.number_body(number bigint) RETURNS bytea LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  bytes bytea := '';
+  rest bigint := number;
+BEGIN
+  WHILE rest >= 128 LOOP
+    bytes := bytes || set_byte('\x00', 0, (rest & 127)::integer + 128);
+    rest := rest >> 7;
+  END LOOP;
+  RETURN bytes || set_byte('\x00', 0, rest::integer);
+END $$;
+
+CREATE FUNCTION pg_temp.uuid_body(uuid text) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
+  SELECT set_byte('\x00', 0, length(uuid))
+    || substr(decode(rpad(translate(uuid, '-_', '+/'), (length(uuid) + 3) / 4 * 4, 'A'), 'base64'), 1, (6 * length(uuid) + 7) / 8)
+$$;
+
+-- As JSON, not as jsonb: that would sort nothing here, and take longer.
+CREATE FUNCTION pg_temp.attributes_body(attributes text) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(string_agg(pg_temp.number_body(length(bytes)) || bytes, ''::bytea ORDER BY nth), '')
+  FROM json_array_elements_text(attributes::json) WITH ORDINALITY AS one (value, nth), convert_to(value, 'UTF8') AS bytes
+$$;
+
+DO $$
+DECLARE
+  month record;
+BEGIN
+  FOR month IN
+    SELECT relname AS name, pg_get_expr(relpartbound, c.oid) AS bounds
+    FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid WHERE inhparent = 'event_before'::regclass ORDER BY relname
+  LOOP
+    EXECUTE format('ALTER TABLE event_before DETACH PARTITION %I', month.name);
+    EXECUTE format('ALTER TABLE %I RENAME TO event_month_before', month.name);
+    EXECUTE format('CREATE TABLE %I (LIKE event INCLUDING STORAGE)', month.name);
+    EXECUTE format($copy$
+      INSERT INTO %I (holder, sequence, "user", "eventTime", account, day, "eventID", body)
+      SELECT holder, sequence, "user", "eventTime", account, day, "eventID",
+        set_byte('\x00', 0, "timeReplaced"::integer + CASE WHEN "eventTime" > "receivedTime" THEN 2 ELSE 0 END)
+          || pg_temp.number_body(abs("receivedTime" - "eventTime")) || pg_temp.uuid_body("eventUUID")
+          || pg_temp.attributes_body(attributes)
+      FROM event_month_before $copy$, month.name);
+    DROP TABLE event_month_before;
+    EXECUTE format('ALTER TABLE event ATTACH PARTITION %I %s', month.name, month.bounds);
+  END LOOP;
+END $$;
+
+DROP TABLE event_before;
+DROP FUNCTION pg_temp.number_body, pg_temp.uuid_body, pg_temp.attributes_body;
+
+-- Who sent which eventUUID on which day, a partition for each: in it, a holder and a key are there once.
+ALTER TABLE event_repeat DROP CONSTRAINT event_repeat_pkey;
+DO $$
+DECLARE
+  partition regclass;
+BEGIN
+  FOR partition IN SELECT inhrelid FROM pg_inherits WHERE inhparent = 'event_repeat'::regclass LOOP
+    EXECUTE format('ALTER TABLE %s ADD PRIMARY KEY (holder, key)', partition);
+  END LOOP;
+END $$;
