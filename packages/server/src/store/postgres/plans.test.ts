@@ -1,6 +1,7 @@
 // How PostgreSQL answers what it is asked most: by an index, and from the months that it needs.
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { askedBy, nodesOf, type Plan, planOf, sortsIn } from '../../../test/fixtures/plans.ts';
 import { newDatabase } from '../../../test/fixtures/postgres.ts';
 import { createSite, type Site } from '../../../test/fixtures/site.ts';
 import { day, hashOf, laptop, newEvent, phone } from '../../../test/fixtures/store.ts';
@@ -38,41 +39,21 @@ afterAll(async () => {
   await store.close();
 });
 
-interface Node {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Index Name'?: string;
-  readonly Plans?: readonly Node[];
-}
-
-const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-
-/** The nodes of all plans by which an operation is carried out. */
-const plansOf = async (work: () => Promise<unknown>): Promise<Node[]> => {
-  const asked: { text: string; values: unknown[] }[] = [];
-  const query = vi.spyOn(pg.Client.prototype, 'query');
-  await work();
-  for (const [config] of query.mock.calls as unknown as [string | { text: string; values: unknown[] }][]) {
-    if (typeof config === 'object') asked.push(config);
-  }
-  query.mockRestore();
-  expect(asked.length).toBeGreaterThan(0);
-  const nodes: Node[] = [];
-  for (const { text, values } of asked) {
-    const { rows } = await client.query(`EXPLAIN (FORMAT JSON) ${text}`, values);
-    nodes.push(...nodesOf(rows[0]['QUERY PLAN'][0].Plan));
-  }
-  return nodes;
+/** All plans by which an operation is carried out. */
+const plansOf = async (work: () => Promise<unknown>): Promise<Plan[]> => {
+  const plans: Plan[] = [];
+  for (const asked of await askedBy(work)) plans.push(await planOf(client, asked));
+  return plans;
 };
 
-const readWhole = (nodes: readonly Node[]): string[] =>
+const readWhole = (nodes: readonly Plan[]): string[] =>
   nodes.flatMap((node) => {
     const name = node['Relation Name'] ?? '';
     return node['Node Type'] === 'Seq Scan' && !small.test(name) ? [name] : [];
   });
 
 /** By which indexes which months are read; the whole month, where none is used. */
-const eventsRead = (nodes: readonly Node[]): string[] => {
+const eventsRead = (nodes: readonly Plan[]): string[] => {
   const names = nodes.flatMap((node) => {
     if (/^(ModifyTable|Bitmap Heap Scan)$/.test(node['Node Type'])) return [];
     return node['Index Name'] ?? node['Relation Name'] ?? [];
@@ -122,7 +103,22 @@ test.each<[string, readonly string[], () => Promise<unknown>]>([
   ['a user is unlinked', [], () => site.unlink(phone)],
   ['a token', [], () => store.findAccess(hashOf('no such token'))],
 ])('%s: by an index, from %j', async (_, expected, work) => {
-  const nodes = await plansOf(work);
+  const nodes = (await plansOf(work)).flatMap(nodesOf);
   expect(readWhole(nodes)).toEqual([]);
   expect(eventsRead(nodes)).toEqual(expected);
+});
+
+const kind = { eventID: 99, attrID: 'page' };
+test.each<[string, readonly string[], () => Promise<unknown>]>([
+  ['the account’s newest events', byAccount('03'), () => newest({})],
+  ['the account’s first events', byAccount('01'), () => newest({ order: 'asc' })],
+  ['the account’s newest events of a kind', byAccount('01', '02', '03'), () => newest(kind)],
+  ['a contact’s newest events', byHolder('02', '03'), () => newest({ contactUUID })],
+  ['a contact’s first events', byHolder('02', '03'), () => newest({ contactUUID, order: 'asc' })],
+  ['a contact’s newest events of a kind', byHolder('02', '03'), () => newest({ contactUUID, ...kind })],
+  ['a user’s newest events', byHolder('02', '03'), () => newest({ userUUID: laptop })],
+  ['the oldest of all', byAccount('01'), () => store.deleteEventsBefore({ time: months[0] - day, most: 10 })],
+])('%s: a group of the order at a time', async (_, expected, work) => {
+  const sorts = (await plansOf(work)).flatMap(sortsIn).filter((sort) => / event_\d{4}_/.test(sort));
+  expect([...new Set(sorts)].sort()).toEqual(expected.map((index) => `Incremental Sort over ${index}`));
 });
