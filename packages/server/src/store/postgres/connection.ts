@@ -13,8 +13,11 @@ export interface Connection {
 }
 
 export interface ScriptedConnection extends Connection {
-  /** Several statements in one go; each sees what was committed before it. Answers the rows of each. */
-  script(sql: string): Promise<Record<string, unknown>[][]>;
+  /**
+   * Several statements in one go; each sees what was committed before it. Answers the rows of each. What is `unhurried` may
+   * take as long as PostgreSQL lets it.
+   */
+  script(sql: string, pace?: 'unhurried'): Promise<Record<string, unknown>[][]>;
 }
 
 /** One of a pool's connections, which is its user's alone until it is released. */
@@ -86,15 +89,19 @@ const toConnection = (client: pg.ClientBase): Connection => {
   };
 };
 
-const runScript = async (client: pg.ClientBase, sql: string) => {
-  const results = (await client.query(sql)) as unknown as pg.QueryResult | pg.QueryResult[];
+/** The longest that a timer can be set to. */
+const longestMilliseconds = 2 ** 31 - 1;
+
+const runScript = async (client: pg.ClientBase, sql: string, pace?: 'unhurried') => {
+  const script = pace ? { text: sql, query_timeout: longestMilliseconds } : sql;
+  const results = (await client.query(script)) as unknown as pg.QueryResult | pg.QueryResult[];
   return (Array.isArray(results) ? results : [results]).map(({ rows }) => rows);
 };
 
 /** How a plain connection is asked as all the others are. */
 export const toScripted = (client: pg.ClientBase): ScriptedConnection => ({
   ...toConnection(client),
-  script: (sql) => runScript(client, sql),
+  script: (sql, pace) => runScript(client, sql, pace),
 });
 
 const optionsOf = (databaseURL: string): pg.ClientConfig => ({
@@ -163,7 +170,7 @@ export const openPool = (databaseURL: string, most: number, settings?: string): 
       return {
         ...toConnection(client),
         slot: slots.get(client) as number,
-        script: (sql) => runScript(client, sql),
+        script: (sql, pace) => runScript(client, sql, pace),
         async commit() {
           // Where a statement has failed, PostgreSQL answers COMMIT by rolling back.
           const { command } = await client.query('COMMIT');
@@ -195,7 +202,7 @@ export const openListener = async (
     await client.end();
     throw error;
   }
-  return { script: (sql) => runScript(client, sql), close: () => client.end() };
+  return { script: (sql, pace) => runScript(client, sql, pace), close: () => client.end() };
 };
 
 /** A connection of its own without a pipeline, for COPY: without our patience too, because it takes as long as it takes. */

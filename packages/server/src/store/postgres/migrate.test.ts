@@ -7,12 +7,15 @@ import { migrate } from './migrate.ts';
 
 /** The program of the next release, which knows one migration more. */
 let isNext = false;
+/** How long that takes at least. */
+let sleepSeconds = 0;
 vi.mock('../migrations.ts', async (importOriginal) => {
   const { readMigrations, newestOf } = await importOriginal<typeof Migrations>();
-  const next = { number: 1_000, sql: 'CREATE TABLE next (number integer)' };
+  const number = 1_000;
+  const next = () => ({ number, sql: `CREATE TABLE next (number integer); SELECT pg_sleep(${sleepSeconds})` });
   return {
-    readMigrations: (folder: URL) => [...readMigrations(folder), ...(isNext ? [next] : [])],
-    newestOf: (folder: URL) => (isNext ? next.number : newestOf(folder)),
+    readMigrations: (folder: URL) => [...readMigrations(folder), ...(isNext ? [next()] : [])],
+    newestOf: (folder: URL) => (isNext ? number : newestOf(folder)),
   };
 });
 
@@ -53,6 +56,20 @@ test('a server brings an older schema to its own; a command leaves that to it, a
   expect(await examineStore(databaseURL)).toEqual([
     { name: 'database', ok: false, detail: expect.stringMatching(/written by a newer Firsthand \(schema 1000/) },
   ]);
+});
+
+test('a migration may take longer than anything else that is asked, and whoever waits for it waits as long', async () => {
+  const hurried = Object.assign(new URL(await newDatabase()), { search: '?query_timeout=1000' }).href;
+  await open(hurried, 'server');
+  isNext = true;
+  sleepSeconds = 1.5;
+  try {
+    await Promise.all([open(hurried, 'server'), open(hurried, 'server')]);
+  } finally {
+    isNext = false;
+    sleepSeconds = 0;
+  }
+  expect(await tablesOf(hurried)).toContain('next');
 });
 
 test('a database in which our schema has no room is left as it was', async () => {

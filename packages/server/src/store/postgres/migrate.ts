@@ -28,13 +28,13 @@ export const migrate = async (db: TakenConnection): Promise<void> => {
   try {
     // For as long as the longest migration takes.
     await db.script('BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
-    await db.script(`SELECT pg_advisory_xact_lock(${lockKeys.migration})`);
+    await db.script(`SELECT pg_advisory_xact_lock(${lockKeys.migration})`, 'unhurried');
     const found = await readSchema(db);
     if (found === 0) {
       await db.script('CREATE TABLE migration (number integer PRIMARY KEY, "appliedTime" timestamptz NOT NULL)');
     }
     for (const { number, sql } of readMigrations(folder)) {
-      if (number > found) await db.script(`${sql}; INSERT INTO migration VALUES (${number}, now())`);
+      if (number > found) await db.script(`${sql}; INSERT INTO migration VALUES (${number}, now())`, 'unhurried');
     }
     await db.commit();
   } catch (error) {
