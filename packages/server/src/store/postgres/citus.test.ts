@@ -2,11 +2,14 @@ import { beforeAll, expect, test } from 'vitest';
 import { asking, newDatabase } from '../../../test/fixtures/postgres.ts';
 import { migrateStore } from '../open.ts';
 import { distributedTables, referenceTables } from './citus.ts';
+import { monthSQL, repeatsSQL } from './days.ts';
 
 let databaseURL: string;
 beforeAll(async () => {
   databaseURL = await newDatabase();
   await migrateStore(databaseURL, { citus: false });
+  const day = 20_000;
+  await asking(databaseURL, `${monthSQL(day)}; ${repeatsSQL(day)}`);
 });
 
 const tables = async (): Promise<string[]> => {
@@ -25,12 +28,13 @@ test('every table has its place', async () => {
 test('every unique key of a table that is spread has the column that says where, and it is the first of the table', async () => {
   const keys = await asking<{ name: string; columns: string[]; first: string }>(
     databaseURL,
-    `SELECT t.relname AS name,
+    `SELECT (SELECT relname FROM pg_class WHERE oid = coalesce(pg_partition_root(t.oid), t.oid)) AS name,
        (SELECT array_agg(attname::text) FROM pg_attribute WHERE attrelid = t.oid AND attnum = ANY (i.indkey)) AS columns,
        (SELECT attname FROM pg_attribute WHERE attrelid = t.oid AND attnum = 1) AS first
      FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
-     WHERE t.relnamespace = 'public'::regnamespace AND i.indisunique AND NOT t.relispartition`,
+     WHERE t.relnamespace = 'public'::regnamespace AND i.indisunique`,
   );
+  expect(keys.map(({ name }) => name)).toContain('event_repeat');
   for (const { name, columns, first } of keys) {
     const column = distributedTables[name as keyof typeof distributedTables];
     if (column === undefined) continue;

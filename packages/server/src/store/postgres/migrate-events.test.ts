@@ -82,7 +82,7 @@ const takeBack = async (databaseURL: string): Promise<void> => {
   const client = new pg.Client(databaseURL);
   await client.connect();
   await client.query(
-    `DROP TABLE event, event_repeat; DELETE FROM migration WHERE number > 1;
+    `DROP VIEW event_told; DROP FUNCTION read_event_body; DROP TABLE event, event_repeat; DELETE FROM migration WHERE number > 1;
      ${first.slice(first.indexOf('-- Written once, never changed.'))}; ${partitions.join('\n')}`,
   );
   for (const row of rows) {
@@ -120,6 +120,16 @@ test('every event reads as before, and what was sent is still known', async () =
   const pages = await readAll(site.store);
   const [rows, repeats] = await Promise.all([eventRows(databaseURL), repeatRows(databaseURL)]);
   const indexes = await structure(databaseURL);
+  // As whoever opens the database sees it.
+  const told = await asking(
+    databaseURL,
+    `SELECT "eventUUID", "receivedTime"::float8, "timeReplaced", attributes FROM event_told ORDER BY sequence DESC`,
+  );
+  expect(told).toEqual(
+    pages[0]?.map(({ eventUUID, receivedTime, timeReplaced, attributes }) => {
+      return { eventUUID, receivedTime, timeReplaced, attributes };
+    }),
+  );
   expect(pages.map(({ length }) => length)).toEqual([141, 47, 47, 9, 9]);
   await opened.splice(0)[0]?.close();
 

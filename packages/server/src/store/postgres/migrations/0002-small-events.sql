@@ -93,3 +93,48 @@ BEGIN
     EXECUTE format('ALTER TABLE %s ADD PRIMARY KEY (holder, key)', partition);
   END LOOP;
 END $$;
+
+-- For whoever looks into the database: events as they are told, attributes as [[attrID, attrValue], …]. Nothing else reads it.
+CREATE FUNCTION read_event_body(
+  body bytea, "eventTime" bigint,
+  OUT "receivedTime" bigint, OUT "timeReplaced" boolean, OUT "eventUUID" text, OUT attributes jsonb
+) LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+DECLARE
+  flags integer := get_byte(body, 0);
+  at integer := 1;
+  number bigint;
+  byte integer;
+  bits integer;
+  texts text[] := '{}';
+BEGIN
+  WHILE at < length(body) LOOP
+    number := 0;
+    bits := 0;
+    LOOP
+      byte := get_byte(body, at);
+      number := number | ((byte & 127)::bigint << bits);
+      at := at + 1;
+      bits := bits + 7;
+      EXIT WHEN byte < 128;
+    END LOOP;
+    IF "receivedTime" IS NULL THEN
+      "receivedTime" := "eventTime" + CASE WHEN flags & 2 = 0 THEN number ELSE -number END;
+      number := get_byte(body, at);
+      bits := (6 * number + 7) / 8;
+      "eventUUID" := left(translate(encode(substr(body, at + 2, bits), 'base64'), E'+/\n', '-_'), number::integer);
+      at := at + 1 + bits;
+    ELSE
+      texts := texts || convert_from(substr(body, at + 1, number::integer), 'UTF8');
+      at := at + number::integer;
+    END IF;
+  END LOOP;
+  "timeReplaced" := flags & 1 = 1;
+  SELECT coalesce(jsonb_agg(jsonb_build_array(texts[2 * nth - 1], texts[2 * nth]) ORDER BY nth), '[]') INTO attributes
+  FROM generate_series(1, cardinality(texts) / 2) AS nth;
+END $$;
+
+CREATE VIEW event_told AS
+SELECT sequence, day, account, CASE WHEN holder > 0 THEN holder ELSE "user" END AS "user",
+  CASE WHEN holder < 0 THEN -holder END AS contact, "eventID", told."eventUUID", "eventTime", told."receivedTime",
+  told."timeReplaced", told.attributes
+FROM event CROSS JOIN LATERAL read_event_body(body, "eventTime") AS told;
