@@ -8,7 +8,7 @@ import { contactFields } from '../../identity/contact-view.ts';
 import { charactersOf } from '../attributes.ts';
 import type { CopyProgress, Held, HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
 import { daysKept } from '../received-day.ts';
-import { createSentKeys, tokenInKey } from '../sent-keys.ts';
+import { createSentKeys, tokenInKey, toUUID } from '../sent-keys.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { openPlain, openPool } from './connection.ts';
 import { type CopiedValue, copyRows } from './copying.ts';
@@ -142,7 +142,7 @@ const tablesOf = async (holdings: Holdings, keptDays: ReadonlySet<number>): Prom
       from: 'event_repeat',
       columns: 'holder day',
       made: ['key'],
-      make: ({ holder, eventUUID }) => ({ key: eventKey(holder as number, eventUUID as string) }),
+      make: ({ holder, eventUUID }) => ({ key: toUUID(eventKey(holder as number, eventUUID as string)) }),
       only: isKept,
     },
     {

@@ -4,7 +4,7 @@
  * one day, and nothing old.
  */
 import { daysKept } from '../received-day.ts';
-import { createSentHash } from '../sent-keys.ts';
+import { createSentKeys, toBytes } from '../sent-keys.ts';
 import { type ActiveDays, isActive } from './active-days.ts';
 import type { Connection } from './connection.ts';
 import type { Holder, RecentRepeats } from './recent-repeats.ts';
@@ -75,8 +75,8 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
     recent = found;
     return recent;
   };
-  const hash = createSentHash(secret);
-  const eventHash = (eventUUID: string, holder: Holder) => hash('event', holder, eventUUID);
+  const { eventKey } = createSentKeys(secret);
+  const eventHash = (eventUUID: string, holder: Holder) => toBytes(eventKey(holder, eventUUID));
   /** Whether anything may have been erased, as far as it has been asked. */
   let hasErased: boolean | undefined;
   const anyErased = (): boolean => {

@@ -1,0 +1,25 @@
+import { createHmac } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { createSentKeys, toBytes, toUUID } from './sent-keys.ts';
+
+test.each([
+  ['as long as a database’s', 32],
+  ['none', 0],
+  ['as long as a block of the hash', 64],
+  ['longer than that', 200],
+])('keys are HMAC-SHA-256 as createHmac makes it, by a secret that is %s', (_, length) => {
+  const secret = Buffer.alloc(length, 'secret');
+  const expected = (text: string) => createHmac('sha256', secret).update(text).digest().subarray(0, 16);
+  const { eventKey, requestKey } = createSentKeys(secret);
+  const sent = ['event-of-seven-eight', 'x'.repeat(64), 'ä'.repeat(400), '🙂'.repeat(300), 'event-of-seven-eight'];
+  for (const uuid of sent) {
+    expect(toBytes(eventKey(-17, uuid))).toEqual(expected(`event\n-17\n${uuid}`));
+    const request = requestKey({ requestUUID: uuid, token: 5 });
+    expect(Buffer.from(request.replaceAll('-', ''), 'hex')).toEqual(expected(`request\n5\n${uuid}`));
+  }
+});
+
+test('a key is written as PostgreSQL writes a UUID', () => {
+  const key = Buffer.from('00112233445566778899aabbccddeeff', 'hex').toString('latin1');
+  expect(toUUID(key)).toBe('00112233-4455-6677-8899-aabbccddeeff');
+});
