@@ -12,7 +12,7 @@ import { link } from './links.ts';
 import { followTo } from './merges.ts';
 import type { Repeats, RequestRow } from './repeats.ts';
 import type { Transaction } from './transaction.ts';
-import { keyOfUser, lockUsers, type Users } from './users.ts';
+import { lockUsers, type User, type Users } from './users.ts';
 
 export interface CreateContactParts {
   readonly users: Users;
@@ -72,8 +72,7 @@ export const createContactCreator = (parts: CreateContactParts) => {
     const day = db.dayOf(time);
     const uses = usesOfContact({ profileID: fields.contactProfileID, tags, attributes });
     // Made, if it is a new one, before anything else is asked: of two requests at once, the second waits here for the first.
-    const found = await users.ensure(db, [{ account, userUUID }], time);
-    const { user } = found.get(keyOfUser({ account, userUUID })) as { user: number };
+    const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
     await lockUsers(db, [user]);
     if (requestUUID !== null) {
       const sent = { requestUUID, token, user };

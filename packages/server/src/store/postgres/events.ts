@@ -4,13 +4,14 @@ import { Refusal } from '../../refusal.ts';
 import { usesOfEvent } from '../catalogue-rules.ts';
 import { handleName } from '../erased-names.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../store.ts';
+import { bigints, byteas, integers } from './arrays.ts';
 import type { CatalogueWriter, EventChecks } from './catalogues.ts';
 import { findClaims } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { createBodies } from './event-body.ts';
 import { insertStatement } from './links.ts';
 import { drawSequences } from './position.ts';
-import type { Repeats, SentEvent } from './repeats.ts';
+import type { AskedEvent, Repeats, SentEvent } from './repeats.ts';
 import { statementsOf } from './statements.ts';
 import { addToTotals } from './totals.ts';
 import type { Transaction } from './transaction.ts';
@@ -33,6 +34,10 @@ interface Against {
 interface Entry extends Against {
   readonly batch: EventBatch;
   readonly event: NewEvent;
+  /** Once that is there: see `name`. */
+  user: User | undefined;
+  /** What it is known by, once its user is there. */
+  sent: SentEvent | undefined;
   outcome: EventOutcome | undefined;
 }
 
@@ -49,12 +54,21 @@ const distinct = <Value>(values: Iterable<Value>, keyOf: (value: Value) => unkno
   ...new Map([...values].map((value) => [keyOf(value), value])).values(),
 ];
 
-/** All bodies go as one value: of an array, each would be written as text. */
+/** The users that are sought still, each once. */
+const soughtUsers = (entries: readonly Entry[]): UserName[] => {
+  const names = new Map<string, UserName>();
+  for (const { name, user } of entries) if (name !== null && !user) names.set(keyOfUser(name), name);
+  return [...names.values()];
+};
+
+const isOfBoth = ({ name, contact }: Entry): boolean => name !== null && contact !== null;
+/** Of an entry that has a user, once that is there. */
+const userOf = ({ user }: Entry): number => (user as User).user;
+
 const insertEvents = `
-  INSERT INTO event (holder, sequence, "user", "eventTime", account, day, "eventID", body)
-  SELECT holder, sequence, "user", "eventTime", account, $1, "eventID", substr($2::bytea, start + 1, "end" - start)
-  FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::integer[], $8::integer[], $9::integer[], $10::integer[])
-    AS new (holder, sequence, "user", "eventTime", account, "eventID", start, "end")`;
+  INSERT INTO event (day, holder, sequence, "user", "eventTime", account, "eventID", body)
+  SELECT $1, unnest($2::bigint[]), unnest($3::bigint[]), unnest($4::bigint[]), unnest($5::bigint[]), unnest($6::integer[]),
+    unnest($7::integer[]), unnest($8::bytea[])`;
 
 export const createEventWriter = ({ users, catalogues, finder, repeats }: EventParts) => {
   /** The contacts and claims that events are logged against: answers whom each is, or why there is nobody. */
@@ -124,21 +138,34 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
     return batches.map((batch) =>
       batch.events.map((event): Entry => {
         const against = resolve(batch, event);
-        return against instanceof Refusal
-          ? { batch, event, name: null, contact: null, outcome: refused(against) }
-          : { batch, event, name: against.name, contact: against.contact, outcome: undefined };
+        const isRefused = against instanceof Refusal;
+        const name = isRefused ? null : against.name;
+        const contact = isRefused ? null : against.contact;
+        const user = name === null ? undefined : users.known(name);
+        const outcome = isRefused ? refused(against) : undefined;
+        return { batch, event, name, contact, user, sent: undefined, outcome };
       }),
     );
+  };
+
+  /** Notes who the users are that were sought, as far as they are there, and what their events are known by. */
+  const note = (entries: readonly Entry[], found: readonly User[]): void => {
+    const byKey = new Map(found.map((user) => [keyOfUser(user), user]));
+    for (const entry of entries) {
+      const { name, contact, event } = entry;
+      if (name !== null) entry.user ??= byKey.get(keyOfUser(name));
+      const holder = name === null ? -(contact as number) : entry.user?.user;
+      if (holder !== undefined) entry.sent ??= repeats.sent(holder, event.eventUUID);
+    }
   };
 
   /** Finds repeats, and what may not be used; the first of several that are the same is left. */
   const examine = async (db: Transaction, entries: readonly Entry[]): Promise<EventChecks> => {
     const open = entries.filter(({ outcome }) => outcome === undefined);
-    const known = await users.find(
-      db,
-      open.flatMap(({ name }) => name ?? []),
-    );
-    const checks = await catalogues.checksOfEvents(db, distinct(open.map(({ batch }) => batch.account)));
+    const [found, checks] = await Promise.all([
+      users.find(db, soughtUsers(open)),
+      catalogues.checksOfEvents(db, distinct(open.map(({ batch }) => batch.account))),
+    ]);
     const refusalOf = ({ batch, event }: Entry): Refusal | undefined => {
       try {
         checks.check(batch.account, batch.browser, event);
@@ -148,25 +175,23 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
         return error;
       }
     };
-    const examined = open.map((entry) => {
-      const { name, contact, event } = entry;
-      const user = name && known.get(keyOfUser(name));
-      const holder = user ? user.user : name === null ? -(contact as number) : undefined;
-      const sent = holder === undefined ? undefined : repeats.sent(holder, event.eventUUID);
-      return { entry, sent, since: user?.since ?? 0, refusal: refusalOf(entry) };
-    });
     const { day } = db.position;
-    const isRepeat = await repeats.find(
-      db,
+    const refusals = new Map<Entry, Refusal>();
+    const asked: AskedEvent[] = [];
+    note(open, found);
+    for (const entry of open) {
+      const refusal = refusalOf(entry);
+      if (refusal) refusals.set(entry, refusal);
+      const since = entry.user?.since ?? 0;
       // One of today that may be kept is known when it is; one that is refused must be known now.
-      examined.flatMap(({ sent, since, refusal }) =>
-        sent && (since < day || refusal || repeats.withErased) ? [{ ...sent, since }] : [],
-      ),
-    );
+      if (entry.sent && (since < day || refusal || repeats.withErased)) asked.push({ ...entry.sent, since });
+    }
+    const isRepeat = await repeats.find(db, asked);
     const first = new Set<string>();
-    for (const { entry, sent, refusal } of examined) {
-      const { name, contact, event } = entry;
-      const key = `${name ? keyOfUser(name) : -(contact as number)} ${event.eventUUID}`;
+    for (const entry of open) {
+      const { name, event, sent } = entry;
+      const refusal = refusals.get(entry);
+      const key = sent?.key ?? `${keyOfUser(name as UserName)} ${event.eventUUID}`;
       if (first.has(key) || (sent && isRepeat(sent))) entry.outcome = duplicate;
       else if (refusal) entry.outcome = refused(refusal);
       else first.add(key);
@@ -175,16 +200,13 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
   };
 
   /** Those of the users who are said to be a contact and are linked to nobody: with the event that links them. */
-  const findLinks = async (db: Transaction, entries: readonly Entry[], userOf: (entry: Entry) => User) => {
-    const both = entries.filter(({ name, contact }) => name !== null && contact !== null);
+  const findLinks = async (db: Transaction, entries: readonly Entry[]) => {
+    const both = entries.filter(isOfBoth);
     const links = new Map<Entry, number>();
     if (both.length === 0) return links;
-    const lists = await statementsOf(
-      db,
-      both.map((entry) => userOf(entry).user),
-    );
+    const lists = await statementsOf(db, both.map(userOf));
     for (const entry of both) {
-      const { user } = userOf(entry);
+      const user = userOf(entry);
       const statements: Statement[] | undefined = lists.get(user);
       if (!statements || linkedContact(statements) !== null) continue;
       links.set(entry, user);
@@ -193,28 +215,19 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
     return links;
   };
 
-  const insert = (
-    db: Transaction,
-    entries: readonly Entry[],
-    holders: readonly number[],
-    sequences: readonly number[],
-    userOf: (entry: Entry) => User,
-  ) => {
+  const insert = (db: Transaction, entries: readonly Entry[], sequences: readonly number[]) => {
     const { day } = db.position;
-    const column = <Value>(of: (entry: Entry) => Value) => entries.map(of);
     const bodies = createBodies(entries.length);
     for (const { batch, event } of entries) bodies.add(event, batch.receivedTime);
     const inserted = db.run(insertEvents, [
       day,
-      bodies.bytes(),
-      holders,
-      sequences,
-      column((entry) => (entry.name !== null && entry.contact !== null ? userOf(entry).user : null)),
-      column(({ event }) => event.eventTime),
-      column(({ batch }) => batch.account),
-      column(({ event }) => event.eventID),
-      [0, ...bodies.ends.slice(0, -1)],
-      bodies.ends,
+      bigints(entries, (entry) => (entry.contact === null ? userOf(entry) : -entry.contact)),
+      bigints(sequences, (sequence) => sequence),
+      bigints(entries, (entry) => (isOfBoth(entry) ? userOf(entry) : null)),
+      bigints(entries, ({ event }) => event.eventTime),
+      integers(entries, ({ batch }) => batch.account),
+      integers(entries, ({ event }) => event.eventID),
+      byteas(bodies),
     ]);
     const counted = entries.map(({ batch, event }, nth) => ({
       account: batch.account,
@@ -227,10 +240,10 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
   };
 
   /** What is to be known of contacts that events were logged with. */
-  const noteContacts = (db: Transaction, entries: readonly Entry[], userOf: (entry: Entry) => User) => {
+  const noteContacts = (db: Transaction, entries: readonly Entry[]) => {
     const contacts = distinct(entries.flatMap(({ contact }) => contact ?? []));
     if (contacts.length === 0) return [];
-    const both = entries.filter(({ name, contact }) => name !== null && contact !== null);
+    const both = entries.filter(isOfBoth);
     return [
       db.run(
         `UPDATE contact SET "firstDay" = coalesce("firstDay", $2), "lastDay" = greatest("lastDay", $2)
@@ -240,40 +253,26 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
       db.run(
         `INSERT INTO user_contact ("user", contact) SELECT DISTINCT * FROM unnest($1::bigint[], $2::bigint[])
          ON CONFLICT DO NOTHING`,
-        [both.map((entry) => userOf(entry).user), both.map(({ contact }) => contact)],
+        [bigints(both, userOf), bigints(both, ({ contact }) => contact)],
       ),
     ];
   };
 
   const keep = async (db: Transaction, entries: readonly Entry[], checks: EventChecks, time: number): Promise<void> => {
-    const found = await users.ensure(
-      db,
-      entries.flatMap(({ name }) => name ?? []),
-      time,
-    );
-    const userOf = ({ name }: Entry) => found.get(keyOfUser(name as UserName)) as User;
+    note(entries, await users.ensure(db, soughtUsers(entries), { time, withEvent: true }));
     const { day } = db.position;
-    await Promise.all([
-      lockUsers(
-        db,
-        entries.filter(({ name, contact }) => name !== null && contact !== null).map((entry) => userOf(entry).user),
-      ),
-      users.seenOn(db, found, day),
-    ]);
-    const links = await findLinks(db, entries, userOf);
-    const sent = new Map(
-      entries.map((entry): [Entry, SentEvent] => {
-        const holder = entry.name === null ? -(entry.contact as number) : userOf(entry).user;
-        return [entry, repeats.sent(holder, entry.event.eventUUID)];
-      }),
-    );
+    const both = entries.filter(isOfBoth);
+    const seen = new Set(entries.flatMap(({ user }) => user ?? []));
+    await Promise.all([both.length > 0 && lockUsers(db, both.map(userOf)), users.seenOn(db, [...seen], day)]);
+    const links = await findLinks(db, entries);
+    const sentOf = ({ sent }: Entry) => sent as SentEvent;
     const [isNew, drawn] = await Promise.all([
-      repeats.remember(db, [...sent.values()], day),
+      repeats.remember(db, entries.map(sentOf), day),
       drawSequences(db, entries.length + links.size),
     ]);
 
     const news = entries.filter((entry) => {
-      const isKept = isNew(sent.get(entry) as SentEvent);
+      const isKept = isNew(sentOf(entry));
       entry.outcome = isKept ? kept : duplicate;
       return isKept;
     });
@@ -292,8 +291,7 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
         insertStatement(db, { account, user, contact, verified: true, claim: null, token, time: receivedTime }, next()),
       );
     }
-    const holders = news.map((entry) => (entry.contact === null ? userOf(entry).user : -entry.contact));
-    writing.push(...noteContacts(db, news, userOf), ...insert(db, news, holders, sequences, userOf));
+    writing.push(...noteContacts(db, news), ...insert(db, news, sequences));
     await Promise.all(writing);
     const unlisted = news.filter(({ batch, event }) => checks.mayBeNew(batch.account, batch.browser, event));
     for (const account of distinct(unlisted.map(({ batch }) => batch.account)).sort((a, b) => a - b)) {

@@ -11,7 +11,7 @@ import { followTo } from './merges.ts';
 import { drawSequences } from './position.ts';
 import { marksOf, type StatementRow, statementsOf } from './statements.ts';
 import type { Transaction } from './transaction.ts';
-import { findUser, lockUsers, type Users } from './users.ts';
+import { findUser, lockUsers, type User, type Users } from './users.ts';
 
 export interface NewStatement {
   readonly account: number;
@@ -122,9 +122,7 @@ export const createLinkWriter = (users: Users, contacts: ContactFinder) => {
   return {
     async linkUser(db: Transaction, { account, token, userUUID, contactUUID, time }: RequestOf<'linkUser'>) {
       const { contact } = await contacts.byName(db, { account, contactUUID });
-      const [user] = [...(await users.ensure(db, [{ account, userUUID }], time)).values()].map(({ user }) => user) as [
-        number,
-      ];
+      const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
       const { exists, sequence } = await link(db, { account, user, contact, verified: true, claim: null, token, time });
       return { exists, linkID: String(sequence) };
     },

@@ -42,10 +42,14 @@ export const beginWriting = async (db: TakenConnection, mode: 'beside others' | 
 };
 
 /** What is drawn is greater than what anybody drew before, and ascends. */
-export const drawSequences = async (db: Connection, count: number): Promise<number[]> =>
-  (
-    await db.all<{ sequence: number }>(`SELECT nextval('event_order') AS sequence FROM generate_series(1, $1)`, [count])
-  ).map(({ sequence }) => sequence);
+export const drawSequences = async (db: Connection, count: number): Promise<number[]> => {
+  // One row of text: a row for each would take longer to read than to draw.
+  const { drawn } = await db.one<{ drawn: string }>(
+    `SELECT string_agg(nextval('event_order')::text, ' ') AS drawn FROM generate_series(1, $1)`,
+    [count],
+  );
+  return drawn.split(' ').map(Number);
+};
 
 /** The bits of a floor's key that say so, as pg_locks shows them. */
 const floorClass = 2 ** 30;

@@ -7,7 +7,8 @@
  * day before is committed, and seen.
  */
 import { requestKeyName } from '../erased-names.ts';
-import { createSentKeys } from '../sent-keys.ts';
+import { createSentKeys, keyBytes } from '../sent-keys.ts';
+import { bigints, integers, uuids } from './arrays.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Minus the contact, for an event without a user; else the user. */
@@ -17,6 +18,11 @@ export interface SentEvent {
   readonly holder: Holder;
   /** Of the holder and the eventUUID: no two have the same. */
   readonly key: string;
+}
+
+export interface AskedEvent extends SentEvent {
+  /** The holder has no event before this day. */
+  readonly since: number;
 }
 
 /** What a requestUUID is known by: another token, or another user, may use the same. */
@@ -31,6 +37,11 @@ export interface RequestRow {
   readonly claim: number | null;
   readonly existed: boolean;
 }
+
+const columnsOf = (sent: readonly SentEvent[]) => [
+  bigints(sent, ({ holder }) => holder),
+  uuids(sent, ({ key }) => key),
+];
 
 /**
  * `secret` is the database's. `withErased`: it was copied from one that knows of some only that they were sent, and no
@@ -47,17 +58,17 @@ export const createRepeats = (secret: Buffer, withErased = false) => {
 
     sent: (holder: Holder, eventUUID: string): SentEvent => ({ holder, key: eventKey(holder, eventUUID) }),
 
-    /** Those that were kept, whose holders have no event before `since`; answers whether one is among them. */
-    async find(db: Transaction, asked: readonly (SentEvent & { readonly since: number })[]) {
+    /** Answers whether one was kept before. */
+    async find(db: Transaction, asked: readonly AskedEvent[]) {
       if (asked.length === 0) return () => false;
-      const rows = await db.all<{ key: string }>(
-        `SELECT kept.key
+      const rows = await db.all<{ key: Buffer }>(
+        `SELECT uuid_send(kept.key) AS key
          FROM unnest($1::bigint[], $2::uuid[], $3::integer[]) AS asked (holder, key, since)
          JOIN event_repeat kept ON kept.holder = ${withErased ? 'ANY (ARRAY[asked.holder, 0])' : 'asked.holder'}
            AND kept.key = asked.key AND kept.day >= asked.since`,
-        [asked.map(({ holder }) => holder), asked.map(({ key }) => key), asked.map(({ since }) => since)],
+        [...columnsOf(asked), integers(asked, ({ since }) => since)],
       );
-      const found = new Set(rows.map(({ key }) => key));
+      const found = new Set(rows.map(({ key }) => key.toString('latin1')));
       return (sent: SentEvent) => found.has(sent.key);
     },
 
@@ -65,14 +76,19 @@ export const createRepeats = (secret: Buffer, withErased = false) => {
     async remember(db: Transaction, sent: readonly SentEvent[], day: number) {
       // In one order, so that no two transactions wait for each other.
       const ordered = [...sent].sort((a, b) => a.holder - b.holder || (a.key < b.key ? -1 : 1));
-      const rows = await db.all<{ key: string }>(
-        `INSERT INTO event_repeat (holder, key, day)
-         SELECT holder, key, $3 FROM unnest($1::bigint[], $2::uuid[]) WITH ORDINALITY AS sent (holder, key, nth) ORDER BY nth
-         ON CONFLICT DO NOTHING RETURNING key`,
-        [ordered.map(({ holder }) => holder), ordered.map(({ key }) => key), day],
+      // Mostly all are new: which of them is only told when some are not.
+      const { fresh } = await db.one<{ fresh: Buffer | null }>(
+        `WITH kept AS (
+           INSERT INTO event_repeat (holder, key, day) SELECT unnest($1::bigint[]), unnest($2::uuid[]), $3::integer
+           ON CONFLICT DO NOTHING RETURNING key
+         )
+         SELECT CASE WHEN count(*) < $4 THEN coalesce(string_agg(uuid_send(key), ''), '') END AS fresh FROM kept`,
+        [...columnsOf(ordered), day, ordered.length],
       );
-      const fresh = new Set(rows.map(({ key }) => key));
-      return (event: SentEvent) => fresh.has(event.key);
+      if (fresh === null) return () => true;
+      const keys = new Set<string>();
+      for (let at = 0; at < fresh.length; at += keyBytes) keys.add(fresh.toString('latin1', at, at + keyBytes));
+      return (event: SentEvent) => keys.has(event.key);
     },
 
     /** By which name a request is known once its contact is erased. */

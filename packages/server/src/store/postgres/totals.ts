@@ -2,6 +2,7 @@
  * How many events there are of each kind and day. Each connection counts in rows of its own slot, so that none waits for
  * another to commit; whoever reads sums them up.
  */
+import { bigints, integers } from './arrays.ts';
 import type { Transaction } from './transaction.ts';
 
 export const quarterMilliseconds = 900_000;
@@ -17,10 +18,12 @@ export interface CountedEvent {
   readonly eventTime: number;
 }
 
+/** What several events have in common, and between which times and sequences they lie. */
 interface Sum {
   readonly account: number;
-  /** Its eventID and quarter, or its day. */
-  readonly of: readonly number[];
+  readonly eventID: number;
+  readonly quarter: number;
+  readonly day: number;
   count: number;
   firstTime: number;
   lastTime: number;
@@ -28,13 +31,23 @@ interface Sum {
   lastSequence: number;
 }
 
-const sumsOf = (events: readonly CountedEvent[], keyOf: (event: CountedEvent) => number[]): Sum[] => {
-  const sums = new Map<string, Sum>();
+const branch = <Key, Value>(tree: Map<Key, Map<Key, Value>>, key: Key): Map<Key, Value> => {
+  const found = tree.get(key) ?? new Map<Key, Value>();
+  tree.set(key, found);
+  return found;
+};
+
+const quarterOf = (time: number): number => Math.floor(time / quarterMilliseconds);
+
+/** Sums of events that have the same two numbers, beside their account. */
+const sumsOf = (events: readonly CountedEvent[], first: (event: CountedEvent) => number, second = first): Sum[] => {
+  const sums: Sum[] = [];
+  const tree = new Map<number, Map<number, Map<number, Sum>>>();
   for (const event of events) {
-    const { account, sequence, eventTime } = event;
-    const of = keyOf(event);
-    const key = `${account} ${of.join(' ')}`;
-    const sum = sums.get(key);
+    const { account, day, sequence, eventID, eventTime } = event;
+    const ofFirst = branch(branch(tree, account), first(event));
+    const key = second(event);
+    const sum = ofFirst.get(key);
     if (sum) {
       sum.count += 1;
       sum.firstTime = Math.min(sum.firstTime, eventTime);
@@ -43,13 +56,21 @@ const sumsOf = (events: readonly CountedEvent[], keyOf: (event: CountedEvent) =>
       sum.lastSequence = Math.max(sum.lastSequence, sequence);
     } else {
       const bounds = { firstTime: eventTime, lastTime: eventTime, firstSequence: sequence, lastSequence: sequence };
-      sums.set(key, { account, of, count: 1, ...bounds });
+      const begun = { account, eventID, quarter: quarterOf(eventTime), day, count: 1, ...bounds };
+      ofFirst.set(key, begun);
+      sums.push(begun);
     }
   }
-  return [...sums.values()];
+  return sums;
 };
 
-const kindAndQuarter = ({ eventID, eventTime }: CountedEvent) => [eventID, Math.floor(eventTime / quarterMilliseconds)];
+const sumsByKind = (events: readonly CountedEvent[]) =>
+  sumsOf(
+    events,
+    ({ eventTime }) => quarterOf(eventTime),
+    ({ eventID }) => eventID,
+  );
+const sumsByDay = (events: readonly CountedEvent[]) => sumsOf(events, ({ day }) => day);
 
 const addTotals = `
   INSERT INTO event_total (account, "eventID", quarter, slot, count, "firstTime", "lastTime")
@@ -73,27 +94,27 @@ const addDays = `
 
 /** Counts events that were kept in this transaction. */
 export const addToTotals = (db: Transaction, events: readonly CountedEvent[]): Promise<unknown> => {
-  const totals = sumsOf(events, kindAndQuarter);
-  const days = sumsOf(events, ({ day }) => [day]);
+  const totals = sumsByKind(events);
+  const days = sumsByDay(events);
   return Promise.all([
     db.run(addTotals, [
       db.slot,
-      totals.map(({ account }) => account),
-      totals.map(({ of }) => of[0]),
-      totals.map(({ of }) => of[1]),
-      totals.map(({ count }) => count),
-      totals.map(({ firstTime }) => firstTime),
-      totals.map(({ lastTime }) => lastTime),
+      integers(totals, ({ account }) => account),
+      integers(totals, ({ eventID }) => eventID),
+      bigints(totals, ({ quarter }) => quarter),
+      bigints(totals, ({ count }) => count),
+      bigints(totals, ({ firstTime }) => firstTime),
+      bigints(totals, ({ lastTime }) => lastTime),
     ]),
     db.run(addDays, [
       db.slot,
-      days.map(({ account }) => account),
-      days.map(({ of }) => of[0]),
-      days.map(({ count }) => count),
-      days.map(({ firstSequence }) => firstSequence),
-      days.map(({ lastSequence }) => lastSequence),
-      days.map(({ firstTime }) => firstTime),
-      days.map(({ lastTime }) => lastTime),
+      integers(days, ({ account }) => account),
+      integers(days, ({ day }) => day),
+      bigints(days, ({ count }) => count),
+      bigints(days, ({ firstSequence }) => firstSequence),
+      bigints(days, ({ lastSequence }) => lastSequence),
+      bigints(days, ({ firstTime }) => firstTime),
+      bigints(days, ({ lastTime }) => lastTime),
     ]),
   ]);
 };
@@ -103,28 +124,25 @@ export const addToTotals = (db: Transaction, events: readonly CountedEvent[]): P
  * looked for: the times that stand there then lie outside of the quarter. Those of a day stay.
  */
 export const takeFromTotals = (db: Transaction, events: readonly CountedEvent[]): Promise<unknown> => {
-  const totals = sumsOf(events, kindAndQuarter);
-  const days = sumsOf(events, ({ day }) => [day]);
-  const nothing = days.map(() => null);
+  const totals = sumsByKind(events);
+  const days = sumsByDay(events);
+  const nothing = bigints(days, () => null);
   return Promise.all([
     db.run(addTotals, [
       slotOfDeleted,
-      totals.map(({ account }) => account),
-      totals.map(({ of }) => of[0]),
-      totals.map(({ of }) => of[1]),
-      totals.map(({ count }) => -count),
-      totals.map(({ of }) => (of[1] as number) * quarterMilliseconds - 1),
-      totals.map(({ of }) => ((of[1] as number) + 1) * quarterMilliseconds),
+      integers(totals, ({ account }) => account),
+      integers(totals, ({ eventID }) => eventID),
+      bigints(totals, ({ quarter }) => quarter),
+      bigints(totals, ({ count }) => -count),
+      bigints(totals, ({ quarter }) => quarter * quarterMilliseconds - 1),
+      bigints(totals, ({ quarter }) => (quarter + 1) * quarterMilliseconds),
     ]),
     db.run(addDays, [
       slotOfDeleted,
-      days.map(({ account }) => account),
-      days.map(({ of }) => of[0]),
-      days.map(({ count }) => -count),
-      nothing,
-      nothing,
-      nothing,
-      nothing,
+      integers(days, ({ account }) => account),
+      integers(days, ({ day }) => day),
+      bigints(days, ({ count }) => -count),
+      ...[nothing, nothing, nothing, nothing],
     ]),
   ]);
 };
