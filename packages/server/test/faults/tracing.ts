@@ -72,11 +72,13 @@ export interface TracedCall {
 }
 
 /** The calls of a log, in the order in which they ended. One that never did isn't among them. */
-export const callsIn = (log: string): TracedCall[] => {
+export const callsIn = (log: string): TracedCall[] => (existsSync(log) ? parseCalls(readFileSync(log, 'latin1')) : []);
+
+/** As `callsIn`, of what the log holds. */
+export const parseCalls = (text: string): TracedCall[] => {
   const unfinished = new Map<string, { text: string; began: number }>();
   const calls: TracedCall[] = [];
-  const lines = existsSync(log) ? readFileSync(log, 'latin1').split('\n') : [];
-  for (const [at, line] of lines.entries()) {
+  for (const [at, line] of text.split('\n').entries()) {
     const [, thread = '', rest = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? [];
     const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(rest)?.[1];
     if (rest.endsWith('<unfinished ...>')) unfinished.set(thread, { text: rest.slice(0, -16).trimEnd(), began: at });
