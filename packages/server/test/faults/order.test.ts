@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from './counts.ts';
+import { answerOptions, eventsToldIn, findFalseAnswers } from './false-answers.ts';
 import { createLedger } from './ledger.ts';
 import { report } from './report.ts';
 import { freePort, makeAccount, startServed, stopServed } from './served.ts';
-import { attachStrace, callsIn, cannotTrace, isAnswer, isSync, traced } from './tracing.ts';
+import { attachStrace, callsIn, cannotTrace, isAnswer, traced } from './tracing.ts';
 import { changeServer, withoutSync } from './weakened.ts';
 
 const requests = times({ quick: 200, full: 10_000 });
-/** So few events are not packed together yet, whose writes would lie between those of an event and its answer. */
+/** The log of so many is read at once. */
 const requestsPerServer = 1_000;
 
 let folder: string;
@@ -26,8 +27,7 @@ const countEarlyAnswers = async (name: string, count: number, main?: string): Pr
   const token = await makeAccount(path);
   const served = await startServed(path, await freePort(), { main });
   const log = join(folder, `${name}.log`);
-  const calls = 'trace=fsync,fdatasync,pwrite64,write,writev,sendto,sendmsg';
-  const detach = await attachStrace(served.process.pid as number, log, '-s', '16', '-e', calls);
+  const detach = await attachStrace(served.process.pid as number, log, ...answerOptions);
   const ledger = createLedger(1);
   for (let sent = 0; sent < count; sent += 1) expect(await ledger.sendOne(served.url, token)).toBe(true);
   // The client may have an answer before strace has told of the end of the call that sent it.
@@ -35,22 +35,9 @@ const countEarlyAnswers = async (name: string, count: number, main?: string): Pr
   await detach();
   await stopServed(served);
 
-  // An answer counts from when it begins, a write or a sync only when it has ended.
-  const happenings = callsIn(log)
-    .flatMap((call) => {
-      if (isAnswer(call)) return { at: call.began, what: 'answer' };
-      if (isSync(call)) return { at: call.ended, what: 'sync' };
-      return /^pwrite64\(\d+<[^>]*-wal>/.test(call.text) ? { at: call.ended, what: 'write' } : [];
-    })
-    .sort((a, b) => a.at - b.at)
-    .map(({ what }) => what);
-  const answers = happenings.flatMap((what, at) => (what === 'answer' ? [at] : []));
-  expect(answers).toHaveLength(count);
-  // One request at a time: between the answer before and this one lie the writes of its frames, and then their sync.
-  return answers.filter((at, nth) => {
-    const before = happenings.slice(nth === 0 ? 0 : answers[nth - 1], at);
-    return !before.includes('write') || before.lastIndexOf('sync') < before.lastIndexOf('write');
-  }).length;
+  const calls = callsIn(log);
+  expect(eventsToldIn(calls).size).toBe(count);
+  return findFalseAnswers(calls).length;
 };
 
 test(traced(`writes and syncs each of ${requests} events before the first byte of its answer`), {
