@@ -143,8 +143,8 @@ export const isServed = async (db: Connection): Promise<boolean> =>
 const takeSlot = `SELECT n FROM generate_series(1, 1000000) AS n WHERE pg_try_advisory_lock(${lockKeys.slots} + n) LIMIT 1`;
 
 /**
- * For reading pages: of a holder with very many events PostgreSQL expects as few as of the others, and would sort them all
- * rather than walk along the index that has them in order.
+ * For reading pages: where PostgreSQL expects few rows it would gather and sort them all, rather than walk along the index
+ * that has them in order. Pages of events need more than that (event-order.ts).
  */
 export const inOrder = '-c enable_bitmapscan=off';
 

@@ -5,7 +5,7 @@ import type { PersonNames } from '../refused-names.ts';
 import type { ErasureReceipt, NamedContact } from '../store.ts';
 import type { RequestOf } from './calls.ts';
 import { type ContactFinder, type ContactRow, readContacts } from './contact-finder.ts';
-import { inOrder, type OrderedBy, walkingInOrder, within } from './event-order.ts';
+import { inGroups, type OrderedBy, walkingInOrder, within } from './event-order.ts';
 import { groupOf } from './merges.ts';
 import { findOldEvents } from './old-events.ts';
 import type { RefusedWriter } from './refused-requests.ts';
@@ -212,7 +212,7 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
       await db.script(walkingInOrder);
       const events = await db.all<{ sequence: number; day: number }>(
         `SELECT sequence, day FROM event WHERE holder = $1 AND ${within('holder', '$2::bigint', '$3::bigint')}
-         ORDER BY ${inOrder('holder')} LIMIT ${eventsPerStep}`,
+         ORDER BY ${inGroups('holder')} LIMIT ${eventsPerStep}`,
         [holder, after, through],
       );
       const deleted = await deleteEvents(db, { by: 'holder', whose: [holder] }, events);

@@ -1,7 +1,8 @@
 /**
  * The order of events, as the indexes have it: by groups of sequences. Rows of one holder or account whose sequences lie in
- * one group have equal keys, and of these an index keeps the key once and 6 bytes for each row, so that it takes 6 to 12 for an
- * event, and by the sequence itself 30 to 40. A page walks along the groups and sorts one at a time (Incremental Sort, from PostgreSQL 13 on).
+ * one group have equal keys; of these an index keeps the key once, and 6 bytes for each row: 6 to 12 for an event, where one
+ * by the sequence itself takes 30 to 40. A page walks along the groups and sorts one at a time (Incremental Sort, which
+ * PostgreSQL has since 13).
  */
 
 /** Of a holder's rows 2^12 sequences are a group, of an account's 2^8: as many of its events, at most, are read for one. */
@@ -19,7 +20,7 @@ export const within = (by: OrderedBy, after: string, through: string): string =>
    AND ${groupOf(by)} >= ${groupOf(by, after)} AND ${groupOf(by)} <= ${groupOf(by, through)}`;
 
 /** SQL to order by, as the index does. */
-export const inOrder = (by: OrderedBy, order: 'ASC' | 'DESC' = 'ASC'): string =>
+export const inGroups = (by: OrderedBy, order: 'ASC' | 'DESC' = 'ASC'): string =>
   `${groupOf(by)} ${order}, sequence ${order}`;
 
 /**

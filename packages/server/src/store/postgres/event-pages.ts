@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { type DaySpan, daysOf, monthBounds } from './days.ts';
 import { toSought } from './event-body.ts';
-import { groupOf, inOrder, within } from './event-order.ts';
+import { groupOf, inGroups, within } from './event-order.ts';
 import { createEventSources, type Source } from './event-sources.ts';
 import { type EventRow, type StoredRow, tellEvents, toRow, withoutErased } from './event-teller.ts';
 import type { Snapshot } from './transaction.ts';
@@ -52,7 +52,7 @@ const looking = (source: Source, order: 'ASC' | 'DESC') => {
     return {
       sql: `SELECT *, ${groupOf('account')} AS "group" FROM event
         WHERE ${ofDays} AND ${within('account', '$2::bigint', '$3::bigint')}
-        ORDER BY ${inOrder('account', order)} LIMIT $6`,
+        ORDER BY ${inGroups('account', order)} LIMIT $6`,
       order: `"group" ${order}, sequence ${order}`,
       values: [],
     };
@@ -64,7 +64,7 @@ const looking = (source: Source, order: 'ASC' | 'DESC') => {
         SELECT * FROM event WHERE holder = stretch.holder AND ${ofDays}
           AND ${within('holder', 'greatest($2::bigint, stretch.after)', 'least($3::bigint, stretch.through)')}
           AND (stretch."user" IS NULL OR "user" = stretch."user")
-        ORDER BY ${inOrder('holder', order)} LIMIT $6
+        ORDER BY ${inGroups('holder', order)} LIMIT $6
       ) AS e ORDER BY e.sequence ${order} LIMIT $6`,
     order: `sequence ${order}`,
     values: [

@@ -1,7 +1,7 @@
 /** The oldest events, as far as their received times can be believed. */
 import type { Connection } from './connection.ts';
 import { bytesOfTimes, readReceivedTime } from './event-body.ts';
-import { inOrder, within } from './event-order.ts';
+import { inGroups, within } from './event-order.ts';
 
 export interface OldEvent {
   readonly account: number;
@@ -31,7 +31,7 @@ const eventsAfter = async (db: Connection, sequence: number, most: number): Prom
        CROSS JOIN LATERAL (
          SELECT account, sequence, day, "eventTime", substr(body, 1, ${bytesOfTimes}) AS times FROM event
          WHERE account = part.account AND day = $4 AND ${within('account', 'greatest(part.first - 1, $5::bigint)', 'part.last')}
-         ORDER BY ${inOrder('account')} LIMIT $6
+         ORDER BY ${inGroups('account')} LIMIT $6
        ) AS e ORDER BY sequence LIMIT $6`,
       [
         parts.map(({ account }) => account),
