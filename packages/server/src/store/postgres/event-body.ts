@@ -18,8 +18,6 @@ const noCharacter = 64;
 const sixBitsOf = new Uint8Array(128).fill(noCharacter);
 for (let bits = 0; bits < noCharacter; bits += 1) sixBitsOf[alphabet.charCodeAt(bits)] = bits;
 
-const bytesOfUUID = (length: number): number => Math.ceil((6 * length) / 8);
-
 /** Of an event that is kept; its texts hold no lone surrogates (fields.ts of the contract), which no UTF-8 can carry. */
 export interface NewBody {
   readonly eventTime: number;
@@ -144,57 +142,77 @@ export const toSought = (texts: readonly string[]): Buffer => {
   return bytes.written();
 };
 
+const beyondASCII = /[\x80-\xff]/;
+
+/** Reads a body from its beginning. */
 const createReader = (body: Buffer) => {
+  // One for each byte: pieces of it cost little, and most texts are ASCII, which stand in it as they are.
+  const characters = body.toString('latin1');
   let at = 0;
+
+  const byte = () => characters.charCodeAt(at++);
 
   const number = (): number => {
     let value = 0;
     for (let unit = 1; ; unit *= 128) {
-      const byte = body[at++] as number;
-      value += (byte & 127) * unit;
-      if (byte < 128) return value;
+      const next = byte();
+      value += (next & 127) * unit;
+      if (next < 128) return value;
     }
   };
 
   return {
-    isAtEnd: () => at === body.length,
-
-    times(eventTime: number) {
-      const flags = body[at++] as number;
-      const distance = number();
-      return {
-        receivedTime: (flags & aheadFlag) === 0 ? eventTime + distance : eventTime - distance,
-        timeReplaced: (flags & timeReplacedFlag) !== 0,
-      };
-    },
+    byte,
+    number,
+    isAtEnd: () => at === characters.length,
 
     uuid(): string {
-      const length = body[at++] as number;
-      const start = at;
-      at += bytesOfUUID(length);
-      return body.toString('base64url', start, at).slice(0, length);
+      const length = byte();
+      let uuid = '';
+      let held = 0;
+      let bits = 0;
+      while (uuid.length < length) {
+        if (bits < 6) {
+          held = (held << 8) | byte();
+          bits += 8;
+        }
+        bits -= 6;
+        uuid += alphabet[(held >> bits) & 63];
+      }
+      return uuid;
     },
 
     text(): string {
       const length = number();
       const start = at;
       at += length;
-      return body.toString('utf8', start, at);
+      const text = characters.slice(start, at);
+      return beyondASCII.test(text) ? body.toString('utf8', start, at) : text;
     },
+  };
+};
+type Reader = ReturnType<typeof createReader>;
+
+const readTimes = (reader: Reader, eventTime: number) => {
+  const flags = reader.byte();
+  const distance = reader.number();
+  return {
+    receivedTime: (flags & aheadFlag) === 0 ? eventTime + distance : eventTime - distance,
+    timeReplaced: (flags & timeReplacedFlag) !== 0,
   };
 };
 
 export const readBody = (body: Buffer, eventTime: number): EventBody => {
   const reader = createReader(body);
-  const times = reader.times(eventTime);
+  const { receivedTime, timeReplaced } = readTimes(reader, eventTime);
   const eventUUID = reader.uuid();
   const attributes: string[] = [];
   while (!reader.isAtEnd()) attributes.push(reader.text());
-  return { ...times, eventUUID, attributes };
+  return { receivedTime, timeReplaced, eventUUID, attributes };
 };
 
 /** So much of a body, from its beginning, says when the event was received. */
 export const bytesOfTimes = 1 + mostBytesOfNumber;
 
 export const readReceivedTime = (start: Buffer, eventTime: number): number =>
-  createReader(start).times(eventTime).receivedTime;
+  readTimes(createReader(start), eventTime).receivedTime;

@@ -23,7 +23,23 @@ interface EventFacts {
 export type StoredRow = EventFacts & { readonly body: Buffer };
 export type EventRow = EventFacts & EventBody;
 
-export const toRow = ({ body, ...facts }: StoredRow): EventRow => ({ ...facts, ...readBody(body, facts.eventTime) });
+/** Each by its name: spread, it would take three times as long, and a page has a thousand. */
+export const toRow = ({ holder, sequence, user, eventTime, account, day, eventID, body }: StoredRow): EventRow => {
+  const { receivedTime, timeReplaced, eventUUID, attributes } = readBody(body, eventTime);
+  return {
+    holder,
+    sequence,
+    user,
+    eventTime,
+    account,
+    day,
+    eventID,
+    receivedTime,
+    timeReplaced,
+    eventUUID,
+    attributes,
+  };
+};
 
 const distinct = <Value>(values: Iterable<Value>): Value[] => [...new Set(values)];
 
