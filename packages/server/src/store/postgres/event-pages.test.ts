@@ -1,5 +1,6 @@
 // The bounds of a page, which are too far for a test to reach: here they are near.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { askedBy } from '../../../test/fixtures/plans.ts';
 import { newDatabase } from '../../../test/fixtures/postgres.ts';
 import { createSite, type Site } from '../../../test/fixtures/site.ts';
 import { day } from '../../../test/fixtures/store.ts';
@@ -83,6 +84,26 @@ describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
     const sequences = (await site.events()).map(({ sequence }) => sequence);
     const ends = order === 'asc' ? [perMonth - 1, 2 * perMonth - 1] : [2 * perMonth, perMonth];
     expect(pages.map(({ next }) => next)).toEqual([...ends.map((nth) => sequences[nth]), null]);
+  });
+
+  test('is not long in coming where all only seem to fit, however few are wanted', async () => {
+    const other = await createSite(store, { time: site.time + 62 * day });
+    const said = { attributes: [['plan', 'page'] as const] };
+    for (let batch = 0; batch < 3; batch += 1) await other.browser.log(...Array.from({ length: 1_000 }, () => said));
+    let page: EventPage | undefined;
+    const asked = await askedBy(async () => {
+      page = await store.getEvents({ account: other.account, order, limit: 1, attrID: 'page' });
+    });
+    expect(page).toMatchObject({ events: [], next: null });
+    expect(asked.length).toBeLessThan(40);
+    await other.browser.log({ attributes: [['page', 'plan']] }, said);
+    expect(await other.events({ order, limit: 1, attrID: 'page' })).toHaveLength(1);
+    const bounds = { mostLooked: 2_000, mostBytes: Infinity };
+    const ends = (await pagesOf({ account: other.account, order, limit: 1, attrID: 'page' }, bounds)).map(
+      ({ events }) => events.length,
+    );
+    expect(ends.reduce((sum, length) => sum + length)).toBe(1);
+    expect(ends.length).toBeGreaterThan(1);
   });
 
   test('is the last where nothing is left to look at, though it has looked at as many as it may', async () => {

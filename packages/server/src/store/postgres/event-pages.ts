@@ -19,6 +19,8 @@ const defaultBounds: PageBounds = { mostLooked: 200_000, mostBytes: 4 * 1024 * 1
 
 /** Where not all of what is looked at fits, so many are looked at in one go. */
 const lookedPerStep = 5_000;
+/** In one go after the first: what only seems to fit, or is erased, may go on for long, however few are wanted. */
+const fewestPerStep = 1_000;
 
 /** A part of the order that lies in one month: after < sequence <= through, and first <= day <= last. */
 interface Range {
@@ -138,7 +140,7 @@ const look = async (
   ]);
   const rows = stored.map(toRow);
   const found = rows.filter(hasAttribute(query));
-  if (rows.length === wanted) return { rows: found, looked: rows.length, reached: (rows.at(-1) as EventRow).sequence };
+  if (rows.length === wanted) return { rows: found, looked, reached: (rows.at(-1) as EventRow).sequence };
   return { rows: found, looked, reached: looked < lookedPerStep ? null : reached };
 };
 
@@ -171,8 +173,9 @@ export const createEventPager = (contacts: ContactFinder, { mostLooked, mostByte
       through: ascending && next !== null ? next : db.settled,
     });
     for (const [nth, range] of ranges.entries()) {
+      let wanted = limit + 1 - rows.length;
       for (let rest = range; ; ) {
-        const step = await look(db, query, source, rest, limit + 1 - rows.length);
+        const step = await look(db, query, source, rest, wanted);
         for (const row of await withoutErased(db, step.rows)) {
           if (rows.length === limit || bytes >= mostBytes) return pageTo((rows.at(-1) as EventRow).sequence);
           rows.push(row);
@@ -181,6 +184,7 @@ export const createEventPager = (contacts: ContactFinder, { mostLooked, mostByte
         looked += step.looked;
         const { reached } = step;
         if (reached === null) break;
+        wanted = Math.max(fewestPerStep, limit + 1 - rows.length);
         rest = ascending ? { ...rest, after: reached } : { ...rest, through: reached - 1 };
         if (looked >= mostLooked) return pageTo(reached);
       }
