@@ -235,7 +235,7 @@ const begin = async (client: pg.Client, holdings: Holdings): Promise<void> => {
   const kept = await keptDaysOf(holdings);
   for (const each of [...months, day]) await client.query(monthSQL(each));
   for (const each of kept) await client.query(repeatsSQL(each));
-  await client.query('INSERT INTO kept_day SELECT unnest($1::integer[])', [[...kept]]);
+  await client.query('INSERT INTO kept_day (day, keyed) SELECT unnest($1::integer[]), true', [[...kept]]);
   for (const table of await tablesOf(holdings, kept)) {
     const columns = [...wordsOf(table.columns), ...wordsOf(table.booleans), ...(table.made ?? [])];
     await copyRows(client, table.to, columns, rowsFor(table, holdings));

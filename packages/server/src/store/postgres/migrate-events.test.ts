@@ -82,7 +82,8 @@ const takeBack = async (databaseURL: string): Promise<void> => {
   const client = new pg.Client(databaseURL);
   await client.connect();
   await client.query(
-    `DROP VIEW event_told; DROP FUNCTION read_event_body; DROP TABLE event, event_repeat; DELETE FROM migration WHERE number > 1;
+    `DROP VIEW event_told; DROP FUNCTION read_event_body; DROP TABLE event, event_repeat;
+     ALTER TABLE kept_day DROP COLUMN keyed; DELETE FROM migration WHERE number > 1;
      ${first.slice(first.indexOf('-- Written once, never changed.'))}; ${partitions.join('\n')}`,
   );
   for (const row of rows) {
@@ -151,6 +152,24 @@ test('every event reads as before, and what was sent is still known', async () =
     { kept: true },
   ]);
   expect(await pageOf(store, { account })).toHaveLength(142);
+});
+
+test('a server of before that was left running begins no day: repeats would have no key on it', async () => {
+  const databaseURL = await newDatabase();
+  const store = await open(databaseURL);
+  const { account, server, time } = await createSite(store);
+  await server.log({});
+  const next = Math.floor(time / day) + 1;
+  const beginning = asking(
+    databaseURL,
+    `UPDATE position SET day = ${next}, "clockDay" = ${next}; INSERT INTO kept_day VALUES (${next}) ON CONFLICT DO NOTHING;
+     ${monthSQL(next)}; CREATE TABLE event_repeat_${next} PARTITION OF event_repeat FOR VALUES IN (${next})`,
+  );
+  await expect(beginning).rejects.toThrow(/"keyed".*not-null/);
+  const again = { userUUID: phone, eventUUID: 'event-sent-twice' };
+  expect(await server.logAt(time + day, again)).toEqual([{ kept: true }]);
+  expect(await server.logAt(time + day, again)).toEqual([{ kept: false, duplicate: true }]);
+  expect(await pageOf(store, { account, userUUID: phone })).toHaveLength(1);
 });
 
 test('events that Citus has spread are left as they are, and it is said what to do', async () => {

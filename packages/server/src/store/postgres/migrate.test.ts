@@ -72,6 +72,30 @@ test('a migration may take longer than anything else that is asked, and whoever 
   expect(await tablesOf(hurried)).toContain('next');
 });
 
+test('a migration waits for whoever writes, of whom it would take one table while they wait for another', async () => {
+  const databaseURL = await newDatabase();
+  await open(databaseURL, 'server');
+  const writer = openPool(databaseURL, 1);
+  const db = await writer.take();
+  await db.script(
+    `BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}); INSERT INTO kept_day VALUES (1, true)`,
+  );
+  isNext = true;
+  try {
+    const opening = open(databaseURL, 'server');
+    const waiting = "SELECT 1 AS waits FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+    await expect.poll(() => asking(databaseURL, waiting), { timeout: 10_000 }).toEqual([{ waits: 1 }]);
+    expect(await tablesOf(databaseURL)).not.toContain('next');
+    await db.commit();
+    await opening;
+  } finally {
+    isNext = false;
+    db.release(true);
+    await writer.close();
+  }
+  expect(await tablesOf(databaseURL)).toContain('next');
+});
+
 test('a database in which our schema has no room is left as it was', async () => {
   const databaseURL = await newDatabase();
   await asking(databaseURL, 'CREATE TABLE contact (theirs text)');

@@ -29,6 +29,8 @@ export const migrate = async (db: TakenConnection): Promise<void> => {
     // For as long as the longest migration takes.
     await db.script('BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
     await db.script(`SELECT pg_advisory_xact_lock(${lockKeys.migration})`, 'unhurried');
+    // Whoever writes ends first, and nobody begins: each would hold a table that the other waits for.
+    await db.script(`SELECT pg_advisory_xact_lock(${lockKeys.structure})`, 'unhurried');
     const found = await readSchema(db);
     if (found === 0) {
       await db.script('CREATE TABLE migration (number integer PRIMARY KEY, "appliedTime" timestamptz NOT NULL)');
