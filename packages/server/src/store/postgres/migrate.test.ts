@@ -96,6 +96,24 @@ test('a migration waits for whoever writes, of whom it would take one table whil
   expect(await tablesOf(databaseURL)).toContain('next');
 });
 
+test('a role needs no more than a schema to make its own, and leaves nothing in it that it made for that alone', async () => {
+  const databaseURL = await newDatabase();
+  const name = new URL(databaseURL).pathname.slice(1);
+  const role = `role_of_${name}`;
+  await asking(
+    databaseURL,
+    `CREATE ROLE ${role} LOGIN PASSWORD '${role}'; REVOKE ALL ON DATABASE ${name} FROM PUBLIC;
+     GRANT CONNECT ON DATABASE ${name} TO ${role}; GRANT ALL ON SCHEMA public TO ${role}`,
+  );
+  try {
+    await open(Object.assign(new URL(databaseURL), { username: role, password: role }).href, 'server');
+    const functions = "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace";
+    expect(await asking(databaseURL, functions)).toEqual([{ proname: 'read_event_body' }]);
+  } finally {
+    await asking(databaseURL, `DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  }
+});
+
 test('a database in which our schema has no room is left as it was', async () => {
   const databaseURL = await newDatabase();
   await asking(databaseURL, 'CREATE TABLE contact (theirs text)');

@@ -2,7 +2,7 @@
 -- (event-order.ts), and the key of a repeat leaves out the day, which all in a partition have. Each month is written anew, and
 -- what it was goes at the end: meanwhile there has to be room for both.
 
--- Functions of this session are not on other machines.
+-- What follows rewrites tables of this machine.
 DO $$
 DECLARE
   spread boolean := false;
@@ -34,7 +34,8 @@ CREATE TABLE event (
 CREATE INDEX event_by_holder ON event (holder, (sequence >> 12));
 CREATE INDEX event_by_account ON event (account, (sequence >> 8));
 
-CREATE FUNCTION pg_temp.number_body(number bigint) RETURNS bytea LANGUAGE plpgsql IMMUTABLE AS $$
+-- For this migration only. Not in pg_temp: not every role may make temporary objects.
+CREATE FUNCTION number_body(number bigint) RETURNS bytea LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
   bytes bytea := '';
   rest bigint := number;
@@ -46,14 +47,14 @@ BEGIN
   RETURN bytes || set_byte('\x00', 0, rest::integer);
 END $$;
 
-CREATE FUNCTION pg_temp.uuid_body(uuid text) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION uuid_body(uuid text) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
   SELECT set_byte('\x00', 0, length(uuid))
     || substr(decode(rpad(translate(uuid, '-_', '+/'), (length(uuid) + 3) / 4 * 4, 'A'), 'base64'), 1, (6 * length(uuid) + 7) / 8)
 $$;
 
 -- As JSON, not as jsonb: that would sort nothing here, and take longer.
-CREATE FUNCTION pg_temp.attributes_body(attributes text) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
-  SELECT coalesce(string_agg(pg_temp.number_body(length(bytes)) || bytes, ''::bytea ORDER BY nth), '')
+CREATE FUNCTION attributes_body(attributes text) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(string_agg(number_body(length(bytes)) || bytes, ''::bytea ORDER BY nth), '')
   FROM json_array_elements_text(attributes::json) WITH ORDINALITY AS one (value, nth), convert_to(value, 'UTF8') AS bytes
 $$;
 
@@ -72,8 +73,8 @@ BEGIN
       INSERT INTO %I (holder, sequence, "user", "eventTime", account, day, "eventID", body)
       SELECT holder, sequence, "user", "eventTime", account, day, "eventID",
         set_byte('\x00', 0, "timeReplaced"::integer + CASE WHEN "eventTime" > "receivedTime" THEN 2 ELSE 0 END)
-          || pg_temp.number_body(abs("receivedTime" - "eventTime")) || pg_temp.uuid_body("eventUUID")
-          || pg_temp.attributes_body(attributes)
+          || number_body(abs("receivedTime" - "eventTime")) || uuid_body("eventUUID")
+          || attributes_body(attributes)
       FROM event_month_before $copy$, month.name);
     DROP TABLE event_month_before;
     EXECUTE format('ALTER TABLE event ATTACH PARTITION %I %s', month.name, month.bounds);
@@ -81,7 +82,7 @@ BEGIN
 END $$;
 
 DROP TABLE event_before;
-DROP FUNCTION pg_temp.number_body, pg_temp.uuid_body, pg_temp.attributes_body;
+DROP FUNCTION number_body, uuid_body, attributes_body;
 
 -- Who sent which eventUUID on which day, a partition for each: in it, a holder and a key are there once.
 ALTER TABLE event_repeat DROP CONSTRAINT event_repeat_pkey;
