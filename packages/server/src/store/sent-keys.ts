@@ -11,7 +11,7 @@ const blockBytes = 64;
 const hashBytes = 32;
 export const keyBytes = 16;
 
-/** No hash takes more than this, but for a longer text. */
+/** A text for which room is kept: eventUUIDs and requestUUIDs are far shorter. A longer one gets room of its own. */
 const mostTextBytes = 512;
 
 /**

@@ -12,16 +12,16 @@ const bits = { holder: 12, account: 8 } as const;
 export type OrderedBy = keyof typeof bits;
 
 /** SQL for the group of a sequence, which is SQL as well: as it stands in the index. */
-export const groupOf = (by: OrderedBy, sequence = 'sequence'): string => `(${sequence} >> ${bits[by]})`;
+export const sequenceGroup = (by: OrderedBy, sequence = 'sequence'): string => `(${sequence} >> ${bits[by]})`;
 
 /** SQL for after < sequence <= through; these are SQL as well, and say that they are bigints. */
 export const within = (by: OrderedBy, after: string, through: string): string =>
   `sequence > ${after} AND sequence <= ${through}
-   AND ${groupOf(by)} >= ${groupOf(by, after)} AND ${groupOf(by)} <= ${groupOf(by, through)}`;
+   AND ${sequenceGroup(by)} >= ${sequenceGroup(by, after)} AND ${sequenceGroup(by)} <= ${sequenceGroup(by, through)}`;
 
 /** SQL to order by, as the index does. */
 export const inGroups = (by: OrderedBy, order: 'ASC' | 'DESC' = 'ASC'): string =>
-  `${groupOf(by)} ${order}, sequence ${order}`;
+  `${sequenceGroup(by)} ${order}, sequence ${order}`;
 
 /**
  * SQL at the beginning of a transaction that reads events in order. Of a holder with very many PostgreSQL expects as few as

@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { type DaySpan, daysOf, monthBounds } from './days.ts';
 import { toSought } from './event-body.ts';
-import { groupOf, inGroups, within } from './event-order.ts';
+import { inGroups, sequenceGroup, within } from './event-order.ts';
 import { createEventSources, type Source } from './event-sources.ts';
 import { type EventRow, type StoredRow, tellEvents, toRow, withoutErased } from './event-teller.ts';
 import type { Snapshot } from './transaction.ts';
@@ -52,7 +52,7 @@ const looking = (source: Source, order: 'ASC' | 'DESC') => {
   const ofDays = 'account = $1 AND day >= $4 AND day <= $5';
   if (source.what === 'account') {
     return {
-      sql: `SELECT *, ${groupOf('account')} AS "group" FROM event
+      sql: `SELECT *, ${sequenceGroup('account')} AS "group" FROM event
         WHERE ${ofDays} AND ${within('account', '$2::bigint', '$3::bigint')}
         ORDER BY ${inGroups('account', order)} LIMIT $6`,
       order: `"group" ${order}, sequence ${order}`,

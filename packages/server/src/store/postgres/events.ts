@@ -162,10 +162,8 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
   /** Finds repeats, and what may not be used; the first of several that are the same is left. */
   const examine = async (db: Transaction, entries: readonly Entry[]): Promise<EventChecks> => {
     const open = entries.filter(({ outcome }) => outcome === undefined);
-    const [found, checks] = await Promise.all([
-      users.find(db, soughtUsers(open)),
-      catalogues.checksOfEvents(db, distinct(open.map(({ batch }) => batch.account))),
-    ]);
+    const found = await users.find(db, soughtUsers(open));
+    const checks = await catalogues.checksOfEvents(db, distinct(open.map(({ batch }) => batch.account)));
     const refusalOf = ({ batch, event }: Entry): Refusal | undefined => {
       try {
         checks.check(batch.account, batch.browser, event);

@@ -82,6 +82,7 @@ BEGIN
 END $$;
 
 DROP TABLE event_before;
+ANALYZE event;
 DROP FUNCTION number_body, uuid_body, attributes_body;
 
 -- Who sent which eventUUID on which day, a partition for each: in it, a holder and a key are there once.
