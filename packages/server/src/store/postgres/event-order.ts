@@ -14,6 +14,9 @@ export type OrderedBy = keyof typeof bits;
 /** SQL for the group of a sequence, which is SQL as well: as it stands in the index. */
 export const sequenceGroup = (by: OrderedBy, sequence = 'sequence'): string => `(${sequence} >> ${bits[by]})`;
 
+export const isSameGroup = (by: OrderedBy, one: number, other: number): boolean =>
+  Math.floor(one / 2 ** bits[by]) === Math.floor(other / 2 ** bits[by]);
+
 /** SQL for after < sequence <= through; these are SQL as well, and say that they are bigints. */
 export const within = (by: OrderedBy, after: string, through: string): string =>
   `sequence > ${after} AND sequence <= ${through}

@@ -5,6 +5,7 @@ import type { ContactFinder } from './contact-finder.ts';
 import { type DaySpan, daysOf, monthBounds } from './days.ts';
 import { toSought } from './event-body.ts';
 import { inGroups, sequenceGroup, within } from './event-order.ts';
+import { type Probe, probesOf } from './event-probes.ts';
 import { createEventSources, type Source } from './event-sources.ts';
 import { type EventRow, type StoredRow, tellEvents, toRow, withoutErased } from './event-teller.ts';
 import type { Snapshot } from './transaction.ts';
@@ -59,21 +60,32 @@ const looking = (source: Source, order: 'ASC' | 'DESC') => {
       values: [],
     };
   }
-  const { stretches } = source;
+  const probes = probesOf(source.stretches);
+  const ends: number[] = [];
+  for (const { bounds } of probes) ends.push((ends.at(-1) ?? 0) + bounds.length);
   return {
-    sql: `SELECT e.* FROM unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]) AS stretch (holder, after, through, "user")
+    // OFFSET 0: the bounds of a probe are cut out once, not for each of its rows.
+    sql: `SELECT e.* FROM (
+        SELECT holder, after, through, "user", ($11::bigint[])[first:last] AS bounds
+        FROM unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $12::integer[], $13::integer[])
+          AS part (holder, after, through, "user", first, last) OFFSET 0
+      ) AS stretch
       CROSS JOIN LATERAL (
         SELECT * FROM event WHERE holder = stretch.holder AND ${ofDays}
           AND ${within('holder', 'greatest($2::bigint, stretch.after)', 'least($3::bigint, stretch.through)')}
+          AND (stretch.bounds = '{}' OR width_bucket(sequence, stretch.bounds) % 2 = 1)
           AND (stretch."user" IS NULL OR "user" = stretch."user")
         ORDER BY ${inGroups('holder', order)} LIMIT $6
       ) AS e ORDER BY e.sequence ${order} LIMIT $6`,
     order: `sequence ${order}`,
     values: [
-      stretches.map(({ holder }) => holder),
-      stretches.map(({ after }) => after),
-      stretches.map(({ through }) => through),
-      stretches.map(({ user }) => user),
+      probes.map(({ holder }) => holder),
+      probes.map(({ after }) => after),
+      probes.map(({ through }) => through),
+      probes.map(({ user }) => user),
+      probes.flatMap(({ bounds }) => bounds),
+      ends.map((end, nth) => end - (probes[nth] as Probe).bounds.length + 1),
+      ends,
     ],
   };
 };
