@@ -10,31 +10,7 @@ export const answerOptions = ['-s', '4096', '-e', 'trace=fsync,fdatasync,pwrite6
  */
 const eventsIn = ({ text }: TracedCall): readonly string[] => text.match(/event_\d{10}/g) ?? [];
 
-const isWriteOfLog = ({ text }: TracedCall): boolean => /^pwrite64\(\d+<[^>]*-wal>/.test(text);
-const isDone = ({ text }: TracedCall): boolean => / = \d+$/.test(text);
-const headOfFrame = /"(.*)", 24, \d+\) = 24$/;
-
-/** Where each event was there as a whole: its first commit ends with a frame whose head says how large the database is then. */
-const findCommits = (calls: readonly TracedCall[]): ReadonlyMap<string, number> => {
-  const ended = new Map<string, number>();
-  let writing: string[] = [];
-  let isLast = false;
-  for (const call of calls.filter(isWriteOfLog)) {
-    const head = headOfFrame.exec(call.text)?.[1];
-    if (head !== undefined) {
-      const bytes = head.match(/\\[0-7]{1,3}|\\?./g) ?? [];
-      isLast = !bytes.slice(4, 8).every((byte) => /^\\0+$/.test(byte));
-      continue;
-    }
-    // After one that fails, what was written of the commit is overwritten by the next.
-    writing = isDone(call) ? [...writing, ...eventsIn(call)] : [];
-    if (!isLast) continue;
-    for (const event of writing) if (!ended.has(event)) ended.set(event, call.ended);
-    writing = [];
-  }
-  return ended;
-};
-
+const isFrame = ({ text }: TracedCall): boolean => /^pwrite64\(\d+<[^>]*-wal>.* = \d+$/.test(text);
 /** Not of standard error, say, which may be a socket: that can't be synced. */
 const isFailedSync = ({ text }: TracedCall): boolean => /^f(?:data)?sync\(\d+<\/.* = -1 /.test(text);
 
@@ -44,15 +20,18 @@ export const eventsToldIn = (calls: readonly TracedCall[]): ReadonlySet<string> 
 
 /**
  * The answers that tell of an event whose commit was not known to be synced when they began. What syncs it is a sync of the
- * log that begins behind the last frame of the commit that writes the event first. Once a sync has failed, of whatever file, no
- * later one is proof: the kernel may have dropped what it could not write and call it written (fsyncgate), and of the log
- * nothing is read behind a gap.
+ * log that begins behind the frame in which the event is written first: SQLite syncs a commit once, behind its last frame. Once
+ * a sync has failed, of whatever file, no later one is proof: the kernel may have dropped what it could not write and call it
+ * written (fsyncgate), and of the log nothing is read behind a gap.
  */
 export const findFalseAnswers = (calls: readonly TracedCall[]): TracedCall[] => {
   const failed = Math.min(...calls.filter(isFailedSync).map(({ began }) => began));
   const syncs = calls.filter((call) => isSync(call) && call.ended < failed);
-  const commits = findCommits(calls);
+  const written = new Map<string, number>();
+  for (const frame of calls.filter(isFrame)) {
+    for (const event of eventsIn(frame)) if (!written.has(event)) written.set(event, frame.ended);
+  }
   const isSynced = (event: string, before: number) =>
-    syncs.some(({ began, ended }) => began > (commits.get(event) ?? Infinity) && ended < before);
+    syncs.some(({ began, ended }) => began > (written.get(event) ?? Infinity) && ended < before);
   return calls.filter((call) => isAnswer(call) && !eventsIn(call).every((event) => isSynced(event, call.began)));
 };
