@@ -324,29 +324,31 @@ beforeAll(async () => {
 afterAll(() => Promise.all(stores.map((store) => store.close())));
 
 test('whatever is done, SQLite and PostgreSQL answer the same', { timeout: 600_000 }, async () => {
+  const kinds = 16;
   let played = 0;
   /** How often each thing was done, and not refused. */
   const done: Partial<Record<Action['do'], number>> = {};
-  await fc.assert(
-    fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 40, size: 'max' }), async (actions) => {
-      const start = nextStart();
-      played += 1;
-      const [one, other] = (await Promise.all(
-        stores.map((store) => createPlayer(store, `account-${played}`, start)),
-      )) as [Player, Player];
-      const all = [...beginnings, ...actions];
-      for (const [index, each] of all.entries()) {
-        const [expected, answer] = await Promise.all([one.play(each), other.play(each)]);
-        const isRefused = typeof expected === 'object' && expected !== null && 'refused' in expected;
-        if (!isRefused) done[each.do] = (done[each.do] ?? 0) + 1;
-        expect(neutral(answer), `to ${each.do}, which comes ${index}th`).toEqual(neutral(expected));
-        if (index % 10 !== 9 && index !== all.length - 1) continue;
-        const [seen, seenThere] = await Promise.all([one.look(), other.look()]);
-        expect(neutral(seenThere), `after ${index + 1} actions`).toEqual(neutral(seen));
-      }
-    }),
-    { numRuns: 60 },
-  );
-  expect(Object.keys(done)).toHaveLength(16);
+  const same = fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 40, size: 'max' }), async (actions) => {
+    const start = nextStart();
+    played += 1;
+    const [one, other] = (await Promise.all(
+      stores.map((store) => createPlayer(store, `account-${played}`, start)),
+    )) as [Player, Player];
+    const all = [...beginnings, ...actions];
+    for (const [index, each] of all.entries()) {
+      const [expected, answer] = await Promise.all([one.play(each), other.play(each)]);
+      const isRefused = typeof expected === 'object' && expected !== null && 'refused' in expected;
+      if (!isRefused) done[each.do] = (done[each.do] ?? 0) + 1;
+      expect(neutral(answer), `to ${each.do}, which comes ${index}th`).toEqual(neutral(expected));
+      if (index % 10 !== 9 && index !== all.length - 1) continue;
+      const [seen, seenThere] = await Promise.all([one.look(), other.look()]);
+      expect(neutral(seenThere), `after ${index + 1} actions`).toEqual(neutral(seen));
+    }
+  });
+  // What is rarely possible may be missing by chance: then some more is played.
+  for (let round = 0; round === 0 || (round < 5 && Object.keys(done).length < kinds); round += 1) {
+    await fc.assert(same, { numRuns: 60 });
+  }
+  expect(Object.keys(done)).toHaveLength(kinds);
 });
 type Player = Awaited<ReturnType<typeof createPlayer>>;
