@@ -48,7 +48,10 @@ const rangesOf = (days: readonly DaySpan[], bounds: { after: number; through: nu
   return ranges;
 };
 
-/** SQL for what a source holds in a range, in order, up to a number of rows; how to order by it again, and the values that it takes from $7 on. */
+/**
+ * SQL for what a source holds in a range, in order, up to a number of rows; how to order by it again, and the values that it
+ * takes from $7 on.
+ */
 const looking = (source: Source, order: 'ASC' | 'DESC') => {
   const ofDays = 'account = $1 AND day >= $4 AND day <= $5';
   if (source.what === 'account') {
