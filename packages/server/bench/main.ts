@@ -29,6 +29,7 @@ const questions: Readonly<Record<string, { readonly asks: string; readonly unnam
   memory: { asks: 'How much memory does the server take, and does it grow?' },
   restart: { asks: 'How long is nobody served after a crash?' },
   postgres: { asks: 'What does the same cost on PostgreSQL?', unnamed: 'never' },
+  copy: { asks: 'How fast is a database copied to PostgreSQL, and back?', unnamed: 'never' },
   scaling: { asks: 'What does one machine carry, and what a cluster?', unnamed: 'never' },
   evaluation: { asks: "What does the tracker's script cost a page?", unnamed: 'never' },
   profile: { asks: 'Where does the time go?', unnamed: 'in full' },

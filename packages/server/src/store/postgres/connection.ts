@@ -20,12 +20,16 @@ export interface ScriptedConnection extends Connection {
   script(sql: string, pace?: 'unhurried'): Promise<Record<string, unknown>[][]>;
 }
 
-/** One of a pool's connections, which is its user's alone until it is released. */
+/**
+ * One of a pool's connections, which is its user's alone until it is released. From then on, and once it is rolled back, it
+ * refuses what is asked: what goes on beside something that has failed may come to its next question only then.
+ */
 export interface TakenConnection extends ScriptedConnection {
   /** Tells this connection from all others that are open, of every server. */
   readonly slot: number;
   /** Throws when there is nothing to commit any more. */
   commit(): Promise<void>;
+  rollBack(): Promise<void>;
   /** Gives it back; one that is `broken` is closed instead. */
   release(broken: boolean): void;
 }
@@ -78,9 +82,12 @@ const nameOf = (sql: string): string => {
   return name;
 };
 
-const toConnection = (client: pg.ClientBase): Connection => {
-  const ask = (sql: string, values: readonly unknown[] = []) =>
-    client.query({ name: nameOf(sql), text: sql, values: values as unknown[] });
+/** `insist` throws when nothing may be asked any more. */
+const toConnection = (client: pg.ClientBase, insist = () => {}): Connection => {
+  const ask = (sql: string, values: readonly unknown[] = []) => {
+    insist();
+    return client.query({ name: nameOf(sql), text: sql, values: values as unknown[] });
+  };
   return {
     all: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows as Row[],
     get: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows[0] as Row | undefined,
@@ -167,16 +174,28 @@ export const openPool = (databaseURL: string, most: number, settings?: string): 
     async take() {
       const client = await pool.connect();
       client.on('error', ignore);
+      let isOver = false;
+      const insist = () => {
+        if (isOver) throw new Error('a connection is asked whose transaction is over');
+      };
       return {
-        ...toConnection(client),
+        ...toConnection(client, insist),
         slot: slots.get(client) as number,
-        script: (sql, pace) => runScript(client, sql, pace),
+        async script(sql, pace) {
+          insist();
+          return runScript(client, sql, pace);
+        },
         async commit() {
           // Where a statement has failed, PostgreSQL answers COMMIT by rolling back.
           const { command } = await client.query('COMMIT');
           if (command !== 'COMMIT') throw new Error(`a commit was answered by ${command}`);
         },
+        async rollBack() {
+          isOver = true;
+          await client.query('ROLLBACK');
+        },
         release(broken) {
+          isOver = true;
           client.off('error', ignore);
           client.release(broken);
         },

@@ -4,7 +4,8 @@ import type { ClaimDetail, ContactDetail, ContactQuery, ContactRecord, ContactSe
 import { listCatalogue, readNames } from './catalogues.ts';
 import { claimsOf, findClaim } from './claims.ts';
 import type { Connection } from './connection.ts';
-import type { ContactFinder, ContactRow } from './contact-finder.ts';
+import type { ContactFinder } from './contact-finder.ts';
+import type { ContactRow } from './contact-rows.ts';
 import { rowsOf, viewsOf } from './contact-views.ts';
 import { statementsOf, usersOf } from './statements.ts';
 import type { Snapshot } from './transaction.ts';
@@ -115,7 +116,7 @@ export const createContactReader = (contacts: ContactFinder) => {
             ? await db.all<ContactRow>(
                 `SELECT * FROM contact WHERE account = $1 AND contact > $2 AND contact <= $3 AND "mergedInto" IS NULL
                  ORDER BY contact LIMIT ${contactsPerStep}`,
-                [account, beyond, db.settled],
+                [account, beyond, await db.settled],
               )
             : await byAddress(db, search);
         const views = await viewsOf(db, await rowsOf(db, rows));

@@ -4,37 +4,10 @@ import { Refusal } from '../../refusal.ts';
 import { handleName } from '../erased-names.ts';
 import type { NamedContact } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { followTo } from './merges.ts';
-
-/** What a contact's own record says of it but for its address; see identity/contact-view.ts. */
-export interface OwnValues {
-  readonly fields: Readonly<Record<string, string>>;
-  readonly tags: readonly [tagID: string, opt: boolean][];
-  readonly attributes: readonly [attrID: string, attrValue: string | null][];
-}
-
-export interface ContactRow {
-  readonly contact: number;
-  readonly account: number;
-  readonly contactUUID: string;
-  readonly contactEmailaddress: string;
-  readonly said: OwnValues;
-  readonly contactStatus: string;
-  readonly verified: boolean;
-  readonly mergedInto: number | null;
-  readonly mergedTime: number | null;
-  readonly firstDay: number | null;
-  readonly lastDay: number | null;
-  readonly createdTime: number;
-  readonly updatedTime: number;
-}
+import { type ContactRow, readAnswering, readContacts } from './contact-rows.ts';
 
 const unknown = (field: string) =>
   new Refusal('unknown_contact', { field, message: `${field} names no contact of this account` });
-
-/** Ascending by number. */
-export const readContacts = (db: Connection, contacts: readonly number[]): Promise<ContactRow[]> =>
-  db.all<ContactRow>('SELECT * FROM contact WHERE contact = ANY ($1::bigint[]) ORDER BY contact', [contacts]);
 
 /** `secret` is the database's. */
 export const createContactFinder = (secret: Buffer) => {
@@ -45,11 +18,14 @@ export const createContactFinder = (secret: Buffer) => {
   const get = async (db: Connection, contact: number): Promise<ContactRow> =>
     (await readContacts(db, [contact]))[0] as ContactRow;
 
+  const findNumber = (db: Connection, account: number, contactUUID: string) =>
+    db.get<{ contact: number }>('SELECT contact FROM contact_name WHERE "contactUUID" = $1 AND account = $2', [
+      contactUUID,
+      account,
+    ]);
+
   const byUUID = async (db: Connection, account: number, contactUUID: string): Promise<ContactRow | undefined> => {
-    const found = await db.get<{ contact: number }>(
-      'SELECT contact FROM contact_name WHERE "contactUUID" = $1 AND account = $2',
-      [contactUUID, account],
-    );
+    const found = await findNumber(db, account, contactUUID);
     return found && get(db, found.contact);
   };
 
@@ -92,9 +68,14 @@ export const createContactFinder = (secret: Buffer) => {
     (await missingEach(db, [{ account, identifier }], field))[0] as Refusal;
 
   return {
-    get,
     byUUID,
     byAddress,
+    /** Of the very contact that has the contactUUID; a Refusal when there is none. */
+    async numberOf(db: Connection, account: number, contactUUID: string): Promise<number> {
+      const found = await findNumber(db, account, contactUUID);
+      if (!found) throw await missing(db, account, contactUUID);
+      return found.contact;
+    },
     /** The very contact that a request names, merged or not; a Refusal when there is none. */
     async byName(db: Connection, { account, contactUUID, address }: NamedContact): Promise<ContactRow> {
       if (contactUUID !== undefined) {
@@ -108,7 +89,7 @@ export const createContactFinder = (secret: Buffer) => {
     },
     /** The contact that answers for this one. */
     answering: async (db: Connection, row: ContactRow): Promise<ContactRow> =>
-      row.mergedInto === null ? row : get(db, await followTo(db, row.contact)),
+      row.mergedInto === null ? row : readAnswering(db, row.mergedInto),
     hashOf,
     findErasure,
     missing,

@@ -2,7 +2,7 @@
 import { type ContactView, type Values, viewContact } from '../../identity/contact-view.ts';
 import { claimsOf } from './claims.ts';
 import type { Connection } from './connection.ts';
-import { type ContactRow, readContacts } from './contact-finder.ts';
+import { type ContactRow, readContacts } from './contact-rows.ts';
 import { groupsOf } from './merges.ts';
 
 const valuesOf = ({ said, contactEmailaddress }: ContactRow): Values => ({

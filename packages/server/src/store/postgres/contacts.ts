@@ -5,7 +5,8 @@ import { usesOfContact } from '../catalogue-rules.ts';
 import { changedFields } from '../contact-telling.ts';
 import type { ContactChange } from '../store.ts';
 import type { CatalogueWriter } from './catalogues.ts';
-import type { ContactFinder, ContactRow, OwnValues } from './contact-finder.ts';
+import type { ContactFinder } from './contact-finder.ts';
+import type { ContactRow, OwnValues } from './contact-rows.ts';
 import { rowsOf, viewsOf } from './contact-views.ts';
 import type { Transaction } from './transaction.ts';
 

@@ -7,9 +7,9 @@ import type { NewContact } from '../store.ts';
 import type { CatalogueWriter } from './catalogues.ts';
 import { sayClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
+import { readAnswering } from './contact-rows.ts';
 import type { ContactWriter } from './contacts.ts';
 import { link } from './links.ts';
-import { followTo } from './merges.ts';
 import type { Repeats, RequestRow } from './repeats.ts';
 import type { Transaction } from './transaction.ts';
 import { lockUsers, type User, type Users } from './users.ts';
@@ -28,9 +28,6 @@ type Created = RequestRow & { readonly answer: string };
 export const createContactCreator = (parts: CreateContactParts) => {
   const { users, catalogues, finder, contacts, repeats } = parts;
 
-  const answeringUUID = async (db: Transaction, contact: number) =>
-    (await finder.get(db, await followTo(db, contact))).contactUUID;
-
   /** As published: the values are the contact's own, and the link is verified. */
   const createAsServer = async (db: Transaction, request: NewContact, user: number): Promise<Created> => {
     const { account, fields, attributes, token, time } = request;
@@ -38,7 +35,7 @@ export const createContactCreator = (parts: CreateContactParts) => {
     const { contact } = row;
     await contacts.write(db, row, { fields, addedTags: request.tags, removedTags: [], attributes, time });
     await link(db, { account, user, contact, verified: true, claim: null, token, time });
-    return { contact, claim: null, existed, answer: await answeringUUID(db, contact) };
+    return { contact, claim: null, existed, answer: (await readAnswering(db, contact)).contactUUID };
   };
 
   /** One claim and one claimed link, whether or not anyone has the address: nothing of the contact is written or told. */
@@ -59,7 +56,7 @@ export const createContactCreator = (parts: CreateContactParts) => {
 
   /** What the same request was answered before. */
   const answerAgain = async (db: Transaction, { contact, claim, existed }: RequestRow) => {
-    if (claim === null) return { exists: existed, contactUUID: await answeringUUID(db, contact) };
+    if (claim === null) return { exists: existed, contactUUID: (await readAnswering(db, contact)).contactUUID };
     const found = await db.get<{ claimID: string }>('SELECT "claimID" FROM claim WHERE contact = $1 AND claim = $2', [
       contact,
       claim,

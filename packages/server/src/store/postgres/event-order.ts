@@ -30,6 +30,12 @@ export const inGroups = (by: OrderedBy, order: 'ASC' | 'DESC' = 'ASC'): string =
  * SQL at the beginning of a transaction that reads events in order. Of a holder with very many PostgreSQL expects as few as
  * of the others, and would sort them all rather than walk along the index. For such transactions only: elsewhere a few rows
  * are found by another index than the one that has all in order, and sorted. PostgreSQL up to 17 counts what is off as a
- * great cost, and would compile a plan for that where it has no other.
+ * great cost, and would compile a plan for that where it has no other. And it believes that a page is worth processes of
+ * its own, because so many events might be in it: to begin these takes several times as long as to read it.
  */
-export const walkingInOrder = 'SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off; SET LOCAL jit = off';
+export const walkingInOrder = [
+  'SET LOCAL enable_bitmapscan = off',
+  'SET LOCAL enable_sort = off',
+  'SET LOCAL jit = off',
+  'SET LOCAL max_parallel_workers_per_gather = 0',
+].join('; ');

@@ -3,11 +3,12 @@ import type { EventPage, EventQuery } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { type DaySpan, daysOf, monthBounds } from './days.ts';
+import { type IsErased, readErased } from './erased-events.ts';
 import { toSought } from './event-body.ts';
 import { inGroups, sequenceGroup, within } from './event-order.ts';
 import { type Probe, probesOf } from './event-probes.ts';
 import { createEventSources, type Source } from './event-sources.ts';
-import { type EventRow, type StoredRow, tellEvents, toRow, withoutErased } from './event-teller.ts';
+import { type EventRow, type StoredRow, tellEvents, toRow } from './event-teller.ts';
 import type { Snapshot } from './transaction.ts';
 
 export interface PageBounds {
@@ -159,6 +160,20 @@ const look = async (
   return { rows: found, looked, reached: looked < lookedPerStep ? null : reached };
 };
 
+/** As `look`, without what is erased. Which holders an account's events have is known only once these are read. */
+const createLooking = (db: Connection, query: EventQuery, source: Source) => {
+  let ofSource: IsErased | undefined;
+  return async (range: Range, wanted: number): Promise<Step> => {
+    const [step, known] = await Promise.all([
+      look(db, query, source, range, wanted),
+      ofSource ?? (source.what === 'stretches' ? readErased(db, source.stretches) : undefined),
+    ]);
+    ofSource = known;
+    const isErased = known ?? (await readErased(db, step.rows));
+    return { ...step, rows: step.rows.filter((row) => !isErased(row)) };
+  };
+};
+
 const lengthOf = ({ attributes }: EventRow): number => attributes.reduce((length, text) => length + text.length, 0);
 
 export const createEventPager = (contacts: ContactFinder, { mostLooked, mostBytes } = defaultBounds) => {
@@ -168,30 +183,34 @@ export const createEventPager = (contacts: ContactFinder, { mostLooked, mostByte
     const { account, order, limit, from = 0, to = Number.MAX_SAFE_INTEGER, beyond } = query;
     const ascending = order === 'asc';
     // What comes after it may not be all there yet: whoever goes on from here would miss what comes between.
-    const end = ascending ? db.settled : Number.MAX_SAFE_INTEGER;
+    const end = ascending ? await db.settled : Number.MAX_SAFE_INTEGER;
     const after = ascending ? (beyond ?? 0) : 0;
     const through = ascending ? end : Math.min(end, (beyond ?? end) - 1);
-    const source = await sourceOf(db, query);
-    const days = (await daysOf(db, { account, from, to, after, through })).filter(({ day }) => {
+    const [source, allDays] = await Promise.all([
+      sourceOf(db, query),
+      daysOf(db, { account, from, to, after, through }),
+    ]);
+    const days = allDays.filter(({ day }) => {
       if (source.what !== 'stretches') return true;
       return source.days !== null && day >= source.days.first && day <= source.days.last;
     });
     const ranges = rangesOf(days, { after, through });
     if (!ascending) ranges.reverse();
 
+    const lookIn = createLooking(db, query, source);
     const rows: EventRow[] = [];
     let looked = 0;
     let bytes = 0;
     const pageTo = async (next: number | null): Promise<EventPage> => ({
       events: await tellEvents(db, account, rows),
       next,
-      through: ascending && next !== null ? next : db.settled,
+      through: ascending && next !== null ? next : await db.settled,
     });
     for (const [nth, range] of ranges.entries()) {
       let wanted = limit + 1 - rows.length;
       for (let rest = range; ; ) {
-        const step = await look(db, query, source, rest, wanted);
-        for (const row of await withoutErased(db, step.rows)) {
+        const step = await lookIn(rest, wanted);
+        for (const row of step.rows) {
           if (rows.length === limit || bytes >= mostBytes) return pageTo((rows.at(-1) as EventRow).sequence);
           rows.push(row);
           bytes += lengthOf(row);

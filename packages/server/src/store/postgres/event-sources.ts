@@ -2,7 +2,8 @@
 import { stretchesOf } from '../../identity/ownership.ts';
 import type { EventQuery } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { type ContactFinder, readContacts } from './contact-finder.ts';
+import type { ContactFinder } from './contact-finder.ts';
+import { readContacts } from './contact-rows.ts';
 import { groupOf } from './merges.ts';
 import { type StatementRow, statementsOf, usersOf } from './statements.ts';
 import { findUser } from './users.ts';
@@ -53,10 +54,10 @@ export const createEventSources = (contacts: ContactFinder) => {
     contactUUID: string,
     onlyUser: number | undefined,
   ): Promise<Source> => {
-    const group = await groupOf(db, (await contacts.byName(db, { account, contactUUID })).contact);
-    const linked = await usersOf(db, group);
+    const group = await groupOf(db, await contacts.numberOf(db, account, contactUUID));
+    const [linked, rows] = await Promise.all([usersOf(db, group), readContacts(db, group)]);
     const users = onlyUser === undefined ? linked : linked.filter((user) => user === onlyUser);
-    const statements = await statementsOf(db, users);
+    const [statements, daysOfThem] = await Promise.all([statementsOf(db, users), daysOfUsers(db, users)]);
     const stretches = users.flatMap((user) =>
       stretchesOf(statements.get(user) as StatementRow[])
         .filter(({ contact }) => contact !== null && group.includes(contact))
@@ -65,16 +66,18 @@ export const createEventSources = (contacts: ContactFinder) => {
         }),
     );
     const direct = group.map((contact): Stretch => ({ ...always, holder: -contact, user: onlyUser ?? null }));
-    const days = span([...(await daysOfUsers(db, users)), ...(await readContacts(db, group))]);
-    return { what: 'stretches', stretches: [...stretches, ...direct], days };
+    return { what: 'stretches', stretches: [...stretches, ...direct], days: span([...daysOfThem, ...rows]) };
   };
 
   /** A user's own events, and those that were logged with a contact as well. */
   const ofUser = async (db: Connection, user: number): Promise<Source> => {
-    const rows = await db.all<{ contact: number }>('SELECT contact FROM user_contact WHERE "user" = $1', [user]);
+    const [rows, days] = await Promise.all([
+      db.all<{ contact: number }>('SELECT contact FROM user_contact WHERE "user" = $1', [user]),
+      daysOfUsers(db, [user]),
+    ]);
     const withContacts = rows.map(({ contact }): Stretch => ({ ...always, holder: -contact, user }));
     const stretches = [{ ...always, holder: user, user: null }, ...withContacts];
-    return { what: 'stretches', stretches, days: span(await daysOfUsers(db, [user])) };
+    return { what: 'stretches', stretches, days: span(days) };
   };
 
   /** Throws a Refusal when the contactUUID names nobody. */

@@ -3,9 +3,8 @@ import { followMerges } from '../../identity/merges.ts';
 import { why } from '../../identity/ownership.ts';
 import type { StoredEvent } from '../store.ts';
 import type { Connection } from './connection.ts';
-import { readContacts } from './contact-finder.ts';
+import { type ContactRow, pointersOf, readChains } from './contact-rows.ts';
 import { type EventBody, readBody } from './event-body.ts';
-import { pointersFrom } from './merges.ts';
 import { type StatementRow, statementsOf } from './statements.ts';
 import { userUUIDsOf } from './users.ts';
 
@@ -48,25 +47,6 @@ export const userOf = ({ holder, user }: Pick<EventRow, 'holder' | 'user'>): num
 /** The contact that it was logged with. */
 export const contactOf = ({ holder }: Pick<EventRow, 'holder'>): number | null => (holder < 0 ? -holder : null);
 
-/** Without those that are an erased contact's, and only wait to be deleted. */
-export const withoutErased = async (db: Connection, rows: readonly EventRow[]): Promise<EventRow[]> => {
-  const [stretches, contacts] = await Promise.all([
-    db.all<{ user: number; after: number; through: number }>(
-      'SELECT "user", after, through FROM erased_stretch WHERE "user" = ANY ($1::bigint[])',
-      [distinct(rows.flatMap(({ holder }) => (holder > 0 ? [holder] : [])))],
-    ),
-    db.all<{ contact: number }>('SELECT contact FROM erased_contact WHERE contact = ANY ($1::bigint[])', [
-      distinct(rows.flatMap((row) => contactOf(row) ?? [])),
-    ]),
-  ]);
-  const erasedContacts = new Set(contacts.map(({ contact }) => contact));
-  return rows.filter((row) => {
-    const { holder, sequence } = row;
-    if (holder < 0) return !erasedContacts.has(-holder);
-    return !stretches.some(({ user, after, through }) => user === holder && after < sequence && sequence <= through);
-  });
-};
-
 const eventNamesOf = async (db: Connection, account: number, eventIDs: readonly number[]) => {
   const rows = await db.all<{ id: string; name: string }>(
     "SELECT id, name FROM catalogue WHERE account = $1 AND kind = 'event' AND id = ANY ($2::text[])",
@@ -96,11 +76,9 @@ export const tellEvents = async (
     ...rows.flatMap((row) => contactOf(row) ?? []),
     ...[...statements.values()].flat().flatMap(({ contact }) => contact ?? []),
   ]);
-  const pointers = await pointersFrom(db, named);
-  const follow = followMerges(pointers);
-  const contacts = await readContacts(db, distinct([...named, ...pointers.values()]));
-  const contactUUIDs = new Map(contacts.map(({ contact, contactUUID }) => [contact, contactUUID]));
-  const contactUUIDOf = (contact: number) => contactUUIDs.get(contact) as string;
+  const contacts = await readChains(db, named);
+  const follow = followMerges(pointersOf(contacts));
+  const contactUUIDOf = (contact: number) => (contacts.get(contact) as ContactRow).contactUUID;
 
   return rows.map((row): StoredEvent => {
     const { sequence, eventUUID, eventID, eventTime, receivedTime, timeReplaced } = row;

@@ -5,9 +5,8 @@ import { claimName } from '../erased-names.ts';
 import type { LinkSelection } from '../store.ts';
 import type { RequestOf } from './calls.ts';
 import { acceptClaim, findClaim, setClaimVoided } from './claims.ts';
-import type { Connection } from './connection.ts';
 import type { ContactFinder } from './contact-finder.ts';
-import { followTo } from './merges.ts';
+import { readAnswering } from './contact-rows.ts';
 import { drawSequences } from './position.ts';
 import { marksOf, type StatementRow, statementsOf } from './statements.ts';
 import type { Transaction } from './transaction.ts';
@@ -48,8 +47,9 @@ const append = async (db: Transaction, given: NewStatement): Promise<number> => 
 
 /** All of a user's statements; nobody else adds one until this transaction ends. */
 const held = async (db: Transaction, user: number): Promise<StatementRow[]> => {
-  await lockUsers(db, [user]);
-  return (await statementsOf(db, [user])).get(user) as StatementRow[];
+  // Asked one after the other: what is read is of when the row is held.
+  const [, statements] = await Promise.all([lockUsers(db, [user]), statementsOf(db, [user])]);
+  return statements.get(user) as StatementRow[];
 };
 
 /** States that the user is the contact from here on, unless that is how it stands. */
@@ -116,12 +116,9 @@ export const createLinkWriter = (users: Users, contacts: ContactFinder) => {
     const erased = (await contacts.findErasure(db, account, claimName(claimID))) !== undefined;
     throw new Refusal(erased ? 'erased_contact' : 'unknown_claim', { field: 'claimID' });
   };
-  const answeringUUID = async (db: Connection, contact: number) =>
-    (await contacts.get(db, await followTo(db, contact))).contactUUID;
-
   return {
     async linkUser(db: Transaction, { account, token, userUUID, contactUUID, time }: RequestOf<'linkUser'>) {
-      const { contact } = await contacts.byName(db, { account, contactUUID });
+      const contact = await contacts.numberOf(db, account, contactUUID);
       const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
       const { exists, sequence } = await link(db, { account, user, contact, verified: true, claim: null, token, time });
       return { exists, linkID: String(sequence) };
@@ -149,13 +146,13 @@ export const createLinkWriter = (users: Users, contacts: ContactFinder) => {
     async acceptClaim(db: Transaction, { account, claimID, time }: RequestOf<'acceptClaim'>) {
       const claim = await claimOf(db, account, claimID);
       await acceptClaim(db, claim, time);
-      return { contactUUID: await answeringUUID(db, claim.contact) };
+      return { contactUUID: (await readAnswering(db, claim.contact)).contactUUID };
     },
 
     async voidClaim(db: Transaction, { account, claimID, restore, time }: RequestOf<'voidClaim'>) {
       const claim = await claimOf(db, account, claimID);
       await setClaimVoided(db, claim, !restore, time);
-      return { contactUUID: await answeringUUID(db, claim.contact) };
+      return { contactUUID: (await readAnswering(db, claim.contact)).contactUUID };
     },
   };
 };

@@ -134,7 +134,7 @@ export const listRefused = async (
        t.token, t."tokenID", t.kind AS "tokenKind", t.text AS "tokenText", a.account, a."accountUUID"
      FROM refused_request r JOIN token t ON t.token = r.token JOIN account a ON a.account = t.account
      WHERE r.refused > $2 AND r.refused <= $3 AND ($1::integer IS NULL OR a.account = $1) ORDER BY r.refused LIMIT $4`,
-    [account, beyond, db.settled, limit],
+    [account, beyond, await db.settled, limit],
   );
   const requests = rows.map((row): RefusedRequest => ({ ...row, input: JSON.parse(row.input) }));
   return {

@@ -80,6 +80,24 @@ describe('a transaction', () => {
     expect(await countOf('one')).toBe(before);
   });
 
+  test('that is refused leaves nothing of what goes on beside it', async () => {
+    const before = await countOf('one');
+    let goOn = () => {};
+    const refused = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let late: Promise<unknown> = Promise.resolve();
+    const work = writeBesideOthers(pool, async (db) => {
+      late = refused.then(() => db.run(add, ['one']));
+      late.catch(() => {});
+      setImmediate(goOn);
+      throw new Refusal('unknown_user');
+    });
+    await expect(work).rejects.toThrow(Refusal);
+    await expect(late).rejects.toThrow(/whose transaction is over/);
+    expect(await countOf('one')).toBe(before);
+  });
+
   test('that gives in to others again and again is refused in the end, and may be tried later', async () => {
     const before = await countOf('one');
     let tries = 0;

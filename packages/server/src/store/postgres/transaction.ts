@@ -29,7 +29,7 @@ export interface Transaction extends Connection, Pick<TakenConnection, 'slot' | 
 /** What is read is of one moment. */
 export interface Snapshot extends Connection {
   /** Up to here nothing is missing of what is listed by its number. */
-  readonly settled: Settled['settled'];
+  readonly settled: Promise<Settled['settled']>;
 }
 
 class OtherDay extends Error {
@@ -40,6 +40,8 @@ class OtherDay extends Error {
     this.receivedTime = receivedTime;
   }
 }
+
+const ignore = () => {};
 
 /** What gives in to another transaction is carried out again so often. */
 const mostTries = 10;
@@ -65,7 +67,7 @@ const withConnection = async <Value>(
     return value;
   } catch (error) {
     // What can still be rolled back is as good as new; after a commit that was not answered nothing is known.
-    broken = await db.script('ROLLBACK').then(
+    broken = await db.rollBack().then(
       () => false,
       () => true,
     );
@@ -154,11 +156,13 @@ export const readSnapshot = <Value>(
   settings = '',
 ): Promise<Value> =>
   withConnection(pool, async (db) => {
-    const settled = await moments[wanted](db);
-    // What is asked after it goes out with it.
+    const settled = moments[wanted](db);
+    if (wanted.startsWith('all ')) await settled;
+    // What is asked goes out with what was asked before it, and is carried out after it.
     const begun = db.script(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings}`);
-    const [value] = await Promise.all([work({ ...db, settled }), begun]);
-    await db.commit();
+    const [value] = await Promise.all([work({ ...db, settled }), begun, settled]);
+    // Nothing depends on how it ends: whoever takes the connection next is served after that.
+    db.commit().catch(ignore);
     return value;
   });
 
