@@ -13,7 +13,7 @@ import { StoreUnusable } from '../unusable.ts';
 import { openPlain, openPool } from './connection.ts';
 import { type CopiedValue, copyRows } from './copying.ts';
 import { monthSQL, repeatsSQL } from './days.ts';
-import { toBody } from './event-body.ts';
+import { toBodies } from './event-body.ts';
 import { migrate } from './migrate.ts';
 
 const eventsPerCommit = 50_000;
@@ -256,7 +256,7 @@ const sourceOf = ({ position: { sequence, day, secret } }: Holdings): string =>
 
 const eventColumns = ['holder', 'sequence', 'user', 'eventTime', 'account', 'day', 'eventID', 'body'];
 
-const toRow = (event: HeldEvent): CopiedValue[] => {
+const toRow = (event: HeldEvent, body: Buffer): CopiedValue[] => {
   const { user, contact } = event;
   return [
     contact === null ? (user as number) : -contact,
@@ -266,14 +266,15 @@ const toRow = (event: HeldEvent): CopiedValue[] => {
     event.account,
     event.day,
     event.eventID,
-    toBody(event, event.receivedTime),
+    body,
   ];
 };
 
 /** Notes in the same transaction that they are there, up to a sequence. */
 const copyEvents = async (client: pg.Client, events: readonly HeldEvent[], through: number): Promise<void> => {
   await client.query('BEGIN');
-  await copyRows(client, 'event', eventColumns, [events.map(toRow)]);
+  const bodies = toBodies(events);
+  await copyRows(client, 'event', eventColumns, [events.map((event, nth) => toRow(event, bodies[nth] as Buffer))]);
   const both = events.filter(({ user, contact }) => user !== null && contact !== null);
   await client.query(
     `INSERT INTO user_contact ("user", contact) SELECT DISTINCT * FROM unnest($1::bigint[], $2::bigint[])

@@ -8,12 +8,14 @@ import {
   type NewBody,
   readBody,
   readReceivedTime,
-  toBody,
+  toBodies,
   toSought,
 } from './event-body.ts';
 
 const eventTime = Date.UTC(2027, 0, 10);
 const event: NewBody = { eventTime, timeReplaced: false, eventUUID: 'event-00001', attributes: [] };
+
+const toBody = (one: NewBody, receivedTime: number): Buffer => toBodies([{ ...one, receivedTime }])[0] as Buffer;
 
 /** As it is read again. */
 const toRead = ({ timeReplaced, eventUUID, attributes }: NewBody, receivedTime: number) => ({
@@ -67,6 +69,7 @@ test('bodies that are written together are those that each would be', () => {
       const alone = events.map(([event, receivedTime]) => toBody(event, receivedTime));
       expect(bodies.bytes().equals(Buffer.concat(alone))).toBe(true);
       expect(bodies.ends).toEqual(alone.map((_, nth) => Buffer.concat(alone.slice(0, nth + 1)).length));
+      expect(toBodies(events.map(([event, receivedTime]) => ({ ...event, receivedTime })))).toEqual(alone);
     }),
   );
 });

@@ -129,10 +129,12 @@ export const createBodies = (expected: number): EventBodies => {
   };
 };
 
-export const toBody = (event: NewBody, receivedTime: number): Buffer => {
-  const bodies = createBodies(1);
-  bodies.add(event, receivedTime);
-  return bodies.bytes();
+/** The body of each of these events. */
+export const toBodies = (events: readonly (NewBody & { readonly receivedTime: number })[]): Buffer[] => {
+  const bodies = createBodies(events.length);
+  for (const event of events) bodies.add(event, event.receivedTime);
+  const bytes = bodies.bytes();
+  return bodies.ends.map((end, nth) => bytes.subarray(bodies.ends[nth - 1] ?? 0, end));
 };
 
 /** What stands in the body of each event that has these as an attrID, or as one and its attrValue; and in few others. */

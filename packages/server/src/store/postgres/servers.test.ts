@@ -7,7 +7,7 @@ import { accountContact, ann, ben, day, laptop, newEvent, newToken, phone } from
 import { openStore } from '../open.ts';
 import type { EventOutcome, NewEvent, Store, StoredEvent } from '../store.ts';
 import { lockKeys } from './connection.ts';
-import { toBody } from './event-body.ts';
+import { toBodies } from './event-body.ts';
 import { newestMigration } from './migrate.ts';
 
 const times = (count: number) => Array.from({ length: count }, (_, nth) => nth);
@@ -224,7 +224,7 @@ describe('the order', () => {
        SELECT pg_advisory_xact_lock_shared(${lockKeys.floors} + last_value) FROM event_order;
        SELECT nextval('event_order');
        INSERT INTO event SELECT holder, currval('event_order'), "user", "eventTime", account, day, "eventID",
-         '\\x${toBody({ ...newEvent({ eventUUID: 'event-slow' }), eventTime: site.time }, site.time).toString('hex')}' FROM event;
+         '\\x${toBodies([{ ...newEvent({ eventUUID: 'event-slow' }), eventTime: site.time, receivedTime: site.time }])[0]?.toString('hex')}' FROM event;
        UPDATE account_day SET "lastSequence" = currval('event_order')`,
     );
     await logAt(servers[1], site, site.time, { eventUUID: 'event-quick' });
