@@ -5,8 +5,8 @@
  * PostgreSQL has since 13).
  */
 
-/** Of a holder's rows 2^12 sequences are a group, of an account's 2^8: as many of its events, at most, are read for one. */
-const bits = { holder: 12, account: 8 } as const;
+/** Of a holder's rows 2^10 sequences are a group, of an account's 2^8: as many of its events, at most, are read for one. */
+const bits = { holder: 10, account: 8 } as const;
 
 /** Whose index has them in order. */
 export type OrderedBy = keyof typeof bits;

@@ -8,7 +8,7 @@ const stretch = (after: number, through: number, holder = 7, user: number | null
   through,
   user,
 });
-const group = 4_096;
+const group = 1_024;
 
 test.each<[string, readonly Stretch[], readonly { after: number; through: number; bounds: readonly number[] }[]]>([
   ['none', [], []],

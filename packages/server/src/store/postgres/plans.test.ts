@@ -122,3 +122,22 @@ test.each<[string, readonly string[], () => Promise<unknown>]>([
   const sorts = (await plansOf(work)).flatMap(sortsIn).filter((sort) => / event_\d{4}_/.test(sort));
   expect([...new Set(sorts)].sort()).toEqual(expected.map((index) => `Incremental Sort over ${index}`));
 });
+
+test.each<[string, object]>([
+  ['newest events', {}],
+  ['newest events of a kind', kind],
+])('the account’s %s: without processes that are begun for it', async (_, query) => {
+  const asked = (await askedBy(() => newest(query))).filter(({ text }) => /\bFROM event\b/.test(text));
+  const costs = ['setup_cost', 'tuple_cost'].map((name) => `parallel_${name}`);
+  const sizes = ['table', 'index'].map((name) => `min_parallel_${name}_scan_size`);
+  const asIfFree = [...costs, ...sizes].map((name) => `SET LOCAL ${name} = 0;`).join(' ');
+  const gathering = async (settingsOf: (set: string) => string) => {
+    const nodes: Plan[] = [];
+    for (const each of asked) {
+      nodes.push(...nodesOf(await planOf(client, { ...each, settings: `${settingsOf(each.settings)} ${asIfFree}` })));
+    }
+    return nodes.some((node) => node['Node Type'].startsWith('Gather'));
+  };
+  expect(await gathering((set) => set)).toBe(false);
+  expect(await gathering((set) => set.replace(/SET LOCAL max_parallel\w+ = 0;?/, ''))).toBe(true);
+});
