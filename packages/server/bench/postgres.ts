@@ -2,6 +2,7 @@
  * What does the same cost on PostgreSQL? Singles and batches over HTTP beside bare inserts of the same rows, by turns; and the
  * bytes that an event takes, and how long pages of a month of them take.
  */
+import { setTimeout as wait } from 'node:timers/promises';
 import { openBenchmark, serverToken } from './account.ts';
 import { openBareInserts } from './bare-unnest.ts';
 import { createFlight, eventsPerBatch, keepAll, newContact } from './filling.ts';
@@ -96,6 +97,15 @@ const unmeasured = 100;
 
 const p99 = (times: readonly number[]): number => times[Math.floor(times.length * 0.99)] ?? Number.NaN;
 
+/** Waits for what PostgreSQL and the disk do by themselves once so much was written: it is not what is measured next. */
+const rest = async (databaseURL: string, { quick }: Options): Promise<void> => {
+  await ask(databaseURL, async (client) => {
+    await client.query('VACUUM ANALYZE');
+    await client.query('CHECKPOINT');
+  });
+  await wait(quick ? 1_000 : 20_000);
+};
+
 /** Over a month of history. */
 const measureReads = async (databaseURL: string, events: number): Promise<Row[]> => {
   const { store, asker } = await openBenchmark(databaseURL);
@@ -133,9 +143,7 @@ const measureBytes = async (databaseURL: string, events: number): Promise<Row[]>
   const { store, asker } = await openBenchmark(databaseURL);
   const size = () =>
     ask(databaseURL, async (client) => {
-      // What PostgreSQL would do by itself in the middle of what is measured next.
-      await client.query('VACUUM ANALYZE');
-      await client.query('CHECKPOINT');
+      await client.query('VACUUM');
       const { rows } = await client.query(
         `SELECT regexp_replace(relname, '(_\\d+)+', '') AS part, sum(pg_total_relation_size(oid))::float8 AS bytes
          FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace GROUP BY 1 ORDER BY 2 DESC`,
@@ -165,5 +173,6 @@ export const run = (options: Options): Promise<Row[]> =>
     const speed = await measureSpeed(postgres, options);
     const month = await postgres.createDatabase('month');
     const bytes = await measureBytes(month, options.events);
+    await rest(month, options);
     return [...speed, ...bytes, ...(await measureReads(month, options.events))];
   });
