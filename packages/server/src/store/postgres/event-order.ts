@@ -1,6 +1,6 @@
 /**
  * The order of events, as the indexes have it: by groups of sequences. Rows of one holder or account whose sequences lie in
- * one group have equal keys; of these an index keeps the key once, and 6 bytes for each row: 6 to 12 for an event, where one
+ * one group have equal keys; of these an index keeps the key once, and 6 bytes for each row: 6 to 18 for an event, where one
  * by the sequence itself takes 30 to 40. A page walks along the groups and sorts one at a time (Incremental Sort, which
  * PostgreSQL has since 13).
  */
