@@ -30,6 +30,11 @@ export interface TakenConnection extends ScriptedConnection {
   /** Throws when there is nothing to commit any more. */
   commit(): Promise<void>;
   rollBack(): Promise<void>;
+  /**
+   * What it was that failed first: of what was asked together PostgreSQL answers the others that the transaction has failed,
+   * and any of these may be caught.
+   */
+  causeOf(error: unknown): unknown;
   /** Gives it back; one that is `broken` is closed instead. */
   release(broken: boolean): void;
 }
@@ -82,19 +87,19 @@ const nameOf = (sql: string): string => {
   return name;
 };
 
-/** `insist` throws when nothing may be asked any more. */
-const toConnection = (client: pg.ClientBase, insist = () => {}): Connection => {
-  const ask = (sql: string, values: readonly unknown[] = []) => {
-    insist();
-    return client.query({ name: nameOf(sql), text: sql, values: values as unknown[] });
-  };
-  return {
-    all: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows as Row[],
-    get: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows[0] as Row | undefined,
-    one: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows[0] as Row,
-    run: async (sql, values) => (await ask(sql, values)).rowCount as number,
-  };
-};
+type Ask = (sql: string, values?: readonly unknown[]) => Promise<pg.QueryResult>;
+
+const askOf =
+  (client: pg.ClientBase): Ask =>
+  (sql, values = []) =>
+    client.query({ name: nameOf(sql), text: sql, values: values as unknown[] });
+
+const toConnection = (ask: Ask): Connection => ({
+  all: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows as Row[],
+  get: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows[0] as Row | undefined,
+  one: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows[0] as Row,
+  run: async (sql, values) => (await ask(sql, values)).rowCount as number,
+});
 
 /** The longest that a timer can be set to. */
 const longestMilliseconds = 2 ** 31 - 1;
@@ -107,7 +112,7 @@ const runScript = async (client: pg.ClientBase, sql: string, pace?: 'unhurried')
 
 /** How a plain connection is asked as all the others are. */
 export const toScripted = (client: pg.ClientBase): ScriptedConnection => ({
-  ...toConnection(client),
+  ...toConnection(askOf(client)),
   script: (sql, pace) => runScript(client, sql, pace),
 });
 
@@ -175,16 +180,23 @@ export const openPool = (databaseURL: string, most: number, settings?: string): 
       const client = await pool.connect();
       client.on('error', ignore);
       let isOver = false;
-      const insist = () => {
+      let failure: unknown;
+      /** While it is not over; notes what fails. */
+      const guarded = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
         if (isOver) throw new Error('a connection is asked whose transaction is over');
+        try {
+          return await ask();
+        } catch (error) {
+          if (!isOfFailed(error)) failure ??= error;
+          throw error;
+        }
       };
+      const ask = askOf(client);
       return {
-        ...toConnection(client, insist),
+        ...toConnection((sql, values) => guarded(() => ask(sql, values))),
         slot: slots.get(client) as number,
-        async script(sql, pace) {
-          insist();
-          return runScript(client, sql, pace);
-        },
+        script: (sql, pace) => guarded(() => runScript(client, sql, pace)),
+        causeOf: (error) => (isOfFailed(error) ? (failure ?? error) : error),
         async commit() {
           // Where a statement has failed, PostgreSQL answers COMMIT by rolling back.
           const { command } = await client.query('COMMIT');
@@ -247,6 +259,9 @@ export const hasTable = async (db: Connection, name: string): Promise<boolean> =
 
 /** The SQLSTATE of what PostgreSQL has thrown, or the system's code; '' of anything else. */
 export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
+
+/** Something else has failed before, in the same transaction. */
+const isOfFailed = (error: unknown): boolean => codeOf(error) === '25P02';
 
 /** Two transactions were in each other's way, and one had to give in: carried out again, it may well succeed. */
 export const isConflict = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error));

@@ -117,8 +117,26 @@ describe('a transaction', () => {
       await db.attempt(() => db.run('SELECT 1 / 0')).catch((error: unknown) => expect(error).toBeInstanceOf(Error));
       await db.run(add, ['one']);
     });
-    await expect(work).rejects.toMatchObject({ code: '25P02' });
+    await expect(work).rejects.toMatchObject({ code: '22012' });
     expect(await countOf('one')).toBe(before);
+  });
+
+  test('is judged by what has failed first, however deep that was asked', async () => {
+    const deeply = async <Value>(depth: number, work: () => Promise<Value>): Promise<Value> =>
+      depth > 0 ? deeply(depth - 1, work) : work();
+    const failing = (code: string) => `DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${code}'; END $$`;
+    let tries = 0;
+    const work = (code: string) => () =>
+      writeBesideOthers(pool, async (db) => {
+        tries += 1;
+        const fails = deeply(10, () => (tries === 1 ? db.script(failing(code)) : db.script('SELECT 1')));
+        await Promise.all([fails, db.run(add, ['one'])]);
+      });
+    await expect(work('55P03')()).rejects.toMatchObject({ code: 'not_kept', cause: { code: '55P03' } });
+    tries = 0;
+    const before = await countOf('one');
+    await work('40001')();
+    expect([tries, await countOf('one')]).toEqual([2, (before as number) + 1]);
   });
 
   test('that finds the disk full is refused for a little longer', async () => {
@@ -172,6 +190,20 @@ test('a read is of one moment', async () => {
     return [before, await ask()];
   });
   expect(second).toEqual(first);
+});
+
+test('a connection on which a read did not end well is not used again', async () => {
+  const single = openPool(databaseURL, 1);
+  const process = 'SELECT pg_backend_pid() AS process';
+  const first = await readSnapshot(single, 'now', async (db) => {
+    const answer = await db.one<{ process: number }>(process);
+    await db.run('SELECT 1 / 0').catch(() => {});
+    return answer;
+  });
+  const second = await readSnapshot(single, 'now', (db) => db.one<{ process: number }>(process));
+  expect(await readSnapshot(single, 'now', (db) => db.one(process))).toEqual(second);
+  expect(second).not.toEqual(first);
+  await single.close();
 });
 
 test('a database that is not there is a mistake of the settings: nobody is told to try later', async () => {

@@ -41,18 +41,30 @@ class OtherDay extends Error {
   }
 }
 
-const ignore = () => {};
-
 /** What gives in to another transaction is carried out again so often. */
 const mostTries = 10;
 
 export const notKept = (cause: unknown): Refusal =>
   new Refusal('not_kept', { retryAfterSeconds: codeOf(cause).startsWith('53') ? 5 : 1, cause });
 
-/** Takes a connection for the work, and gives it back as good as it was. Throws Refusal('not_kept') when there is none. */
+const giveBack = (db: TakenConnection): void => db.release(false);
+
+/** How what was only read ends matters to nobody who has read it. */
+const endBehind = (db: TakenConnection): void => {
+  db.commit().then(
+    () => db.release(false),
+    () => db.release(true),
+  );
+};
+
+/**
+ * Takes a connection for the work, and gives it back as good as it was: by `end`, unless that has failed. Throws
+ * Refusal('not_kept') when there is none.
+ */
 const withConnection = async <Value>(
   pool: ConnectionPool,
   work: (db: TakenConnection) => Promise<Value>,
+  end = giveBack,
 ): Promise<Value> => {
   let db: TakenConnection;
   try {
@@ -60,20 +72,18 @@ const withConnection = async <Value>(
   } catch (error) {
     throw isNotNow(error) ? notKept(error) : error;
   }
-  let broken = true;
   try {
     const value = await work(db);
-    broken = false;
+    end(db);
     return value;
   } catch (error) {
     // What can still be rolled back is as good as new; after a commit that was not answered nothing is known.
-    broken = await db.rollBack().then(
-      () => false,
-      () => true,
+    await db.rollBack().then(
+      () => db.release(false),
+      () => db.release(true),
     );
-    throw isNotNow(error) && !isConflict(error) ? notKept(error) : error;
-  } finally {
-    db.release(broken);
+    const cause = db.causeOf(error);
+    throw isNotNow(cause) && !isConflict(cause) ? notKept(cause) : cause;
   }
 };
 
@@ -155,16 +165,18 @@ export const readSnapshot = <Value>(
   work: (db: Snapshot) => Promise<Value>,
   settings = '',
 ): Promise<Value> =>
-  withConnection(pool, async (db) => {
-    const settled = moments[wanted](db);
-    if (wanted.startsWith('all ')) await settled;
-    // What is asked goes out with what was asked before it, and is carried out after it.
-    const begun = db.script(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings}`);
-    const [value] = await Promise.all([work({ ...db, settled }), begun, settled]);
-    // Nothing depends on how it ends: whoever takes the connection next is served after that.
-    db.commit().catch(ignore);
-    return value;
-  });
+  withConnection(
+    pool,
+    async (db) => {
+      const settled = moments[wanted](db);
+      if (wanted.startsWith('all ')) await settled;
+      // What is asked goes out with what was asked before it, and is carried out after it.
+      const begun = db.script(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings}`);
+      const [value] = await Promise.all([work({ ...db, settled }), begun, settled]);
+      return value;
+    },
+    endBehind,
+  );
 
 /** Reads with one statement, which is of one moment by itself. */
 export const readOnce = <Value>(pool: ConnectionPool, work: (db: Connection) => Promise<Value>): Promise<Value> =>
