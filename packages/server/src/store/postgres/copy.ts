@@ -4,13 +4,12 @@
  * goes on from there.
  */
 import type pg from 'pg';
-import { contactFields } from '../../identity/contact-view.ts';
 import { charactersOf } from '../attributes.ts';
-import type { CopyProgress, Held, HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
+import type { CopyProgress, HeldEvent, HeldTable, Holdings } from '../holdings.ts';
 import { daysKept } from '../received-day.ts';
-import { createSentKeys, tokenInKey, toUUID } from '../sent-keys.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { openPlain, openPool } from './connection.ts';
+import { columnsOf, rowsFor, tablesOf } from './copied-tables.ts';
 import { type CopiedValue, copyRows } from './copying.ts';
 import { monthSQL, repeatsSQL } from './days.ts';
 import { toBodies } from './event-body.ts';
@@ -19,183 +18,6 @@ import { migrate } from './migrate.ts';
 const eventsPerCommit = 50_000;
 /** Of attributes: what goes in with a commit is held in memory until it does. */
 const charactersPerCommit = 16 * 1024 * 1024;
-/** What was counted elsewhere lies with the counts of the connection that has this slot. */
-const slot = 1;
-
-type Values = Readonly<Record<string, CopiedValue>>;
-
-/** How rows of one table become rows of another. */
-interface Table {
-  readonly to: string;
-  readonly from: HeldTable;
-  /** Columns that are taken over; of those that say yes or no, the numbers 1 and 0. */
-  readonly columns: string;
-  readonly booleans?: string;
-  /** Columns that are made, by their names. */
-  readonly made?: readonly string[];
-  readonly make?: (row: HeldRow) => Values;
-  readonly only?: (row: HeldRow) => boolean;
-}
-
-const wordsOf = (words = ''): string[] => words.split(' ').filter((word) => word !== '');
-
-async function* rowsFor({ from, columns, booleans, made = [], make, only }: Table, holdings: Holdings) {
-  const same = wordsOf(columns);
-  const flags = wordsOf(booleans);
-  const toRow = (row: HeldRow): CopiedValue[] => {
-    const values = make?.(row) ?? {};
-    return [
-      ...same.map((name) => row[name] as CopiedValue),
-      ...flags.map((name) => row[name] === 1),
-      ...made.map((name) => values[name] as CopiedValue),
-    ];
-  };
-  for await (const rows of holdings.rows(from)) yield (only ? rows.filter(only) : rows).map(toRow);
-}
-
-/** Rows by the contact that they are of. */
-const byContact = async (rows: Held<HeldRow>): Promise<Map<number, HeldRow[]>> => {
-  const found = new Map<number, HeldRow[]>();
-  for await (const some of rows) {
-    for (const row of some) {
-      const list = found.get(row.contact as number);
-      if (list) list.push(row);
-      else found.set(row.contact as number, [row]);
-    }
-  }
-  return found;
-};
-
-/** What contacts' own records say of them, as OwnValues. */
-const createSaid = async (holdings: Holdings) => {
-  const tags = await byContact(holdings.rows('contact_tag'));
-  const attributes = await byContact(holdings.rows('contact_attr'));
-  return (row: HeldRow): string => {
-    const contact = row.contact as number;
-    const fields = contactFields.filter((name) => name !== 'contactEmailaddress' && row[name] !== null);
-    return JSON.stringify({
-      fields: Object.fromEntries(fields.map((name) => [name, row[name]])),
-      tags: (tags.get(contact) ?? []).map(({ tagID, opt }) => [tagID, opt === 1]),
-      attributes: (attributes.get(contact) ?? []).map(({ attrID, attrValue }) => [attrID, attrValue]),
-    });
-  };
-};
-
-/** Every table but that of events, and those of who was linked to whom. Of repeats, only those of `keptDays`. */
-const tablesOf = async (holdings: Holdings, keptDays: ReadonlySet<number>): Promise<Table[]> => {
-  // An older one waits to be deleted; it may have been sent again since, and request_repeat takes a key once.
-  const isKept = ({ day }: HeldRow) => keptDays.has(day as number);
-  const { eventKey, requestKey } = createSentKeys(holdings.position.secret);
-  const saidOf = await createSaid(holdings);
-  const accounts = new Map<unknown, CopiedValue>();
-  for await (const users of holdings.rows('user')) {
-    for (const { user, account } of users) accounts.set(user, account as number);
-  }
-  return [
-    {
-      to: 'account',
-      from: 'account',
-      columns: 'account accountUUID accountName accountOrigin accountTimezone createdTime',
-      booleans: 'strict',
-    },
-    { to: 'token', from: 'token', columns: 'token tokenID account kind tokenName hash text createdTime revokedTime' },
-    { to: 'catalogue', from: 'catalogue', columns: 'account kind id name type', booleans: 'browser byBrowser' },
-    { to: 'user_name', from: 'user', columns: 'userUUID account user' },
-    { to: 'user', from: 'user', columns: 'user account userUUID firstDay lastDay createdTime' },
-    { to: 'contact_name', from: 'contact', columns: 'contactUUID account contact' },
-    { to: 'contact_address', from: 'contact', columns: 'contactEmailaddress account contact contactUUID' },
-    {
-      to: 'contact',
-      from: 'contact',
-      columns:
-        'contact account contactUUID contactEmailaddress contactStatus mergedInto mergedTime firstDay lastDay createdTime updatedTime',
-      booleans: 'verified',
-      made: ['said'],
-      make: (row) => ({ said: saidOf(row) }),
-    },
-    {
-      to: 'merged_contact',
-      from: 'contact',
-      columns: '',
-      made: ['contact', 'other'],
-      make: ({ mergedInto, contact }) => ({ contact: mergedInto as number, other: contact as number }),
-      only: ({ mergedInto }) => mergedInto !== null,
-    },
-    { to: 'claim_name', from: 'claim', columns: 'claimID claim contact' },
-    {
-      to: 'claim',
-      from: 'claim',
-      columns: 'contact claim claimID account token user said createdTime updatedTime',
-      booleans: 'accepted voided',
-    },
-    {
-      to: 'statement',
-      from: 'statement',
-      columns: 'user sequence contact voided claim token time',
-      booleans: 'verified erased',
-      made: ['account'],
-      make: ({ user }) => ({ account: accounts.get(user) as number }),
-    },
-    { to: 'statement_place', from: 'statement', columns: 'sequence user' },
-    {
-      to: 'event_repeat',
-      from: 'event_repeat',
-      columns: 'holder day',
-      made: ['key'],
-      make: ({ holder, eventUUID }) => ({ key: toUUID(eventKey(holder as number, eventUUID as string)) }),
-      only: isKept,
-    },
-    {
-      // Of whom they were is not known any more.
-      to: 'event_repeat',
-      from: 'erased_repeat',
-      columns: 'day',
-      made: ['holder', 'key'],
-      make: ({ hash }) => ({ holder: 0, key: (hash as Buffer).toString('hex') }),
-      only: isKept,
-    },
-    {
-      to: 'request_repeat',
-      from: 'request_repeat',
-      columns: 'user day contact claim',
-      booleans: 'existed',
-      made: ['key'],
-      make: ({ requestUUID, token }) => ({
-        // It may have been on PostgreSQL before.
-        key:
-          token === tokenInKey
-            ? (requestUUID as string)
-            : requestKey({ requestUUID: requestUUID as string, token: token as number }),
-      }),
-      only: isKept,
-    },
-    {
-      to: 'event_total',
-      from: 'event_total',
-      columns: 'account eventID quarter count firstTime lastTime',
-      made: ['slot'],
-      make: () => ({ slot }),
-    },
-    {
-      to: 'account_day',
-      from: 'account_day',
-      columns: 'account day count firstSequence lastSequence firstTime lastTime',
-      made: ['slot'],
-      make: () => ({ slot }),
-    },
-    { to: 'erasure', from: 'erasure', columns: 'erasure account erasedTime deletedEvents', booleans: 'complete' },
-    { to: 'erased_stretch', from: 'erased_stretch', columns: 'user erasure after through' },
-    { to: 'erased_contact', from: 'erased_contact', columns: 'contact erasure' },
-    { to: 'erased_identifier', from: 'erased_identifier', columns: 'hash erasure' },
-    {
-      to: 'refused_request',
-      from: 'refused_request',
-      columns: 'token refused operation code field message refusedTime bytes address input',
-    },
-    { to: 'refused_count', from: 'refused_count', columns: 'token listed listedBytes evicted erased replayed' },
-  ];
-};
-
 /** The greatest number that was given to each, so that the next is greater. */
 const numbersOf = ({ numbers }: Holdings) => [
   ["pg_get_serial_sequence('account', 'account')", 'SELECT max(account) FROM account'],
@@ -237,8 +59,7 @@ const begin = async (client: pg.Client, holdings: Holdings): Promise<void> => {
   for (const each of kept) await client.query(repeatsSQL(each));
   await client.query('INSERT INTO kept_day (day, keyed) SELECT unnest($1::integer[]), true', [[...kept]]);
   for (const table of await tablesOf(holdings, kept)) {
-    const columns = [...wordsOf(table.columns), ...wordsOf(table.booleans), ...(table.made ?? [])];
-    await copyRows(client, table.to, columns, rowsFor(table, holdings));
+    await copyRows(client, table.to, columnsOf(table), rowsFor(table, holdings));
   }
   await client.query(
     `INSERT INTO contact_user SELECT DISTINCT contact, "user" FROM statement WHERE contact IS NOT NULL`,

@@ -169,6 +169,7 @@ export const readSnapshot = <Value>(
     pool,
     async (db) => {
       const settled = moments[wanted](db);
+      // Only what is begun once all is settled shows all of it.
       if (wanted.startsWith('all ')) await settled;
       // What is asked goes out with what was asked before it, and is carried out after it.
       const begun = db.script(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings}`);
