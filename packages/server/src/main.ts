@@ -2,6 +2,9 @@
 import { Command, CommanderError } from 'commander';
 import { exitCodeOf, explain } from './commands/failing.ts';
 
+// Whatever a command makes is for its own user: a database holds people, and its log, its locks and its copies do too.
+process.umask(0o077);
+
 interface Noun {
   readonly name: string;
   readonly summary: string;

@@ -1,4 +1,5 @@
 // From a file to PostgreSQL, where servers go on, and back into a file: what is told then, and what is known again.
+import { statSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import { copyStore, openStore } from '../src/store/open.ts';
@@ -36,6 +37,7 @@ const copyVerified = async (from: string, to: string, accounts: number) => {
   const { code, stdout, stderr } = await firsthand(['copy', '--from', from, '--to', to, '--verify'], {});
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout.match(/the same$/gm)).toHaveLength(accounts);
+  if (to.startsWith('sqlite:')) expect(statSync(to.slice('sqlite:'.length)).mode & 0o777).toBe(0o600);
   await open(to);
 };
 

@@ -1,12 +1,7 @@
 /** What a person who runs the service wants to know of the database. */
+import type { Finding } from '../finding.ts';
 import { openPool, type TakenConnection } from './connection.ts';
 import { newestMigration, readSchema } from './migrate.ts';
-
-interface Finding {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly detail: string;
-}
 
 const dayMilliseconds = 86_400_000;
 

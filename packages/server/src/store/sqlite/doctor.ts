@@ -1,16 +1,12 @@
 /** What a person who runs the service wants to know of a database when something seems wrong. Changes nothing. */
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { Finding } from '../finding.ts';
 import { applicationID, type Connection, openConnection } from './connection.ts';
 import { type BlockRow, isWhole } from './event-block-row.ts';
+import { examinePermissions } from './file-permissions.ts';
 import { tryLock } from './lock.ts';
 import { newestMigration } from './migrate.ts';
-
-export interface Finding {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly detail: string;
-}
 
 const mebibyte = 1024 * 1024;
 const fewestFreeBytes = 256 * mebibyte;
@@ -86,6 +82,7 @@ export const examineDatabase = async (path: string): Promise<Finding[]> => {
   const free = bavail * bsize;
   const wal = existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0;
   findings.push(
+    examinePermissions(path),
     { name: 'disk', ok: free > fewestFreeBytes, detail: `${Math.floor(free / mebibyte)} MiB free` },
     { name: 'write-ahead log', ok: wal <= mostWALBytes, detail: `${Math.ceil(wal / mebibyte)} MiB` },
     { name: 'server', ok: true, detail: isServed(path) ? 'running' : 'not running' },
