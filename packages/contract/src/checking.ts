@@ -2,7 +2,11 @@
 import * as z from 'zod';
 import type { Problem } from './answer.ts';
 import { required } from './fields.ts';
+import { misspelt, unknownName } from './near-miss.ts';
 import { isPlain } from './plain.ts';
+
+/** What goes along with the fields of every operation. */
+const tokenField = 'tokenUUID';
 
 export type Checked<Out> = { ok: true; value: Out } | { ok: false; problem: Problem };
 
@@ -13,24 +17,6 @@ const fieldPath = (path: readonly PropertyKey[], base = ''): string =>
       typeof step === 'number' ? `${text}[${step}]` : text === '' ? String(step) : `${text}.${String(step)}`,
     base,
   );
-
-/** Checks `input`; `base` is the path at which it stands in the request. */
-export const check = <Out>(schema: z.ZodType<Out>, input: unknown, base = ''): Checked<Out> => {
-  if (isPlain(schema, input)) return { ok: true, value: input as Out };
-  const result = schema.safeParse(input);
-  if (result.success) return { ok: true, value: result.data };
-  const [issue] = result.error.issues;
-  const field = fieldPath(issue?.path ?? [], base);
-  const form = issue?.message ?? 'is malformed';
-  return {
-    ok: false,
-    problem: {
-      code: form.startsWith(required) ? 'missing_field' : 'invalid_field',
-      message: `${field || 'the request'} ${form}`,
-      ...(field && { field }),
-    },
-  };
-};
 
 /** What a schema knows of its input: the fields of an object, the entries of a list, and nothing inside anything else. */
 interface Known {
@@ -56,8 +42,61 @@ const knownOf = (schema: z.ZodType): Known => {
   return { fields: new Map(fields.map(([name, field]) => [name, knownOf(field)])) };
 };
 
+/** Each schema's, made once. */
+const knowledge = new WeakMap<z.ZodType, Known>();
+const knownOfSchema = (schema: z.ZodType): Known => {
+  const made = knowledge.get(schema) ?? knownOf(schema);
+  knowledge.set(schema, made);
+  return made;
+};
+
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A sentence about the misspelt name that the field at `path` may have been given under; "" when there is none. */
+const misspeltFor = (schema: z.ZodType, input: unknown, path: readonly PropertyKey[]): string => {
+  let known: Known | undefined = knownOfSchema(schema);
+  let parent = input;
+  for (const step of path.slice(0, -1)) {
+    known = typeof step === 'number' ? known?.entries : known?.fields?.get(String(step));
+    parent = typeof parent === 'object' && parent !== null ? (parent as Record<PropertyKey, unknown>)[step] : undefined;
+  }
+  if (known?.fields === undefined || !isRecord(parent)) return '';
+  const given = Object.keys(parent).filter((name) => name !== tokenField);
+  return misspelt(String(path.at(-1)), given, [...known.fields.keys()]);
+};
+
+/** Checks `input`; `base` is the path at which it stands in the request. */
+export const check = <Out>(schema: z.ZodType<Out>, input: unknown, base = ''): Checked<Out> => {
+  if (isPlain(schema, input)) return { ok: true, value: input as Out };
+  const result = schema.safeParse(input);
+  if (result.success) return { ok: true, value: result.data };
+  const [issue] = result.error.issues;
+  const field = fieldPath(issue?.path ?? [], base);
+  const form = issue?.message ?? 'is malformed';
+  const isMissing = form.startsWith(required);
+  const meant = isMissing ? misspeltFor(schema, input, issue?.path ?? []) : '';
+  return {
+    ok: false,
+    problem: {
+      code: isMissing ? 'missing_field' : 'invalid_field',
+      message: `${field === '' ? 'the request' : `\`${field}\``} ${form}${meant === '' ? '' : `. ${meant}`}`,
+      ...(field && { field }),
+    },
+  };
+};
+
+/**
+ * Refuses an input of a read that the schema does not know every name of: a filter that is ignored answers another question
+ * than the one that was asked.
+ */
+export const refuseUnknown = (name: string, schema: z.ZodType, input: object): Problem | undefined => {
+  const { fields } = knownOfSchema(schema);
+  const known = [tokenField, ...(fields?.keys() ?? [])];
+  const unknown = Object.keys(input).find((given) => !known.includes(given));
+  if (unknown === undefined) return undefined;
+  return { code: 'unknown_field', message: unknownName(unknown, name, known), field: unknown.slice(0, 64) };
+};
 
 /** Whether nothing in an input is unknown, as is usual: then no path has to be put together. */
 const isAllKnown = ({ fields, entries }: Known, input: unknown): boolean => {

@@ -245,4 +245,7 @@ export type AnswerOf<Name extends OperationName> = Omit<
 >;
 export type ResponseOf<Name extends OperationName> = z.output<(typeof operations)[Name]['output']>;
 
+/** Whether an operation only reads: then a parameter that it does not know is an error, and not ignored. */
+export const isRead = ({ methods }: Operation): boolean => !methods.includes('POST');
+
 export const operationNames = Object.keys(operations) as OperationName[];

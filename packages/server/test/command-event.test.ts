@@ -124,7 +124,7 @@ it('a refusal is one line with the field, and exit code 1', async () => {
   const { env } = await setUp();
   const { code, stdout, stderr } = await firsthand(['event', 'log', '--event-id', '0', '--user', userUUID], env);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(/^firsthand: eventID must be [^\n]+\n$/);
+  expect(stderr).toMatch(/^firsthand: `eventID` must be [^\n]+\n$/);
   const unknown = await firsthand(['contact', 'show', '-nobody'], { ...env });
   expect({ code: unknown.code, stderr: unknown.stderr }).toEqual({
     code: 1,

@@ -31,7 +31,7 @@ const create = async (options: CreateOptions & Record<string, unknown>): Promise
     import('../http/accounts.ts'),
   ]);
   const input = check(createAccountInput, { accountName: options.name, accountOrigin: options.origin });
-  if (!input.ok) throw new WrongUsage(input.problem.message.replace(/^account(Name|Origin)\S*/, flagNames));
+  if (!input.ok) throw new WrongUsage(input.problem.message.replace(/^`account(Name|Origin)\S*`/, flagNames));
   const work = (store: Store) => createAccounts(store).createAccount(input.value, asOperator());
   const answer = await withStore(options, work, { create: true });
   if (options.json) return printJSON({ ...answer, status: '200' });

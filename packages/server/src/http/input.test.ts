@@ -1,7 +1,7 @@
 /** What a client may send, and all the things that none should: through the front door. */
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
+import { isRead, type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { smallestInput } from '../../test/fixtures/requests.ts';
@@ -217,6 +217,91 @@ describe('unknown fields', () => {
     const hostile = `"\\u0000\\ud800":"\\udfff\\u0000","":1e400,"${'k'.repeat(30_000)}":9007199254740993,"n":-1e999`;
     const answer = await json(`{${hostile},${JSON.stringify(event()).slice(1)}`);
     expect(answer.status).toBe(200);
+  });
+});
+
+const readPaths = operationNames
+  .filter((name) => isRead(operations[name]))
+  .flatMap((name) => operations[name].paths.map((path) => [name, path] as const));
+
+describe('an unknown parameter of a read', () => {
+  const ask = async (name: OperationName, path: string, unknown: Record<string, string>) => {
+    const operation: Operation = operations[name];
+    const kind = operation.tokens.includes('server') ? 'server' : 'operator';
+    return scene.get(path, { tokenUUID: scene.tokens[kind], ...(await smallestInput[name](scene, kind)), ...unknown });
+  };
+
+  it('is tried on every operation that has no POST', () => {
+    expect(readPaths.map(([name]) => name)).toEqual(
+      expect.arrayContaining(['getAccount', 'getContact', 'searchContact', 'getEvent', 'countEvents', 'streamEvents']),
+    );
+  });
+
+  it.each(readPaths)('%s at %s is 400 with the nearest name', async (name, path) => {
+    for (const field of Object.keys((operations[name].input as z.ZodObject).shape)) {
+      const answer = await ask(name, path, { [`${field}_`]: 'x' });
+      expect(outcome(answer)).toEqual([400, 'unknown_field']);
+      expect(answer.body.error).toMatchObject({
+        field: `${field}_`,
+        message: `\`${field}_\` is not a parameter of ${name}. Did you mean \`${field}\`?`,
+      });
+    }
+  });
+
+  it.each(readPaths)('%s at %s is 400 with all names when none is near', async (name, path) => {
+    for (const unknown of ['_', '__proto__', 'constructor', '', 'x'.repeat(5_000)]) {
+      const answer = await ask(name, path, { [unknown]: 'x' });
+      expect(outcome(answer)).toEqual([400, 'unknown_field']);
+      expect(answer.body.error.message).toContain(`is not a parameter of ${name}, which takes tokenUUID`);
+    }
+  });
+
+  it.each([
+    ['getEvent', { eventId: '3' }, 'Did you mean `eventID`? Parameter names are case-sensitive.'],
+    ['getEvent', { contactEmailaddress: 'ann@shop.example' }, 'which takes tokenUUID, userUUID, contactUUID, eventID'],
+    ['countEvents', { contactUUID: 'x' }, 'which takes tokenUUID, eventID, from, to'],
+    ['searchContact', { attrID: 'x' }, 'which takes tokenUUID, text, contactEmailaddress'],
+  ] as const)('%s does not answer the whole account for %j', async (name, unknown, says) => {
+    const { status, body } = await ask(name, operations[name].paths[0], unknown);
+    expect([status, body.event, body.contact, body.count]).toEqual([400, undefined, undefined, undefined]);
+    expect(body.error.message).toContain(says);
+  });
+
+  it('is refused for its content only after the token and the right', async () => {
+    expect(outcome(await scene.get('/event/getEvent', { eventId: '1' }))).toEqual([401, 'missing_token']);
+    const browser = { tokenUUID: scene.tokens.browser, eventId: '1' };
+    expect(outcome(await scene.get('/event/getEvent', browser))).toEqual([403, 'token_kind']);
+  });
+});
+
+describe('a missing field', () => {
+  it.each([
+    ['/logEvent', { userUUID, eventId: 3 }, 'eventID', '`eventID` is required. The request has `eventId`; field names'],
+    ['/logEvent', { eventID: 3, userUuid: userUUID }, 'userUUID', 'The request has `userUuid`; field names are case'],
+    ['/logEvent', { eventID: 3, contactUuid: 'x' }, 'userUUID', '`contactUuid`; did you mean `contactUUID`?'],
+    [
+      '/logEvent',
+      { userUUID, eventID: 3, eventAttrArray: [{ attrId: 'a', attrValue: 'b' }] },
+      'eventAttrArray[0].attrID',
+      '`eventAttrArray[0].attrID` is required. The request has `attrId`; field names are case-sensitive.',
+    ],
+    [
+      '/createContact',
+      { userUUID, contactEmailAddress: 'a@b.example' },
+      'contactEmailaddress',
+      '`contactEmailAddress`;',
+    ],
+  ])('of %s %j is reported with the name that was sent instead', async (path, fields, field, says) => {
+    const answer = await scene.post(path, { tokenUUID: scene.tokens.browser, ...fields });
+    expect([...outcome(answer), answer.body.error.field]).toEqual([400, 'missing_field', field]);
+    expect(answer.body.error.message).toContain(says);
+  });
+
+  it('of one event of a batch is reported with the name that it has instead', async () => {
+    const { body } = await scene.post('/event/logEvents', { ...event(), event: [{ eventID: 1 }, { eventid: 2 }] });
+    expect(body.event[1].error.message).toBe(
+      '`event[1].eventID` is required. The request has `eventid`; field names are case-sensitive.',
+    );
   });
 });
 

@@ -1,8 +1,8 @@
 /** The way of every operation: read, authenticate, check the right, check the content, count, answer; keep what is refused. */
 import type { Problem } from '@firsthand/contract/answer';
-import { type Checked, check, createFindUnknown } from '@firsthand/contract/checking';
+import { type Checked, check, createFindUnknown, refuseUnknown } from '@firsthand/contract/checking';
 import { limits } from '@firsthand/contract/limits';
-import { type InputOf, type Operation, type OperationName, operations } from '@firsthand/contract/operations';
+import { type InputOf, isRead, type Operation, type OperationName, operations } from '@firsthand/contract/operations';
 import type { Context } from 'hono';
 import { Refusal } from '../refusal.ts';
 import type { Access, NewRefusedRequest, Store } from '../store/store.ts';
@@ -62,6 +62,16 @@ const createIgnoredFields = ({ input, entries = {} }: Operation) => {
   };
 };
 
+/** The content of a request, checked; a read must not hold anything that the operation does not know. */
+const createCheckContent = (name: OperationName, operation: Operation) => {
+  const { input } = operation;
+  if (!isRead(operation)) return (given: Given) => check(input, given);
+  return (given: Given): Checked<unknown> => {
+    const problem = refuseUnknown(name, input, given);
+    return problem ? { ok: false, problem } : check(input, given);
+  };
+};
+
 export const refusalOf = ({ code, message, field }: Problem): Refusal =>
   new Refusal(code, { message, ...(field !== undefined && { field }) });
 
@@ -102,6 +112,7 @@ export const createOperationRoute = ({ authenticate, takeBrowserLimits, keepRefu
   return <Name extends OperationName>(name: Name, reply: Reply<Name>): ReadingRoute => {
     const operation: Operation = operations[name];
     const ignoredFields = createIgnoredFields(operation);
+    const checkContent = createCheckContent(name, operation);
     const mostBytes = operation.body === 'batch' ? limits.batchBodyBytes : limits.bodyBytes;
 
     const callerOf = async (given: Given, c: Context, time: number): Promise<Caller> => {
@@ -125,7 +136,7 @@ export const createOperationRoute = ({ authenticate, takeBrowserLimits, keepRefu
     };
 
     const carryOut = async (c: Context, exchange: Exchange, given: Given, caller: Caller) => {
-      const checked = check(operation.input, given);
+      const checked = checkContent(given);
       if (caller.access.kind === 'browser') {
         const taking = takeBrowserLimits(c, counted(name, caller.access, checked));
         // Nothing is waited for where this process counts by itself.

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { misspelt, nearestName, unknownName } from './near-miss.ts';
+
+const known = ['userUUID', 'contactUUID', 'eventID', 'attrID', 'attrValue', 'from', 'to', 'limit', 'order', 'cursor'];
+
+describe('the nearest name', () => {
+  it.each([
+    ['eventId', 'eventID'],
+    ['EVENTID', 'eventID'],
+    ['event_id', 'eventID'],
+    ['event-id', 'eventID'],
+    ['evnetID', 'eventID'],
+    ['contactID', 'contactUUID'],
+    ['contactUID', 'contactUUID'],
+    ['attributeID', undefined],
+    ['attrVal', 'attrValue'],
+    ['form', 'from'],
+    ['too', undefined],
+    ['limits', 'limit'],
+    ['contactEmailaddress', undefined],
+    ['', undefined],
+    ['__proto__', undefined],
+    ['e'.repeat(100_000), undefined],
+  ])('to %s is %s', (name, nearest) => {
+    expect(nearestName(name, known)).toBe(nearest);
+  });
+});
+
+describe('an unknown name', () => {
+  it.each([
+    [
+      'eventId',
+      '`eventId` is not a parameter of getEvent. Did you mean `eventID`? Parameter names are case-sensitive.',
+    ],
+    ['event_id', '`event_id` is not a parameter of getEvent. Did you mean `eventID`?'],
+    ['page', `\`page\` is not a parameter of getEvent, which takes ${known.join(', ')}.`],
+  ])('is reported with what was probably meant: %s', (name, message) => {
+    expect(unknownName(name, 'getEvent', known)).toBe(message);
+  });
+
+  it('is not repeated in full when it is long', () => {
+    expect(unknownName('x'.repeat(8_000), 'getEvent', known).length).toBeLessThan(300);
+  });
+});
+
+describe('a missing name', () => {
+  it.each([
+    [['eventId'], 'The request has `eventId`; field names are case-sensitive.'],
+    [['event_id'], 'The request has `event_id`; did you mean `eventID`?'],
+    [['useruuid'], 'The request has `useruuid`; did you mean `userUUID`?'],
+    [['userUUID', 'product'], ''],
+    [['event\u001bID'], ''],
+    [[], ''],
+  ])('with %j is explained as: %s', (given, sentence) => {
+    expect(misspelt('eventID', given, known)).toBe(sentence);
+  });
+
+  it('is looked for among a bounded number of names', () => {
+    const many = Array.from({ length: 100_000 }, (_, index) => `x${index}`);
+    expect(misspelt('eventID', [...many, 'eventId'], known)).toBe('');
+  });
+});

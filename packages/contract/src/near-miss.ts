@@ -1,0 +1,87 @@
+/** Which known name a misspelt one probably means. */
+
+/** Longer names are not compared: the comparison costs the product of both lengths. */
+const mostLength = 64;
+/** No more of an object's names are compared with a missing one. */
+const mostCompared = 20;
+
+/** What a client's own field names are made of; others are not repeated in a message that is kept. */
+const isName = (text: string): boolean => text.length <= mostLength && /^[\w .-]+$/.test(text);
+
+/** Case and separators are what clients get wrong most often: `event_id` for `eventID`. */
+const bare = (name: string): string => name.toLowerCase().replace(/[\s._-]/g, '');
+
+/** A third of a name's letters may be wrong, and two at most. */
+const mostEdits = (name: string): number => Math.min(2, Math.floor(name.length / 3));
+
+/** How many letters to insert, delete, replace or swap with their neighbour, to make one text of the other. */
+const edits = (from: string, to: string): number => {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= from.length; row++) {
+    const next = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const isSame = from[row - 1] === to[column - 1];
+      const isSwap = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      next.push(
+        Math.min(
+          (last[column] as number) + 1,
+          (next[column - 1] as number) + 1,
+          (last[column - 1] as number) + (isSame ? 0 : 1),
+          isSwap ? (beforeLast[column - 2] as number) + 1 : Number.POSITIVE_INFINITY,
+        ),
+      );
+    }
+    beforeLast = last;
+    last = next;
+  }
+  return last[to.length] as number;
+};
+
+/** The known name that is nearest to a name, unless all are too far from it. */
+export const nearestName = (name: string, known: readonly string[]): string | undefined => {
+  if (name.length > mostLength) return undefined;
+  const given = bare(name);
+  let nearest: string | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const candidate of known) {
+    const wanted = bare(candidate);
+    const most = Math.min(mostEdits(wanted), least - 1);
+    if (Math.abs(wanted.length - given.length) > most) continue;
+    const count = edits(given, wanted);
+    if (count > most) continue;
+    nearest = candidate;
+    least = count;
+  }
+  return nearest;
+};
+
+const isSameButForCase = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+
+/** What a request for an operation that does not know `name` is told. */
+export const unknownName = (name: string, operation: string, known: readonly string[]): string => {
+  const unknown = `\`${name.slice(0, mostLength)}\` is not a parameter of ${operation}`;
+  const nearest = nearestName(name, known);
+  if (nearest === undefined) return `${unknown}, which takes ${known.join(', ')}.`;
+  const meant = `${unknown}. Did you mean \`${nearest}\`?`;
+  return isSameButForCase(name, nearest) ? `${meant} Parameter names are case-sensitive.` : meant;
+};
+
+/**
+ * A sentence about a name in the request that was probably meant as the missing field, or as another that is absent; ""
+ * when there is none. `given` are the request's names, `known` those that it may have.
+ */
+export const misspelt = (missing: string, given: readonly string[], known: readonly string[]): string => {
+  const unknown = given.filter((name) => !known.includes(name) && isName(name)).slice(0, mostCompared);
+  const absent = known.filter((name) => name !== missing && !given.includes(name));
+  for (const candidates of [[missing], absent]) {
+    for (const name of unknown) {
+      const nearest = nearestName(name, candidates);
+      if (nearest === undefined) continue;
+      const isCase = nearest === missing && isSameButForCase(name, nearest);
+      const likely = isCase ? 'field names are case-sensitive.' : `did you mean \`${nearest}\`?`;
+      return `The request has \`${name}\`; ${likely}`;
+    }
+  }
+  return '';
+};
