@@ -61,7 +61,7 @@ export const createApp = ({
   now = Date.now,
   isStopping = () => false,
 }: AppOptions): Hono => {
-  const { addressOf, takeBrowserLimits, unknownTokens, streamPlaces, clockErrorOf } =
+  const { addressOf, senderOf, takeBrowserLimits, unknownTokens, streamPlaces, clockErrorOf } =
     among?.counting ?? createCounting(rateLimits, trustProxy);
   const operationRoute = createOperationRoute({
     authenticate: createAuthentication({
@@ -70,6 +70,7 @@ export const createApp = ({
       unknownTokens,
     }),
     takeBrowserLimits,
+    senderOf,
     keepRefused: store.keepRefused,
     now,
   });

@@ -110,6 +110,7 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
     account,
     token: server.token,
     time,
+    sender: 7,
     requests: [{ ...refusal, input, address: null }],
   });
   const page = await store.getEvents({ account, order: 'asc', limit: 1 });

@@ -223,7 +223,13 @@ const createPlayer = async (store: Store, name: string, start: number) => {
         const { token } = askerOf(action.caller);
         const input = { userUUID: action.user, contactUUID: newest(contactUUIDs, 0), contactFirstname: action.text };
         const common = { address: null, code: 'invalid_field', message: action.text } as const;
-        return store.keepRefused({ account, token, time, requests: [{ operation: 'logEvent', input, ...common }] });
+        return store.keepRefused({
+          account,
+          token,
+          time,
+          sender: 0,
+          requests: [{ operation: 'logEvent', input, ...common }],
+        });
       }
       case 'replay': {
         const { requests } = await store.listRefused({ account, beyond: 0, limit: 1 });

@@ -8,6 +8,8 @@ export interface Caller {
   readonly tokenUUID: string;
   /** When the request was received. */
   readonly time: number;
+  /** Tells senders apart for a day, by a few bits of a keyed hash; not known of a command beside the server. */
+  readonly senderOf?: () => number | Promise<number>;
   /** Of a refused request that is sent again: when it was received first. What happened when, is told from that. */
   readonly refusedTime?: number;
 }

@@ -88,6 +88,12 @@ export const createNetworkHash = (clock = () => performance.now()): ((network: s
   };
 };
 
+/**
+ * 24 bits of the hash: enough to tell the senders on a list apart, and too few to say who one was, since each number stands
+ * for 256 IPv4 addresses even to somebody who has the key.
+ */
+export const senderNumber = (networkHash: string): number => Buffer.from(networkHash, 'base64').readUIntBE(0, 3);
+
 /** The client's network, hashed. */
 export const createAddressOf = (trustProxy: readonly string[], clock?: () => number): AddressOf => {
   const networkOf = createNetworkOf(trustProxy);

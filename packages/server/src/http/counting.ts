@@ -1,6 +1,7 @@
 /** What is counted of all requests together, and learnt from them: by this process, or by one that several of them ask. */
+import type { Context } from 'hono';
 import { type ClockErrorOf, createClockErrors } from '../ingest/clock-errors.ts';
-import { type AddressOf, createAddressOf, createNetworkHash } from './client-address.ts';
+import { type AddressOf, createAddressOf, createNetworkHash, senderNumber } from './client-address.ts';
 import {
   createBrowserLimits,
   createRateLimit,
@@ -23,6 +24,7 @@ export interface UnknownTokens {
 /** Each may answer later, where another process counts. */
 export interface Counting {
   readonly addressOf: AddressOf;
+  readonly senderOf: Later<(c: Context) => number>;
   readonly takeBrowserLimits: TakeBrowserLimits;
   readonly unknownTokens: UnknownTokens;
   readonly streamPlaces: { readonly [Name in keyof StreamPlaces]: Later<StreamPlaces[Name]> };
@@ -32,6 +34,7 @@ export interface Counting {
 /** Counts here, what comes from `addressOf` a source. */
 const countHere = <Source>(rateLimits: RateLimits, addressOf: (source: Source) => string) => ({
   addressOf,
+  senderOf: (source: Source) => senderNumber(addressOf(source)),
   takeBrowserLimits: createBrowserLimits(rateLimits, addressOf),
   unknownTokens: createRateLimit(rateLimits.unknownToken),
   streamPlaces: createStreamPlaces(),

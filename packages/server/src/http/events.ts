@@ -100,7 +100,7 @@ export const createEvents = (
   const keepRefused = async (
     problems: readonly (Problem | undefined)[],
     input: InputOf<'logEvents'>,
-    { access, tokenUUID: token, time }: Caller,
+    { access, tokenUUID: token, time, senderOf }: Caller,
   ): Promise<readonly (Problem | undefined)[]> => {
     if (problems.every((problem) => problem === undefined)) return problems;
     const isKept = (problem: Problem | undefined) => problem !== undefined && isKeptCode(problem.code);
@@ -111,7 +111,8 @@ export const createEvents = (
     );
     if (requests.length === 0) return problems;
     try {
-      await store.keepRefused({ account: access.account as number, token: access.token, time, requests });
+      const sender = (await senderOf?.()) ?? 0;
+      await store.keepRefused({ account: access.account as number, token: access.token, time, sender, requests });
       return problems;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;

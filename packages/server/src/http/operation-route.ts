@@ -10,6 +10,7 @@ import type { ReadingRoute } from './admission.ts';
 import { type AnswerHeaders, type Exchange, jsonAnswer } from './answers.ts';
 import { tokenOf } from './authentication.ts';
 import type { Answering, AnsweringAll, Caller } from './caller.ts';
+import type { Counting } from './counting.ts';
 import { type Given, readInput } from './input.ts';
 import { logsNothing } from './prefetch.ts';
 import type { Counted, TakeBrowserLimits } from './rate-limits.ts';
@@ -95,6 +96,7 @@ const counted = (name: OperationName, { token }: Access, checked: Checked<unknow
 interface OperationSurroundings {
   readonly authenticate: (token: string, c: Context) => Promise<Access>;
   readonly takeBrowserLimits: TakeBrowserLimits;
+  readonly senderOf: Counting['senderOf'];
   readonly keepRefused: Store['keepRefused'];
   readonly now: () => number;
 }
@@ -102,11 +104,18 @@ interface OperationSurroundings {
 /** The fields of a request that could not be read count for nothing. */
 const unread: Checked<unknown> = { ok: false, problem: { code: 'invalid_json', message: '' } };
 
-export const createOperationRoute = ({ authenticate, takeBrowserLimits, keepRefused, now }: OperationSurroundings) => {
+export const createOperationRoute = ({
+  authenticate,
+  takeBrowserLimits,
+  senderOf,
+  keepRefused,
+  now,
+}: OperationSurroundings) => {
   /** Kept before it is answered: what could not be kept is answered 503 instead. */
-  const keep = async (request: NewRefusedRequest, { access, time }: Caller) => {
+  const keep = async (request: NewRefusedRequest, { access, time, senderOf }: Caller) => {
     const { account, token } = access;
-    if (account !== null && isKeptCode(request.code)) await keepRefused({ account, token, time, requests: [request] });
+    if (account === null || !isKeptCode(request.code)) return;
+    await keepRefused({ account, token, time, sender: (await senderOf?.()) ?? 0, requests: [request] });
   };
 
   return <Name extends OperationName>(name: Name, reply: Reply<Name>): ReadingRoute => {
@@ -120,7 +129,7 @@ export const createOperationRoute = ({ authenticate, takeBrowserLimits, keepRefu
       const tokenUUID = tokenOf(given, headers);
       const access = await authenticate(tokenUUID, c);
       checkRight(name, operation, access, headers);
-      return { access, tokenUUID, time };
+      return { access, tokenUUID, time, senderOf: () => senderOf(c) };
     };
 
     /** Keeps what could not be read, if it came with a token all the same: whatever else is wrong with it is not told. */

@@ -87,8 +87,8 @@ export interface Store {
 
   // Refused requests
   /**
-   * Keeps them on their token's list, where the oldest give way beyond `limits.refusedPerToken`. One that names an erased
-   * contact is counted, and not kept.
+   * Keeps them on their token's list. When that is full, the sender with most on it loses his oldest (giving-way.ts). One that
+   * names an erased contact is counted, and not kept.
    */
   keepRefused(batch: RefusedBatch): Promise<void>;
   /** A page of what is on the lists, oldest first. */
@@ -417,6 +417,8 @@ export interface RefusedBatch {
   readonly token: number;
   /** When they were received. */
   readonly time: number;
+  /** Who sent them, as the server tells senders apart; 0 when it is not known. */
+  readonly sender: number;
   readonly requests: readonly NewRefusedRequest[];
 }
 

@@ -41,6 +41,7 @@ export const createAsking = (trustProxy: readonly string[], send: (asks: readonl
   const networkOf = createNetworkOf(trustProxy);
   return {
     addressOf: networkOf,
+    senderOf: async (c) => (await ask({ count: 'sender', network: networkOf(c) })) as number,
     takeBrowserLimits: (c, counted) => count({ count: 'call', network: networkOf(c), counted }),
     unknownTokens: {
       take: (network) => count({ count: 'guess', network }),

@@ -11,7 +11,7 @@ export interface WorkerCounts {
 }
 
 export const createWorkerCounts = (counting: CountingForAll): WorkerCounts => {
-  const { addressOf, takeBrowserLimits, unknownTokens, streamPlaces, clockErrorOf } = counting;
+  const { addressOf, senderOf, takeBrowserLimits, unknownTokens, streamPlaces, clockErrorOf } = counting;
   /** The accounts of its streams, once for each. */
   const streams: number[] = [];
 
@@ -26,6 +26,8 @@ export const createWorkerCounts = (counting: CountingForAll): WorkerCounts => {
       case 'no guess':
         unknownTokens.giveBack(addressOf(ask.network));
         return undefined;
+      case 'sender':
+        return senderOf(ask.network);
       case 'stream':
         streamPlaces.enter(ask.account);
         streams.push(ask.account);

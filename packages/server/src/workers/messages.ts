@@ -15,11 +15,11 @@ export interface Opening {
 /** What is counted for all workers together. The network is not hashed yet: only the first process has the key. */
 export type Ask =
   | { readonly count: 'call'; readonly network: string; readonly counted: Counted }
-  | { readonly count: 'guess' | 'no guess'; readonly network: string }
+  | { readonly count: 'guess' | 'no guess' | 'sender'; readonly network: string }
   | { readonly count: 'stream' | 'end of stream'; readonly account: number }
   | { readonly count: 'clock'; readonly browser: string; readonly lateMilliseconds: number };
 
-/** Nothing, or a browser's clock error; or too much, and after how many seconds to try again. */
+/** Nothing, or a number: a sender's, or a browser's clock error; or too much, and after how many seconds to try again. */
 export type Counts = undefined | number | { readonly retryAfterSeconds: number };
 
 export type ToWorker =

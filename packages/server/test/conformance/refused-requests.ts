@@ -15,8 +15,10 @@ const refusedEvent = (changes: Partial<NewRefusedRequest> = {}): NewRefusedReque
   ...changes,
 });
 
-const keep = ({ store, account, time }: Site, { token }: Caller, ...requests: NewRefusedRequest[]) =>
-  store.keepRefused({ account, token, time, requests });
+const keepFrom = ({ store, account, time }: Site, { token }: Caller, sender: number, requests: NewRefusedRequest[]) =>
+  store.keepRefused({ account, token, time, sender, requests });
+
+const keep = (site: Site, caller: Caller, ...requests: NewRefusedRequest[]) => keepFrom(site, caller, 0, requests);
 
 const listOf = async ({ store, account }: { store: Store; account: number }): Promise<RefusedRequest[]> => {
   const found: RefusedRequest[] = [];
@@ -99,6 +101,32 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await countOf(site, site.server)).toEqual({ ...none, listed: 1, evicted: 2 });
       await keep(site, site.server, refusedEvent({ input: 'x'.repeat(limits.refusedBytesPerToken) }));
       expect(await countOf(site, site.server)).toEqual({ ...none, evicted: 4 });
+    });
+
+    test('of others stay when one sender fills the list, again and again, and every one is counted', async () => {
+      const site = await newSite();
+      const { browser } = site;
+      const [visitor, another, hostile] = [1, 2, 3];
+      await keepFrom(site, browser, visitor, [refusedEvent({ input: { of: 'visitor' } })]);
+      const some = Array.from({ length: 20 }, (_, number) => refusedEvent({ input: { of: 'another', number } }));
+      await keepFrom(site, browser, another, some);
+      const many = Array.from({ length: limits.refusedPerToken }, () => refusedEvent({ input: { of: 'hostile' } }));
+      for (let round = 0; round < 2; round += 1) await keepFrom(site, browser, hostile, many);
+      const huge = refusedEvent({ input: 'x'.repeat(limits.refusedTextLength) });
+      await keepFrom(
+        site,
+        browser,
+        hostile,
+        Array.from({ length: 35 }, () => huge),
+      );
+      const others = (await listOf(site)).flatMap(({ input }) =>
+        typeof input === 'object' && input.of !== 'hostile' ? [input] : [],
+      );
+      expect(others).toEqual([{ of: 'visitor' }, ...some.map(({ input }) => input)]);
+      const { listed, evicted, ...rest } = await countOf(site, browser);
+      expect(rest).toEqual({ erased: 0, replayed: 0 });
+      expect((listed as number) + (evicted as number)).toBe(21 + 2_035);
+      expect(listed).toBe((await listOf(site)).length);
     });
 
     test('are carried out once, and leave the list with that', async () => {

@@ -58,6 +58,7 @@ const refusedRequests: Listed = {
       account,
       token,
       time,
+      sender: 0,
       requests: [{ operation: 'createContact', input: { address }, address, code: 'invalid_field', message: '' }],
     }),
   async page(store, query) {

@@ -1,6 +1,7 @@
 /** Requests that were refused for their content: a bounded list for each token, and what became of all that were on it. */
 import { limits } from '@firsthand/contract/limits';
 import { handleName } from '../erased-names.ts';
+import { chooseEvicted } from '../giving-way.ts';
 import { contactsNamedBy, createPersonMatcher, type PersonNames } from '../refused-names.ts';
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../store.ts';
 import type { Connection } from './connection.ts';
@@ -41,25 +42,32 @@ const evictSurplus = async (db: Transaction, token: number) => {
     'SELECT listed, "listedBytes" FROM refused_count WHERE token = $1',
     [token],
   );
-  let surplus = listed - limits.refusedPerToken;
-  let surplusBytes = listedBytes - limits.refusedBytesPerToken;
-  if (surplus <= 0 && surplusBytes <= 0) return;
-  const oldest = await db.all<Listed>(
-    'SELECT refused, token, bytes FROM refused_request WHERE token = $1 ORDER BY refused',
+  const surplus = { listed: listed - limits.refusedPerToken, bytes: listedBytes - limits.refusedBytesPerToken };
+  if (surplus.listed <= 0 && surplus.bytes <= 0) return;
+  const rows = await db.all<Listed & { sender: number }>(
+    'SELECT refused, token, bytes, sender FROM refused_request WHERE token = $1 ORDER BY refused',
     [token],
   );
-  const evicted: Listed[] = [];
-  for (const row of oldest) {
-    if (surplus <= 0 && surplusBytes <= 0) break;
-    evicted.push(row);
-    surplus -= 1;
-    surplusBytes -= row.bytes;
+  const bySender = new Map<number, Listed[]>();
+  for (const row of rows) {
+    const own = bySender.get(row.sender);
+    if (own) own.push(row);
+    else bySender.set(row.sender, [row]);
   }
-  await takeOff(db, evicted, 'evicted');
+  const shares = [...bySender].map(([sender, own]) => ({
+    sender,
+    listed: own.length,
+    bytes: own.reduce((sum, row) => sum + row.bytes, 0),
+  }));
+  await takeOff(
+    db,
+    chooseEvicted(shares, surplus, (sender) => bySender.get(sender)?.shift()),
+    'evicted',
+  );
 };
 
 export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findErasure'>) => ({
-  async keepRefused(db: Transaction, { account, token, time, requests }: RefusedBatch): Promise<void> {
+  async keepRefused(db: Transaction, { account, token, time, sender, requests }: RefusedBatch): Promise<void> {
     const kept: RefusedBatch['requests'][number][] = [];
     for (const request of requests) {
       const names = contactsNamedBy(request).flatMap((name) => [name, handleName(token, name)]);
@@ -75,8 +83,8 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
       [token, kept.length, sizes.reduce((sum, size) => sum + size, 0), requests.length - kept.length],
     );
     await db.run(
-      `INSERT INTO refused_request (token, refused, operation, code, field, message, "refusedTime", bytes, address, input)
-       SELECT $1, nextval('refused_number'), operation, code, field, message, $2, bytes, address, input
+      `INSERT INTO refused_request (token, refused, operation, code, field, message, "refusedTime", bytes, address, input, sender)
+       SELECT $1, nextval('refused_number'), operation, code, field, message, $2, bytes, address, input, $10
        FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::integer[], $8::text[], $9::text[])
          WITH ORDINALITY AS new (operation, code, field, message, bytes, address, input, nth) ORDER BY nth`,
       [
@@ -89,6 +97,7 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
         sizes,
         kept.map(({ address }) => address),
         inputs,
+        sender,
       ],
     );
     await evictSurplus(db, token);

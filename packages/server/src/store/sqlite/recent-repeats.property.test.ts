@@ -172,7 +172,7 @@ beforeAll(() => {
   const outcomes = createWriteEngine(db).write([
     { name: 'createAccount', request: account },
     { name: 'createContact', request: { ...cleoOnLaptop, ...asker, verified: true } },
-    { name: 'keepRefused', request: { account: 1, token: 1, time: 0, requests: [refused] } },
+    { name: 'keepRefused', request: { account: 1, token: 1, time: 0, sender: 0, requests: [refused] } },
   ]);
   for (const outcome of outcomes) expect(outcome).toHaveProperty('value');
   db.close();

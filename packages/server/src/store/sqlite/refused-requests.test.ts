@@ -16,7 +16,7 @@ test('a count that is wrong costs a list what is on it, and holds nothing up', a
   const reads = createReadEngine(db);
   const refused = { operation: 'logEvent', input: { eventID: 'x' }, code: 'invalid_field', message: '', address: null };
   const keep = () =>
-    engine.write([{ name: 'keepRefused', request: { account: 1, token: 1, time: 0, requests: [refused] } }]);
+    engine.write([{ name: 'keepRefused', request: { account: 1, token: 1, time: 0, sender: 0, requests: [refused] } }]);
   engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
   keep();
   db.prepare('UPDATE refused_count SET listed = ?').run(limits.refusedPerToken + 10);

@@ -2,6 +2,7 @@
 import { limits } from '@firsthand/contract/limits';
 import type { TokenKind } from '@firsthand/contract/tokens';
 import { handleName } from '../erased-names.ts';
+import { chooseEvicted, type SenderShare } from '../giving-way.ts';
 import { contactsNamedBy, createPersonMatcher, type PersonNames } from '../refused-names.ts';
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../store.ts';
 import type { Connection } from './connection.ts';
@@ -22,7 +23,7 @@ interface Listed {
 export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) => {
   const insert = db.prepare(`
     INSERT INTO refused_request VALUES
-    (NULL, @token, @operation, @code, @field, @message, @time, @size, @address, @input)`);
+    (NULL, @token, @operation, @code, @field, @message, @time, @size, @address, @input, @sender)`);
   const add = db.prepare(`
     INSERT INTO refused_count VALUES (@token, @listed, @bytes, 0, @erased, 0)
     ON CONFLICT (token) DO UPDATE
@@ -30,9 +31,12 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
   const held = db.prepare<[number], { listed: number; listedBytes: number }>(
     'SELECT listed, listedBytes FROM refused_count WHERE token = ?',
   );
-  const oldest = db.prepare<[number, number], Listed>(
-    'SELECT refused, token, bytes FROM refused_request WHERE token = ? ORDER BY refused LIMIT ?',
-  );
+  const shares = db.prepare<[number], SenderShare>(`
+    SELECT sender, count(*) AS listed, sum(bytes) AS bytes FROM refused_request WHERE token = ?
+    GROUP BY sender ORDER BY min(refused)`);
+  const oldest = db.prepare<[token: number, sender: number, beyond: number], Listed>(`
+    SELECT refused, token, bytes FROM refused_request WHERE token = ? AND sender = ? AND refused > ?
+    ORDER BY refused LIMIT 1`);
   const find = db.prepare<[number], Listed>('SELECT refused, token, bytes FROM refused_request WHERE refused = ?');
   const before = db.prepare<[number, number], Listed>(
     'SELECT refused, token, bytes FROM refused_request WHERE refusedTime < ? LIMIT ?',
@@ -53,21 +57,19 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
 
   const evictSurplus = (token: number) => {
     const { listed, listedBytes } = held.get(token) as { listed: number; listedBytes: number };
-    let surplus = listed - limits.refusedPerToken;
-    let surplusBytes = listedBytes - limits.refusedBytesPerToken;
-    while (surplus > 0 || surplusBytes > 0) {
-      const rows = oldest.all(token, Math.max(surplus, 1));
-      if (rows.length === 0) return;
-      for (const row of rows) {
-        takeOff(row, 'evicted');
-        surplus -= 1;
-        surplusBytes -= row.bytes;
-      }
-    }
+    const surplus = { listed: listed - limits.refusedPerToken, bytes: listedBytes - limits.refusedBytesPerToken };
+    if (surplus.listed <= 0 && surplus.bytes <= 0) return;
+    const passed = new Map<number, number>();
+    const nextOldest = (sender: number) => {
+      const row = oldest.get(token, sender, passed.get(sender) ?? 0);
+      if (row) passed.set(sender, row.refused);
+      return row;
+    };
+    for (const row of chooseEvicted(shares.all(token), surplus, nextOldest)) takeOff(row, 'evicted');
   };
 
   return {
-    keepRefused({ account, token, time, requests }: RefusedBatch): void {
+    keepRefused({ account, token, time, sender, requests }: RefusedBatch): void {
       let [listed, bytes, erased] = [0, 0, 0];
       for (const request of requests) {
         const namesErased = contactsNamedBy(request).some((name) =>
@@ -80,7 +82,7 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
         const input = JSON.stringify(request.input);
         const size = Buffer.byteLength(input);
         const { operation, address, code, field = '', message } = request;
-        insert.run({ token, operation, code, field, message, time, size, address, input });
+        insert.run({ token, operation, code, field, message, time, size, address, input, sender });
         listed += 1;
         bytes += size;
       }

@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openStore } from '../../src/store/open.ts';
+import { times } from '../faults/counts.ts';
+import { report } from '../faults/report.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed } from '../faults/served.ts';
+import { type Change, changeServer } from '../faults/weakened.ts';
+
+const rounds = times({ quick: 3, full: 100 });
+const visitors = 20;
+const userUUID = 'visitor-0123456789';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-refused-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const env = {
+  TRUST_PROXY: '127.0.0.1',
+  RATE_LIMIT: ['token', 'address', 'user'].map((name) => `${name}=1000000/1000000`).join(','),
+};
+
+/** A batch of which no event can be kept. */
+const badBatch = gzipSync(
+  JSON.stringify({ tokenUUID: browserToken, userUUID, event: Array(1_000).fill({ eventID: 0 }) }),
+  {
+    level: 9,
+  },
+);
+
+/** What is left of the visitors' refused requests when one address has sent bad batches, and what was counted. */
+const attack = async (name: string, count: number, main?: string) => {
+  const path = join(folder, `${name}.db`);
+  await makeAccount(path);
+  const served = await startServed(path, await freePort(), { main, env });
+  const post = async (body: string | Buffer, from: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(`${served.url}/event/logEvents`, {
+      method: 'POST',
+      body: body as never,
+      headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': from, ...headers },
+    });
+    await response.arrayBuffer();
+    expect(response.status).toBe(200);
+  };
+  for (let visitor = 0; visitor < visitors; visitor += 1) {
+    const event = [{ eventID: 0, eventUUID: `of-visitor-${visitor}` }];
+    await post(JSON.stringify({ tokenUUID: browserToken, userUUID, event }), `198.51.100.${visitor}`);
+  }
+  for (let round = 0; round < count; round += 1) await post(badBatch, '203.0.113.9', { 'Content-Encoding': 'gzip' });
+  await stopServed(served);
+  const store = await openStore({
+    databaseURL: `sqlite:${path}`,
+    role: 'beside',
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  const { requests } = await store.listRefused({ beyond: 0, limit: 2_000 });
+  const [counted] = await store.countRefused({});
+  await store.close();
+  return { left: requests.filter(({ input }) => JSON.stringify(input).includes('of-visitor')).length, counted };
+};
+
+const byAge: readonly Change[] = [
+  {
+    file: 'http/client-address.ts',
+    from: "Buffer.from(networkHash, 'base64').readUIntBE(0, 3)",
+    to: 'networkHash.length',
+  },
+];
+
+test('one address that sends bad batches takes nothing of others off the list of refused requests', {
+  timeout: 300_000,
+}, async (context) => {
+  const { left, counted } = await attack('ours', rounds);
+  expect(left).toBe(visitors);
+  expect(counted).toMatchObject({ listed: 1_000, evicted: visitors + rounds * 1_000 - 1_000 });
+
+  const weakened = await attack('weakened', 1, changeServer(folder, 'by-age', byAge));
+  expect(weakened.left).toBe(0);
+  report(context, {
+    fault: 'filled lists of refused requests',
+    count: `${rounds} batches of 1,000 bad events, ${badBatch.length} bytes each, from one address`,
+    result: `all ${visitors} requests of other addresses still listed; every one counted`,
+    weakened: `senders not told apart: ${weakened.left} of ${visitors} left after one batch`,
+  });
+});
