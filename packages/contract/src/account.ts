@@ -37,6 +37,7 @@ const settings = {
   accountOrigin: field.optional(field.list(origin, limits.originsPerAccount)),
   accountTimezone: field.optional(field.timezone),
   strict: field.optional(field.flag),
+  browserCatalogue: field.optional(field.flag),
   ...catalogues,
   contact: field.optional(field.list(z.unknown(), limits.contactsPerAccountBody)),
 };
@@ -77,6 +78,7 @@ export const account = z.object({
   accountOrigin: z.array(z.string()),
   accountTimezone: z.string(),
   strict: z.boolean(),
+  browserCatalogue: z.boolean().describe('Do browser tokens list the profiles, tags and attributes that they use?'),
   createdTime: isoTime,
   profile: z.array(z.object({ profileID: z.string(), profileName: z.string(), browser })),
   tag: z.array(z.object({ tagID: z.string(), tagName: z.string(), browser })),

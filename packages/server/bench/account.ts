@@ -29,6 +29,7 @@ export const openBenchmark = async (path: string, time = Date.now()): Promise<{ 
       accountOrigin: [],
       accountTimezone: 'UTC',
       strict: false,
+      browserCatalogue: false,
       catalogues: {},
       tokens: [newToken('server', serverToken, time), newToken('browser', browserToken, time)],
       contacts: [],

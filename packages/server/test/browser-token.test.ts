@@ -27,7 +27,6 @@ describe('a token that stands in a page', () => {
     const { body } = await scene.post('/contact/createContact', {
       tokenUUID: scene.tokens.server,
       userUUID: 'ann-at-her-own-laptop',
-      contactProfileID: 'customer',
       ...known,
     });
     const { handle, ...ofKnown } = await seen({

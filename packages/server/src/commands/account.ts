@@ -9,6 +9,7 @@ export const define = (command: Command): void => {
   addDatabase(command.command('create').description('create an account, with a browser and a server token'))
     .requiredOption('--name <name>', 'what the account is called')
     .option('--origin <origin>', 'origin whose pages may use the browser token; several times for several', collect)
+    .option('--browser-catalogue', 'list the profiles, tags and attributes that pages use')
     .option(...jsonFlag)
     .action(create);
   addDatabase(command.command('list').description('list the accounts'))
@@ -19,6 +20,7 @@ export const define = (command: Command): void => {
 interface CreateOptions {
   readonly name: string;
   readonly origin?: readonly string[];
+  readonly browserCatalogue?: boolean;
   readonly json?: boolean;
 }
 
@@ -30,7 +32,8 @@ const create = async (options: CreateOptions & Record<string, unknown>): Promise
     import('@firsthand/contract/checking'),
     import('../http/accounts.ts'),
   ]);
-  const input = check(createAccountInput, { accountName: options.name, accountOrigin: options.origin });
+  const { name: accountName, origin: accountOrigin, browserCatalogue } = options;
+  const input = check(createAccountInput, { accountName, accountOrigin, browserCatalogue });
   if (!input.ok) throw new WrongUsage(input.problem.message.replace(/^`account(Name|Origin)\S*`/, flagNames));
   const work = (store: Store) => createAccounts(store).createAccount(input.value, asOperator());
   const answer = await withStore(options, work, { create: true });

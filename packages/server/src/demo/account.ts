@@ -10,6 +10,8 @@ const accountName = 'Demo shop';
 const definition = () =>
   createAccountInput.parse({
     accountName,
+    // For trying things out: what the page makes up is listed.
+    browserCatalogue: true,
     profile: [{ profileID: 'customer', profileName: 'Customer' }],
     tag: [{ tagID: 'newsletter', tagName: 'Newsletter' }],
     attr: [

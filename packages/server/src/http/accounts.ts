@@ -30,6 +30,7 @@ const accountAnswer = ({ catalogues: { profile, tag, attr, event }, ...account }
   accountOrigin: [...account.accountOrigin],
   accountTimezone: account.accountTimezone,
   strict: account.strict,
+  browserCatalogue: account.browserCatalogue,
   createdTime: isoTime(account.createdTime),
   profile: profile.map(({ id, name, browser }) => ({ profileID: id, profileName: name, browser })),
   tag: tag.map(({ id, name, browser }) => ({ tagID: id, tagName: name, browser })),
@@ -51,6 +52,7 @@ const changeable = [
   'accountOrigin',
   'accountTimezone',
   'strict',
+  'browserCatalogue',
   'profile',
   'tag',
   'attr',
@@ -73,13 +75,14 @@ export const createAccounts = (store: Store): AnsweringAll<'getAccount' | 'creat
   updateAccount: async (input, caller) => {
     const account = await namedAccount(store, caller, input.accountUUID);
     const { contacts, answer } = checkAccountContacts(input.contact);
-    const { accountName, accountOrigin, accountTimezone, strict } = input;
+    const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = input;
     const outcomes = await store.updateAccount({
       account,
       accountName,
       accountOrigin: accountOrigin && canonicalOrigins(accountOrigin),
       accountTimezone,
       strict,
+      browserCatalogue,
       catalogues: cataloguesOf(input),
       contacts,
       time: caller.time,

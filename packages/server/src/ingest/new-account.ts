@@ -27,6 +27,7 @@ export const newAccount = (
       accountOrigin: canonicalOrigins(input.accountOrigin ?? []),
       accountTimezone: input.accountTimezone ?? 'UTC',
       strict: input.strict ?? false,
+      browserCatalogue: input.browserCatalogue ?? false,
       catalogues: cataloguesOf(input),
       tokens: [
         newToken('browser', { text: browserTokenUUID, tokenID: nanoid(), tokenName: '', time }),

@@ -9,6 +9,8 @@ export interface Use {
   readonly kind: CatalogueKind;
   readonly id: string;
   readonly field: string;
+  /** In an event: what a server logs, a page may log as well. */
+  readonly inEvent?: boolean;
 }
 
 export interface Listed {
@@ -18,19 +20,27 @@ export interface Listed {
   readonly byBrowser: boolean;
 }
 
-/** What is known of an account: whether it is strict, and which IDs it lists. */
-export interface ListedIDs {
+/** An account's settings about its catalogues. */
+export interface CatalogueSettings {
+  /** What is not listed is refused. */
   readonly strict: boolean;
+  /** Browser tokens list the profiles, tags and attributes that they use. */
+  readonly browserCatalogue: boolean;
+}
+
+/** An account's settings, and the IDs that it lists. */
+export interface ListedIDs extends CatalogueSettings {
   readonly listed: Readonly<Record<CatalogueKind, Map<string, Listed>>>;
 }
 
 /** A change of what is listed. */
 export type Listing =
-  | { readonly do: 'list'; readonly kind: CatalogueKind; readonly id: string; readonly byBrowser: boolean }
+  | ({ readonly do: 'list'; readonly kind: CatalogueKind; readonly id: string } & Listed)
   | { readonly do: 'drop'; readonly kind: CatalogueKind; readonly id: string };
 
-export const noListedIDs = (strict: boolean): ListedIDs => ({
+export const noListedIDs = ({ strict, browserCatalogue }: CatalogueSettings): ListedIDs => ({
   strict,
+  browserCatalogue,
   listed: { profile: new Map(), tag: new Map(), attr: new Map(), event: new Map() },
 });
 
@@ -55,9 +65,9 @@ const attributeField = (index: number): string => {
 };
 
 export const usesOfEvent = ({ eventID, attributes }: Pick<NewEvent, 'eventID' | 'attributes'>): Use[] => {
-  const uses: Use[] = [{ kind: 'event', id: String(eventID), field: 'eventID' }];
+  const uses: Use[] = [{ kind: 'event', id: String(eventID), field: 'eventID', inEvent: true }];
   attributes.forEach(([id], index) => {
-    uses.push({ kind: 'attr', id, field: attributeField(index) });
+    uses.push({ kind: 'attr', id, field: attributeField(index), inEvent: true });
   });
   return uses;
 };
@@ -99,18 +109,28 @@ const makeRoom = (
   return droppable.map(([id]) => ({ do: 'drop', kind, id }));
 };
 
+/** Whether a token's use of an ID lists it. A page makes up no profiles, tags or attributes, unless its account says so. */
+export const isListedOnUse = (
+  { strict, browserCatalogue }: CatalogueSettings,
+  browser: boolean,
+  kind: CatalogueKind,
+): boolean => !strict && (!browser || browserCatalogue || kind === 'event');
+
 /** Lists IDs that are not listed yet, while there is room: in `listed` at once; answers what is to be written. */
-export const listUses = ({ strict, listed }: ListedIDs, browser: boolean, uses: readonly Use[]): Listing[] => {
-  if (strict) return [];
+export const listUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[]): Listing[] => {
+  const { listed, browserCatalogue } = ids;
   const listings: Listing[] = [];
-  for (const { kind, id } of uses) {
+  for (const { kind, id, inEvent = false } of uses) {
+    if (!isListedOnUse(ids, browser, kind)) continue;
     const entry = listed[kind].get(id);
     if (entry && (browser || !entry.byBrowser)) continue;
     const isFull = listed[kind].size >= limits.idsPerCatalogue;
     const dropped = entry || !isFull ? [] : browser ? undefined : makeRoom(kind, listed[kind], new Set([id]));
     if (!dropped) continue;
-    listed[kind].set(id, { forBrowsers: entry?.forBrowsers ?? true, byBrowser: browser });
-    listings.push(...dropped, { do: 'list', kind, id, byBrowser: browser });
+    // What a server says of a contact is not for pages to say, unless the account says so.
+    const forBrowsers = entry?.forBrowsers ?? (browser || inEvent || browserCatalogue);
+    listed[kind].set(id, { forBrowsers, byBrowser: browser });
+    listings.push(...dropped, { do: 'list', kind, id, forBrowsers, byBrowser: browser });
   }
   return listings;
 };

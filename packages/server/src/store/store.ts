@@ -151,6 +151,8 @@ export interface NewAccount {
   readonly accountOrigin: readonly string[];
   readonly accountTimezone: string;
   readonly strict: boolean;
+  /** Do browser tokens list the profiles, tags and attributes that they use? */
+  readonly browserCatalogue: boolean;
   readonly catalogues: Catalogues;
   readonly tokens: readonly NewToken[];
   readonly contacts: readonly AccountContact[];
@@ -164,6 +166,7 @@ export interface AccountChange {
   readonly accountOrigin?: readonly string[] | undefined;
   readonly accountTimezone?: string | undefined;
   readonly strict?: boolean | undefined;
+  readonly browserCatalogue?: boolean | undefined;
   readonly catalogues: Catalogues;
   readonly contacts: readonly AccountContact[];
   readonly time: number;
@@ -187,6 +190,7 @@ export interface AccountDetail extends AccountSummary {
   readonly accountOrigin: readonly string[];
   readonly accountTimezone: string;
   readonly strict: boolean;
+  readonly browserCatalogue: boolean;
   /** Listed entries, by ID. `type` is '' except for attributes. */
   readonly catalogues: Readonly<
     Record<CatalogueKind, readonly { id: string; name: string; browser: boolean; type: string }[]>

@@ -54,8 +54,9 @@ export const describeCatalogues = (newSite: NewSite): void => {
 
     test('register an unknown ID when it is first used, under itself as name', async () => {
       const site = await newSite();
-      await site.browser.log({ eventID: 7, attributes: [['size', 'XL']] });
-      await site.browser.createContact({
+      await site.browser.log({ eventID: 7 });
+      await site.server.log({ attributes: [['size', 'XL']], eventID: 7 });
+      await site.server.createContact({
         fields: { contactProfileID: 'retail' },
         tags: ['vip'],
         attributes: [['colour', 'red']],
@@ -74,8 +75,69 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(catalogues.profile.map(({ name }) => name)).toEqual(['b2b', 'retail']);
     });
 
-    test('are the account’s own: what only browser tokens used makes room for what it names', async () => {
+    test('list nothing that only browser tokens used, but the kinds of events; claims and events keep it', async () => {
       const site = await newSite();
+      const attributes = [['<b>made up', 'x']] as const;
+      expect(await site.browser.log({ eventID: 7, attributes })).toEqual([{ kept: true }]);
+      const said = { fields: { contactProfileID: '<b>made up' }, tags: ['<b>made up'], attributes };
+      await site.browser.createContact(said);
+      await site.browser.createContact({ ...said, address: ben, verified: true });
+      for (const kind of ['profile', 'tag', 'attr'] as const) expect(await listed(site, kind)).toEqual([]);
+      expect(await listed(site, 'event')).toEqual(['7']);
+      expect(await site.events()).toMatchObject([{ eventID: 7, attributes }]);
+      const { account, server } = site;
+      const contact = { account, token: server.token, browser: false, address: ann, include: ['claim'] as const };
+      const [claim] = (await site.store.getContact(contact)).claims ?? [];
+      expect(claim).toMatchObject({ ...said, contactProfileName: '<b>made up' });
+      // Another contact, which has none of it.
+      const { contactUUID } = await server.createContact({ address: 'cleo@example.com', userUUID: phone });
+      expect((await server.getContact(contactUUID)).tags).toEqual([]);
+    });
+
+    test('list what browser tokens use when the account says so, from that moment on', async () => {
+      const site = await newSite();
+      const said = { fields: { contactProfileID: 'retail' }, tags: ['vip'], attributes: [['size', 'XL']] as const };
+      await site.browser.createContact(said);
+      expect((await site.store.getAccount(site.account)).browserCatalogue).toBe(false);
+      await site.change({ browserCatalogue: true });
+      expect((await site.store.getAccount(site.account)).browserCatalogue).toBe(true);
+      await site.browser.createContact(said);
+      await site.browser.log({ attributes: [['colour', 'red']] });
+      expect(await listed(site, 'profile')).toEqual(['retail']);
+      expect(await listed(site, 'tag')).toEqual(['vip']);
+      expect(await listed(site, 'attr')).toEqual(['colour', 'size']);
+      await site.change({ browserCatalogue: false });
+      await site.browser.createContact({ tags: ['more'] });
+      expect(await listed(site, 'tag')).toEqual(['vip']);
+    });
+
+    test('keep from browsers what a server first says of a contact, until the account says otherwise', async () => {
+      const site = await newSite();
+      const said = { fields: { contactProfileID: 'retail' }, tags: ['vip'], attributes: [['credit', '1']] as const };
+      await site.server.createContact(said);
+      await site.update({ address: ann, addedTags: ['late'] });
+      await site.change({ contacts: [accountContact({ address: ben, addedTags: ['along'] })] });
+      const { catalogues } = await site.store.getAccount(site.account);
+      for (const kind of ['profile', 'tag', 'attr'] as const)
+        for (const entry of catalogues[kind]) expect(entry).toMatchObject({ browser: false });
+      expect(catalogues.tag.map(({ id }) => id)).toEqual(['along', 'late', 'vip']);
+      await expectRefusal(site.browser.createContact({ tags: ['vip'] }), 'id_not_for_browser', 'contactTagID');
+      await site.change({ catalogues: { tag: [{ id: 'vip', browser: true }] } });
+      expect(await site.browser.createContact({ tags: ['vip'], userUUID: phone })).toMatchObject({ exists: false });
+    });
+
+    test('leave to browsers what a server logs, and everything where browsers list what they use', async () => {
+      const site = await newSite();
+      const event = { eventID: 7, attributes: [['price', '48']] as const };
+      await site.server.log(event);
+      expect(await site.browser.log(event)).toEqual([{ kept: true }]);
+      const open = await newSite({ browserCatalogue: true });
+      await open.server.createContact({ tags: ['vip'] });
+      expect(await open.browser.createContact({ tags: ['vip'], userUUID: phone })).toMatchObject({ exists: false });
+    });
+
+    test('are the account’s own: what only browser tokens used makes room for what it names', async () => {
+      const site = await newSite({ browserCatalogue: true });
       for (let batch = 0; batch < 11; batch += 1) {
         const tags = Array.from({ length: 100 }, (_, nth) => `junk-${batch}-${nth}`);
         await site.browser.createContact({ tags });

@@ -136,7 +136,7 @@ export const describeClaims = (newSite: NewSite): void => {
     });
 
     test('overwrites nothing and fills only what is empty', async () => {
-      const site = await newSite();
+      const site = await newSite({ browserCatalogue: true });
       const { contactUUID } = await site.server.createContact({
         userUUID: phone,
         fields: { contactFirstname: 'Ann' },
@@ -169,7 +169,7 @@ export const describeClaims = (newSite: NewSite): void => {
     });
 
     test('doesn’t fill what was cleared or taken away on purpose', async () => {
-      const site = await newSite();
+      const site = await newSite({ browserCatalogue: true });
       const { contactUUID } = await site.server.createContact({ userUUID: phone });
       await site.update({
         contactUUID,
@@ -421,7 +421,7 @@ export const describeClaims = (newSite: NewSite): void => {
 
   describe('voidClaim', () => {
     test('takes back what the claim filled and linked, and restoring returns exactly', async () => {
-      const site = await newSite();
+      const site = await newSite({ browserCatalogue: true });
       await site.server.log({ eventUUID: 'event-before' });
       const { contactUUID: claimID } = await site.browser.createContact({
         fields: { contactFirstname: 'Ann' },
@@ -525,7 +525,7 @@ export const describeClaims = (newSite: NewSite): void => {
     });
 
     test('can be cleared by a server, which updateContact answers', async () => {
-      const site = await newSite();
+      const site = await newSite({ browserCatalogue: true });
       await site.browser.createContact({
         fields: { contactFirstname: 'Ann' },
         tags: ['vip'],

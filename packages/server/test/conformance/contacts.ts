@@ -157,7 +157,7 @@ export const describeContacts = (newSite: NewSite): void => {
     });
 
     test('keeps tags, attributes and profiles apart, whatever they are called', async () => {
-      const { server, browser, update } = await newSite();
+      const { server, browser, update } = await newSite({ browserCatalogue: true });
       const given = { tags: hostile, attributes: hostile.map((id) => [id, `value of ${id}`] as const) };
       const { contactUUID } = await server.createContact({ ...given, fields: { contactProfileID: '__proto__' } });
       const contact = await server.getContact(contactUUID);

@@ -166,6 +166,7 @@ export const makeAccountIn = async (databaseURL: string): Promise<string> => {
     accountOrigin: [],
     accountTimezone: 'UTC',
     strict: false,
+    browserCatalogue: false,
     catalogues: {},
     tokens: [
       { tokenID: 'faults', kind: 'server', tokenName: '', hash: hashToken(token), text: null, time },

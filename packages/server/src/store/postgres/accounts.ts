@@ -40,7 +40,8 @@ export const findProofKeys = async (db: Connection, account: number): Promise<Ui
 export const getAccount = async (db: Connection, account: number): Promise<AccountDetail> => {
   const [row, profile, tag, attr, event, tokens, contacts, users, events] = await Promise.all([
     db.get<Omit<AccountDetail, 'catalogues' | 'tokens' | 'usage'>>(
-      `SELECT ${summary}, "accountOrigin", "accountTimezone", strict FROM account WHERE account = $1`,
+      `SELECT ${summary}, "accountOrigin", "accountTimezone", strict, "browserCatalogue"
+       FROM account WHERE account = $1`,
       [account],
     ),
     listCatalogue(db, account, 'profile'),
@@ -111,11 +112,11 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
       db: Transaction,
       { tokens, catalogues: given, contacts: changes, time, ...account }: NewAccount,
     ): Promise<ContactOutcome[]> {
-      const { accountUUID, accountName, accountOrigin, accountTimezone, strict } = account;
+      const { accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = account;
       const { account: number } = await db.one<{ account: number }>(
-        `INSERT INTO account ("accountUUID", "accountName", "accountOrigin", "accountTimezone", strict, "createdTime")
-         VALUES ($1, $2, $3, $4, $5, $6) RETURNING account`,
-        [accountUUID, accountName, JSON.stringify(accountOrigin), accountTimezone, strict, time],
+        `INSERT INTO account ("accountUUID", "accountName", "accountOrigin", "accountTimezone", strict, "browserCatalogue", "createdTime")
+         VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING account`,
+        [accountUUID, accountName, JSON.stringify(accountOrigin), accountTimezone, strict, browserCatalogue, time],
       );
       for (const token of tokens) await createToken(db, { ...token, account: number });
       await catalogues.put(db, number, given);
@@ -126,10 +127,11 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
       db: Transaction,
       { account, catalogues: given, contacts: changes, time, ...change }: AccountChange,
     ): Promise<ContactOutcome[]> {
-      const { accountName, accountOrigin, accountTimezone, strict } = change;
+      const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = change;
       await db.run(
         `UPDATE account SET "accountName" = coalesce($2, "accountName"), "accountOrigin" = coalesce($3, "accountOrigin"),
-           "accountTimezone" = coalesce($4, "accountTimezone"), strict = coalesce($5, strict)
+           "accountTimezone" = coalesce($4, "accountTimezone"), strict = coalesce($5, strict),
+           "browserCatalogue" = coalesce($6, "browserCatalogue")
          WHERE account = $1`,
         [
           account,
@@ -137,6 +139,7 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
           accountOrigin === undefined ? null : JSON.stringify(accountOrigin),
           accountTimezone ?? null,
           strict ?? null,
+          browserCatalogue ?? null,
         ],
       );
       await notifyAccess(db);

@@ -1,5 +1,7 @@
 import {
+  type CatalogueSettings,
   checkUses,
+  isListedOnUse,
   type Listed,
   type ListedIDs,
   type Listing,
@@ -42,8 +44,8 @@ export interface UsedIDs {
 /** Accounts that are remembered; beyond this, all are read again as they come. */
 const mostAccounts = 500;
 
-const copyOf = ({ strict, listed }: ListedIDs): ListedIDs => ({
-  strict,
+const copyOf = ({ listed, ...settings }: ListedIDs): ListedIDs => ({
+  ...settings,
   listed: {
     profile: new Map(listed.profile),
     tag: new Map(listed.tag),
@@ -52,24 +54,24 @@ const copyOf = ({ strict, listed }: ListedIDs): ListedIDs => ({
   },
 });
 
-interface Version {
+interface Version extends CatalogueSettings {
   readonly account: number;
   readonly version: number;
-  readonly strict: boolean;
 }
 
 const versionsOf = (db: Connection, accounts: readonly number[], lock = '') =>
   db.all<Version>(
-    `SELECT account, catalogues AS version, strict FROM account WHERE account = ANY ($1::integer[]) ORDER BY account ${lock}`,
+    `SELECT account, catalogues AS version, strict, "browserCatalogue" FROM account
+     WHERE account = ANY ($1::integer[]) ORDER BY account ${lock}`,
     [accounts],
   );
 
-const readIDs = async (db: Connection, account: number, strict: boolean): Promise<ListedIDs> => {
+const readIDs = async (db: Connection, account: number, settings: CatalogueSettings): Promise<ListedIDs> => {
   const rows = await db.all<Row & { kind: CatalogueKind; byBrowser: boolean }>(
     'SELECT kind, id, browser, "byBrowser" FROM catalogue WHERE account = $1 ORDER BY nth',
     [account],
   );
-  const ids = noListedIDs(strict);
+  const ids = noListedIDs(settings);
   for (const { kind, id, browser, byBrowser } of rows) ids.listed[kind].set(id, { forBrowsers: browser, byBrowser });
   return ids;
 };
@@ -86,7 +88,7 @@ const write = (db: Connection, account: number, kind: CatalogueKind, entry: Cata
 const change = (db: Connection, account: number, listings: readonly Listing[]) =>
   listings.map((listing) => {
     const { kind, id } = listing;
-    if (listing.do === 'list') return write(db, account, kind, { id }, listing.byBrowser);
+    if (listing.do === 'list') return write(db, account, kind, { id, browser: listing.forBrowsers }, listing.byBrowser);
     return db.run('DELETE FROM catalogue WHERE account = $1 AND kind = $2 AND id = $3', [account, kind, id]);
   });
 
@@ -94,10 +96,16 @@ const change = (db: Connection, account: number, listings: readonly Listing[]) =
 const nextVersion = (db: Connection, account: number) =>
   db.run('UPDATE account SET catalogues = catalogues + 1 WHERE account = $1', [account]);
 
-/** Whether all that an event uses is listed, for whoever sends it, and stays listed as it is. */
-const usesListedOnly = ({ listed }: ListedIDs, browser: boolean, { eventID, attributes }: NewEvent): boolean => {
-  const isGood = (entry: Listed | undefined) => entry !== undefined && (browser ? entry.forBrowsers : !entry.byBrowser);
-  return isGood(listed.event.get(String(eventID))) && attributes.every(([id]) => isGood(listed.attr.get(id)));
+/** Whether all that an event uses is listed, for whoever sends it, or not to be listed, and stays as it is. */
+const usesKnownOnly = (ids: ListedIDs, browser: boolean, { eventID, attributes }: NewEvent): boolean => {
+  const { listed, strict } = ids;
+  const isGood = (entry: Listed | undefined, isLeftUnlisted: boolean) =>
+    entry === undefined ? isLeftUnlisted : browser ? entry.forBrowsers : !entry.byBrowser;
+  const mayBeUnlisted = !strict && !isListedOnUse(ids, browser, 'attr');
+  return (
+    isGood(listed.event.get(String(eventID)), false) &&
+    attributes.every(([id]) => isGood(listed.attr.get(id), mayBeUnlisted))
+  );
 };
 
 export const createCatalogueWriter = () => {
@@ -113,10 +121,10 @@ export const createCatalogueWriter = () => {
     const versions = await versionsOf(db, accounts);
     const now = new Map(
       await Promise.all(
-        versions.map(async ({ account, version, strict }): Promise<[number, Known]> => {
+        versions.map(async ({ account, version, ...settings }): Promise<[number, Known]> => {
           const known = remembered.get(account);
           if (known?.version === version) return [account, known];
-          const fresh = { version, ids: await readIDs(db, account, strict) };
+          const fresh = { version, ids: await readIDs(db, account, settings) };
           // It may be this transaction's own change that is seen.
           db.whenCommitted(() => remember(account, fresh));
           return [account, fresh];
@@ -128,9 +136,9 @@ export const createCatalogueWriter = () => {
 
   /** What an account lists, and nobody else changes until this transaction ends. */
   const held = async (db: Transaction, account: number): Promise<Known> => {
-    const [{ version, strict }] = (await versionsOf(db, [account], 'FOR NO KEY UPDATE')) as [Version];
+    const [{ version, ...settings }] = (await versionsOf(db, [account], 'FOR NO KEY UPDATE')) as [Version];
     const known = remembered.get(account);
-    const ids = known?.version === version ? copyOf(known.ids) : await readIDs(db, account, strict);
+    const ids = known?.version === version ? copyOf(known.ids) : await readIDs(db, account, settings);
     return { version, ids };
   };
 
@@ -141,7 +149,7 @@ export const createCatalogueWriter = () => {
     const isListed = ({ browser, uses }: UsedIDs) =>
       uses.every(({ kind, id }) => {
         const entry = known.ids.listed[kind].get(id);
-        return entry && (browser || !entry.byBrowser);
+        return entry ? browser || !entry.byBrowser : !isListedOnUse(known.ids, browser, kind);
       });
     if (used.every(isListed) || listingsOf(copyOf(known.ids)).length === 0) return;
     const { version, ids } = await held(db, account);
@@ -164,9 +172,9 @@ export const createCatalogueWriter = () => {
       return {
         check(account, browser, event) {
           const { ids } = knownNow(account);
-          if (!usesListedOnly(ids, browser, event)) checkUses(ids, browser, usesOfEvent(event));
+          if (!usesKnownOnly(ids, browser, event)) checkUses(ids, browser, usesOfEvent(event));
         },
-        mayBeNew: (account, browser, event) => !usesListedOnly(knownNow(account).ids, browser, event),
+        mayBeNew: (account, browser, event) => !usesKnownOnly(knownNow(account).ids, browser, event),
       };
     },
 

@@ -88,7 +88,7 @@ export const tablesOf = async (holdings: Holdings, keptDays: ReadonlySet<number>
       to: 'account',
       from: 'account',
       columns: 'account accountUUID accountName accountOrigin accountTimezone createdTime',
-      booleans: 'strict',
+      booleans: 'strict browserCatalogue',
     },
     { to: 'token', from: 'token', columns: 'token tokenID account kind tokenName hash text createdTime revokedTime' },
     { to: 'catalogue', from: 'catalogue', columns: 'account kind id name type', booleans: 'browser byBrowser' },

@@ -35,6 +35,7 @@ const rows: Partial<Record<HeldTable, HeldRow[]>> = {
       accountTimezone: 'UTC',
       createdTime: time,
       strict: 0,
+      browserCatalogue: 0,
     },
   ],
   user: [{ user: 1, account: 1, userUUID: 'visitor-one', firstDay: today, lastDay: today, days: 0, createdTime: time }],

@@ -45,6 +45,7 @@ const rowsOf: Partial<Record<HeldTable, HeldRow[]>> = {
     accountTimezone: 'UTC',
     createdTime: time,
     strict: account - 1,
+    browserCatalogue: 2 - account,
   })),
   user: Array.from({ length: users }, (_, nth) => ({
     user: nth + 1,

@@ -36,7 +36,8 @@ const fieldColumns = contactFields
 /** SQL of the rows of each table. */
 const rowsSQL: Readonly<Record<HeldTable, string>> = {
   account: `
-    SELECT account, "accountUUID", "accountName", "accountOrigin"::text, "accountTimezone", strict::integer, "createdTime"
+    SELECT account, "accountUUID", "accountName", "accountOrigin"::text, "accountTimezone", strict::integer,
+      "browserCatalogue"::integer, "createdTime"
     FROM account`,
   token: 'SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "revokedTime" FROM token',
   catalogue: 'SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type FROM catalogue',

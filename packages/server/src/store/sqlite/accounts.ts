@@ -44,9 +44,10 @@ export const createAccountReader = (db: Connection) => {
     'SELECT account, accountUUID, accountName, createdTime FROM account ORDER BY account',
   );
   const find = db.prepare<[string], number>('SELECT account FROM account WHERE accountUUID = ?').pluck();
-  const get = db.prepare<[number], AccountSummary & { accountOrigin: string; accountTimezone: string; strict: number }>(
-    'SELECT * FROM account WHERE account = ?',
-  );
+  const get = db.prepare<
+    [number],
+    AccountSummary & { accountOrigin: string; accountTimezone: string; strict: number; browserCatalogue: number }
+  >('SELECT * FROM account WHERE account = ?');
   const tokens = db.prepare<[number], AccountDetail['tokens'][number]>(
     'SELECT tokenID, kind, tokenName, text, createdTime, revokedTime FROM token WHERE account = ? ORDER BY token',
   );
@@ -79,6 +80,7 @@ export const createAccountReader = (db: Connection) => {
         accountOrigin: JSON.parse(row.accountOrigin),
         accountTimezone: row.accountTimezone,
         strict: row.strict === 1,
+        browserCatalogue: row.browserCatalogue === 1,
         createdTime: row.createdTime,
         catalogues: {
           profile: catalogues.list(account, 'profile'),
@@ -102,10 +104,13 @@ export const createAccountWriter = (
   parts: { catalogues: CatalogueWriter; contacts: ContactWriter },
 ) => {
   const { catalogues, contacts } = parts;
-  const insert = db.prepare('INSERT INTO account VALUES (NULL, ?, ?, ?, ?, ?, ?)');
+  const insert = db.prepare(`
+    INSERT INTO account (accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue, createdTime)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
   const update = db.prepare(`
     UPDATE account SET accountName = coalesce(@accountName, accountName), accountOrigin = coalesce(@accountOrigin, accountOrigin),
-      accountTimezone = coalesce(@accountTimezone, accountTimezone), strict = coalesce(@strict, strict)
+      accountTimezone = coalesce(@accountTimezone, accountTimezone), strict = coalesce(@strict, strict),
+      browserCatalogue = coalesce(@browserCatalogue, browserCatalogue)
     WHERE account = @account`);
   const insertToken = db.prepare(`
     INSERT INTO token (tokenID, account, kind, tokenName, hash, text, createdTime)
@@ -164,13 +169,14 @@ export const createAccountWriter = (
   return {
     createToken,
     createAccount({ tokens, catalogues: given, contacts: changes, time, ...account }: NewAccount): ContactOutcome[] {
-      const { accountUUID, accountName, accountOrigin, accountTimezone, strict } = account;
+      const { accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = account;
       const { lastInsertRowid } = insert.run(
         accountUUID,
         accountName,
         JSON.stringify(accountOrigin),
         accountTimezone,
         Number(strict),
+        Number(browserCatalogue),
         time,
       );
       const number = Number(lastInsertRowid);
@@ -179,13 +185,14 @@ export const createAccountWriter = (
       return putContacts(number, changes, time);
     },
     updateAccount({ account, catalogues: given, contacts: changes, time, ...change }: AccountChange): ContactOutcome[] {
-      const { accountName, accountOrigin, accountTimezone, strict } = change;
+      const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = change;
       update.run({
         account,
         accountName: accountName ?? null,
         accountOrigin: accountOrigin === undefined ? null : JSON.stringify(accountOrigin),
         accountTimezone: accountTimezone ?? null,
         strict: strict === undefined ? null : Number(strict),
+        browserCatalogue: browserCatalogue === undefined ? null : Number(browserCatalogue),
       });
       catalogues.put(account, given);
       return putContacts(account, changes, time);

@@ -31,7 +31,9 @@ export interface CatalogueWriter extends Pending {
 const mostAccounts = 500;
 
 export const createCatalogueWriter = (db: Connection): CatalogueWriter => {
-  const strictOf = db.prepare<[number], { strict: number }>('SELECT strict FROM account WHERE account = ?');
+  const settings = db.prepare<[number], { strict: number; browserCatalogue: number }>(
+    'SELECT strict, browserCatalogue FROM account WHERE account = ?',
+  );
   const select = db.prepare<[number], Row & { kind: CatalogueKind; byBrowser: number }>(
     'SELECT kind, id, name, browser, byBrowser, type FROM catalogue WHERE account = ?',
   );
@@ -47,7 +49,8 @@ export const createCatalogueWriter = (db: Connection): CatalogueWriter => {
   const knownOf = (account: number): ListedIDs => {
     const remembered = known.get(account);
     if (remembered) return remembered;
-    const fresh = noListedIDs(strictOf.get(account)?.strict === 1);
+    const { strict, browserCatalogue } = settings.get(account) ?? {};
+    const fresh = noListedIDs({ strict: strict === 1, browserCatalogue: browserCatalogue === 1 });
     for (const { kind, id, browser, byBrowser } of select.iterate(account))
       fresh.listed[kind].set(id, { forBrowsers: browser === 1, byBrowser: byBrowser === 1 });
     if (known.size >= mostAccounts) known.clear();
@@ -71,7 +74,7 @@ export const createCatalogueWriter = (db: Connection): CatalogueWriter => {
     for (const listing of listings) {
       const { kind, id } = listing;
       if (listing.do === 'drop') drop.run(account, kind, id);
-      else write(account, kind, { id }, listing.byBrowser);
+      else write(account, kind, { id, browser: listing.forBrowsers }, listing.byBrowser);
     }
   };
 

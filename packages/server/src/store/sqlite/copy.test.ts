@@ -44,6 +44,7 @@ const account: HeldRow = {
   accountOrigin: '[]',
   accountTimezone: 'UTC',
   strict: 0,
+  browserCatalogue: 0,
   createdTime: time,
 };
 const token: HeldRow = {

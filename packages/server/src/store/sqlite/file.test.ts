@@ -463,7 +463,7 @@ describe('an erased contact', () => {
 
   test('leaves not a byte of what it was called in the files, and then none of what it did', async () => {
     const store = await open();
-    const site = await createSite(store);
+    const site = await createSite(store, { browserCatalogue: true });
     const fill = (nth: number, secret: string) => ({
       userUUID: `visitor-number-${nth}`,
       address: `${secret}-${nth}@example.com`,
