@@ -11,7 +11,7 @@ const attrTypes = ['text', 'number', 'date', 'currency', 'boolean'] as const;
 const entry = <Shape extends z.ZodRawShape>(shape: Shape) =>
   field.optional(
     field.list(
-      z.object({ ...shape, browser: field.optional(field.flag) }, { error: 'must be an object' }),
+      z.object({ ...shape, browser: field.optional(field.flag) }, field.says('must be an object', 'object')),
       limits.idsPerCatalogue,
     ),
   );

@@ -41,7 +41,7 @@ const changed = {
 
 const oneIsNeeded = {
   path: ['contactUUID'],
-  message: 'is required unless contactEmailaddress is populated',
+  message: 'is required unless `contactEmailaddress` is given',
 };
 const namesContact = (input: { contactUUID?: string | undefined; contactEmailaddress?: string | undefined }) =>
   input.contactUUID !== undefined || input.contactEmailaddress !== undefined;
@@ -173,5 +173,8 @@ export const eraseContactOutput = answer({
 
 /** A contact inside an account's body: as createContact or, with a contactUUID, as updateContact. Needs no userUUID. */
 export const accountContact = z
-  .object({ ...named, ...changed, contactEmailaddress: field.optional(field.email) }, { error: 'must be an object' })
+  .object(
+    { ...named, ...changed, contactEmailaddress: field.optional(field.email) },
+    field.says('must be an object', 'object'),
+  )
   .refine(namesContact, oneIsNeeded);

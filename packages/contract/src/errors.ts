@@ -6,9 +6,12 @@ export const errors = {
   invalid_json: { status: 400, when: 'the body is not a JSON object, or is nested too deeply' },
   unknown_field: { status: 400, when: 'a read was sent a parameter that the operation does not know' },
   unknown_id: { status: 400, when: 'a strict account does not list this profile, tag, attribute or event ID' },
-  missing_token: { status: 401, when: 'the request carries no tokenUUID' },
+  missing_token: {
+    status: 401,
+    when: 'the request has no token: neither the field `tokenUUID` nor `Authorization: Bearer <token>`',
+  },
   invalid_token: { status: 401, when: 'the token is unknown or revoked' },
-  token_kind: { status: 403, when: 'a token of this kind may not call this operation' },
+  token_kind: { status: 403, when: 'the operation does not take a token of this kind' },
   id_not_for_browser: { status: 403, when: 'the catalogue keeps this ID from browser tokens' },
   origin_not_allowed: { status: 403, when: "the page's origin is not in accountOrigin" },
   server_token_in_browser: { status: 403, when: 'a secret token came with the Origin of a web page' },
@@ -19,16 +22,19 @@ export const errors = {
   unknown_link: { status: 404, when: 'no link of the account has this linkID' },
   unknown_claim: { status: 404, when: 'no claim of the account has this claimID' },
   unknown_token: { status: 404, when: 'no token of the account has this tokenID' },
-  method_not_allowed: { status: 405, when: 'the path takes another method: see Allow' },
+  method_not_allowed: { status: 405, when: 'the path does not take this method; `Allow` lists those that it takes' },
   email_taken: { status: 409, when: 'the e-mail address belongs to another contact' },
   merge_refused: { status: 409, when: 'the merge would make a circle, or there is none to take back' },
   erased_contact: { status: 410, when: 'the contact was erased' },
   body_too_large: { status: 413, when: 'the body, unpacked, is over its limit' },
   url_too_long: { status: 414, when: 'path and query string are over 8 KiB' },
-  unsupported_media_type: { status: 415, when: 'the body is neither JSON, text holding JSON, nor form fields' },
-  too_many_requests: { status: 429, when: 'over the rate limit: try again after Retry-After seconds' },
+  unsupported_media_type: {
+    status: 415,
+    when: 'the body is neither JSON, text holding JSON, nor form fields: see Content-Type',
+  },
+  too_many_requests: { status: 429, when: 'the rate limit is exceeded: try again after `Retry-After` seconds' },
   internal: { status: 500, when: 'a fault of the service; it is logged under the requestID' },
-  not_kept: { status: 503, when: 'the store cannot keep it now: try again after Retry-After seconds' },
+  not_kept: { status: 503, when: 'the store cannot keep it now: try again after `Retry-After` seconds' },
 } as const satisfies Record<string, { status: number; when: string }>;
 
 export type ErrorCode = keyof typeof errors;

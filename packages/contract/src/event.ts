@@ -27,7 +27,7 @@ const plainWhat = {
 /** What goes along with the fields of every operation. */
 const plainToken = { tokenUUID: plain.anything };
 
-const oneIsNeeded = 'is required unless contactUUID is populated';
+const oneIsNeeded = 'is required unless `contactUUID` is given';
 
 const namesSomebody = ({ userUUID, contactUUID }: { userUUID?: unknown; contactUUID?: unknown }): boolean =>
   userUUID !== undefined || contactUUID !== undefined;
@@ -46,7 +46,7 @@ export const logEventOutput = answer({ eventUUID: z.string(), duplicate: z.liter
 
 /** One event of a batch. That it names a user or a contact is checked once the envelope's are known. */
 export const batchEvent = plain.withPlain(
-  z.object({ ...who, ...what }, { error: 'must be an object' }),
+  z.object({ ...who, ...what }, field.says('must be an object', 'object')),
   plain.object({ ...plainWho, ...plainWhat }, ['eventID']),
 );
 
@@ -84,7 +84,7 @@ const attributeFilter = {
 };
 const attributePair = ({ attrID, attrValue }: { attrID?: string | undefined; attrValue?: string | undefined }) =>
   attrValue === undefined || attrID !== undefined;
-const attributePairProblem = { path: ['attrID'], message: 'is required with attrValue' };
+const attributePairProblem = { path: ['attrID'], message: 'is required with `attrValue`' };
 
 const eventFilter = { ...who, eventID: field.optional(field.eventID), ...attributeFilter };
 

@@ -8,8 +8,21 @@ import { isSharedByMistake } from './mistakes.ts';
 /** The message of a field that is absent. */
 export const required = 'is required';
 
-const says = (form: string) => ({
-  error: (issue: { input?: unknown }) => (issue.input === undefined ? required : form),
+/** What a value is, when that alone shows why it is refused; "" for text and numbers that are only of the wrong form. */
+const kindOf = (value: unknown, wanted: 'text' | 'list' | 'object'): string => {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'string') return wanted === 'text' ? '' : 'text';
+  if (typeof value === 'number') return Number.isFinite(value) ? 'a number' : '';
+  return value === null || typeof value === 'boolean' ? String(value) : 'an object';
+};
+
+/** The message for a value of another type than is wanted: the form that it should have, and what it is instead. */
+export const says = (form: string, wanted: 'text' | 'list' | 'object' = 'text') => ({
+  error: ({ input }: { input?: unknown }) => {
+    if (input === undefined) return required;
+    const kind = kindOf(input, wanted);
+    return kind === '' ? form : `${form}; the value is ${kind}`;
+  },
 });
 
 /** A schema that reads its input through `coerce`, typed as taking `In`. */
@@ -54,7 +67,7 @@ export const list = <Out, In>(item: z.ZodType<Out, In>, most: number) =>
         return input;
       }
     },
-    z.array(item, says('must be a JSON array')).max(most, `must hold at most ${most} entries`),
+    z.array(item, says('must be a JSON array', 'list')).max(most, `must hold at most ${most} entries`),
   );
 
 export const flag = coerced<boolean | 'true' | 'false', boolean>(
@@ -81,7 +94,15 @@ const isCalendarDay = (text: string): boolean => {
   return !Number.isNaN(parsed) && new Date(parsed).toISOString().startsWith(day);
 };
 
-const timeForm = 'must be a time: ISO 8601 with its offset, or milliseconds since 1970';
+const timeForm = 'must be a time: ISO 8601 with its offset, such as 2026-11-01T09:30:00Z, or milliseconds since 1970';
+const withoutOffset = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?$/;
+const saysTime = {
+  error: (issue: { input?: unknown }) =>
+    typeof issue.input === 'string' && withoutOffset.test(issue.input)
+      ? `${timeForm}; the value has no offset: end it with Z for UTC`
+      : says(timeForm).error(issue),
+};
+
 /** The first time that ISO 8601 doesn't write with four digits of year. */
 export const latestTime = Date.UTC(10_000, 0);
 
@@ -93,7 +114,7 @@ export const time = coerced<number | string, number>(
     return iso8601.test(input) && isCalendarDay(input) ? Date.parse(input) : input;
   },
   z
-    .number(says(timeForm))
+    .number(saysTime)
     .refine((value) => value >= 0 && value < latestTime, timeForm)
     .overwrite(Math.trunc),
 );
@@ -101,7 +122,10 @@ export const time = coerced<number | string, number>(
 export const userUUID = z
   .string(says('must be 16 to 64 of A-Z a-z 0-9 _ -'))
   .regex(userUUIDPattern, 'must be 16 to 64 of A-Z a-z 0-9 _ -')
-  .refine((value) => !isSharedByMistake(value), 'is a placeholder that broken clients send for everybody');
+  .refine(
+    (value) => !isSharedByMistake(value),
+    'is a placeholder, such as undefined or all zeros: the client has sent no real value',
+  );
 
 const sentOnceForm = 'must be 8 to 64 of A-Z a-z 0-9 _ -';
 export const eventUUID = z.string(says(sentOnceForm)).regex(eventUUIDPattern, sentOnceForm);
@@ -156,13 +180,13 @@ const scalar = coerced<string | number | boolean, string>(
 
 export const attribute = z.object(
   { attrID: catalogueID, attrValue: scalar },
-  says('must be an object of attrID and attrValue'),
+  says('must be an object of attrID and attrValue', 'object'),
 );
 
 /** In an update, an attrValue of null removes the attribute. */
 export const removableAttribute = z.object(
   { attrID: catalogueID, attrValue: scalar.nullable() },
-  says('must be an object of attrID and attrValue'),
+  says('must be an object of attrID and attrValue', 'object'),
 );
 
 /** Attributes in which no attrID stands twice. */
@@ -171,7 +195,7 @@ export const attributes = <Out extends { attrID: string }, In>(item: z.ZodType<O
     const seen = new Set<string>();
     entries.forEach(({ attrID }, index) => {
       if (seen.has(attrID)) {
-        context.addIssue({ code: 'custom', path: [index, 'attrID'], message: 'stands twice in one list' });
+        context.addIssue({ code: 'custom', path: [index, 'attrID'], message: 'is in the list twice' });
       }
       seen.add(attrID);
     });

@@ -28,7 +28,7 @@ export const voidLinkInput = z
   })
   .refine(({ linkID, tokenID }) => linkID !== undefined || tokenID !== undefined, {
     path: ['linkID'],
-    message: 'is required unless tokenID is populated',
+    message: 'is required unless `tokenID` is given',
   });
 export const voidLinkOutput = answer({ links: z.number().int().describe('How many links are other than before.') });
 

@@ -28,7 +28,7 @@ const checkEntry = (entry: unknown, at: string): AccountContact | Problem => {
   const address = contactEmailaddress === undefined ? undefined : parseAddress(contactEmailaddress);
   if (contactEmailaddress !== undefined && address === undefined) {
     const field = `${at}.contactEmailaddress`;
-    return { code: 'invalid_field', message: `${field} must be an e-mail address`, field };
+    return { code: 'invalid_field', message: `\`${field}\` must be an e-mail address`, field };
   }
   return { contactUUID, address, ...contactChanges(checked.value), newContactUUID: nanoid() };
 };

@@ -9,14 +9,24 @@ import type { Given } from './input.ts';
 
 const bearer = /^Bearer +(\S+) *$/i;
 
+/** The scheme is named only when it is a common one: a header without any may be a token. */
+const missingToken = (authorization: string): Refusal => {
+  const options = { field: 'tokenUUID' };
+  if (authorization === '') return new Refusal('missing_token', options);
+  const [scheme] = /^(?:basic|digest|token|negotiate)\b/i.exec(authorization) ?? [];
+  const message = `the Authorization header must be \`Bearer <token>\`${scheme ? `, not ${scheme}` : ''}`;
+  return new Refusal('missing_token', { ...options, message });
+};
+
 /** The token of a request: the field tokenUUID, or else `Authorization: Bearer` (RFC 6750 section 2.1). */
 export const tokenOf = ({ tokenUUID }: Given, headers: { get(name: string): string | null }): string => {
   if (tokenUUID !== undefined && tokenUUID !== null && tokenUUID !== '') {
     if (typeof tokenUUID === 'string') return tokenUUID;
-    throw new Refusal('invalid_field', { field: 'tokenUUID', message: 'tokenUUID must be text' });
+    throw new Refusal('invalid_field', { field: 'tokenUUID', message: '`tokenUUID` must be text' });
   }
-  const [, token] = bearer.exec(headers.get('authorization') ?? '') ?? [];
-  if (token === undefined) throw new Refusal('missing_token', { field: 'tokenUUID' });
+  const authorization = headers.get('authorization') ?? '';
+  const [, token] = bearer.exec(authorization) ?? [];
+  if (token === undefined) throw missingToken(authorization);
   return token;
 };
 

@@ -1,3 +1,4 @@
+import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf } from '@firsthand/contract/operations';
 import { nanoid } from 'nanoid';
 import { parseAddress } from '../identity/address.ts';
@@ -62,7 +63,7 @@ const linkAnswer = (link: LinkDetail): AnswerOf<'exportContact'>['link'][number]
 export const addressOf = (contactEmailaddress: string, field = 'contactEmailaddress'): string => {
   const address = parseAddress(contactEmailaddress);
   if (address !== undefined) return address;
-  throw new Refusal('invalid_field', { field, message: `${field} must be an e-mail address` });
+  throw new Refusal('invalid_field', { field, message: `\`${field}\` must be an e-mail address` });
 };
 
 interface Naming {
@@ -93,7 +94,7 @@ export const createContacts = (
     if (isProof(contactProof, vouched, keys, toldTimeOf(caller))) return true;
     throw new Refusal('invalid_field', {
       field: 'contactProof',
-      message: 'contactProof must have been made for this token, address and user in the last 10 minutes',
+      message: `\`contactProof\` must be made with a server token of this account, for this browser token, address and userUUID, at most ${limits.proofMinutes} minutes ago`,
     });
   };
 
@@ -126,7 +127,10 @@ export const createContacts = (
     getContact: async ({ contactUUID, include = [] }, caller) => {
       const asker = askerOf(caller);
       if (asker.browser && include.length > 0) {
-        throw new Refusal('token_kind', { field: 'include', message: 'include is not for a token of kind browser' });
+        throw new Refusal('token_kind', {
+          field: 'include',
+          message: '`include` takes a server token; this one is a browser token',
+        });
       }
       const contact = await store.getContact({ ...asker, contactUUID, include });
       return {

@@ -15,5 +15,5 @@ export const parseCursor = (list: ListName, cursor: string | undefined): number 
   const [version, digits = ''] = Buffer.from(cursor, 'base64url').toString().split('.');
   const number = /^\d{1,16}$/.test(digits) ? Number(digits) : Number.NaN;
   if (version === lists[list] && Number.isSafeInteger(number) && toCursor(list, number) === cursor) return number;
-  throw new Refusal('invalid_field', { field: 'cursor', message: 'cursor must be one that this operation answered' });
+  throw new Refusal('invalid_field', { field: 'cursor', message: '`cursor` must be a nextCursor of this operation' });
 };

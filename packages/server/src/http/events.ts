@@ -77,7 +77,7 @@ const checkEntry = (
   const event = newEvent(checked.value, envelope, arrival);
   if (event.userUUID !== null || event.contactUUID !== null) return event;
   const field = `${at}.userUUID`;
-  return { code: 'missing_field', message: `${field} is required unless contactUUID is populated`, field };
+  return { code: 'missing_field', message: `\`${field}\` is required unless \`contactUUID\` is given`, field };
 };
 
 const batchBy = (caller: Caller, events: readonly NewEvent[]): EventBatch => {
@@ -169,12 +169,12 @@ export const createEvents = (
     countEvents: async ({ eventID, from, to, interval = 'day', timezone, include }, caller) => {
       const zone = timezone ?? caller.access.accountTimezone;
       const end = to ?? caller.time;
-      if (end <= from) throw new Refusal('invalid_field', { field: 'to', message: 'to must be later than from' });
+      if (end <= from) throw new Refusal('invalid_field', { field: 'to', message: '`to` must be later than `from`' });
       const edges = countEdges(from, end, interval, zone, limits.bucketsPerCount);
       if (edges === undefined) {
         throw new Refusal('invalid_field', {
           field: 'interval',
-          message: `interval must cut the time from from to to into at most ${limits.bucketsPerCount} parts`,
+          message: `The range from \`from\` to \`to\` holds more than ${limits.bucketsPerCount.toLocaleString('en')} intervals; choose a longer interval.`,
         });
       }
       const users = include?.includes('users') ?? false;

@@ -305,6 +305,34 @@ describe('a missing field', () => {
   });
 });
 
+describe('a value of the wrong type', () => {
+  it.each([
+    ['/logEvent', { eventUUID: ['a'] }, '`eventUUID` must be 8 to 64 of A-Z a-z 0-9 _ -; the value is a list'],
+    ['/logEvent', { userUUID: 12_345 }, '`userUUID` must be 16 to 64 of A-Z a-z 0-9 _ -; the value is a number'],
+    ['/logEvent', { eventID: {} }, '`eventID` must be a whole number from 1 to 2147483647; the value is an object'],
+    ['/logEvent', { eventID: 'x' }, '`eventID` must be a whole number from 1 to 2147483647'],
+    ['/logEvent', { eventAttrArray: 'x' }, '`eventAttrArray` must be a JSON array; the value is text'],
+    [
+      '/logEvent',
+      { eventAttrArray: ['x'] },
+      '`eventAttrArray[0]` must be an object of attrID and attrValue; the value is text',
+    ],
+    ['/logEvent', { contactUUID: true }, '`contactUUID` must be text of at most 255 characters; the value is true'],
+    ['/logEvent', { eventTime: '2026-11-01T09:30:00' }, /; the value has no offset: end it with Z for UTC$/],
+    ['/createContact', { contactEmailaddress: [] }, /^`contactEmailaddress` must be text .*; the value is a list$/],
+  ])('in a request to %s is reported as such: %j', async (path, fields, message) => {
+    const { body } = await scene.post(path, {
+      ...event(),
+      contactProfileID: 'p',
+      contactEmailaddress: 'a@b.example',
+      ...fields,
+    });
+    expect(body.error.code).toBe('invalid_field');
+    if (typeof message === 'string') expect(body.error.message).toBe(message);
+    else expect(body.error.message).toMatch(message);
+  });
+});
+
 describe('hostile text', () => {
   it('is kept exactly, where it is allowed', async () => {
     const attrValue = '<script>"\'\\ \u2028 é e\u0301 🍋 __proto__ %00 \t\r\n';
@@ -347,6 +375,9 @@ const hostile: Record<string, string> = {
 const fieldsOf = (name: OperationName): string[] =>
   Object.keys(((operations[name] as Operation).input as z.ZodObject).shape);
 
+/** It begins with the field's name or is a sentence, and says no word twice in a row. */
+const isPlainMessage = /^(?!.*\b(\w+) \1\b)(?:`[^`]+`|The|the|there) .*[^ ]$/s;
+
 /** Streams have their own tests: an open one would have to be closed. */
 const fields = operationNames
   .filter((name) => name !== 'streamEvents')
@@ -380,6 +411,8 @@ describe('every field of every operation', () => {
     else {
       expect(outcome(answer)).toEqual([400, 'invalid_field']);
       expect(answer.body.error.field).toMatch(new RegExp(`^${field}\\b`));
+      if (way === 'body') expect(answer.body.error.message).toMatch(/; the value is an object$|^`\w+\W/);
+      expect(answer.body.error.message).toMatch(isPlainMessage);
     }
   });
 
@@ -392,6 +425,7 @@ describe('every field of every operation', () => {
         expect([what, way, status < 500]).toEqual([what, way, true]);
         if (status !== 400) continue;
         expect([what, way, body.error.message]).not.toContain('');
+        if (!isPlainMessage.test(body.error.message)) expect([what, way]).toEqual(body.error.message);
         const atFault = new RegExp(`^(${[field, ...neighbours].join('|')})\\b`);
         if (body.error.field !== undefined) expect(body.error.field).toMatch(atFault);
       }

@@ -10,7 +10,10 @@ export const namedAccount = async (
 ): Promise<number> => {
   if (accountUUID === undefined) {
     if (access.account !== null) return access.account;
-    throw new Refusal('missing_field', { field: 'accountUUID', message: 'accountUUID is required with this token' });
+    throw new Refusal('missing_field', {
+      field: 'accountUUID',
+      message: '`accountUUID` is required with an operator token',
+    });
   }
   const account = await store.findAccount(accountUUID);
   const another = access.account !== null && account !== access.account;

@@ -24,7 +24,8 @@ const checkOrigin = ({ accountOrigin }: Access, headers: RequestHeaders) => {
 export const checkRight = (name: string, { tokens }: Operation, access: Access, headers: RequestHeaders): void => {
   if (access.kind !== 'browser' && isPage(headers.get('origin'))) throw new Refusal('server_token_in_browser');
   if (!tokens.includes(access.kind)) {
-    throw new Refusal('token_kind', { message: `${name} is not for a token of kind ${access.kind}` });
+    const taken = tokens.join(' or ');
+    throw new Refusal('token_kind', { message: `${name} takes a ${taken} token; this one is a ${access.kind} token` });
   }
   if (access.kind === 'browser') checkOrigin(access, headers);
 };

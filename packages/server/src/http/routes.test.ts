@@ -30,6 +30,34 @@ describe('an unknown path', () => {
   );
 });
 
+describe('a method that a path does not take', () => {
+  it.each([
+    ['GET', '/event/logEvents', 'POST, OPTIONS'],
+    ['DELETE', '/logEvent', 'POST, GET, HEAD, OPTIONS'],
+    ['POST', '/event/getEvent', 'GET, HEAD'],
+    ['OPTIONS', '/event/getEvent', 'GET, HEAD'],
+    ['PUT', '/healthz', 'GET, HEAD'],
+  ])('is 405 with those that it takes: %s %s', async (method, path, allow) => {
+    const scene = await begin();
+    const { status, body, headers } = await scene.send(path, { method });
+    expect([status, body.error.code, headers.get('allow')]).toEqual([405, 'method_not_allowed', allow]);
+    expect(body.error.message).toBe(`the path takes ${allow}, not ${method}`);
+  });
+});
+
+describe('an Authorization header', () => {
+  it.each([
+    ['Basic c2VydmVyOnNlY3JldA==', 'the Authorization header must be `Bearer <token>`, not Basic'],
+    ['server_secretsecretsecretsecret', 'the Authorization header must be `Bearer <token>`'],
+    ['Bearer', 'the Authorization header must be `Bearer <token>`'],
+    ['', 'the request has no token: neither the field `tokenUUID` nor `Authorization: Bearer <token>`'],
+  ])('that holds no token is 401 with what to send: %s', async (Authorization, message) => {
+    const scene = await begin();
+    const { status, body } = await scene.send('/event/getEvent', { headers: { Authorization } });
+    expect([status, body.error.code, body.error.message]).toEqual([401, 'missing_token', message]);
+  });
+});
+
 describe('a base path', () => {
   it.each(['/x/', '/x/y/'])('stands in front of every path: %s', async (basePath) => {
     const scene = await begin({ basePath });

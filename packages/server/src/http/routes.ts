@@ -40,10 +40,13 @@ export const createRouteServer = ({ log, isStopping }: RouteSurroundings) => {
     const allowed = allowedMethods(methods);
     const allow = (openToPages ? [...allowed, 'OPTIONS'] : allowed).join(', ');
 
+    const refusedMethod = (method: string) =>
+      new Refusal('method_not_allowed', { message: `the path takes ${allow}, not ${method.slice(0, 16)}` });
+
     const answerMethod = (exchange: Exchange, method: string) =>
       method === 'OPTIONS' && openToPages
         ? emptyAnswer(exchange, 204, preflightHeaders(allowed))
-        : refusalAnswer(exchange, new Refusal('method_not_allowed'), { Allow: allow });
+        : refusalAnswer(exchange, refusedMethod(method), { Allow: allow });
 
     return async (c) => {
       const started = performance.now();

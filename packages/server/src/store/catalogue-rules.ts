@@ -79,13 +79,13 @@ export const checkUses = ({ strict, listed }: ListedIDs, browser: boolean, uses:
     if (entry === undefined && strict) {
       throw new Refusal('unknown_id', {
         field,
-        message: `${field} names ${kind} ${scrub(id)}, which this strict account does not list`,
+        message: `\`${field}\` names ${kind} ${scrub(id)}, which this strict account does not list`,
       });
     }
     if (entry?.forBrowsers === false && browser) {
       throw new Refusal('id_not_for_browser', {
         field,
-        message: `${field} names ${kind} ${scrub(id)}, which a browser token may not use`,
+        message: `\`${field}\` names ${kind} ${scrub(id)}, which a browser token may not use`,
       });
     }
   }
@@ -145,6 +145,6 @@ export const roomForEntries = (
     if (dropped) return dropped;
     throw new Refusal('invalid_field', {
       field: kind,
-      message: `${kind} would list more than ${limits.idsPerCatalogue} IDs`,
+      message: `\`${kind}\` would list more than ${limits.idsPerCatalogue.toLocaleString('en')} IDs`,
     });
   });

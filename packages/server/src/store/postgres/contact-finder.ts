@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts';
 import { type ContactRow, readAnswering, readContacts } from './contact-rows.ts';
 
 const unknown = (field: string) =>
-  new Refusal('unknown_contact', { field, message: `${field} names no contact of this account` });
+  new Refusal('unknown_contact', { field, message: `\`${field}\` names no contact of this account` });
 
 /** `secret` is the database's. */
 export const createContactFinder = (secret: Buffer) => {

@@ -61,11 +61,14 @@ export const createMergeWriter = (contacts: ContactFinder) => {
       if (other.mergedInto !== null) {
         throw new Refusal('merge_refused', {
           field: 'otherContactUUID',
-          message: 'otherContactUUID is merged into another contact: unmerge it first',
+          message: '`otherContactUUID` is merged into another contact already; unmerge it first',
         });
       }
       if (wouldCycle(pointersOf(await readChains(db, [keep.contact])), keep.contact, other.contact)) {
-        throw new Refusal('merge_refused', { field: 'otherContactUUID', message: 'the merge would make a circle' });
+        throw new Refusal('merge_refused', {
+          field: 'otherContactUUID',
+          message: 'the merge would make a circle: `contactUUID` is `otherContactUUID`, or is merged into it',
+        });
       }
       await setMerged(db, other.contact, keep.contact, time);
       await db.run('INSERT INTO merged_contact (contact, other) VALUES ($1, $2)', [keep.contact, other.contact]);
@@ -78,7 +81,10 @@ export const createMergeWriter = (contacts: ContactFinder) => {
     ): Promise<{ contactUUID: string }> {
       const other = await findOther(db, account, otherContactUUID);
       if (other.mergedInto === null) {
-        throw new Refusal('merge_refused', { field: 'otherContactUUID', message: 'otherContactUUID is not merged' });
+        throw new Refusal('merge_refused', {
+          field: 'otherContactUUID',
+          message: '`otherContactUUID` is not merged into any contact',
+        });
       }
       await setMerged(db, other.contact, null, null);
       await db.run('DELETE FROM merged_contact WHERE contact = $1 AND other = $2', [other.mergedInto, other.contact]);

@@ -23,7 +23,7 @@ export type ContactRow = Readonly<Record<ContactField, string | null>> &
   };
 
 const unknown = (field: string) =>
-  new Refusal('unknown_contact', { field, message: `${field} names no contact of this account` });
+  new Refusal('unknown_contact', { field, message: `\`${field}\` names no contact of this account` });
 
 export const createContactFinder = (db: Connection) => {
   const byNumber = db.prepare<[number], ContactRow>('SELECT * FROM contact WHERE contact = ?');

@@ -54,11 +54,14 @@ export const createMergeWriter = (db: Connection, contacts: ContactWriter) => {
       if (other.mergedInto !== null) {
         throw new Refusal('merge_refused', {
           field: 'otherContactUUID',
-          message: 'otherContactUUID is merged into another contact: unmerge it first',
+          message: '`otherContactUUID` is merged into another contact already; unmerge it first',
         });
       }
       if (wouldCycle(merges.from(keep.contact), keep.contact, other.contact)) {
-        throw new Refusal('merge_refused', { field: 'otherContactUUID', message: 'the merge would make a circle' });
+        throw new Refusal('merge_refused', {
+          field: 'otherContactUUID',
+          message: 'the merge would make a circle: `contactUUID` is `otherContactUUID`, or is merged into it',
+        });
       }
       setMerged.run(keep.contact, time, other.contact);
       return { contactUUID: answeringUUID(keep.contact), mergedTime: time };
@@ -68,7 +71,10 @@ export const createMergeWriter = (db: Connection, contacts: ContactWriter) => {
       const other = contacts.byUUID(account, otherContactUUID);
       if (!other) throw contacts.missing(account, otherContactUUID, 'otherContactUUID');
       if (other.mergedInto === null) {
-        throw new Refusal('merge_refused', { field: 'otherContactUUID', message: 'otherContactUUID is not merged' });
+        throw new Refusal('merge_refused', {
+          field: 'otherContactUUID',
+          message: '`otherContactUUID` is not merged into any contact',
+        });
       }
       setMerged.run(null, null, other.contact);
       return { contactUUID: other.contactUUID };
