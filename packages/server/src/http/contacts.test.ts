@@ -130,11 +130,11 @@ describe('createContact with a browser token', () => {
       return { userUUID, contactEmailaddress: address.toUpperCase(), contactProof, ...changes };
     };
 
-    it('verifies the link at once', async () => {
+    it('verifies the address and the link at once, and nothing else that comes with it', async () => {
       const fields = proven();
       expect((await create(fields, 'browser')).status).toBe(200);
       const [{ contactUUID, claimed }] = (await search({ contactEmailaddress: fields.contactEmailaddress })).contact;
-      expect(claimed).toEqual([]);
+      expect(claimed).toEqual(['contactProfileID']);
       expect((await get({ contactUUID, include: 'link' })).body.link).toMatchObject([
         { userUUID: fields.userUUID, verified: true },
       ]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Site } from '../fixtures/site.ts';
-import { ann, ben, contactChange, expectRefusal, laptop, newID, phone } from '../fixtures/store.ts';
+import { ann, ben, cleo, contactChange, expectRefusal, laptop, newID, phone } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
 const asServer = ({ store, account, server }: Site, address = ann) =>
@@ -25,16 +25,6 @@ export const describeClaims = (newSite: NewSite): void => {
       const contact = await asServer(site);
       expect(contact.fields).toMatchObject({ contactFirstname: 'Ann', contactTelephone: '0900' });
       expect(contact.claimed).toEqual(['contactTelephone', 'tag.vip']);
-    });
-
-    test('proves only what comes with the proof', async () => {
-      const site = await newSite();
-      await site.browser.createContact({ fields: { contactFirstname: 'Eve' } });
-      await site.browser.createContact({ fields: { contactLastname: 'Archer' }, verified: true });
-      await site.browser.createContact({ fields: { contactLastname: 'Evil' } });
-      const contact = await asServer(site);
-      expect(contact.fields).toMatchObject({ contactFirstname: 'Eve', contactLastname: 'Archer' });
-      expect(contact.claimed).toEqual(['contactFirstname']);
     });
 
     test('keeps a claim small, however much is said', async () => {
@@ -80,6 +70,23 @@ export const describeClaims = (newSite: NewSite): void => {
       expect((await browser.createContact()).exists).toBe(false);
       await server.createContact({ userUUID: laptop, address: ben });
       expect((await browser.createContact({ address: ben })).exists).toBe(true);
+    });
+
+    test('says that the contact exists only of an address that this user gave, which has a handle of its own', async () => {
+      const { server, browser, update, newCaller } = await newSite();
+      const { contactUUID: handle } = await browser.createContact();
+      await update({ address: ann, fields: { contactFirstname: 'Ann' } });
+      const { contactUUID } = await server.createContact({ userUUID: phone });
+      await update({ contactUUID, address: cleo });
+      const renamed = await browser.createContact({ address: cleo });
+      expect(renamed.exists).toBe(false);
+      expect(renamed.contactUUID).not.toBe(handle);
+      expect(await browser.createContact({ address: cleo })).toEqual({ ...renamed, exists: true });
+      // The server has said it of this user, not the user.
+      expect((await browser.createContact({ address: cleo, userUUID: phone })).exists).toBe(false);
+      expect((await browser.createContact({ address: cleo, userUUID: phone })).exists).toBe(true);
+      expect((await (await newCaller('browser')).createContact({ address: cleo })).exists).toBe(true);
+      expect(await browser.getContact(handle)).toMatchObject({ fields: { contactEmailaddress: ann } });
     });
 
     test('answers the same handle as long as token, user and contact are the same', async () => {
@@ -327,17 +334,26 @@ export const describeClaims = (newSite: NewSite): void => {
   });
 
   describe('a proven createContact by a browser', () => {
-    test('is accepted and links for certain, and still answers a handle', async () => {
+    test('verifies the address and the link only, and still answers a handle', async () => {
       const site = await newSite();
       const answer = await site.browser.createContact({
         verified: true,
-        fields: { contactFirstname: 'Ann' },
+        fields: { contactFirstname: 'Ann', contactProfileID: 'staff' },
+        tags: ['vip'],
+        attributes: [['credit', '1000']],
         newHandle: 'handle-proven',
       });
       expect(answer).toEqual({ exists: false, contactUUID: 'handle-proven' });
       expect(await asServer(site)).toMatchObject({
+        claimed: ['contactFirstname', 'contactProfileID', 'contactAttr.credit', 'tag.vip'],
+        claims: [{ claimID: 'handle-proven', state: 'open' }],
+        links: [{ verified: true, voided: false }],
+      });
+      // What it said is taken back, what was vouched for stays.
+      await site.voidClaim('handle-proven');
+      expect(await asServer(site)).toMatchObject({
+        fields: { contactFirstname: '', contactProfileID: '' },
         claimed: [],
-        claims: [{ claimID: 'handle-proven', state: 'accepted' }],
         links: [{ verified: true, voided: false }],
       });
     });
@@ -351,17 +367,18 @@ export const describeClaims = (newSite: NewSite): void => {
       });
       expect(await asServer(site)).toMatchObject({
         fields: { contactFirstname: 'Ann', contactLastname: 'Lee' },
-        claimed: [],
+        claimed: ['contactLastname'],
       });
     });
 
-    test('proves the link and itself, not what was claimed before, and is not unproven by what is claimed later', async () => {
+    test('verifies what was claimed before in nothing but the link, and is not unproven by what is claimed later', async () => {
       const site = await newSite();
-      await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
-      await site.browser.createContact({ verified: true });
+      const handle = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
+      const proven = await site.browser.createContact({ verified: true });
+      expect(proven).toEqual({ ...handle, exists: true });
       await site.browser.createContact();
       const contact = await asServer(site);
-      expect(contact.claims?.map(({ state }) => state)).toEqual(['open', 'accepted']);
+      expect(contact.claims?.map(({ state }) => state)).toEqual(['open']);
       expect(contact).toMatchObject({ claimed: ['contactFirstname'], links: [{ verified: true }] });
     });
   });

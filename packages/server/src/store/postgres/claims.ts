@@ -57,24 +57,30 @@ export interface GivenClaim {
   readonly token: number;
   readonly user: number;
   readonly contact: number;
+  /** The e-mail address among them. */
   readonly values: Values;
-  readonly accepted: boolean;
   /** Its handle, if it is a new one. */
   readonly newHandle: string;
   readonly time: number;
 }
 
 /**
- * One open claim for each token, user and contact, and one accepted: what is said again is added to what was said, but
- * never without proof to what was accepted. The user's row is to be held.
+ * One open claim for each token, user, contact and address: what is said again is added to what was said, but never to
+ * what was accepted. A handle must not show that two addresses are one contact's. `wasGiven`: this user has given the
+ * address for this contact before. The user's row is to be held.
  */
-export const sayClaim = async (db: Transaction, given: GivenClaim): Promise<{ claim: number; claimID: string }> => {
-  const { account, token, user, contact, values, accepted, newHandle, time } = given;
-  const before = await db.get<{ claim: number; claimID: string; said: Said }>(
-    `SELECT claim, "claimID", said FROM claim
-     WHERE contact = $1 AND "user" = $2 AND token = $3 AND accepted = $4 AND NOT voided FOR NO KEY UPDATE`,
-    [contact, user, token, accepted],
+export const sayClaim = async (
+  db: Transaction,
+  given: GivenClaim,
+): Promise<{ claim: number; claimID: string; wasGiven: boolean }> => {
+  const { account, token, user, contact, values, newHandle, time } = given;
+  const earlier = await db.all<{ claim: number; claimID: string; said: Said; token: number; open: boolean }>(
+    `SELECT claim, "claimID", said, token, NOT accepted AND NOT voided AS open FROM claim
+     WHERE contact = $1 AND "user" = $2 AND said -> 'fields' ->> 'contactEmailaddress' = $3 FOR NO KEY UPDATE`,
+    [contact, user, values.fields.contactEmailaddress],
   );
+  const wasGiven = earlier.length > 0;
+  const before = earlier.find((claim) => claim.token === token && claim.open);
   if (before) {
     const said = toSaid(bounded(mergeClaim(toValues(before.said), values)));
     await db.run('UPDATE claim SET said = $3, "updatedTime" = $4 WHERE contact = $1 AND claim = $2', [
@@ -83,15 +89,15 @@ export const sayClaim = async (db: Transaction, given: GivenClaim): Promise<{ cl
       JSON.stringify(said),
       time,
     ]);
-    return before;
+    return { ...before, wasGiven };
   }
   const { claim } = await db.one<{ claim: number }>(
     `INSERT INTO claim (contact, claim, "claimID", account, token, "user", said, accepted, voided, "createdTime", "updatedTime")
-     VALUES ($1, nextval('claim_number'), $2, $3, $4, $5, $6, $7, false, $8, $8) RETURNING claim`,
-    [contact, newHandle, account, token, user, JSON.stringify(toSaid(values)), accepted, time],
+     VALUES ($1, nextval('claim_number'), $2, $3, $4, $5, $6, false, false, $7, $7) RETURNING claim`,
+    [contact, newHandle, account, token, user, JSON.stringify(toSaid(values)), time],
   );
   await db.run('INSERT INTO claim_name ("claimID", claim, contact) VALUES ($1, $2, $3)', [newHandle, claim, contact]);
-  return { claim, claimID: newHandle };
+  return { claim, claimID: newHandle, wasGiven };
 };
 
 export const acceptClaim = (db: Transaction, { contact, claim }: ClaimRow, time: number) =>

@@ -38,20 +38,23 @@ export const createContactCreator = (parts: CreateContactParts) => {
     return { contact, claim: null, existed, answer: (await readAnswering(db, contact)).contactUUID };
   };
 
-  /** One claim and one claimed link, whether or not anyone has the address: nothing of the contact is written or told. */
+  /**
+   * One claim and one link, whether or not anyone has the address: nothing of the contact is written or told. A proof
+   * verifies the address and the link, and nothing else that comes with it.
+   */
   const createAsBrowser = async (db: Transaction, request: NewContact, user: number): Promise<Created> => {
     const { account, token, verified, time, newHandle } = request;
-    const { row } = await contacts.ensure(db, { ...request, verified: false });
+    const { row } = await contacts.ensure(db, request);
     const { contact } = row;
     const values: Values = {
       fields: { ...request.fields, contactEmailaddress: request.address },
       tags: new Map(request.tags.map((id) => [id, true])),
       attributes: new Map(request.attributes),
     };
-    const said = { account, token, user, contact, values, accepted: verified, newHandle, time };
-    const { claim, claimID } = await sayClaim(db, said);
+    const said = { account, token, user, contact, values, newHandle, time };
+    const { claim, claimID, wasGiven } = await sayClaim(db, said);
     const { exists } = await link(db, { account, user, contact, verified, claim, token, time });
-    return { contact, claim, existed: exists, answer: claimID };
+    return { contact, claim, existed: exists && wasGiven, answer: claimID };
   };
 
   /** What the same request was answered before. */

@@ -69,8 +69,8 @@ export interface GivenClaim {
   readonly token: number;
   readonly user: number;
   readonly contact: number;
+  /** The e-mail address among them. */
   readonly values: Values;
-  readonly accepted: boolean;
   /** Its handle, if it is a new one. */
   readonly newHandle: string;
   readonly time: number;
@@ -78,10 +78,13 @@ export interface GivenClaim {
 
 export const createClaimWriter = (db: Connection) => {
   const reader = createClaimReader(db);
-  const standing = db.prepare<[number, number, number, number], { claim: number; claimID: string; said: string }>(
-    'SELECT claim, claimID, said FROM claim WHERE user = ? AND contact = ? AND token = ? AND accepted = ? AND NOT voided',
-  );
-  const insert = db.prepare('INSERT INTO claim VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)');
+  const ofAddress = db.prepare<
+    [number, number, string | undefined],
+    { claim: number; claimID: string; said: string; token: number; open: number }
+  >(`
+    SELECT claim, claimID, said, token, (NOT accepted AND NOT voided) AS open FROM claim
+    WHERE user = ? AND contact = ? AND said ->> '$.fields.contactEmailaddress' = ?`);
+  const insert = db.prepare('INSERT INTO claim VALUES (NULL, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)');
   const update = db.prepare('UPDATE claim SET said = ?, updatedTime = ? WHERE claim = ?');
   const setAccepted = db.prepare('UPDATE claim SET accepted = 1, voided = 0, updatedTime = ? WHERE claim = ?');
   const setVoided = db.prepare('UPDATE claim SET voided = ?, updatedTime = ? WHERE claim = ?');
@@ -89,12 +92,15 @@ export const createClaimWriter = (db: Connection) => {
   return {
     ...reader,
     /**
-     * One open claim for each token, user and contact, and one accepted: what is said again is added to what was said, but
-     * never without proof to what was accepted.
+     * One open claim for each token, user, contact and address: what is said again is added to what was said, but never
+     * to what was accepted. A handle must not show that two addresses are one contact's. `wasGiven`: this user has given
+     * the address for this contact before.
      */
-    say(given: GivenClaim): { claim: number; claimID: string } {
-      const { account, token, user, contact, values, accepted, newHandle, time } = given;
-      const before = standing.get(user, contact, token, Number(accepted));
+    say(given: GivenClaim): { claim: number; claimID: string; wasGiven: boolean } {
+      const { account, token, user, contact, values, newHandle, time } = given;
+      const earlier = ofAddress.all(user, contact, values.fields.contactEmailaddress);
+      const wasGiven = earlier.length > 0;
+      const before = earlier.find((claim) => claim.token === token && claim.open === 1);
       if (!before) {
         const { lastInsertRowid } = insert.run(
           newHandle,
@@ -103,18 +109,17 @@ export const createClaimWriter = (db: Connection) => {
           user,
           contact,
           JSON.stringify(toSaid(values)),
-          Number(accepted),
           time,
           time,
         );
-        return { claim: Number(lastInsertRowid), claimID: newHandle };
+        return { claim: Number(lastInsertRowid), claimID: newHandle, wasGiven };
       }
       update.run(
         JSON.stringify(toSaid(bounded(mergeClaim(toValues(JSON.parse(before.said)), values)))),
         time,
         before.claim,
       );
-      return before;
+      return { ...before, wasGiven };
     },
     accept: (claim: number, time: number) => setAccepted.run(time, claim),
     setVoided: (claim: number, voided: boolean, time: number) => setVoided.run(Number(voided), time, claim),

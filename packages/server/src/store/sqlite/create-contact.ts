@@ -60,19 +60,22 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     return { contact: row.contact, claim: null, existed };
   };
 
-  /** One claim and one claimed link, whether or not anyone has the address: nothing of the contact is written or told. */
+  /**
+   * One claim and one link, whether or not anyone has the address: nothing of the contact is written or told. A proof
+   * verifies the address and the link, and nothing else that comes with it.
+   */
   const createAsBrowser = (request: NewContact, user: User) => {
     const { account, token, verified, time, newHandle } = request;
-    const { row } = contacts.ensure({ ...request, verified: false });
+    const { row } = contacts.ensure(request);
     const values: Values = {
       fields: { ...request.fields, contactEmailaddress: request.address },
       tags: new Map(request.tags.map((id) => [id, true])),
       attributes: new Map(request.attributes),
     };
-    const said = { account, token, user: user.user, contact: row.contact, values, accepted: verified, newHandle, time };
-    const { claim } = claims.say(said);
+    const said = { account, token, user: user.user, contact: row.contact, values, newHandle, time };
+    const { claim, wasGiven } = claims.say(said);
     const { exists } = links.link({ user, contact: row.contact, verified, claim, token, time });
-    return { contact: row.contact, claim, existed: exists };
+    return { contact: row.contact, claim, existed: exists && wasGiven };
   };
 
   const answer = ({ contact, claim, existed }: { contact: number; claim: number | null; existed: boolean }): Answer => {
