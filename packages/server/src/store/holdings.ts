@@ -1,4 +1,5 @@
 /** All that a database holds, as it is handed from one driver to another: rows, in the words of the design. */
+import type { SentByServer } from './sent-keys.ts';
 
 /** An event as it was kept; its numbers are those of the rows. */
 export interface HeldEvent {
@@ -12,6 +13,8 @@ export interface HeldEvent {
   readonly eventTime: number;
   readonly receivedTime: number;
   readonly timeReplaced: 0 | 1;
+  /** Null when it is not known, or only in the key of its repeat. */
+  readonly server: SentByServer;
   readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
 }
 
@@ -31,6 +34,7 @@ export const heldTables = [
   'claim',
   'statement',
   'event_repeat',
+  'event_repeat_of_either',
   'erased_repeat',
   'request_repeat',
   'event_total',

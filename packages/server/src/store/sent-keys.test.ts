@@ -13,7 +13,10 @@ test.each([
   const { eventKey, requestKey } = createSentKeys(secret);
   const sent = ['event-of-seven-eight', 'x'.repeat(64), 'ä'.repeat(400), '🙂'.repeat(300), 'event-of-seven-eight'];
   for (const uuid of sent) {
-    expect(toBytes(eventKey(-17, uuid))).toEqual(expected(`event\n-17\n${uuid}`));
+    // As all were before the kinds of tokens were told apart.
+    expect(toBytes(eventKey(-17, uuid, null))).toEqual(expected(`event\n-17\n${uuid}`));
+    expect(toBytes(eventKey(-17, uuid, 0))).toEqual(expected(`event of a browser\n-17\n${uuid}`));
+    expect(toBytes(eventKey(-17, uuid, 1))).toEqual(expected(`event of a server\n-17\n${uuid}`));
     const request = requestKey({ requestUUID: uuid, token: 5 });
     expect(Buffer.from(request.replaceAll('-', ''), 'hex')).toEqual(expected(`request\n5\n${uuid}`));
   }

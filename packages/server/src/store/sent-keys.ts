@@ -41,12 +41,19 @@ export const toUUID = (key: string): string =>
 /** The bytes of a key. */
 export const toBytes = (key: string): Buffer => Buffer.from(key, 'latin1');
 
+/** The kind of token that sent an event: 1 a server token, 0 a browser token, null when kept before kinds were told apart. */
+export type SentByServer = 0 | 1 | null;
+
+/** A page must not shadow an event of the server, so each kind has keys of its own. A key without a kind is a repeat for both. */
+const eventKeyNames = { 0: 'event of a browser', 1: 'event of a server', null: 'event' } as const;
+
 /** `secret` is the database's. */
 export const createSentKeys = (secret: Buffer) => {
   const keyOf = createKeyOf(secret);
   return {
     /** `holder`: minus the contact, for an event without a user; else the user. */
-    eventKey: (holder: number, eventUUID: string): string => keyOf(`event\n${holder}\n${eventUUID}`),
+    eventKey: (holder: number, eventUUID: string, server: SentByServer): string =>
+      keyOf(`${eventKeyNames[`${server}`]}\n${holder}\n${eventUUID}`),
     /** As a UUID. */
     requestKey: ({ requestUUID, token }: { readonly requestUUID: string; readonly token: number }): string =>
       toUUID(keyOf(`request\n${token}\n${requestUUID}`)),

@@ -15,10 +15,35 @@ export const describeRepeats = (newSite: NewSite): void => {
     });
 
     test('is kept once: from batch to batch', async () => {
-      const { server, browser, events } = await newSite();
+      const { server, events } = await newSite();
       expect(await server.log(once)).toEqual([kept]);
       expect(await server.log({}, once)).toEqual([kept, duplicate]);
-      expect(await browser.log(once)).toEqual([duplicate]);
+      expect(await events()).toHaveLength(2);
+    });
+
+    test('is another event from the other kind of token, so that a page shadows nothing of the server', async () => {
+      const { server, browser, events, time, erase, store } = await newSite();
+      const { contactUUID } = await server.createContact({ userUUID: phone });
+      expect(await browser.log(once)).toEqual([kept]);
+      expect(await server.log({ ...once, contactUUID })).toEqual([kept]);
+      // The verified link that came with it is there.
+      expect(await events()).toMatchObject([{ contactUUID }, { contactUUID }]);
+      const callers = [browser, server];
+      for (const days of [0, 1, 7]) {
+        for (const caller of callers) expect(await caller.logAt(time + days * day, once)).toEqual([duplicate]);
+      }
+      expect(await events()).toHaveLength(2);
+      await erase(contactUUID);
+      while (!(await store.eraseContact({ account: server.account, contactUUID, time })).complete) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      for (const caller of callers) expect(await caller.logAt(time + 7 * day, once)).toEqual([duplicate]);
+    });
+
+    test('is kept once of each kind of token when both come at the same moment', async () => {
+      const { server, browser, events } = await newSite();
+      const outcomes = await Promise.all([browser, server, browser, server].map((caller) => caller.log(once)));
+      expect(outcomes.flat().filter(({ kept }) => kept)).toHaveLength(2);
       expect(await events()).toHaveLength(2);
     });
 

@@ -95,7 +95,7 @@ const tour = async (name: string, main?: string) => {
 const byCalendar: readonly Change[] = [
   {
     file: 'store/sqlite/repeats.ts',
-    from: 'found.push(before === noDay ? noDay : (dayBefore.get(before, before, before) ?? noDay));',
+    from: 'found.push(before === noDay ? noDay : (dayBefore.get(...tables.map(() => before)) ?? noDay));',
     to: 'found.push(before - 1);',
   },
 ];

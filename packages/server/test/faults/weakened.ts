@@ -78,7 +78,7 @@ export const deafToErrors: readonly Change[] = [
 
 /** Does not know what was sent before. */
 export const forgetful: readonly Change[] = [
-  { file: 'store/sqlite/repeats.ts', from: 'if (isRepeat(day, eventUUID, holder, active)) return false;', to: '' },
+  { file: 'store/sqlite/repeats.ts', from: 'if (isRepeat(day, sent, active)) return false;', to: '' },
 ];
 
 /** Lets any number of events wait for a commit. */

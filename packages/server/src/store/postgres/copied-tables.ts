@@ -134,7 +134,17 @@ export const tablesOf = async (holdings: Holdings, keptDays: ReadonlySet<number>
       from: 'event_repeat',
       columns: 'holder day',
       made: ['key'],
-      make: ({ holder, eventUUID }) => ({ key: toUUID(eventKey(holder as number, eventUUID as string)) }),
+      make: ({ holder, eventUUID, server }) => ({
+        key: toUUID(eventKey(holder as number, eventUUID as string, server as 0 | 1)),
+      }),
+      only: isKept,
+    },
+    {
+      to: 'event_repeat',
+      from: 'event_repeat_of_either',
+      columns: 'holder day',
+      made: ['key'],
+      make: ({ holder, eventUUID }) => ({ key: toUUID(eventKey(holder as number, eventUUID as string, null)) }),
       only: isKept,
     },
     {

@@ -22,6 +22,7 @@ const eventOf = (sequence: number): HeldEvent => ({
   eventTime: time + sequence,
   receivedTime: time,
   timeReplaced: 0,
+  server: 0,
   attributes: [['note', `of ${sequence}`]],
 });
 

@@ -38,7 +38,7 @@ const daysIn = async (holdings: Holdings, table: HeldTable): Promise<Set<number>
 /** The latest days on which something was sent: as many as a repeat is looked for on. */
 const keptDaysOf = async (holdings: Holdings): Promise<Set<number>> => {
   const days = new Set([holdings.position.day]);
-  for (const table of ['event_repeat', 'erased_repeat', 'request_repeat'] as const) {
+  for (const table of ['event_repeat', 'event_repeat_of_either', 'erased_repeat', 'request_repeat'] as const) {
     for (const day of await daysIn(holdings, table)) days.add(day);
   }
   return new Set([...days].sort((a, b) => b - a).slice(0, daysKept));
@@ -57,7 +57,15 @@ const begin = async (client: pg.Client, holdings: Holdings): Promise<void> => {
   const kept = await keptDaysOf(holdings);
   for (const each of [...months, day]) await client.query(monthSQL(each));
   for (const each of kept) await client.query(repeatsSQL(each));
-  await client.query('INSERT INTO kept_day (day, keyed) SELECT unnest($1::integer[]), true', [[...kept]]);
+  // Keys of what was erased don't show whether they have a kind.
+  const days = await Promise.all(
+    (['event_repeat_of_either', 'erased_repeat'] as const).map((table) => daysIn(holdings, table)),
+  );
+  const ofEither = days.some(({ size }) => size > 0);
+  await client.query('INSERT INTO kept_day (day, keyed, "ofEither") SELECT unnest($1::integer[]), true, $2', [
+    [...kept],
+    ofEither,
+  ]);
   for (const table of await tablesOf(holdings, kept)) {
     await copyRows(client, table.to, columnsOf(table), rowsFor(table, holdings));
   }

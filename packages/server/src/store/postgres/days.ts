@@ -43,7 +43,12 @@ export const monthBounds = (day: number): { from: number; to: number } => monthO
 export const beginDay = async (db: Transaction, receivedTime: number): Promise<void> => {
   const { day, clockDay }: DayUnderWay = dayAt(db.position, receivedTime);
   await db.run('UPDATE position SET day = $1, "clockDay" = $2', [day, clockDay]);
-  if ((await db.run('INSERT INTO kept_day (day, keyed) VALUES ($1, true) ON CONFLICT DO NOTHING', [day])) === 0) return;
+  if (
+    (await db.run('INSERT INTO kept_day (day, keyed, "ofEither") VALUES ($1, true, false) ON CONFLICT DO NOTHING', [
+      day,
+    ])) === 0
+  )
+    return;
   await db.script(monthSQL(day));
   await db.script(repeatsSQL(day));
   const old = await db.all<{ day: number }>('SELECT day FROM kept_day ORDER BY day DESC OFFSET $1', [daysKept]);

@@ -152,10 +152,10 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
   const note = (entries: readonly Entry[], found: readonly User[]): void => {
     const byKey = new Map(found.map((user) => [keyOfUser(user), user]));
     for (const entry of entries) {
-      const { name, contact, event } = entry;
+      const { batch, name, contact, event } = entry;
       if (name !== null) entry.user ??= byKey.get(keyOfUser(name));
       const holder = name === null ? -(contact as number) : entry.user?.user;
-      if (holder !== undefined) entry.sent ??= repeats.sent(holder, event.eventUUID);
+      if (holder !== undefined) entry.sent ??= repeats.sent(holder, event.eventUUID, batch.browser ? 0 : 1);
     }
   };
 
@@ -182,14 +182,14 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
       if (refusal) refusals.set(entry, refusal);
       const since = entry.user?.since ?? 0;
       // One of today that may be kept is known when it is; one that is refused must be known now.
-      if (entry.sent && (since < day || refusal || repeats.withErased)) asked.push({ ...entry.sent, since });
+      if (entry.sent && (since < day || refusal || repeats.mustAsk)) asked.push({ ...entry.sent, since });
     }
     const isRepeat = await repeats.find(db, asked);
     const first = new Set<string>();
     for (const entry of open) {
-      const { name, event, sent } = entry;
+      const { batch, name, event, sent } = entry;
       const refusal = refusals.get(entry);
-      const key = sent?.key ?? `${keyOfUser(name as UserName)} ${event.eventUUID}`;
+      const key = sent?.key ?? `${batch.browser} ${keyOfUser(name as UserName)} ${event.eventUUID}`;
       if (first.has(key) || (sent && isRepeat(sent))) entry.outcome = duplicate;
       else if (refusal) entry.outcome = refused(refusal);
       else first.add(key);

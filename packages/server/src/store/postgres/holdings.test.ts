@@ -29,6 +29,7 @@ const eventOf = (nth: number): HeldEvent => ({
   eventTime: time + nth,
   receivedTime: time + nth + 1,
   timeReplaced: nth % 13 === 0 ? 1 : 0,
+  server: null,
   attributes: nth % 2 === 0 ? [] : [['note', `"of" ${nth}`]],
 });
 

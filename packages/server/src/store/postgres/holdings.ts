@@ -60,6 +60,7 @@ const rowsSQL: Readonly<Record<HeldTable, string>> = {
   statement: `
     SELECT sequence, "user", contact, verified::integer, voided, claim, token, erased::integer, time FROM statement`,
   event_repeat: 'SELECT WHERE false',
+  event_repeat_of_either: 'SELECT WHERE false',
   // In the order in which they are written.
   erased_repeat: 'SELECT day, uuid_send(key) AS hash FROM event_repeat ORDER BY day, key',
   request_repeat: `
@@ -97,6 +98,7 @@ const toEvent = (row: EventRow): HeldEvent => ({
   eventTime: row.eventTime,
   receivedTime: row.receivedTime,
   timeReplaced: row.timeReplaced ? 1 : 0,
+  server: null,
   attributes: pairsOf(row.attributes),
 });
 

@@ -16,8 +16,10 @@ export type Holder = number;
 
 export interface SentEvent {
   readonly holder: Holder;
-  /** Of the holder and the eventUUID: no two have the same. */
+  /** Of the holder, the eventUUID and the kind of token: no two have the same. */
   readonly key: string;
+  /** The key without the kind of token, while events may have been kept by that. */
+  readonly keyOfEither: string | undefined;
 }
 
 export interface AskedEvent extends SentEvent {
@@ -38,38 +40,46 @@ export interface RequestRow {
   readonly existed: boolean;
 }
 
-const columnsOf = (sent: readonly SentEvent[]) => [
+const columnsOf = (sent: readonly Pick<SentEvent, 'holder' | 'key'>[]) => [
   bigints(sent, ({ holder }) => holder),
   uuids(sent, ({ key }) => key),
 ];
 
 /**
  * `secret` is the database's. `withErased`: it was copied from one that knows of some only that they were sent, and no
- * longer by whom; they are of the holder 0.
+ * longer by whom; they are of the holder 0. `withEither`: some were kept before the kinds of tokens were told apart.
  */
-export const createRepeats = (secret: Buffer, withErased = false) => {
+export const createRepeats = (secret: Buffer, { withErased = false, withEither = false } = {}) => {
   const { eventKey, requestKey } = createSentKeys(secret);
 
   return {
     /** Whether some of today are known only when they are asked for. */
-    withErased,
+    mustAsk: withErased || withEither,
 
     requestKey,
 
-    sent: (holder: Holder, eventUUID: string): SentEvent => ({ holder, key: eventKey(holder, eventUUID) }),
+    sent: (holder: Holder, eventUUID: string, server: 0 | 1): SentEvent => ({
+      holder,
+      key: eventKey(holder, eventUUID, server),
+      keyOfEither: withEither ? eventKey(holder, eventUUID, null) : undefined,
+    }),
 
     /** Answers whether one was kept before. */
     async find(db: Transaction, asked: readonly AskedEvent[]) {
       if (asked.length === 0) return () => false;
+      const keys = asked.flatMap((sent) =>
+        sent.keyOfEither === undefined ? [sent] : [sent, { ...sent, key: sent.keyOfEither }],
+      );
       const rows = await db.all<{ key: Buffer }>(
         `SELECT uuid_send(kept.key) AS key
          FROM unnest($1::bigint[], $2::uuid[], $3::integer[]) AS asked (holder, key, since)
          JOIN event_repeat kept ON kept.holder = ${withErased ? 'ANY (ARRAY[asked.holder, 0])' : 'asked.holder'}
            AND kept.key = asked.key AND kept.day >= asked.since`,
-        [...columnsOf(asked), integers(asked, ({ since }) => since)],
+        [...columnsOf(keys), integers(keys, ({ since }) => since)],
       );
       const found = new Set(rows.map(({ key }) => key.toString('latin1')));
-      return (sent: SentEvent) => found.has(sent.key);
+      return ({ key, keyOfEither }: SentEvent) =>
+        found.has(key) || (keyOfEither !== undefined && found.has(keyOfEither));
     },
 
     /** Keeps them for a day; answers whether one was new: whoever kept it meanwhile, somewhere else. */

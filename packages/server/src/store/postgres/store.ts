@@ -38,6 +38,8 @@ interface Prepared {
   readonly secret: Buffer;
   /** Whether it knows of repeats of which nobody knows whose they are. */
   readonly withErased: boolean;
+  /** Whether it may know of repeats that were kept before the kinds of tokens were told apart. */
+  readonly withEither: boolean;
 }
 
 /** Brings the schema up to date. */
@@ -61,7 +63,8 @@ const prepare = async (
       throw new StoreUnusable('a copy into this database is not complete: firsthand copy goes on with it');
     }
     return await db.one<Prepared>(
-      'SELECT secret, EXISTS (SELECT FROM event_repeat WHERE holder = 0) AS "withErased" FROM position',
+      `SELECT secret, EXISTS (SELECT FROM event_repeat WHERE holder = 0) AS "withErased",
+         EXISTS (SELECT FROM kept_day WHERE "ofEither") AS "withEither" FROM position`,
     );
   } finally {
     db.release(false);
@@ -69,9 +72,9 @@ const prepare = async (
 };
 
 /** What the writes of the store do, each in a transaction that is given. */
-const createWrites = ({ secret, withErased }: Prepared) => {
+const createWrites = ({ secret, withErased, withEither }: Prepared) => {
   const finder = createContactFinder(secret);
-  const repeats = createRepeats(secret, withErased);
+  const repeats = createRepeats(secret, { withErased, withEither });
   const users = createUsers();
   const catalogues = createCatalogueWriter();
   const contacts = createContactWriter(finder, catalogues);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
-import { createSentKeys, toBytes } from '../sent-keys.ts';
+import { createSentKeys, type SentByServer, toBytes } from '../sent-keys.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { copyInto } from './copy.ts';
 import { createReadEngine } from './engine.ts';
@@ -33,9 +33,13 @@ const eventOf = (sequence: number): HeldEvent => ({
   eventTime: time,
   receivedTime: time,
   timeReplaced: 0,
+  server: 0,
   attributes: [['note', `of ${sequence}`]],
 });
-const keyOf = (sequence: number): Buffer => toBytes(createSentKeys(secret).eventKey(1, `event-${sequence}`));
+/** The first by a browser token, the second by a server token, the third by one that is not known. */
+const kindOf = (sequence: number) => ([0, 1, null] as const)[(sequence - 1) % 3] as SentByServer;
+const keyOf = (sequence: number): Buffer =>
+  toBytes(createSentKeys(secret).eventKey(1, `event-${sequence}`, kindOf(sequence)));
 
 const account: HeldRow = {
   account: 1,
@@ -107,8 +111,10 @@ test('a copy is a file that has its name when it is whole: another is never repl
   const request = { account: 1, order: 'asc', limit: 9 } as const;
   const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: HeldEvent[] };
   expect(events).toMatchObject([1, 2, 3].map((sequence) => ({ sequence, eventUUID: `event-${sequence}` })));
-  expect(db.prepare('SELECT eventUUID, holder FROM event_repeat').all()).toEqual([
-    { eventUUID: 'event-1', holder: 1 },
+  expect(db.prepare('SELECT eventUUID, holder, server FROM event_repeat').all()).toEqual([
+    { eventUUID: 'event-1', holder: 1, server: 0 },
+  ]);
+  expect(db.prepare('SELECT eventUUID, holder FROM event_repeat_of_either').all()).toEqual([
     { eventUUID: 'event-3', holder: 1 },
   ]);
   expect(db.prepare('SELECT day, hash FROM erased_repeat').all()).toEqual([{ day: today, hash: keyOf(99) }]);

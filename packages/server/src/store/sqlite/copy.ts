@@ -5,7 +5,7 @@
 import { closeSync, fsyncSync, linkSync, lstatSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type CopyProgress, type HeldEvent, type HeldRow, type Holdings, heldTables } from '../holdings.ts';
-import { createSentKeys, toBytes } from '../sent-keys.ts';
+import { createSentKeys, type SentByServer, toBytes } from '../sent-keys.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { type Connection, isNotNow, openConnection } from './connection.ts';
 import { type Arrangement, createWriteEngine } from './engine.ts';
@@ -46,15 +46,21 @@ const createEventCopier = (db: Connection, secret: Buffer) => {
   const { eventKey } = createSentKeys(secret);
   const daysKept = new Set(db.prepare<[], number>('SELECT DISTINCT day FROM erased_repeat').pluck().all());
   const dropKey = db.prepare('DELETE FROM erased_repeat WHERE day = ? AND hash = ?');
-  const insertName = db.prepare('INSERT INTO event_repeat (day, eventUUID, holder) VALUES (?, ?, ?)');
+  const insertName = db.prepare('INSERT INTO event_repeat (day, eventUUID, holder, server) VALUES (?, ?, ?, ?)');
+  const insertOfEither = db.prepare('INSERT INTO event_repeat_of_either (day, eventUUID, holder) VALUES (?, ?, ?)');
+  /** Which kind of token sent the event, as its key says; undefined when there is none. */
+  const takeKey = (event: HeldEvent): SentByServer | undefined =>
+    ([0, 1, null] as const).find((server) => {
+      const key = toBytes(eventKey(visitorOf(event), event.eventUUID, server));
+      return dropKey.run(event.day, key).changes > 0;
+    });
   return db.transaction((events: readonly HeldEvent[]) => {
     for (const event of events) {
-      blocks.add(event);
       const { day, eventUUID } = event;
-      if (!daysKept.has(day)) continue;
-      const holder = visitorOf(event);
-      const { changes } = dropKey.run(day, toBytes(eventKey(holder, eventUUID)));
-      if (changes > 0) insertName.run(day, eventUUID, holder);
+      const server = daysKept.has(day) ? takeKey(event) : undefined;
+      blocks.add({ ...event, server: server ?? null });
+      if (server === null) insertOfEither.run(day, eventUUID, visitorOf(event));
+      else if (server !== undefined) insertName.run(day, eventUUID, visitorOf(event), server);
     }
     blocks.flush();
   });

@@ -199,7 +199,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     const events = places.map(({ stored, index }) => eventAt(stored.block, index));
     places.forEach(({ stored, index }, nth) => {
       const event = events[nth] as KeptEvent;
-      repeats.erase(event.day, event.eventUUID, visitorOf(event));
+      repeats.erase({ ...event, holder: visitorOf(event) });
       totals.remove(event);
       byBlock.set(stored, (byBlock.get(stored) ?? new Set()).add(index));
     });

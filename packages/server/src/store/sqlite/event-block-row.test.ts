@@ -14,6 +14,7 @@ const block = toBlock([
     eventTime: 1_000,
     receivedTime: 1_000,
     timeReplaced: 0,
+    server: 0,
     attributes: [['päth', '/\ud800']],
   },
 ]);

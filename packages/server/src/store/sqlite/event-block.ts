@@ -4,6 +4,7 @@
  * are words of the block. An event takes about half of what it takes as a row, and `JSON.parse` reads it faster than
  * SQLite reads rows. The view `event` shows the rows to whoever opens the database.
  */
+import type { SentByServer } from '../sent-keys.ts';
 
 export interface KeptEvent {
   readonly sequence: number;
@@ -17,6 +18,7 @@ export interface KeptEvent {
   readonly eventTime: number;
   readonly receivedTime: number;
   readonly timeReplaced: 0 | 1;
+  readonly server: SentByServer;
   readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
 }
 
@@ -47,6 +49,8 @@ export interface EventBlock {
   /** How long before it was received the event happened, in milliseconds. */
   readonly age: Column<number> | Growing;
   readonly timeReplaced: Column<0 | 1>;
+  /** Missing in a block that was written before the kinds of tokens were told apart. */
+  readonly server?: Column<SentByServer> | undefined;
   /** Lists of attrIDs, and which of them each event has. */
   readonly names: readonly (readonly string[])[];
   readonly named: Column<number>;
@@ -134,6 +138,7 @@ export const toBlock = (events: readonly KeptEvent[]): EventBlock => {
     receivedTime: toGrowing(events.map(({ receivedTime }) => receivedTime)),
     age: toAges(events.map(({ receivedTime, eventTime }) => receivedTime - eventTime)),
     timeReplaced: toColumn(events.map(({ timeReplaced }) => timeReplaced)),
+    server: toColumn(events.map(({ server }) => server)),
     named: toColumn(events.map(({ attributes }) => names.of(attributes.map(([attrID]) => attrID)))),
     names: names.values,
     values: events.flatMap(({ attributes }) => attributes.map(([, value]) => words.get(value) ?? value)),
@@ -180,6 +185,7 @@ export const only = (block: EventBlock, indexes: readonly number[]): EventBlock 
     receivedTime: pickGrowing(block.receivedTime, indexes),
     age: isGrowing(block.age) ? pickGrowing(block.age, indexes) : pick(block.age, indexes),
     timeReplaced: pick(block.timeReplaced, indexes),
+    server: block.server === undefined ? undefined : pick(block.server, indexes),
     named: pick(block.named, indexes),
     // The others keep their numbers.
     names: names.map((attrIDs, nth) => (namesKept.has(nth) ? attrIDs : [])),
@@ -262,6 +268,7 @@ export const eventAt = (block: EventBlock, index: number): KeptEvent => ({
   eventTime: eventTimeAt(block, index),
   receivedTime: receivedTimeAt(block, index),
   timeReplaced: at(block.timeReplaced, index),
+  server: at(block.server ?? null, index),
   attributes: attributesAt(block, index),
 });
 

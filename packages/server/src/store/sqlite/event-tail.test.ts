@@ -31,6 +31,7 @@ const write = (events: number) => {
       eventTime: 0,
       receivedTime: 0,
       timeReplaced: 0,
+      server: 0,
       attributes: [],
     });
   }

@@ -12,7 +12,6 @@ import type { ContactWriter } from './contacts.ts';
 import type { BlockWriter } from './event-blocks.ts';
 import type { LinkWriter } from './links.ts';
 import type { Position } from './position.ts';
-import type { Holder } from './recent-repeats.ts';
 import type { Repeats } from './repeats.ts';
 import { createStatementReader } from './statements.ts';
 import type { Totals } from './totals.ts';
@@ -37,9 +36,12 @@ interface Against {
   readonly contact: ContactRow | null;
 }
 
-/** By whom an event is known to be a repeat. */
-const holderOf = (user: User | undefined, contact: ContactRow | null): Holder =>
-  user?.user ?? -(contact as ContactRow).contact;
+/** What an event is known by when it is sent again. */
+const sentAs = ({ browser }: EventBatch, { eventUUID }: NewEvent, { user, contact }: Omit<Against, 'userUUID'>) => ({
+  eventUUID,
+  holder: user?.user ?? -(contact as ContactRow).contact,
+  server: browser ? (0 as const) : (1 as const),
+});
 
 export const createEventWriter = (db: Connection, parts: EventParts) => {
   const { position, users, catalogues, contacts, claims, links, repeats, totals, blocks } = parts;
@@ -81,7 +83,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     } catch (refusal) {
       const { user, contact } = found;
       const known = user?.active ?? (found.userUUID === null ? contact : null);
-      if (known && repeats.isRepeat(day, event.eventUUID, holderOf(user, contact), known)) return found;
+      if (known && repeats.isRepeat(day, sentAs(batch, event, found), known)) return found;
       throw refusal;
     }
     return found;
@@ -94,7 +96,8 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     const user = known ?? (userUUID === null ? undefined : users.ensure(account, userUUID, receivedTime));
     const { eventID, eventUUID, eventTime, timeReplaced, attributes } = event;
     const active = user?.active ?? (contact as ContactRow);
-    if (!repeats.remember(day, eventUUID, holderOf(user, contact), active)) return { kept: false, duplicate: true };
+    const sent = sentAs(batch, event, { user, contact });
+    if (!repeats.remember(day, sent, active)) return { kept: false, duplicate: true };
     catalogues.register(account, browser, uses);
     const sequence = position.nextSequence();
     blocks.add({
@@ -108,6 +111,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
       eventTime,
       receivedTime,
       timeReplaced: timeReplaced ? 1 : 0,
+      server: sent.server,
       attributes,
     });
     totals.add({ account, day, sequence, eventID, eventTime });

@@ -36,6 +36,7 @@ const write = (events: number, of: (nth: number) => Partial<KeptEvent>, text: (n
       eventTime: 0,
       receivedTime: 0,
       timeReplaced: 0,
+      server: 0,
       attributes: [['text', text(nth)]],
       ...of(nth),
     });

@@ -30,6 +30,7 @@ const newEvent = (text: string): KeptEvent => {
     eventTime: 0,
     receivedTime: 0,
     timeReplaced: 0,
+    server: 0,
     attributes: [['text', text]],
   };
 };

@@ -101,8 +101,8 @@ test('what a call of the same commit undoes leaves the others known', () => {
   const position = createPosition(db);
   const latest = createRecentRepeats(db, position, blocks);
   db.exec('BEGIN');
-  expect(latest.has('event-sent-twice', 1)).toBe(false);
-  latest.add({ ...once, day: 0, holder: 1 });
+  expect(latest.has('event-sent-twice', 1, 0)).toBe(false);
+  latest.add({ ...once, day: 0, holder: 1, server: 0 });
   blocks.add({
     ...newEvent(once),
     ...{
@@ -113,11 +113,12 @@ test('what a call of the same commit undoes leaves the others known', () => {
       contact: null,
       receivedTime: 0,
       timeReplaced: 0,
+      server: 0,
     },
   });
   latest.undo?.();
   // Held in memory, or written by now.
-  expect(latest.has('event-sent-twice', 1) || written() === 1).toBe(true);
+  expect(latest.has('event-sent-twice', 1, 0) || written() === 1).toBe(true);
   db.exec('COMMIT');
 });
 

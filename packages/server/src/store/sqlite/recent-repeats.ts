@@ -3,6 +3,7 @@
  * those of a thousand are written together, sorted; until then they are held in memory. After a restart their blocks say
  * what they were.
  */
+import type { SentByServer } from '../sent-keys.ts';
 import type { Connection } from './connection.ts';
 import { eventsOf, type KeptEvent } from './event-block.ts';
 import { type BlockRow, isWhole, readBlock } from './event-block-row.ts';
@@ -20,10 +21,11 @@ export interface SentEvent {
   readonly day: number;
   readonly eventUUID: string;
   readonly holder: Holder;
+  readonly server: SentByServer;
 }
 
 export interface RecentRepeats extends Pending {
-  has(eventUUID: string, holder: Holder): boolean;
+  has(eventUUID: string, holder: Holder, server: SentByServer): boolean;
   add(event: SentEvent): void;
   /** Writes all of them. To be called in a transaction, as all the others. */
   settle(): void;
@@ -36,7 +38,7 @@ const eventsPerWrite = 1_024;
 /** When there was no time to write them between commits, the commit itself does. */
 const mostRecent = 8 * eventsPerWrite;
 
-/** Another holder may have sent an event of the same name. */
+/** Another holder, or another kind of token, may have sent an event of the same name. */
 interface Entry extends SentEvent {
   readonly next: Entry | undefined;
 }
@@ -44,12 +46,16 @@ interface Entry extends SentEvent {
 /** They are all of one day: those of the day before are written when it begins. */
 const byKey = (a: SentEvent, b: SentEvent): number => {
   if (a.eventUUID !== b.eventUUID) return a.eventUUID < b.eventUUID ? -1 : 1;
-  return a.holder - b.holder;
+  return a.holder - b.holder || Number(a.server) - Number(b.server);
 };
 
 export const createRecentRepeats = (db: Connection, position: Position, blocks: BlockWriter): RecentRepeats => {
   const insert = db.prepare(
-    'INSERT INTO event_repeat (day, eventUUID, holder) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    'INSERT INTO event_repeat (day, eventUUID, holder, server) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+  /** For events of blocks that don't say which kind of token sent them. */
+  const insertOfEither = db.prepare(
+    'INSERT INTO event_repeat_of_either (day, eventUUID, holder) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
   );
   const readRemembered = db.prepare<[], number>('SELECT remembered FROM position').pluck();
   const writeRemembered = db.prepare('UPDATE position SET remembered = ?');
@@ -72,8 +78,8 @@ export const createRecentRepeats = (db: Connection, position: Position, blocks: 
     const remembered = readRemembered.get() as number;
     const events: SentEvent[] = [];
     const take = (event: KeptEvent) => {
-      const { sequence, day, eventUUID } = event;
-      if (sequence > remembered) events.push({ day, eventUUID, holder: visitorOf(event) });
+      const { sequence, day, eventUUID, server } = event;
+      if (sequence > remembered) events.push({ day, eventUUID, holder: visitorOf(event), server });
     };
     for (const row of blocksAfter.iterate(remembered)) {
       // Nobody will be answered what is damaged: sent again, it is new.
@@ -88,7 +94,10 @@ export const createRecentRepeats = (db: Connection, position: Position, blocks: 
     const events = isDoubtful ? inBlocks() : held();
     isDoubtful = false;
     if (events.length === 0) return;
-    for (const { day, eventUUID, holder } of events.sort(byKey)) insert.run(day, eventUUID, holder);
+    for (const { day, eventUUID, holder, server } of events.sort(byKey)) {
+      if (server === null) insertOfEither.run(day, eventUUID, holder);
+      else insert.run(day, eventUUID, holder, server);
+    }
     writeRemembered.run(position.sequence);
     recent = new Map();
     count = 0;
@@ -101,14 +110,16 @@ export const createRecentRepeats = (db: Connection, position: Position, blocks: 
   };
 
   return {
-    has(eventUUID, holder) {
+    has(eventUUID, holder, server) {
       if (isDoubtful) settle();
-      for (let entry = recent.get(eventUUID); entry; entry = entry.next) if (entry.holder === holder) return true;
+      for (let entry = recent.get(eventUUID); entry; entry = entry.next) {
+        if (entry.holder === holder && entry.server === server) return true;
+      }
       return false;
     },
-    add({ day, eventUUID, holder }) {
+    add({ day, eventUUID, holder, server }) {
       if (count >= mostRecent) settle();
-      recent.set(eventUUID, { day, eventUUID, holder, next: recent.get(eventUUID) });
+      recent.set(eventUUID, { day, eventUUID, holder, server, next: recent.get(eventUUID) });
       count += 1;
     },
     settle,

@@ -19,11 +19,11 @@ beforeEach(() => {
 });
 
 /** Logs an event so many days after the start; a new one, unless it is named. */
-const logOn = (days: number, changes: { eventUUID?: string } = {}) => {
+const logOn = (days: number, changes: { eventUUID?: string } = {}, browser = false) => {
   const request = {
     account: 1,
     token: 1,
-    browser: false,
+    browser,
     receivedTime: start + days * day,
     events: [newEvent(changes)],
   };
@@ -115,4 +115,25 @@ test('an event beside a call that fails is tried again by itself, and kept once'
   expect(first).toEqual({ value: [kept] });
   expect(second).toHaveProperty('error');
   expect(['b', 'c', 'd'].map((eventUUID) => logOn(0, { eventUUID }))).toEqual([duplicate, kept, duplicate]);
+});
+
+test('what was kept before the kinds of tokens were told apart is a repeat for both, until it is old', () => {
+  const [earlier, latest] = [once, { eventUUID: 'event-sent-last' }];
+  logOn(0, earlier);
+  // Writes those of the day before; the latest is in its block only.
+  logOn(1, latest);
+  db.exec(`
+    INSERT INTO event_repeat_of_either SELECT day, eventUUID, holder FROM event_repeat;
+    DELETE FROM event_repeat;
+    UPDATE event_block SET events = json_remove(events, '$.server'), checksum = NULL`);
+  engine = createWriteEngine(db);
+  for (const browser of [true, false]) {
+    expect([earlier, latest].map((event) => logOn(2, event, browser))).toEqual([duplicate, duplicate]);
+  }
+  for (let days = 2; days <= 10; days += 1) {
+    for (const browser of [true, false]) expect(logOn(days, {}, browser)).toEqual(kept);
+    tidyUp();
+  }
+  expect(db.prepare('SELECT count(*) FROM event_repeat_of_either').pluck().get()).toBe(0);
+  for (const browser of [true, false]) expect(logOn(11, latest, browser)).toEqual(kept);
 });

@@ -4,10 +4,10 @@
  * one day, and nothing old.
  */
 import { daysKept } from '../received-day.ts';
-import { createSentKeys, toBytes } from '../sent-keys.ts';
+import { createSentKeys, type SentByServer, toBytes } from '../sent-keys.ts';
 import { type ActiveDays, isActive } from './active-days.ts';
 import type { Connection } from './connection.ts';
-import type { Holder, RecentRepeats } from './recent-repeats.ts';
+import type { RecentRepeats, SentEvent } from './recent-repeats.ts';
 
 /** What a requestUUID is known by: another token, or another user, may use the same. */
 export interface SentRequest {
@@ -22,6 +22,9 @@ interface RequestRow {
   readonly existed: number;
 }
 
+/** An event, as it is sent. */
+type Sent = Omit<SentEvent, 'day'>;
+
 /** A day that never is, where there are fewer. */
 const noDay = -1;
 
@@ -29,26 +32,32 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
   const daysOf = (count: number) => Array.from({ length: count }, () => '?').join(', ');
   const days = daysOf(daysKept);
   /** Of so many days: each is a look into another place. */
-  const selects = Array.from({ length: daysKept + 1 }, (_, count) =>
-    db
-      .prepare<unknown[], number>(
-        `SELECT 1 FROM event_repeat WHERE day IN (${daysOf(count)}) AND eventUUID = ? AND holder = ?`,
-      )
-      .pluck(),
-  );
+  const selectsOf = (table: string, condition: string) =>
+    Array.from({ length: daysKept + 1 }, (_, count) =>
+      db
+        .prepare<unknown[], number>(
+          `SELECT 1 FROM ${table} WHERE day IN (${daysOf(count)}) AND eventUUID = ? AND holder = ?${condition}`,
+        )
+        .pluck(),
+    );
+  const selects = selectsOf('event_repeat', ' AND server = ?');
+  const selectsOfEither = selectsOf('event_repeat_of_either', '');
+  const firstOfEither = db.prepare<[], number>('SELECT 1 FROM event_repeat_of_either LIMIT 1').pluck();
   const selectErased = db
-    .prepare<unknown[], number>(`SELECT 1 FROM erased_repeat WHERE day IN (${days}) AND hash = ?`)
+    .prepare<unknown[], number>(`SELECT 1 FROM erased_repeat WHERE day IN (${days}) AND hash IN (?, ?)`)
     .pluck();
   const firstErased = db.prepare<[], number>('SELECT 1 FROM erased_repeat LIMIT 1').pluck();
   const insertErased = db.prepare('INSERT OR IGNORE INTO erased_repeat (day, hash) VALUES (?, ?)');
-  const erase = db.prepare('DELETE FROM event_repeat WHERE day = ? AND eventUUID = ? AND holder = ?');
+  const erase = db.prepare('DELETE FROM event_repeat WHERE day = ? AND eventUUID = ? AND holder = ? AND server = ?');
+  const eraseOfEither = db.prepare('DELETE FROM event_repeat_of_either WHERE day = ? AND eventUUID = ? AND holder = ?');
   const selectRequest = db.prepare<unknown[], RequestRow>(
     `SELECT contact, claim, existed FROM request_repeat WHERE day IN (${days}) AND requestUUID = ? AND token = ? AND user = ?`,
   );
   const insertRequest = db.prepare('INSERT INTO request_repeat VALUES (?, ?, ?, ?, ?, ?, ?)');
   const eraseRequests = db.prepare('DELETE FROM request_repeat WHERE contact = ?');
   const forgetBefore = [
-    ['event_repeat', 'day, eventUUID, holder'],
+    ['event_repeat', 'day, eventUUID, holder, server'],
+    ['event_repeat_of_either', 'day, eventUUID, holder'],
     ['erased_repeat', 'day, hash'],
     ['request_repeat', 'day, requestUUID, token, user'],
   ].map(([table, key]) =>
@@ -56,9 +65,9 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
   );
   const secret = db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer;
 
-  const tables = ['event_repeat', 'erased_repeat', 'request_repeat'];
+  const tables = ['event_repeat', 'event_repeat_of_either', 'erased_repeat', 'request_repeat'];
   const dayBefore = db
-    .prepare<number[], number | null>(
+    .prepare<unknown[], number | null>(
       `SELECT max(day) FROM (${tables.map((table) => `SELECT max(day) AS day FROM ${table} WHERE day < ?`).join(' UNION ALL ')})`,
     )
     .pluck();
@@ -70,13 +79,13 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
     const found = [day];
     while (found.length < daysKept) {
       const before = found.at(-1) as number;
-      found.push(before === noDay ? noDay : (dayBefore.get(before, before, before) ?? noDay));
+      found.push(before === noDay ? noDay : (dayBefore.get(...tables.map(() => before)) ?? noDay));
     }
     recent = found;
     return recent;
   };
   const { eventKey } = createSentKeys(secret);
-  const eventHash = (eventUUID: string, holder: Holder) => toBytes(eventKey(holder, eventUUID));
+  const hashOf = ({ holder, eventUUID }: Sent, server: SentByServer) => toBytes(eventKey(holder, eventUUID, server));
   /** Whether anything may have been erased, as far as it has been asked. */
   let hasErased: boolean | undefined;
   const anyErased = (): boolean => {
@@ -84,19 +93,31 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
     return hasErased;
   };
 
-  const isRepeat = (day: number, eventUUID: string, holder: Holder, active: ActiveDays): boolean => {
+  /** Whether any is left of those that were kept before the kinds of tokens were told apart, as far as it has been asked. */
+  let hasOfEither: boolean | undefined;
+  const anyOfEither = (): boolean => {
+    hasOfEither ??= firstOfEither.get() !== undefined;
+    return hasOfEither;
+  };
+
+  const isRepeat = (day: number, sent: Sent, active: ActiveDays): boolean => {
+    const { eventUUID, holder, server } = sent;
     const recent = recentDays(day);
-    if (latest.has(eventUUID, holder)) return true;
+    if (latest.has(eventUUID, holder, server)) return true;
     // Only on days on which the holder had events is there anything to look for.
     if (active.lastDay === null) return false;
     const asked = recent.filter((each) => isActive(active, each));
-    const isKnown = asked.length > 0 && selects[asked.length]?.get(...asked, eventUUID, holder) !== undefined;
-    return isKnown || (anyErased() && selectErased.get(...recent, eventHash(eventUUID, holder)) !== undefined);
+    if (asked.length > 0) {
+      if (selects[asked.length]?.get(...asked, eventUUID, holder, server) !== undefined) return true;
+      if (anyOfEither() && selectsOfEither[asked.length]?.get(...asked, eventUUID, holder) !== undefined) return true;
+    }
+    return anyErased() && selectErased.get(...recent, hashOf(sent, server), hashOf(sent, null)) !== undefined;
   };
 
   const doubt = () => {
     recent = [noDay];
     hasErased = undefined;
+    hasOfEither = undefined;
   };
 
   return {
@@ -105,16 +126,19 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
     /** Whether an event of a holder was sent before. */
     isRepeat,
     /** Remembers an event; answers false, and does nothing, when it was sent before. */
-    remember: (day: number, eventUUID: string, holder: Holder, active: ActiveDays): boolean => {
-      if (isRepeat(day, eventUUID, holder, active)) return false;
-      latest.add({ day, eventUUID, holder });
+    remember: (day: number, sent: Sent, active: ActiveDays): boolean => {
+      if (isRepeat(day, sent, active)) return false;
+      latest.add({ day, ...sent });
       return true;
     },
     /** From here on only a hash tells that this eventUUID was sent. */
-    erase: (day: number, eventUUID: string, holder: Holder) => {
+    erase: ({ day, ...sent }: SentEvent) => {
       latest.settle();
-      if (erase.run(day, eventUUID, holder).changes === 0) return;
-      insertErased.run(day, eventHash(eventUUID, holder));
+      const { eventUUID, holder, server } = sent;
+      const { changes } =
+        server === null ? eraseOfEither.run(day, eventUUID, holder) : erase.run(day, eventUUID, holder, server);
+      if (changes === 0) return;
+      insertErased.run(day, hashOf(sent, server));
       hasErased = true;
     },
     /** What came of a request that was sent before. */
@@ -132,8 +156,10 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
       eraseRequests.run(contact);
     },
     /** Lets go of up to `most` of what is older than the days that are asked; answers whether there may be more. */
-    forgetOld: (day: number, most: number): boolean =>
-      forgetBefore.some((statement) => statement.run(recentDays(day).at(-1) as number, most).changes > 0),
+    forgetOld: (day: number, most: number): boolean => {
+      hasOfEither = undefined;
+      return forgetBefore.some((statement) => statement.run(recentDays(day).at(-1) as number, most).changes > 0);
+    },
   };
 };
 export type Repeats = ReturnType<typeof createRepeats>;
