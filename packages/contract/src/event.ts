@@ -17,6 +17,10 @@ const what = {
   eventAttrArray: field.optional(field.attributes(field.attribute)),
 };
 
+const imported = field
+  .optional(field.flag)
+  .describe('From a server: the times are right though they lie before 1990 or more than a year ahead.');
+
 const plainWho = { userUUID: plain.userUUID, contactUUID: plain.name };
 const plainWhat = {
   eventID: plain.eventID,
@@ -35,7 +39,7 @@ const namesSomebody = ({ userUUID, contactUUID }: { userUUID?: unknown; contactU
 const isPlainEvent = plain.object({ ...plainToken, ...plainWho, ...plainWhat, sentTime: plain.time }, ['eventID']);
 
 export const logEventInput = plain.withPlain(
-  z.object({ ...who, ...what, sentTime: field.optional(field.time) }).refine(namesSomebody, {
+  z.object({ ...who, ...what, sentTime: field.optional(field.time), import: imported }).refine(namesSomebody, {
     path: ['userUUID'],
     message: oneIsNeeded,
   }),
@@ -55,6 +59,7 @@ export const logEventsInput = plain.withPlain(
   z.object({
     ...who,
     sentTime: field.optional(field.time),
+    import: imported,
     cookieDomain: field
       .optional(field.text(limits.nameLength))
       .describe('On which domain the page has its userUUID cookie, for the answer to renew it on the same.'),

@@ -57,6 +57,30 @@ describe('logEvent', () => {
     expect(event).toMatchObject({ eventTime: '2026-06-15T12:00:00.000Z', eventTimeReplaced: true });
   });
 
+  it('refuses a time that no server can mean, in a batch as well, unless it imports', async () => {
+    const [userUUID, other] = [newUserUUID(), newUserUUID()];
+    const seconds = { userUUID, eventID: 1, eventTime: 1_763_800_000 };
+    const { status, body } = await log(seconds, 'server');
+    expect([status, body.error.code, body.error.field]).toEqual([400, 'invalid_field', 'eventTime']);
+    expect(body.error.message).toBe(
+      '`eventTime` is 1763800000, a time in 1970. It looks like seconds; send milliseconds or ISO 8601.',
+    );
+    const batch = { userUUID: other, event: [{ eventID: 1 }, { eventID: 1, eventTime: '2027-07-01' }] };
+    const mixed = (await logMany(batch, 'server')).body.event;
+    expect(mixed[0].status).toBe('200');
+    expect(mixed[1].error.message).toMatch(/^`event\[1\].eventTime` is more than a year ahead. Send .* `import`: true/);
+    expect((await log({ ...seconds, import: true }, 'server')).status).toBe(200);
+    expect((await logMany({ ...batch, import: true }, 'server')).body.event[1].status).toBe('200');
+    const [event] = (await read({ userUUID })).body.event;
+    expect(event.eventTime).toBe('1970-01-21T09:56:40.000Z');
+    expect((await read({ userUUID: other })).body.event).toHaveLength(3);
+  });
+
+  it('takes import from servers only', async () => {
+    const refused = await log({ userUUID: newUserUUID(), eventID: 1, import: true });
+    expect([refused.status, refused.body.error.code, refused.body.error.field]).toEqual([403, 'token_kind', 'import']);
+  });
+
   it('corrects a wrong clock', async () => {
     const userUUID = newUserUUID();
     await log({ userUUID, eventID: 1, eventTime: '2031-01-01T00:00:00Z', sentTime: '2031-01-01T00:01:00Z' });
@@ -101,9 +125,15 @@ describe('logEvent by GET', () => {
     ['image/gif', 'image/gif'],
     ['image/*, application/json', 'application/json'],
     ['*/*', 'application/json'],
-    ['text/html', 'application/json'],
-  ])('asked for %s answers %s', async (accept, type) => {
-    const seen = await see({ Accept: accept });
+    ['', 'application/json'],
+    ['application/*', 'application/json'],
+    ['text/html', 'image/gif'],
+    ['*/*', 'image/gif', 'image'],
+    ['', 'image/gif', 'image'],
+    ['*/*', 'application/json', 'empty'],
+    ['application/json', 'application/json', 'image'],
+  ])('asked for %s answers %s (Sec-Fetch-Dest: %s)', async (accept, type, destination = '') => {
+    const seen = await see({ Accept: accept, ...(destination && { 'Sec-Fetch-Dest': destination }) });
     expect([seen.status, seen.type, seen.kept]).toEqual([200, type, 1]);
     if (type !== 'image/gif') return;
     expect(seen.bytes.subarray(0, 6).toString()).toBe('GIF89a');
@@ -257,13 +287,28 @@ describe('countEvents', () => {
   });
 
   it.each([
-    ['an end before the beginning', { from: '2026-06-15', to: '2026-06-14' }, 'to'],
-    ['a beginning in the future', { from: '2026-07-15' }, 'to'],
-    ['too many intervals', { from: '2026-01-01', to: '2026-03-01', interval: 'hour' }, 'interval'],
-    ['a zone that there is not', { from: '2026-01-01', timezone: 'Europe/Atlantis' }, 'timezone'],
-  ])('refuses %s', async (_, fields, field) => {
+    ['an end before the beginning', { from: '2026-06-15', to: '2026-06-14' }, 'to', '`to` must be later than `from`'],
+    [
+      'a beginning in the future',
+      { from: '2026-07-15' },
+      'to',
+      '`to` must be later than `from`; without it, `to` is now',
+    ],
+    [
+      'too many intervals',
+      { from: '2026-01-01', to: '2026-03-01', interval: 'hour' },
+      'interval',
+      'The range from `from` to `to` holds more than 1,000 intervals; choose a longer interval.',
+    ],
+    [
+      'a zone that there is not',
+      { from: '2026-01-01', timezone: 'Europe/Atlantis' },
+      'timezone',
+      '`timezone` must be an IANA time zone, such as Europe/London',
+    ],
+  ])('refuses %s', async (_, fields, field, message) => {
     const { status, body } = await count(fields);
-    expect([status, body.error.field]).toEqual([400, field]);
+    expect([status, body.error.field, body.error.message]).toEqual([400, field, message]);
   });
 });
 

@@ -4,7 +4,7 @@ import { statusOf } from '@firsthand/contract/errors';
 import { batchEvent } from '@firsthand/contract/event';
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
-import type { Arrival } from '../ingest/event-time.ts';
+import { type Arrival, unlikelyTime } from '../ingest/event-time.ts';
 import { newEvent } from '../ingest/new-event.ts';
 import { Refusal } from '../refusal.ts';
 import type { EventBatch, EventOutcome, NewEvent, Store, StoredEvent } from '../store/store.ts';
@@ -13,6 +13,7 @@ import { countEdges } from './calendar.ts';
 import { type AnsweringAll, accountOf, askerOf, type Caller } from './caller.ts';
 import { parseCursor, toCursor } from './cursor.ts';
 import { isoTime } from './iso-time.ts';
+import { refusalOf } from './operation-route.ts';
 import { entryAlone, isKeptCode, refusedRequest } from './refused-requests.ts';
 
 type EventAnswer = AnswerOf<'getEvent'>['event'][number];
@@ -65,6 +66,16 @@ const problemOf = (
   return { code: outcome.refused, message: outcome.message, field: `event[${index}].${outcome.field}` };
 };
 
+/** Why an event is refused for its time, when it is. `field` is the path of its eventTime. */
+const timeProblem = (
+  { eventTime }: Pick<InputOf<'logEvent'>, 'eventTime'>,
+  arrival: Arrival,
+  field: string,
+): Problem | undefined => {
+  const unlikely = unlikelyTime(eventTime, arrival);
+  return unlikely === undefined ? undefined : { code: 'invalid_field', message: `\`${field}\` ${unlikely}`, field };
+};
+
 /** One entry of a batch: an event to keep, or why it isn't one. */
 const checkEntry = (
   entry: unknown,
@@ -74,6 +85,8 @@ const checkEntry = (
 ): NewEvent | Problem => {
   const checked = check(batchEvent, entry, at);
   if (!checked.ok) return checked.problem;
+  const unlikely = timeProblem(checked.value, arrival, `${at}.eventTime`);
+  if (unlikely) return unlikely;
   const event = newEvent(checked.value, envelope, arrival);
   if (event.userUUID !== null || event.contactUUID !== null) return event;
   const field = `${at}.userUUID`;
@@ -123,9 +136,12 @@ export const createEvents = (
 
   return {
     logEvent: async (input, caller) => {
-      const arrival = arrivalOf(input, caller);
+      const arriving = arrivalOf(input, caller);
       // Nothing is waited for where this process knows by itself.
-      const event = newEvent(input, input, arrival instanceof Promise ? await arrival : arrival);
+      const arrival = arriving instanceof Promise ? await arriving : arriving;
+      const unlikely = timeProblem(input, arrival, 'eventTime');
+      if (unlikely) throw refusalOf(unlikely);
+      const event = newEvent(input, input, arrival);
       const outcomes = await store.logEvents(batchBy(caller, [event]));
       const outcome = outcomes[0] as EventOutcome;
       if ('refused' in outcome) throw new Refusal(outcome.refused, outcome);
@@ -169,7 +185,10 @@ export const createEvents = (
     countEvents: async ({ eventID, from, to, interval = 'day', timezone, include }, caller) => {
       const zone = timezone ?? caller.access.accountTimezone;
       const end = to ?? caller.time;
-      if (end <= from) throw new Refusal('invalid_field', { field: 'to', message: '`to` must be later than `from`' });
+      if (end <= from) {
+        const message = `\`to\` must be later than \`from\`${to === undefined ? '; without it, `to` is now' : ''}`;
+        throw new Refusal('invalid_field', { field: 'to', message });
+      }
       const edges = countEdges(from, end, interval, zone, limits.bucketsPerCount);
       if (edges === undefined) {
         throw new Refusal('invalid_field', {

@@ -91,11 +91,14 @@ interface Envelope {
   readonly userUUID?: string | undefined;
   readonly contactUUID?: string | undefined;
   readonly sentTime?: number | undefined;
+  readonly import?: boolean | undefined;
 }
 
 /** An entry of a batch as the logEvent that it would have been alone. */
-export const entryAlone = (entry: unknown, { userUUID, contactUUID, sentTime }: Envelope): Given => {
-  const said = Object.entries({ userUUID, contactUUID, sentTime }).filter(([, value]) => value !== undefined);
+export const entryAlone = (entry: unknown, { userUUID, contactUUID, sentTime, import: imported }: Envelope): Given => {
+  const said = Object.entries({ userUUID, contactUUID, sentTime, import: imported }).filter(
+    ([, value]) => value !== undefined,
+  );
   const envelope = Object.fromEntries(said);
   if (!isFields(entry)) return { ...envelope, event: entry };
   // A batch has one sentTime for all.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventTimeOf } from './event-time.ts';
+import { eventTimeOf, unlikelyTime } from './event-time.ts';
 
 const received = Date.parse('2026-03-01T12:00:00.000Z');
 const second = 1_000;
@@ -45,5 +45,39 @@ describe('the time of an event', () => {
   ])('%s', (_, { eventTime, clockError = 0 }, kind, expected) => {
     const arrival = { receivedTime: received, clockError, fromBrowser: kind === 'browser' };
     expect(eventTimeOf(eventTime, arrival)).toEqual(expected);
+  });
+});
+
+describe('an unlikely time from a server', () => {
+  const ahead = '. Send milliseconds or ISO 8601; if the time is right, send `import`: true as well.';
+  it.each<[string, { eventTime?: number; clockError?: number }, string | undefined]>([
+    ['none', {}, undefined],
+    ['now', { eventTime: received }, undefined],
+    ['some years ago', { eventTime: Date.UTC(1999, 0) }, undefined],
+    ['months ahead', { eventTime: received + 300 * day }, undefined],
+    [
+      'seconds',
+      { eventTime: 1_763_800_000 },
+      'is 1763800000, a time in 1970. It looks like seconds; send milliseconds or ISO 8601.',
+    ],
+    [
+      'seconds, as sentTime is',
+      { eventTime: 1_763_800_000, clockError: received - 1_763_800_060 },
+      'is 1763800000, a time in 1970. It looks like seconds; send milliseconds or ISO 8601.',
+    ],
+    ['the beginning of 1970', { eventTime: 0 }, `is before 1990${ahead}`],
+    ['1969', { eventTime: 0, clockError: -1 }, `with the correction by \`sentTime\` is before 1990${ahead}`],
+    ['a clock that was never set', { eventTime: 5_000, clockError: received - 6_000 }, undefined],
+    ['more than a year ahead', { eventTime: received + 366 * day }, `is more than a year ahead${ahead}`],
+    [
+      'a sentTime of seconds',
+      { eventTime: received, clockError: received - 1_763_800_000 },
+      `with the correction by \`sentTime\` is more than a year ahead${ahead}`,
+    ],
+  ])('%s', (_, { eventTime, clockError = 0 }, message) => {
+    const arrival = { receivedTime: received, clockError };
+    expect(unlikelyTime(eventTime, { ...arrival, fromBrowser: false })).toBe(message);
+    expect(unlikelyTime(eventTime, { ...arrival, fromBrowser: false, imported: true })).toBeUndefined();
+    expect(unlikelyTime(eventTime, { ...arrival, fromBrowser: true })).toBeUndefined();
   });
 });

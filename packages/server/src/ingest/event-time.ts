@@ -13,6 +13,8 @@ export interface Arrival {
   /** Milliseconds to add to what its sender's clock says. */
   readonly clockError: number;
   readonly fromBrowser: boolean;
+  /** Its sender says that its times are right, however unlikely. */
+  readonly imported?: boolean;
 }
 
 /**
@@ -31,4 +33,28 @@ export const eventTimeOf = (
   const latest = fromBrowser ? receivedTime + aheadMilliseconds : endOfTime - 1;
   const believable = corrected >= earliest && corrected <= latest;
   return { eventTime: believable ? corrected : receivedTime, timeReplaced: !believable };
+};
+
+const yearMilliseconds = 365 * dayMilliseconds;
+/** Nothing was logged on the web before that. */
+const earliestLikely = Date.UTC(1990, 0);
+
+/**
+ * Why a server's event can't have happened when it says, as the end of a message that begins with the field's name;
+ * undefined when it can. A browser's is never refused for that: it gets the received time.
+ */
+export const unlikelyTime = (
+  saidTime: number | undefined,
+  { receivedTime, clockError, fromBrowser, imported }: Arrival,
+): string | undefined => {
+  if (saidTime === undefined || fromBrowser || imported) return undefined;
+  const isLikely = (time: number) => time >= earliestLikely && time <= receivedTime + yearMilliseconds;
+  if (isLikely(saidTime * 1_000)) {
+    return `is ${saidTime}, a time in 1970. It looks like seconds; send milliseconds or ISO 8601.`;
+  }
+  const corrected = saidTime + clockError;
+  if (isLikely(corrected)) return undefined;
+  const how = clockError === 0 ? 'is' : 'with the correction by `sentTime` is';
+  const when = corrected < earliestLikely ? 'before 1990' : 'more than a year ahead';
+  return `${how} ${when}. Send milliseconds or ISO 8601; if the time is right, send \`import\`: true as well.`;
 };
