@@ -11,9 +11,14 @@ interface RequestHeaders {
   get(name: string): string | null;
 }
 
+// Some browsers send any type (star, slash, star) with an image's request, so Sec-Fetch-Dest counts as well (Fetch Metadata
+// Request Headers, section 2.1).
+/** Whether a client shows the answer as an image, or has no use for JSON. */
 const wantsImage = (headers: RequestHeaders): boolean => {
-  const accept = headers.get('accept') ?? '';
-  return accept.includes('image/') && !accept.includes('application/json');
+  const accept = headers.get('accept') || '*/*';
+  if (accept.includes('application/json')) return false;
+  if (accept.includes('image/') || headers.get('sec-fetch-dest') === 'image') return true;
+  return !accept.includes('*/*') && !accept.includes('application/*');
 };
 
 /** Answers in JSON, or with an image to whoever asks for one. HEAD, and a prefetch of a GET, log nothing. */

@@ -43,9 +43,9 @@ export const createRouteServer = ({ log, isStopping }: RouteSurroundings) => {
     const refusedMethod = (method: string) =>
       new Refusal('method_not_allowed', { message: `the path takes ${allow}, not ${method.slice(0, 16)}` });
 
-    const answerMethod = (exchange: Exchange, method: string) =>
+    const answerMethod = (exchange: Exchange, { method, headers }: Request) =>
       method === 'OPTIONS' && openToPages
-        ? emptyAnswer(exchange, 204, preflightHeaders(allowed))
+        ? emptyAnswer(exchange, 204, preflightHeaders(allowed, headers.get('access-control-request-headers') ?? ''))
         : refusalAnswer(exchange, refusedMethod(method), { Allow: allow });
 
     return async (c) => {
@@ -54,7 +54,7 @@ export const createRouteServer = ({ log, isStopping }: RouteSurroundings) => {
       const exchange = newExchange(isStopping(), openToPages);
       let response: Response;
       try {
-        response = allowed.includes(method) ? await answer(c, exchange) : answerMethod(exchange, method);
+        response = allowed.includes(method) ? await answer(c, exchange) : answerMethod(exchange, c.req.raw);
       } catch (error) {
         response = refusalAnswer(exchange, toRefusal(exchange.requestID, error));
       }

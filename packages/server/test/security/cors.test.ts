@@ -85,6 +85,29 @@ describe('every answer of an operation', () => {
   });
 });
 
+describe('a preflight that asks for headers of a wrapper around fetch', () => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await openService();
+  });
+  afterAll(() => service.close());
+
+  it('is allowed them where a page may ask, and nothing elsewhere', async () => {
+    for (const { name, path } of operationPaths) {
+      const headers = {
+        Origin: 'https://shop.example',
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'content-type,x-requested-with',
+      };
+      const response = await service.app.request(path, { method: 'OPTIONS', headers }, fromHere);
+      expect([path, response.headers.get('access-control-allow-headers')]).toEqual([
+        path,
+        openOperations.includes(name) ? 'Authorization, Content-Encoding, Content-Type, x-requested-with' : null,
+      ]);
+    }
+  });
+});
+
 describe('what is served besides', () => {
   let service: Service;
   beforeAll(async () => {

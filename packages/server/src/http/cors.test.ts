@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { preflightHeaders } from './cors.ts';
+
+const own = 'Authorization, Content-Encoding, Content-Type';
+const allowed = (asked: string) => preflightHeaders(['POST'], asked)['Access-Control-Allow-Headers'];
+
+describe('the headers that a preflight allows', () => {
+  it.each([
+    ['', own],
+    ['content-type', own],
+    ['x-requested-with', `${own}, x-requested-with`],
+    ['content-type,x-requested-with, traceparent , X-A', `${own}, x-requested-with, traceparent, X-A`],
+    ['x-a,x-a', `${own}, x-a`],
+  ])('are ours and those that are asked for: %s', (asked, expected) => {
+    expect(allowed(asked)).toBe(expected);
+  });
+
+  it.each([
+    ['an empty name', 'x-a,,x-b'],
+    ['a space', 'x a'],
+    ['a line break', 'x-a\r\nSet-Cookie: a=b'],
+    ['a colon', 'x-a: b'],
+    ['a letter that no name has', 'x-é'],
+    ['a long name', 'x'.repeat(65)],
+    ['too many names', Array.from({ length: 33 }, (_, index) => `x-${index}`).join(',')],
+    ['too much text', `${'x,'.repeat(5_000)}x`],
+    ['too many spaces', ` ${' '.repeat(30_000)}x`],
+  ])('are only ours when what is asked for has %s', (_, asked) => {
+    expect(allowed(asked)).toBe(own);
+  });
+});
