@@ -127,8 +127,10 @@ export const listUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[])
     const isFull = listed[kind].size >= limits.idsPerCatalogue;
     const dropped = entry || !isFull ? [] : browser ? undefined : makeRoom(kind, listed[kind], new Set([id]));
     if (!dropped) continue;
-    // What a server says of a contact is not for pages to say, unless the account says so.
-    const forBrowsers = entry?.forBrowsers ?? (browser || inEvent || browserCatalogue);
+    // A tag or attribute that a server gives a contact is not for pages to add, unless the account says so. Every
+    // createContact needs a profile, and a page's replaces none.
+    const isOpen = browser || browserCatalogue || inEvent || kind === 'profile';
+    const forBrowsers = entry?.forBrowsers ?? isOpen;
     listed[kind].set(id, { forBrowsers, byBrowser: browser });
     listings.push(...dropped, { do: 'list', kind, id, forBrowsers, byBrowser: browser });
   }
