@@ -16,6 +16,7 @@ import { logsNothing } from './prefetch.ts';
 import type { Counted, TakeBrowserLimits } from './rate-limits.ts';
 import { isKeptCode, isKeptOperation, refusedRequest, unparsedRequest } from './refused-requests.ts';
 import { checkRight } from './rights.ts';
+import { storedBytes } from './stored-bytes.ts';
 import { Unparsed } from './unparsed.ts';
 
 /** A request that may be carried out. */
@@ -83,12 +84,13 @@ interface CountedFields {
 }
 
 /** What a call counts as: a refused one as well. */
-const counted = (name: OperationName, { token }: Access, checked: Checked<unknown>): Counted => {
+const counted = (name: OperationName, { token }: Access, given: Given, checked: Checked<unknown>): Counted => {
   const input: CountedFields = checked.ok ? (checked.value as CountedFields) : {};
   return {
     token,
     user: input.userUUID ?? input.contactUUID,
     events: name === 'logEvents' ? (input.event?.length ?? 1) : 1,
+    bytes: storedBytes(name, given, input.event),
     createsContact: name === 'createContact',
   };
 };
@@ -140,14 +142,14 @@ export const createOperationRoute = ({
         throw error;
       });
       if (caller === undefined) return;
-      if (caller.access.kind === 'browser') await takeBrowserLimits(c, counted(name, caller.access, unread));
+      if (caller.access.kind === 'browser') await takeBrowserLimits(c, counted(name, caller.access, {}, unread));
       await keep(unparsedRequest(name, unparsed.sent, unparsed, caller.tokenUUID), caller);
     };
 
     const carryOut = async (c: Context, exchange: Exchange, given: Given, caller: Caller) => {
       const checked = checkContent(given);
       if (caller.access.kind === 'browser') {
-        const taking = takeBrowserLimits(c, counted(name, caller.access, checked));
+        const taking = takeBrowserLimits(c, counted(name, caller.access, given, checked));
         // Nothing is waited for where this process counts by itself.
         if (taking !== undefined) await taking;
       }

@@ -98,11 +98,22 @@ describe('a rate limit', () => {
 describe("a browser's call", () => {
   const wide: Rate = { perSecond: 1, burst: 100 };
   const narrow: Rate = { perSecond: 1, burst: 2 };
-  const none = { token: wide, address: wide, user: wide, createContactAddress: wide, createContactUser: wide };
+  const none = {
+    tokenBytes: wide,
+    addressBytes: wide,
+    userBytes: wide,
+    token: wide,
+    address: wide,
+    user: wide,
+    createContactAddress: wide,
+    createContactUser: wide,
+  };
 
   it.each([
     ['its address', { address: narrow }, {}],
     ['its user', { user: narrow }, {}],
+    ['its address, for bytes', { addressBytes: narrow }, { bytes: 1 }],
+    ['its user, for bytes', { userBytes: narrow }, { bytes: 1 }],
     ['its address, for contacts', { createContactAddress: narrow }, { createsContact: true }],
     ['its user, for contacts', { createContactUser: narrow }, { createsContact: true }],
   ])('that %s may not make costs the token nothing', (_, rates, call) => {
@@ -115,7 +126,14 @@ describe("a browser's call", () => {
       let passed = 0;
       for (let tried = 0; tried < tries; tried++) {
         try {
-          take(name as unknown as Context, { token: 1, user: name, events: 1, createsContact: false, ...more });
+          take(name as unknown as Context, {
+            token: 1,
+            user: name,
+            events: 1,
+            bytes: 0,
+            createsContact: false,
+            ...more,
+          });
           passed++;
         } catch {}
       }

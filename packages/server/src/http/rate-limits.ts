@@ -13,6 +13,10 @@ export interface RateLimits {
   readonly token: Rate;
   readonly address: Rate;
   readonly user: Rate;
+  /** Bytes that may be stored (stored-bytes.ts) of a browser token, of an address, of a user. */
+  readonly tokenBytes: Rate;
+  readonly addressBytes: Rate;
+  readonly userBytes: Rate;
   /** createContact from an address, and for a user. */
   readonly createContactAddress: Rate;
   readonly createContactUser: Rate;
@@ -24,6 +28,10 @@ export const defaultRateLimits: RateLimits = {
   token: { perSecond: 5_000, burst: 20_000 },
   address: { perSecond: 200, burst: 2_000 },
   user: { perSecond: 50, burst: 1_000 },
+  // 600 bytes for each event of the limits above: an ordinary one, and its rows. The burst holds several of the largest requests.
+  tokenBytes: { perSecond: 3_000_000, burst: 30_000_000 },
+  addressBytes: { perSecond: 120_000, burst: 6_000_000 },
+  userBytes: { perSecond: 30_000, burst: 3_000_000 },
   createContactAddress: { perSecond: 5, burst: 50 },
   createContactUser: { perSecond: 1, burst: 20 },
   // Never more than 20 in any minute: 10 at once, and 10 in the minute after.
@@ -94,6 +102,8 @@ export interface Counted {
   readonly token: number;
   readonly user: string | undefined;
   readonly events: number;
+  /** What it may add to what is stored. */
+  readonly bytes: number;
   readonly createsContact: boolean;
 }
 
@@ -109,15 +119,21 @@ export const createBrowserLimits = <Source = Context>(
   const byToken = createRateLimit(rates.token, clock);
   const byAddress = createRateLimit(rates.address, clock);
   const byUser = createRateLimit(rates.user, clock);
+  const bytesByToken = createRateLimit(rates.tokenBytes, clock);
+  const bytesByAddress = createRateLimit(rates.addressBytes, clock);
+  const bytesByUser = createRateLimit(rates.userBytes, clock);
   const contactsByAddress = createRateLimit(rates.createContactAddress, clock);
   const contactsByUser = createRateLimit(rates.createContactUser, clock);
-  return (source: Source, { token, user, events, createsContact }: Counted): void => {
+  return (source: Source, { token, user, events, bytes, createsContact }: Counted): void => {
     const address = addressOf(source);
     const userKey = user === undefined ? undefined : `${token}/${user}`;
     const counts: [limit: RateLimit, key: string | undefined, cost: number][] = [
       [byToken, String(token), events],
       [byAddress, address, events],
       [byUser, userKey, events],
+      [bytesByToken, String(token), bytes],
+      [bytesByAddress, address, bytes],
+      [bytesByUser, userKey, bytes],
     ];
     if (createsContact) counts.push([contactsByAddress, address, 1], [contactsByUser, userKey, 1]);
     for (const [limit, key, cost] of counts) if (key !== undefined) limit.ask(key, cost);

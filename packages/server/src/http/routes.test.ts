@@ -147,6 +147,22 @@ describe('rate limits', () => {
       env,
     );
 
+  it('bind the bytes that a browser token, an address and a user may have stored', async () => {
+    const eventAttrArray = [{ attrID: 'note', attrValue: 'x'.repeat(2_000) }];
+    for (const name of ['tokenBytes', 'addressBytes', 'userBytes'] as const) {
+      const scene = await limit({ [name]: { perSecond: 100, burst: 4_000 } });
+      const userUUID = newUserUUID();
+      expect((await sendEvent(scene, 'browser', { userUUID, eventAttrArray })).status).toBe(200);
+      const { status, headers } = await sendEvent(scene, 'browser', { userUUID, eventAttrArray });
+      expect([status, Number(headers.get('retry-after')) > 1]).toEqual([429, true]);
+      expect((await sendEvent(scene, 'server', { userUUID, eventAttrArray })).status).toBe(200);
+      const users = Array.from({ length: 20 }, () => ({ userUUID: newUserUUID(), eventID: 1 }));
+      const batch = { tokenUUID: scene.tokens.browser, event: users };
+      const bound = name === 'userBytes' ? 200 : 429;
+      expect((await scene.post('/event/logEvents', batch)).status).toBe(bound);
+    }
+  });
+
   it('bind a browser token, and say when to try again', async () => {
     const scene = await limit({ token: one });
     expect((await sendEvent(scene, 'browser')).status).toBe(200);

@@ -34,7 +34,7 @@ const isRefused = (asked: unknown) =>
 
 it('counts the calls of all workers, and asks once in a turn', async () => {
   const [one, other] = setUp(2) as [Worker, Worker];
-  const counted = { token: 1, user: 'somebody', events: 1, createsContact: false };
+  const counted = { token: 1, user: 'somebody', events: 1, bytes: 1, createsContact: false };
   const refused: boolean[] = [];
   const app = new Hono().get('/', async (c) => {
     const asked = [one, one, other, other].map(({ asking }) => asking.takeBrowserLimits(c, counted));

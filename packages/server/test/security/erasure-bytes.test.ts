@@ -29,7 +29,17 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const wide = ['token', 'address', 'user', 'createContactAddress', 'createContactUser', 'unknownToken'];
+const wide = [
+  'token',
+  'address',
+  'user',
+  'tokenBytes',
+  'addressBytes',
+  'userBytes',
+  'createContactAddress',
+  'createContactUser',
+  'unknownToken',
+];
 const env = { LOG_LEVEL: 'trace', RATE_LIMIT: wide.map((name) => `${name}=100000000/100000000`).join(',') };
 
 interface Serving extends Served {

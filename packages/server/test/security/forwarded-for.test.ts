@@ -19,7 +19,12 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Everything comes from here: a proxy to the one server, anybody to the other. */
-const trusting = { TRUST_PROXY: '127.0.0.1,10.0.0.0/8', RATE_LIMIT: 'token=1000000/1000000,address=1000000/1000000' };
+const trusting = {
+  TRUST_PROXY: '127.0.0.1,10.0.0.0/8',
+  RATE_LIMIT: ['token', 'address', 'tokenBytes', 'addressBytes', 'userBytes']
+    .map((name) => `${name}=100000000/100000000`)
+    .join(','),
+};
 const trustingNobody = { RATE_LIMIT: trusting.RATE_LIMIT, TRUST_PROXY: '' };
 
 const start = async (name: string, env: Readonly<Record<string, string>>, main?: string) => {

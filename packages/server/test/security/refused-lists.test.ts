@@ -21,7 +21,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const env = {
   TRUST_PROXY: '127.0.0.1',
-  RATE_LIMIT: ['token', 'address', 'user'].map((name) => `${name}=1000000/1000000`).join(','),
+  RATE_LIMIT: ['token', 'address', 'user', 'tokenBytes', 'addressBytes', 'userBytes']
+    .map((name) => `${name}=100000000/100000000`)
+    .join(','),
 };
 
 /** A batch of which no event can be kept. */

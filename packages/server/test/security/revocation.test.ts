@@ -21,7 +21,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const wide = ['token', 'address', 'user'];
+const wide = ['token', 'address', 'user', 'tokenBytes', 'addressBytes', 'userBytes'];
 const env = { RATE_LIMIT: wide.map((name) => `${name}=100000000/100000000`).join(',') };
 
 interface Call {

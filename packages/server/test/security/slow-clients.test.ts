@@ -68,7 +68,11 @@ const attack = async (port: number, kind: Kind, count: number) => {
   };
 };
 
-const env = { RATE_LIMIT: ['token', 'address', 'user'].map((name) => `${name}=1000000/1000000`).join(',') };
+const env = {
+  RATE_LIMIT: ['token', 'address', 'user', 'tokenBytes', 'addressBytes', 'userBytes']
+    .map((name) => `${name}=100000000/100000000`)
+    .join(','),
+};
 
 const start = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);

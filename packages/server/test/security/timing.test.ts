@@ -26,7 +26,16 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const unlimited = ['token', 'address', 'user', 'createContactAddress', 'createContactUser']
+const unlimited = [
+  'token',
+  'address',
+  'user',
+  'tokenBytes',
+  'addressBytes',
+  'userBytes',
+  'createContactAddress',
+  'createContactUser',
+]
   .map((name) => `${name}=1000000/1000000`)
   .join(',');
 

@@ -1,0 +1,105 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { times } from '../faults/counts.ts';
+import { report } from '../faults/report.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed } from '../faults/served.ts';
+import { type Change, changeServer } from '../faults/weakened.ts';
+
+const tries = times({ quick: 40, full: 2_000 });
+/** Of an address, so that a short run shows it: the other limits are wide. */
+const limit = { perSecond: 10_000, burst: 300_000 };
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-bytes-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const wide = ['token', 'user', 'address', 'tokenBytes', 'userBytes', 'createContactAddress', 'createContactUser'];
+const env = {
+  RATE_LIMIT: [
+    ...wide.map((name) => `${name}=100000000/100000000`),
+    `addressBytes=${limit.perSecond}/${limit.burst}`,
+  ].join(),
+};
+
+const fields = { tokenUUID: browserToken };
+const note = [{ attrID: 'note', attrValue: 'x'.repeat(700) }];
+
+/** What takes much room, and little on its way: new users, new contacts, and attributes that gzip makes small. */
+const requests: readonly (readonly [path: string, body: () => object])[] = [
+  [
+    '/event/logEvents',
+    () => ({
+      ...fields,
+      event: Array.from({ length: 150 }, (_, nth) => ({
+        eventID: 1,
+        userUUID: `${randomUUID()}-${nth}`,
+        eventAttrArray: note,
+      })),
+    }),
+  ],
+  [
+    '/createContact',
+    () => ({
+      ...fields,
+      userUUID: randomUUID(),
+      contactEmailaddress: `${randomBytes(8).toString('hex')}@shop.example`,
+      contactProfileID: 'customer',
+      contactAttr: Array.from({ length: 20 }, (_, nth) => ({ attrID: `attr-${nth}`, attrValue: 'x'.repeat(2_000) })),
+    }),
+  ],
+];
+
+/** Sends each kind of request so often; how much the files grew, and how much was sent for it. */
+const flood = async (name: string, count: number, main?: string) => {
+  const path = join(folder, `${name}.db`);
+  await makeAccount(path);
+  const served = await startServed(path, await freePort(), { main, env });
+  const began = performance.now();
+  let sent = 0;
+  const statuses = new Set<number>();
+  const client = async ([where, body]: (typeof requests)[number]) => {
+    for (let nth = 0; nth < count; nth += 1) {
+      const bytes = gzipSync(JSON.stringify(body()));
+      const headers = { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' };
+      const response = await fetch(served.url + where, { method: 'POST', body: bytes as never, headers });
+      await response.arrayBuffer();
+      sent += bytes.length;
+      statuses.add(response.status);
+    }
+  };
+  await Promise.all(requests.map(client));
+  const took = (performance.now() - began) / 1_000;
+  await stopServed(served);
+  return { grown: statSync(path).size, sent, took, statuses };
+};
+
+const uncounted: readonly Change[] = [
+  { file: 'http/operation-route.ts', from: 'bytes: storedBytes(name, given, input.event),', to: 'bytes: 0,' },
+];
+
+const toKB = (bytes: number) => `${Math.round(bytes / 1_000)} KB`;
+
+test('what one address sends makes the files grow no faster than its bytes allow', {
+  timeout: 300_000,
+}, async (context) => {
+  const { grown, sent, took, statuses } = await flood('ours', tries);
+  const allowed = limit.burst + limit.perSecond * took;
+  expect([...statuses].sort()).toEqual([200, 429]);
+  // An empty database, and pages that are not full.
+  expect(grown).toBeLessThan(400_000 + 1.5 * allowed);
+
+  const weakened = await flood('weakened', 40, changeServer(folder, 'uncounted', uncounted));
+  expect(weakened.grown).toBeGreaterThan(400_000 + 1.5 * (limit.burst + limit.perSecond * weakened.took));
+  report(context, {
+    fault: 'bytes grown at the limits',
+    count: `${2 * tries} requests with new users, contacts and attributes, gzip, from one address in ${Math.round(took)} s (${toKB(sent)} sent)`,
+    result: `files grew by ${toKB(grown)}; ${toKB(allowed)} were allowed`,
+    weakened: `bytes not counted: ${toKB(weakened.grown)} of ${toKB(weakened.sent)} sent`,
+  });
+});
