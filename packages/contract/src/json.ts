@@ -23,11 +23,15 @@ const safeDigits = 15;
 /** The greatest double written in full has 309. Longer ones aren't looked at, because that takes the longer. */
 const mostLength = 400;
 
-const significant = (literal: string): string =>
-  literal
-    .replace(/[eE].*$/, '')
-    .replace(/[-.]/g, '')
-    .replace(/^0+|0+$/g, '');
+/** The digits of a number without sign, point, exponent, and the zeros around them. Not by `/0+$/`, whose time grows with the square. */
+const significant = (literal: string): string => {
+  const digits = literal.replace(/[eE].*$/, '').replace(/[-.]/g, '');
+  let from = 0;
+  let to = digits.length;
+  while (from < to && digits.charCodeAt(from) === zero) from++;
+  while (to > from && digits.charCodeAt(to - 1) === zero) to--;
+  return digits.slice(from, to);
+};
 
 /** Whether a number is what it says, with all its digits, once it has become a double (RFC 8259 section 6). */
 const isCarried = (literal: string): boolean => {

@@ -1,7 +1,11 @@
 /** The entries of accountOrigin: an origin (`https://shop.example`), or all of a domain's hosts (`https://*.example.com`). */
 
+/** `https://*.`, a host of 253 characters (RFC 1035 section 2.3.4) and a port. The URL parser needs the square of a host's length. */
+const mostLength = 272;
+
 /** An entry in its canonical form, or undefined when it is none. Scheme and host as RFC 6454 section 4 compares them. */
 export const parseOrigin = (entry: string): string | undefined => {
+  if (entry.length > mostLength) return undefined;
   const wildcard = /^(https?:\/\/)\*\.([^*]+)$/i.exec(entry.trim());
   const plain = wildcard ? `${wildcard[1]}${wildcard[2]}` : entry.trim();
   if (!/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(plain) || !URL.canParse(plain)) return undefined;

@@ -1,6 +1,16 @@
 /** Fields that come as text: of a query string, of an HTML form. A field given twice counts as it was given last. */
+import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../refusal.ts';
 import { scrub } from '../scrub.ts';
+
+/** No operation has nearly as many. */
+const mostFields = 1_000;
+
+const tooMany = (where: string) =>
+  new Refusal('invalid_encoding', { message: `the ${where} holds more than ${mostFields} fields` });
+
+/** As often as this may be in a form, it has fewer fields: a boundary follows it. */
+const lineOfDashes = '\r\n--';
 
 const decode = (text: string): string => {
   const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text;
@@ -13,8 +23,10 @@ const decode = (text: string): string => {
  */
 export const parseFields = (text: string, where: string): Record<string, unknown> => {
   const fields: [string, string][] = [];
+  const pairs = text.split('&', mostFields + 1);
+  if (pairs.length > mostFields) throw tooMany(where);
   try {
-    for (const pair of text.split('&')) {
+    for (const pair of pairs) {
       if (pair === '') continue;
       const equals = pair.indexOf('=');
       if (equals < 0) fields.push([decode(pair), '']);
@@ -27,18 +39,27 @@ export const parseFields = (text: string, where: string): Record<string, unknown
   return Object.fromEntries(fields);
 };
 
+/** How often a text is in the bytes; not looked for any more once it is there more than `most` times. */
+const countIn = (bytes: Uint8Array<ArrayBuffer>, text: string, most: number): number => {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let count = 0;
+  for (let at = buffer.indexOf(text); at >= 0 && count <= most; at = buffer.indexOf(text, at + text.length)) count++;
+  return count;
+};
+
 /** The fields of `multipart/form-data` (RFC 7578). Files are refused: no operation takes one. */
 export const parseMultipart = async (
   bytes: Uint8Array<ArrayBuffer>,
   contentType: string,
 ): Promise<Record<string, unknown>> => {
+  if (countIn(bytes, lineOfDashes, mostFields) > mostFields) throw tooMany('form');
   const form = await new Response(bytes, { headers: { 'Content-Type': contentType } }).formData().catch((cause) => {
     throw new Refusal('invalid_encoding', { message: 'the body is not the form that Content-Type says', cause });
   });
   for (const [name, value] of form) {
     if (typeof value !== 'string') {
       throw new Refusal('unsupported_media_type', {
-        field: scrub(name),
+        field: scrub(name.slice(0, limits.nameLength)),
         message: 'a form may hold fields, and no files',
       });
     }

@@ -25,6 +25,9 @@ const domainBeforeMapping = /^[A-Za-z0-9.\u0080-\u{10ffff}-]+$/u;
  */
 const domainAfterMapping = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
+/** Longer texts are not looked at: normalizing one, and mapping a domain, take time that grows with the square of the length. */
+const maxTextLength = 1_024;
+
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 const parseLocalPart = (text: string): string | undefined => {
@@ -50,6 +53,7 @@ const parseDomain = (text: string): string | undefined => {
  */
 export const parseAddress = (text: string): string | undefined => {
   const trimmed = text.trim();
+  if (trimmed.length > maxTextLength) return undefined;
   const at = trimmed.indexOf('@');
   if (at < 0) return undefined;
   const local = parseLocalPart(trimmed.slice(0, at));

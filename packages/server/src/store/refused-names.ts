@@ -14,6 +14,13 @@ export const contactsNamedBy = ({ input }: NewRefusedRequest): string[] => {
     .filter((name) => typeof name === 'string');
 };
 
+/** No name that is searched for has more marks in one place. */
+const mostMarks = 256;
+
+/** NFC; of a longer run of marks only the beginning is kept, because sorting the marks takes the square of their number. */
+const normalized = (text: string): string =>
+  text.replace(/\p{M}+/gu, (marks) => marks.slice(0, mostMarks)).normalize('NFC');
+
 /** As it is searched: whatever the case; of text that could not be read, whatever the escapes. */
 const folded = (inputText: string): string => {
   const text = inputText.startsWith('"')
@@ -22,10 +29,7 @@ const folded = (inputText: string): string => {
         .replace(/(?:%[\da-f]{2})+/gi, (escapes) => Buffer.from(escapes.replaceAll('%', ''), 'hex').toString())
     : inputText;
   // What is left of escapes is no part of a word.
-  return text
-    .replace(/\\(?:u[\da-f]{4}|.)/gi, ' ')
-    .normalize('NFC')
-    .toLowerCase();
+  return normalized(text.replace(/\\(?:u[\da-f]{4}|.)/gi, ' ')).toLowerCase();
 };
 
 /** An address as people write it: the domain in ASCII, or not. */
@@ -52,7 +56,7 @@ interface ListedText {
 
 /** Answers whether a listed request names the person. */
 export const createPersonMatcher = ({ addresses, contactUUIDs, others }: PersonNames) => {
-  const fold = (name: string) => name.normalize('NFC').toLowerCase();
+  const fold = (name: string) => normalized(name).toLowerCase();
   const needles = [...[...addresses].flatMap(formsOf), ...contactUUIDs].map(fold);
   const words = new Set([...others].map(fold));
   /** Cheaper to ask first, while they are few. */
