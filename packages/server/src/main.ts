@@ -1,6 +1,7 @@
 /** The command line. Each noun has a file in commands/, loaded when it is asked for: `firsthand --help` loads none. */
 import { Command, CommanderError } from 'commander';
 import { exitCodeOf, explain } from './commands/failing.ts';
+import { printComplaint } from './commands/printing.ts';
 
 // Whatever a command makes is for its own user: a database holds people, and its log, its locks and its copies do too.
 process.umask(0o077);
@@ -61,7 +62,7 @@ const run = async (args: readonly string[]): Promise<void> => {
     await program.parseAsync(args[0] === 'help' ? [...args.slice(1), '--help'] : args, { from: 'user' });
   } catch (error) {
     // Commander has written its message itself.
-    if (!(error instanceof CommanderError)) process.stderr.write(`firsthand: ${explain(error)}\n`);
+    if (!(error instanceof CommanderError)) printComplaint(`firsthand: ${explain(error)}`);
     process.exitCode = exitCodeOf(error);
   }
 };

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { WrongUsage } from './failing.ts';
 import { collect, jsonFlag } from './flags.ts';
-import { printJSON, printLine, toTable } from './printing.ts';
+import { printable, printJSON, printLine, toTable } from './printing.ts';
 import { addServer, connect } from './server.ts';
 
 export const define = (command: Command): void => {
@@ -97,5 +97,5 @@ const list = async (options: ListOptions): Promise<void> => {
     eventAttrArray.map(({ attrID, attrValue }) => `${attrID}=${attrValue}`).join(' '),
   ]);
   printLine(toTable(['TIME', 'EVENT', 'USER', 'CONTACT', 'ATTRIBUTES'], rows));
-  if (answer.nextCursor) process.stderr.write(`There are more: --cursor ${answer.nextCursor}\n`);
+  if (answer.nextCursor) process.stderr.write(`There are more: --cursor ${printable(answer.nextCursor)}\n`);
 };

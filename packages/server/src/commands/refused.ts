@@ -75,7 +75,7 @@ const list = async (options: Options): Promise<void> => {
   const counted = count.map(({ tokenID, tokenKind, listed, evicted, erased, replayed }) =>
     [tokenID, tokenKind, listed, evicted, erased, replayed].map(String),
   );
-  printLine(`\n${toTable(['TOKEN ID', 'TOKEN', 'LISTED', 'EVICTED', 'ERASED', 'REPLAYED'], counted)}`);
+  printLine(['', ...toTable(['TOKEN ID', 'TOKEN', 'LISTED', 'EVICTED', 'ERASED', 'REPLAYED'], counted)]);
 };
 
 const parseFix = (text: string): Record<string, unknown> => {
