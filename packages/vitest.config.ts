@@ -1,35 +1,34 @@
 import { defineConfig } from 'vitest/config';
 
-/** What a server must survive: some of it measures memory and disks. */
+/** In a browser: Chromium alone, then all three engines. */
+const browsers = ['packages/server/test/browsers/**/*.test.ts', 'packages/tracker/test/*.test.ts'];
+const engines = ['packages/tracker/test/{engines,in-engines}/**/*.test.ts'];
+/** The driver itself, and what concerns two databases at once. */
+const postgres = ['packages/server/src/store/postgres/**/*.test.ts', 'packages/server/test/postgres/**/*.test.ts'];
+/** What must not happen, whoever sends what. */
+const security = ['packages/server/test/security/**/*.test.ts'];
+/** What a server must survive: some of these tests measure memory and disks. */
 const faults = ['packages/server/test/faults/**/*.test.ts'];
-/** In Chromium, Firefox and WebKit. */
-const inEngines = ['packages/tracker/test/{engines,in-engines}/**/*.test.ts'];
 
-/**
- * The front door, on PostgreSQL as well: whatever is asked of the application in test/fixtures/scene.ts, and all that is
- * held against the rules of identity/.
- */
-const onPostgres = [
-  'packages/server/src/{operator-token,demo/account,demo/holdings}.test.ts',
-  'packages/server/src/http/{accounts,contacts,events,input,routes,stream}.test.ts',
+/** The front door where it meets the database, for the store that TEST_STORE names (test/fixtures/database.ts). */
+const frontDoor = [
+  'packages/server/src/http/{accounts,contacts,events,stream}.test.ts',
   'packages/server/test/{browser-token,identity-agreement,operations,refused}.test.ts',
-  'packages/server/test/security/{browser-token-model,cors,fuzz,hostile-text,personal-data,secrets}.test.ts',
 ];
+const frontDoorSecurity = ['packages/server/test/security/{browser-token-model,hostile-text,personal-data}.test.ts'];
 
-/** One file after the other, when all before it is done: each wants the machine for itself. */
-const alone = (groupOrder: number) => ({
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
-  fileParallelism: false,
-  sequence: { groupOrder },
-});
+/** The tests that every change must pass, in seconds: they need Node and nothing else. */
+const unit = { testTimeout: 30_000, hookTimeout: 30_000 };
+const slow = { testTimeout: 60_000, hookTimeout: 60_000 };
+/** One file after the other: each wants the machine for itself. */
+const alone = { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false };
 
 export default defineConfig({
   test: {
     // Each file has its own server, database or browser: no state is shared, and none leaks into the next.
     pool: 'forks',
-    // One PostgreSQL for all of them, started by the first that asks for it.
-    globalSetup: ['packages/server/test/fixtures/postgres-setup.ts'],
+    // A tier that lacks a program fails with its name. PostgreSQL is started by the first file that asks for it.
+    globalSetup: ['packages/vitest.needs.ts', 'packages/server/test/fixtures/postgres-setup.ts'],
     // `npm run check:coverage`. What runs in processes and threads of their own isn't counted.
     coverage: {
       provider: 'v8',
@@ -49,25 +48,26 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: 'all',
-          include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
-          exclude: [...faults, ...inEngines],
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
+          name: 'unit',
+          include: ['packages/*/{src,build,test}/**/*.test.ts'],
+          exclude: [...browsers, ...engines, ...postgres, ...security, ...faults],
+          ...unit,
         },
       },
+      { extends: true, test: { name: 'postgres', include: postgres, ...slow } },
       {
         extends: true,
         test: {
-          name: 'on PostgreSQL',
-          include: onPostgres,
+          name: 'postgres: front door',
+          include: [...frontDoor, ...frontDoorSecurity],
           env: { TEST_STORE: 'postgres' },
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...slow,
         },
       },
-      { extends: true, test: { name: 'faults', include: faults, ...alone(1) } },
-      { extends: true, test: { name: 'in engines', include: inEngines, ...alone(2) } },
+      { extends: true, test: { name: 'browsers', include: browsers, ...slow } },
+      { extends: true, test: { name: 'browsers: engines', include: engines, ...alone } },
+      { extends: true, test: { name: 'security', include: security, ...alone } },
+      { extends: true, test: { name: 'faults', include: faults, ...alone } },
     ],
   },
 });

@@ -3,7 +3,7 @@ import { appendFileSync, cpSync, existsSync, mkdirSync, symlinkSync, utimesSync,
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, it } from 'vitest';
-import { start, startServer, temporaryDatabase, temporaryFolder } from './command-fixture.ts';
+import { start, startServer, temporaryDatabase, temporaryFolder } from './fixtures/command.ts';
 
 const packages = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -2,8 +2,8 @@ import { request } from 'node:http';
 import { createClient } from '@firsthand/client';
 import { describe, expect, it } from 'vitest';
 import type { Holdings } from '../src/demo/holdings.ts';
-import { temporaryDatabase } from './command-fixture.ts';
-import { createAccount, serveHere, userUUID } from './serve-fixture.ts';
+import { temporaryDatabase } from './fixtures/command.ts';
+import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
 
 /** On a busy machine, too. */
 const soon = { timeout: 10_000 };

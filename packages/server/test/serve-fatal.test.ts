@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import type { StoreOptions } from '../src/store/open.ts';
-import { serveHere } from './serve-fixture.ts';
+import { serveHere } from './fixtures/serving.ts';
 
 const opened: StoreOptions[] = [];
 vi.mock('../src/store/open.ts', async (original) => {

@@ -1,7 +1,7 @@
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
-import { temporaryDatabase } from './command-fixture.ts';
-import { createAccount, serveHere, userUUID } from './serve-fixture.ts';
+import { temporaryDatabase } from './fixtures/command.ts';
+import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
 
 /** On a busy machine, too. */
 const soon = { timeout: 10_000 };

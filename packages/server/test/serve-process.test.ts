@@ -7,8 +7,15 @@ import { createClient } from '@firsthand/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../src/config.ts';
 import { serve } from '../src/serve.ts';
-import { firsthand, firsthandJSON, start, startServer, temporaryDatabase, temporaryFolder } from './command-fixture.ts';
-import { createAccount, operatorToken, serveHere, userUUID } from './serve-fixture.ts';
+import {
+  firsthand,
+  firsthandJSON,
+  start,
+  startServer,
+  temporaryDatabase,
+  temporaryFolder,
+} from './fixtures/command.ts';
+import { createAccount, operatorToken, serveHere, userUUID } from './fixtures/serving.ts';
 
 /** On a busy machine, too. */
 const soon = { timeout: 10_000 };

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createAccount, serveHere, userUUID } from './serve-fixture.ts';
+import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
 
 /** A connection, and all that comes back on it until its end. */
 const open = async (url: string) => {

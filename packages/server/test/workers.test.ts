@@ -11,8 +11,8 @@ import {
   type Running,
   startServer,
   temporaryDatabase,
-} from './command-fixture.ts';
-import { userUUID } from './serve-fixture.ts';
+} from './fixtures/command.ts';
+import { userUUID } from './fixtures/serving.ts';
 
 interface Answer {
   readonly status: number;

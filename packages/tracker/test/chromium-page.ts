@@ -1,5 +1,4 @@
 /** A page of a site with the snippet, in Chromium; the service is a recorder. Everything is new for each test. */
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,8 +7,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { buildTracker } from '../build/build.ts';
 import { executablePath } from './engines/chromium.ts';
 import { fillSnippet, openRecorder, type Recorder } from './recorder.ts';
-
-const isThere = existsSync(executablePath);
 
 export const soon = <T>(look: () => T | Promise<T>, timeout = 8_000) => vi.waitFor(look, { timeout, interval: 25 });
 export const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -65,10 +62,9 @@ export const logAll = (page: Page, eventIDs: number[]) =>
 export const queuedIn = (page: Page) =>
   page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('firsthand:')).length);
 
-/** Tests of a topic; after each, the page's own errors have to be none. Skipped, and said so, without Chromium. */
+/** Tests of a topic; after each, the page's own errors have to be none. */
 export const describeInChromium = (topic: string, tests: () => void): void => {
-  if (!isThere) test.skip(`${topic}: skipped for want of ${executablePath} (apt-get install chromium)`, () => {});
-  describe.skipIf(!isThere)(topic, { timeout: 20_000 }, () => {
+  describe(topic, { timeout: 20_000 }, () => {
     beforeAll(async () => {
       folder = await mkdtemp(join(tmpdir(), 'firsthand-tracker-'));
       await buildTracker(folder);

@@ -15,7 +15,6 @@ const tours = times({ quick: 1, full: 20 });
 const library = readdirSync('/usr/lib')
   .map((architecture) => `/usr/lib/${architecture}/faketime/libfaketimeMT.so.1`)
   .find((path) => existsSync(path));
-const cannotFake = library ? undefined : 'libfaketime is not installed';
 
 /** A day ahead and back, 1970, years ahead by mistake, and then a week. */
 const clocks = ['+0', '+1d', '-1d', '@1970-01-01 00:00:01', '+0', '+1500d', '+0', '+2d', '+4d', '+6d'];
@@ -100,10 +99,9 @@ const byCalendar: readonly Change[] = [
   },
 ];
 
-test(`keeps order, repeats and rate limits while its clock jumps${cannotFake ? ` (skipped: ${cannotFake})` : ''}`, {
+test(`keeps order, repeats and rate limits while its clock jumps`, {
   timeout: 120_000 + tours * 120_000,
 }, async (context) => {
-  if (cannotFake) context.skip(cannotFake);
   let events = 0;
   for (let nth = 0; nth < tours; nth += 1) {
     const found = await tour(`ours-${nth}`);

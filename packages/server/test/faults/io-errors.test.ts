@@ -9,7 +9,7 @@ import { answerOptions, eventsToldIn, findFalseAnswers } from './false-answers.t
 import { createLedger, judge, readEverything } from './ledger.ts';
 import { report } from './report.ts';
 import { childrenOf, EndedEarly, freePort, launch, makeAccount, startServed, stopServed } from './served.ts';
-import { callsIn, cannotTrace, isAnswer, strace, type TracedCall, traced } from './tracing.ts';
+import { callsIn, isAnswer, strace, type TracedCall } from './tracing.ts';
 import { changeServer, deafToErrors } from './weakened.ts';
 
 interface Fault {
@@ -136,10 +136,9 @@ const suffer = async ({ calls, error, nth }: Fault, main?: string): Promise<Foun
   return { outcome: isMadeGood ? 'made good' : outcome, lost, twice, falseAnswers, untold, integrity };
 };
 
-test(traced(`acknowledges nothing that it could not keep, ${faults.length} I/O errors long`), {
+test(`acknowledges nothing that it could not keep, ${faults.length} I/O errors long`, {
   timeout: 120_000 + faults.length * 30_000,
 }, async (context) => {
-  if (cannotTrace) context.skip(cannotTrace);
   const outcomes = new Map<string, number>();
   for (const fault of faults) {
     const { outcome, ...found } = await suffer(fault);
@@ -169,8 +168,7 @@ test(traced(`acknowledges nothing that it could not keep, ${faults.length} I/O e
   });
 });
 
-test(traced('makes a database whole or not at all, whichever call fails'), { timeout: 600_000 }, async ({ skip }) => {
-  if (cannotTrace) skip(cannotTrace);
+test('makes a database whole or not at all, whichever call fails', { timeout: 600_000 }, async () => {
   for (const nth of spread(numbers.slice(0, 40), times({ quick: 4, full: 40 }))) {
     for (const calls of ['fsync,fdatasync', 'pwrite64']) {
       const home = join(folder, `new-${cases++}`);

@@ -7,7 +7,7 @@ import { spread, times } from './counts.ts';
 import { createLedger } from './ledger.ts';
 import { report } from './report.ts';
 import { childrenOf, EndedEarly, freePort, makeAccount, startServed, stopServed } from './served.ts';
-import { callsIn, cannotTrace, strace, traced } from './tracing.ts';
+import { callsIn, strace } from './tracing.ts';
 import { type Change, changeServer } from './weakened.ts';
 
 const kills = times({ quick: 10, full: 200 });
@@ -123,10 +123,9 @@ const killAt = async (main: string, { call, nth }: Point) => {
   return { path, killed: exitCode !== 0, ...look(path) };
 };
 
-test(traced(`has the old schema or the new one when a migration is killed, at ${kills} points`), {
+test(`has the old schema or the new one when a migration is killed, at ${kills} points`, {
   timeout: 120_000 + kills * 20_000,
 }, async (context) => {
-  if (cannotTrace) context.skip(cannotTrace);
   const newer = createNewer('newer', []);
   const points = await findPoints(newer);
   const schemas = { old: 0, new: 0, between: 0 };

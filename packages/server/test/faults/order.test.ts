@@ -8,7 +8,7 @@ import { answerOptions, eventsToldIn, findFalseAnswers } from './false-answers.t
 import { createLedger } from './ledger.ts';
 import { report } from './report.ts';
 import { freePort, makeAccount, startServed, stopServed } from './served.ts';
-import { attachStrace, callsIn, cannotTrace, isAnswer, traced } from './tracing.ts';
+import { attachStrace, callsIn, isAnswer } from './tracing.ts';
 import { changeServer, withoutSync } from './weakened.ts';
 
 const requests = times({ quick: 200, full: 10_000 });
@@ -40,10 +40,9 @@ const countEarlyAnswers = async (name: string, count: number, main?: string): Pr
   return findFalseAnswers(calls).length;
 };
 
-test(traced(`writes and syncs each of ${requests} events before the first byte of its answer`), {
+test(`writes and syncs each of ${requests} events before the first byte of its answer`, {
   timeout: 60_000 + requests * 100,
 }, async (context) => {
-  if (cannotTrace) context.skip(cannotTrace);
   for (let answered = 0; answered < requests; answered += requestsPerServer) {
     const count = Math.min(requestsPerServer, requests - answered);
     expect(await countEarlyAnswers(`ours-${answered}`, count)).toBe(0);

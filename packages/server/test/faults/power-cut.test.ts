@@ -8,7 +8,7 @@ import { createDisk, filesOf, journalOptions, readJournal } from './disk-journal
 import { createLedger } from './ledger.ts';
 import { report } from './report.ts';
 import { freePort, makeAccount, startServed, stopServed } from './served.ts';
-import { attachStrace, cannotTrace, traced } from './tracing.ts';
+import { attachStrace } from './tracing.ts';
 import { type Change, changeServer, withoutSync } from './weakened.ts';
 
 const cuts = times({ quick: 60, full: 300 });
@@ -64,10 +64,9 @@ const cutPower = async (name: string, changes: readonly Change[], count: number)
   return { lost, damaged, unsynced, writtenBack, acknowledged: disk.acknowledged.length };
 };
 
-test(traced(`loses nothing that it acknowledged when the power is cut, ${cuts} times`), {
+test(`loses nothing that it acknowledged when the power is cut, ${cuts} times`, {
   timeout: 600_000,
 }, async (context) => {
-  if (cannotTrace) context.skip(cannotTrace);
   const found = await cutPower('ours', oftenWrittenBack, cuts);
   expect(found).toMatchObject({ lost: 0, damaged: 0 });
   expect(found.unsynced, 'writes that were dropped, torn or kept').toBeGreaterThan(cuts / 2);

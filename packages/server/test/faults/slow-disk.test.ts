@@ -7,7 +7,7 @@ import { times } from './counts.ts';
 import { createLedger, judge, readDatabase } from './ledger.ts';
 import { report } from './report.ts';
 import { freePort, makeAccount, residentMegabytes, startServed, stopServed, watchMost } from './served.ts';
-import { attachStrace, cannotTrace, traced } from './tracing.ts';
+import { attachStrace } from './tracing.ts';
 import { changeServer, withoutBound } from './weakened.ts';
 
 const seconds = times({ quick: 8, full: 60 });
@@ -52,10 +52,9 @@ const slowDown = async (name: string, main?: string) => {
   };
 };
 
-test(traced('loses nothing and bounds its memory while each sync takes a second'), {
+test('loses nothing and bounds its memory while each sync takes a second', {
   timeout: 120_000 + seconds * 3_000,
 }, async (context) => {
-  if (cannotTrace) context.skip(cannotTrace);
   const found = await slowDown('ours');
   expect(found).toMatchObject({ lost: 0, withoutRetryAfter: 0, others: [] });
   expect(found.refused).toBeGreaterThan(0);

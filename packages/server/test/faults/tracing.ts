@@ -3,21 +3,6 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 
-/** strace needs to be there, and to be allowed to trace. */
-export const cannotTrace: string | undefined = (() => {
-  try {
-    execFileSync('strace', ['-f', '--seccomp-bpf', '-e', 'trace=fsync', '-o', '/dev/null', 'true'], {
-      stdio: 'ignore',
-    });
-    return undefined;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'strace is not installed' : 'strace may not trace here';
-  }
-})();
-
-/** A test's name, which says why when it can't run. */
-export const traced = (name: string): string => (cannotTrace ? `${name} (skipped: ${cannotTrace})` : name);
-
 /** The command that runs another under strace. */
 export const strace = (log: string, ...options: readonly string[]): string[] => [
   'strace',

@@ -1,11 +1,9 @@
 /** The headers that keep an answer from being guessed at, remembered or passed on: on every path and every error. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { report } from '../faults/report.ts';
-import { launchChromium, missing } from '../fixtures/chromium.ts';
-import { serveHere } from '../serve-fixture.ts';
+import { serveHere } from '../fixtures/serving.ts';
 import { type Provoked, provokeAll } from './provoked.ts';
 import { fromHere, openService, operationPaths, readText, type Service } from './service.ts';
 
@@ -164,44 +162,5 @@ describe('on a socket', () => {
       .slice(1)
       .map((line) => line.split(': ', 2) as [string, string]);
     if (body !== '') expect(mistakesIn(new Headers(fields))).toEqual([]);
-  });
-});
-
-describe.skipIf(missing)(`in Chromium${missing}`, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
-  afterAll(() => browser?.close());
-
-  it('the demo page does nothing that its policy forbids, and what is smuggled into it does nothing', async () => {
-    const { url } = await serveHere({}, { demo: true });
-    const context = await browser.newContext();
-    onTestFinished(() => context.close());
-    const page = await context.newPage();
-    const complaints: string[] = [];
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(String(error)));
-    const sent: (string | undefined)[] = [];
-    page.on('request', async (request) => sent.push((await request.allHeaders()).referer));
-    await page.goto(`${url}/demo/`);
-    await expect.poll(() => page.locator('.row').count(), { timeout: 10_000 }).toBe(1);
-    expect(complaints).toEqual([]);
-    expect(sent.filter((referer) => referer !== undefined)).toEqual([]);
-
-    // As text, because it is the page's code and not ours.
-    const ran = await page.evaluate(`(async () => {
-      const script = document.createElement('script');
-      script.textContent = 'globalThis.smuggled = "a script"';
-      document.body.append(script);
-      const image = document.createElement('div');
-      image.innerHTML = '<img src="data:," onerror="globalThis.smuggled = 1">';
-      document.body.append(image);
-      const fetched = await fetch('https://example.com/').then(() => 'left', () => 'stayed');
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      return { smuggled: globalThis.smuggled, fetched };
-    })()`);
-    expect(ran).toEqual({ smuggled: undefined, fetched: 'stayed' });
-    expect(complaints.join('\n')).toMatch(/Content Security Policy/);
   });
 });

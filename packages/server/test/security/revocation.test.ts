@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { firsthandJSON } from '../command-fixture.ts';
 import { quantile, times } from '../faults/counts.ts';
 import { report } from '../faults/report.ts';
 import { freePort, makeAccount, type Served, startServed, stopServed } from '../faults/served.ts';
 import { type Change, changeServer } from '../faults/weakened.ts';
+import { firsthandJSON } from '../fixtures/command.ts';
 import { createBooks, differences } from './books.ts';
 
 const tokens = times({ quick: 2, full: 20 });

@@ -94,7 +94,6 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
 
 export const chromium: Engine = {
   name: 'Chromium',
-  missing: existsSync(executablePath) ? '' : `there is no ${executablePath} (apt-get install chromium)`,
   hearsClosing: true,
   // components/services/storage/dom_storage: kCommitDefaultDelaySecs is 5.
   flushMilliseconds: 6_500,

@@ -2,8 +2,6 @@
 
 export interface Engine {
   readonly name: string;
-  /** Why this machine can't run it; '' when it can. */
-  readonly missing: string;
   /**
    * How long after a page's write to localStorage the browser has it on the disk. Before, a killed browser forgets it;
    * a killed page doesn't.

@@ -1,5 +1,4 @@
 /** Debian's Firefox ESR, headless, driven through WebDriver BiDi. */
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,7 +83,6 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
 
 export const firefox: Engine = {
   name: 'Firefox',
-  missing: existsSync(executablePath) ? '' : `there is no ${executablePath} (apt-get install firefox-esr)`,
   // Of 100 pages without a tracker, whose tabs were closed by BiDi or by `window.close`, 13 heard it.
   hearsClosing: false,
   // dom/localstorage/ActorsParent.cpp: kFlushTimeoutMs is 5000.

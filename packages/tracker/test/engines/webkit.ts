@@ -2,12 +2,11 @@
  * WebKitGTK's MiniBrowser, under Xvfb. Driven through WebDriver it forgets everything at its end (its data manager is
  * ephemeral whenever it is automated), so a session with a profile folder is driven through the inspector instead.
  */
-import { existsSync } from 'node:fs';
 import { Builder, Capabilities, type WebDriver } from 'selenium-webdriver';
 import { freePort } from '../../../server/test/faults/served.ts';
 import type { Engine, LaunchOptions, Session, Tab } from './engine.ts';
 import { answeredInTime, killGroup, startGroup, waitFor } from './processes.ts';
-import { openScreen, xvfbPath } from './screen.ts';
+import { openScreen } from './screen.ts';
 import { launchInspected, miniBrowserPath } from './webkit-inspected.ts';
 
 const driverPath = '/usr/bin/WebKitWebDriver';
@@ -99,11 +98,8 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
   }
 };
 
-const needed = [driverPath, miniBrowserPath, xvfbPath].filter((path) => !existsSync(path));
-
 export const webkit: Engine = {
   name: 'WebKitGTK',
-  missing: needed.length === 0 ? '' : `there is no ${needed.join(', ')} (apt-get install webkit2gtk-driver xvfb)`,
   hearsClosing: true,
   // Source/WebKit/NetworkProcess/storage/SQLiteStorageArea.cpp: a transaction lasts 500 ms.
   flushMilliseconds: 2_000,

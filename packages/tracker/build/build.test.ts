@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildTracker } from '../build/build.ts';
+import { buildTracker } from './build.ts';
 
 let folder: string;
 const read = (file: string) => readFile(join(folder, file));

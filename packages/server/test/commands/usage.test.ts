@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { firsthand, temporaryDatabase } from './command-fixture.ts';
+import { firsthand, temporaryDatabase } from '../fixtures/command.ts';
 
 describe('a command that is given wrongly says so in a line, without a stack, and ends with 2', () => {
   it.each([

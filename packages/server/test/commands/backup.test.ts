@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
-import { firsthand, firsthandJSON, startServer, temporaryDatabase } from './command-fixture.ts';
+import { firsthand, firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
 
 it('a backup of a database that is being served opens and has its rows', async () => {
   const { path, env } = temporaryDatabase();

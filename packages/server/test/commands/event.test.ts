@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
-import { firsthand, firsthandJSON, startServer, temporaryDatabase } from './command-fixture.ts';
+import { firsthand, firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
 
 const userUUID = 'a-browser-of-a-test';
 

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { type Client, createClient } from '@firsthand/client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { readConfig } from '../src/config.ts';
-import { type Serving, serve } from '../src/serve.ts';
-import { launchChromium, missing } from './fixtures/chromium.ts';
+import { readConfig } from '../../src/config.ts';
+import { type Serving, serve } from '../../src/serve.ts';
+import { launchChromium } from '../fixtures/chromium.ts';
 
-describe.skipIf(missing)(`the demo page in Chromium${missing}`, () => {
+describe('the demo page in Chromium', () => {
   let folder: string;
   let serving: Serving;
   let api: Client;

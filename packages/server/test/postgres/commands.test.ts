@@ -1,9 +1,9 @@
 // The commands that work beside a server, on PostgreSQL.
 import { expect, test } from 'vitest';
-import { hashToken } from '../src/ingest/token.ts';
-import { openStore } from '../src/store/open.ts';
-import { firsthand } from './command-fixture.ts';
-import { newDatabase } from './fixtures/postgres.ts';
+import { hashToken } from '../../src/ingest/token.ts';
+import { openStore } from '../../src/store/open.ts';
+import { firsthand } from '../fixtures/command.ts';
+import { newDatabase } from '../fixtures/postgres.ts';
 
 test('an account is made and a token revoked, where a server that runs notices', { timeout: 60_000 }, async () => {
   const databaseURL = await newDatabase();

@@ -2,14 +2,14 @@
 import { statSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { copyStore, openStore } from '../src/store/open.ts';
-import type { Store } from '../src/store/store.ts';
-import { digestAccount } from '../src/store/verifying.ts';
-import { firsthand, temporaryDatabase } from './command-fixture.ts';
-import { newDatabase } from './fixtures/postgres.ts';
-import { createSite, type Site } from './fixtures/site.ts';
-import { ben, cleo, day, newToken } from './fixtures/store.ts';
-import { live, pastArbitrary } from './fixtures/world.ts';
+import { copyStore, openStore } from '../../src/store/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { digestAccount } from '../../src/store/verifying.ts';
+import { firsthand, temporaryDatabase } from '../fixtures/command.ts';
+import { newDatabase } from '../fixtures/postgres.ts';
+import { createSite, type Site } from '../fixtures/site.ts';
+import { ben, cleo, day, newToken } from '../fixtures/store.ts';
+import { live, pastArbitrary } from '../fixtures/world.ts';
 
 const onFatal = (error: Error) => {
   throw error;

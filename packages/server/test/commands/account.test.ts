@@ -1,7 +1,7 @@
 import { createClient } from '@firsthand/client';
 import { createAccountOutput } from '@firsthand/contract';
 import { describe, expect, it } from 'vitest';
-import { firsthand, firsthandJSON, startServer, temporaryDatabase } from './command-fixture.ts';
+import { firsthand, firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
 
 describe('account create', () => {
   it('prints the object that createAccount answers', async () => {

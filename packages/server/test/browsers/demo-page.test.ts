@@ -1,13 +1,13 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { temporaryDatabase } from './command-fixture.ts';
-import { launchChromium, missing } from './fixtures/chromium.ts';
-import { serveHere } from './serve-fixture.ts';
+import { launchChromium } from '../fixtures/chromium.ts';
+import { temporaryDatabase } from '../fixtures/command.ts';
+import { serveHere } from '../fixtures/serving.ts';
 
 /** On a busy machine, too. */
 const soon = { timeout: 10_000 };
 
-describe.skipIf(missing)(`the panel of the demo page${missing}`, () => {
+describe('the panel of the demo page', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await launchChromium();

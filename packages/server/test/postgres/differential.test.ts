@@ -1,11 +1,11 @@
 /** Both drivers are asked the same, in the same order, and must answer the same. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Refusal } from '../src/refusal.ts';
-import { openStore } from '../src/store/open.ts';
-import type { Asker, LinkSelection, NewEvent, Store } from '../src/store/store.ts';
-import { newDatabase } from './fixtures/postgres.ts';
-import { day, hashOf, hour, newAccount, nextStart, quarter } from './fixtures/store.ts';
+import { Refusal } from '../../src/refusal.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Asker, LinkSelection, NewEvent, Store } from '../../src/store/store.ts';
+import { newDatabase } from '../fixtures/postgres.ts';
+import { day, hashOf, hour, newAccount, nextStart, quarter } from '../fixtures/store.ts';
 
 const userUUIDs = ['visitor-number-one', 'visitor-number-two', 'visitor-number-three'];
 const addresses = ['ann@example.com', 'ben@example.com', 'cleo@example.com'];

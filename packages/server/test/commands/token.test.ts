@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { firsthand, firsthandJSON, startServer, temporaryDatabase } from './command-fixture.ts';
+import { firsthand, firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
 
 const ask = (url: string, token: string) =>
   fetch(`${url}/event/getEvent`, { headers: { authorization: `Bearer ${token}` } });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { copyStore, openStore } from '../src/store/open.ts';
-import { digestAccount } from '../src/store/verifying.ts';
-import { firsthand, temporaryDatabase } from './command-fixture.ts';
-import { newDatabase } from './fixtures/postgres.ts';
-import { createSite, type Site } from './fixtures/site.ts';
-import { ann, day, newToken } from './fixtures/store.ts';
-import { live, pastArbitrary } from './fixtures/world.ts';
+import { copyStore, openStore } from '../../src/store/open.ts';
+import { digestAccount } from '../../src/store/verifying.ts';
+import { firsthand, temporaryDatabase } from '../fixtures/command.ts';
+import { newDatabase } from '../fixtures/postgres.ts';
+import { createSite, type Site } from '../fixtures/site.ts';
+import { ann, day, newToken } from '../fixtures/store.ts';
+import { live, pastArbitrary } from '../fixtures/world.ts';
 
 const onFatal = (error: Error) => {
   throw error;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
-import { firsthand, firsthandJSON, startServer, temporaryDatabase } from './command-fixture.ts';
+import { firsthand, firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
 
 const userUUID = 'a-browser-of-a-test';
 

@@ -1,0 +1,43 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { launchChromium } from '../fixtures/chromium.ts';
+import { serveHere } from '../fixtures/serving.ts';
+
+describe('the content policy of the demo page', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+
+  it('the demo page does nothing that its policy forbids, and what is smuggled into it does nothing', async () => {
+    const { url } = await serveHere({}, { demo: true });
+    const context = await browser.newContext();
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    const sent: (string | undefined)[] = [];
+    page.on('request', async (request) => sent.push((await request.allHeaders()).referer));
+    await page.goto(`${url}/demo/`);
+    await expect.poll(() => page.locator('.row').count(), { timeout: 10_000 }).toBe(1);
+    expect(complaints).toEqual([]);
+    expect(sent.filter((referer) => referer !== undefined)).toEqual([]);
+
+    // As text, because it is the page's code and not ours.
+    const ran = await page.evaluate(`(async () => {
+      const script = document.createElement('script');
+      script.textContent = 'globalThis.smuggled = "a script"';
+      document.body.append(script);
+      const image = document.createElement('div');
+      image.innerHTML = '<img src="data:," onerror="globalThis.smuggled = 1">';
+      document.body.append(image);
+      const fetched = await fetch('https://example.com/').then(() => 'left', () => 'stayed');
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return { smuggled: globalThis.smuggled, fetched };
+    })()`);
+    expect(ran).toEqual({ smuggled: undefined, fetched: 'stayed' });
+    expect(complaints.join('\n')).toMatch(/Content Security Policy/);
+  });
+});

