@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
 import { expect, it, onTestFinished } from 'vitest';
-import { firsthand, start, temporaryFolder } from './command-fixture.ts';
-import { createAccount, operatorToken, userUUID } from './serve-fixture.ts';
+import { firsthand, start, temporaryFolder } from './fixtures/command.ts';
+import { createAccount, operatorToken, userUUID } from './fixtures/serving.ts';
 
 const bin = fileURLToPath(new URL('../bin/firsthand.js', import.meta.url));
 

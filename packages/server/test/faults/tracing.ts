@@ -1,5 +1,5 @@
 /** strace: what a process does to its disk, told in order, or made to fail. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 
