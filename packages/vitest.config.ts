@@ -64,6 +64,15 @@ export default defineConfig({
           ...slow,
         },
       },
+      {
+        extends: true,
+        test: {
+          name: 'segments',
+          include: [...frontDoor, ...frontDoorSecurity, 'packages/server/src/store/sqlite/store.test.ts'],
+          env: { TEST_STORE: 'segments' },
+          ...slow,
+        },
+      },
       { extends: true, test: { name: 'browsers', include: browsers, ...slow } },
       { extends: true, test: { name: 'browsers: engines', include: engines, ...alone } },
       { extends: true, test: { name: 'security', include: security, ...alone } },

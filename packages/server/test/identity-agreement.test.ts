@@ -6,7 +6,7 @@ import { why } from '../src/identity/ownership.ts';
 import { Refusal } from '../src/refusal.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store, StoredEvent } from '../src/store/store.ts';
-import { newDatabaseURL } from './fixtures/database.ts';
+import { arrangement, newDatabaseURL } from './fixtures/database.ts';
 import { type Action, actionsArbitrary, createModel, type Outcome } from './fixtures/identity-actions.ts';
 import { createSite } from './fixtures/site.ts';
 import { accountContact, expectRefusal, newID } from './fixtures/store.ts';
@@ -176,7 +176,7 @@ describe('in a store, as in the model, after every action of any history', () =>
     const onFatal = (error: Error) => {
       throw error;
     };
-    store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal });
+    store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal, arrangement });
   });
   afterAll(() => store.close());
 

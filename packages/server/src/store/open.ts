@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Finding } from './finding.ts';
 import type { CopyProgress } from './holdings.ts';
 import type { AmongOptions, AmongStore, FirstStore } from './several.ts';
+import type { Arrangement } from './sqlite/arrangement.ts';
 import type { Store } from './store.ts';
 import { StoreUnusable } from './unusable.ts';
 
@@ -14,6 +15,8 @@ export interface StoreOptions {
   readonly create?: boolean;
   /** It can't be known any more what is on the disk: answer nothing, end the process. */
   readonly onFatal: (error: Error) => void;
+  /** How many events SQLite stores together; the usual numbers where there is none. PostgreSQL stores each by itself. */
+  readonly arrangement?: Arrangement | undefined;
 }
 
 const isPostgres = (databaseURL: string): boolean => /^postgres(ql)?:/.test(databaseURL);
@@ -32,7 +35,13 @@ export const prepareServing = async (): Promise<void> => {
 };
 
 /** Opens the database that the URL names; throws StoreUnusable when it can't be served. */
-export const openStore = async ({ databaseURL, role, create = false, onFatal }: StoreOptions): Promise<Store> => {
+export const openStore = async ({
+  databaseURL,
+  role,
+  create = false,
+  onFatal,
+  arrangement,
+}: StoreOptions): Promise<Store> => {
   if (isPostgres(databaseURL)) {
     const [{ openPostgres }, { dismissThreads }] = await Promise.all([
       import('./postgres/store.ts'),
@@ -43,9 +52,9 @@ export const openStore = async ({ databaseURL, role, create = false, onFatal }: 
   }
   const sqlite = fileOf(databaseURL);
   const { openBeside, openMemoryStore, openServing } = await import('./sqlite/store.ts');
-  if (sqlite === ':memory:') return openMemoryStore();
+  if (sqlite === ':memory:') return openMemoryStore(arrangement);
   const path = resolve(sqlite);
-  return role === 'beside' ? openBeside(path, { create }) : openServing(path, onFatal);
+  return role === 'beside' ? openBeside(path, { create, arrangement }) : openServing({ path, arrangement }, onFatal);
 };
 
 /** The path of a database file; throws StoreUnusable of one in memory, which no other process can read. */

@@ -5,6 +5,7 @@ import { Refusal } from '../../src/refusal.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Asker, LinkSelection, NewEvent, Store } from '../../src/store/store.ts';
 import { newDatabase } from '../fixtures/postgres.ts';
+import { tinySegments } from '../fixtures/small-segments.ts';
 import { day, hashOf, hour, newAccount, nextStart, quarter } from '../fixtures/store.ts';
 
 const userUUIDs = ['visitor-number-one', 'visitor-number-two', 'visitor-number-three'];
@@ -324,7 +325,7 @@ beforeAll(async () => {
     throw error;
   };
   for (const databaseURL of ['sqlite::memory:', await newDatabase()]) {
-    stores.push(await openStore({ databaseURL, role: 'server', onFatal }));
+    stores.push(await openStore({ databaseURL, role: 'server', onFatal, arrangement: tinySegments }));
   }
 });
 afterAll(() => Promise.all(stores.map((store) => store.close())));

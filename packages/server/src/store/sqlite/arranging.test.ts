@@ -16,9 +16,10 @@ import {
   tablet,
 } from '../../../test/fixtures/store.ts';
 import type { EventPage, EventQuery } from '../store.ts';
+import type { Arrangement } from './arrangement.ts';
 import type { Call } from './calls.ts';
 import type { Connection } from './connection.ts';
-import { type Arrangement, createReadEngine, createWriteEngine } from './engine.ts';
+import { createReadEngine, createWriteEngine } from './engine.ts';
 import { createEventPager } from './event-pages.ts';
 
 const asker = { account: 1, token: 1, browser: false };

@@ -3,6 +3,7 @@ import { Refusal } from '../../refusal.ts';
 import { usesOfContact } from '../catalogue-rules.ts';
 import type { ContactChange, ReplayedAnswer, ReplayedWrite } from '../store.ts';
 import { createAccountReader, createAccountWriter } from './accounts.ts';
+import type { Arrangement } from './arrangement.ts';
 import { type Call, carryOut, type Reads, type Writes } from './calls.ts';
 import { createCatalogueWriter } from './catalogues.ts';
 import { createClaimWriter } from './claims.ts';
@@ -33,16 +34,9 @@ import { createUnusedSpace } from './unused-space.ts';
 import { createUsers } from './users.ts';
 import { createWriteAheadLog } from './write-ahead-log.ts';
 
-/** How many events are arranged together: fewer in tests. */
-export interface Arrangement {
-  readonly eventsPerPacking?: number;
-  readonly eventsPerMove?: number;
-  readonly eventsPerSegment?: number;
-}
-
 export const createWriteEngine = (
   db: Connection,
-  { eventsPerPacking, eventsPerMove, eventsPerSegment }: Arrangement = {},
+  { eventsPerBlock, eventsPerPacking, eventsPerMove, eventsPerSettling, eventsPerSegment }: Arrangement = {},
 ) => {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   // Asked before anything is read, so that what is committed meanwhile is noticed.
@@ -55,8 +49,8 @@ export const createWriteEngine = (
   const claims = createClaimWriter(db);
   const links = createLinkWriter(db, { position, users, contacts, claims });
   const refused = createRefusedWriter(db, contacts);
-  const blocks = createBlockWriter(db);
-  const latest = createRecentRepeats(db, position, blocks);
+  const blocks = createBlockWriter(db, eventsPerBlock);
+  const latest = createRecentRepeats(db, position, blocks, eventsPerSettling);
   const repeats = createRepeats(db, latest);
   const packing = createPacking(db, blocks, eventsPerPacking);
   const indexing = createIndexing(db, () => blocks.written, eventsPerSegment);
@@ -199,7 +193,7 @@ export const createWriteEngine = (
 };
 export type WriteEngine = ReturnType<typeof createWriteEngine>;
 
-export const createReadEngine = (db: Connection) => {
+export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangement = {}) => {
   const { listAccounts, findAccount, findProofKeys, getAccount } = createAccountReader(db);
   const { getContact, searchContact } = createContactReader(db);
   // One for both: it knows the newest events by heart.
@@ -212,7 +206,7 @@ export const createReadEngine = (db: Connection) => {
     getAccount,
     getContact,
     searchContact,
-    getEvents: createEventPager(db, { finder }),
+    getEvents: createEventPager(db, { finder, mostBetween: eventsPerSegment }),
     countEvents,
     getEventDefinitions,
     ...createRefusedReader(db),

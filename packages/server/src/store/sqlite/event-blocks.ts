@@ -9,7 +9,7 @@ import type { Pending } from './transaction.ts';
  * Events in a block. More together take less room, and longer to read for one of them. So many, with three attributes each,
  * just fill a page of the database: with 64, an event takes 6 bytes more.
  */
-export const eventsPerBlock = 72;
+export const usualEventsPerBlock = 72;
 
 /** About so many characters of attributes at most; one event may always be more. */
 export const charactersPerBlock = 64 * 1024;
@@ -65,6 +65,8 @@ const chunk = (events: readonly KeptEvent[], most: number): KeptEvent[][] => {
 };
 
 export interface BlockWriter extends Pending {
+  /** A block holds at most this many events. */
+  readonly eventsPerBlock: number;
   /** Keeps an event with the commit that is under way; sequences come in ascending order. */
   add(event: KeptEvent): void;
   flush(): void;
@@ -79,7 +81,7 @@ export interface BlockWriter extends Pending {
   replace(blocks: readonly StoredBlock[]): BlockSize[];
 }
 
-export const createBlockWriter = (db: Connection): BlockWriter => {
+export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPerBlock): BlockWriter => {
   const insert = db.prepare('INSERT INTO event_block (through, count, events, checksum) VALUES (?, ?, ?, ?)');
   const update = db.prepare('UPDATE event_block SET count = ?, events = ?, checksum = ? WHERE through = ?');
   const drop = db.prepare('DELETE FROM event_block WHERE through = ?');
@@ -96,6 +98,7 @@ export const createBlockWriter = (db: Connection): BlockWriter => {
     });
 
   return {
+    eventsPerBlock,
     add(event) {
       pending.push(event);
     },

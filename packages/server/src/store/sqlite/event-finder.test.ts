@@ -3,8 +3,9 @@ import { beforeEach, expect, test } from 'vitest';
 import { openMemory } from '../../../test/fixtures/memory.ts';
 import { ann, day, laptop, newAccount, newContact, newEvent, newToken, phone } from '../../../test/fixtures/store.ts';
 import type { EventPage, EventQuery } from '../store.ts';
+import type { Arrangement } from './arrangement.ts';
 import type { Connection } from './connection.ts';
-import { type Arrangement, createWriteEngine, type WriteEngine } from './engine.ts';
+import { createWriteEngine, type WriteEngine } from './engine.ts';
 import { createEventPager, type PageBounds } from './event-pages.ts';
 
 const asker = { account: 1, token: 1, browser: false };

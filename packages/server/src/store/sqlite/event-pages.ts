@@ -47,7 +47,7 @@ export const createEventPager = (
     bounds?: PageBounds | undefined;
     finder?: EventFinder;
     /** A visitor's days with at most so many events of others between them are read as one range. */
-    mostBetween?: number;
+    mostBetween?: number | undefined;
   } = {},
 ) => {
   const daysOf = createDayReader(db);

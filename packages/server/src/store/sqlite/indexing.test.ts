@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { openMemory } from '../../../test/fixtures/memory.ts';
 import type { Connection } from './connection.ts';
 import type { KeptEvent } from './event-block.ts';
-import { type BlockWriter, createBlockWriter, eventsPerBlock } from './event-blocks.ts';
+import { type BlockWriter, createBlockWriter, usualEventsPerBlock as eventsPerBlock } from './event-blocks.ts';
 import { createIndexing, type Indexing } from './indexing.ts';
 
 /** Two steps of reading full blocks. */

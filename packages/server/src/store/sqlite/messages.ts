@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { Refusal } from '../../refusal.ts';
 import type { Parcel } from '../several.ts';
 import type { EventBatch, EventOutcome, EventPage } from '../store.ts';
+import type { Arrangement } from './arrangement.ts';
 import type { Call } from './calls.ts';
 import {
   type FlatEvents,
@@ -22,6 +23,7 @@ export type Port = Pick<MessagePort, 'on' | 'postMessage' | 'close'>;
 /** The first message: the database to open. */
 export interface Opening {
   readonly path: string;
+  readonly arrangement?: Arrangement | undefined;
 }
 
 /** With its calls flat. */

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { openMemory } from '../../../test/fixtures/memory.ts';
 import type { Connection } from './connection.ts';
 import { eventsOf, type KeptEvent } from './event-block.ts';
-import { type BlockWriter, createBlockWriter, eventsPerBlock } from './event-blocks.ts';
+import { type BlockWriter, createBlockWriter, usualEventsPerBlock as eventsPerBlock } from './event-blocks.ts';
 import { createPacking, type Packing } from './packing.ts';
 
 let db: Connection;

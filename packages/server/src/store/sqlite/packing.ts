@@ -1,13 +1,7 @@
 /** Small blocks become full ones: what was kept with a commit of its own is read as quickly as what came in a batch. */
 import type { Connection } from './connection.ts';
 import { type BlockRow, readBlock } from './event-block-row.ts';
-import {
-  type BlockSize,
-  type BlockWriter,
-  charactersPerBlock,
-  eventsPerBlock,
-  type StoredBlock,
-} from './event-blocks.ts';
+import { type BlockSize, type BlockWriter, charactersPerBlock, type StoredBlock } from './event-blocks.ts';
 import type { Pending } from './transaction.ts';
 
 /** Blocks that a step looks at, and what they may hold together. */
@@ -17,20 +11,20 @@ const bytesPerStep = 1024 * 1024;
 /** About how many events are packed together: as many as a block holds, at least. */
 export const eventsPerPacking = 1_024;
 
-const isSmall = ({ count, bytes }: BlockSize) => count < eventsPerBlock / 2 && bytes < charactersPerBlock / 2;
-
 const sumOf = (group: readonly BlockSize[], what: 'count' | 'bytes'): number =>
   group.reduce((sum, size) => sum + size[what], 0);
 
-/** Whether together they make a block that is not small. */
-const areEnough = (group: readonly BlockSize[]): boolean =>
-  sumOf(group, 'count') >= eventsPerBlock || sumOf(group, 'bytes') >= charactersPerBlock;
-
-/** Whether they fit into one block with another, which is not small by itself. */
-const makeOne = (group: readonly BlockSize[], other: BlockSize): boolean =>
-  group.length > 0 &&
-  sumOf(group, 'count') + other.count <= eventsPerBlock &&
-  sumOf(group, 'bytes') + other.bytes <= charactersPerBlock;
+const createRules = (eventsPerBlock: number) => ({
+  isSmall: ({ count, bytes }: BlockSize) => count < eventsPerBlock / 2 && bytes < charactersPerBlock / 2,
+  /** Whether together they make a block that is not small. */
+  areEnough: (group: readonly BlockSize[]): boolean =>
+    sumOf(group, 'count') >= eventsPerBlock || sumOf(group, 'bytes') >= charactersPerBlock,
+  /** Whether they fit into one block with another, which is not small by itself. */
+  makeOne: (group: readonly BlockSize[], other: BlockSize): boolean =>
+    group.length > 0 &&
+    sumOf(group, 'count') + other.count <= eventsPerBlock &&
+    sumOf(group, 'bytes') + other.bytes <= charactersPerBlock,
+});
 
 export interface Packing extends Pending {
   /** Whether there may be enough that is small. */
@@ -42,6 +36,7 @@ export interface Packing extends Pending {
 }
 
 export const createPacking = (db: Connection, blocks: BlockWriter, perPacking = eventsPerPacking): Packing => {
+  const { isSmall, areEnough, makeOne } = createRules(blocks.eventsPerBlock);
   const readPacked = db.prepare<[], number>('SELECT packed FROM position').pluck();
   const writePacked = db.prepare('UPDATE position SET packed = ?');
   const sizes = db.prepare<[number], BlockSize>(

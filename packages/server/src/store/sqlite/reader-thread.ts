@@ -1,13 +1,14 @@
 /** A thread that reads: a long read lets others go first between its steps. */
+import type { Arrangement } from './arrangement.ts';
 import type { Call } from './calls.ts';
 import { openConnection } from './connection.ts';
 import { createReadEngine } from './engine.ts';
 import { type Port, type Reply, type Request, toFlatAnswer, toPlain } from './messages.ts';
 
 /** Opens the database at `path`, and answers what comes through the port until that is closed. */
-export const start = (port: Port, path: string): void => {
+export const start = (port: Port, path: string, arrangement?: Arrangement): void => {
   const db = openConnection(path, 'read');
-  const read = createReadEngine(db);
+  const read = createReadEngine(db, arrangement);
 
   const underWay = new Set<Promise<void>>();
 

@@ -34,9 +34,9 @@ export interface RecentRepeats extends Pending {
 }
 
 /** Written together: each then costs some 60 bytes of the log, and not 500. */
-const eventsPerWrite = 1_024;
-/** When there was no time to write them between commits, the commit itself does. */
-const mostRecent = 8 * eventsPerWrite;
+const usualEventsPerSettling = 1_024;
+/** When there was no time to write them between commits, the commit itself does so after this many times as many. */
+const mostTimes = 8;
 
 /** Another holder, or another kind of token, may have sent an event of the same name. */
 interface Entry extends SentEvent {
@@ -49,7 +49,12 @@ const byKey = (a: SentEvent, b: SentEvent): number => {
   return a.holder - b.holder || Number(a.server) - Number(b.server);
 };
 
-export const createRecentRepeats = (db: Connection, position: Position, blocks: BlockWriter): RecentRepeats => {
+export const createRecentRepeats = (
+  db: Connection,
+  position: Position,
+  blocks: BlockWriter,
+  eventsPerSettling = usualEventsPerSettling,
+): RecentRepeats => {
   const insert = db.prepare(
     'INSERT INTO event_repeat (day, eventUUID, holder, server) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   );
@@ -118,12 +123,12 @@ export const createRecentRepeats = (db: Connection, position: Position, blocks: 
       return false;
     },
     add({ day, eventUUID, holder, server }) {
-      if (count >= mostRecent) settle();
+      if (count >= mostTimes * eventsPerSettling) settle();
       recent.set(eventUUID, { day, eventUUID, holder, server, next: recent.get(eventUUID) });
       count += 1;
     },
     settle,
-    isDue: () => isDoubtful || count >= eventsPerWrite,
+    isDue: () => isDoubtful || count >= eventsPerSettling,
     forget: doubt,
     undo: doubt,
   };

@@ -1,12 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { describeStore } from '../../../test/conformance/index.ts';
+import { kind } from '../../../test/fixtures/database.ts';
+import { createSite } from '../../../test/fixtures/site.ts';
+import { smallSegments } from '../../../test/fixtures/small-segments.ts';
 import { openStore } from '../open.ts';
+import type { Arrangement } from './arrangement.ts';
+import { openConnection } from './connection.ts';
 
-describeStore('SQLite in memory', async () =>
-  openStore({ databaseURL: 'sqlite::memory:', role: 'server', onFatal: fail }),
+describeStore('SQLite in memory, with small segments', async () =>
+  openStore({ databaseURL: 'sqlite::memory:', role: 'server', onFatal: fail, arrangement: smallSegments }),
 );
 
 describe('in a folder of its own', () => {
@@ -17,9 +22,26 @@ describe('in a folder of its own', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  describeStore('SQLite in a file, with its threads', () => {
+  const open = (arrangement?: Arrangement) => {
     files += 1;
-    return openStore({ databaseURL: `sqlite:${join(folder, `${files}.db`)}`, role: 'server', onFatal: fail });
+    const databaseURL = `sqlite:${join(folder, `${files}.db`)}`;
+    return openStore({ databaseURL, role: 'server', onFatal: fail, arrangement });
+  };
+  // In memory segments are small as well, without the threads.
+  if (kind === 'segments') describeStore('SQLite in a file, with small segments', () => open(smallSegments));
+  else describeStore('SQLite in a file, with its threads', () => open());
+
+  test('the sizes of blocks and segments reach the thread that writes', async () => {
+    const store = await open(smallSegments);
+    const { server } = await createSite(store);
+    const { eventsPerSegment = 0, eventsPerBlock = 0 } = smallSegments;
+    for (let nth = 0; nth < 2 * eventsPerSegment; nth += 1) await server.log({});
+    const db = openConnection(join(folder, `${files}.db`), 'read');
+    onTestFinished(() => void db.close());
+    const count = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
+    await vi.waitUntil(() => count('event_segment') > 0, { timeout: 10_000 });
+    expect(db.prepare('SELECT max(count) FROM event_block').pluck().get()).toBe(eventsPerBlock);
+    expect(await store.close()).toBeUndefined();
   });
 });
 

@@ -5,13 +5,14 @@ import type { AmongOptions, AmongStore, FirstStore } from '../several.ts';
 import type { Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createAccess } from './access.ts';
+import type { Arrangement } from './arrangement.ts';
 import { askingAll, type Call, readNames, writeNames } from './calls.ts';
 import { createCommitRelay } from './commit-relay.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { createReadEngine, createWriteEngine } from './engine.ts';
 import { ensureFile } from './file.ts';
 import { takeLock, tryLock } from './lock.ts';
-import { fromPlain, type PlainOutcome, toPlain } from './messages.ts';
+import { fromPlain, type Opening, type PlainOutcome, toPlain } from './messages.ts';
 import { migrate, newestMigration } from './migrate.ts';
 import { packCalls, unpackOutcomes } from './parcels.ts';
 import type { Carrier, StartedThread } from './thread.ts';
@@ -42,10 +43,16 @@ const assemble = (parts: {
   };
 };
 
+/** In memory no thread tidies between writes, so each write does at most this many steps of what is due. */
+const stepsPerWriteInMemory = 8;
+
 /** One connection on this thread for all: in memory, and for the `firsthand` command beside a running server. */
-const onThisThread = (db: Connection): Store => {
+const onThisThread = (
+  db: Connection,
+  { arrangement, stepsPerWrite }: { arrangement: Arrangement | undefined; stepsPerWrite: number },
+): Store => {
   const listeners = new Set<() => void>();
-  const engine = createWriteEngine(db);
+  const engine = createWriteEngine(db, arrangement);
   const tidyUp = async () => {
     for (let rest = engine.tidy(); rest !== null; rest = engine.tidy()) await wait(rest);
   };
@@ -54,12 +61,13 @@ const onThisThread = (db: Connection): Store => {
     const value = outcomes.map(fromPlain)[0];
     for (const listener of listeners) listener();
     while (engine.catchUp());
+    for (let step = 0; step < stepsPerWrite && engine.tidy() === 0; step += 1);
     if (call.name === 'eraseContact') await tidyUp();
     return value;
   };
   return assemble({
     write,
-    read: createReadEngine(db),
+    read: createReadEngine(db, arrangement),
     access: db,
     listeners,
     close: async () => {
@@ -68,18 +76,21 @@ const onThisThread = (db: Connection): Store => {
   });
 };
 
-export const openMemoryStore = (): Store => {
+export const openMemoryStore = (arrangement?: Arrangement): Store => {
   dismissThreads();
   const db = openConnection(':memory:', 'write');
   migrate(db, ':memory:');
-  return onThisThread(db);
+  return onThisThread(db, { arrangement, stepsPerWrite: stepsPerWriteInMemory });
 };
 
 /**
  * Next to a server that may be running: takes no lock. For accounts, tokens, refused requests and reads. Only with `create` is a database
  * made where there is none: a path that was mistyped must not look like an empty one.
  */
-export const openBeside = (path: string, { create }: { create: boolean }): Store => {
+export const openBeside = (
+  path: string,
+  { create, arrangement }: { create: boolean; arrangement?: Arrangement | undefined },
+): Store => {
   if (!create && !existsSync(path)) {
     throw new StoreUnusable(`there is no database at ${path}: firsthand serve or firsthand account create makes one`);
   }
@@ -87,7 +98,7 @@ export const openBeside = (path: string, { create }: { create: boolean }): Store
   const db = openConnection(path, 'write');
   try {
     if (db.pragma('user_version', { simple: true }) !== newestMigration()) migrateUnserved(db, path);
-    return onThisThread(db);
+    return onThisThread(db, { arrangement, stepsPerWrite: 0 });
   } catch (error) {
     db.close();
     throw error;
@@ -126,8 +137,8 @@ const createOpened = () => {
   const opened: (() => unknown)[] = [];
   return {
     push: (close: () => unknown) => opened.push(close),
-    start(name: ThreadName, path: string, onFatal: (error: Error) => void): StartedThread {
-      const thread = takeThread(name).open(path, onFatal);
+    start(name: ThreadName, opening: Opening, onFatal: (error: Error) => void): StartedThread {
+      const thread = takeThread(name).open(opening, onFatal);
       opened.push(() => thread.close());
       return thread;
     },
@@ -151,7 +162,8 @@ const readingOn = (readers: readonly StartedThread[]): Ask => {
 };
 
 /** As what writes to a file: the lock, the writer, and so many threads that read; with none, this thread reads. */
-const openWriting = async (path: string, onFatal: (error: Error) => void, readerCount: number) => {
+const openWriting = async (opening: Opening, onFatal: (error: Error) => void, readerCount: number) => {
+  const { path, arrangement } = opening;
   ensureFile(path);
   const opened = createOpened();
   // The lock first.
@@ -165,8 +177,8 @@ const openWriting = async (path: string, onFatal: (error: Error) => void, reader
     const tellListeners = () => {
       for (const listener of listeners) listener();
     };
-    const writer = opened.start('writer-thread', path, onFatal);
-    const readers = Array.from({ length: readerCount }, () => opened.start('reader-thread', path, onFatal));
+    const writer = opened.start('writer-thread', opening, onFatal);
+    const readers = Array.from({ length: readerCount }, () => opened.start('reader-thread', opening, onFatal));
     await Promise.all([writer, ...readers].map(({ ready }) => ready));
     // Again, to be closed before the writer: the last one closed writes the log back, and this one only reads.
     opened.push(() => access.close());
@@ -174,7 +186,7 @@ const openWriting = async (path: string, onFatal: (error: Error) => void, reader
     opened.push(() => queue.drain());
     const relay = createCommitRelay(writer, tellListeners);
     opened.push(() => relay.drain());
-    const read = readerCount > 0 ? readingOn(readers) : createReadEngine(access);
+    const read = readerCount > 0 ? readingOn(readers) : createReadEngine(access, arrangement);
     const store = assemble({ write: queue.ask, read, access, listeners, close: opened.closeAll });
     return { store, commit: relay.commit };
   } catch (error) {
@@ -187,12 +199,12 @@ const openWriting = async (path: string, onFatal: (error: Error) => void, reader
  * As the one server of a file; throws StoreUnusable when it can't be. `onFatal` is called when it can't be known any more
  * what is on the disk: end the process.
  */
-export const openServing = async (path: string, onFatal: (error: Error) => void): Promise<Store> =>
-  (await openWriting(path, onFatal, readerCountOf(1))).store;
+export const openServing = async (opening: Opening, onFatal: (error: Error) => void): Promise<Store> =>
+  (await openWriting(opening, onFatal, readerCountOf(1))).store;
 
 /** As openServing, in the process that writes for others. It reads little, so it does that itself. */
 export const openFirst = async (path: string, onFatal: (error: Error) => void): Promise<FirstStore> => {
-  const first = await openWriting(path, onFatal, 0);
+  const first = await openWriting({ path }, onFatal, 0);
   dismissThreads();
   return first;
 };
@@ -220,7 +232,7 @@ export const openAmong = async (
       throw new Error('this process is of another version of Firsthand than the one that writes');
     }
     const readers = Array.from({ length: readerCountOf(processes) }, () =>
-      opened.start('reader-thread', path, onFatal),
+      opened.start('reader-thread', { path }, onFatal),
     );
     await Promise.all(readers.map(({ ready }) => ready));
     const full: PlainOutcome = { refusal: ['not_kept', { retryAfterSeconds: 1 }] };

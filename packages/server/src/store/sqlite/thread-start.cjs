@@ -36,10 +36,10 @@ const beNice = (niceness) => {
 
 load(workerData.file).then(
   ({ start }) =>
-    parentPort.once('message', ({ path }) => {
+    parentPort.once('message', ({ path, arrangement }) => {
       try {
         beNice(workerData.niceness);
-        start(parentPort, path);
+        start(parentPort, path, arrangement);
         parentPort.postMessage({ ready: true });
       } catch (error) {
         end(error);

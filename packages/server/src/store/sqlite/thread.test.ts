@@ -10,7 +10,7 @@ test('a thread that cannot open the database says why, and ends', async () => {
     export const start = () => {
       throw Object.assign(new Error('no such table: event'), { code: 'SQLITE_ERROR' });
     };`;
-  const thread = beginThread(moduleOf(opening)).open('none.db', onFatal);
+  const thread = beginThread(moduleOf(opening)).open({ path: 'none.db' }, onFatal);
   await expect(thread.ready).rejects.toThrow('no such table: event');
   await thread.close();
   // Whoever waits for it to be ready is told; nobody else has begun to rely on it.
@@ -21,7 +21,7 @@ test('a thread that fails once it is ready is fatal', async () => {
   const onFatal = vi.fn();
   const failing = `
     export const start = (port) => port.on('message', () => port.postMessage({ fatal: 'the disk did not sync' }));`;
-  const thread = beginThread(moduleOf(failing)).open('none.db', onFatal);
+  const thread = beginThread(moduleOf(failing)).open({ path: 'none.db' }, onFatal);
   await thread.ready;
   const answer = thread.send([{ name: 'check', request: undefined }]);
   expect(await answer).toMatchObject([{ refusal: ['not_kept', {}] }]);
@@ -32,7 +32,7 @@ test('a thread that nobody needs ends', async () => {
   const thread = beginThread(moduleOf('export const start = () => {};'));
   thread.dismiss();
   const onFatal = vi.fn();
-  await expect(thread.open('none.db', onFatal).ready).rejects.toThrow('the thread has ended');
+  await expect(thread.open({ path: 'none.db' }, onFatal).ready).rejects.toThrow('the thread has ended');
   expect(onFatal).not.toHaveBeenCalled();
 });
 
@@ -40,7 +40,7 @@ test('parcels that nobody has answered are known as such, before the thread has 
   const ending = `
     export const start = (port) => port.on('message', () => port.postMessage({ fatal: 'the disk did not sync' }));`;
   const onFatal = vi.fn();
-  const thread = beginThread(moduleOf(ending)).open('none.db', onFatal);
+  const thread = beginThread(moduleOf(ending)).open({ path: 'none.db' }, onFatal);
   await thread.ready;
   expect(await thread.sendParcels([new Uint8Array(8)])).toBeUndefined();
   expect(await thread.sendParcels([new Uint8Array(8)])).toBeUndefined();
@@ -57,7 +57,7 @@ test.runIf(process.platform === 'linux')('a thread gives way to the others, and 
         asked === 'close' ? port.close() : port.postMessage({ id: asked.id, outcomes: [{ value: priority() }] }),
       );`;
   const own = getPriority();
-  const thread = beginThread(moduleOf(telling), 3).open('none.db', vi.fn());
+  const thread = beginThread(moduleOf(telling), 3).open({ path: 'none.db' }, vi.fn());
   await thread.ready;
   expect(await thread.send([{ name: 'check', request: undefined }])).toEqual([{ value: Math.min(own + 3, 19) }]);
   expect(getPriority()).toBe(own);

@@ -42,7 +42,7 @@ const notKept = (calls: readonly Call[], cause: Error | undefined): readonly Pla
 /** A thread that loads what it runs, and waits to be told which database that is for. It keeps no process going. */
 export interface UnopenedThread {
   /** Once at most. `onFatal` is told why a thread has ended that was ready, and was not closed. */
-  open(path: string, onFatal: (error: Error) => void): StartedThread;
+  open(opening: Opening, onFatal: (error: Error) => void): StartedThread;
   /** It is not needed. */
   dismiss(): void;
 }
@@ -138,10 +138,10 @@ export const beginThread = (file: URL, niceness = 0): UnopenedThread => {
   };
 
   return {
-    open(path, tell) {
+    open(opening, tell) {
       onFatal = tell;
       worker.ref();
-      worker.postMessage({ path } satisfies Opening);
+      worker.postMessage(opening);
       return started;
     },
     dismiss() {

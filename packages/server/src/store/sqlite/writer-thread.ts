@@ -1,5 +1,6 @@
 /** The thread that writes: each message is one commit, and what arrives meanwhile goes together into the next. */
 import { dirname } from 'node:path';
+import type { Arrangement } from './arrangement.ts';
 import type { Call } from './calls.ts';
 import { openConnection } from './connection.ts';
 import { createWriteEngine } from './engine.ts';
@@ -43,9 +44,9 @@ const readRequest = (
 };
 
 /** Opens the database at `path`, and answers what comes through the port until that is closed. */
-export const start = (port: Port, path: string): void => {
+export const start = (port: Port, path: string, arrangement?: Arrangement): void => {
   const db = openConnection(path, 'serve');
-  const engine = createWriteEngine(db);
+  const engine = createWriteEngine(db, arrangement);
   engine.eraseAgain();
   while (engine.catchUp());
   // The log is there by now. SQLite syncs its folder too, but takes no notice when that fails (os_unix.c, unixSync).

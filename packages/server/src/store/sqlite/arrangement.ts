@@ -1,0 +1,16 @@
+/**
+ * How many events a database stores together. A server has the usual sizes; a test takes smaller ones, so that a short
+ * history fills blocks and segments.
+ */
+export interface Arrangement {
+  /** A block holds at most this many events. */
+  readonly eventsPerBlock?: number;
+  /** A step packs small blocks that hold about this many events. */
+  readonly eventsPerPacking?: number;
+  /** Recent totals are moved after this many events. */
+  readonly eventsPerMove?: number;
+  /** Repeats are written after this many events. */
+  readonly eventsPerSettling?: number;
+  /** A segment indexes this many events. */
+  readonly eventsPerSegment?: number;
+}
