@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Metafile, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 const folder = fileURLToPath(new URL('../', import.meta.url));
 
@@ -15,23 +15,27 @@ export const threads = ['src/store/sqlite/writer-thread.ts', 'src/store/sqlite/r
 /** The one that looks for its neighbours among the built files; every other, where its source lies. */
 const neighbours = /[\\/]src[\\/]store[\\/]sqlite[\\/]threads\.ts$/;
 
+/** The text of the source file at `path`, with `import.meta.url` as it is there when it runs from a file in `into`. */
+export const keepPlace = (source: string, path: string, into: string): string => {
+  const place = JSON.stringify(relative(into, path).replaceAll('\\', '/'));
+  const here = neighbours.test(path) ? 'builtURL' : `new URL(${place}, builtURL).href`;
+  return source.replaceAll('import.meta.url', here);
+};
+
 const keepPlaces = (into: string): Plugin => ({
   name: 'import.meta.url as it is in the sources',
   setup: ({ onLoad }) => {
     onLoad({ filter: /[\\/]server[\\/](src|bench)[\\/].*\.ts$/ }, async ({ path }) => {
       const source = await readFile(path, 'utf8');
-      if (!source.includes('import.meta.url')) return null;
-      const place = JSON.stringify(relative(into, path).replaceAll('\\', '/'));
-      const here = neighbours.test(path) ? 'builtURL' : `new URL(${place}, builtURL).href`;
-      return { contents: source.replaceAll('import.meta.url', here), loader: 'ts' };
+      return source.includes('import.meta.url') ? { contents: keepPlace(source, path, into), loader: 'ts' } : null;
     });
   },
 });
 
-/** Bundles each entry (a path in the package) into a `.cjs` of its name; answers what they were made of. */
-export const bundle = async (entries: readonly string[], into: string): Promise<Metafile> => {
-  const { metafile } = await build({
-    absWorkingDir: folder,
+/** Each entry (a path in the package `from`) becomes a `.cjs` of its name in `into`. */
+export const bundleOptions = (from: string, entries: readonly string[], into: string) =>
+  ({
+    absWorkingDir: from,
     entryPoints: [...entries],
     entryNames: '[name]',
     outdir: into,
@@ -45,8 +49,11 @@ export const bundle = async (entries: readonly string[], into: string): Promise<
     external: ['better-sqlite3', 'pg', 'pg-copy-streams', 'tsx'],
     banner: { js: "const builtURL = require('node:url').pathToFileURL(__filename).href;" },
     legalComments: 'none',
-    metafile: true,
-    plugins: [keepPlaces(into)],
-  });
+  }) satisfies BuildOptions;
+
+/** Bundles each entry (a path in the package) into a `.cjs` of its name; answers what they were made of. */
+export const bundle = async (entries: readonly string[], into: string): Promise<Metafile> => {
+  const options = bundleOptions(folder, entries, into);
+  const { metafile } = await build({ ...options, metafile: true, plugins: [keepPlaces(into)] });
   return metafile;
 };

@@ -33,7 +33,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const createNewer = (name: string, changes: readonly Change[]): string => {
   const main = changeServer(folder, name, changes);
   writeFileSync(
-    join(dirname(main), 'store/sqlite/migrations/9000-more.sql'),
+    join(dirname(main), '../src/store/sqlite/migrations/9000-more.sql'),
     `ALTER TABLE account_day ADD COLUMN colour TEXT;
      CREATE TABLE coloured AS SELECT *, 'red' AS shade FROM event_block;
      CREATE INDEX coloured_by_count ON coloured (count);

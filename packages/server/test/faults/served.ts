@@ -21,7 +21,7 @@ export const freePort = async (): Promise<number> => {
 };
 
 export interface ServeOptions {
-  /** The server's main.ts, when it is not our own. */
+  /** The `firsthand` command, when it is not our own. */
   readonly main?: string | undefined;
   /** What runs it: a command that the server's is appended to. */
   readonly under?: readonly string[];
@@ -76,8 +76,7 @@ afterAll(() => {
 
 /** Starts a server on a database file. */
 export const launch = (databasePath: string, port: number, options: ServeOptions = {}): Started => {
-  const entry = options.main === undefined ? [bin] : ['--import', 'tsx', options.main];
-  const [program, ...args] = [...(options.under ?? []), process.execPath, ...entry, 'serve'];
+  const [program, ...args] = [...(options.under ?? []), process.execPath, options.main ?? bin, 'serve'];
   const child = spawn(program as string, args, {
     cwd: root,
     env: {

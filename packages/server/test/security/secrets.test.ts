@@ -140,14 +140,13 @@ const filesBelow = (folder: string) =>
       .map((entry) => [entry.name, readFileSync(join(entry.parentPath, entry.name))] as const),
   );
 
-/** The run, on our own server or on another's main.ts. */
+/** The run, on our own server or with another `firsthand` command. */
 const runAll = async (main?: string): Promise<Run> => {
   const { path, env } = temporaryDatabase();
   const errors: string[] = [];
   const health: string[] = [];
   const serving = { ...env, OPERATOR_TOKEN: operator, LOG_LEVEL: 'trace', RATE_LIMIT: 'unknownToken=1000/1000' };
-  const program = main === undefined ? [bin] : ['--import', 'tsx', main];
-  const server = start(process.execPath, [...program, 'serve', '--port', '0'], serving, root);
+  const server = start(process.execPath, [main ?? bin, 'serve', '--port', '0'], serving, root);
   onTestFinished(async () => {
     server.child.kill('SIGKILL');
     await server.ended;
