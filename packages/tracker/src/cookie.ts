@@ -1,5 +1,5 @@
 import { userCookieName } from '@firsthand/contract/identifiers';
-import Cookies from 'js-cookie';
+import { ofDocument, setCookie } from './document.ts';
 
 /** On which domain the cookie was written; '' for the host alone, or nowhere yet. */
 export let cookieDomain = '';
@@ -7,42 +7,43 @@ export let cookieDomain = '';
 /** The cookie's value, or undefined when there is none or it can't be read (a sandboxed frame throws). */
 export const readCookie = (): string | undefined => {
   try {
-    return Cookies.get(userCookieName);
+    return (`; ${ofDocument('cookie')}`.split(`; ${userCookieName}=`)[1] as string).split(';')[0];
   } catch {}
 };
 
 /**
  * Sets the cookie on every domain that this host could have, widest first and the host alone ('') last, until it can be read
- * back. Which suffixes are public (co.uk, github.io) is known only to the browser, and js-cookie says yes when the browser
- * said no.
+ * back. Returns that domain. Only the browser knows which suffixes are public (co.uk, github.io).
  */
-const setOnWidest = (value: string, maxAge: string): string | undefined => {
+const setOnWidest = (value: string, maxAge: number, path: string): string | undefined => {
   const labels = location.hostname.split(/\.(?!.*\d$)/);
   // `~index` is -1, -2, …: so many labels from the end.
   return labels
     .map((_, index) => labels.slice(~index).join('.'))
     .concat('')
     .find((domain) => {
-      Cookies.set(userCookieName, value, {
-        path: '/',
-        domain,
-        'max-age': maxAge,
-        sameSite: 'Lax',
-        secure: location.protocol[5] as unknown as boolean,
-      });
-      // What has expired can't be read back: this goes through every domain, and needn't look.
-      return value && Cookies.get(userCookieName) === value;
+      setCookie(
+        `${userCookieName}=${value};path=${path};max-age=${maxAge};samesite=Lax${domain && `;domain=${domain}`};${location.protocol[5] && 'secure'}`,
+      );
+      // An expired cookie can't be read back, so this goes through every domain.
+      return value && readCookie() === value;
     });
 };
 
 /**
- * Writes the cookie, or renews it, for 400 days (the longest that browsers grant); '' removes it. Where it can't, it does
- * nothing. Of two cookies of one name the older is read (RFC 6265, 5.4), so that a narrower one would hide every later
- * write: before, all are removed.
+ * Writes the cookie, or renews it, for 400 days (the longest that browsers grant); '' removes it. Does nothing where
+ * cookies are refused. Of two cookies of one name, the one with the longer path is read, then the older one (RFC 6265, 5.4): it
+ * would hide every later write. So all are removed first: those on `/`, then, while one is left, those on each longer path
+ * that this page's path begins with.
  */
 export const writeCookie = (userUUID: string): void => {
   try {
-    setOnWidest('', '0');
-    if (userUUID) cookieDomain = setOnWidest(userUUID, '34560000') || '';
+    let path = '';
+    (location.pathname.match(/\/|[^/]+/g) as string[]).some((part) => {
+      path += part;
+      setOnWidest('', 0, path);
+      return !readCookie();
+    });
+    if (userUUID) cookieDomain = setOnWidest(userUUID, 34_560_000, '/') || '';
   } catch {}
 };

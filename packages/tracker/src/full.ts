@@ -5,7 +5,7 @@ import { startInPage } from './page.ts';
 import { logPageViews } from './pageViews.ts';
 
 startInPage((tracker, options) => {
-  if (options.pageViews) logPageViews(tracker, options.pageViews, 'hash' in options);
+  if (options.pageViews) logPageViews(tracker, options);
   logClicks(tracker, options);
   if ('contacts' in options) createContacts(tracker);
 });

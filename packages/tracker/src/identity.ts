@@ -1,7 +1,7 @@
 import { userCookieName } from '@firsthand/contract/identifiers';
-import { nanoid } from 'nanoid';
 import { readCookie, writeCookie } from './cookie.ts';
 import { queuedKeys } from './queue.ts';
+import { randomText } from './random.ts';
 import { stored, writeStored } from './storage.ts';
 
 /** A second copy, for when the cookie was lost or is refused. */
@@ -31,21 +31,24 @@ export const isUserUUID = (candidate: string | undefined): boolean =>
  */
 const becomeUser = (userUUID: string): void => {
   const last = stored[copyKey];
-  for (const key of last ? queuedKeys('') : [])
+  for (const key of isUserUUID(last) ? queuedKeys('') : [])
     writeStored(key, `{"userUUID":"${last}",${(stored[key] as string).slice(1)}`);
   writeCookie(userUUID);
   writeStored(copyKey, userUUID);
   written = userUUID;
 };
 
+/** The userUUID that this browser has so far. */
+export const knownUser = (): string | undefined => [readCookie(), stored[copyKey]].find(isUserUUID);
+
 /**
- * This browser's userUUID: made when there is none, its cookie renewed once a page. Called by the one tab that sends,
- * so that two tabs opened at once in a new browser don't make two. It differs from the one written when another tab or
- * subdomain has reset it, and is undefined when all was removed elsewhere: a page in the back-forward cache doesn't hear
+ * This browser's userUUID: made when there is none, its cookie renewed once a page. Where there is none, called by the
+ * one tab that has the lock, so that two tabs opened at once in a new browser don't make two. It differs from the one
+ * written when another tab or subdomain has reset it, and is '' when all was removed elsewhere: a page in the back-forward cache doesn't hear
  * that consent was taken back.
  */
-export const currentUser = (): string | undefined => {
-  const userUUID = [readCookie(), stored[copyKey], written ? '' : nanoid(userUUIDLength)].find(isUserUUID);
+export const currentUser = (): string => {
+  const userUUID = knownUser() || (written ? '' : randomText(userUUIDLength));
   if (userUUID && written !== userUUID) becomeUser(userUUID);
   return userUUID;
 };
@@ -59,5 +62,5 @@ export const forgetUser = (): void => {
 /** Gives this browser a new userUUID. */
 export const resetUser = (): void => {
   currentUser();
-  becomeUser(nanoid(userUUIDLength));
+  becomeUser(randomText(userUUIDLength));
 };

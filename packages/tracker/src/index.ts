@@ -39,6 +39,7 @@ const inert: Tracker = {
   createContact: () => new Promise(() => {}),
   reset: () => {},
   consent: () => {},
+  flush: async () => {},
 };
 
 /**

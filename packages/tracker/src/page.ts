@@ -1,13 +1,16 @@
-/** Makes `tracker` from the script's own tag, and makes up for the calls that came before it. */
-import { guard } from './guard.ts';
-import { note } from './note.ts';
+/** Makes the global `tracker` from the script's own tag, and makes up for the calls that came before it. */
+import { ofDocument } from './document.ts';
+import { setPastTime } from './eventUUID.ts';
+import { demand, guard } from './guard.ts';
+import { note, setDebug } from './note.ts';
 import { startTracker, type Tracker } from './tracker.ts';
 
-/** A call that the snippet's stub kept: the method, its arguments with the promise that was answered, and its resolver. */
+/** A call that the snippet's stub kept: the method, its arguments with the returned promise, its resolver, and when it was made. */
 type EarlyCall = [
-  method: 'log' | 'createContact' | 'reset' | 'consent',
+  method: 'log' | 'createContact' | 'reset' | 'consent' | 'flush',
   args: unknown[] & { p?: Promise<unknown> },
   resolve: (result: unknown) => void,
+  time?: number,
 ];
 
 /** The snippet's stub: an array of calls that has the tracker's methods. Kept as the tracker, since pages hold on to it. */
@@ -15,21 +18,31 @@ type Stub = EarlyCall[] & Partial<Tracker>;
 
 /** Starts the page's tracker, now or when a page that is only rendered ahead is shown: it may never be seen. */
 export const startInPage = (then?: (tracker: Tracker, options: DOMStringMap) => void): void => {
-  const script = document.currentScript as HTMLScriptElement;
+  const script = ofDocument('currentScript') as HTMLScriptElement;
   const start = guard((): void => {
-    const page = window as { tracker?: Stub };
-    const stub: Stub = Array.isArray(page.tracker) ? page.tracker : [];
+    // The reason for not starting is for every developer: without data-debug too.
+    setDebug(true);
+    demand(script, 'module');
+    const page = window as unknown as Record<string, Stub>;
+    const name = script.dataset.name || 'tracker';
+    // An element of that name or id is no property of the window's own.
+    // biome-ignore lint/suspicious/noPrototypeBuiltins: Object.hasOwn is younger than browsers that we know
+    const stub = (page.hasOwnProperty(name) && page[name]) || [];
+    demand(stub.push === [].push, `${name} is taken`);
     const tracker = startTracker(stub, script.src, script.dataset);
-    const call = ([method, args, resolve]: EarlyCall): void => {
+    const call = ([method, args, resolve, time]: EarlyCall): void => {
+      setPastTime(time);
       resolve((tracker[method] as (...args: unknown[]) => unknown)(...args));
+      setPastTime();
       if (args.p) args.p.catch(note);
     };
     stub.splice(0).map(call);
     stub.push = call as Stub['push'];
-    page.tracker = stub;
+    page[name] = stub;
     if (then) then(tracker, script.dataset);
   });
-  if ((document as { prerendering?: boolean }).prerendering) document.addEventListener('prerenderingchange', start);
+  // Listened to on window, while it goes down to the document: no element can be in the way there.
+  if (ofDocument('prerendering' as keyof Document)) addEventListener('prerenderingchange', start, true);
   // In a task of its own: evaluating a script holds up the page's parser.
   else setTimeout(start);
 };

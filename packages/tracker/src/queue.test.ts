@@ -53,6 +53,21 @@ test('keeps each record under a key of its own, in order, apart for each token',
   expect(disk[keys[1] as string]).toBe('2');
 });
 
+test('finds what an earlier page has left, and what another tab writes', async () => {
+  const key = enqueue('1');
+  vi.advanceTimersByTime(1);
+  await load(disk);
+  expect(queue.queuedKeys('browser_a')).toEqual([key]);
+  const other = `firsthand:${createEventUUID()}browser_a`;
+  disk[other] = '2';
+  storage.noteKey(other);
+  storage.noteKey('theirs');
+  expect(queue.queuedKeys('browser_a')).toEqual([key, other]);
+  delete disk[key];
+  expect(queue.queuedKeys('browser_a')).toEqual([other]);
+  expect(Object.keys(storage.ourKeys)).toEqual([other]);
+});
+
 test('leaves alone what is not ours', () => {
   disk['fh:theirs'] = disk.cart = 'theirs';
   enqueue('1');

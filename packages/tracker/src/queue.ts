@@ -5,7 +5,7 @@
 import type { limits } from '@firsthand/contract/limits';
 import { timeOf } from './eventUUID.ts';
 import { note } from './note.ts';
-import { stored, writeStored } from './storage.ts';
+import { ourKeys, stored, writeStored } from './storage.ts';
 
 /** An event as it goes into logEvents, or a createContact body, both as JSON without token and user. */
 export type StoredRecord = string;
@@ -29,8 +29,8 @@ export const queuedKeys = (token: string): string[] => {
   const recordsAtMost = 500;
   const charactersAtMost = 256 * 1024;
   let characters = 0;
-  return Object.keys(stored)
-    .filter((key) => /^firsthand:/.test(key))
+  return Object.keys(ourKeys)
+    .filter((key) => /^firsthand:/.test(key) && (stored[key] || !delete ourKeys[key]))
     .sort()
     .reverse()
     .filter((key, index) => {

@@ -1,12 +1,15 @@
 /**
- * Sends what is queued, oldest first: one request at a time, from one tab at a time. A record leaves the queue when the
- * service has answered for it, and not before; a repeat is harmless, since the service knows each eventUUID.
+ * Sends what is queued, oldest first, one request at a time. A tab of a browser that the service knows sends at once: the page
+ * may close in the next moment. A new browser's first request, and what follows a failure, is sent by one tab at a
+ * time. A record leaves the queue when the service has answered for it, and not before; a repeat is harmless, since the service
+ * knows each eventUUID.
  */
 import { retryMilliseconds } from './backoff.ts';
 import { type ContactResult, isContactRecord } from './contacts.ts';
 import { cookieDomain } from './cookie.ts';
+import { ofDocument } from './document.ts';
 import { createEventUUID, timeOf } from './eventUUID.ts';
-import { currentUser } from './identity.ts';
+import { currentUser, knownUser } from './identity.ts';
 import { note } from './note.ts';
 import { queuedKeys } from './queue.ts';
 import { stored } from './storage.ts';
@@ -38,9 +41,13 @@ export const createSender = (
    */
   const bytesTogether = 30_000;
   const keepaliveBytes = 30_000 * 2;
+  /** Only then is a request given up that has no answer: until then, nothing else is sent. */
+  const timeoutMilliseconds = 15_000;
   // In flight, or answered: should the storage refuse to forget a record, this page still doesn't send it again.
   const taken: Record<string, boolean> = {};
+  /** A request is under way, or a retry is due. */
   let isBusy: unknown;
+  let isWaitingForLock = false;
   let failures = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -75,19 +82,20 @@ export const createSender = (
     let retryAfterSeconds: number | undefined;
     try {
       const isContact = isContactRecord(`${records}`);
-      const request = fetch(
-        new URL(isContact ? 'contact/createContact' : 'event/logEvents', base) as unknown as string,
-        {
-          method: 'POST',
-          // As text, it is text/plain, which needs no preflight. A user that the record itself names comes later, and wins.
-          body: `{"tokenUUID":"${token}","userUUID":"${userUUID}",${
-            isContact
-              ? `${records}`.slice(1)
-              : `"cookieDomain":"${cookieDomain}","sentTime":${timeOf(createEventUUID())},"event":[${records}]}`
-          }`,
-          keepalive: bytes < keepaliveBytes,
-        },
-      );
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(), timeoutMilliseconds);
+      // The address as text: wrappers around fetch take what isn't for a Request.
+      const request = fetch(`${new URL(isContact ? 'contact/createContact' : 'event/logEvents', base)}`, {
+        method: 'POST',
+        // As text, it is text/plain, which needs no preflight. A user that the record itself names comes later, and wins.
+        body: `{"tokenUUID":"${token}","userUUID":"${userUUID}",${
+          isContact
+            ? `${records}`.slice(1)
+            : `"cookieDomain":"${cookieDomain}","sentTime":${timeOf(createEventUUID())},"event":[${records}]}`
+        }`,
+        keepalive: bytes < keepaliveBytes,
+        signal: controller.signal,
+      });
       if (isLeaving) sendNow(isLeaving);
       const response = await request;
       retryAfterSeconds = +(response.headers.get('Retry-After') as string);
@@ -131,21 +139,25 @@ export const createSender = (
   });
 
   const send = async (): Promise<void> => {
+    // A microtask later, so that what is logged in one go travels together.
+    await 0;
     if (isBusy) return;
-    isBusy = true;
+    if (!failures && knownUser()) return sendNow();
+    if (isWaitingForLock) return;
+    isWaitingForLock = true;
     try {
-      // A microtask later, so that what is logged in one go travels together.
-      await 0;
       // A page that was left goes on without a lock, should it come back: Firefox leaves the lock to pages in the
       // back-forward cache, where they can't give it away (Web Locks 2.1).
-      await ((leaving || navigator.locks) as LockManager).request(`firsthand:${token}`, () =>
-        Promise.race([isLeft, sendNext()]),
+      await ((leaving || navigator.locks) as LockManager).request(
+        `firsthand:${token}`,
+        () => isBusy || Promise.race([isLeft, sendNext()]),
       );
     } catch {
       // Locks are missing on plain http and in old Safari, and refused in sandboxed frames: then every tab sends, and
       // repeats are for the service to recognise.
-      sendNow();
+      if (!isBusy) sendNow();
     }
+    isWaitingForLock = false;
   };
 
   const retry = (): void => {
@@ -153,7 +165,7 @@ export const createSender = (
     send();
   };
 
-  addEventListener('visibilitychange', () => (document.hidden ? sendNow(true) : send()));
+  addEventListener('visibilitychange', () => (ofDocument('hidden') ? sendNow(true) : send()));
   addEventListener('online', retry);
   return send;
 };

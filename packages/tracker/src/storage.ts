@@ -4,7 +4,16 @@
  */
 export let stored: { [key: string]: string } = {};
 
+/** Our keys that this page knows of. A site may have thousands of its own: they are walked once, when storage is opened. */
+export const ourKeys: Record<string, unknown> = {};
+
+/** Notes a key that another tab, or an earlier page, has written; one that is not ours is ignored. */
+export const noteKey = (key: string | null): void => {
+  if (/^firsthand/.test(key as string)) ourKeys[key as string] = 1;
+};
+
 export const writeStored = (key: string, value: string): void => {
+  noteKey(key);
   try {
     stored[key] = value;
   } catch {
@@ -21,6 +30,7 @@ export const openStored = (): void => {
     // answer null.
     stored = window.localStorage || kept;
   } catch {}
+  Object.keys(stored).map(noteKey);
   Object.keys(kept).map((key) => writeStored(key, kept[key] as string));
 };
 
@@ -28,6 +38,6 @@ export const openStored = (): void => {
 export const eraseStored = (): void => {
   stored = {};
   openStored();
-  Object.keys(stored).map((key) => /^firsthand/.test(key) && delete stored[key]);
+  Object.keys(ourKeys).map((key) => delete stored[key]);
   stored = {};
 };

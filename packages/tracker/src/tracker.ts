@@ -9,7 +9,7 @@ import { copyKey, currentUser, forgetUser, resetUser } from './identity.ts';
 import { note, setDebug } from './note.ts';
 import { countDropped, queuedKeys, type StoredRecord } from './queue.ts';
 import { createSender, type Expected } from './sender.ts';
-import { eraseStored, openStored, stored, writeStored } from './storage.ts';
+import { eraseStored, noteKey, openStored, stored, writeStored } from './storage.ts';
 
 /** Nothing here ever throws into the page. */
 export type Tracker = {
@@ -30,6 +30,8 @@ export type Tracker = {
    * nothing is stored or sent; `true` ends that, and is remembered by the cookie.
    */
   consent(isGiven: boolean): void;
+  /** Resolves when the service has answered for all that this site has logged so far in this browser, or it was dropped. */
+  flush(): Promise<void>;
   /** May change an event before it is kept, or drop it by answering false. One at which it throws is dropped. */
   beforeSend?: ((event: LoggedEvent) => unknown) | undefined;
   /** Of `/tracker.full.js` with page views: takes our hands off `history`, and logs no more of them. */
@@ -41,7 +43,7 @@ export type Tracker = {
  * it says: a mistake in it must not track anybody. `drop` drops what is logged before consent, instead of keeping it in
  * memory.
  */
-export type TagOptions = { readonly [name in 'token' | 'debug' | 'consent' | 'dnt']?: string | undefined };
+export type TagOptions = { readonly [name in 'token' | 'name' | 'debug' | 'consent' | 'dnt']?: string | undefined };
 
 /** Starts a tracker: gives `tracker` its methods. Needs a document; `url` must end in a slash. */
 export const startTracker = (tracker: Partial<Tracker>, url: string, options: TagOptions): Tracker => {
@@ -79,8 +81,9 @@ export const startTracker = (tracker: Partial<Tracker>, url: string, options: Ta
     return key;
   };
 
-  // Another tab removed everything.
   addEventListener('storage', ({ key }) => {
+    noteKey(key);
+    // Another tab removed everything.
     if (key === copyKey && !stored[key]) consent(false);
   });
   // Without consent, what an earlier page has left is removed: the cookie may have been, by the site or the visitor.
@@ -113,5 +116,10 @@ export const startTracker = (tracker: Partial<Tracker>, url: string, options: Ta
       if (isAllowed) resetUser();
     }),
     consent: guard(consent),
+    flush: async () => {
+      const now = `firsthand:${createEventUUID()}`;
+      // Another tab may send it, and this one doesn't always hear of it: so it looks.
+      while ((queuedKeys(token)[0] as string) < now) await new Promise((resolve) => setTimeout(resolve, 99));
+    },
   }) as Tracker;
 };

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { Tracker } from '../src/index.ts';
-import { describeInChromium, openPage, pause, publish, recorder, site, soon } from './chromium-page.ts';
+import { context, describeInChromium, openPage, pause, publish, recorder, site, soon } from './chromium-page.ts';
 
 declare const tracker: Tracker;
 
@@ -54,9 +54,64 @@ describeInChromium('tracker.full.js in Chromium', () => {
     await soon(() => expect(attrsOf(9)).toHaveLength(3));
     await pause(200);
     expect(attrsOf(9).slice(1)).toEqual([
-      { path: '/next', referrer: `${url}?utm_source=news&utm_campaign=may&secret=1`, title: 'Next' },
-      expect.objectContaining({ path: '/', referrer: expect.stringMatching(/\/next(#part)?$/) }),
+      { path: '/next', referrer: url, title: 'Next' },
+      expect.objectContaining({ path: '/', referrer: expect.stringMatching(/\/next$/) }),
     ]);
+  });
+
+  test('of the query only what is asked for is logged, of a page of this site’s own nothing', async () => {
+    const secret = 'token=secret&email=a@example.com#secret';
+    const url = publishFull('/', 'data-page-views="9" data-query="q, ref"');
+    publishFull('/plain', 'data-page-views="9"');
+    recorder.pages['/before'] = {
+      html: '<a>go</a>',
+      headers: { 'referrer-policy': 'unsafe-url' },
+    };
+    const page = await context.newPage();
+    for (const [host, path] of [
+      [site, `/?q=tea&ref=mail&utm_source=news&${secret}`],
+      [site.replace('localhost', 'a.shop.example'), `/plain?ref=mail&utm_source=news&${secret}`],
+    ] as const) {
+      await page.goto(`${host}/before?${secret}`);
+      const to = host.replace('//a.', '//b.') + path;
+      await page.evaluate((to) => Object.assign(document.querySelector('a') as object, { href: to }), to);
+      await page.click('a');
+      await page.waitForURL(to);
+      await page.waitForFunction(() => Object.hasOwn(tracker, 'push'));
+    }
+    await page.evaluate(() => history.pushState({}, '', '/after'));
+    await soon(() => expect(attrsOf(9)).toHaveLength(3));
+    expect(JSON.stringify(attrsOf(9))).not.toContain('secret');
+    expect(attrsOf(9)).toEqual([
+      { path: '/', referrer: `${site}/before`, title: '', q: 'tea', ref: 'mail' },
+      expect.objectContaining({
+        path: '/plain',
+        referrer: expect.stringMatching(/\.example:\d+\/before$/),
+        ref: 'mail',
+        utm_source: 'news',
+      }),
+      expect.objectContaining({ path: '/after', referrer: expect.stringMatching(/\.example:\d+\/plain$/) }),
+    ]);
+    expect(url).toBeTruthy();
+  });
+
+  test('a page whose title stays is logged too, with the time of its change and before what is logged next', async () => {
+    const page = await openPage(publishFull('/', 'data-page-views="9"'));
+    await page.evaluate(() => history.pushState({}, '', '/next'));
+    await soon(() => expect(attrsOf(9)).toHaveLength(2));
+    const [first, second] = recorder.events().filter(({ eventID }) => eventID === 9);
+    expect((second?.eventTime as number) - (first?.eventTime as number)).toBeLessThan(1_500);
+  });
+
+  test('a page that is left before its title came is logged', async () => {
+    recorder.pages['/elsewhere'] = { html: 'elsewhere' };
+    const page = await openPage(publishFull('/', 'data-page-views="9"'));
+    await page.evaluate(() => {
+      history.pushState({}, '', '/next');
+      setTimeout(() => location.assign('/elsewhere'), 50);
+    });
+    await page.waitForURL('**/elsewhere');
+    await soon(() => expect(attrsOf(9).map(({ path }) => path)).toEqual(['/', '/next']), 1_500);
   });
 
   test('a change of the hash is a page view if asked', async () => {
@@ -67,17 +122,24 @@ describeInChromium('tracker.full.js in Chromium', () => {
     await soon(() => expect(attrsOf(9).map(({ path }) => path)).toEqual(['/', '/#part']));
   });
 
-  test('gives the history back', async () => {
-    const page = await openPage(publishFull('/', 'data-page-views="9"'));
+  test.for([true, false])('gives the history back, where there is a Navigation API: %s', async (hasNavigation) => {
+    const url = publish('/', {
+      before: hasNavigation ? '' : '<script>Object.defineProperty(window, "navigation", { value: undefined })</script>',
+      script: 'tracker.full.js',
+      attributes: 'data-page-views="9"',
+    });
+    const page = await openPage(url);
+    await page.evaluate(() => history.pushState({}, '', '/first'));
+    await soon(() => expect(attrsOf(9)).toHaveLength(2));
     const restored = await page.evaluate(() => {
       const patched = history.pushState;
       tracker.restoreHistory?.();
       history.pushState({}, '', '/next');
       return [patched !== History.prototype.pushState, history.pushState === History.prototype.pushState];
     });
-    expect(restored).toEqual([true, true]);
-    await pause(300);
-    expect(attrsOf(9)).toHaveLength(1);
+    expect(restored).toEqual([!hasNavigation, true]);
+    await pause(2_500);
+    expect(attrsOf(9)).toHaveLength(2);
   });
 
   test('what the page passes to the history, and what that throws, stays the page’s', async () => {

@@ -107,7 +107,7 @@ describeInChromium('the tracker in Chromium: in pages that are hard to live in',
 
   test('a page rendered ahead starts when it is shown', async () => {
     const url = publish('/', {
-      before: `<script>Object.defineProperty(document, 'prerendering', { value: true, configurable: true })</script>`,
+      before: `<script>Object.defineProperty(Document.prototype, 'prerendering', { get: () => true })</script>`,
       after: '<script>tracker.log(1)</script>',
     });
     const page = await context.newPage();

@@ -231,7 +231,7 @@ describeInChromium('the tracker in Chromium: sending', () => {
     await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
-  test('two tabs that log at the same time lose none, and send one after the other', async () => {
+  test('two tabs that log at the same time lose none, and neither waits for the other', async () => {
     let atOnce = 0;
     let mostAtOnce = 0;
     recorder.answer = async () => {
@@ -253,8 +253,8 @@ describeInChromium('the tracker in Chromium: sending', () => {
       ),
     );
     await soon(() => expect(recorder.eventIDs()).toHaveLength(100));
-    // The other tab hears of a removal a little late, and may repeat: the service knows the eventUUID.
-    expect(mostAtOnce).toBe(1);
+    // What both send is known to the service by its eventUUID.
+    expect(mostAtOnce).toBe(2);
     for (const tab of [0, 1]) {
       expect(recorder.eventIDs().filter((eventID) => Math.floor(eventID / 100) === tab)).toEqual(
         Array.from({ length: 50 }, (_, index) => tab * 100 + index + 1),
@@ -281,7 +281,7 @@ describeInChromium('the tracker in Chromium: sending', () => {
   test('a page that logs in a loop floods nobody', async () => {
     const page = await openPage(publish('/', { attributes: 'data-debug' }));
     await page.evaluate(() => {
-      for (let count = 0; count < 5_000; count++) tracker.log(1);
+      for (let count = 0; count < 1_000; count++) tracker.log(1);
     });
     await soon(() => expect(recorder.eventIDs().length).toBeGreaterThanOrEqual(500));
     await pause(500);

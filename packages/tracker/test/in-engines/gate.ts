@@ -20,6 +20,8 @@ export interface Gate {
   up(): Promise<void>;
   /** The next POST takes this long to the server; what comes after it does not. */
   delayNext(milliseconds: number): void;
+  /** The next POST is read, and never answered. */
+  forgetNext(): void;
   /**
    * Does this once to the next so many POSTs: when the server has been sent the last of them, or has answered the last of
    * them. Whatever comes of it, none of them gets an answer. Resolves when all are cut off.
@@ -44,10 +46,16 @@ export const openGate = async (serverPort: number): Promise<Gate> => {
   let toBreak = 0;
   let breaking: ((when: 'sent' | 'answered', cutOff: () => void) => void) | undefined;
   let delayMilliseconds = 0;
+  let isForgetful = false;
 
   const pass = (request: IncomingMessage, response: ServerResponse): void => {
     const { method, headers, url: path } = request;
     gate.requests.push(`${method} ${path}`);
+    if (isForgetful && method === 'POST') {
+      isForgetful = false;
+      request.resume();
+      return;
+    }
     const isBroken = method === 'POST' && toBreak > 0;
     if (isBroken) toBreak--;
     const onwards = requestFrom({ host: '127.0.0.1', port: serverPort, method, headers, path, agent: false });
@@ -87,6 +95,9 @@ export const openGate = async (serverPort: number): Promise<Gate> => {
     up,
     delayNext: (milliseconds) => {
       delayMilliseconds = milliseconds;
+    },
+    forgetNext: () => {
+      isForgetful = true;
     },
     breakNext: (count, when, how) =>
       new Promise((resolve, reject) => {

@@ -1,0 +1,223 @@
+/** Pages, services and other scripts that do the tracker harm: what is logged arrives all the same, and nowhere else. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Tracker } from '../../src/index.ts';
+import type { Session, Tab } from '../engines/engine.ts';
+import { describeEngines } from '../engines/engines.ts';
+import { waitFor } from '../engines/processes.ts';
+import type { Account } from './service.ts';
+import { openShop, pause, ready, type Shop } from './shop.ts';
+import type { Page } from './site.ts';
+import { countEvents, readStored } from './tally.ts';
+
+declare const tracker: Tracker;
+
+let shop: Shop;
+
+beforeAll(async () => {
+  shop = await openShop();
+});
+afterAll(() => shop?.close());
+
+describeEngines('the tracker among the unkind', (engine) => {
+  let session: Session;
+  let account: Account;
+
+  beforeAll(async () => {
+    session = await engine.launch();
+  });
+  afterAll(() => session?.close());
+  beforeEach(async () => {
+    account = await shop.service.createAccount();
+    shop.gate.requests.length = 0;
+  });
+  afterEach(async () => {
+    await pause(300);
+    expect(shop.site.errors.splice(0)).toEqual([]);
+  });
+
+  const publish = (path: string, page: Omit<Page, 'token'> = {}): string =>
+    shop.site.publish(path, { token: account.browserToken, ...page });
+  const visit = async (path: string, page?: Omit<Page, 'token'>): Promise<Tab> =>
+    ready(await session.openTab(publish(path, page)));
+  const log = (tab: Tab, nth: number) => tab.run((nth) => tracker.log(1, { line: 0, nth }), nth);
+  const arrived = async (count: number, milliseconds?: number, { api } = account) => {
+    await waitFor('the events', async () => (await countEvents(api)) >= count || undefined, milliseconds);
+    return (await readStored(api)).map(({ nth }) => nth);
+  };
+
+  test('where elements have the name of each property of the document, sends nothing to their address', async () => {
+    await session.openTab(
+      publish('/clobbered', {
+        before: `<script>
+          const names = ['prerendering', 'navigation', 'tracker'];
+          for (let each = document; each; each = Object.getPrototypeOf(each)) names.push(...Object.getOwnPropertyNames(each));
+          const images = names.map((name) => {
+            const image = document.createElement('img');
+            image.src = '${shop.gate.url}/evil/x/';
+            image.dataset.token = '${account.browserToken}';
+            image.name = image.id = name;
+            return image;
+          });
+          document.head.append(...images);
+        </script>`,
+        after: '<script>tracker.log(1, { line: 0, nth: 0 })</script>',
+      }),
+    );
+    expect(await arrived(1)).toEqual([0]);
+    expect(shop.gate.requests.filter((request) => /^POST.*evil/.test(request))).toEqual([]);
+    const tab = await session.openTab(publish('/plain'));
+    const [{ userUUID } = { userUUID: '' }] = await readStored(account.api);
+    expect((await tab.cookies()).filter(({ name }) => name === 'userUUID').map(({ value }) => value)).toEqual([
+      userUUID,
+    ]);
+  });
+
+  test('gives up a request that is never answered, and other tabs do not wait for it', {
+    timeout: 60_000,
+  }, async () => {
+    const tabs = [await visit('/unanswered'), await visit('/unanswered')];
+    shop.gate.forgetNext();
+    await log(tabs[0] as Tab, 0);
+    await waitFor('the request', () => shop.gate.requests.some((request) => request.startsWith('POST')) || undefined);
+    const start = Date.now();
+    await log(tabs[1] as Tab, 1);
+    expect(await arrived(1, 5_000)).toContain(1);
+    await log(tabs[0] as Tab, 2);
+    expect(await arrived(3, 30_000)).toEqual([0, 1, 2]);
+    expect(Date.now() - start).toBeLessThan(25_000);
+  });
+
+  test('under a wrapper of fetch that takes text, or else a Request', async () => {
+    const tab = await visit('/wrapped', {
+      before: `<script>
+        const original = fetch;
+        window.fetch = (input, init) => original(typeof input === 'string' ? input : input.url, init);
+      </script>`,
+    });
+    await log(tab, 0);
+    expect(await arrived(1)).toEqual([0]);
+  });
+
+  test('two tags with their own data-name log each to its own account', async () => {
+    const other = await shop.service.createAccount();
+    const second = `<script async src="${shop.gate.url}/tracker.js" data-token="${other.browserToken}" data-name="second"></script>`;
+    const tab = await visit('/two', { before: second });
+    await waitFor('the second', () => tab.run(() => 'second' in window || undefined));
+    await tab.run(() => {
+      const { second } = window as unknown as { second: Tracker };
+      for (let nth = 0; nth < 30; nth++) (nth % 3 ? tracker : second).log(1, { line: 0, nth });
+    });
+    expect(await arrived(10, undefined, other)).toEqual([0, 3, 6, 9, 12, 15, 18, 21, 24, 27]);
+    expect(await arrived(20)).toHaveLength(20);
+  });
+
+  test('leaves alone a tracker of the page’s, and lives beside a `let tracker`', async () => {
+    const page = publish('/theirs', { before: '<script>window.tracker = { log: () => 7 }</script>' });
+    const theirs = await session.openTab(page);
+    await pause(1_000);
+    expect(await theirs.run(() => [tracker.log(1), Object.keys(tracker)])).toEqual([7, ['log']]);
+    publish('/let', {
+      before:
+        '<script>let tracker = 7; addEventListener("load", () => window.tracker.log(1, { line: 0, nth: 0 }))</script>',
+    });
+    await session.openTab(`${shop.site.url}/let`);
+    expect(await arrived(1)).toEqual([0]);
+    publish('/let-later', {
+      after: '<script>let tracker = 7; window.tracker.log(1, { line: 0, nth: 1 })</script>',
+    });
+    await session.openTab(`${shop.site.url}/let-later`);
+    expect(await arrived(2)).toEqual([0, 1]);
+  });
+
+  test('heals a cookie on a deeper path', async () => {
+    const tab = await visit('/deep/er/page', {
+      before: `<script>
+        for (const path of ['/deep', '/deep/er/', '/deep/er/page'])
+          document.cookie = 'userUUID=deeper_deeper_deeper_;path=' + path;
+      </script>`,
+    });
+    await log(tab, 0);
+    await arrived(1);
+    const cookies = (await tab.cookies()).filter(({ name }) => name === 'userUUID');
+    expect(cookies.map(({ path, value }) => [path, value])).toEqual([['/', 'deeper_deeper_deeper_']]);
+  });
+
+  test('flush resolves when the service has answered for what was logged', async () => {
+    shop.site.scriptDelayMilliseconds = 500;
+    const tab = await visit('/flush', {
+      src: '/stats/tracker.js',
+      after: `<script>
+        tracker.log(1, { line: 0, nth: 0 });
+        tracker.flush().then(() => { window.hasFlushed = true; });
+      </script>`,
+    });
+    shop.site.scriptDelayMilliseconds = 0;
+    const hasFlushed = () => ('hasFlushed' in window && window.hasFlushed) || undefined;
+    await waitFor('the early one', () => tab.run(hasFlushed));
+    expect(await countEvents(account.api)).toBe(1);
+    shop.gate.isBusy = true;
+    await tab.run(() => {
+      Object.assign(window, { hasFlushed: false });
+      tracker.log(1, { line: 0, nth: 1 });
+      tracker.flush().then(() => Object.assign(window, { hasFlushed: true }));
+    });
+    await pause(500);
+    expect((await tab.run(hasFlushed)) ?? false).toBe(false);
+    shop.gate.isBusy = false;
+    await waitFor('the late one', () => tab.run(hasFlushed), 20_000);
+    expect(await countEvents(account.api)).toBe(2);
+  });
+
+  /** A site that shows pages as routers do: the address first, the title some time later. */
+  const router = `<script>
+    const show = (title, milliseconds) => new Promise((done) => setTimeout(() => { document.title = title; done(); }, milliseconds));
+    self.go = (title, milliseconds) => { history.pushState({}, '', '/' + title); return show(title, milliseconds); };
+    self.navigateTo = (title, milliseconds) => navigation.navigate('/' + title).finished;
+    if (window.navigation) navigation.addEventListener('navigate', (event) => {
+      if (event.canIntercept && event.navigationType === 'push' && self.intercepts)
+        event.intercept({ handler: () => show(new URL(event.destination.url).pathname.slice(1), 150) });
+    });
+  </script>`;
+  const viewsOf = async (count: number) => {
+    await waitFor('the views', async () => (await countEvents(account.api)) >= count || undefined);
+    await pause(300);
+    const { event } = await account.api.getEvent({ order: 'asc' });
+    return event
+      .sort((a, b) => Date.parse(a.eventTime) - Date.parse(b.eventTime) || (a.eventUUID < b.eventUUID ? -1 : 1))
+      .map(({ eventAttrArray }) =>
+        Object.fromEntries(eventAttrArray.map(({ attrID, attrValue }) => [attrID, attrValue])),
+      )
+      .map(({ path, title }) => [path, title]);
+  };
+  const full = { src: '', attributes: 'data-page-views="9"', after: router };
+
+  test('page views have the titles of their own pages, whenever these come', async () => {
+    const tab = await visit('/first', { ...full, src: `${shop.gate.url}/tracker.full.js` });
+    await viewsOf(1);
+    const titles = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const [nth, title] of titles.entries()) {
+      await tab.run(
+        (title, milliseconds) => void (window as never as { go: (...args: unknown[]) => void }).go(title, milliseconds),
+        title,
+        nth * 60,
+      );
+      await pause(nth * 60 + 50);
+    }
+    expect((await viewsOf(7)).slice(1)).toEqual(titles.map((title) => [`/${title}`, title]));
+  });
+
+  test('a navigation by the Navigation API is a page view', async () => {
+    const tab = await visit('/first', { ...full, src: `${shop.gate.url}/tracker.full.js` });
+    if (!(await tab.run(() => 'navigation' in window))) return;
+    await viewsOf(1);
+    const titles = Array.from({ length: 10 }, (_, nth) => `page${nth}`);
+    for (const title of titles) {
+      await tab.run((title) => {
+        Object.assign(window, { intercepts: true });
+        void (window as never as { navigateTo: (title: string) => void }).navigateTo(title);
+      }, title);
+      await pause(250);
+    }
+    expect((await viewsOf(11)).slice(1)).toEqual(titles.map((title) => [`/${title}`, title]));
+  });
+});
