@@ -162,7 +162,14 @@ export const exportContactOutput = answer({
   nextCursor: z.string().describe('"" on the last page. A page before it may hold fewer than `limit`, or none.'),
 });
 
-export const eraseContactInput = z.object(named).refine(namesContact, oneIsNeeded);
+export const eraseContactInput = z
+  .object({
+    ...named,
+    verifiedOnly: field
+      .optional(field.flag)
+      .describe("Leaves events that are the contact's by claims only. They are nobody's then, until another link."),
+  })
+  .refine(namesContact, oneIsNeeded);
 
 export const eraseContactOutput = answer({
   contactUUID: z.string(),

@@ -124,6 +124,10 @@ export const event = z.object({
   userUUID: z.string().describe('"" when logged with a contactUUID only.'),
   contactUUID: z.string().describe('The owner; "" while it is nobody\'s.'),
   eventAttrArray: z.array(z.object({ attrID: z.string(), attrValue: z.string() })),
+  claimed: z
+    .literal(true)
+    .optional()
+    .describe("In an export: the event is the contact's on the word of a browser token only."),
   why: why.optional(),
 });
 

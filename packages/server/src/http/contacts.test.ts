@@ -258,4 +258,31 @@ describe('exportContact and eraseContact', () => {
     expect((await get({ contactUUID })).status).toBe(410);
     expect((await take({ contactUUID })).status).toBe(410);
   });
+
+  it('mark what is the contact’s by claims only, and leave that with verifiedOnly', async () => {
+    const userUUID = 'visitor-who-claims-0001';
+    const contactEmailaddress = 'claimed-only@example.com';
+    const log = (fields: Fields) => scene.post('/event/logEvent', { tokenUUID: scene.tokens.server, ...fields });
+    await create({ userUUID, contactEmailaddress }, 'browser');
+    await log({ userUUID, eventID: 1 });
+    const { body } = await scene.post('/contact/exportContact', {
+      tokenUUID: scene.tokens.server,
+      contactEmailaddress,
+    });
+    const { contactUUID } = body.contact;
+    await log({ contactUUID, eventID: 2 });
+    const take = () => scene.post('/contact/exportContact', { tokenUUID: scene.tokens.server, contactUUID });
+    const { event } = (await take()).body;
+    expect(event.map(({ eventID, claimed }: Fields) => [eventID, claimed])).toEqual([
+      [1, true],
+      [2, undefined],
+    ]);
+    const erase = (verifiedOnly: unknown) =>
+      scene.post('/contact/eraseContact', { tokenUUID: scene.tokens.server, contactUUID, verifiedOnly });
+    expect((await erase('perhaps')).body).toMatchObject({ error: { code: 'invalid_field', field: 'verifiedOnly' } });
+    expect((await erase(true)).status).toBe(200);
+    expect((await take()).status).toBe(410);
+    const left = await scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, userUUID });
+    expect(left.body.event).toMatchObject([{ eventID: 1, contactUUID: '' }]);
+  });
 });

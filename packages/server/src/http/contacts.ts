@@ -167,7 +167,10 @@ export const createContacts = (
         contact: contactAnswer(contact),
         claim: claims.map(claimAnswer),
         link: links.map(linkAnswer),
-        event: page.events.map((event) => eventAnswer(event)),
+        event: page.events.map((event) => ({
+          ...eventAnswer(event),
+          ...(event.why.verified === false && { claimed: true as const }),
+        })),
         nextCursor: toCursor('events', page.next),
       };
     },
@@ -175,6 +178,7 @@ export const createContacts = (
     eraseContact: async (input, caller) => {
       const { erasedTime, ...receipt } = await store.eraseContact({
         ...named(accountOf(caller), input),
+        verifiedOnly: input.verifiedOnly,
         time: caller.time,
       });
       return { ...receipt, erasedTime: isoTime(erasedTime) };

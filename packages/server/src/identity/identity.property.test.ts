@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Action, actionsArbitrary, createModel } from '../../test/fixtures/identity-actions.ts';
 import { followMerges, mergedWith, wouldCycle } from './merges.ts';
 import { ownerOf, stretchesOf, why } from './ownership.ts';
-import { decideLink, decideUnlink, linkedContact, type Statement } from './statements.ts';
+import { decideLink, decideUnlink, decidingStatements, linkedContact, type Statement } from './statements.ts';
 
 interface LoggedEvent {
   readonly sequence: number;
@@ -138,11 +138,17 @@ const movedEvents = (before: Account, after: Account) => {
   return remaining.filter((event) => ownerIn(after, event) !== owners.get(event.sequence));
 };
 
-const standing = (account: Account, user: number) => statementsOf(account, user).filter((each) => !each.voided);
+const deciding = (account: Account, user: number) => decidingStatements(statementsOf(account, user));
+
+/** The owner of an event that the user logs next. */
+const ownersOfNext = (account: Account, user: number) => {
+  const later = step(account, { do: 'log', user, contact: null });
+  return [ownersIn(later).get(later.sequence)];
+};
 
 /** What an appended link may do: take the events of the anonymous stretch at the end, all of them, and no others. */
 const expectOnlyTheAnonymousStretchToMove = (before: Account, user: number, contact: number, after: Account) => {
-  const last = standing(before, user).at(-1);
+  const last = deciding(before, user).at(-1);
   const stretch = before.events.filter(
     (event) => event.user === user && event.contact === null && event.sequence > (last?.sequence ?? 0),
   );
@@ -185,7 +191,7 @@ describe('after every action of any history', () => {
         for (const user of users) {
           const statements = statementsOf(account, user);
           const stretches = stretchesOf(statements);
-          const cuts = standing(account, user).map(({ sequence }) => sequence);
+          const cuts = deciding(account, user).map(({ sequence }) => sequence);
           expect(stretches.map(({ after }) => after)).toEqual([0, ...cuts]);
           expect(stretches.map(({ through }) => through)).toEqual([...cuts, Infinity]);
           for (let sequence = 1; sequence <= account.sequence + 1; sequence += 1) {
@@ -236,6 +242,18 @@ describe('what each action may do to owners', () => {
     });
   });
 
+  test('a claim moves no event of a user who is linked by more than a claim, past or to come, until that is taken back', () => {
+    assertEach('link', (before, { user, contact, verified }, after) => {
+      const link = deciding(before, user).at(-1);
+      if (verified || link?.contact == null || !link.verified) return;
+      expect(movedEvents(before, after)).toEqual([]);
+      expect(ownersOfNext(after, user)).toEqual(ownersOfNext(before, user));
+      const unlinked = step(step(after, { do: 'unlink', user }), { do: 'link', user, contact, verified: false });
+      if (unlinked.erased.has(contact)) return;
+      expect(ownersOfNext(unlinked, user)).toEqual([followMerges(after.mergedInto)(contact)]);
+    });
+  });
+
   test('a link is one statement at most, none when repeated, and verifying changes that flag alone', () => {
     assertEach('link', (before, action, after) => {
       const count = statementsOf(after, action.user).length - statementsOf(before, action.user).length;
@@ -272,9 +290,12 @@ describe('what each action may do to owners', () => {
     assertEach('void', (before, action, after) => {
       const old = aimedAt(before, action);
       if (!old) return;
-      const around = standing(after, action.user);
-      const from = around.findLast(({ sequence }) => sequence < old.sequence)?.sequence ?? 0;
-      const through = around.find(({ sequence }) => sequence > old.sequence)?.sequence ?? Infinity;
+      const from = deciding(after, action.user).findLast(({ sequence }) => sequence < old.sequence)?.sequence ?? 0;
+      // Claims after it begin to decide, or cease to, as far as the next verified statement.
+      const next = statementsOf(after, action.user).find(
+        ({ sequence, verified, voided }) => sequence > old.sequence && verified && !voided,
+      );
+      const through = next?.sequence ?? Infinity;
       for (const event of movedEvents(before, after)) {
         expect([event.user, event.contact]).toEqual([action.user, null]);
         expect(event.sequence > from && event.sequence < through).toBe(true);

@@ -10,6 +10,10 @@ const link = (sequence: number, contact: number, voided = false): Statement => (
   verified: true,
   voided,
 });
+const claim = (sequence: number, contact: number, voided = false): Statement => ({
+  ...link(sequence, contact, voided),
+  verified: false,
+});
 const unlink = (sequence: number, voided = false): Statement => ({ sequence, contact: null, verified: true, voided });
 
 // events are logged at 5, 15, 25 and 35; statements are made at 10, 20 and 30
@@ -30,6 +34,17 @@ const cases: [string, Statement[], (number | null)[]][] = [
     [null, null, bob, bob],
   ],
   ['an erased contact’s link is an unlink', [unlink(10), unlink(20), link(30, bob)], [null, null, bob, bob]],
+  ['a claim after a verified link takes nothing', [link(10, ann), claim(20, bob)], [ann, ann, ann, ann]],
+  ['a claim switches from a claim', [claim(10, ann), claim(20, bob)], [ann, ann, bob, bob]],
+  ['a claim before a verified link keeps what it has', [claim(10, ann), link(20, bob)], [ann, ann, bob, bob]],
+  ['a claim after an unlink takes what follows', [link(10, ann), unlink(20), claim(30, bob)], [ann, ann, bob, bob]],
+  ['a claim before an unlink does not reach back', [link(10, ann), claim(20, bob), unlink(30)], [ann, ann, ann, null]],
+  ['a claim decides again when the link is voided', [link(10, ann, true), claim(20, bob)], [bob, bob, bob, bob]],
+  [
+    'a claim decides again to the next verified link',
+    [link(10, ann, true), claim(20, bob), link(30, ann)],
+    [bob, bob, bob, ann],
+  ],
   ['several voided in a row', [link(10, ann), link(20, bob, true), unlink(30, true)], [ann, ann, ann, ann]],
 ];
 

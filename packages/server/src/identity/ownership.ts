@@ -1,4 +1,4 @@
-import type { Statement } from './statements.ts';
+import { decidingStatements, type Statement } from './statements.ts';
 
 /** Unbroken part of a user's history with one owner: the sequences `after` < s ≤ `through`. */
 export interface Stretch {
@@ -34,7 +34,7 @@ export interface Why {
 const isLink = (statement: Statement | undefined): statement is Statement & { readonly contact: number } =>
   typeof statement?.contact === 'number';
 
-/** Rules 2 to 4, for what lies between two statements that stand: `last` before it and `next` after it. */
+/** Rules 2 to 4, for what lies between two statements that decide: `last` before it and `next` after it. */
 const decideBetween = (
   last: Statement | undefined,
   next: Statement | undefined,
@@ -45,19 +45,19 @@ const decideBetween = (
 };
 
 /**
- * A user's whole history, (0, Infinity), cut at each statement that isn't voided, in ascending order. Two neighbours
+ * A user's whole history, (0, Infinity), cut at each statement that decides, in ascending order. Two neighbours
  * may well have the same contact: a first link reaches back over one stretch and begins another.
  * `statements` are one user's, ascending by sequence.
  */
 export const stretchesOf = (statements: readonly Statement[]): Stretch[] => {
-  const standing = statements.filter((statement) => !statement.voided);
-  return [undefined, ...standing].map((last, index) => {
-    const next = standing[index];
+  const deciding = decidingStatements(statements);
+  return [undefined, ...deciding].map((last, index) => {
+    const next = deciding[index];
     return { after: last?.sequence ?? 0, through: next?.sequence ?? Infinity, ...decideBetween(last, next) };
   });
 };
 
-/** How many of the statements, voided ones included, are at or before the sequence; by halving. */
+/** How many of the statements are at or before the sequence; by halving. */
 const countUpTo = (statements: readonly Statement[], sequence: number): number => {
   let low = 0;
   let high = statements.length;
@@ -69,12 +69,14 @@ const countUpTo = (statements: readonly Statement[], sequence: number): number =
   return low;
 };
 
+/** The statements that decide, of each list that was asked about: a page of events asks about one list many times. */
+const decidingOf = new WeakMap<readonly Statement[], readonly Statement[]>();
+
 const decideAt = (statements: readonly Statement[], sequence: number) => {
-  let next = countUpTo(statements, sequence);
-  let last = next - 1;
-  while (statements[last]?.voided) last -= 1;
-  while (statements[next]?.voided) next += 1;
-  return decideBetween(statements[last], statements[next]);
+  const deciding = decidingOf.get(statements) ?? decidingStatements(statements);
+  decidingOf.set(statements, deciding);
+  const next = countUpTo(deciding, sequence);
+  return decideBetween(deciding[next - 1], deciding[next]);
 };
 
 const asNamed: Follow = (contact) => contact;
@@ -85,10 +87,10 @@ const asNamed: Follow = (contact) => contact;
  * 2. the contact of the last link, when that is the last statement at or before it;
  * 3. the contact of the next statement after it, when that is a link: it reaches back over the anonymous stretch;
  * 4. nobody yet;
- * and last, merges are followed. Voided statements are as if they had never been made.
+ * and last, merges are followed. Statements that don't decide are as if they had never been made.
  *
- * `statements` are those of the event's user, ascending by sequence (an empty list for an event without a user).
- * Takes the logarithm of their number, plus the voided ones next to the event.
+ * `statements` are those of the event's user, ascending by sequence (an empty list for an event without a user); the list
+ * must not change afterwards. The first call for a list costs its length, each later one the logarithm of that.
  */
 export const why = (event: PlacedEvent, statements: readonly Statement[], follow: Follow = asNamed): Why => {
   const { contact, statement, reason } =

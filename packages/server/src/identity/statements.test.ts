@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { currentStatement, decideLink, decideUnlink, linkedContact, type Statement } from './statements.ts';
+import {
+  currentStatement,
+  decideLink,
+  decideUnlink,
+  decidingStatements,
+  linkedContact,
+  type Statement,
+} from './statements.ts';
 
 const ann = 1;
 const bob = 2;
@@ -31,6 +38,28 @@ describe('the current statement', () => {
     expect(currentStatement(statements)).toEqual(current);
     expect(linkedContact(statements)).toBe(contact);
     expect(decideUnlink(statements)).toBe(contact !== null);
+  });
+});
+
+describe('the statements that decide', () => {
+  const cleo = 3;
+  test.each<[string, Statement[], number[]]>([
+    ['are claims, while nothing is verified', [link(1, ann, claimed), link(5, bob, claimed)], [1, 5]],
+    ['are not the claims after a verified link', [link(1, ann), link(5, bob, claimed), link(6, ann, claimed)], [1]],
+    ['are a verified link after a claim, and both', [link(1, ann, claimed), link(5, bob)], [1, 5]],
+    ['are not claims that come after two verified links', [link(1, ann), link(5, bob), link(6, cleo, claimed)], [1, 5]],
+    [
+      'are claims again after an unlink',
+      [link(1, ann), link(3, bob, claimed), unlink(5), link(7, bob, claimed)],
+      [1, 5, 7],
+    ],
+    ['are claims again when the verified link is voided', [link(1, ann, voided), link(5, bob, claimed)], [5]],
+    ['are none that are voided', [link(1, ann), link(3, bob, { ...claimed, ...voided }), unlink(5, voided)], [1]],
+    ['are not a claim of an erased contact after a verified link', [link(1, ann), unlink(5, claimed)], [1]],
+    ['are a claim of an erased contact after another claim', [link(1, ann, claimed), unlink(5, claimed)], [1, 5]],
+    ['are claims after a verified link to an erased contact', [unlink(1), link(5, bob, claimed)], [1, 5]],
+  ])('%s', (_, statements, sequences) => {
+    expect(decidingStatements(statements).map(({ sequence }) => sequence)).toEqual(sequences);
   });
 });
 
@@ -71,6 +100,27 @@ describe('linking a user', () => {
       { do: 'nothing', statement: link(1, ann) },
     ],
     ['by a claim of another contact appends', [link(1, ann)], bob, false, { do: 'append' }],
+    [
+      'by a claim that repeats one which decides nothing does nothing',
+      [link(1, ann), link(5, bob, claimed)],
+      bob,
+      false,
+      { do: 'nothing', statement: link(5, bob, claimed) },
+    ],
+    [
+      'to a contact of whom a claim decides nothing appends',
+      [link(1, ann), link(5, bob, claimed)],
+      bob,
+      true,
+      { do: 'append' },
+    ],
+    [
+      'to the contact of the verified link before a claim does nothing',
+      [link(1, ann), link(5, bob, claimed)],
+      ann,
+      true,
+      { do: 'nothing', statement: link(1, ann) },
+    ],
   ])('%s', (_, statements, contact, verified, decision) => {
     expect(decideLink(statements, contact, verified)).toEqual(decision);
   });

@@ -4,7 +4,10 @@ export interface Statement {
   readonly sequence: number;
   /** The contact that was found at the time (merges don't rewrite it); null is an unlink. */
   readonly contact: number | null;
-  /** False: only a browser token's claim. It says how far to trust the statement and decides nothing about owners. */
+  /**
+   * False: only a browser token's claim, or the unlink that a claimed link became when its contact was erased. After a
+   * verified link it decides nothing.
+   */
   readonly verified: boolean;
   /** Taken back: ignored by every rule, and kept, so that taking it back can be undone. */
   readonly voided: boolean;
@@ -12,30 +15,47 @@ export interface Statement {
 
 /** What linking a user to a contact asks of the user's list. */
 export type LinkDecision =
-  /** Already linked to that contact. */
+  /** Already linked to that contact, or already claimed to be. */
   | { readonly do: 'nothing'; readonly statement: Statement }
   /** Already linked, by a claim only: mark that statement verified, in place. */
   | { readonly do: 'verify'; readonly statement: Statement }
   /** A first link, a switch to another contact, or a link after an unlink. */
   | { readonly do: 'append' };
 
-/** The statement that holds now: the last that isn't voided. The list is one user's, ascending by sequence. */
+/**
+ * The statements that decide about owners. A voided one does not. Neither does a claim after a verified link, until the user
+ * is unlinked: anybody who knows a userUUID can claim any address for it, and must not take over a known contact's events.
+ * `statements` are one user's, ascending by sequence.
+ */
+export const decidingStatements = <One extends Statement>(statements: readonly One[]): One[] => {
+  let isLinked = false;
+  return statements.filter(({ contact, verified, voided }) => {
+    if (voided) return false;
+    if (verified) isLinked = contact !== null;
+    return verified || !isLinked;
+  });
+};
+
+/** The statement that holds now: the last that decides. The list is one user's, ascending by sequence. */
 export const currentStatement = (statements: readonly Statement[]): Statement | undefined =>
-  statements.findLast((statement) => !statement.voided);
+  decidingStatements(statements).at(-1);
 
 /** The contact that the user is linked to now, as the statement names it (merges not followed), or null. */
 export const linkedContact = (statements: readonly Statement[]): number | null =>
   currentStatement(statements)?.contact ?? null;
 
 /**
- * What "this user is this contact" adds to what was said before. Repeating it adds nothing, and a repeat that only
- * claims never weakens a verified statement. Merges are ignored on purpose: a statement names the contact that was
+ * What "this user is this contact" adds to what was said before. Repeating it adds nothing, a claim that decides nothing
+ * included, and a repeat that only claims never weakens a verified statement. Merges are ignored on purpose: a statement names the contact that was
  * found, so that unmerging later puts every event back where its own link had put it.
  */
 export const decideLink = (statements: readonly Statement[], contact: number, verified: boolean): LinkDecision => {
   const current = currentStatement(statements);
-  if (current?.contact !== contact) return { do: 'append' };
-  return { do: verified && !current.verified ? 'verify' : 'nothing', statement: current };
+  if (current?.contact === contact) {
+    return { do: verified && !current.verified ? 'verify' : 'nothing', statement: current };
+  }
+  const last = statements.findLast((statement) => !statement.voided);
+  return !verified && last?.contact === contact ? { do: 'nothing', statement: last } : { do: 'append' };
 };
 
 /**

@@ -54,7 +54,7 @@ export interface Store {
    * Takes the contact, and all that is merged with it, out of every read but the counts, which follow as its events are
    * deleted; that may take longer than this promise. Asked again by contactUUID, answers how far that is.
    */
-  eraseContact(request: NamedContact & { time: number }): Promise<ErasureReceipt>;
+  eraseContact(request: NewErasure): Promise<ErasureReceipt>;
 
   // Links, claims and merges
   linkUser(request: {
@@ -475,6 +475,12 @@ export type ReplayedWrite =
 
 /** What the write of the same name answers. */
 export type ReplayedAnswer = Awaited<ReturnType<Store[ReplayedWrite['write']]>>;
+
+export interface NewErasure extends NamedContact {
+  /** Leaves events that are the contact's by a claimed link only. */
+  readonly verifiedOnly?: boolean | undefined;
+  readonly time: number;
+}
 
 export interface ErasureReceipt {
   readonly contactUUID: string;

@@ -9,6 +9,7 @@ import { describeContactSearch } from './contact-search.ts';
 import { describeContacts } from './contacts.ts';
 import { describeCounts } from './counts.ts';
 import { describeCrowds } from './crowds.ts';
+import { describeDisplacedLinks } from './displaced-links.ts';
 import { describeErasures } from './erasures.ts';
 import { describeEventPages } from './event-pages.ts';
 import { describeEvents } from './events.ts';
@@ -33,6 +34,7 @@ const nouns = [
   describeContactSearch,
   describeClaims,
   describeLinks,
+  describeDisplacedLinks,
   describeMerges,
   describeErasures,
   describeRefusedRequests,

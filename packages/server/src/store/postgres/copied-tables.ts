@@ -185,7 +185,12 @@ export const tablesOf = async (holdings: Holdings, keptDays: ReadonlySet<number>
       made: ['slot'],
       make: () => ({ slot }),
     },
-    { to: 'erasure', from: 'erasure', columns: 'erasure account erasedTime deletedEvents', booleans: 'complete' },
+    {
+      to: 'erasure',
+      from: 'erasure',
+      columns: 'erasure account erasedTime deletedEvents',
+      booleans: 'complete verifiedOnly',
+    },
     { to: 'erased_stretch', from: 'erased_stretch', columns: 'user erasure after through' },
     { to: 'erased_contact', from: 'erased_contact', columns: 'contact erasure' },
     { to: 'erased_identifier', from: 'erased_identifier', columns: 'hash erasure' },

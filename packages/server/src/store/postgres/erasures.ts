@@ -2,7 +2,7 @@
 import { stretchesOf } from '../../identity/ownership.ts';
 import { claimName, handleName } from '../erased-names.ts';
 import type { PersonNames } from '../refused-names.ts';
-import type { ErasureReceipt, NamedContact } from '../store.ts';
+import type { ErasureReceipt, NewErasure } from '../store.ts';
 import type { RequestOf } from './calls.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { type ContactRow, readContacts } from './contact-rows.ts';
@@ -34,14 +34,16 @@ const readReceipt = async (db: Transaction, erasure: number, contactUUID: string
 };
 
 /** The stretches of users' histories that the group's contacts own: to hide, and to delete. */
-const eraseStretches = async (db: Transaction, erasure: number, group: readonly number[], users: readonly number[]) => {
-  const [statements, { last }] = await Promise.all([
-    statementsOf(db, users),
-    db.one<{ last: number }>('SELECT last_value AS last FROM event_order'),
-  ]);
-  const stretches = users.flatMap((user) =>
-    stretchesOf(statements.get(user) as StatementRow[])
+const eraseStretches = async (
+  db: Transaction,
+  { erasure, group, verifiedOnly }: { erasure: number; group: readonly number[]; verifiedOnly: boolean },
+  statements: ReadonlyMap<number, readonly StatementRow[]>,
+) => {
+  const { last } = await db.one<{ last: number }>('SELECT last_value AS last FROM event_order');
+  const stretches = [...statements].flatMap(([user, list]) =>
+    stretchesOf(list)
       .filter(({ contact }) => contact !== null && group.includes(contact))
+      .filter(({ statement }) => !verifiedOnly || statement?.verified)
       .map(({ after, through }) => ({ user, after, through: Math.min(through, last) })),
   );
   await db.run(
@@ -70,6 +72,12 @@ const unlink = async (db: Transaction, group: readonly number[], users: readonly
     `UPDATE statement SET voided = 1 FROM unnest($1::bigint[], $2::bigint[]) AS gone ("user", sequence)
      WHERE statement."user" = gone."user" AND statement.sequence = gone.sequence AND voided = 0`,
     [voided.map(({ user }) => user), voided.map(({ sequence }) => sequence)],
+  );
+  const accepted = made.filter(({ claim }) => marks.get(claim)?.accepted && !marks.get(claim)?.voided);
+  await db.run(
+    `UPDATE statement SET verified = true FROM unnest($1::bigint[], $2::bigint[]) AS accepted ("user", sequence)
+     WHERE statement."user" = accepted."user" AND statement.sequence = accepted.sequence`,
+    [accepted.map(({ user }) => user), accepted.map(({ sequence }) => sequence)],
   );
   await db.run(
     `UPDATE statement SET contact = NULL, claim = NULL, erased = true
@@ -108,10 +116,14 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
   const namesOf = async (
     db: Transaction,
     rows: readonly ContactRow[],
-    claims: readonly ErasedClaim[],
-    linked: readonly number[],
+    {
+      claims,
+      linked,
+      verifiedOnly,
+    }: { claims: readonly ErasedClaim[]; linked: readonly number[]; verifiedOnly: boolean },
   ): Promise<PersonNames> => {
-    const userUUIDs = await userUUIDsOf(db, [...linked, ...claims.map(({ user }) => user)]);
+    const claiming = verifiedOnly ? [] : claims.map(({ user }) => user);
+    const userUUIDs = await userUUIDsOf(db, [...linked, ...claiming]);
     return {
       addresses: new Set([
         ...rows.map(({ contactEmailaddress }) => contactEmailaddress),
@@ -127,12 +139,12 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
     db: Transaction,
     account: number,
     group: readonly number[],
-    time: number,
+    { time, verifiedOnly = false }: Pick<NewErasure, 'time' | 'verifiedOnly'>,
   ): Promise<number> => {
     const { erasure } = await db.one<{ erasure: number }>(
-      `INSERT INTO erasure (erasure, account, "erasedTime", "deletedEvents", complete)
-       VALUES (nextval('erasure_number'), $1, $2, 0, false) RETURNING erasure`,
-      [account, time],
+      `INSERT INTO erasure (erasure, account, "erasedTime", "deletedEvents", complete, "verifiedOnly")
+       VALUES (nextval('erasure_number'), $1, $2, 0, false, $3) RETURNING erasure`,
+      [account, time, verifiedOnly],
     );
     const [rows, users, claims] = await Promise.all([
       readContacts(db, group),
@@ -143,9 +155,13 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
         [group],
       ),
     ]);
-    await eraseStretches(db, erasure, group, users);
+    const statements = await statementsOf(db, users);
+    await eraseStretches(db, { erasure, group, verifiedOnly }, statements);
     await db.run('INSERT INTO erased_contact (contact, erasure) SELECT unnest($1::bigint[]), $2', [group, erasure]);
-    await refused.erase(db, account, await namesOf(db, rows, claims, users));
+    const isGroups = ({ contact, verified }: StatementRow) =>
+      contact !== null && group.includes(contact) && (verified || !verifiedOnly);
+    const linked = users.filter((user) => statements.get(user)?.some(isGroups));
+    await refused.erase(db, account, await namesOf(db, rows, { claims, linked, verifiedOnly }));
     const names = [
       ...rows.map(({ contactUUID }) => contactUUID),
       ...claims.flatMap(({ token, claimID }) => [handleName(token, claimID), claimName(claimID)]),
@@ -185,12 +201,12 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
      * Erases the contact that answers, with all that it answers for. Asked again, only answers how far that is. To be
      * carried out alone: of what is kept at the same moment nothing may stay behind.
      */
-    async eraseContact(db: Transaction, { time, ...name }: NamedContact & { time: number }): Promise<ErasureReceipt> {
+    async eraseContact(db: Transaction, { time, verifiedOnly, ...name }: NewErasure): Promise<ErasureReceipt> {
       const { account, contactUUID } = name;
       const erased = contactUUID === undefined ? undefined : await finder.findErasure(db, account, contactUUID);
       if (erased !== undefined) return readReceipt(db, erased, contactUUID as string);
       const named = await finder.byName(db, name);
-      const erasure = await eraseGroup(db, account, await groupOf(db, named.contact), time);
+      const erasure = await eraseGroup(db, account, await groupOf(db, named.contact), { time, verifiedOnly });
       return readReceipt(db, erasure, named.contactUUID);
     },
 

@@ -73,7 +73,8 @@ const rowsSQL: Readonly<Record<HeldTable, string>> = {
     SELECT account, day, sum(count)::bigint AS count, min("firstSequence") AS "firstSequence",
       max("lastSequence") AS "lastSequence", min("firstTime") AS "firstTime", max("lastTime") AS "lastTime"
     FROM account_day GROUP BY account, day HAVING sum(count) > 0`,
-  erasure: 'SELECT erasure, account, "erasedTime", "deletedEvents", complete::integer FROM erasure',
+  erasure:
+    'SELECT erasure, account, "erasedTime", "deletedEvents", complete::integer, "verifiedOnly"::integer FROM erasure',
   erased_stretch: 'SELECT erasure, "user", after, through FROM erased_stretch',
   erased_contact: 'SELECT erasure, contact FROM erased_contact',
   erased_identifier: 'SELECT hash, erasure FROM erased_identifier',

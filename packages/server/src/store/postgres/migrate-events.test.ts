@@ -84,7 +84,8 @@ const takeBack = async (databaseURL: string): Promise<void> => {
   await client.query(
     `DROP VIEW event_told; DROP FUNCTION read_event_body; DROP TABLE event, event_repeat;
      ALTER TABLE kept_day DROP COLUMN keyed, DROP COLUMN "ofEither"; ALTER TABLE refused_request DROP COLUMN sender;
-     ALTER TABLE account DROP COLUMN "browserCatalogue"; DELETE FROM migration WHERE number > 1;
+     ALTER TABLE account DROP COLUMN "browserCatalogue"; ALTER TABLE erasure DROP COLUMN "verifiedOnly";
+     DELETE FROM migration WHERE number > 1;
      ${first.slice(first.indexOf('-- Written once, never changed.'))}; ${partitions.join('\n')}`,
   );
   for (const row of rows) {

@@ -106,6 +106,25 @@ test('what was erased after a backup is erased from it again, with its events, a
   expect(readFileSync(path).includes('cleo@example.com')).toBe(true);
 });
 
+test('what an erasure left because it was claimed only is left again', async () => {
+  // Claimed by the browser of Ann, and written by the server for Ben's.
+  const claimed = { userUUID: 'browser-of-ann', address: 'ben@example.com' };
+  write('createContact', { ...newContact(claimed), ...asker, browser: true, verified: false });
+  const ben = create('ben');
+  log('ann');
+  log('ben');
+  const backup = backUp();
+  write('eraseContact', { account: 1, contactUUID: ben, verifiedOnly: true, time: 5 });
+  finish();
+  expect(await events()).toBe(1);
+
+  restore(backup);
+  expect(await events()).toBe(2);
+  engine.eraseAgain();
+  finish();
+  expect(await events()).toBe(1);
+});
+
 test('what the backup never knew is known as erased all the same, and no late retry makes it anew', async () => {
   const backup = backUp();
   const ann = create('ann', 'request-of-ann');

@@ -14,6 +14,8 @@ export interface Erased {
   readonly account: number;
   readonly erasedTime: number;
   readonly hash: Buffer;
+  /** 1: what was the contact's by claims only was left. */
+  readonly verifiedOnly: 0 | 1;
 }
 
 export interface ErasureRecord {
@@ -23,9 +25,10 @@ export interface ErasureRecord {
   append(erased: readonly Erased[]): void;
 }
 
-const line = /^(\d+) (\d+) ([\da-f]{64})$/;
+const line = /^(\d+) (\d+) ([\da-f]{64})( verified)?$/;
 
-const toLine = ({ account, erasedTime, hash }: Erased) => `${account} ${erasedTime} ${hash.toString('hex')}\n`;
+const toLine = ({ account, erasedTime, hash, verifiedOnly }: Erased) =>
+  `${account} ${erasedTime} ${hash.toString('hex')}${verifiedOnly ? ' verified' : ''}\n`;
 
 /** The record of the database that `db` has open; one in memory has none. */
 export const createErasureRecord = (db: Connection): ErasureRecord => {
@@ -47,9 +50,14 @@ export const createErasureRecord = (db: Connection): ErasureRecord => {
         );
       }
       return text.split('\n').flatMap((each) => {
-        const [, account, erasedTime, hash] = line.exec(each) ?? [];
+        const [, account, erasedTime, hash, verified] = line.exec(each) ?? [];
         if (hash === undefined) return [];
-        return { account: Number(account), erasedTime: Number(erasedTime), hash: Buffer.from(hash, 'hex') };
+        return {
+          account: Number(account),
+          erasedTime: Number(erasedTime),
+          hash: Buffer.from(hash, 'hex'),
+          verifiedOnly: verified ? 1 : 0,
+        };
       });
     },
 

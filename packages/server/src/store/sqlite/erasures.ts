@@ -3,7 +3,7 @@ import { stretchesOf } from '../../identity/ownership.ts';
 import { claimName, handleName, requestKeyName, requestName } from '../erased-names.ts';
 import type { PersonNames } from '../refused-names.ts';
 import { tokenInKey } from '../sent-keys.ts';
-import type { ErasureReceipt, NamedContact } from '../store.ts';
+import type { ErasureReceipt, NewErasure } from '../store.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
 import type { ContactRow } from './contact-finder.ts';
@@ -18,7 +18,7 @@ import { createOldEvents, type PlacedEvent } from './old-events.ts';
 import type { Position } from './position.ts';
 import type { RefusedWriter } from './refused-requests.ts';
 import type { Repeats } from './repeats.ts';
-import { createStatementReader } from './statements.ts';
+import { createStatementReader, statementColumns } from './statements.ts';
 import type { Totals } from './totals.ts';
 import { visitorOf } from './visitors.ts';
 
@@ -52,7 +52,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const { position, contacts, claims, repeats, totals, refused, blocks, indexing } = parts;
   const statements = createStatementReader(db);
   const merges = createMergeReader(db);
-  const insert = db.prepare('INSERT INTO erasure VALUES (NULL, ?, ?, 0, 0)');
+  const insert = db.prepare('INSERT INTO erasure VALUES (NULL, ?, ?, 0, 0, ?)');
   const get = db.prepare<[number], { erasedTime: number; deletedEvents: number; complete: number }>(
     'SELECT erasedTime, deletedEvents, complete FROM erasure WHERE erasure = ?',
   );
@@ -67,12 +67,13 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     'SELECT r.token, r.user, u.userUUID, r.requestUUID FROM request_repeat r JOIN user u ON u.user = r.user WHERE r.contact = ?',
   );
   const allErased = db.prepare<[], Erased>(
-    'SELECT x.account, x.erasedTime, e.hash FROM erased_identifier e JOIN erasure x ON x.erasure = e.erasure',
+    'SELECT x.account, x.erasedTime, x.verifiedOnly, e.hash FROM erased_identifier e JOIN erasure x ON x.erasure = e.erasure',
   );
   // What its claim's marks made of it goes with the claim: it is written down first.
   const unlink = db.prepare(`
     UPDATE statement SET
       voided = voided OR (NOT verified AND coalesce((SELECT c.voided FROM claim c WHERE c.claim = statement.claim), 0)),
+      verified = verified OR coalesce((SELECT c.accepted AND NOT c.voided FROM claim c WHERE c.claim = statement.claim), 0),
       contact = NULL, claim = NULL, erased = 1
     WHERE contact = ?`);
   const forgetContact = [
@@ -93,6 +94,12 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       SELECT claimID FROM claim WHERE contact = @contact
       UNION SELECT u.userUUID FROM claim c JOIN user u ON u.user = c.user WHERE c.contact = @contact
       UNION SELECT u.userUUID FROM statement s JOIN user u ON u.user = s.user WHERE s.contact = @contact`)
+    .pluck();
+  const handlesAndVerifiedUsers = db
+    .prepare<{ contact: number }, string>(`
+      SELECT claimID FROM claim WHERE contact = @contact
+      UNION SELECT u.userUUID FROM (SELECT ${statementColumns} WHERE s.contact = @contact) s JOIN user u ON u.user = s.user
+      WHERE s.verified`)
     .pluck();
   const deleteContact = db.prepare('DELETE FROM contact WHERE contact = ?');
 
@@ -119,28 +126,30 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   };
 
   /** The stretches of users' histories that are the group's: to hide, and to delete. */
-  const eraseStretches = (erasure: number, group: readonly number[]) => {
+  const eraseStretches = (erasure: number, group: readonly number[], verifiedOnly: 0 | 1) => {
     const users = new Set(group.flatMap((contact) => statements.ofContact(contact).map(({ user }) => user)));
     for (const user of users) {
-      for (const { contact, after, through } of stretchesOf(statements.ofUser(user))) {
-        if (contact === null || !group.includes(contact)) continue;
+      for (const { contact, statement, after, through } of stretchesOf(statements.ofUser(user))) {
+        if (contact === null || !group.includes(contact) || (verifiedOnly && !statement?.verified)) continue;
         insertStretch.run(erasure, user, after, Math.min(through, position.sequence));
       }
     }
   };
 
   /** By whatever a request could name one of these contacts, their users included. */
-  const namesOf = (rows: readonly ContactRow[]): PersonNames => ({
+  const namesOf = (rows: readonly ContactRow[], verifiedOnly: 0 | 1): PersonNames => ({
     addresses: new Set(rows.flatMap((row) => [row.contactEmailaddress, ...claimedAddresses.all(row.contact)])),
     contactUUIDs: new Set(rows.map(({ contactUUID }) => contactUUID)),
-    others: new Set(rows.flatMap(({ contact }) => handlesAndUsers.all({ contact }))),
+    others: new Set(
+      rows.flatMap(({ contact }) => (verifiedOnly ? handlesAndVerifiedUsers : handlesAndUsers).all({ contact })),
+    ),
   });
 
-  const eraseName = (hash: Buffer, { account, erasedTime }: Omit<Erased, 'hash'>, erasure: number) => {
-    if (insertHash.run(hash, erasure).changes > 0) fresh.push({ account, erasedTime, hash });
+  const eraseName = (hash: Buffer, erased: Omit<Erased, 'hash'>, erasure: number) => {
+    if (insertHash.run(hash, erasure).changes > 0) fresh.push({ ...erased, hash });
   };
 
-  const eraseContact = (row: ContactRow, erasedTime: number, erasure: number) => {
+  const eraseContact = (row: ContactRow, erased: Omit<Erased, 'hash' | 'account'>, erasure: number) => {
     const { contact, account, contactUUID } = row;
     insertContact.run(erasure, contact);
     const names = claims
@@ -152,7 +161,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
         token === tokenInKey ? requestKeyName(user, requestUUID) : requestName(token, userUUID, requestUUID),
       );
     for (const name of [contactUUID, ...names, ...requests]) {
-      eraseName(contacts.hashOf(account, name), { account, erasedTime }, erasure);
+      eraseName(contacts.hashOf(account, name), { ...erased, account }, erasure);
     }
     unlink.run(contact);
     repeats.eraseRequests(contact);
@@ -160,12 +169,13 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   };
 
   /** Erases contacts that are one person. */
-  const eraseGroup = (account: number, group: readonly number[], time: number): number => {
-    const erasure = Number(insert.run(account, time).lastInsertRowid);
-    eraseStretches(erasure, group);
+  const eraseGroup = (group: readonly number[], { account, ...erased }: Omit<Erased, 'hash'>): number => {
+    const { erasedTime, verifiedOnly } = erased;
+    const erasure = Number(insert.run(account, erasedTime, verifiedOnly).lastInsertRowid);
+    eraseStretches(erasure, group, verifiedOnly);
     const rows = group.map((contact) => contacts.get(contact) as ContactRow);
-    refused.erase(account, namesOf(rows));
-    for (const row of rows) eraseContact(row, time, erasure);
+    refused.erase(account, namesOf(rows, verifiedOnly));
+    for (const row of rows) eraseContact(row, erased, erasure);
     for (const row of rows) deleteContact.run(row.contact);
     return erasure;
   };
@@ -209,12 +219,17 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
 
   return {
     /** Erases the contact that answers, with all that it answers for. Asked again, only answers how far that is. */
-    eraseContact({ time, ...name }: NamedContact & { time: number }): ErasureReceipt {
+    eraseContact({ time, verifiedOnly, ...name }: NewErasure): ErasureReceipt {
       const { account, contactUUID } = name;
       const erased = contactUUID === undefined ? undefined : contacts.findErasure(account, contactUUID);
       if (erased !== undefined) return receipt(erased, contactUUID as string);
       const named = contacts.byName(name);
-      return receipt(eraseGroup(account, merges.group(named.contact), time), named.contactUUID);
+      const erasure = eraseGroup(merges.group(named.contact), {
+        account,
+        erasedTime: time,
+        verifiedOnly: verifiedOnly ? 1 : 0,
+      });
+      return receipt(erasure, named.contactUUID);
     },
 
     /** Erases again what was erased once, and stands here still, or anew: the database is a backup from before that. */
@@ -226,10 +241,11 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
             .all(account)
             .map(({ contact, contactUUID }) => [contacts.hashOf(account, contactUUID).toString('hex'), contact]),
         );
-        for (const [time, names] of groupBy(ofAccount, ({ erasedTime }) => erasedTime)) {
+        for (const names of groupBy(ofAccount, (each) => 2 * each.erasedTime + each.verifiedOnly).values()) {
           const group = names.flatMap(({ hash }) => found.get(hash.toString('hex')) ?? []);
-          const erasure = eraseGroup(account, group, time);
-          for (const { hash } of names) eraseName(hash, { account, erasedTime: time }, erasure);
+          const { hash: _, ...erased } = names[0] as Erased;
+          const erasure = eraseGroup(group, erased);
+          for (const { hash } of names) eraseName(hash, erased, erasure);
         }
       }
     },

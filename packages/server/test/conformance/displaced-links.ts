@@ -1,0 +1,136 @@
+// Somebody who knows a visitor's userUUID claims an address of his own for it, and must not take over a known contact's events.
+import { describe, expect, test } from 'vitest';
+import type { Site } from '../fixtures/site.ts';
+import { ann, ben, expectRefusal, laptop, newID } from '../fixtures/store.ts';
+import type { NewSite } from './sites.ts';
+
+const mallory = 'mallory@example.com';
+
+/** Ann's link is verified, and Mallory's address is claimed for the same user after it. */
+const claimOver = async (site: Site) => {
+  const { server, browser } = site;
+  await server.log({ eventUUID: 'event-before' });
+  const { contactUUID: annUUID } = await server.createContact({ address: ann });
+  const { contactUUID: handle } = await browser.createContact({ address: mallory });
+  const found = await site.store.searchContact({ account: site.account, address: mallory, limit: 1, beyond: 0 });
+  const malloryUUID = found.contacts[0]?.contactUUID as string;
+  await server.log({ eventUUID: 'event-of-server' });
+  await browser.log({ eventUUID: 'event-of-browser' }, { eventUUID: 'event-of-handle', contactUUID: handle });
+  const linkOf = async (contactUUID: string) => {
+    const { links = [] } = await server.getContact(contactUUID, 'link');
+    return links[0]?.linkID as string;
+  };
+  return { annUUID, malloryUUID, handle, annLink: await linkOf(annUUID), malloryLink: await linkOf(malloryUUID) };
+};
+
+const names = ['event-before', 'event-of-browser', 'event-of-handle', 'event-of-server'];
+const allOf = (contactUUID: string) => Object.fromEntries(names.map((name) => [name, contactUUID]));
+
+export const describeDisplacedLinks = (newSite: NewSite): void => {
+  describe('a claim after a verified link', () => {
+    test('takes no event, past or later, and is listed', async () => {
+      const site = await newSite();
+      const { annUUID, malloryUUID, annLink, malloryLink, handle } = await claimOver(site);
+      expect(await site.owners()).toEqual(allOf(annUUID));
+      expect(await site.owners({ contactUUID: malloryUUID })).toEqual({});
+      expect(await site.owners({ contactUUID: annUUID })).toEqual(allOf(annUUID));
+      const { links, claims } = await site.server.getContact(malloryUUID, 'link', 'claim');
+      expect(links).toMatchObject([{ linkID: malloryLink, userUUID: laptop, verified: false, voided: false }]);
+      expect(claims).toMatchObject([{ claimID: handle, linkID: malloryLink }]);
+      const events = await site.events();
+      expect(events.map(({ why }) => [why.linkID, why.verified])).toEqual(names.map(() => [annLink, true]));
+    });
+
+    test('adds nothing when it is repeated', async () => {
+      const site = await newSite();
+      const { malloryUUID } = await claimOver(site);
+      for (let nth = 0; nth < 3; nth += 1) await site.browser.createContact({ address: mallory });
+      expect((await site.server.getContact(malloryUUID, 'link')).links).toHaveLength(1);
+    });
+
+    test('decides when the verified link is voided, and no longer when that is restored', async () => {
+      const site = await newSite();
+      const { annUUID, malloryUUID, annLink } = await claimOver(site);
+      await site.voidLink(annLink);
+      expect(await site.owners()).toEqual(allOf(malloryUUID));
+      await site.restoreLink(annLink);
+      expect(await site.owners()).toEqual(allOf(annUUID));
+    });
+
+    test('decides once it is accepted, for what came after it, until that is taken back', async () => {
+      const site = await newSite();
+      const { annUUID, malloryUUID, handle } = await claimOver(site);
+      await site.acceptClaim(handle);
+      expect(await site.owners()).toEqual({ ...allOf(malloryUUID), 'event-before': annUUID });
+      await site.voidClaim(handle);
+      expect(await site.owners()).toEqual(allOf(annUUID));
+    });
+
+    test('does not decide after another verified link, and one after an unlink does', async () => {
+      const site = await newSite();
+      const { malloryUUID } = await claimOver(site);
+      const { contactUUID: benUUID } = await site.server.createContact({ address: ben });
+      await site.browser.createContact({ address: mallory });
+      const log = async () => {
+        const eventUUID = newID('event');
+        await site.server.log({ eventUUID });
+        return (await site.owners())[eventUUID];
+      };
+      expect(await log()).toBe(benUUID);
+      await site.unlink(laptop);
+      expect(await log()).toBe('');
+      await site.browser.createContact({ address: mallory });
+      expect(await log()).toBe(malloryUUID);
+    });
+
+    test('takes nothing with it when its contact is erased, and leaves the user linked', async () => {
+      const site = await newSite();
+      const { annUUID, malloryUUID } = await claimOver(site);
+      await site.erase(malloryUUID);
+      await site.server.log({ eventUUID: 'event-later' });
+      expect(await site.owners()).toEqual({ ...allOf(annUUID), 'event-later': annUUID });
+    });
+
+    test('that was accepted ends with its contact: what follows is nobody’s', async () => {
+      const site = await newSite();
+      const { annUUID, malloryUUID, handle } = await claimOver(site);
+      await site.acceptClaim(handle);
+      await site.erase(malloryUUID);
+      await site.server.log({ eventUUID: 'event-later' });
+      expect(await site.owners()).toEqual({ 'event-before': annUUID, 'event-later': '' });
+    });
+  });
+
+  describe('an erasure of what is verified only', () => {
+    test('leaves what is the contact’s by claims only, and forgets the contact all the same', async () => {
+      const site = await newSite();
+      const { server, browser, store, account, time } = site;
+      // The claim comes first, and decides until the verified link.
+      await browser.createContact({ address: mallory });
+      await server.log({ eventUUID: 'event-claimed' });
+      const { contactUUID } = await server.createContact({ address: ann });
+      await server.log({ eventUUID: 'event-of-ann' });
+      const found = await store.searchContact({ account, address: mallory, limit: 1, beyond: 0 });
+      const malloryUUID = found.contacts[0]?.contactUUID as string;
+      await server.log({ eventUUID: 'event-direct', userUUID: null, contactUUID: malloryUUID });
+      expect(await site.owners({ contactUUID: malloryUUID })).toEqual({
+        'event-claimed': malloryUUID,
+        'event-direct': malloryUUID,
+      });
+      await store.eraseContact({ account, contactUUID: malloryUUID, verifiedOnly: true, time });
+      await expectRefusal(server.getContact(malloryUUID), 'erased_contact');
+      // The claimed link is an unlink now, to which Ann's reaches back.
+      expect(await site.owners()).toEqual({ 'event-claimed': contactUUID, 'event-of-ann': contactUUID });
+    });
+
+    test('deletes what is the contact’s by an accepted claim', async () => {
+      const site = await newSite();
+      const { server, browser, store, account, time } = site;
+      const { contactUUID: handle } = await browser.createContact({ address: mallory });
+      await server.log({ eventUUID: 'event-accepted' });
+      const { contactUUID } = await site.acceptClaim(handle);
+      await store.eraseContact({ account, contactUUID, verifiedOnly: true, time });
+      expect(await site.events()).toEqual([]);
+    });
+  });
+};
