@@ -5,6 +5,7 @@ import { accountContact } from './contact.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 import { parseOrigin } from './origins.ts';
+import { accountTokenKinds } from './tokens.ts';
 
 const attrTypes = ['text', 'number', 'date', 'currency', 'boolean'] as const;
 
@@ -84,16 +85,25 @@ export const account = z.object({
   tag: z.array(z.object({ tagID: z.string(), tagName: z.string(), browser })),
   attr: z.array(z.object({ attrID: z.string(), attrName: z.string(), attrType: z.enum(attrTypes), browser })),
   event: z.array(z.object({ eventID: z.number().int(), eventName: z.string(), browser })),
-  token: z.array(
-    z.object({
-      tokenID: z.string(),
-      tokenKind: z.enum(['browser', 'server']),
-      tokenName: z.string(),
-      tokenUUID: z.string().optional().describe('A browser token, which is public; never a server token.'),
-      createdTime: isoTime,
-      revokedTime: isoTime.optional(),
-    }),
-  ),
+  token: z
+    .array(
+      z.object({
+        tokenID: z.string(),
+        tokenKind: z.enum(accountTokenKinds),
+        tokenName: z.string(),
+        tokenUUID: z
+          .string()
+          .optional()
+          .describe('The text of a browser token, which is public; never of a secret one.'),
+        createdTime: isoTime,
+        createdBy: z.string().describe('The tokenID of the token that made it; "" for the command line.'),
+        expiresTime: isoTime.optional(),
+        lastUsedTime: isoTime.optional().describe('The hour in which it was last used.'),
+        revokedTime: isoTime.optional(),
+      }),
+    )
+    .optional()
+    .describe('Absent for a viewer token.'),
   usage: z.object({ contacts: z.number().int(), users: z.number().int(), events: z.number().int() }),
   limits: z.record(z.string(), z.number()),
 });
@@ -101,10 +111,28 @@ export const getAccountOutput = answer({ account });
 
 export const createTokenInput = z.object({
   ...which,
-  tokenKind: field.oneOf(['browser', 'server']),
+  tokenKind: field.oneOf(accountTokenKinds),
   tokenName: field.optional(field.name),
+  expiresTime: field.optional(field.time),
 });
-export const createTokenOutput = answer({ tokenID: z.string(), tokenKind: z.string(), tokenUUID: z.string() });
+export const createTokenOutput = answer({
+  tokenID: z.string(),
+  tokenKind: z.string(),
+  tokenUUID: z.string(),
+  expiresTime: isoTime.optional(),
+});
 
-export const revokeTokenInput = z.object({ ...which, tokenID: field.filledText(limits.nameLength) });
-export const revokeTokenOutput = answer({ tokenID: z.string(), revokedTime: isoTime });
+export const revokeTokenInput = z.object({
+  ...which,
+  tokenID: field.filledText(limits.nameLength),
+  descendants: field.optional(field.flag),
+});
+export const revokeTokenOutput = answer({
+  tokenID: z.string(),
+  revokedTime: isoTime,
+  descendants: z
+    .number()
+    .int()
+    .optional()
+    .describe('With descendants=true: how many live tokens that it had made, directly or not, were revoked with it.'),
+});

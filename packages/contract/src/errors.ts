@@ -10,7 +10,7 @@ export const errors = {
     status: 401,
     when: 'the request has no token: neither the field `tokenUUID` nor `Authorization: Bearer <token>`',
   },
-  invalid_token: { status: 401, when: 'the token is unknown or revoked' },
+  invalid_token: { status: 401, when: 'the token is unknown, revoked or expired' },
   token_kind: { status: 403, when: 'the operation does not take a token of this kind' },
   id_not_for_browser: { status: 403, when: 'the catalogue keeps this ID from browser tokens' },
   origin_not_allowed: { status: 403, when: "the page's origin is not in accountOrigin" },

@@ -33,14 +33,16 @@ const get = ['GET'] as const;
 const server = ['server'] as const;
 const owners = ['server', 'operator'] as const;
 const pageAndServer = ['browser', 'server'] as const;
+/** The kinds that read an account's data and change nothing, and the one that does both. */
+const readers = ['viewer', 'server'] as const;
 const accountEntries = { contact: contact.accountContact };
 
 export const operations = {
   getAccount: operation({
-    summary: 'Retrieve the account: its catalogues, tokens, usage and limits.',
+    summary: 'Retrieve the account: its catalogues, tokens (not for a viewer token), usage and limits.',
     methods: get,
     paths: ['/account/getAccount'],
-    tokens: owners,
+    tokens: ['viewer', 'server', 'operator'],
     input: account.getAccountInput,
     output: account.getAccountOutput,
   }),
@@ -65,7 +67,7 @@ export const operations = {
     output: account.updateAccountOutput,
   }),
   createToken: operation({
-    summary: 'Create a token. A server token is shown this once.',
+    summary: 'Create a token. A secret one is shown this once.',
     methods: post,
     paths: ['/account/createToken'],
     tokens: owners,
@@ -73,7 +75,7 @@ export const operations = {
     output: account.createTokenOutput,
   }),
   revokeToken: operation({
-    summary: 'Revoke a token. It stops working at once.',
+    summary: 'Revoke a token, with descendants=true also every token that it made. They stop working at once.',
     methods: post,
     paths: ['/account/revokeToken'],
     tokens: owners,
@@ -84,7 +86,7 @@ export const operations = {
     summary: 'Look up a contact with its profile, tags and attributes.',
     methods: get,
     paths: ['/contact/getContact', '/subscriber/getSubscriber'],
-    tokens: pageAndServer,
+    tokens: ['browser', 'viewer', 'server'],
     openToPages: true,
     input: contact.getContactInput,
     output: contact.getContactOutput,
@@ -110,7 +112,7 @@ export const operations = {
     summary: 'Find contacts by text, e-mail address, profile, tag or status.',
     methods: get,
     paths: ['/contact/searchContact'],
-    tokens: server,
+    tokens: readers,
     input: contact.searchContactInput,
     output: contact.searchContactOutput,
   }),
@@ -210,7 +212,7 @@ export const operations = {
     summary: 'Read events back, newest first unless asked otherwise.',
     methods: get,
     paths: ['/event/getEvent'],
-    tokens: server,
+    tokens: readers,
     input: event.getEventInput,
     output: event.getEventOutput,
   }),
@@ -218,7 +220,7 @@ export const operations = {
     summary: 'Count events over time.',
     methods: get,
     paths: ['/event/countEvents'],
-    tokens: server,
+    tokens: readers,
     input: event.countEventsInput,
     output: event.countEventsOutput,
   }),
@@ -226,7 +228,7 @@ export const operations = {
     summary: 'Follow events as they are kept, as server-sent events.',
     methods: get,
     paths: ['/event/streamEvents'],
-    tokens: server,
+    tokens: readers,
     stream: true,
     input: event.streamEventsInput,
     output: event.event,

@@ -17,6 +17,7 @@ import { createLogEventReply } from './http/pixel.ts';
 import type { RateLimits } from './http/rate-limits.ts';
 import { createFailed, createNotFound, createRouteServer, type Route } from './http/routes.ts';
 import { createStreamReply } from './http/stream.ts';
+import { createTokenUse } from './http/token-use.ts';
 import { createTokens } from './http/tokens.ts';
 import { trackerRoutes } from './http/tracker-script.ts';
 import { createLogEventsReply } from './http/user-cookie.ts';
@@ -68,6 +69,8 @@ export const createApp = ({
       store: among ? { ...store, onCommit: among.onAccessChange } : store,
       addressOf,
       unknownTokens,
+      noteUse: createTokenUse({ store, now }),
+      now,
     }),
     takeBrowserLimits,
     senderOf,

@@ -1,9 +1,11 @@
+import { tokenKinds } from '@firsthand/contract/tokens';
 import { describe, expect, it } from 'vitest';
+import { createTokenText } from './ingest/token.ts';
 import { scrub } from './scrub.ts';
 
 describe('what is written to a log', () => {
   it.each([
-    ['a token', 'refused server_0123456789abcdefghijklmn', 'refused server_…'],
+    ...tokenKinds.map((kind) => [`a ${kind} token`, `refused ${createTokenText(kind)}`, `refused ${kind}_…`]),
     ['a token with dashes', 'refused "browser_-a_b-c"', 'refused "browser_…"'],
     ['an e-mail address', 'no <ada.lovelace+x@shop.example>, sorry', 'no <…@…>, sorry'],
     ['an e-mail address of another script', 'no jürgen@müller.example', 'no …@…'],

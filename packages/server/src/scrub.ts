@@ -2,7 +2,7 @@
 const secrets = [
   // Who asks a database, and by which password: whatever characters that has, up to the last @ before the host.
   [/:\/\/[^\s"'`\\/?]*@/g, '://…@'],
-  [/\b(browser|server|operator)_[\w-]+/g, '$1_…'],
+  [/\b(browser|viewer|server|operator)_[\w-]+/g, '$1_…'],
   // Neither slash nor colon: the path of a package (node_modules/@hono/…) is no e-mail address. It is looked for from the
   // beginning of a word only: from each character on, a long word would take time that grows with its square.
   [/(?<![^\s"'`\\<>(),;:=/])[^\s"'`\\<>(),;:=/]+@[^\s"'`\\<>(),;:/]+/g, '…@…'],

@@ -147,6 +147,6 @@ it('serve prints no token, and has no demo page', async () => {
   server.child.kill('SIGTERM');
   await server.ended;
   expect(server.written()).toMatch(/"msg":"stopped"/);
-  expect(server.written()).not.toMatch(/(browser|server|operator)_[\w-]{8}/);
+  expect(server.written()).not.toMatch(/(browser|viewer|server|operator)_[\w-]{8}/);
   expect(server.written()).not.toContain(userUUID);
 });

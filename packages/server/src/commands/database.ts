@@ -1,6 +1,6 @@
 /** The database that a command works on directly, with or without a server running. */
 import type { Command } from 'commander';
-import type { Caller } from '../http/caller.ts';
+import { type Caller, commandLine } from '../http/caller.ts';
 import type { Store } from '../store/store.ts';
 import { WrongUsage } from './failing.ts';
 import { addSettings, settingsOf } from './flags.ts';
@@ -41,7 +41,14 @@ export const withStore = async <Result>(
 
 /** Whoever can open the database may do with it what an operator may. */
 export const asOperator = (): Caller => ({
-  access: { token: 0, tokenID: '', kind: 'operator', account: null, accountOrigin: [], accountTimezone: 'UTC' },
+  access: {
+    token: commandLine,
+    tokenID: '',
+    kind: 'operator',
+    account: null,
+    accountOrigin: [],
+    accountTimezone: 'UTC',
+  },
   tokenUUID: '',
   time: Date.now(),
 });

@@ -1,25 +1,30 @@
 import { type TokenKind, tokenKinds } from '@firsthand/contract/tokens';
 import { type Command, Option } from 'commander';
-import type { Store } from '../store/store.ts';
+import { isLive } from '../store/live-token.ts';
+import type { ListedToken, Store } from '../store/store.ts';
 import { addDatabase, asOperator, withStore } from './database.ts';
 import { WrongUsage } from './failing.ts';
 import { jsonFlag } from './flags.ts';
 import { printJSON, printLine, toList, toMinute, toTable } from './printing.ts';
 
 export const define = (command: Command): void => {
-  addDatabase(command.command('create').description('create a token; a server or operator token is shown this once'))
+  addDatabase(command.command('create').description('create a token; a secret one is shown this once'))
     .addOption(new Option('--kind <kind>', 'what it may do').choices(tokenKinds).makeOptionMandatory())
     .option('--account <accountUUID>', 'whose it is; an operator token is nobody’s')
     .option('--name <name>', 'what it is for')
+    .option('--expires <time>', 'when it stops working: ISO 8601, such as 2027-01-31T12:00:00Z')
     .option(...jsonFlag)
     .action(create);
   addDatabase(command.command('revoke <tokenID>').description('revoke a token; it stops working at once'))
     .option('--account <accountUUID>', 'whose it is; without it, an operator token is meant')
+    .option('--descendants', 'revoke as well every token that it made, directly or not')
     .option(...jsonFlag)
     // A tokenID may begin with a hyphen.
     .allowUnknownOption()
     .action(revoke);
-  addDatabase(command.command('list').description("list the accounts' tokens; never the text of a server token"))
+  addDatabase(
+    command.command('list').description("list the accounts' and operators' tokens; never the text of a secret one"),
+  )
     .option('--account <accountUUID>', 'of this account only')
     .option(...jsonFlag)
     .action(list);
@@ -27,30 +32,37 @@ export const define = (command: Command): void => {
 
 type Options = Record<string, unknown> & { readonly account?: string; readonly json?: boolean };
 
-const createOperatorToken = async (store: Store, tokenName: string) => {
-  const [{ nanoid }, { createTokenText, newToken }] = await Promise.all([
-    import('nanoid'),
-    import('../ingest/token.ts'),
-  ]);
-  const tokenUUID = createTokenText('operator');
-  const token = newToken('operator', { text: tokenUUID, tokenID: nanoid(), tokenName, time: Date.now() });
-  await store.createToken({ ...token, account: null });
-  return { tokenID: token.tokenID, tokenKind: 'operator', tokenUUID };
+const accountOf = async (store: Store, accountUUID: string): Promise<number> => {
+  const account = await store.findAccount(accountUUID);
+  if (account === undefined) throw new Error(`there is no account ${accountUUID}`);
+  return account;
 };
 
-const create = async (options: Options & { readonly kind: TokenKind; readonly name?: string }): Promise<void> => {
-  const { kind, account, name = '' } = options;
-  if ((kind === 'operator') !== (account === undefined)) {
+/** The checked form of --expires. */
+const expiresTimeOf = async (expires: string | undefined): Promise<number | undefined> => {
+  if (expires === undefined) return undefined;
+  const { time } = await import('@firsthand/contract/fields');
+  const parsed = time.safeParse(expires);
+  if (!parsed.success) throw new WrongUsage(`--expires ${parsed.error.issues[0]?.message}`);
+  if (parsed.data <= Date.now()) throw new WrongUsage('--expires must lie ahead');
+  return parsed.data;
+};
+
+const create = async (
+  options: Options & { readonly kind: TokenKind; readonly name?: string; readonly expires?: string },
+): Promise<void> => {
+  const { kind, account: accountUUID, name } = options;
+  if ((kind === 'operator') !== (accountUUID === undefined)) {
     throw new WrongUsage(
       kind === 'operator' ? 'an operator token belongs to no --account' : `--account is required for a ${kind} token`,
     );
   }
-  const { createTokens } = await import('../http/tokens.ts');
-  const answer = await withStore(options, (store) =>
-    kind === 'operator'
-      ? createOperatorToken(store, name)
-      : createTokens(store).createToken({ accountUUID: account, tokenKind: kind, tokenName: name }, asOperator()),
-  );
+  const expiresTime = await expiresTimeOf(options.expires);
+  const { makeToken } = await import('../http/tokens.ts');
+  const answer = await withStore(options, async (store) => {
+    const account = accountUUID === undefined ? null : await accountOf(store, accountUUID);
+    return makeToken(store, asOperator(), { account, kind, tokenName: name, expiresTime });
+  });
   if (options.json) return printJSON({ ...answer, status: '200' });
   const isSecret = kind !== 'browser';
   printLine(
@@ -61,49 +73,51 @@ const create = async (options: Options & { readonly kind: TokenKind; readonly na
   );
 };
 
-const revoke = async (tokenID: string, options: Options): Promise<void> => {
-  const { createTokens } = await import('../http/tokens.ts');
-  const revokedTime = await withStore(options, async (store) => {
-    if (options.account === undefined) return store.revokeToken({ account: null, tokenID, time: Date.now() });
-    const request = { accountUUID: options.account, tokenID };
-    return Date.parse((await createTokens(store).revokeToken(request, asOperator())).revokedTime);
+const revoke = async (tokenID: string, options: Options & { readonly descendants?: boolean }): Promise<void> => {
+  const { descendants } = options;
+  const revoked = await withStore(options, async (store) => {
+    const account = options.account === undefined ? null : await accountOf(store, options.account);
+    return store.revokeToken({ account, tokenID, descendants, time: Date.now() });
   });
   if (options.json) {
-    return printJSON({ tokenID, revokedTime: new Date(revokedTime).toISOString(), status: '200' });
+    const revokedTime = new Date(revoked.revokedTime).toISOString();
+    return printJSON({ tokenID, revokedTime, ...(descendants && { descendants: revoked.descendants }), status: '200' });
   }
-  printLine(`${tokenID} is revoked since ${toMinute(revokedTime)}`);
+  printLine(`${tokenID} is revoked since ${toMinute(revoked.revokedTime)}`);
+  for (const descendant of revoked.descendants) printLine(`${descendant}, which it made, is revoked as well`);
+};
+
+const stateOf = (token: ListedToken): string => {
+  if (token.revokedTime !== null) return `revoked ${toMinute(token.revokedTime)}`;
+  if (token.expiresTime === null) return 'live';
+  return `${isLive(token, Date.now()) ? 'expires' : 'expired'} ${toMinute(token.expiresTime)}`;
 };
 
 const list = async (options: Options): Promise<void> => {
-  const accounts = await withStore(options, async (store) => {
-    const known = await store.listAccounts();
-    const asked = known.filter(({ accountUUID }) => options.account === undefined || accountUUID === options.account);
-    if (options.account !== undefined && asked.length === 0) throw new Error(`there is no account ${options.account}`);
-    return Promise.all(asked.map(({ account }) => store.getAccount(account)));
-  });
-  const tokens = accounts.flatMap(({ accountUUID, accountName, tokens }) =>
-    tokens.map((token) => ({ accountUUID, accountName, ...token })),
-  );
+  const [{ tokenAnswer }, tokens] = await Promise.all([
+    import('../http/tokens.ts'),
+    withStore(options, async (store) =>
+      store.listTokens({
+        account: options.account === undefined ? undefined : await accountOf(store, options.account),
+      }),
+    ),
+  ]);
   if (options.json) {
     return printJSON(
-      tokens.map(({ accountUUID, tokenID, kind, tokenName, text, createdTime, revokedTime }) => ({
-        accountUUID,
-        tokenID,
-        tokenKind: kind,
-        tokenName,
-        ...(text !== null && { tokenUUID: text }),
-        createdTime: new Date(createdTime).toISOString(),
-        ...(revokedTime !== null && { revokedTime: new Date(revokedTime).toISOString() }),
-      })),
+      tokens.map((token) => ({ accountUUID: token.accountUUID ?? '', ...tokenAnswer<TokenKind>(token) })),
     );
   }
-  const rows = tokens.map(({ accountName, kind, tokenID, tokenName, createdTime, revokedTime, text }) => [
-    accountName,
-    kind,
-    tokenID,
-    tokenName,
-    revokedTime === null ? toMinute(createdTime) : `revoked ${toMinute(revokedTime)}`,
-    text ?? '(secret)',
+  const rows = tokens.map((token) => [
+    token.accountName ?? '(the service)',
+    token.kind,
+    token.tokenID,
+    token.tokenName,
+    toMinute(token.createdTime),
+    token.createdBy ?? 'command',
+    token.lastUsedTime === null ? 'never' : toMinute(token.lastUsedTime),
+    stateOf(token),
+    token.text ?? '(secret)',
   ]);
-  printLine(toTable(['ACCOUNT', 'KIND', 'TOKEN ID', 'NAME', 'CREATED', 'TOKEN'], rows));
+  const columns = ['ACCOUNT', 'KIND', 'TOKEN ID', 'NAME', 'CREATED', 'BY', 'LAST USED', 'STATE', 'TOKEN'];
+  printLine(toTable(columns, rows));
 };

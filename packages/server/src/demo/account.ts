@@ -2,6 +2,7 @@ import { createAccountInput } from '@firsthand/contract/account';
 import { nanoid } from 'nanoid';
 import { newAccount } from '../ingest/new-account.ts';
 import { createTokenText, hashToken, newToken } from '../ingest/token.ts';
+import { isLive } from '../store/live-token.ts';
 import type { Access, Asker, Store } from '../store/store.ts';
 
 const accountName = 'Demo shop';
@@ -44,7 +45,7 @@ type AccountStore = Pick<Store, 'listAccounts' | 'getAccount' | 'createAccount' 
 export const openDemoAccount = async (store: AccountStore, time: number): Promise<DemoAccount | undefined> => {
   const accounts = await store.listAccounts();
   if (accounts.length === 0) {
-    const { account, browserTokenUUID, serverTokenUUID } = newAccount(definition(), [], time);
+    const { account, browserTokenUUID, serverTokenUUID } = newAccount(definition(), [], { time, createdBy: null });
     await store.createAccount(account);
     return withAsker(store, browserTokenUUID, serverTokenUUID);
   }
@@ -55,7 +56,7 @@ export const openDemoAccount = async (store: AccountStore, time: number): Promis
 /** The account's first browser token that is live; a new one when all were revoked. */
 const openBrowserToken = async (store: AccountStore, account: number, time: number): Promise<string> => {
   const { tokens } = await store.getAccount(account);
-  const live = tokens.find(({ kind, revokedTime }) => kind === 'browser' && revokedTime === null);
+  const live = tokens.find((token) => token.kind === 'browser' && isLive(token, time));
   if (live?.text) return live.text;
   const text = createTokenText('browser');
   await store.createToken({

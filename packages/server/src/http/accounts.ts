@@ -4,27 +4,17 @@ import { cataloguesOf } from '../ingest/catalogues.ts';
 import { canonicalOrigins, newAccount } from '../ingest/new-account.ts';
 import type { AccountDetail, Store } from '../store/store.ts';
 import { checkAccountContacts } from './account-contacts.ts';
-import type { AnsweringAll } from './caller.ts';
+import { type AnsweringAll, actorOf } from './caller.ts';
 import { isoTime } from './iso-time.ts';
 import { namedAccount } from './named-account.ts';
+import { tokenAnswer } from './tokens.ts';
 
 type AccountAnswer = AnswerOf<'getAccount'>['account'];
 
-const tokensAnswer = (tokens: AccountDetail['tokens']): AccountAnswer['token'] =>
-  tokens.flatMap(({ tokenID, kind, tokenName, text, createdTime, revokedTime }) =>
-    kind === 'operator'
-      ? []
-      : {
-          tokenID,
-          tokenKind: kind,
-          tokenName,
-          ...(text !== null && { tokenUUID: text }),
-          createdTime: isoTime(createdTime),
-          ...(revokedTime !== null && { revokedTime: isoTime(revokedTime) }),
-        },
-  );
-
-const accountAnswer = ({ catalogues: { profile, tag, attr, event }, ...account }: AccountDetail): AccountAnswer => ({
+const accountAnswer = (
+  { catalogues: { profile, tag, attr, event }, ...account }: AccountDetail,
+  { withTokens }: { withTokens: boolean },
+): AccountAnswer => ({
   accountUUID: account.accountUUID,
   accountName: account.accountName,
   accountOrigin: [...account.accountOrigin],
@@ -41,7 +31,7 @@ const accountAnswer = ({ catalogues: { profile, tag, attr, event }, ...account }
     browser,
   })),
   event: event.map(({ id, name, browser }) => ({ eventID: Number(id), eventName: name, browser })),
-  token: tokensAnswer(account.tokens),
+  ...(withTokens && { token: account.tokens.map((token) => tokenAnswer(token)) }),
   usage: account.usage,
   limits,
 });
@@ -62,12 +52,16 @@ const changeable = [
 export const createAccounts = (store: Store): AnsweringAll<'getAccount' | 'createAccount' | 'updateAccount'> => ({
   getAccount: async ({ accountUUID }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
-    return { account: accountAnswer(await store.getAccount(account)) };
+    const withTokens = caller.access.kind !== 'viewer';
+    return { account: accountAnswer(await store.getAccount(account), { withTokens }) };
   },
 
   createAccount: async (input, caller) => {
     const { contacts, answer } = checkAccountContacts(input.contact);
-    const { account, browserTokenUUID, serverTokenUUID } = newAccount(input, contacts, caller.time);
+    const { account, browserTokenUUID, serverTokenUUID } = newAccount(input, contacts, {
+      time: caller.time,
+      createdBy: actorOf(caller),
+    });
     const outcomes = await store.createAccount(account);
     return { accountUUID: account.accountUUID, browserTokenUUID, serverTokenUUID, contact: answer(outcomes) };
   },

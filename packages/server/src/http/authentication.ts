@@ -36,6 +36,10 @@ interface AuthenticationOptions {
   readonly store: Pick<Store, 'findAccess' | 'wasMade' | 'onCommit'>;
   readonly addressOf: AddressOf;
   readonly unknownTokens: UnknownTokens;
+  /** Told of each token that is found good, at least once in a turn in which it is used. */
+  readonly noteUse?: (token: number) => void;
+  /** The time of day, in milliseconds since 1970. */
+  readonly now?: () => number;
 }
 
 /**
@@ -47,7 +51,13 @@ interface AuthenticationOptions {
  * What was found counts for the rest of a turn of the event loop, or until the next commit: the requests that a turn
  * brings had all been sent when it began, and on a busy server nearly all of them come with the same few tokens.
  */
-export const createAuthentication = ({ store, addressOf, unknownTokens }: AuthenticationOptions) => {
+export const createAuthentication = ({
+  store,
+  addressOf,
+  unknownTokens,
+  noteUse = () => {},
+  now = Date.now,
+}: AuthenticationOptions) => {
   const good = new Set<string>();
   const foundThisTurn = new Map<string, Access>();
   const forgetFound = () => foundThisTurn.clear();
@@ -64,7 +74,7 @@ export const createAuthentication = ({ store, addressOf, unknownTokens }: Authen
 
   const guess = async (hash: string, address: string) => {
     await unknownTokens.take(address);
-    const access = await store.findAccess(hash);
+    const access = await store.findAccess(hash, now());
     if (access === undefined) return undefined;
     unknownTokens.giveBack(address);
     remember(hash);
@@ -83,7 +93,7 @@ export const createAuthentication = ({ store, addressOf, unknownTokens }: Authen
   const find = async (token: string, c: Context): Promise<Access> => {
     const hash = hashToken(token);
     const isGuess = !good.has(hash) && !(await store.wasMade(hash));
-    const access = isGuess ? await guessOnce(hash, c) : await store.findAccess(hash);
+    const access = isGuess ? await guessOnce(hash, c) : await store.findAccess(hash, now());
     if (access === undefined) {
       good.delete(hash);
       throw new Refusal('invalid_token', { field: 'tokenUUID' });
@@ -95,6 +105,7 @@ export const createAuthentication = ({ store, addressOf, unknownTokens }: Authen
     const found = foundThisTurn.get(token);
     if (found !== undefined) return found;
     const access = await find(token, c);
+    noteUse(access.token);
     if (foundThisTurn.size === 0) setImmediate(forgetFound);
     foundThisTurn.set(token, access);
     return access;

@@ -28,6 +28,12 @@ export const accountOf = ({ access }: Caller): number => {
   return access.account;
 };
 
+/** The token number of whoever works on the database itself, which is the command line. */
+export const commandLine = 0;
+
+/** The number of the caller's token; null for the command line. */
+export const actorOf = ({ access }: Caller): number | null => (access.token === commandLine ? null : access.token);
+
 /** The caller, as the store asks for it. */
 export const askerOf = (caller: Caller): Asker => ({
   account: accountOf(caller),

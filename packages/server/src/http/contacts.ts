@@ -89,7 +89,7 @@ export const createContacts = (
     { address, userUUID }: { address: string; userUUID: string },
     caller: Caller,
   ) => {
-    const keys = await store.findProofKeys(accountOf(caller));
+    const keys = await store.findProofKeys({ account: accountOf(caller), time: caller.time });
     const vouched = { browserToken: caller.tokenUUID, address, userUUID };
     if (isProof(contactProof, vouched, keys, toldTimeOf(caller))) return true;
     throw new Refusal('invalid_field', {

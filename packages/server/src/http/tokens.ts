@@ -1,21 +1,69 @@
+import type { AnswerOf } from '@firsthand/contract/operations';
+import type { TokenKind } from '@firsthand/contract/tokens';
 import { nanoid } from 'nanoid';
 import { createTokenText, newToken } from '../ingest/token.ts';
-import type { Store } from '../store/store.ts';
-import type { AnsweringAll } from './caller.ts';
+import { Refusal } from '../refusal.ts';
+import type { Store, TokenDetail } from '../store/store.ts';
+import { type AnsweringAll, actorOf, type Caller } from './caller.ts';
 import { isoTime } from './iso-time.ts';
 import { namedAccount } from './named-account.ts';
 
+type AccountToken = NonNullable<AnswerOf<'getAccount'>['account']['token']>[number];
+
+/** A token as it is shown. An account has no token of an operator; the command line lists those as well. */
+export const tokenAnswer = <Kind extends TokenKind = AccountToken['tokenKind']>(token: TokenDetail) => ({
+  tokenID: token.tokenID,
+  tokenKind: token.kind as Kind,
+  tokenName: token.tokenName,
+  ...(token.text !== null && { tokenUUID: token.text }),
+  createdTime: isoTime(token.createdTime),
+  createdBy: token.createdBy ?? '',
+  ...(token.expiresTime !== null && { expiresTime: isoTime(token.expiresTime) }),
+  ...(token.lastUsedTime !== null && { lastUsedTime: isoTime(token.lastUsedTime) }),
+  ...(token.revokedTime !== null && { revokedTime: isoTime(token.revokedTime) }),
+});
+
+/** Makes a token, whose text is nowhere else if it is a secret one. Throws when it would have expired already. */
+export const makeToken = async (
+  store: Pick<Store, 'createToken'>,
+  caller: Caller,
+  token: { account: number | null; kind: TokenKind; tokenName?: string | undefined; expiresTime?: number | undefined },
+) => {
+  const { account, kind, tokenName = '', expiresTime } = token;
+  if (expiresTime !== undefined && expiresTime <= caller.time) {
+    throw new Refusal('invalid_field', { field: 'expiresTime', message: 'expiresTime must lie ahead' });
+  }
+  const text = createTokenText(kind);
+  const made = newToken(kind, {
+    text,
+    tokenID: nanoid(),
+    tokenName,
+    time: caller.time,
+    createdBy: actorOf(caller),
+    expiresTime: expiresTime ?? null,
+  });
+  await store.createToken({ ...made, account });
+  return {
+    tokenID: made.tokenID,
+    tokenKind: kind,
+    tokenUUID: text,
+    ...(expiresTime !== undefined && { expiresTime: isoTime(expiresTime) }),
+  };
+};
+
 export const createTokens = (store: Store): AnsweringAll<'createToken' | 'revokeToken'> => ({
-  createToken: async ({ accountUUID, tokenKind, tokenName = '' }, caller) => {
+  createToken: async ({ accountUUID, tokenKind, tokenName, expiresTime }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
-    const tokenUUID = createTokenText(tokenKind);
-    const token = newToken(tokenKind, { text: tokenUUID, tokenID: nanoid(), tokenName, time: caller.time });
-    await store.createToken({ ...token, account });
-    return { tokenID: token.tokenID, tokenKind, tokenUUID };
+    return makeToken(store, caller, { account, kind: tokenKind, tokenName, expiresTime });
   },
 
-  revokeToken: async ({ accountUUID, tokenID }, caller) => {
+  revokeToken: async ({ accountUUID, tokenID, descendants }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
-    return { tokenID, revokedTime: isoTime(await store.revokeToken({ account, tokenID, time: caller.time })) };
+    const revoked = await store.revokeToken({ account, tokenID, descendants, time: caller.time });
+    return {
+      tokenID,
+      revokedTime: isoTime(revoked.revokedTime),
+      ...(descendants && { descendants: revoked.descendants.length }),
+    };
   },
 });

@@ -14,7 +14,7 @@ export const canonicalOrigins = (origins: readonly string[]): string[] => [
 export const newAccount = (
   input: InputOf<'createAccount'>,
   contacts: NewAccount['contacts'],
-  time: number,
+  { time, createdBy }: { time: number; createdBy: number | null },
 ): { account: NewAccount; browserTokenUUID: string; serverTokenUUID: string } => {
   const browserTokenUUID = createTokenText('browser');
   const serverTokenUUID = createTokenText('server');
@@ -30,8 +30,8 @@ export const newAccount = (
       browserCatalogue: input.browserCatalogue ?? false,
       catalogues: cataloguesOf(input),
       tokens: [
-        newToken('browser', { text: browserTokenUUID, tokenID: nanoid(), tokenName: '', time }),
-        newToken('server', { text: serverTokenUUID, tokenID: nanoid(), tokenName: '', time }),
+        newToken('browser', { text: browserTokenUUID, tokenID: nanoid(), tokenName: '', time, createdBy }),
+        newToken('server', { text: serverTokenUUID, tokenID: nanoid(), tokenName: '', time, createdBy }),
       ],
       contacts,
       time,

@@ -12,5 +12,21 @@ export const hashToken = (text: string): string => hash('sha256', text, 'hex');
 /** What the store keeps of a token: a browser's text as well, because every page shows it anyway. */
 export const newToken = (
   kind: TokenKind,
-  { text, tokenID, tokenName, time }: { text: string; tokenID: string; tokenName: string; time: number },
-): NewToken => ({ tokenID, kind, tokenName, hash: hashToken(text), text: kind === 'browser' ? text : null, time });
+  {
+    text,
+    createdBy = null,
+    expiresTime = null,
+    ...rest
+  }: Omit<NewToken, 'kind' | 'hash' | 'text' | 'createdBy' | 'expiresTime'> & {
+    readonly text: string;
+    readonly createdBy?: number | null;
+    readonly expiresTime?: number | null;
+  },
+): NewToken => ({
+  ...rest,
+  kind,
+  hash: hashToken(text),
+  text: kind === 'browser' ? text : null,
+  createdBy,
+  expiresTime,
+});

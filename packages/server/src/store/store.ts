@@ -13,12 +13,14 @@ import type { ContactField } from '../identity/contact-view.ts';
 
 export interface Store {
   // Accounts and tokens
-  /** Who a token stands for, by the hex SHA-256 of its text; undefined when unknown or revoked. */
-  findAccess(tokenHash: string): Promise<Access | undefined>;
+  /** Who a token stands for, by the hex SHA-256 of its text; undefined when unknown, revoked, or expired by `time` (now). */
+  findAccess(tokenHash: string, time?: number): Promise<Access | undefined>;
   /** Whether there ever was such a token, told from memory: false may also mean that it is not remembered. */
   wasMade(tokenHash: string): Promise<boolean>;
-  /** The SHA-256 (raw bytes) of every live server token of an account: the keys of its contactProofs. */
-  findProofKeys(account: number): Promise<Uint8Array[]>;
+  /** The SHA-256 (raw bytes) of every server token of an account that is live at `time`: the keys of its contactProofs. */
+  findProofKeys(request: { account: number; time: number }): Promise<Uint8Array[]>;
+  /** Every token of an account, or of all and of operators; never the text of a secret one. */
+  listTokens(request: { account?: number | undefined }): Promise<ListedToken[]>;
   /** The number of the account with this accountUUID. */
   findAccount(accountUUID: string): Promise<number | undefined>;
   listAccounts(): Promise<AccountSummary[]>;
@@ -26,9 +28,20 @@ export interface Store {
   /** Makes the account with its tokens, catalogues and contacts; one outcome for each contact. */
   createAccount(request: NewAccount): Promise<ContactOutcome[]>;
   updateAccount(request: AccountChange): Promise<ContactOutcome[]>;
+  /** Refused as `invalid_token` when the token that makes it is not live any more. */
   createToken(token: NewToken & { account: number | null }): Promise<void>;
-  /** Answers when it was revoked, the first time if it had been already. `account` null: an operator's token. */
-  revokeToken(request: { account: number | null; tokenID: string; time: number }): Promise<number>;
+  /**
+   * Returns when it was revoked, the first time if it had been already. `account` null: an operator's token. With
+   * `descendants` it also revokes every live token that it made, directly or not, and returns their tokenIDs.
+   */
+  revokeToken(request: {
+    account: number | null;
+    tokenID: string;
+    descendants?: boolean | undefined;
+    time: number;
+  }): Promise<{ revokedTime: number; descendants: string[] }>;
+  /** Notes when tokens were last used; a time before the one that is known changes nothing. */
+  noteTokenUses(request: { uses: readonly (readonly [token: number, time: number])[] }): Promise<void>;
 
   // Events
   /** Keeps a batch in one commit; one outcome for each event, in their order. A refused event does not refuse others. */
@@ -129,6 +142,10 @@ export interface NewToken {
   /** The text itself, of a browser token only: it is public. */
   readonly text: string | null;
   readonly time: number;
+  /** The number of the token that makes it; without one, the command line does. */
+  readonly createdBy?: number | null | undefined;
+  /** From then on it is not live. */
+  readonly expiresTime?: number | null | undefined;
 }
 
 export interface CatalogueEntry {
@@ -195,15 +212,30 @@ export interface AccountDetail extends AccountSummary {
   readonly catalogues: Readonly<
     Record<CatalogueKind, readonly { id: string; name: string; browser: boolean; type: string }[]>
   >;
-  readonly tokens: readonly {
-    tokenID: string;
-    kind: TokenKind;
-    tokenName: string;
-    text: string | null;
-    createdTime: number;
-    revokedTime: number | null;
-  }[];
+  readonly tokens: readonly TokenDetail[];
   readonly usage: { readonly contacts: number; readonly users: number; readonly events: number };
+}
+
+export interface TokenDetail {
+  readonly tokenID: string;
+  readonly kind: TokenKind;
+  readonly tokenName: string;
+  /** Of a browser token only. */
+  readonly text: string | null;
+  readonly createdTime: number;
+  /** The tokenID of the token that made it; null: the command line. */
+  readonly createdBy: string | null;
+  readonly expiresTime: number | null;
+  /** When the hour began in which it was last used. */
+  readonly lastUsedTime: number | null;
+  readonly revokedTime: number | null;
+}
+
+/** A token, and whose it is: of an operator's, the account is null. */
+export interface ListedToken extends TokenDetail {
+  readonly token: number;
+  readonly accountUUID: string | null;
+  readonly accountName: string | null;
 }
 
 /** The token that asks, and for which account. */

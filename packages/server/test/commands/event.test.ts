@@ -102,7 +102,7 @@ it('people are told in words what was logged, whose it is, and how to read on', 
 it('what a contact only claims is marked as that', async () => {
   const { env, url } = await setUp();
   const { account } = await createClient({ url, token: env.FIRSTHAND_TOKEN }).getAccount({});
-  const token = account.token.find(({ tokenKind }) => tokenKind === 'browser')?.tokenUUID as string;
+  const token = account.token?.find(({ tokenKind }) => tokenKind === 'browser')?.tokenUUID as string;
   await createClient({ url, token }).createContact({
     userUUID,
     contactEmailaddress: 'ben@shop.example',

@@ -67,7 +67,7 @@ it('people are shown a token, and whether it is revoked', async () => {
   const revoked = await firsthand(['token', 'revoke', '--account', accountUUID, tokenID], env);
   expect(revoked.stdout).toMatch(new RegExp(`^${tokenID} is revoked since \\S+ \\S+Z\\n$`));
   const list = await firsthand(['token', 'list'], env);
-  expect(list.stdout).toMatch(new RegExp(`^Shop +server +${tokenID} +revoked .*\\(secret\\)$`, 'm'));
+  expect(list.stdout).toMatch(new RegExp(`^Shop +server +${tokenID} +.*revoked .*\\(secret\\)$`, 'm'));
   const all = await firsthandJSON(['token', 'list'], env);
   expect(all.filter(({ revokedTime }: { revokedTime?: string }) => revokedTime !== undefined)).toMatchObject([
     { tokenID, revokedTime: expect.stringMatching(/Z$/) },
@@ -79,4 +79,55 @@ it('an account that is not there is named', async () => {
   await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const { code, stderr } = await firsthand(['token', 'list', '--account', 'nobody'], env);
   expect({ code, stderr }).toEqual({ code: 1, stderr: 'firsthand: there is no account nobody\n' });
+});
+
+it('a viewer token that expires is shown with its state, and an operator’s is listed', async () => {
+  const { env } = temporaryDatabase();
+  const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const make = (...args: string[]) => firsthandJSON(['token', 'create', ...args], env);
+  const expires = new Date(Date.now() + 3_600_000).toISOString();
+  const viewer = await make('--account', accountUUID, '--kind', 'viewer', '--expires', expires);
+  const operator = await make('--kind', 'operator', '--name', 'deploy');
+  const all = await firsthandJSON(['token', 'list'], env);
+  expect(all).toContainEqual({
+    accountUUID,
+    tokenID: viewer.tokenID,
+    tokenKind: 'viewer',
+    tokenName: '',
+    createdTime: expect.stringMatching(/Z$/),
+    createdBy: '',
+    expiresTime: expires,
+  });
+  expect(all).toContainEqual(
+    expect.objectContaining({ accountUUID: '', tokenID: operator.tokenID, tokenKind: 'operator', tokenName: 'deploy' }),
+  );
+  const { stdout } = await firsthand(['token', 'list'], env);
+  expect(stdout).toMatch(
+    new RegExp(`^\\(the service\\) +operator +${operator.tokenID} +deploy .* live +\\(secret\\)$`, 'm'),
+  );
+  expect(stdout).toMatch(new RegExp(`^Shop +viewer +${viewer.tokenID} .* expires .*\\(secret\\)$`, 'm'));
+});
+
+it('a token is revoked with what it made', async () => {
+  const { env } = temporaryDatabase();
+  const { url } = await startServer(env);
+  const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const maker = await firsthandJSON(['token', 'create', '--account', accountUUID, '--kind', 'server'], env);
+  const body = JSON.stringify({ tokenUUID: maker.tokenUUID, tokenKind: 'viewer' });
+  const made = (await (await fetch(`${url}/account/createToken`, { method: 'POST', body })).json()) as {
+    tokenID: string;
+    tokenUUID: string;
+  };
+  expect((await ask(url, made.tokenUUID)).status).toBe(200);
+  const revoke = ['token', 'revoke', '--account', accountUUID, '--descendants', maker.tokenID];
+  expect(await firsthandJSON(revoke, env)).toMatchObject({ descendants: [made.tokenID] });
+  expect((await ask(url, made.tokenUUID)).status).toBe(401);
+});
+
+it('a time of expiry that is none, or has passed, is refused before the database is opened', async () => {
+  const { env } = temporaryDatabase();
+  for (const expires of ['yesterday', '2020-01-01T00:00:00Z']) {
+    const { code, stderr } = await firsthand(['token', 'create', '--kind', 'operator', '--expires', expires], env);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('--expires must')]);
+  }
 });

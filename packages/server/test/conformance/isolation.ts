@@ -13,7 +13,7 @@ const everything = async ({ store, account, time, events }: Site) => {
     counts: await store.countEvents({ account, edges: [time, time + 900_000], users: true }),
     definitions: await store.getEventDefinitions(account),
     contacts: await Promise.all(contacts.map(({ contactUUID }) => store.getContact({ ...asker, contactUUID }))),
-    keys: await store.findProofKeys(account),
+    keys: await store.findProofKeys({ account, time }),
   };
 };
 

@@ -28,7 +28,7 @@ const address = `${mailbox}@example.com`;
 const isFull = times({ quick: 0, full: 1 }) > 0;
 
 interface Run {
-  readonly tokens: { readonly browser: string; readonly server: string; readonly second: string };
+  readonly tokens: Readonly<Record<'browser' | 'viewer' | 'server' | 'second', string>>;
   /** Standard output and standard error. */
   readonly written: string;
   /** The bodies and headers of all answers that are errors. */
@@ -158,7 +158,9 @@ const runAll = async (main?: string): Promise<Run> => {
   const strict = await client.createAccount({ accountName: 'Strict', strict: true });
   const { browserTokenUUID: browser, serverTokenUUID, accountUUID } = made;
   const second = await ways.post('/account/createToken', { tokenUUID: serverTokenUUID, tokenKind: 'server' });
-  const tokens = { browser, server: serverTokenUUID, operator, revoked: second.body.tokenUUID as string };
+  const viewing = await ways.post('/account/createToken', { tokenUUID: serverTokenUUID, tokenKind: 'viewer' });
+  const viewer = viewing.body.tokenUUID as string;
+  const tokens = { browser, viewer, server: serverTokenUUID, operator, revoked: second.body.tokenUUID as string };
   const scene = { ...ways, tokens, accountUUID } as Scene;
 
   // Each operation, with each kind of token and under each of its paths.
@@ -206,7 +208,7 @@ const runAll = async (main?: string): Promise<Run> => {
   ]);
   const commands = [said, listed, examined].map(({ stdout, stderr }) => `${stdout}${stderr}`).join('');
   return {
-    tokens: { browser, server: serverTokenUUID, second: second.body.tokenUUID },
+    tokens: { browser, viewer, server: serverTokenUUID, second: second.body.tokenUUID },
     written: server.written() + commands,
     errors,
     health,
@@ -232,9 +234,10 @@ const foundIn = (bytes: Buffer | string, secrets: Readonly<Record<string, string
 };
 
 /** Tokens without what says their kind, which is no secret. */
-const secretsOf = ({ tokens: { browser, server, second } }: Run): Record<string, string> => {
+const secretsOf = ({ tokens: { browser, viewer, server, second } }: Run): Record<string, string> => {
   const bare = (token: string) => token.slice(token.indexOf('_') + 1);
   return {
+    viewer: bare(viewer),
     server: bare(server),
     'second server': bare(second),
     operator: bare(operator),
@@ -294,7 +297,7 @@ const telling: readonly Change[] = [
   { file: 'http/routes.ts', from: 'path: c.req.path', to: 'path: c.req.raw.url' },
   { file: 'log.ts', from: 'hooks: { streamWrite: scrub },', to: '' },
   { file: 'http/forms.ts', from: 'scrub(name)', to: 'name' },
-  { file: 'http/refused-requests.ts', from: '(?:server|operator)_[\\w-]{22,}', to: '(?!)' },
+  { file: 'http/refused-requests.ts', from: '(?:viewer|server|operator)_[\\w-]{22,}', to: '(?!)' },
 ];
 
 /** The same takes as long again, for a server that is known to fail. */

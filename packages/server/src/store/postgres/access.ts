@@ -23,8 +23,13 @@ const mostMade = 100_000;
 /** So long after the listening connection has answered, what is in memory may be out of date. */
 const mostSilentMilliseconds = 800;
 
+interface Known {
+  readonly access: Access;
+  readonly expiresTime: number | null;
+}
+
 export interface AccessMemory {
-  findAccess(tokenHash: string): Promise<Access | undefined>;
+  findAccess(tokenHash: string, time: number): Promise<Access | undefined>;
   wasMade(tokenHash: string): Promise<boolean>;
   /** Something was changed, by anyone. */
   forget(): void;
@@ -33,14 +38,14 @@ export interface AccessMemory {
 }
 
 const select = `
-  SELECT t.token, t."tokenID", t.kind, t.account,
+  SELECT t.token, t."tokenID", t.kind, t.account, t."expiresTime",
     coalesce(a."accountOrigin", '[]') AS "accountOrigin", coalesce(a."accountTimezone", 'UTC') AS "accountTimezone"
   FROM token t LEFT JOIN account a ON a.account = t.account WHERE t.hash = $1 AND t."revokedTime" IS NULL`;
 
 export const createAccess = (
   read: <Value>(work: (db: Connection) => Promise<Value>) => Promise<Value>,
 ): AccessMemory => {
-  const known = new Map<string, Access>();
+  const known = new Map<string, Known>();
   const made = new Set<string>();
   let lastMade = 0;
   let allMade = false;
@@ -60,20 +65,26 @@ export const createAccess = (
     }
     allMade = asked === version;
   };
+  const look = async (tokenHash: string): Promise<Known | undefined> => {
+    const asked = version;
+    const row = await read((db) => db.get<Access & Pick<Known, 'expiresTime'>>(select, [tokenHash]));
+    if (!row) return undefined;
+    const { expiresTime, ...access } = row;
+    const found = { access, expiresTime };
+    // What was changed while it was read must not be remembered as it was before.
+    if (asked === version) {
+      if (known.size >= mostRemembered) known.clear();
+      known.set(tokenHash, found);
+    }
+    return found;
+  };
   const isSilent = () => performance.now() - silentSince > mostSilentMilliseconds;
 
   return {
-    async findAccess(tokenHash) {
-      const remembered = isSilent() ? undefined : known.get(tokenHash);
-      if (remembered) return remembered;
-      const asked = version;
-      const access = await read((db) => db.get<Access>(select, [tokenHash]));
-      // What was changed while it was read must not be remembered as it was before.
-      if (access && asked === version) {
-        if (known.size >= mostRemembered) known.clear();
-        known.set(tokenHash, access);
-      }
-      return access;
+    async findAccess(tokenHash, time) {
+      const found = (isSilent() ? undefined : known.get(tokenHash)) ?? (await look(tokenHash));
+      if (found === undefined || (found.expiresTime !== null && time >= found.expiresTime)) return undefined;
+      return found.access;
     },
 
     async wasMade(tokenHash) {

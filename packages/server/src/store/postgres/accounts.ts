@@ -1,4 +1,3 @@
-/** Accounts and tokens. */
 import { Refusal } from '../../refusal.ts';
 import { usesOfContact } from '../catalogue-rules.ts';
 import type {
@@ -8,14 +7,13 @@ import type {
   AccountSummary,
   ContactOutcome,
   NewAccount,
-  NewToken,
 } from '../store.ts';
 import { notifyAccess } from './access.ts';
-import type { RequestOf } from './calls.ts';
 import { type CatalogueWriter, listCatalogue } from './catalogues.ts';
 import type { Connection } from './connection.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
+import { createToken, tokensOf } from './tokens.ts';
 import type { Transaction } from './transaction.ts';
 
 const summary = 'account, "accountUUID", "accountName", "createdTime"';
@@ -29,14 +27,6 @@ export const listAccounts = (db: Connection): Promise<AccountSummary[]> =>
 export const findAccount = async (db: Connection, accountUUID: string): Promise<number | undefined> =>
   (await db.get<{ account: number }>('SELECT account FROM account WHERE "accountUUID" = $1', [accountUUID]))?.account;
 
-export const findProofKeys = async (db: Connection, account: number): Promise<Uint8Array[]> => {
-  const rows = await db.all<{ hash: string }>(
-    `SELECT hash FROM token WHERE account = $1 AND kind = 'server' AND "revokedTime" IS NULL`,
-    [account],
-  );
-  return rows.map(({ hash }) => Uint8Array.from(Buffer.from(hash, 'hex')));
-};
-
 export const getAccount = async (db: Connection, account: number): Promise<AccountDetail> => {
   const [row, profile, tag, attr, event, tokens, contacts, users, events] = await Promise.all([
     db.get<Omit<AccountDetail, 'catalogues' | 'tokens' | 'usage'>>(
@@ -48,10 +38,7 @@ export const getAccount = async (db: Connection, account: number): Promise<Accou
     listCatalogue(db, account, 'tag'),
     listCatalogue(db, account, 'attr'),
     listCatalogue(db, account, 'event'),
-    db.all<AccountDetail['tokens'][number]>(
-      'SELECT "tokenID", kind, "tokenName", text, "createdTime", "revokedTime" FROM token WHERE account = $1 ORDER BY token',
-      [account],
-    ),
+    tokensOf(db, account),
     count(db, 'SELECT count(*) FROM contact WHERE account = $1 AND "mergedInto" IS NULL', account),
     count(db, 'SELECT count(*) FROM user_name WHERE account = $1', account),
     count(db, 'SELECT coalesce(sum(count), 0)::bigint AS count FROM account_day WHERE account = $1', account),
@@ -61,16 +48,6 @@ export const getAccount = async (db: Connection, account: number): Promise<Accou
 };
 
 export const createAccountWriter = (catalogues: CatalogueWriter, finder: ContactFinder, contacts: ContactWriter) => {
-  const createToken = async (db: Transaction, token: NewToken & { account: number | null }): Promise<void> => {
-    const { tokenID, account, kind, tokenName, hash, text, time } = token;
-    const made = await db.run(
-      `INSERT INTO token ("tokenID", account, kind, "tokenName", hash, text, "createdTime")
-       VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (hash) DO NOTHING`,
-      [tokenID, account, kind, tokenName, hash, text, time],
-    );
-    if (made === 0) throw new Refusal('invalid_token', { message: 'there is or was such a token: choose another' });
-  };
-
   /** Changed when it is known, else created. */
   const putContact = async (
     db: Transaction,
@@ -106,8 +83,6 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
   };
 
   return {
-    createToken,
-
     async createAccount(
       db: Transaction,
       { tokens, catalogues: given, contacts: changes, time, ...account }: NewAccount,
@@ -145,17 +120,6 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
       await notifyAccess(db);
       await catalogues.put(db, account, given);
       return putContacts(db, account, changes, time);
-    },
-
-    async revokeToken(db: Transaction, { account, tokenID, time }: RequestOf<'revokeToken'>): Promise<number> {
-      const row = await db.get<{ revokedTime: number }>(
-        `UPDATE token SET "revokedTime" = coalesce("revokedTime", $3)
-         WHERE "tokenID" = $1 AND account IS NOT DISTINCT FROM $2 RETURNING "revokedTime"`,
-        [tokenID, account, time],
-      );
-      if (!row) throw new Refusal('unknown_token', { field: 'tokenID' });
-      await notifyAccess(db);
-      return row.revokedTime;
     },
   };
 };

@@ -90,7 +90,12 @@ export const tablesOf = async (holdings: Holdings, keptDays: ReadonlySet<number>
       columns: 'account accountUUID accountName accountOrigin accountTimezone createdTime',
       booleans: 'strict browserCatalogue',
     },
-    { to: 'token', from: 'token', columns: 'token tokenID account kind tokenName hash text createdTime revokedTime' },
+    {
+      to: 'token',
+      from: 'token',
+      columns:
+        'token tokenID account kind tokenName hash text createdTime createdBy expiresTime lastUsedTime revokedTime',
+    },
     { to: 'catalogue', from: 'catalogue', columns: 'account kind id name type', booleans: 'browser byBrowser' },
     { to: 'user_name', from: 'user', columns: 'userUUID account user' },
     { to: 'user', from: 'user', columns: 'user account userUUID firstDay lastDay createdTime' },

@@ -39,7 +39,10 @@ const rowsSQL: Readonly<Record<HeldTable, string>> = {
     SELECT account, "accountUUID", "accountName", "accountOrigin"::text, "accountTimezone", strict::integer,
       "browserCatalogue"::integer, "createdTime"
     FROM account`,
-  token: 'SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "revokedTime" FROM token',
+  token: `
+    SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime", "lastUsedTime",
+      "revokedTime"
+    FROM token`,
   catalogue: 'SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type FROM catalogue',
   // Which days there were between the first and the last is not told (store/sqlite/active-days.ts).
   user: 'SELECT "user", account, "userUUID", "firstDay", "lastDay", 0 AS days, "createdTime" FROM "user"',

@@ -4,7 +4,7 @@ import type { EventBatch, EventOutcome, ReplayedAnswer, ReplayedWrite, Store } f
 import { StoreUnusable } from '../unusable.ts';
 import { createWaiting } from '../waiting.ts';
 import { createAccess } from './access.ts';
-import { createAccountWriter, findAccount, findProofKeys, getAccount, listAccounts } from './accounts.ts';
+import { createAccountWriter, findAccount, getAccount, listAccounts } from './accounts.ts';
 import { createCatalogueWriter } from './catalogues.ts';
 import { type Connection, type ConnectionPool, codeOf, hasTable, inOrder, openPool } from './connection.ts';
 import { createContactReader } from './contact-details.ts';
@@ -22,6 +22,7 @@ import { migrate, newestMigration, readSchema } from './migrate.ts';
 import { countRefused, createRefusedWriter, listRefused } from './refused-requests.ts';
 import { createRepeats } from './repeats.ts';
 import { startTidying, type Tidying } from './tidying.ts';
+import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } from './tokens.ts';
 import { readOnce, readSnapshot, type Transaction, writeAlone, writeBesideOthers } from './transaction.ts';
 import { createUsers } from './users.ts';
 import { startWatch } from './watch.ts';
@@ -104,6 +105,9 @@ const createWrites = ({ secret, withErased, withEither }: Prepared) => {
     /** Carried out beside others. */
     beside: {
       ...createAccountWriter(catalogues, finder, contacts),
+      createToken,
+      revokeToken,
+      noteTokenUses,
       ...createLinkWriter(users, finder),
       createContact,
       updateContact,
@@ -211,6 +215,7 @@ export const openPostgres = async (
     updateAccount: changingAccess(besideOthers(beside.updateAccount)),
     createToken: changingAccess(besideOthers(beside.createToken)),
     revokeToken: changingAccess(besideOthers(beside.revokeToken)),
+    noteTokenUses: besideOthers(beside.noteTokenUses),
     createContact: besideOthers(beside.createContact),
     updateContact: besideOthers(beside.updateContact),
     linkUser: besideOthers(beside.linkUser),
@@ -235,10 +240,11 @@ export const openPostgres = async (
         return outcomes;
       }),
 
-    findAccess: (tokenHash) => admitted(tokenHash, () => access.findAccess(tokenHash)),
+    findAccess: (tokenHash, time = Date.now()) => admitted(tokenHash, () => access.findAccess(tokenHash, time)),
     wasMade: (tokenHash) => admitted(tokenHash, () => access.wasMade(tokenHash)),
     findAccount: readingOnce(findAccount),
     findProofKeys: readingOnce(findProofKeys),
+    listTokens: readingOnce(listTokens),
     listAccounts: () => readingOnce(listAccounts)(undefined),
     getAccount: reading(getAccount),
     getContact: reading(getContact),

@@ -2,9 +2,15 @@
 import type { Access } from '../store.ts';
 import type { Connection } from './connection.ts';
 
+interface Known {
+  readonly access: Access;
+  readonly expiresTime: number | null;
+}
+
 interface Row extends Omit<Access, 'accountOrigin' | 'accountTimezone'> {
   readonly accountOrigin: string | null;
   readonly accountTimezone: string | null;
+  readonly expiresTime: number | null;
 }
 
 /** Tokens that were asked for and exist; unknown ones are looked up again each time. */
@@ -22,12 +28,12 @@ export const createAccess = (db: Connection) => {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   const accessVersion = db.prepare<[], number>('SELECT access FROM position').pluck();
   const select = db.prepare<[string], Row>(`
-    SELECT t.token, t.tokenID, t.kind, t.account, a.accountOrigin, a.accountTimezone
+    SELECT t.token, t.tokenID, t.kind, t.account, t.expiresTime, a.accountOrigin, a.accountTimezone
     FROM token t LEFT JOIN account a ON a.account = t.account WHERE t.hash = ? AND t.revokedTime IS NULL`);
   const selectMade = db.prepare<[number, number], { token: number; hash: string }>(
     'SELECT token, hash FROM token WHERE token > ? ORDER BY token LIMIT ?',
   );
-  const known = new Map<string, Access>();
+  const known = new Map<string, Known>();
   const made = new Set<string>();
   let lastMade = 0;
   let seenData = dataVersion.get();
@@ -56,6 +62,21 @@ export const createAccess = (db: Connection) => {
     seenData = data;
   };
 
+  const read = (tokenHash: string): Known | undefined => {
+    const row = select.get(tokenHash);
+    if (!row) return undefined;
+    const { expiresTime, ...rest } = row;
+    const access: Access = {
+      ...rest,
+      accountOrigin: JSON.parse(row.accountOrigin ?? '[]'),
+      accountTimezone: row.accountTimezone ?? 'UTC',
+    };
+    const found = { access, expiresTime };
+    if (known.size >= mostRemembered) known.clear();
+    known.set(tokenHash, found);
+    return found;
+  };
+
   return {
     /** Whether there ever was such a token, as far as that is remembered. */
     wasMade(tokenHash: string): boolean {
@@ -64,20 +85,11 @@ export const createAccess = (db: Connection) => {
       return made.has(tokenHash);
     },
 
-    findAccess(tokenHash: string): Access | undefined {
+    findAccess(tokenHash: string, time: number): Access | undefined {
       notice();
-      const remembered = known.get(tokenHash);
-      if (remembered) return remembered;
-      const row = select.get(tokenHash);
-      if (!row) return undefined;
-      const access: Access = {
-        ...row,
-        accountOrigin: JSON.parse(row.accountOrigin ?? '[]'),
-        accountTimezone: row.accountTimezone ?? 'UTC',
-      };
-      if (known.size >= mostRemembered) known.clear();
-      known.set(tokenHash, access);
-      return access;
+      const found = known.get(tokenHash) ?? read(tokenHash);
+      if (found === undefined || (found.expiresTime !== null && time >= found.expiresTime)) return undefined;
+      return found.access;
     },
   };
 };

@@ -1,4 +1,3 @@
-/** Accounts and tokens. */
 import { Refusal } from '../../refusal.ts';
 import { usesOfContact } from '../catalogue-rules.ts';
 import type {
@@ -8,14 +7,13 @@ import type {
   AccountSummary,
   ContactOutcome,
   NewAccount,
-  NewToken,
 } from '../store.ts';
-import type { RequestOf } from './calls.ts';
 import type { CatalogueWriter } from './catalogues.ts';
 import { createCatalogueReader } from './catalogues.ts';
 import type { Connection } from './connection.ts';
 import type { ContactWriter } from './contacts.ts';
 import type { Steps } from './steps.ts';
+import type { TokenReader, TokenWriter } from './tokens.ts';
 
 /** Some milliseconds: an account may have millions of users. */
 const rowsPerStep = 20_000;
@@ -38,7 +36,7 @@ function* countInSteps(next: (after: string) => Counted): Steps<number> {
   }
 }
 
-export const createAccountReader = (db: Connection) => {
+export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenReader, 'tokensOf'>) => {
   const catalogues = createCatalogueReader(db);
   const list = db.prepare<[], AccountSummary>(
     'SELECT account, accountUUID, accountName, createdTime FROM account ORDER BY account',
@@ -48,9 +46,6 @@ export const createAccountReader = (db: Connection) => {
     [number],
     AccountSummary & { accountOrigin: string; accountTimezone: string; strict: number; browserCatalogue: number }
   >('SELECT * FROM account WHERE account = ?');
-  const tokens = db.prepare<[number], AccountDetail['tokens'][number]>(
-    'SELECT tokenID, kind, tokenName, text, createdTime, revokedTime FROM token WHERE account = ? ORDER BY token',
-  );
   const contacts = db.prepare<[number, string], Counted>(`
     SELECT count(*) AS looked, count(*) - count(mergedInto) AS count, max(contactEmailaddress) AS last
     FROM (SELECT contactEmailaddress, mergedInto FROM contact
@@ -61,15 +56,10 @@ export const createAccountReader = (db: Connection) => {
   const events = db
     .prepare<[number], number>('SELECT coalesce(sum(count), 0) FROM account_day WHERE account = ?')
     .pluck();
-  const proofKeys = db
-    .prepare<[number], string>("SELECT hash FROM token WHERE account = ? AND kind = 'server' AND revokedTime IS NULL")
-    .pluck();
 
   return {
     listAccounts: (): AccountSummary[] => list.all(),
     findAccount: (accountUUID: string): number | undefined => find.get(accountUUID),
-    findProofKeys: (account: number): Uint8Array[] =>
-      proofKeys.all(account).map((hash) => Uint8Array.from(Buffer.from(hash, 'hex'))),
     *getAccount(account: number): Steps<AccountDetail> {
       const row = get.get(account);
       if (!row) throw new Refusal('unknown_account', { field: 'accountUUID' });
@@ -88,7 +78,7 @@ export const createAccountReader = (db: Connection) => {
           attr: catalogues.list(account, 'attr'),
           event: catalogues.list(account, 'event'),
         },
-        tokens: tokens.all(account),
+        tokens: tokensOf(account),
         usage: {
           contacts: yield* countInSteps((after) => contacts.get(account, after) as Counted),
           users: yield* countInSteps((after) => users.get(account, after) as Counted),
@@ -101,9 +91,10 @@ export const createAccountReader = (db: Connection) => {
 
 export const createAccountWriter = (
   db: Connection,
-  parts: { catalogues: CatalogueWriter; contacts: ContactWriter },
+  parts: { catalogues: CatalogueWriter; contacts: ContactWriter; tokens: TokenWriter },
 ) => {
   const { catalogues, contacts } = parts;
+  const { createToken } = parts.tokens;
   const insert = db.prepare(`
     INSERT INTO account (accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue, createdTime)
     VALUES (?, ?, ?, ?, ?, ?, ?)`);
@@ -112,27 +103,6 @@ export const createAccountWriter = (
       accountTimezone = coalesce(@accountTimezone, accountTimezone), strict = coalesce(@strict, strict),
       browserCatalogue = coalesce(@browserCatalogue, browserCatalogue)
     WHERE account = @account`);
-  const insertToken = db.prepare(`
-    INSERT INTO token (tokenID, account, kind, tokenName, hash, text, createdTime)
-    VALUES (@tokenID, @account, @kind, @tokenName, @hash, @text, @time) ON CONFLICT (hash) DO NOTHING`);
-  const revoke = db
-    .prepare<unknown[], number>(`
-      UPDATE token SET revokedTime = coalesce(revokedTime, @time)
-      WHERE tokenID = @tokenID AND account IS @account RETURNING revokedTime`)
-    .pluck();
-
-  const createToken = ({
-    tokenID,
-    account,
-    kind,
-    tokenName,
-    hash,
-    text,
-    time,
-  }: NewToken & { account: number | null }) => {
-    const { changes } = insertToken.run({ tokenID, account, kind, tokenName, hash, text, time });
-    if (changes === 0) throw new Refusal('invalid_token', { message: 'there is or was such a token: choose another' });
-  };
 
   /** Changed when it is known, else created; refused on its own. */
   const putContact = (account: number, change: AccountContact, time: number): ContactOutcome => {
@@ -167,7 +137,6 @@ export const createAccountWriter = (
     });
 
   return {
-    createToken,
     createAccount({ tokens, catalogues: given, contacts: changes, time, ...account }: NewAccount): ContactOutcome[] {
       const { accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = account;
       const { lastInsertRowid } = insert.run(
@@ -196,11 +165,6 @@ export const createAccountWriter = (
       });
       catalogues.put(account, given);
       return putContacts(account, changes, time);
-    },
-    revokeToken({ account, tokenID, time }: RequestOf<'revokeToken'>): number {
-      const revokedTime = revoke.get({ account, tokenID, time });
-      if (revokedTime === undefined) throw new Refusal('unknown_token', { field: 'tokenID' });
-      return revokedTime;
     },
   };
 };

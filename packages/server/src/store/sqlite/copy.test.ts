@@ -60,6 +60,9 @@ const token: HeldRow = {
   hash: 'ab',
   text: null,
   createdTime: time,
+  createdBy: null,
+  expiresTime: null,
+  lastUsedTime: null,
   revokedTime: null,
 };
 const accountDay: HeldRow = {

@@ -28,6 +28,7 @@ import { createRefusedReader, createRefusedWriter } from './refused-requests.ts'
 import { createRepeats } from './repeats.ts';
 import { createReads } from './steps.ts';
 import { createTidying } from './tidying.ts';
+import { createTokenReader, createTokenWriter } from './tokens.ts';
 import { createTotals } from './totals.ts';
 import { createTransactions, type Outcome } from './transaction.ts';
 import { createUnusedSpace } from './unused-space.ts';
@@ -55,7 +56,8 @@ export const createWriteEngine = (
   const packing = createPacking(db, blocks, eventsPerPacking);
   const indexing = createIndexing(db, () => blocks.written, eventsPerSegment);
   const parts = { position, users, catalogues, totals, contacts, claims, repeats, links, refused, blocks, indexing };
-  const { createAccount, updateAccount, createToken, revokeToken } = createAccountWriter(db, parts);
+  const tokens = createTokenWriter(db);
+  const { createAccount, updateAccount } = createAccountWriter(db, { ...parts, tokens });
   const { eraseContact, deleteEventsBefore, ...erasures } = createErasures(db, parts);
 
   const updateContact = (change: ContactChange) => {
@@ -84,8 +86,7 @@ export const createWriteEngine = (
   const operations = {
     createAccount,
     updateAccount,
-    createToken,
-    revokeToken,
+    ...tokens,
     logEvents,
     createContact,
     updateContact,
@@ -194,7 +195,9 @@ export const createWriteEngine = (
 export type WriteEngine = ReturnType<typeof createWriteEngine>;
 
 export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangement = {}) => {
-  const { listAccounts, findAccount, findProofKeys, getAccount } = createAccountReader(db);
+  const tokens = createTokenReader(db);
+  const { listAccounts, findAccount, getAccount } = createAccountReader(db, tokens);
+  const { listTokens, findProofKeys } = tokens;
   const { getContact, searchContact } = createContactReader(db);
   // One for both: it knows the newest events by heart.
   const finder = createEventFinder(db);
@@ -202,6 +205,7 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
   const operations = {
     listAccounts,
     findAccount,
+    listTokens,
     findProofKeys,
     getAccount,
     getContact,

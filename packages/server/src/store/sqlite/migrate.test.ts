@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { openConnection } from './connection.ts';
 import { eventsOf } from './event-block.ts';
@@ -50,4 +50,46 @@ test('events that were rows become blocks, and are shown as the same rows', () =
         attributes: JSON.stringify(Object.fromEntries(attributes)),
       })),
   ).toEqual(before);
+});
+
+test('tokens keep their numbers, and what refers to them, when their table is made anew', () => {
+  const db = openConnection(':memory:', 'write');
+  const files = readdirSync(new URL('migrations/', import.meta.url)).sort();
+  for (const file of files.filter((name) => name < '0011')) db.exec(migration(file));
+  db.pragma('user_version = 10');
+  db.exec(`
+    INSERT INTO account (account, accountUUID, accountName, accountOrigin, accountTimezone, strict, createdTime)
+      VALUES (1, 'account-1', 'A shop', '[]', 'UTC', 0, 5);
+    INSERT INTO token VALUES (3, 'token-3', 1, 'server', '', 'hash-3', NULL, 5, 6), (7, 'token-7', 1, 'browser', '', 'hash-7', 'text', 5, NULL);
+    INSERT INTO refused_count (token, listed, listedBytes, evicted, erased, replayed) VALUES (7, 0, 0, 0, 0, 0);`);
+  const { access } = db.prepare('SELECT access FROM position').get() as { access: number };
+  migrate(db, ':memory:');
+  expect(db.prepare('SELECT token, tokenID, kind, text, revokedTime, createdBy, expiresTime FROM token').all()).toEqual(
+    [
+      { token: 3, tokenID: 'token-3', kind: 'server', text: null, revokedTime: 6, createdBy: null, expiresTime: null },
+      {
+        token: 7,
+        tokenID: 'token-7',
+        kind: 'browser',
+        text: 'text',
+        revokedTime: null,
+        createdBy: null,
+        expiresTime: null,
+      },
+    ],
+  );
+  expect(db.pragma('foreign_key_check')).toEqual([]);
+  expect(db.pragma('foreign_keys', { simple: true })).toBe(1);
+  const accessNow = () => db.prepare<[], number>('SELECT access FROM position').pluck().get();
+  const before = accessNow();
+  expect(before).toBeGreaterThanOrEqual(access);
+  db.exec('UPDATE token SET lastUsedTime = 9');
+  expect(accessNow()).toBe(before);
+  db.exec('UPDATE token SET revokedTime = 9 WHERE token = 7');
+  expect(accessNow()).toBe((before as number) + 1);
+  expect(() =>
+    db.exec(
+      'INSERT INTO refused_count (token, listed, listedBytes, evicted, erased, replayed) VALUES (8, 0, 0, 0, 0, 0)',
+    ),
+  ).toThrow('FOREIGN KEY');
 });

@@ -25,10 +25,17 @@ export const migrate = (db: Connection, path: string): void => {
   const migrations = readMigrations(folder);
   const newest = newestMigration();
   const version = () => db.pragma('user_version', { simple: true }) as number;
-  db.transaction(() => {
-    const found = version();
-    refuseNewer(found, path);
-    for (const { number, sql } of migrations) if (number > found) db.exec(sql);
-    db.pragma(`user_version = ${newest}`);
-  }).immediate();
+  const foreignKeys = db.pragma('foreign_keys', { simple: true });
+  // A table that is made anew keeps its rows' numbers; dropping the old one must not refuse, or look for, what refers to it.
+  db.pragma('foreign_keys = OFF');
+  try {
+    db.transaction(() => {
+      const found = version();
+      refuseNewer(found, path);
+      for (const { number, sql } of migrations) if (number > found) db.exec(sql);
+      db.pragma(`user_version = ${newest}`);
+    }).immediate();
+  } finally {
+    db.pragma(`foreign_keys = ${foreignKeys}`);
+  }
 };

@@ -33,7 +33,7 @@ const assemble = (parts: {
   return {
     ...askingAll(writeNames, parts.write),
     ...askingAll(readNames, parts.read),
-    findAccess: async (tokenHash) => findAccess(tokenHash),
+    findAccess: async (tokenHash, time = Date.now()) => findAccess(tokenHash, time),
     wasMade: async (tokenHash) => wasMade(tokenHash),
     onCommit(listener) {
       parts.listeners.add(listener);

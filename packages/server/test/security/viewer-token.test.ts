@@ -1,0 +1,89 @@
+/** A viewer token reads what the table of operations says, and changes nothing, whatever it sends. */
+import { operationNames } from '@firsthand/contract/operations';
+import { expect, test } from 'vitest';
+import { report } from '../faults/report.ts';
+import { makeContact, smallestInput } from '../fixtures/requests.ts';
+import { asText, openScene, type Scene } from '../fixtures/scene.ts';
+import { operationPaths, readText } from './service.ts';
+
+const readable = ['getAccount', 'getContact', 'searchContact', 'getEvent', 'countEvents', 'streamEvents'];
+
+/** All that an account holds, as its server token sees it. */
+const stateOf = async ({ get, tokens, store }: Scene) => {
+  const read = async (path: string) => (await get(path, { tokenUUID: tokens.server, limit: 1_000 })).body;
+  const account = (await get('/account/getAccount', { tokenUUID: tokens.server })).body;
+  const { contact } = await read('/contact/searchContact');
+  const contacts = [];
+  for (const { contactUUID } of contact) {
+    const fields = { tokenUUID: tokens.server, contactUUID, include: 'claim,link' };
+    contacts.push((await get('/contact/getContact', fields)).body);
+  }
+  const refused = await store.countRefused({});
+  return JSON.stringify([account, contacts, await read('/event/getEvent'), refused]);
+};
+
+/** Calls everything with a token; returns which operations were answered 200, and which changed something. */
+const callAll = async (scene: Scene, token: string) => {
+  const answered = new Set<string>();
+  const changed = new Set<string>();
+  const refusals = new Set<string>();
+  for (const { name, operation, path } of operationPaths) {
+    const fields = await smallestInput[name](scene, 'server');
+    const before = await stateOf(scene);
+    for (const method of operation.methods) {
+      const query = new URLSearchParams(asText({ tokenUUID: token, ...fields }));
+      const response =
+        method === 'GET'
+          ? await scene.app.request(`${path}?${query}`)
+          : await scene.app.request(path, { method, body: JSON.stringify({ tokenUUID: token, ...fields }) });
+      const text = await readText(response);
+      if (response.status === 200) answered.add(name);
+      else refusals.add(`${response.status} ${JSON.parse(text).error.code}`);
+    }
+    if ((await stateOf(scene)) !== before) changed.add(name);
+  }
+  return { answered: [...answered].sort(), changed: [...changed].sort(), refusals: [...refusals] };
+};
+
+test('a viewer token changes nothing and reads only what it may, over all operations', {
+  timeout: 120_000,
+}, async (context) => {
+  const scene = await openScene();
+  try {
+    await makeContact(scene, 'browser');
+    const viewer = await callAll(scene, scene.tokens.viewer);
+    expect(viewer).toEqual({ answered: [...readable].sort(), changed: [], refusals: ['403 token_kind'] });
+
+    const { body } = await scene.get('/account/getAccount', { tokenUUID: scene.tokens.viewer });
+    expect(body.account).not.toHaveProperty('token');
+    expect(JSON.stringify(body)).not.toContain(scene.tokens.browser);
+
+    // The same calls with a token that may write do change something.
+    const server = await callAll(scene, scene.tokens.server);
+    expect(server.changed).toEqual(expect.arrayContaining(['createToken', 'eraseContact', 'logEvent', 'mergeContact']));
+    report(context, {
+      fault: 'viewer token',
+      count: `${operationNames.length} operations, each under all its paths`,
+      result: `${viewer.answered.length} reads answered, nothing changed, no token shown`,
+      weakened: `a server token in its place: ${server.changed.length} operations changed something`,
+    });
+  } finally {
+    await scene.close();
+  }
+});
+
+test('a viewer token that comes with a web page’s Origin is refused everywhere', async () => {
+  const scene = await openScene();
+  try {
+    for (const { path, operation } of operationPaths) {
+      const init = {
+        method: operation.methods[0],
+        headers: { Origin: 'https://shop.example', Authorization: `Bearer ${scene.tokens.viewer}` },
+      };
+      const { status, body } = await scene.send(path, init);
+      expect([path, status, body.error.code]).toEqual([path, 403, 'server_token_in_browser']);
+    }
+  } finally {
+    await scene.close();
+  }
+});
