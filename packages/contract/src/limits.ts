@@ -26,6 +26,8 @@ export const limits = {
   tagsPerClaim: 100,
   /** Claims that fill a contact's empty fields; further ones wait until some are voided. */
   openClaimsPerContact: 25,
+  /** Claims for one contact that nobody has accepted; beyond this the oldest give way, with the links that they made. */
+  claimsPerContact: 1_000,
   /** Listed IDs in each catalogue of an account. */
   idsPerCatalogue: 1_000,
   originsPerAccount: 100,

@@ -1,16 +1,21 @@
 // More of a kind than a driver holds in memory or reads in one go: whoever came first is known like the last.
+import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import { createSite } from '../fixtures/site.ts';
-import { newToken, quarter } from '../fixtures/store.ts';
+import { ann, ben, expectRefusal, newID, newToken, quarter } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
 const numbers = (count: number) => Array.from({ length: count }, (_, nth) => nth);
 
 /** Asks for all, not more at a time than a store lets wait. */
-const askForAll = async <Entry, Answer>(entries: readonly Entry[], ask: (entry: Entry) => Promise<Answer>) => {
+const askForAll = async <Entry, Answer>(
+  entries: readonly Entry[],
+  ask: (entry: Entry) => Promise<Answer>,
+  together = 500,
+) => {
   const answers: Answer[] = [];
-  for (let at = 0; at < entries.length; at += 500) {
-    answers.push(...(await Promise.all(entries.slice(at, at + 500).map(ask))));
+  for (let at = 0; at < entries.length; at += together) {
+    answers.push(...(await Promise.all(entries.slice(at, at + together).map(ask))));
   }
   return answers;
 };
@@ -42,6 +47,52 @@ export const describeCrowds = (newSite: NewSite): void => {
       expect(await known()).toEqual(tokenIDs);
       await store.revokeToken({ account, tokenID: tokenIDs[0] as string, time });
       expect(await known()).toEqual([undefined, ...tokenIDs.slice(1)]);
+    });
+
+    test('a contact holds so many claims; the oldest give way with their links, never one that was accepted or verified', async () => {
+      const site = await newSite();
+      const claimBy = (userUUID: string, changes = {}) =>
+        site.browser.createContact({ userUUID, newHandle: newID('handle'), ...changes });
+      const users = [
+        'accepted-visitor',
+        'verified-visitor',
+        'proven-visitor-1',
+        'oldest-visitor-1',
+        'second-visitor-1',
+      ];
+      await site.browser.log(...users.map((userUUID) => ({ userUUID, eventUUID: `event-${userUUID}` })));
+      const accepted = await claimBy('accepted-visitor');
+      await site.acceptClaim(accepted.contactUUID);
+      const verified = await claimBy('verified-visitor');
+      const { contactUUID } = await site.server.createContact({ userUUID: 'verified-visitor' });
+      const proven = await claimBy('proven-visitor-1', { verified: true });
+      const oldest = await claimBy('oldest-visitor-1', { requestUUID: 'request-of-oldest' });
+      await claimBy('oldest-visitor-1', { address: ben });
+      await claimBy('second-visitor-1');
+      await askForAll(numbers(limits.claimsPerContact - 4), (nth) => claimBy(`one-of-a-crowd-${nth}`), 20);
+      const ownedBy = async () => {
+        const owners = await site.owners();
+        return users.filter((userUUID) => owners[`event-${userUUID}`] === contactUUID);
+      };
+      // One more than it holds: the verified two count, and stay.
+      expect(await ownedBy()).toEqual(users);
+      await claimBy('one-too-many-1');
+      expect(await ownedBy()).toEqual(users.filter((userUUID) => userUUID !== 'oldest-visitor-1'));
+      await expectRefusal(site.browser.getContact(oldest.contactUUID), 'unknown_contact');
+      for (const { contactUUID: handle } of [accepted, verified, proven]) await site.browser.getContact(handle);
+      // As if that claim had never been made: what was said after it stands.
+      const { contactUUID: other } = await site.store.getContact({
+        account: site.account,
+        token: site.server.token,
+        browser: false,
+        address: ben,
+        include: [],
+      });
+      expect((await site.owners())['event-oldest-visitor-1']).toBe(other);
+      const again = await claimBy('oldest-visitor-1', { requestUUID: 'request-of-oldest' });
+      expect(again.exists).toBe(false);
+      expect(await ownedBy()).not.toContain('second-visitor-1');
+      expect((await site.browser.getContact(again.contactUUID)).fields.contactEmailaddress).toBe(ann);
     });
 
     test('each account has its own catalogue, and is strict or is not', async () => {

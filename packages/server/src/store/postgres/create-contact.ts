@@ -5,7 +5,7 @@ import { usesOfContact } from '../catalogue-rules.ts';
 import { requestName } from '../erased-names.ts';
 import type { NewContact } from '../store.ts';
 import type { CatalogueWriter } from './catalogues.ts';
-import { sayClaim } from './claims.ts';
+import { giveWay, sayClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readAnswering } from './contact-rows.ts';
 import type { ContactWriter } from './contacts.ts';
@@ -54,17 +54,18 @@ export const createContactCreator = (parts: CreateContactParts) => {
     const said = { account, token, user, contact, values, newHandle, time };
     const { claim, claimID, wasGiven } = await sayClaim(db, said);
     const { exists } = await link(db, { account, user, contact, verified, claim, token, time });
+    if (!wasGiven) await giveWay(db, contact, claim);
     return { contact, claim, existed: exists && wasGiven, answer: claimID };
   };
 
-  /** What the same request was answered before. */
+  /** What the same request was answered before; undefined when its claim has given way to others since. */
   const answerAgain = async (db: Transaction, { contact, claim, existed }: RequestRow) => {
     if (claim === null) return { exists: existed, contactUUID: (await readAnswering(db, contact)).contactUUID };
     const found = await db.get<{ claimID: string }>('SELECT "claimID" FROM claim WHERE contact = $1 AND claim = $2', [
       contact,
       claim,
     ]);
-    return { exists: existed, contactUUID: found?.claimID as string };
+    return found && { exists: existed, contactUUID: found.claimID };
   };
 
   return async (db: Transaction, request: NewContact): Promise<{ exists: boolean; contactUUID: string }> => {
@@ -77,7 +78,8 @@ export const createContactCreator = (parts: CreateContactParts) => {
     if (requestUUID !== null) {
       const sent = { requestUUID, token, user };
       const repeat = await repeats.findRequest(db, sent);
-      if (repeat) return answerAgain(db, repeat);
+      const answer = repeat && (await answerAgain(db, repeat));
+      if (answer) return answer;
       if (
         (await finder.findErasure(
           db,

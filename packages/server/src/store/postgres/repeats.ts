@@ -122,14 +122,11 @@ export const createRepeats = (secret: Buffer, { withErased = false, withEither =
       ]),
 
     rememberRequest: (db: Transaction, request: SentRequest, { contact, claim, existed }: RequestRow, day: number) =>
-      db.run('INSERT INTO request_repeat ("user", key, day, contact, claim, existed) VALUES ($1, $2, $3, $4, $5, $6)', [
-        request.user,
-        requestKey(request),
-        day,
-        contact,
-        claim,
-        existed,
-      ]),
+      db.run(
+        `INSERT INTO request_repeat ("user", key, day, contact, claim, existed) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT ("user", key) DO UPDATE SET day = $3, contact = $4, claim = $5, existed = $6`,
+        [request.user, requestKey(request), day, contact, claim, existed],
+      ),
   };
 };
 export type Repeats = ReturnType<typeof createRepeats>;

@@ -76,6 +76,9 @@ export interface GivenClaim {
   readonly time: number;
 }
 
+/** So many give way to one: more than come in, so that a contact that has too many gets back to what it may have. */
+const mostGivingWay = 10;
+
 export const createClaimWriter = (db: Connection) => {
   const reader = createClaimReader(db);
   const ofAddress = db.prepare<
@@ -86,6 +89,20 @@ export const createClaimWriter = (db: Connection) => {
     WHERE user = ? AND contact = ? AND said ->> '$.fields.contactEmailaddress' = ?`);
   const insert = db.prepare('INSERT INTO claim VALUES (NULL, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)');
   const update = db.prepare('UPDATE claim SET said = ?, updatedTime = ? WHERE claim = ?');
+  const surplus = db
+    .prepare<[number], number>(`
+      SELECT count(*) FROM (
+        SELECT 1 FROM claim WHERE contact = ? AND NOT accepted LIMIT ${mostGivingWay} OFFSET ${limits.claimsPerContact})`)
+    .pluck();
+  // In the order in which they were made.
+  const oldest = db
+    .prepare<[number, number, number], number>(`
+      SELECT claim FROM claim AS c WHERE contact = ? AND NOT accepted AND claim <> ?
+        AND NOT EXISTS (SELECT 1 FROM statement s WHERE s.claim = c.claim AND s.verified)
+      ORDER BY claim LIMIT ?`)
+    .pluck();
+  const dropLinks = db.prepare('DELETE FROM statement WHERE claim = ?');
+  const drop = db.prepare('DELETE FROM claim WHERE claim = ?');
   const setAccepted = db.prepare('UPDATE claim SET accepted = 1, voided = 0, updatedTime = ? WHERE claim = ?');
   const setVoided = db.prepare('UPDATE claim SET voided = ?, updatedTime = ? WHERE claim = ?');
 
@@ -120,6 +137,16 @@ export const createClaimWriter = (db: Connection) => {
         before.claim,
       );
       return { ...before, wasGiven };
+    },
+    /**
+     * Makes room for a claim that was just made: beyond `limits.claimsPerContact` the oldest go, as if they had never been
+     * made, with their links. One that was accepted, or whose link was verified, stays.
+     */
+    giveWay(contact: number, made: number): void {
+      for (const claim of oldest.all(contact, made, surplus.get(contact) as number)) {
+        dropLinks.run(claim);
+        drop.run(claim);
+      }
     },
     accept: (claim: number, time: number) => setAccepted.run(time, claim),
     setVoided: (claim: number, voided: boolean, time: number) => setVoided.run(Number(voided), time, claim),

@@ -45,10 +45,11 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     const { user } = known;
     const key = requestKey({ requestUUID, token });
     if (contacts.findErasure(account, requestKeyName(user, key)) !== undefined) return 'erased';
-    return (
+    const found =
       repeats.findRequest(day, { requestUUID, token, user }) ??
-      repeats.findRequest(day, { requestUUID: key, token: tokenInKey, user })
-    );
+      repeats.findRequest(day, { requestUUID: key, token: tokenInKey, user });
+    // Its claim may have given way to others since: then it is as if it had never been sent.
+    return found?.claim && !claims.get(found.claim) ? undefined : found;
   };
 
   /** As published: the values are the contact's own, and the link is verified. */
@@ -75,6 +76,7 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     const said = { account, token, user: user.user, contact: row.contact, values, newHandle, time };
     const { claim, wasGiven } = claims.say(said);
     const { exists } = links.link({ user, contact: row.contact, verified, claim, token, time });
+    if (!wasGiven) claims.giveWay(row.contact, claim);
     return { contact: row.contact, claim, existed: exists && wasGiven };
   };
 

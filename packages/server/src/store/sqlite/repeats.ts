@@ -53,7 +53,7 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
   const selectRequest = db.prepare<unknown[], RequestRow>(
     `SELECT contact, claim, existed FROM request_repeat WHERE day IN (${days}) AND requestUUID = ? AND token = ? AND user = ?`,
   );
-  const insertRequest = db.prepare('INSERT INTO request_repeat VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const insertRequest = db.prepare('INSERT OR REPLACE INTO request_repeat VALUES (?, ?, ?, ?, ?, ?, ?)');
   const eraseRequests = db.prepare('DELETE FROM request_repeat WHERE contact = ?');
   const forgetBefore = [
     ['event_repeat', 'day, eventUUID, holder, server'],
