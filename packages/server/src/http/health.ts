@@ -10,7 +10,7 @@ export const healthRoute: Route = {
   answer: (_, exchange) => jsonAnswer(exchange, { status: '200' }),
 };
 
-/** The store answers, and the server isn't stopping. */
+/** The store answers, nothing that it was sent was refused for want of room, and the server isn't stopping. */
 export const readinessRoute = (store: Store): Route => ({
   methods: ['GET'],
   answer: async (_, exchange) => {

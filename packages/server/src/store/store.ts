@@ -117,7 +117,7 @@ export interface Store {
   // The store itself
   /** Calls `listener` after each commit that kept events or changed who is who; answers how to stop that. */
   onCommit(listener: () => void): () => void;
-  /** Resolves when a read answers; throws when the store is not fit to serve. */
+  /** Resolves when a read answers; throws when the store is not fit to serve, or (SQLite) still has no room since a write found none. */
   check(): Promise<void>;
   /** Waits for what is under way, then lets go of the database. */
   close(): Promise<void>;

@@ -57,10 +57,17 @@ const fill = (disk: string, leave: number) => {
 const fillAgainAndAgain = async (disk: string, count: number, main?: string) => {
   const path = join(disk, 'firsthand.db');
   const token = await makeAccount(path);
-  const served = await startServed(path, await freePort(), { main });
+  const began = performance.now();
+  const served = await startServed(path, await freePort(), { main, env: { LOG_LEVEL: 'info' } });
   const ledger = createLedger(8);
   const resumed: number[] = [];
   let refusedReads = 0;
+  let fullButReady = 0;
+  const isReady = async () => {
+    const answer = await fetch(`${served.url}/readyz`);
+    await answer.arrayBuffer();
+    return answer.status === 200;
+  };
   for (let filling = 0; filling < count; filling += 1) {
     const load = ledger.send(served.url, token);
     await wait(100);
@@ -75,6 +82,7 @@ const fillAgainAndAgain = async (disk: string, count: number, main?: string) => 
       await read.arrayBuffer();
       if (read.status !== 200) refusedReads += 1;
     }
+    if (await isReady()) fullButReady += 1;
     makeRoom();
     const started = performance.now();
     const kept = ledger.acknowledged.size;
@@ -83,6 +91,7 @@ const fillAgainAndAgain = async (disk: string, count: number, main?: string) => 
       await wait(2);
     }
     resumed.push(performance.now() - started);
+    expect(await isReady()).toBe(true);
     await load.stop();
   }
   const { lost } = judge(ledger, await readEverything(served.url, token));
@@ -93,7 +102,11 @@ const fillAgainAndAgain = async (disk: string, count: number, main?: string) => 
   const integrity = db.pragma('integrity_check', { simple: true });
   db.close();
   const { withoutRetryAfter, endings } = ledger;
+  const said = served.complaints().match(/.*"code":"SQLITE_FULL".*\n/g) ?? [];
   return {
+    fullButReady,
+    /** A line a minute and no more. */
+    saidWhy: said.length > 0 && said.length <= 1 + (performance.now() - began) / 60_000,
     lost,
     twice,
     integrity,
@@ -115,6 +128,8 @@ test(`answers reads while the disk is full, and keeps events again as soon as th
     integrity: 'ok',
     exitCode: 0,
     refusedReads: 0,
+    fullButReady: 0,
+    saidWhy: true,
     withoutRetryAfter: 0,
   });
   expect(found.refused).toBeGreaterThanOrEqual(fillings * 50);
@@ -124,7 +139,7 @@ test(`answers reads while the disk is full, and keeps events again as soon as th
   report(context, {
     fault: 'disk full',
     count: `${fillings} fillings of a disk of ${diskMebibytes} MiB`,
-    result: `0 lost, ${found.refused} × 503 with Retry-After, every read answered; keeping again after ${Math.round(quantile(found.resumed, 0.5))} ms, at most ${Math.round(Math.max(...found.resumed))} ms`,
+    result: `0 lost, ${found.refused} × 503 with Retry-After, every read answered, /readyz 503, the cause logged once a minute; keeping again after ${Math.round(quantile(found.resumed, 0.5))} ms, at most ${Math.round(Math.max(...found.resumed))} ms`,
     weakened: `takes a failed commit for a good one: ${weakened.lost} lost`,
   });
 });

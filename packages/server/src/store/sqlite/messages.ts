@@ -41,7 +41,7 @@ export interface ParcelsRequest {
 export type PlainOutcome =
   | { readonly value: unknown }
   | { readonly refusal: ConstructorParameters<typeof Refusal> }
-  | { readonly fault: { readonly message: string; readonly stack: string | undefined; readonly code: unknown } };
+  | { readonly fault: PlainError };
 
 const ofEvents = 'logEvents';
 const ofPage = 'getEvents';
@@ -84,11 +84,25 @@ export interface ParcelsAnswer {
  */
 export type Reply = { readonly ready: true } | Answer | ParcelsAnswer | { readonly fatal: string };
 
+/** What is told of an error on another thread: a clone keeps neither its class nor its code. */
+interface PlainError {
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly code: unknown;
+}
+
+const plainError = (error: Error): PlainError => {
+  const { message, stack, code } = error as Error & { code?: unknown };
+  return { message, stack, code };
+};
+
+const toError = ({ message, stack, code }: PlainError): Error => Object.assign(new Error(message), { stack, code });
+
 export const toPlain = (outcome: Outcome): PlainOutcome => {
   if ('value' in outcome) return outcome;
   const { error } = outcome;
   if (error instanceof Refusal) {
-    const { code, field, message, retryAfterSeconds } = error;
+    const { code, field, message, retryAfterSeconds, cause } = error;
     return {
       refusal: [
         code,
@@ -96,18 +110,18 @@ export const toPlain = (outcome: Outcome): PlainOutcome => {
           message,
           ...(field !== undefined && { field }),
           ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+          ...(cause instanceof Error && { cause: plainError(cause) }),
         },
       ],
     };
   }
-  const { message, stack, code } = error as Error & { code?: unknown };
-  return { fault: { message, stack, code } };
+  return { fault: plainError(error as Error) };
 };
 
 /** The value, or throws what was thrown on the other thread. */
 export const fromPlain = (outcome: PlainOutcome): unknown => {
   if ('value' in outcome) return outcome.value;
-  if ('refusal' in outcome) throw new Refusal(...outcome.refusal);
-  const { message, stack, code } = outcome.fault;
-  throw Object.assign(new Error(message), { stack, code });
+  if ('fault' in outcome) throw toError(outcome.fault);
+  const [code, { cause, ...options } = {}] = outcome.refusal;
+  throw new Refusal(code, cause === undefined ? options : { ...options, cause: toError(cause as PlainError) });
 };

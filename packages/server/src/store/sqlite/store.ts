@@ -15,6 +15,7 @@ import { takeLock, tryLock } from './lock.ts';
 import { fromPlain, type Opening, type PlainOutcome, toPlain } from './messages.ts';
 import { migrate, newestMigration } from './migrate.ts';
 import { packCalls, unpackOutcomes } from './parcels.ts';
+import { createRoom } from './room.ts';
 import type { Carrier, StartedThread } from './thread.ts';
 import { dismissThreads, readerCountOf, type ThreadName, takeThread } from './threads.ts';
 import { createWriteQueue } from './write-queue.ts';
@@ -30,9 +31,20 @@ const assemble = (parts: {
   close: () => Promise<void>;
 }): Store => {
   const { findAccess, wasMade } = createAccess(parts.access);
+  const room = createRoom(parts.access.name);
+  const reads = askingAll(readNames, parts.read);
+  const write: Ask = (call) => {
+    const written = parts.write(call);
+    written.catch(room.noteFailure);
+    return written;
+  };
   return {
-    ...askingAll(writeNames, parts.write),
-    ...askingAll(readNames, parts.read),
+    ...askingAll(writeNames, write),
+    ...reads,
+    check: async () => {
+      await reads.check();
+      await room.check();
+    },
     findAccess: async (tokenHash, time = Date.now()) => findAccess(tokenHash, time),
     wasMade: async (tokenHash) => wasMade(tokenHash),
     onCommit(listener) {

@@ -1,0 +1,19 @@
+/** Why nothing can be kept, said once a minute: each request that fails for it would have the same line. */
+import type { Logger } from 'pino';
+import { describeFault } from '../faults.ts';
+
+const everyMilliseconds = 60_000;
+
+/** `clock` is monotonic, in milliseconds. */
+export const createNotKeptLog = (log: Logger, clock = () => performance.now()) => {
+  let saidAt = Number.NEGATIVE_INFINITY;
+  let requests = 0;
+  return (requestID: string, cause: unknown): void => {
+    requests += 1;
+    const now = clock();
+    if (now - saidAt < everyMilliseconds) return;
+    log.error({ requestID, requests, fault: describeFault(cause) }, 'the store cannot keep what it is sent');
+    saidAt = now;
+    requests = 0;
+  };
+};
