@@ -14,6 +14,7 @@ import { healthRoute, readinessRoute } from './http/health.ts';
 import { createLinks } from './http/links.ts';
 import { createOperationRoute, jsonReplies, type Reply } from './http/operation-route.ts';
 import { createLogEventReply } from './http/pixel.ts';
+import { createProxyNotice } from './http/proxy-notice.ts';
 import type { RateLimits } from './http/rate-limits.ts';
 import { createFailed, createNotFound, createRouteServer, type Route } from './http/routes.ts';
 import { createStreamReply } from './http/stream.ts';
@@ -73,6 +74,7 @@ export const createApp = ({
       now,
     }),
     takeBrowserLimits,
+    noticeProxy: createProxyNotice(trustProxy, log),
     senderOf,
     keepRefused: store.keepRefused,
     now,

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { exitCodeOf, explain } from './commands/failing.ts';
 import { printComplaint } from './commands/printing.ts';
+import { version } from './version.ts';
 
 // Whatever a command makes is for its own user: a database holds people, and its log, its locks and its copies do too.
 process.umask(0o077);
@@ -46,6 +47,7 @@ const nouns: readonly Noun[] = [
 
 const program = new Command('firsthand')
   .description('Keeps what browsers tell, makes it the history of contacts, and answers questions about it.')
+  .version(version)
   .exitOverride();
 
 for (const { name, summary, hidden = false } of nouns) program.command(name, { hidden }).description(summary);
@@ -56,7 +58,14 @@ program.hook('preSubcommand', async (_, command) => {
   define(command);
 });
 
+/** Not left to Commander, which would load what a command needs first. */
+const isVersionAsked = (args: readonly string[]): boolean => args.includes('--version') || args.includes('-V');
+
 const run = async (args: readonly string[]): Promise<void> => {
+  if (isVersionAsked(args)) {
+    process.stdout.write(`${version}\n`);
+    return;
+  }
   try {
     // `help token` is `token --help`: Commander would not load the noun for it.
     await program.parseAsync(args[0] === 'help' ? [...args.slice(1), '--help'] : args, { from: 'user' });

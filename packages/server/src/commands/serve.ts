@@ -1,12 +1,16 @@
 import type { Command } from 'commander';
 import { type Config, type SettingName, settings } from '../config.ts';
+import { followParent, isBelowNpm } from '../parent-process.ts';
 import type { serve as Serve } from '../serve.ts';
+import { version } from '../version.ts';
 import { addSettings, settingsOf } from './flags.ts';
 
 const names = Object.keys(settings) as SettingName[];
 
 /** EX_SOFTWARE of sysexits.h, told apart from a start that failed. */
 const fatalExitCode = 70;
+/** Below npm, signals that come so soon after the first are the same one. */
+const sameSignalMs = 500;
 /** A stop takes less than five seconds, whatever happens. */
 const stopLimitMs = 4_900;
 
@@ -28,19 +32,24 @@ const run = async (config: Config, demo: boolean): Promise<void> => {
   const level = config.logLevel ?? (demo ? 'warn' : 'info');
   const [serve, { createLog }] = await Promise.all([serverFor(config), import('../log.ts')]);
   const log = createLog(level);
+  log.info({ version, node: process.versions.node }, 'starting');
   // Before the start, so that a signal during it is not lost.
   let signalled: (signal: NodeJS.Signals) => void = () => {};
   const stopAsked = new Promise<NodeJS.Signals>((resolve) => {
     signalled = resolve;
   });
-  let signals = 0;
+  let first: { readonly signal: NodeJS.Signals; readonly now: number } | undefined;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      signals += 1;
-      if (signals > 1) process.exit(1);
+      const now = performance.now();
+      first ??= { signal, now };
+      // Ctrl-C reaches a process below npm twice: from the terminal, and from npm, which passes it on.
+      const isSame = isBelowNpm() && signal === first.signal && now - first.now < sameSignalMs;
+      if (now > first.now && !isSame) process.exit(1);
       signalled(signal);
     });
   }
+  followParent(() => signalled('SIGTERM'));
 
   // A fault of the program: what it says goes through the log, where secrets are taken out.
   process.on('uncaughtException', (err) => {

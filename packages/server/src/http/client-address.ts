@@ -7,7 +7,7 @@ import type { Context } from 'hono';
 const dayMilliseconds = 86_400_000;
 
 /** `::ffff:192.0.2.1` is an IPv4 address (RFC 4291 section 2.5.5.2); a zone, brackets or a port are not part of one. */
-const bare = (text: string): string => {
+export const bare = (text: string): string => {
   const trimmed = text.trim();
   const inBrackets = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed)?.[1];
   const withPort = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(trimmed)?.[1];

@@ -1,13 +1,14 @@
 /** For whoever runs the service: is it up, and should it be sent requests? */
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
+import { version } from '../version.ts';
 import { jsonAnswer } from './answers.ts';
 import type { Route } from './routes.ts';
 
-/** The process answers; nothing more is asked. */
+/** The process answers, and says its version; nothing more is asked. */
 export const healthRoute: Route = {
   methods: ['GET'],
-  answer: (_, exchange) => jsonAnswer(exchange, { status: '200' }),
+  answer: (_, exchange) => jsonAnswer(exchange, { version, status: '200' }),
 };
 
 /** The store answers, nothing that it was sent was refused for want of room, and the server isn't stopping. */

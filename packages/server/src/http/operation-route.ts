@@ -98,6 +98,8 @@ const counted = (name: OperationName, { token }: Access, given: Given, checked: 
 interface OperationSurroundings {
   readonly authenticate: (token: string, c: Context) => Promise<Access>;
   readonly takeBrowserLimits: TakeBrowserLimits;
+  /** Is shown what counts against a rate limit. */
+  readonly noticeProxy: (c: Context) => void;
   readonly senderOf: Counting['senderOf'];
   readonly keepRefused: Store['keepRefused'];
   readonly now: () => number;
@@ -109,6 +111,7 @@ const unread: Checked<unknown> = { ok: false, problem: { code: 'invalid_json', m
 export const createOperationRoute = ({
   authenticate,
   takeBrowserLimits,
+  noticeProxy,
   senderOf,
   keepRefused,
   now,
@@ -149,6 +152,7 @@ export const createOperationRoute = ({
     const carryOut = async (c: Context, exchange: Exchange, given: Given, caller: Caller) => {
       const checked = checkContent(given);
       if (caller.access.kind === 'browser') {
+        noticeProxy(c);
         const taking = takeBrowserLimits(c, counted(name, caller.access, given, checked));
         // Nothing is waited for where this process counts by itself.
         if (taking !== undefined) await taking;

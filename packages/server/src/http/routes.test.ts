@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
@@ -74,7 +75,8 @@ describe('a base path', () => {
 describe('the routes for whoever runs the service', () => {
   it('say that it lives and is ready', async () => {
     const scene = await begin();
-    expect((await scene.send('/healthz')).body).toEqual({ status: '200' });
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect((await scene.send('/healthz')).body).toEqual({ version, status: '200' });
     expect((await scene.send('/readyz')).body).toEqual({ status: '200' });
     expect((await scene.send('/readyz', { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD');
   });
@@ -233,6 +235,49 @@ describe('rate limits', () => {
       }
       expect(statuses).toEqual(expected);
     }
+  });
+});
+
+describe('a proxy that nobody told of', () => {
+  const ask = async (
+    scene: Scene,
+    { peer, headers, kind = 'browser' }: { peer: string; headers: Record<string, string>; kind?: 'browser' | 'server' },
+  ) => {
+    const query = new URLSearchParams({ tokenUUID: scene.tokens[kind], userUUID: newUserUUID(), eventID: '1' });
+    const env = { incoming: { socket: { remoteAddress: peer } } };
+    expect((await scene.send(`/logEvent?${query}`, { headers }, env)).status).toBe(200);
+  };
+  const warnings = (scene: Scene) => scene.logged().split('TRUST_PROXY is not set').length - 1;
+
+  it.each([
+    ['127.0.0.1', { 'X-Forwarded-For': '198.51.100.7' }],
+    ['::1', { 'X-Forwarded-For': '198.51.100.7' }],
+    ['::ffff:172.17.0.1', { 'X-Forwarded-For': '198.51.100.7' }],
+    ['10.1.2.3', { Forwarded: 'for=198.51.100.7' }],
+    ['192.168.1.1', { 'X-Forwarded-For': 'nonsense' }],
+    ['fd00::1', { Forwarded: 'for=198.51.100.7' }],
+  ])('on %s is reported once, without the address of a visitor', async (peer, headers) => {
+    const scene = await begin();
+    for (let times = 0; times < 3; times++) await ask(scene, { peer, headers });
+    expect(warnings(scene)).toBe(1);
+    expect(scene.logged()).not.toContain('198.51');
+  });
+
+  it.each([
+    ['a visitor without a proxy', '127.0.0.1', {}, {}],
+    ['a header from a public address', '203.0.113.9', { 'X-Forwarded-For': '198.51.100.7' }, {}],
+    ['a trusted proxy', '127.0.0.1', { 'X-Forwarded-For': '198.51.100.7' }, { trustProxy: ['127.0.0.1'] }],
+    ['no address', '', { 'X-Forwarded-For': '198.51.100.7' }, {}],
+  ])('is not seen in %s', async (_, peer, headers, options) => {
+    const scene = await begin(options);
+    await ask(scene, { peer, headers: headers as Record<string, string> });
+    expect(warnings(scene)).toBe(0);
+  });
+
+  it('does not matter to a server token, which has no rate limit', async () => {
+    const scene = await begin();
+    await ask(scene, { peer: '127.0.0.1', headers: { 'X-Forwarded-For': '198.51.100.7' }, kind: 'server' });
+    expect(warnings(scene)).toBe(0);
   });
 });
 

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { firsthand, temporaryDatabase } from '../fixtures/command.ts';
 
@@ -31,6 +31,13 @@ it('names a variable that was given wrongly', async () => {
   const { code, stderr } = await firsthand(['serve'], { RETENTION_DAYS: 'never', LOG_LEVEL: 'loud' });
   expect(code).toBe(2);
   expect(stderr).toMatch(/^firsthand: RETENTION_DAYS \(or --retention-days\) must be .*\nLOG_LEVEL .*must be .*\n$/);
+});
+
+it('says its version, whatever the command', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  for (const args of [['--version'], ['serve', '--version'], ['account', 'create', '-V']]) {
+    expect(await firsthand(args)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+  }
 });
 
 it('helps when asked', async () => {

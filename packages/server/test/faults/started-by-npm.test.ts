@@ -1,0 +1,87 @@
+/** What the README says to run ends with the process that was started. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from './served.ts';
+
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
+const startMilliseconds = 60_000;
+const endMilliseconds = 10_000;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-npm-'));
+});
+afterAll(() => rmSync(folder, { recursive: true, maxRetries: 5 }));
+
+/** Each process with its parent (proc(5): the parent is the second field after the name, which ends with the last bracket). */
+const parents = (): [pid: number, parent: number][] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        return state === 'Z' ? [] : [[Number(name), Number(parent)] as [number, number]];
+      } catch {
+        return [];
+      }
+    });
+
+const descendants = (pid: number): number[] => {
+  const all = parents();
+  const below = (parent: number): number[] =>
+    all.flatMap(([child, itsParent]) => (itsParent === parent ? [child, ...below(child)] : []));
+  return below(pid);
+};
+
+const isListening = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+
+const until = async (milliseconds: number, isSo: () => boolean | Promise<boolean>): Promise<boolean> => {
+  const deadline = performance.now() + milliseconds;
+  while (performance.now() < deadline) {
+    if (await isSo()) return true;
+    await wait(50);
+  }
+  return false;
+};
+
+const start = async (command: string, port: number): Promise<ChildProcess> => {
+  const [program, ...args] = command.split(' ') as [string, ...string[]];
+  const env = { ...process.env, PORT: String(port), DATABASE_URL: `sqlite:${join(folder, `${port}.db`)}` };
+  const child = spawn(program, args, { cwd: root, env, stdio: 'ignore', detached: true });
+  expect(await until(startMilliseconds, () => isListening(port))).toBe(true);
+  return child;
+};
+
+/** A terminal's Ctrl-C reaches every process of the group; a signal to the one that was started reaches that one. */
+test.each([
+  ['npx firsthand serve', 'SIGTERM', 'the process'],
+  ['npx firsthand serve', 'SIGINT', 'the group'],
+  ['npm start', 'SIGTERM', 'the process'],
+  ['npm start', 'SIGINT', 'the process'],
+  ['npm start', 'SIGINT', 'the group'],
+  ['npm run dev', 'SIGTERM', 'the process'],
+  ['npm run dev', 'SIGINT', 'the group'],
+] as const)('%s leaves no listener and no process after %s to %s', async (command, signal, whom) => {
+  const port = await freePort();
+  const child = await start(command, port);
+  const pid = child.pid as number;
+  const started = [pid, ...descendants(pid)];
+  const left = () => started.filter((one) => parents().some(([other]) => other === one));
+  process.kill(whom === 'the group' ? -pid : pid, signal);
+  await until(endMilliseconds, async () => left().length === 0 && !(await isListening(port)));
+  const remaining = left();
+  for (const one of remaining) process.kill(one, 'SIGKILL');
+  expect([remaining.length, await isListening(port)]).toEqual([0, false]);
+});
