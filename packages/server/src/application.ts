@@ -9,6 +9,7 @@ import type { Config } from './config.ts';
 import type { Demo } from './demo/demo.ts';
 import { defaultRateLimits } from './http/rate-limits.ts';
 import { createFailed } from './http/routes.ts';
+import { mostConnections } from './most-connections.ts';
 import type { Store } from './store/store.ts';
 
 /** A client has this long to send a request's headers, and all of it. Slow ones must not hold connections for ever. */
@@ -60,6 +61,8 @@ export const loadApplication = async (withDemo: boolean) => {
     const demo = await demoPage?.openDemo({ store, log, isStopping });
     demo?.addTo(app, config.basePath);
     const errorHandler = createFailed({ log, isStopping });
-    return { server: createServer(serverOptions, getRequestListener(app.fetch, { errorHandler })), demo };
+    const server = createServer(serverOptions, getRequestListener(app.fetch, { errorHandler }));
+    server.maxConnections = mostConnections();
+    return { server, demo };
   };
 };

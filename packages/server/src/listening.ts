@@ -1,4 +1,5 @@
 import type { AddressInfo, Server } from 'node:net';
+import type { Logger } from 'pino';
 
 /** The port can't be listened on. */
 export class CannotListen extends Error {
@@ -12,15 +13,32 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'this host name is unknown; choose another HOST',
 };
 
-/** Answers the port, which is another than was asked for when that is 0. Throws CannotListen. */
-export const listen = (server: Server, { host, port }: { host: string; port: number }): Promise<number> =>
+/** The error of accepting is logged once in this time: while there is no descriptor, each turn brings one. */
+const logAgainMs = 60_000;
+
+/**
+ * Returns the port, which differs from the given one when that is 0. Throws CannotListen. Later errors are of accepting a
+ * connection, such as EMFILE: they are logged, and the server goes on.
+ */
+export const listen = (
+  server: Server,
+  { host, port, log }: { host: string; port: number; log: Logger },
+): Promise<number> =>
   new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
+    let loggedAt = -logAgainMs;
+    const logError = (error: Error) => {
+      if (performance.now() - loggedAt < logAgainMs) return;
+      loggedAt = performance.now();
+      log.error({ err: error }, 'a connection could not be accepted');
+    };
+    const fail = (cause: NodeJS.ErrnoException) => {
       const reason = reasons[String(cause.code)] ?? cause.message;
       reject(new CannotListen(`cannot listen on ${host}, port ${port}: ${reason}`, { cause }));
-    });
+    };
+    server.once('error', fail);
     server.listen(port, host, () => {
-      server.removeAllListeners('error');
+      server.off('error', fail);
+      server.on('error', logError);
       resolve((server.address() as AddressInfo).port);
     });
   });

@@ -71,7 +71,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       server.closeAllConnections();
       failAlone(error);
     };
-    const port = await listen(server, config);
+    const port = await listen(server, { ...config, log });
     const url = rootURL({ ...config, port });
     const stopRetention = config.retentionDays ? startRetention(store, { days: config.retentionDays, log }) : undefined;
     log.info({ address: url, database: config.databaseURL }, 'listening');

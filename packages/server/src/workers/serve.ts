@@ -6,6 +6,7 @@ import { createCountingForAll } from '../http/counting.ts';
 import { defaultRateLimits } from '../http/rate-limits.ts';
 import { listen } from '../listening.ts';
 import { createLog } from '../log.ts';
+import { mostConnections } from '../most-connections.ts';
 import { registerOperatorToken } from '../operator-token.ts';
 import { startRetention } from '../retention.ts';
 import { rootURL } from '../root-url.ts';
@@ -76,8 +77,9 @@ export const serveWithWorkers = async (config: Config, options: ServeWithWorkers
     store.onCommit(crew.tellCommit);
     // Connections are handed over as they are: nothing is read, and what node:http sets is set.
     const server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, crew.hand);
+    server.maxConnections = mostConnections();
     const closeDoor = createDoor(server);
-    const port = await listen(server, config);
+    const port = await listen(server, { ...config, log });
     const url = rootURL({ ...config, port });
     const stopRetention = config.retentionDays ? startRetention(store, { days: config.retentionDays, log }) : undefined;
     log.info({ address: url, database: config.databaseURL, workers: config.workers }, 'listening');

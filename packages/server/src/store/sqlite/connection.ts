@@ -68,5 +68,9 @@ export const emptyLog = (db: Connection): boolean => {
 /** The code of what SQLite has thrown, '' of anything else. */
 export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
 
-/** Nothing is wrong with what was asked: there is no room, or another process holds the database. */
-export const isNotNow = (error: unknown): boolean => /^SQLITE_(FULL|BUSY|LOCKED|NOMEM)/.test(codeOf(error));
+/**
+ * Nothing is wrong with what was asked: there is no room, no descriptor for a file, or another process holds the database.
+ * Of SQLite, or of the operating system, where a file beside the database is written.
+ */
+export const isNotNow = (error: unknown): boolean =>
+  /^(SQLITE_(FULL|BUSY|LOCKED|NOMEM|CANTOPEN).*|ENOSPC|EDQUOT|EMFILE|ENFILE|ENOMEM)$/.test(codeOf(error));

@@ -7,7 +7,7 @@ import type { Arrangement } from './arrangement.ts';
 import { type Call, carryOut, type Reads, type Writes } from './calls.ts';
 import { createCatalogueWriter } from './catalogues.ts';
 import { createClaimWriter } from './claims.ts';
-import { type Connection, codeOf } from './connection.ts';
+import { type Connection, isNotNow } from './connection.ts';
 import { createContactReader } from './contact-details.ts';
 import { createContactWriter } from './contacts.ts';
 import { createCounter } from './counts.ts';
@@ -148,7 +148,7 @@ export const createWriteEngine = (
     try {
       record.append(unrecorded);
     } catch (error) {
-      if (/^(ENOSPC|EDQUOT)$/.test(codeOf(error))) return false;
+      if (isNotNow(error)) return false;
       throw error;
     }
     unrecorded = [];

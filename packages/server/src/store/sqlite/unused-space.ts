@@ -49,6 +49,16 @@ export const createUnusedSpace = (db: Connection): UnusedSpace => {
   let opened: number | undefined;
   // Never closed: that would take away the locks that SQLite holds on the file in this process (fcntl(2)).
   const file = () => (opened ??= openSync(path, 'r+'));
+  /** Whether it is open: connections may have taken all the descriptors that the process may have. */
+  const canOpen = (): boolean => {
+    try {
+      file();
+      return true;
+    } catch (error) {
+      if (isNotNow(error)) return false;
+      throw error;
+    }
+  };
   /** The next page to look at. */
   let next: number | null = null;
   let unclean: number[] = [];
@@ -88,7 +98,7 @@ export const createUnusedSpace = (db: Connection): UnusedSpace => {
       unclean = [];
       return true;
     } catch (error) {
-      if (isNotNow(error) || (error as NodeJS.ErrnoException).code === 'ENOSPC') return false;
+      if (isNotNow(error)) return false;
       throw error;
     }
   };
@@ -100,6 +110,7 @@ export const createUnusedSpace = (db: Connection): UnusedSpace => {
     },
     step() {
       if (next === null) return null;
+      if (!canOpen()) return pauseMilliseconds;
       if (unclean.length >= mostPages) return clear() ? 0 : pauseMilliseconds;
       const read = readSync(file(), chunk, 0, bytesPerStep, next * pageBytes);
       for (let at = 0; at + pageBytes <= read; at += pageBytes, next += 1) {
