@@ -1,11 +1,10 @@
 /** How much may be held at once of what clients send: what is over it is refused before it is parsed, or even read. */
-import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { Refusal } from '../refusal.ts';
 import type { Exchange } from './answers.ts';
-import { type Arrive, createArrivals } from './arriving.ts';
-import { discardBody } from './body.ts';
+import { createArrivals } from './arriving.ts';
+import { type BodySource, discardBody } from './body.ts';
 import type { Route } from './routes.ts';
 
 /** Of bodies, from when they have been read until their answer. Each becomes several times as much in memory. */
@@ -14,14 +13,7 @@ export const mostHeldBytes = 8 * 1024 * 1024;
 const full = () => new Refusal('not_kept', { retryAfterSeconds: 1 });
 
 /** What a request is read from, and the room that there is for it. */
-export interface Room {
-  /** Node's request, when it came through a socket. */
-  readonly incoming: IncomingMessage | undefined;
-  /** To be called when a large body begins to come in. */
-  readonly arrive: Arrive;
-  /** To be called with the size of what was read, before more is made of it. Throws when too much is held already. */
-  hold(bytes: number): void;
-}
+export type Room = BodySource;
 
 /** A route that reads what clients send. */
 export interface ReadingRoute extends Omit<Route, 'answer'> {
@@ -48,6 +40,10 @@ export const createAdmission = (mostBytes = mostHeldBytes): ((route: ReadingRout
           if (heldBytes + bytes > mostBytes) throw full();
           heldBytes += bytes;
           mine += bytes;
+        },
+        release(bytes) {
+          heldBytes -= bytes;
+          mine -= bytes;
         },
       };
       try {

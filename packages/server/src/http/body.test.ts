@@ -37,7 +37,7 @@ const openReader = async (before: (incoming: IncomingMessage) => Promise<unknown
     await before(incoming);
     const request = new Request('http://x/', { method: 'POST', headers: incoming.headers as Record<string, string> });
     endings.push(
-      await readBody(request, most, { arrive, incoming }).then(
+      await readBody(request, most, { arrive, incoming, hold: () => {}, release: () => {} }).then(
         ({ length }) => length,
         ({ code, message }: Refusal) => `${code}: ${message}`,
       ),

@@ -14,6 +14,24 @@ const smallBytes = 16 * 1024;
 
 const unzip = promisify(gunzip);
 
+/** Bodies that are unpacked at once: as many as there are cores in a small machine. The others wait for their turn, packed. */
+const mostUnpacking = 2;
+let unpacking = 0;
+const waitingToUnpack: (() => void)[] = [];
+
+/** Runs when fewer than so many others do. */
+const inTurn = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+  if (unpacking >= mostUnpacking) await new Promise<void>((resolve) => waitingToUnpack.push(resolve));
+  else unpacking += 1;
+  try {
+    return await work();
+  } finally {
+    const next = waitingToUnpack.shift();
+    if (next) next();
+    else unpacking -= 1;
+  }
+};
+
 const tooLarge = (most: number) =>
   new Refusal('body_too_large', { message: `the body, unpacked, is over ${most} bytes` });
 
@@ -134,6 +152,10 @@ const unpack = async (packed: Bytes, most: number): Promise<Bytes> => {
 /** Where a body comes from, and what bounds it while it does. */
 export interface BodySource {
   readonly arrive: Arrive;
+  /** To be called with the size of a body, or what it may become, before more is made of it. Throws when that is too much. */
+  hold(bytes: number): void;
+  /** So much of what was held is not there. */
+  release(bytes: number): void;
   /** Node's request, when it came through a socket. */
   readonly incoming?: IncomingMessage | undefined;
 }
@@ -150,12 +172,24 @@ const readBytes = (
   return isSmall || !request.body ? readWhole(request, most) : readChunks(request.body, most);
 };
 
-/** Reads a body of at most `most` bytes, packed and unpacked; one that says it is larger isn't read at all. */
-export const readBody = async (
-  request: Request,
-  most: number,
-  source: BodySource = { arrive: arriveUnbounded },
-): Promise<Bytes> => {
+/** Has room for all that it may become before it is unpacked. */
+const unpackHeld = async (packed: Bytes, most: number, { hold, release }: BodySource): Promise<Bytes> => {
+  hold(packed.length);
+  return inTurn(async () => {
+    hold(most - packed.length);
+    const bytes = await unpack(packed, most);
+    release(most - bytes.length);
+    return bytes;
+  });
+};
+
+const unbounded: BodySource = { arrive: arriveUnbounded, hold: () => {}, release: () => {} };
+
+/**
+ * Reads a body of at most `most` bytes, packed and unpacked; one that says it is larger isn't read at all. What is answered
+ * is held: see BodySource.
+ */
+export const readBody = async (request: Request, most: number, source: BodySource = unbounded): Promise<Bytes> => {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() || 'identity';
   if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'x-gzip') {
     throw new Refusal('unsupported_media_type', { message: 'Content-Encoding may be gzip, or absent' });
@@ -164,5 +198,7 @@ export const readBody = async (
   const length = announced === null ? undefined : Number(announced);
   if (length !== undefined && length > most) throw tooLarge(most);
   const bytes = await readBytes(request, length, most, source);
-  return encoding === 'identity' || bytes.length === 0 ? bytes : unpack(bytes, most);
+  if (encoding !== 'identity' && bytes.length > 0) return unpackHeld(bytes, most, source);
+  source.hold(bytes.length);
+  return bytes;
 };

@@ -1,7 +1,6 @@
 /** What a client sent, whichever way: its fields as one object, before anything is checked but form and size. */
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../refusal.ts';
-import { arriveUnbounded } from './arriving.ts';
 import { type BodySource, readBody } from './body.ts';
 import { parseFields, parseMultipart } from './forms.ts';
 import { parseObject } from './json.ts';
@@ -59,26 +58,14 @@ const parseQuery = (url: string): Given => {
   }
 };
 
-interface InputSource extends BodySource {
-  hold(bytes: number): void;
-}
-
-const unbounded: InputSource = { hold: () => {}, arrive: arriveUnbounded };
-
 /**
  * Reads a request's fields. GET has those of its query string, and whatever body it carries isn't looked at. POST has
- * those of its body as well, and where both name one, the body wins. `hold` is told how large the body was, unpacked,
- * before it is parsed. Throws Unparsed where there are no fields to be read.
+ * those of its body as well, and where both name one, the body wins. Throws Unparsed where there are no fields to be read.
  */
-export const readInput = async (
-  request: Request,
-  mostBytes: number,
-  source: InputSource = unbounded,
-): Promise<Given> => {
+export const readInput = async (request: Request, mostBytes: number, source?: BodySource): Promise<Given> => {
   const query = parseQuery(request.url);
   if (request.method !== 'POST') return query;
   const bytes = await readBody(request, mostBytes, source);
-  source.hold(bytes.length);
   if (bytes.length === 0) return query;
   try {
     const body = await parseBody(bytes, request.headers.get('content-type') ?? '');

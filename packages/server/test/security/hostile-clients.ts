@@ -5,6 +5,7 @@
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 
 interface Hostile {
   /** How many of the connections are still open. */
@@ -110,6 +111,27 @@ const hugeBody =
     go();
   };
 
+/** As much text as a batch may be, as little as it packs to. */
+const packedBatch = gzipSync(Buffer.alloc(batchBytes, ' '));
+
+/** A small body that is large once it is unpacked. */
+const gzipBody = (socket: Socket): void => {
+  socket.write(
+    headOf('/event/logEvents', packedBatch.length).replace('\r\n\r\n', '\r\nContent-Encoding: gzip\r\n\r\n'),
+  );
+  socket.write(packedBatch);
+};
+
+const part = `--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n${'x'.repeat(1_000)}\r\n`;
+const form = part.repeat(900);
+
+/** A form of many fields. */
+const formBody = (socket: Socket): void => {
+  const type = 'multipart/form-data; boundary=b';
+  socket.write(headOf('/event/logEvents', form.length).replace('application/json', type));
+  socket.write(form);
+};
+
 /** Connects, and says nothing. */
 const idle = (): void => {};
 
@@ -120,6 +142,8 @@ export const kinds = {
   'slow bodies': slowBody,
   'bodies of 100 MB': hugeBody(100e6),
   'chunks of 100 MB': hugeBody(100e6, { chunked: true }),
+  'gzip bodies': gzipBody,
+  'form bodies': formBody,
   'idle connections': idle,
 };
 export type Kind = keyof typeof kinds;
