@@ -215,8 +215,6 @@ const pathTargets: Target[] = ['/', '/event/logEvent/', '/event/logEvent?', '/tr
 
 type Send = (path: string, init: RequestInit) => Promise<unknown>;
 
-const median = (numbers: number[]) => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)] as number;
-
 /** Milliseconds of CPU that a request takes, of all threads. */
 const cost = async (send: Send, { request }: Target, text: string): Promise<number> => {
   const [path, init] = request(text);
@@ -226,20 +224,28 @@ const cost = async (send: Send, { request }: Target, text: string): Promise<numb
   return (user + system) / 1_000;
 };
 
+/** The least time of several: what else the machine does only adds to it. */
+const leastCost = async (send: Send, target: Target, text: string, rounds: number): Promise<number> => {
+  let least = Infinity;
+  for (let round = 0; round < rounds; round += 1) least = Math.min(least, await cost(send, target, text));
+  return least;
+};
+
 /** The target's time when its text is twice as long, as a multiple; undefined where it takes too little to matter. */
 const growthOf = async (send: Send, target: Target, shape: (length: number) => string): Promise<number | undefined> => {
   const whole = shape(target.most);
   if ((await cost(send, target, whole)) < floorMilliseconds) return undefined;
-  // A pause of the machine, or of the collector of garbage: once more.
+  // A collection of garbage: once more.
   if ((await cost(send, target, whole)) < floorMilliseconds) return undefined;
-  const halfText = shape(Math.floor(target.most / 2));
-  const halves: number[] = [];
-  const wholes: number[] = [];
-  for (let round = 0; round < 5; round += 1) {
-    halves.push(await cost(send, target, halfText));
-    wholes.push(await cost(send, target, whole));
+  const half = shape(Math.floor(target.most / 2));
+  let growth = Infinity;
+  // Each time with more measurements, as long as the growth seems too great.
+  for (let rounds = 3; growth > mostGrowth && rounds <= 12; rounds *= 2) {
+    const wholeCost = await leastCost(send, target, whole, rounds);
+    if (wholeCost < floorMilliseconds) return undefined;
+    growth = wholeCost / (await leastCost(send, target, half, rounds));
   }
-  return median(wholes) < floorMilliseconds ? undefined : median(wholes) / Math.max(median(halves), 1);
+  return growth;
 };
 
 const sendTo =
