@@ -25,13 +25,13 @@ export const isUserUUID = (candidate: string | undefined): boolean =>
   /^(?!(undefined|null|[-_0])+$)[\w-]{16,64}$/.test(candidate as string);
 
 /**
- * Makes this browser that user. What is queued so far stays with the one whom this site saw last: their userUUID is written
- * into every record. Until then a record is that of the user who sends it, so that two tabs opened at once in a new
+ * Makes this browser that user. What is queued so far stays with the one whom this site saw last: if that is another, their
+ * userUUID is written into every record. Until then a record is that of the user who sends it, so that two tabs opened at once in a new
  * browser can log before it is settled who they are. Of two users in one record the first written stays: it comes last.
  */
 const becomeUser = (userUUID: string): void => {
   const last = stored[copyKey];
-  for (const key of isUserUUID(last) ? queuedKeys('') : [])
+  for (const key of last !== userUUID && isUserUUID(last) ? queuedKeys('') : [])
     writeStored(key, `{"userUUID":"${last}",${(stored[key] as string).slice(1)}`);
   writeCookie(userUUID);
   writeStored(copyKey, userUUID);

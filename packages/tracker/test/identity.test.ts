@@ -154,6 +154,22 @@ describeInChromium('the tracker in Chromium: identity', () => {
     expect((await context.cookies(url))[0]?.value).toBe(users.get(5));
   });
 
+  test('what waits is written to only when the user changes, however many pages come meanwhile', async () => {
+    recorder.answer = () => ({ status: 503 });
+    const url = publish('/');
+    const page = await openPage(url);
+    await logAll(page, [1]);
+    const waiting = () =>
+      page.evaluate(() => Object.entries(localStorage).find(([key]) => key.startsWith('firsthand:'))?.[1]);
+    const record = await waiting();
+    for (let visits = 1; visits <= 3; visits++) {
+      recorder.received.length = 0;
+      await page.goto(url);
+      await soon(() => expect(recorder.received.length).toBeGreaterThan(0));
+    }
+    expect(await waiting()).toBe(record);
+  });
+
   test('after a reset on another subdomain, the next page logs for the new user, and what waits is the old one’s', async () => {
     recorder.answer = () => ({ status: 503 });
     const page = await openPage(publish('/'));
