@@ -66,7 +66,9 @@ export const parseCalls = (text: string): TracedCall[] => {
   for (const [at, line] of text.split('\n').entries()) {
     const [, thread = '', rest = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? [];
     const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(rest)?.[1];
-    if (rest.endsWith('<unfinished ...>')) unfinished.set(thread, { text: rest.slice(0, -16).trimEnd(), began: at });
+    // Another thread's call comes between, or strace lets go of the process before the call has ended.
+    const [cut] = /\s*<(?:unfinished|detached) \.\.\.>$/.exec(rest) ?? [];
+    if (cut !== undefined) unfinished.set(thread, { text: rest.slice(0, -cut.length), began: at });
     else if (resumed === undefined) calls.push({ thread, text: rest, began: at, ended: at });
     else {
       const { text, began } = unfinished.get(thread) ?? { text: '', began: at };
