@@ -15,10 +15,11 @@ import { openScene } from '../fixtures/scene.ts';
 import { welch } from './welch.ts';
 
 const pairs = times({ quick: 50, full: 5_000 });
-const weakenedPairs = times({ quick: 0, full: 1_000 });
-const isFull = weakenedPairs > 0;
-/** Beyond this two lists differ, but for one time in a hundred. */
-const different = 2.58;
+const weakenedPairs = times({ quick: 50, full: 1_000 });
+/** How much longer the weakened server takes for a known address: seen in few pairs too, on a busy machine. */
+const longerMilliseconds = times({ quick: 20, full: 1 });
+/** Beyond this two lists differ: of as many as are promised but one time in a hundred, of few pairs but one in a hundred thousand. */
+const different = times({ quick: 5, full: 2.58 });
 
 let folder: string;
 beforeAll(() => {
@@ -44,9 +45,9 @@ const telling: readonly Change[] = [
   { file: 'http/contacts.ts', from: 'answerEvenly(answer)', to: 'answer' },
   {
     file: 'store/sqlite/create-contact.ts',
-    from: 'const { row } = contacts.ensure({ ...request, verified: false });',
-    to: `const { row, existed } = contacts.ensure({ ...request, verified: false });
-      for (const until = performance.now() + 1; existed && performance.now() < until; );`,
+    from: 'const { row } = contacts.ensure(request);',
+    to: `const { row, existed } = contacts.ensure(request);
+      for (const until = performance.now() + ${longerMilliseconds}; existed && performance.now() < until; );`,
   },
 ];
 
@@ -118,8 +119,7 @@ let ours: Timed | undefined;
 it(`tells nothing by its time, over ${pairs} pairs`, { timeout: 600_000 }, async () => {
   let timed = await timePairs('ours', pairs);
   told('ours', timed);
-  if (!isFull) return;
-  // Once in a hundred times chance alone goes that far: what is no chance goes there again.
+  // Sometimes chance alone goes that far: what is no chance goes there again.
   if (Math.abs(timed.t) >= different) {
     timed = await timePairs('again', pairs);
     told('ours, again', timed);
@@ -128,20 +128,18 @@ it(`tells nothing by its time, over ${pairs} pairs`, { timeout: 600_000 }, async
   ours = timed;
 });
 
-if (isFull) {
-  it('tells much when a server does more for known addresses', { timeout: 600_000 }, async (context) => {
-    const timed = await timePairs('telling', weakenedPairs, changeServer(folder, 'telling', telling));
-    told('telling', timed);
-    expect(timed.t).toBeGreaterThan(different);
-    if (ours === undefined) return;
-    report(context, {
-      fault: 'timing of createContact',
-      count: `${ours.known.length} pairs of requests, for an address that is known and one that is not`,
-      result: `${inWords(ours)} (${different} would tell)`,
-      weakened: `answers at once, and takes 1 ms more for a known address: t = ${timed.t.toFixed(2)} after ${timed.known.length} pairs`,
-    });
+it('tells much when a server does more for known addresses', { timeout: 600_000 }, async (context) => {
+  const timed = await timePairs('telling', weakenedPairs, changeServer(folder, 'telling', telling));
+  told('telling', timed);
+  expect(timed.t).toBeGreaterThan(different);
+  if (ours === undefined) return;
+  report(context, {
+    fault: 'timing of createContact',
+    count: `${ours.known.length} pairs of requests, for an address that is known and one that is not`,
+    result: `${inWords(ours)} (${different} would tell)`,
+    weakened: `answers at once, and takes ${longerMilliseconds} ms more for a known address: t = ${timed.t.toFixed(2)} after ${timed.known.length} pairs`,
   });
-}
+});
 
 describe('what is done', () => {
   /** What the store is asked for a browser's createContact, random names left out, for either kind of address. */

@@ -212,7 +212,7 @@ describe('a second server on the same file', () => {
     const { child } = await openElsewhere();
     child.kill('SIGKILL');
     await once(child, 'exit');
-    await open();
+    expect(await (await open()).listAccounts()).toEqual([]);
   });
 
   test('that starts at the same moment, where there is no file yet, leaves one that serves', async () => {

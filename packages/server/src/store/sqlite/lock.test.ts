@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { StoreUnusable } from '../unusable.ts';
 import { takeLock } from './lock.ts';
@@ -13,23 +15,34 @@ const newPath = () => {
   return join(folder, 'firsthand.db');
 };
 
-/** Another process has the lock, and lets go of it some time after it has said so. */
-const holdElsewhere = (path: string, milliseconds: number) => {
+/** Another process has the lock, and lets go of it some time after it has said so; `released` returns when. */
+const holdElsewhere = async (path: string, milliseconds: number) => {
   const script = `
     const Database = require(${JSON.stringify(createRequire(import.meta.url).resolve('better-sqlite3'))});
     const lock = new Database(${JSON.stringify(`${path}-lock`)});
     lock.exec('BEGIN EXCLUSIVE');
     console.log('held');
-    setTimeout(() => lock.close(), ${milliseconds});`;
+    setTimeout(() => {
+      console.log(Date.now());
+      lock.close();
+    }, ${milliseconds});`;
   const child = execFile(process.execPath, ['-e', script]);
   onTestFinished(() => void child.kill());
-  return new Promise((resolve) => child.stdout?.once('data', resolve));
+  const lines = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]();
+  await lines.next();
+  return { released: async () => Number((await lines.next()).value) };
 };
 
-test('a lock that is held for a moment is waited for', async () => {
+// On a busy machine this process may hear too late that the lock is held.
+test('a lock that is held for a moment is waited for', { retry: 9 }, async () => {
   const path = newPath();
-  await holdElsewhere(path, 100);
+  const { released } = await holdElsewhere(path, 100);
+  const began = Date.now();
   takeLock(path)();
+  const ended = Date.now();
+  const between = await released();
+  expect(began).toBeLessThan(between);
+  expect(ended).toBeGreaterThanOrEqual(between);
 });
 
 test('a lock that a server holds is refused soon', async () => {
