@@ -25,6 +25,7 @@ const values = ({ fields = {}, tags = {}, attributes = {} }: Said): Values => ({
 
 const claim = (number: number, said: Said, change: Partial<Claim> = {}): Claim => ({
   claim: number,
+  newestLink: 0,
   values: values(said),
   accepted: false,
   voided: false,
@@ -54,6 +55,25 @@ describe('a field', () => {
       [record(1, {}, claim(2, telephone('2')), claim(1, telephone('1')))],
       '1',
       true,
+    ],
+    [
+      'is filled by the claim of the user with the newest link, whatever was claimed before',
+      [record(1, {}, ...[3, 1, 2].map((nth) => claim(4 - nth, telephone(`${nth}`), { newestLink: nth * 10 })))],
+      '3',
+      true,
+    ],
+    [
+      'is filled by an accepted claim before one of a newer link',
+      [
+        record(
+          1,
+          {},
+          claim(1, telephone('1'), { newestLink: 20 }),
+          claim(2, telephone('2'), { ...accepted, newestLink: 10 }),
+        ),
+      ],
+      '2',
+      false,
     ],
     [
       'is filled by an accepted claim before an earlier open one',
@@ -308,7 +328,7 @@ describe('for any records', () => {
     tags: fc.array(fc.tuple(name, fc.boolean())).map((entries) => new Map(entries)),
     attributes: fc.array(fc.tuple(name, fc.option(text))).map((entries) => new Map(entries)),
   });
-  const flags = { accepted: fc.boolean(), voided: fc.boolean() };
+  const flags = { accepted: fc.boolean(), voided: fc.boolean(), newestLink: fc.nat({ max: 3 }) };
   // claims are numbered across records, in turn
   const anyRecords: fc.Arbitrary<ContactRecord[]> = fc
     .array(
@@ -341,7 +361,7 @@ describe('for any records', () => {
     );
   });
 
-  test('a voided claim leaves no trace, and claims count by number, not by place', () => {
+  test('a voided claim leaves no trace, and the place of a claim makes no difference', () => {
     fc.assert(
       fc.property(anyRecords, (records) => {
         const view = viewContact(records);
@@ -377,7 +397,7 @@ describe('for any records', () => {
       fc.property(anyValues, anyValues, (before, newer) => {
         const once = mergeClaim(before, newer);
         expect(mergeClaim(once, newer)).toEqual(once);
-        const view = viewClaim({ claim: 1, values: once, accepted: false, voided: false });
+        const view = viewClaim({ values: once });
         for (const field of contactFields)
           expect(view.fields[field]).toBe(newer.fields[field] || before.fields[field] || '');
         expect(new Map(view.attributes)).toEqual(new Map(once.attributes));

@@ -29,6 +29,8 @@ export interface Claim {
   readonly values: Values;
   readonly accepted: boolean;
   readonly voided: boolean;
+  /** The sequence of its user's newest link to the contact that isn't voided; 0 where there is none. */
+  readonly newestLink: number;
 }
 
 /** A contact as it is kept: its own values, and beside them what browsers claimed. */
@@ -116,10 +118,19 @@ const withoutAddress = ({ fields: { contactEmailaddress, ...fields }, tags, attr
   attributes,
 });
 
+/** The claims that decide first come first; those of one user by number. */
+export const byWeight = (a: Omit<Claim, 'values'>, b: Omit<Claim, 'values'>): number =>
+  Number(a.voided) - Number(b.voided) ||
+  Number(b.accepted) - Number(a.accepted) ||
+  b.newestLink - a.newestLink ||
+  a.claim - b.claim;
+
 /**
  * What a read of a contact shows. `records` are its own, first, and those of the contacts merged into it, ascending by
  * contact. For each field, attribute and tag the first that says anything of it decides: its own record, the merged
- * records, accepted claims, open claims (both by claim number, whichever record they are of); voided claims never.
+ * records, accepted claims, open claims, whichever record they are of; voided claims never. Among accepted claims, and among
+ * open ones, that of the user with the newest link to its contact decides: claims that were made beforehand don't stand in
+ * the way of hers.
  * So a claim fills what is empty and replaces nothing, and what was cleared on purpose stays cleared.
  * The e-mail address is always the first record's own, and claimed until it is verified.
  */
@@ -129,7 +140,7 @@ export const viewContact = (records: readonly ContactRecord[]): ContactView => {
   const claims = records
     .flatMap((record) => record.claims)
     .filter((claim) => !claim.voided)
-    .sort((a, b) => Number(b.accepted) - Number(a.accepted) || a.claim - b.claim);
+    .sort(byWeight);
   return view([
     { values: addressOf(kept.values), open: !kept.addressVerified },
     { values: kept.values, open: false },
@@ -139,7 +150,8 @@ export const viewContact = (records: readonly ContactRecord[]): ContactView => {
 };
 
 /** What a handle shows: what this browser itself said, accepted, voided or not, and nothing else of the contact. */
-export const viewClaim = (claim: Claim): ContactView => view([{ values: given(claim.values), open: false }]);
+export const viewClaim = (claim: Pick<Claim, 'values'>): ContactView =>
+  view([{ values: given(claim.values), open: false }]);
 
 /**
  * A browser's claim after it has said more: newer values win over its own older ones, an absent or empty one keeps what

@@ -13,7 +13,7 @@ interface Contact {
   readonly updatedTime: number;
 }
 
-interface Claim extends SaidClaim {
+interface Claim extends Omit<SaidClaim, 'newestLink'> {
   readonly claimID: string;
   readonly userUUID: string;
   readonly tokenID: string;

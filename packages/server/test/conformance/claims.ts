@@ -36,15 +36,32 @@ export const describeClaims = (newSite: NewSite): void => {
       expect((await asServer(site)).attributes).toHaveLength(100);
     });
 
-    test('reads a contact with very many claims from the oldest 25', async () => {
+    test('reads a contact with very many claims from those of the 25 newest links', async () => {
       const site = await newSite();
       for (let nth = 0; nth < 30; nth += 1) {
         const userUUID = `one-of-many-visitors-${nth}`;
         await site.browser.createContact({ userUUID, newHandle: newID('handle'), tags: [`tag-${nth}`] });
       }
       const contact = await asServer(site);
-      expect(contact.tags.filter(({ opt }) => opt)).toHaveLength(25);
+      const tagIDs = contact.tags.flatMap(({ tagID, opt }) => (opt ? [tagID] : []));
+      expect(tagIDs.toSorted()).toEqual(Array.from({ length: 25 }, (_, nth) => `tag-${nth + 5}`).toSorted());
       expect(contact.claims).toHaveLength(25);
+    });
+
+    test('is what fills a contact’s fields, however many others have claimed them beforehand', async () => {
+      const site = await newSite();
+      for (let nth = 0; nth < 30; nth += 1) {
+        const userUUID = `one-of-many-squatters-${nth}`;
+        const fields = { contactFirstname: 'Mallory', contactLastname: 'Mallory' };
+        await site.browser.createContact({ userUUID, newHandle: newID('handle'), fields });
+      }
+      const { contactUUID: handle } = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
+      const contact = await asServer(site);
+      expect(contact).toMatchObject({ fields: { contactFirstname: 'Ann', contactLastname: 'Mallory' } });
+      expect(contact.claims).toContainEqual(expect.objectContaining({ claimID: handle }));
+      const [squatting] = contact.claims ?? [];
+      await site.acceptClaim(squatting?.claimID as string);
+      expect((await asServer(site)).fields.contactFirstname).toBe('Mallory');
     });
 
     test('tells nobody whether an address is known', async () => {
@@ -219,13 +236,13 @@ export const describeClaims = (newSite: NewSite): void => {
       });
     });
 
-    test('lets the first of several browsers fill a field', async () => {
+    test('lets the browser that was linked last fill a field', async () => {
       const site = await newSite();
-      await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
       await site.browser.createContact({
         userUUID: phone,
         fields: { contactFirstname: 'Mallory', contactLastname: 'Lee' },
       });
+      await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
       expect(await asServer(site)).toMatchObject({
         fields: { contactFirstname: 'Ann', contactLastname: 'Lee' },
         claimed: ['contactFirstname', 'contactLastname', 'contactEmailaddress'],
@@ -408,10 +425,10 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(await asServer(site)).toMatchObject({ fields: { contactFirstname: 'Ann' } });
     });
 
-    test('wins over what others claimed before', async () => {
+    test('wins over what others claim, whenever they do', async () => {
       const site = await newSite();
-      await site.browser.createContact({ userUUID: phone, fields: { contactFirstname: 'Mallory' } });
       const { contactUUID: claimID } = await site.browser.createContact({ fields: { contactFirstname: 'Ann' } });
+      await site.browser.createContact({ userUUID: phone, fields: { contactFirstname: 'Mallory' } });
       expect(await asServer(site)).toMatchObject({ fields: { contactFirstname: 'Mallory' } });
       await site.acceptClaim(claimID);
       expect(await asServer(site)).toMatchObject({ fields: { contactFirstname: 'Ann' }, claimed: [] });

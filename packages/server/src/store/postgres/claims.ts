@@ -1,6 +1,6 @@
 /** Claims: what a browser said of a contact, kept beside it. */
 import { limits } from '@firsthand/contract/limits';
-import { mergeClaim, type Values } from '../../identity/contact-view.ts';
+import { byWeight, mergeClaim, type Values } from '../../identity/contact-view.ts';
 import { bounded, type Said, toSaid, toValues } from '../said.ts';
 import type { Connection } from './connection.ts';
 import type { Transaction } from './transaction.ts';
@@ -40,16 +40,43 @@ export const findClaims = async (db: Connection, claimIDs: readonly string[]): P
 export const findClaim = async (db: Connection, account: number, claimID: string): Promise<ClaimRow | undefined> =>
   (await findClaims(db, [claimID])).find((claim) => claim.account === account);
 
-/** Of each contact, in their order, and however many there are, 25 at most: accepted ones before open ones before voided ones. */
-export const claimsOf = async (db: Connection, contacts: readonly number[]): Promise<ClaimRow[]> => {
-  const rows = await db.all<Row>(
-    `SELECT found.* FROM unnest($1::bigint[]) AS asked (contact) CROSS JOIN LATERAL (
-       SELECT * FROM claim c WHERE c.contact = asked.contact
-       ORDER BY c.voided, c.accepted DESC, c.claim LIMIT ${limits.openClaimsPerContact}
-     ) AS found ORDER BY found.claim`,
+type Mark = Pick<ClaimRow, 'contact' | 'claim' | 'user' | 'accepted' | 'voided'>;
+
+/** The newest link of each claim's user to its contact. */
+const newestLinksOf = async (db: Connection, marks: readonly Mark[]) => {
+  const rows = await db.all<{ user: number; contact: number; newest: number }>(
+    `SELECT "user", contact, max(sequence) AS newest FROM statement
+     WHERE "user" = ANY ($1::bigint[]) AND contact = ANY ($2::bigint[]) AND voided = 0 GROUP BY "user", contact`,
+    [[...new Set(marks.map(({ user }) => user))], [...new Set(marks.map(({ contact }) => contact))]],
+  );
+  const newest = new Map(rows.map((row) => [`${row.user} ${row.contact}`, row.newest]));
+  return ({ user, contact }: Mark): number => newest.get(`${user} ${contact}`) ?? 0;
+};
+
+/** Of each contact, in their order, and however many there are, 25 at most: those that decide first (identity/contact-view.ts). */
+export const claimsOf = async (
+  db: Connection,
+  contacts: readonly number[],
+): Promise<(ClaimRow & { readonly newestLink: number })[]> => {
+  const marks = await db.all<Mark>(
+    'SELECT contact, claim, "user", accepted, voided FROM claim WHERE contact = ANY ($1::bigint[])',
     [contacts],
   );
-  return rows.map(toClaim);
+  if (marks.length === 0) return [];
+  const newestLinkOf = await newestLinksOf(db, marks);
+  const weighed = new Map<number, (Mark & { newestLink: number })[]>();
+  for (const mark of marks) {
+    const ofContact = weighed.get(mark.contact) ?? [];
+    ofContact.push({ ...mark, newestLink: newestLinkOf(mark) });
+    weighed.set(mark.contact, ofContact);
+  }
+  const chosen = [...weighed.values()].flatMap((each) => each.sort(byWeight).slice(0, limits.openClaimsPerContact));
+  const rows = await db.all<Row>(
+    'SELECT * FROM claim WHERE contact = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[]) ORDER BY claim',
+    [contacts, chosen.map(({ claim }) => claim)],
+  );
+  const newestLinks = new Map(chosen.map(({ claim, newestLink }) => [claim, newestLink]));
+  return rows.map((row) => ({ ...toClaim(row), newestLink: newestLinks.get(row.claim) ?? 0 }));
 };
 
 export interface GivenClaim {

@@ -37,8 +37,11 @@ const columns = `
 export const createClaimReader = (db: Connection) => {
   const byID = db.prepare<[number, string], Row>(`SELECT ${columns} WHERE c.account = ? AND c.claimID = ?`);
   const byNumber = db.prepare<[number], Row>(`SELECT ${columns} WHERE c.claim = ?`);
-  const ofContact = db.prepare<[number], Row>(
-    `SELECT ${columns} WHERE c.contact = ? ORDER BY c.voided, c.accepted DESC, c.claim LIMIT ${limits.openClaimsPerContact}`,
+  const ofContact = db.prepare<[number], Row & { newestLink: number }>(
+    `SELECT coalesce((
+       SELECT max(s.sequence) FROM statement s WHERE s.user = c.user AND s.contact = c.contact AND NOT s.voided
+     ), 0) AS newestLink, ${columns}
+     WHERE c.contact = ? ORDER BY c.voided, c.accepted DESC, newestLink DESC, c.claim LIMIT ${limits.openClaimsPerContact}`,
   );
   const handlesOf = db.prepare<[number], { token: number; claimID: string }>(
     'SELECT token, claimID FROM claim WHERE contact = ?',
@@ -52,11 +55,11 @@ export const createClaimReader = (db: Connection) => {
       const row = byNumber.get(claim);
       return row && toClaim(row);
     },
-    /** In their order, and however many there are, 25 at most: accepted ones before open ones before voided ones. */
-    ofContact: (contact: number): ClaimRow[] =>
+    /** In their order, and however many there are, 25 at most: those that decide first (identity/contact-view.ts). */
+    ofContact: (contact: number): (ClaimRow & { readonly newestLink: number })[] =>
       ofContact
         .all(contact)
-        .map(toClaim)
+        .map((row) => ({ ...toClaim(row), newestLink: row.newestLink }))
         .sort((a, b) => a.claim - b.claim),
     /** The handles of all of them, each with the token that it is good for. */
     handlesOf: (contact: number) => handlesOf.all(contact),
