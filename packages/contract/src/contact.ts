@@ -156,8 +156,8 @@ export const exportContactInput = z
 
 export const exportContactOutput = answer({
   contact,
-  claim: z.array(claim),
-  link: z.array(link),
+  claim: z.array(claim).describe('On the first page; empty on the others.'),
+  link: z.array(link).describe('On the first page; empty on the others.'),
   event: z.array(event),
   nextCursor: z.string().describe('"" on the last page. A page before it may hold fewer than `limit`, or none.'),
 });

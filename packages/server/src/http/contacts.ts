@@ -159,9 +159,10 @@ export const createContacts = (
       const contact = await store.getContact({
         ...asker,
         ...named(asker.account, naming),
-        include: ['claim', 'link'],
+        // On the first page only: the others have events alone.
+        include: beyond === undefined ? ['claim', 'link'] : [],
       });
-      const { contactUUID, claims, links } = contact as Required<ContactDetail>;
+      const { contactUUID, claims = [], links = [] } = contact;
       const page = await store.getEvents({ account: asker.account, contactUUID, order: 'asc', beyond, limit });
       return {
         contact: contactAnswer(contact),

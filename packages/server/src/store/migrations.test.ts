@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { readMigrations } from './migrations.ts';
 
-test.each(['sqlite', 'postgres'])('each migration of %s has a number of its own, and none is left out', (driver) => {
+it.each(['sqlite', 'postgres'])('the migrations of %s are numbered without a gap or a repetition', (driver) => {
   const numbers = readMigrations(new URL(`./${driver}/migrations/`, import.meta.url)).map(({ number }) => number);
   expect(numbers).toEqual(numbers.map((_, nth) => nth + 1));
 });

@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { limits } from '@firsthand/contract/limits';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { times } from '../faults/counts.ts';
+import { report } from '../faults/report.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed } from '../faults/served.ts';
+import { type Change, changeServer } from '../faults/weakened.ts';
+
+const claims = times({ quick: 3_000, full: 100_000 });
+const together = 50;
+const contactEmailaddress = 'ann@shop.example';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-claims-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const limited = ['token', 'address', 'user', 'createContactAddress', 'createContactUser'];
+const ofBytes = ['tokenBytes', 'addressBytes', 'userBytes'];
+const env = { RATE_LIMIT: [...limited, ...ofBytes].map((name) => `${name}=100000000/100000000`).join(',') };
+
+interface Taken {
+  readonly milliseconds: number;
+  readonly bytes: number;
+  // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer, it has checked or will fail on.
+  readonly body: any;
+}
+
+/** What the contact costs once so many users have claimed its address. */
+const attack = async (name: string, count: number, main?: string) => {
+  const path = join(folder, `${name}.db`);
+  const serverToken = await makeAccount(path);
+  const served = await startServed(path, await freePort(), { main, env });
+  const ask = async (at: string, fields?: object): Promise<Taken> => {
+    const began = performance.now();
+    const response = await fetch(`${served.url}${at}`, {
+      headers: { Authorization: `Bearer ${serverToken}`, 'Content-Type': 'application/json' },
+      ...(fields && { method: 'POST', body: JSON.stringify(fields) }),
+    });
+    const text = await response.text();
+    expect([at, response.status]).toEqual([at, 200]);
+    return { milliseconds: performance.now() - began, bytes: text.length, body: JSON.parse(text) };
+  };
+  const claim = async (nth: number) => {
+    const said = { userUUID: `visitor-number-${nth}`, contactEmailaddress, contactProfileID: 'customer' };
+    const response = await fetch(`${served.url}/createContact`, {
+      method: 'POST',
+      body: JSON.stringify({ tokenUUID: browserToken, ...said }),
+    });
+    await response.arrayBuffer();
+    expect(response.status).toBe(200);
+  };
+  for (let at = 0; at < count; at += together) {
+    await Promise.all(Array.from({ length: together }, (_, nth) => claim(at + nth)));
+  }
+  const found = await ask(`/contact/searchContact?contactEmailaddress=${contactEmailaddress}`);
+  const { contactUUID } = found.body.contact[0];
+  const contact = await ask(`/contact/getContact?contactUUID=${contactUUID}&include=claim,link`);
+  const events = await ask(`/event/getEvent?contactUUID=${contactUUID}`);
+  const page = await ask('/contact/exportContact', { contactUUID });
+
+  const writes: number[] = [];
+  let isErased = false;
+  const erasing = ask('/contact/eraseContact', { contactUUID }).then((erased) => {
+    isErased = true;
+    return erased;
+  });
+  while (!isErased) {
+    writes.push((await ask('/event/logEvent', { eventID: 1, userUUID: 'another-visitor-1' })).milliseconds);
+  }
+  const erasure = await erasing;
+  await stopServed(served);
+  return {
+    links: contact.body.link.length as number,
+    contact,
+    events,
+    page,
+    erasure,
+    longestWrite: Math.max(...writes),
+  };
+};
+
+const unbounded: readonly Change[] = [
+  {
+    file: 'store/sqlite/create-contact.ts',
+    from: 'if (!wasGiven) claims.giveWay(row.contact, claim);',
+    to: '',
+  },
+];
+
+const inMilliseconds = ({ milliseconds }: Taken) => `${milliseconds.toFixed(0)} ms`;
+
+test('a contact whose address very many users claim is read and erased as one of a thousand claims', {
+  timeout: 900_000,
+}, async (context) => {
+  const ours = await attack('ours', claims);
+  expect(ours.links).toBe(limits.claimsPerContact);
+  expect(ours.page.bytes).toBeLessThan(400_000);
+  // Generous: the machine may be busy. Each took seconds.
+  for (const taken of [ours.contact, ours.events, ours.page, ours.erasure])
+    expect(taken.milliseconds).toBeLessThan(2_000);
+  expect(ours.longestWrite).toBeLessThan(2_000);
+
+  const weakened = await attack('weakened', claims, changeServer(folder, 'unbounded', unbounded));
+  expect(weakened.links).toBe(claims);
+  expect(weakened.page.bytes).toBeGreaterThan(2 * ours.page.bytes);
+  report(context, {
+    fault: 'claims on one address',
+    count: `${claims} users`,
+    result: [
+      `${ours.links} links are left; getContact ${inMilliseconds(ours.contact)}, getEvent ${inMilliseconds(ours.events)}`,
+      `exportContact ${(ours.page.bytes / 1e6).toFixed(2)} MB, eraseContact ${inMilliseconds(ours.erasure)}`,
+      `longest write meanwhile ${ours.longestWrite.toFixed(0)} ms`,
+    ].join('; '),
+    weakened: [
+      `none gives way: ${weakened.links} links; getContact ${inMilliseconds(weakened.contact)}`,
+      `getEvent ${inMilliseconds(weakened.events)}, exportContact ${(weakened.page.bytes / 1e6).toFixed(2)} MB`,
+      `eraseContact ${inMilliseconds(weakened.erasure)}, longest write ${weakened.longestWrite.toFixed(0)} ms`,
+    ].join('; '),
+  });
+});
