@@ -3,7 +3,7 @@
  * table without an index: with a month of history, and when all of it is of today, so that every duplicate would be known.
  */
 import { statSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import Database from '../src/store/sqlite/better-sqlite3.ts';
 import { openBenchmark } from './account.ts';
 import { openBareTable } from './bare-inserts.ts';
 import { createFlight, eventsPerBatch, keepAll } from './filling.ts';

@@ -46,7 +46,7 @@ export const bundleOptions = (from: string, entries: readonly string[], into: st
     platform: 'node',
     target: 'node20',
     // Found in the packages of whoever runs it: a native module, what only some databases need, and a loader that a built server never asks for.
-    external: ['better-sqlite3', 'pg', 'pg-copy-streams', 'tsx'],
+    external: ['better-sqlite3', 'better-sqlite3-13', 'pg', 'pg-copy-streams', 'tsx'],
     banner: { js: "const builtURL = require('node:url').pathToFileURL(__filename).href;" },
     legalComments: 'none',
   }) satisfies BuildOptions;

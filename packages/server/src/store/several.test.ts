@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSite } from '../../test/fixtures/site.ts';
 import { openFirstStore, openStoreAmong } from './open.ts';
 import type { CommitElsewhere, FirstStore } from './several.ts';
+import Database from './sqlite/better-sqlite3.ts';
 
 let folder: string;
 let databaseURL: string;

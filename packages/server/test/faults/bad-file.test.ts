@@ -1,8 +1,8 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import Database from '../../src/store/sqlite/better-sqlite3.ts';
 import { createRandom, times } from './counts.ts';
 import { createLedger, readEverything } from './ledger.ts';
 import { report } from './report.ts';

@@ -3,8 +3,8 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import Database from '../../src/store/sqlite/better-sqlite3.ts';
 import { quantile, times } from './counts.ts';
 import { createLedger, judge, readEverything } from './ledger.ts';
 import { report } from './report.ts';

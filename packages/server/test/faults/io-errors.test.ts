@@ -2,8 +2,8 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import Database from '../../src/store/sqlite/better-sqlite3.ts';
 import { spread, times } from './counts.ts';
 import { answerOptions, eventsToldIn, findFalseAnswers } from './false-answers.ts';
 import { createLedger, judge, readEverything } from './ledger.ts';

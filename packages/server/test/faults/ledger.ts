@@ -1,5 +1,5 @@
 /** What clients sent and what they were told, kept outside the server, to be compared with what the server holds. */
-import Database from 'better-sqlite3';
+import Database from '../../src/store/sqlite/better-sqlite3.ts';
 
 interface Sent {
   readonly userUUID: string;

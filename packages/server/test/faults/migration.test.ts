@@ -1,8 +1,8 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import Database from '../../src/store/sqlite/better-sqlite3.ts';
 import { spread, times } from './counts.ts';
 import { createLedger } from './ledger.ts';
 import { report } from './report.ts';

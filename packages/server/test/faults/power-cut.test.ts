@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import Database from '../../src/store/sqlite/better-sqlite3.ts';
 import { createRandom, times } from './counts.ts';
 import { createDisk, filesOf, journalOptions, readJournal } from './disk-journal.ts';
 import { createLedger } from './ledger.ts';

@@ -1,6 +1,6 @@
 /** What a server has answered, counted, to be held against what its database holds: every 200 is a row or a repeat, every refusal is listed or counted. */
 import { type OperationName, operations } from '@firsthand/contract/operations';
-import Database from 'better-sqlite3';
+import Database from '../../src/store/sqlite/better-sqlite3.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

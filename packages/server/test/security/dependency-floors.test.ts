@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import Database from '../../src/store/sqlite/better-sqlite3.ts';
 
 const packages = fileURLToPath(new URL('../../../', import.meta.url));
 

@@ -1,8 +1,10 @@
 /** Connections to a Firsthand database, each with the settings that our promises rest on. */
-import Database from 'better-sqlite3';
-import { StoreUnusable } from '../unusable.ts';
 
-export type Connection = Database.Database;
+import type BetterSqlite3 from 'better-sqlite3';
+import { StoreUnusable } from '../unusable.ts';
+import Database from './better-sqlite3.ts';
+
+export type Connection = BetterSqlite3.Database;
 
 /** `FHnd`: what `PRAGMA application_id` says of a file that is ours. */
 export const applicationID = 0x46486e64;

@@ -18,7 +18,6 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createSite } from '../../../test/fixtures/site.ts';
 import { newEvent, newToken } from '../../../test/fixtures/store.ts';
@@ -26,6 +25,7 @@ import { openStore, type StoreOptions } from '../open.ts';
 import type { Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { backupDatabase } from './backup.ts';
+import Database from './better-sqlite3.ts';
 import { applicationID, openConnection } from './connection.ts';
 import { examineDatabase } from './doctor.ts';
 import { takeLock } from './lock.ts';

@@ -1,8 +1,8 @@
 /** The database file: made whole or not at all, and trusted only when it says that it is ours. */
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Database from 'better-sqlite3';
 import { StoreUnusable } from '../unusable.ts';
+import Database from './better-sqlite3.ts';
 import { applicationID } from './connection.ts';
 import { migrate, refuseNewer } from './migrate.ts';
 

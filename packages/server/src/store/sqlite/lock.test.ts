@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { expect, onTestFinished, test } from 'vitest';
 import { StoreUnusable } from '../unusable.ts';
+import { packageName } from './better-sqlite3.ts';
 import { takeLock } from './lock.ts';
 
 const newPath = () => {
@@ -18,7 +19,7 @@ const newPath = () => {
 /** Another process has the lock, and lets go of it some time after it has said so; `released` returns when. */
 const holdElsewhere = async (path: string, milliseconds: number) => {
   const script = `
-    const Database = require(${JSON.stringify(createRequire(import.meta.url).resolve('better-sqlite3'))});
+    const Database = require(${JSON.stringify(createRequire(import.meta.url).resolve(packageName))});
     const lock = new Database(${JSON.stringify(`${path}-lock`)});
     lock.exec('BEGIN EXCLUSIVE');
     console.log('held');

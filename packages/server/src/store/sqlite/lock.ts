@@ -1,6 +1,7 @@
 /** One server for a file. */
-import Database from 'better-sqlite3';
+
 import { StoreUnusable } from '../unusable.ts';
+import Database from './better-sqlite3.ts';
 import { codeOf } from './connection.ts';
 
 /** For as long somebody may hold the lock who only looks whether it can be had: `firsthand doctor`, another command. */
