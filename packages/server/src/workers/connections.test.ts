@@ -22,6 +22,8 @@ it('a connection that is handed over is ended when it is too slow, like one that
   client.setEncoding('latin1').on('data', (text) => {
     received += text;
   });
-  await once(client, 'close');
+  // Node 24 resets the connection behind its answer.
+  client.on('error', () => {});
+  await new Promise((resolve) => client.once('close', resolve));
   expect(received).toMatch(/^HTTP\/1\.1 408 /);
 });
