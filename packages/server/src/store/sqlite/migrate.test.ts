@@ -93,3 +93,25 @@ test('tokens keep their numbers, and what refers to them, when their table is ma
     ),
   ).toThrow('FOREIGN KEY');
 });
+
+test('of too many claims for a contact the oldest give way, but for those that were accepted or whose link was verified', () => {
+  const db = openConnection(':memory:', 'write');
+  const files = readdirSync(new URL('migrations/', import.meta.url)).sort();
+  for (const file of files.filter((name) => name < '0014')) db.exec(migration(file));
+  db.pragma('user_version = 13');
+  db.pragma('foreign_keys = OFF');
+  // The first contact has 1,100 claims: 1 was accepted, and the link of 2 verified. The second has 900, which is not too many.
+  db.exec(`
+    WITH RECURSIVE nth (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM nth WHERE n < 2000)
+    INSERT INTO claim
+    SELECT n, 'handle-' || n, 1, 1, n, iif(n <= 1100, 1, 2), '{}', n = 1, 0, 0, 0 FROM nth;
+    INSERT INTO statement (sequence, user, contact, verified, voided, claim, token, erased, time)
+    SELECT 10 + claim, user, contact, claim = 2, 0, claim, 1, 0, 0 FROM claim;
+    UPDATE position SET sequence = 3000;`);
+  migrate(db, ':memory:');
+  const of = (table: string) =>
+    db.prepare<[], number>(`SELECT claim FROM ${table} WHERE contact = 1 ORDER BY claim`).pluck().all();
+  expect(of('claim')).toEqual([1, 2, ...Array.from({ length: 1_000 }, (_, nth) => 101 + nth)]);
+  expect(of('statement')).toEqual(of('claim'));
+  expect(db.prepare('SELECT count(*) FROM claim WHERE contact = 2').pluck().get()).toBe(900);
+});
