@@ -91,6 +91,10 @@ const attributePair = ({ attrID, attrValue }: { attrID?: string | undefined; att
   attrValue === undefined || attrID !== undefined;
 const attributePairProblem = { path: ['attrID'], message: 'is required with `attrValue`' };
 
+const robots = field
+  .optional(field.oneOf(['include', 'exclude']))
+  .describe('exclude: without events whose attribute `robot` is `true`, as those of known robots are marked.');
+
 const eventFilter = { ...who, eventID: field.optional(field.eventID), ...attributeFilter };
 
 export const getEventInput = z
@@ -98,8 +102,13 @@ export const getEventInput = z
     ...eventFilter,
     from: field.optional(field.time),
     to: field.optional(field.time),
+    robots,
     limit: field.optional(field.pageLimit(limits.eventsPerPage)),
-    order: field.optional(field.oneOf(['desc', 'asc'])),
+    order: field
+      .optional(field.oneOf(['desc', 'asc']))
+      .describe(
+        'By the sequence in which events were kept, not by eventTime: a page stays the same when late events come in.',
+      ),
     cursor: field.optional(field.cursor),
     include: field.optional(field.include(['definition', 'why'])),
   })
@@ -151,6 +160,7 @@ export const countEventsInput = z.object({
   to: field.optional(field.time),
   interval: field.optional(field.oneOf(['hour', 'day', 'week', 'month', 'total'])),
   timezone: field.optional(field.timezone),
+  robots,
   include: field.optional(field.include(['users'])),
 });
 

@@ -8,3 +8,6 @@ export const eventUUIDPattern = /^[\w-]{8,64}$/;
 
 /** The cookie that carries the userUUID. */
 export const userCookieName = 'userUUID';
+
+/** The attribute that marks a robot's event: the tracker sets it, and the server for a user agent that is a robot's. */
+export const robotMark = { attrID: 'robot', attrValue: 'true' } as const;

@@ -12,6 +12,8 @@ export const limits = {
   eventsPerPage: 1_000,
   /** Buckets in one countEvents. */
   bucketsPerCount: 1_000,
+  /** Events among which countEvents leaves robots' out: it reads them one by one. */
+  eventsWithoutRobots: 500_000,
   /** streamEvents that an account may have open at once, on one server. */
   streamsPerAccount: 100,
   /** Contacts on one page of searchContact. */

@@ -17,7 +17,9 @@ export const createArrivalOf =
     const receivedTime = toldTimeOf(caller);
     const fromBrowser = caller.access.kind === 'browser';
     const lateMilliseconds = sentTime === undefined ? 0 : receivedTime - sentTime;
-    const arrival = (clockError: number): Arrival => ({ receivedTime, clockError, fromBrowser, imported });
+    // A server's own user agent says nothing of whose event it is.
+    const robot = fromBrowser && (caller.isRobot?.() ?? false);
+    const arrival = (clockError: number): Arrival => ({ receivedTime, clockError, fromBrowser, imported, robot });
     if (fromBrowser && imported) {
       const message = '`import` takes a server token; this one is a browser token';
       throw new Refusal('token_kind', { field: 'import', message });

@@ -10,6 +10,8 @@ export interface Caller {
   readonly time: number;
   /** Tells senders apart for a day, by a few bits of a keyed hash; not known of a command beside the server. */
   readonly senderOf?: () => number | Promise<number>;
+  /** Whether the request comes from a robot, by its user agent; not known of a command beside the server. */
+  readonly isRobot?: () => boolean;
   /** Of a refused request that is sent again: when it was received first. What happened when, is told from that. */
   readonly refusedTime?: number;
 }

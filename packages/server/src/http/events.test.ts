@@ -312,6 +312,79 @@ describe('countEvents', () => {
   });
 });
 
+describe('robots', () => {
+  const robot = { 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)' };
+  const person = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' };
+  const mark = [{ attrID: 'robot', attrValue: 'true' }];
+  const eventID = 4_242;
+  const send = (path: string, fields: Fields, kind: 'browser' | 'server', headers: Record<string, string>) =>
+    scene.post(path, { tokenUUID: scene.tokens[kind], ...fields }, headers);
+
+  it('are marked by their user agent, once, and left out when asked', async () => {
+    const [searcher, reader, shop] = [newUserUUID(), newUserUUID(), newUserUUID()];
+    await send('/logEvent', { eventID, userUUID: searcher }, 'browser', robot);
+    const event = [{ eventID }, { eventID, eventAttrArray: mark }];
+    await send('/event/logEvents', { userUUID: searcher, event }, 'browser', robot);
+    await send('/logEvent', { eventID, userUUID: reader }, 'browser', person);
+    await send('/logEvent', { eventID, userUUID: reader, eventAttrArray: mark }, 'browser', person);
+    const alike = [
+      { attrID: 'x', attrValue: 'robot' },
+      { attrID: 'true', attrValue: 'robot' },
+      { attrID: 'robot', attrValue: 'no' },
+    ];
+    await send('/logEvent', { eventID, userUUID: shop, eventAttrArray: alike }, 'server', robot);
+
+    const all = (await read({ eventID })).body.event;
+    const marksOf = ({ eventAttrArray }: { eventAttrArray: { attrID: string; attrValue: string }[] }) =>
+      eventAttrArray.filter(({ attrID, attrValue }) => attrID === 'robot' && attrValue === 'true').length;
+    expect(all.map(marksOf)).toEqual([0, 1, 0, 1, 1, 1]);
+    const people = (await read({ eventID, robots: 'exclude' })).body.event;
+    expect(people.map(({ userUUID }: { userUUID: string }) => userUUID)).toEqual([shop, reader]);
+
+    const range = {
+      eventID,
+      from: '2026-06-15',
+      to: '2026-06-16',
+      interval: 'total',
+      timezone: 'UTC',
+      include: 'users',
+    };
+    const countOf = async (fields: Fields) => (await count({ ...range, ...fields })).body.count[0];
+    expect(await countOf({})).toMatchObject({ events: 6, users: 3 });
+    expect(await countOf({ robots: 'include' })).toMatchObject({ events: 6, users: 3 });
+    expect(await countOf({ robots: 'exclude' })).toMatchObject({ events: 2, users: 2 });
+    expect((await count({ ...range, robots: 'no' })).body.error.field).toBe('robots');
+  });
+
+  it('are not refused by a strict account that does not list the mark', async () => {
+    const strict = await openScene({ now: () => now, account: { strict: true, event: [{ eventID: 1 }] } });
+    const fields = { tokenUUID: strict.tokens.browser, userUUID: newUserUUID(), eventID: 1 };
+    expect((await strict.post('/logEvent', fields, robot)).status).toBe(200);
+    await strict.close();
+  });
+
+  it('are not left out of more events than can be looked at', async () => {
+    const many = await openScene({
+      wrap: (store) => ({
+        ...store,
+        countEvents: async ({ edges }) => edges.slice(1).map(() => ({ events: 500_001 })),
+      }),
+    });
+    const { status, body } = await many.get('/event/countEvents', {
+      tokenUUID: many.tokens.server,
+      from: '2026-06-15',
+      to: '2026-06-16',
+      timezone: 'UTC',
+      robots: 'exclude',
+    });
+    expect([status, body.error.field]).toEqual([400, 'robots']);
+    expect(body.error.message).toBe(
+      'The range from `from` to `to` holds 500,001 events; `robots=exclude` takes at most 500,000. Choose a shorter range.',
+    );
+    await many.close();
+  });
+});
+
 describe('why an event is whose it is', () => {
   it('names the claim that said so, and the contact that was merged away', async () => {
     const { userUUID, contactUUID: handle } = await makeContact(scene, 'browser');

@@ -7,7 +7,7 @@ import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
 import { type Arrival, unlikelyTime } from '../ingest/event-time.ts';
 import { newEvent } from '../ingest/new-event.ts';
 import { Refusal } from '../refusal.ts';
-import type { EventBatch, EventOutcome, NewEvent, Store, StoredEvent } from '../store/store.ts';
+import type { CountBucket, EventBatch, EventOutcome, NewEvent, Store, StoredEvent } from '../store/store.ts';
 import { createArrivalOf } from './arrival.ts';
 import { countEdges } from './calendar.ts';
 import { type AnsweringAll, accountOf, askerOf, type Caller } from './caller.ts';
@@ -51,6 +51,15 @@ const entryAnswer = (
   return outcome && 'duplicate' in outcome
     ? { status: '200', eventUUID, duplicate: true }
     : { status: '200', eventUUID };
+};
+
+/** Refuses to leave robots out of more events than can be looked at one by one. */
+const checkFewEnough = (buckets: readonly CountBucket[]): void => {
+  const count = buckets.reduce((sum, { events }) => sum + events, 0);
+  if (count <= limits.eventsWithoutRobots) return;
+  const [held, most] = [count, limits.eventsWithoutRobots].map((number) => number.toLocaleString('en'));
+  const message = `The range from \`from\` to \`to\` holds ${held} events; \`robots=exclude\` takes at most ${most}. Choose a shorter range.`;
+  throw new Refusal('invalid_field', { field: 'robots', message });
 };
 
 const isEvent = (entry: NewEvent | Problem): entry is NewEvent => 'eventUUID' in entry;
@@ -158,11 +167,12 @@ export const createEvents = (
       return { event: entries.map((entry, index) => entryAnswer(entry, all[index], told[index])) };
     },
 
-    getEvent: async ({ include, cursor, order = 'desc', limit = 100, ...filter }, caller) => {
+    getEvent: async ({ include, cursor, order = 'desc', limit = 100, robots, ...filter }, caller) => {
       const account = accountOf(caller);
       const { events, next } = await store.getEvents({
         ...filter,
         account,
+        withoutRobots: robots === 'exclude',
         order,
         limit,
         beyond: parseCursor('events', cursor),
@@ -182,7 +192,7 @@ export const createEvents = (
       };
     },
 
-    countEvents: async ({ eventID, from, to, interval = 'day', timezone, include }, caller) => {
+    countEvents: async ({ eventID, from, to, interval = 'day', timezone, robots, include }, caller) => {
       const zone = timezone ?? caller.access.accountTimezone;
       const end = to ?? caller.time;
       if (end <= from) {
@@ -197,7 +207,10 @@ export const createEvents = (
         });
       }
       const users = include?.includes('users') ?? false;
-      const buckets = await store.countEvents({ account: accountOf(caller), eventID, edges, users });
+      const query = { account: accountOf(caller), eventID, edges };
+      const withoutRobots = robots === 'exclude';
+      if (withoutRobots) checkFewEnough(await store.countEvents({ ...query, users: false }));
+      const buckets = await store.countEvents({ ...query, withoutRobots, users });
       return {
         count: buckets.map((bucket, index) => ({
           from: isoTime(edges[index] as number),

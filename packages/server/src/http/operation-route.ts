@@ -16,6 +16,7 @@ import { logsNothing } from './prefetch.ts';
 import type { Counted, TakeBrowserLimits } from './rate-limits.ts';
 import { isKeptCode, isKeptOperation, refusedRequest, unparsedRequest } from './refused-requests.ts';
 import { checkRight } from './rights.ts';
+import { createIsRobot } from './robots.ts';
 import { storedBytes } from './stored-bytes.ts';
 import { Unparsed } from './unparsed.ts';
 
@@ -116,6 +117,7 @@ export const createOperationRoute = ({
   keepRefused,
   now,
 }: OperationSurroundings) => {
+  const isRobot = createIsRobot();
   /** Kept before it is answered: what could not be kept is answered 503 instead. */
   const keep = async (request: NewRefusedRequest, { access, time, senderOf }: Caller) => {
     const { account, token } = access;
@@ -134,7 +136,13 @@ export const createOperationRoute = ({
       const tokenUUID = tokenOf(given, headers);
       const access = await authenticate(tokenUUID, c);
       checkRight(name, operation, access, headers);
-      return { access, tokenUUID, time, senderOf: () => senderOf(c) };
+      return {
+        access,
+        tokenUUID,
+        time,
+        senderOf: () => senderOf(c),
+        isRobot: () => isRobot(headers.get('user-agent')),
+      };
     };
 
     /** Keeps what could not be read, if it came with a token all the same: whatever else is wrong with it is not told. */

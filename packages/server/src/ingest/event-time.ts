@@ -15,6 +15,8 @@ export interface Arrival {
   readonly fromBrowser: boolean;
   /** Its sender says that its times are right, however unlikely. */
   readonly imported?: boolean;
+  /** It comes from a robot. */
+  readonly robot?: boolean;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { robotMark } from '@firsthand/contract/identifiers';
 import type { InputOf } from '@firsthand/contract/operations';
 import type { NewEvent } from '../store/store.ts';
 import { type Arrival, eventTimeOf } from './event-time.ts';
@@ -12,6 +13,13 @@ interface Envelope {
   readonly contactUUID?: string | undefined;
 }
 
+/** With the mark of a robot, unless it comes with one. */
+const attributesOf = ({ eventAttrArray = [] }: CheckedEvent, robot = false): NewEvent['attributes'] => {
+  const attributes = eventAttrArray.map(({ attrID, attrValue }) => [attrID, attrValue] as const);
+  const isMarked = attributes.some(([attrID]) => attrID === robotMark.attrID);
+  return robot && !isMarked ? [...attributes, [robotMark.attrID, robotMark.attrValue]] : attributes;
+};
+
 /**
  * The event to keep: who it is of, when it happened and under which eventUUID. Its own userUUID stands in place of the
  * envelope's, and its own contactUUID in place of the envelope's.
@@ -25,6 +33,6 @@ export const newEvent = (event: CheckedEvent, envelope: Envelope, arrival: Arriv
     eventUUID: event.eventUUID ?? createEventUUID(arrival.receivedTime),
     eventTime,
     timeReplaced,
-    attributes: event.eventAttrArray?.map(({ attrID, attrValue }) => [attrID, attrValue] as const) ?? [],
+    attributes: attributesOf(event, arrival.robot),
   };
 };

@@ -1,4 +1,5 @@
 /** Which IDs a request uses, which of them an account or a token may use, and which are listed on first use. */
+import { robotMark } from '@firsthand/contract/identifiers';
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../refusal.ts';
 import { scrub } from '../scrub.ts';
@@ -67,6 +68,8 @@ const attributeField = (index: number): string => {
 export const usesOfEvent = ({ eventID, attributes }: Pick<NewEvent, 'eventID' | 'attributes'>): Use[] => {
   const uses: Use[] = [{ kind: 'event', id: String(eventID), field: 'eventID', inEvent: true }];
   attributes.forEach(([id], index) => {
+    // Ours: no account has to list it, and none can keep it from browsers.
+    if (id === robotMark.attrID) return;
     uses.push({ kind: 'attr', id, field: attributeField(index), inEvent: true });
   });
   return uses;

@@ -276,6 +276,8 @@ export interface EventQuery {
   readonly eventID?: number | undefined;
   readonly attrID?: string | undefined;
   readonly attrValue?: string | undefined;
+  /** Leaves out what has the mark of a robot. */
+  readonly withoutRobots?: boolean | undefined;
   /** from ≤ eventTime < to */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
@@ -329,6 +331,8 @@ export interface CountQuery {
   readonly eventID?: number | undefined;
   /** Ascending, two at least, each on a quarter of an hour. */
   readonly edges: readonly number[];
+  /** Leaves out what has the mark of a robot: then each event is looked at. */
+  readonly withoutRobots?: boolean | undefined;
   readonly users: boolean;
 }
 export interface CountBucket {

@@ -39,6 +39,8 @@ const definitionsOf = (events: readonly StoredEvent[]) =>
     ];
   });
 
+const isMark = ([attrID, attrValue]: readonly [string, string]) => attrID === 'robot' && attrValue === 'true';
+
 export const describeCounts = (newSite: NewSite): void => {
   describe('countEvents', () => {
     test('counts what a read finds, and its visitors, over any past', async () => {
@@ -56,6 +58,10 @@ export const describeCounts = (newSite: NewSite): void => {
               const query = { account, eventID, edges };
               const expected = countOf(events, query);
               expect(await store.countEvents({ ...query, users: true })).toEqual(expected);
+              const people = events.filter(({ attributes }) => !attributes.some(isMark));
+              expect(await store.countEvents({ ...query, users: true, withoutRobots: true })).toEqual(
+                countOf(people, query),
+              );
               expect(await store.countEvents({ ...query, users: false })).toEqual(
                 expected.map((bucket) => ({ events: bucket.events })),
               );

@@ -9,6 +9,7 @@ import { inGroups, sequenceGroup, within } from './event-order.ts';
 import { type Probe, probesOf } from './event-probes.ts';
 import { createEventSources, type Source } from './event-sources.ts';
 import { type EventRow, type StoredRow, tellEvents, toRow } from './event-teller.ts';
+import { isRobot } from './robots.ts';
 import type { Snapshot } from './transaction.ts';
 
 export interface PageBounds {
@@ -160,7 +161,7 @@ const look = async (
   return { rows: found, looked, reached: looked < lookedPerStep ? null : reached };
 };
 
-/** As `look`, without what is erased. Which holders an account's events have is known only once these are read. */
+/** As `look`, without what is erased, and without robots' where they are not wanted. Which holders an account's events have is known only once these are read. */
 const createLooking = (db: Connection, query: EventQuery, source: Source) => {
   let ofSource: IsErased | undefined;
   return async (range: Range, wanted: number): Promise<Step> => {
@@ -170,7 +171,8 @@ const createLooking = (db: Connection, query: EventQuery, source: Source) => {
     ]);
     ofSource = known;
     const isErased = known ?? (await readErased(db, step.rows));
-    return { ...step, rows: step.rows.filter((row) => !isErased(row)) };
+    const isWanted = (row: EventRow) => !isErased(row) && !(query.withoutRobots && isRobot(row));
+    return { ...step, rows: step.rows.filter(isWanted) };
   };
 };
 

@@ -3,7 +3,7 @@ import type { CountBucket, CountQuery, EventDefinition } from '../store.ts';
 import { createCatalogueReader } from './catalogues.ts';
 import type { Connection } from './connection.ts';
 import { createDayReader, toRanges } from './days.ts';
-import { eventTimeAt, factsAt } from './event-block.ts';
+import { type EventBlock, eventTimeAt, factsAt, isRobot } from './event-block.ts';
 import { createEventFinder, type Range } from './event-finder.ts';
 import type { Steps } from './steps.ts';
 import { quarterMilliseconds } from './totals.ts';
@@ -129,8 +129,48 @@ export const createCounter = (db: Connection, finder = createEventFinder(db)) =>
     return seen > 0 ? { firstTime, lastTime } : { firstTime: from, lastTime: to - 1 };
   }
 
+  /** Looks at each event of a kind, or of all kinds, in these parts of the order that happened in a bucket. */
+  function* lookIn(
+    ranges: readonly Range[],
+    { account, eventID, edges }: CountQuery,
+    see: (block: EventBlock, index: number, bucket: number) => void,
+  ): Steps<void> {
+    const from = edges[0] as number;
+    const to = edges.at(-1) as number;
+    const inBucket = bucketOf(edges);
+    for (const found of findIn(ranges, account, eventID, from, to)) {
+      if (typeof found === 'number') {
+        yield;
+        continue;
+      }
+      for (const index of found.indexes) {
+        const eventTime = eventTimeAt(found.block, index);
+        if (eventTime >= from && eventTime < to) see(found.block, index, inBucket(eventTime));
+      }
+    }
+  }
+
+  /** Neither the totals nor the summaries know of robots. */
+  function* countWithoutRobots(query: CountQuery): Steps<CountBucket[]> {
+    const { account, edges, users } = query;
+    const events = edges.slice(1).map(() => 0);
+    const seen = events.map(() => new Set<number>());
+    const ranges = rangesBetween(account, edges[0] as number, edges.at(-1) as number);
+    yield* lookIn(ranges, query, (block, index, bucket) => {
+      if (isRobot(block, index)) return;
+      events[bucket] = (events[bucket] as number) + 1;
+      if (users) (seen[bucket] as Set<number>).add(visitorOf(factsAt(block, index)));
+    });
+    return events.map((count, bucket) => ({
+      events: count,
+      ...(users && { users: (seen[bucket] as Set<number>).size }),
+    }));
+  }
+
   return {
-    *countEvents({ account, eventID, edges, users }: CountQuery): Steps<CountBucket[]> {
+    *countEvents(query: CountQuery): Steps<CountBucket[]> {
+      if (query.withoutRobots) return yield* countWithoutRobots(query);
+      const { account, eventID, edges, users } = query;
       const from = edges[0] as number;
       const to = edges.at(-1) as number;
       const events = edges.slice(1).map(() => 0);
@@ -158,17 +198,9 @@ export const createCounter = (db: Connection, finder = createEventFinder(db)) =>
         });
         yield;
       }
-      for (const found of findIn(without(ranges, segments), account, eventID, from, to)) {
-        if (typeof found === 'number') {
-          yield;
-          continue;
-        }
-        for (const index of found.indexes) {
-          const eventTime = eventTimeAt(found.block, index);
-          if (eventTime < from || eventTime >= to) continue;
-          (seen[inBucket(eventTime)] as Set<number>).add(visitorOf(factsAt(found.block, index)));
-        }
-      }
+      yield* lookIn(without(ranges, segments), query, (block, index, bucket) => {
+        (seen[bucket] as Set<number>).add(visitorOf(factsAt(block, index)));
+      });
       return events.map((count, bucket) => ({ events: count, users: (seen[bucket] as Set<number>).size }));
     },
 

@@ -4,6 +4,7 @@
  * are words of the block. An event takes about half of what it takes as a row, and `JSON.parse` reads it faster than
  * SQLite reads rows. The view `event` shows the rows to whoever opens the database.
  */
+import { robotMark } from '@firsthand/contract/identifiers';
 import type { SentByServer } from '../sent-keys.ts';
 
 export interface KeptEvent {
@@ -255,6 +256,10 @@ export const hasAttribute = (block: EventBlock, index: number, attrID: string, a
   if (nth < 0) return false;
   return attrValue === undefined || valueAt(block, (startsOf(block)[index] as number) + nth) === attrValue;
 };
+
+/** Whether an event has the mark of a robot. */
+export const isRobot = (block: EventBlock, index: number): boolean =>
+  hasAttribute(block, index, robotMark.attrID, robotMark.attrValue);
 
 // Spread, what `factsAt` tells would take ten times as long.
 export const eventAt = (block: EventBlock, index: number): KeptEvent => ({

@@ -3,7 +3,7 @@ import { charactersOf } from '../attributes.ts';
 import type { EventPage, EventQuery, StoredEvent } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { createDayReader, toRanges } from './days.ts';
-import { type EventBlock, eventAt, eventTimeAt, factsAt, hasAttribute, sizeOf } from './event-block.ts';
+import { type EventBlock, eventAt, eventTimeAt, factsAt, hasAttribute, isRobot, sizeOf } from './event-block.ts';
 import { createEventFinder, type EventFinder, type Order, type Range } from './event-finder.ts';
 import { createEventSources } from './event-sources.ts';
 import { createEventTeller } from './event-teller.ts';
@@ -19,11 +19,12 @@ export interface PageBounds {
 const defaultBounds: PageBounds = { mostRows: 200_000, mostBytes: 4 * 1024 * 1024 };
 
 /** What is left to ask of an event once its sources are chosen. */
-const createMatcher = ({ eventID, from = 0, to = Infinity, attrID, attrValue }: EventQuery) => {
+const createMatcher = ({ eventID, from = 0, to = Infinity, attrID, attrValue, withoutRobots = false }: EventQuery) => {
   return (block: EventBlock, index: number): boolean => {
     if (eventID !== undefined && factsAt(block, index).eventID !== eventID) return false;
     const time = eventTimeAt(block, index);
     if (time < from || time >= to) return false;
+    if (withoutRobots && isRobot(block, index)) return false;
     return attrID === undefined || hasAttribute(block, index, attrID, attrValue);
   };
 };
