@@ -33,13 +33,13 @@ const setOnWidest = (value: string, maxAge: number, path: string): string | unde
 /**
  * Writes the cookie, or renews it, for 400 days (the longest that browsers grant); '' removes it. Does nothing where
  * cookies are refused. Of two cookies of one name, the one with the longer path is read, then the older one (RFC 6265, 5.4): it
- * would hide every later write. So all are removed first: those on `/`, then, while one is left, those on each longer path
- * that this page's path begins with.
+ * would hide every later write. So all are removed first: those on the default path ('') and on `/`, then, while one is left, those
+ * on each longer path that this page's path begins with.
  */
 export const writeCookie = (userUUID: string): void => {
   try {
     let path = '';
-    (location.pathname.match(/\/|[^/]+/g) as string[]).some((part) => {
+    location.pathname.split(/(\/)/).some((part) => {
       path += part;
       setOnWidest('', 0, path);
       return !readCookie();
