@@ -42,7 +42,7 @@ export const changeServer = (folder: string, name: string, changes: readonly Cha
   mkdirSync(copied, { recursive: true });
   symlinkSync(modules, join(copy, 'node_modules'));
   writeFileSync(join(copy, 'package.json'), '{ "type": "module" }');
-  for (const part of ['src', 'bin']) {
+  for (const part of ['src', 'bin', 'package.json']) {
     const filter = (path: string) => !path.endsWith('.test.ts');
     cpSync(join(server, part), join(copied, part), { recursive: true, filter });
   }
