@@ -1,7 +1,6 @@
 /** The application on a server of Node's, which does not listen yet. */
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { fileURLToPath } from 'node:url';
 import { getRequestListener } from '@hono/node-server';
 import type { Logger } from 'pino';
 import type { Among } from './app.ts';
@@ -11,6 +10,7 @@ import { defaultRateLimits } from './http/rate-limits.ts';
 import { createFailed } from './http/routes.ts';
 import { mostConnections } from './most-connections.ts';
 import type { Store } from './store/store.ts';
+import { trackerFolder } from './tracker-folder.ts';
 
 /** A client has this long to send a request's headers, and all of it. Slow ones must not hold connections for ever. */
 const serverOptions = {
@@ -23,8 +23,6 @@ const serverOptions = {
   // A URL of 8 KiB, and a page's cookies with it.
   maxHeaderSize: 32 * 1024,
 };
-
-const trackerFolder = fileURLToPath(new URL('../../tracker/dist/', import.meta.url));
 
 interface ApplicationOptions {
   readonly store: Store;

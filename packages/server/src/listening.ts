@@ -1,4 +1,4 @@
-import type { AddressInfo, Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { Logger } from 'pino';
 
 /** The port can't be listened on. */
@@ -42,3 +42,11 @@ export const listen = (
       resolve((server.address() as AddressInfo).port);
     });
   });
+
+/** Throws CannotListen when `listen` would, so that a start which must fail makes nothing before. */
+export const tryListening = async (where: { host: string; port: number; log: Logger }): Promise<void> => {
+  if (where.port === 0) return;
+  const server = createServer();
+  await listen(server, where);
+  await new Promise((resolve) => server.close(resolve));
+};

@@ -4,7 +4,7 @@ import { loadApplication } from './application.ts';
 import type { Config } from './config.ts';
 import type { Demo } from './demo/demo.ts';
 import { followConnections } from './drain.ts';
-import { listen } from './listening.ts';
+import { listen, tryListening } from './listening.ts';
 import { createLog } from './log.ts';
 import { registerOperatorToken } from './operator-token.ts';
 import { startRetention } from './retention.ts';
@@ -45,11 +45,9 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     log.fatal({ err: error }, 'the store has failed: nothing more can be kept');
     options.onFatal?.(error);
   };
-  const opening = openStore({
-    databaseURL: config.databaseURL,
-    role: 'server',
-    onFatal: (error) => fail(error),
-  });
+  const opening = tryListening({ ...config, log }).then(() =>
+    openStore({ databaseURL: config.databaseURL, role: 'server', onFatal: (error) => fail(error) }),
+  );
   // Loaded while the store's threads start, which takes as long.
   const application = loadApplication(options.demo === true);
   const store = await opening;

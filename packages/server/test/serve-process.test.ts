@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -122,7 +122,9 @@ it('says who has the port', async () => {
   onTestFinished(() => void other.close());
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
-  const { code, stderr } = await firsthand(['serve', '--port', String(port)], temporaryDatabase().env);
+  const { path, env } = temporaryDatabase();
+  const { code, stderr } = await firsthand(['serve', '--port', String(port)], env);
+  expect(readdirSync(dirname(path))).toEqual([]);
   expect(code).toBe(1);
   expect(stderr).toBe(
     `firsthand: cannot listen on 127.0.0.1, port ${port}: another program listens there already; choose another PORT\n`,

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { CopyProgress } from '../store/holdings.ts';
 import { WrongUsage } from './failing.ts';
 import { printLine, toTable } from './printing.ts';
@@ -11,10 +11,22 @@ interface CopyOptions {
 
 export const define = (command: Command): void => {
   command
-    .requiredOption('--from <url>', 'what is copied: sqlite:<file> or postgres://…, while no server has it')
-    .requiredOption(
-      '--to <url>',
-      'postgres://…, empty or with a copy that was interrupted; or back to sqlite:<file>, a new one',
+    .addOption(
+      new Option('--from <url>', 'what is copied: sqlite:<file> or postgres://…, while no server has it')
+        .env('FROM_DATABASE_URL')
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option(
+        '--to <url>',
+        'postgres://…, empty or with a copy that was interrupted; or back to sqlite:<file>, a new one',
+      )
+        .env('TO_DATABASE_URL')
+        .makeOptionMandatory(),
+    )
+    .addHelpText(
+      'after',
+      '\nA password stands in ps when it stands in a flag: give the URLs in the environment, or the password in\nPGPASSWORD or PGPASSFILE, as to psql.',
     )
     .option('--verify', 'compare both afterwards: all that can be read of each account')
     .action(copy);

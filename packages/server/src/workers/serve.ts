@@ -4,7 +4,7 @@ import type { Config } from '../config.ts';
 import { createDoor } from '../drain.ts';
 import { createCountingForAll } from '../http/counting.ts';
 import { defaultRateLimits } from '../http/rate-limits.ts';
-import { listen } from '../listening.ts';
+import { listen, tryListening } from '../listening.ts';
 import { createLog } from '../log.ts';
 import { mostConnections } from '../most-connections.ts';
 import { registerOperatorToken } from '../operator-token.ts';
@@ -31,7 +31,9 @@ export const serveWithWorkers = async (config: Config, options: ServeWithWorkers
     crew.kill();
     options.onFatal?.(error);
   };
-  const opening = openFirstStore(config.databaseURL, (error) => fail(error));
+  const opening = tryListening({ ...config, log }).then(() =>
+    openFirstStore(config.databaseURL, (error) => fail(error)),
+  );
   const { operatorToken, ...workerConfig } = config;
   const demo = opening.then(async ({ store }) => {
     if (operatorToken) await registerOperatorToken(store, operatorToken, { log, time: Date.now() });

@@ -31,8 +31,10 @@ test('an account is made and a token revoked, where a server that runs notices',
     { name: 'PostgreSQL', ok: true },
     { name: 'schema', ok: true },
     { name: 'accounts', ok: true, detail: '1, with 0 live server tokens' },
-    { name: 'clock', ok: true },
+    { name: 'clock', ok: true, detail: 'no event was received yet' },
+    { name: 'refused requests', ok: true, detail: '0 listed, 0 gave way' },
     { name: 'erasures', ok: true },
+    { name: 'tracker', ok: true },
   ]);
   const copied = await firsthand(['backup', 'copy.db'], env);
   expect(copied.stderr).toMatch(/pg_dump/);
@@ -52,5 +54,5 @@ test('a database that is away is said to be, and no password with it', async () 
     expect(stdout + stderr).not.toContain('secret');
   }
   const { stdout } = await firsthand(['doctor', '--json'], env);
-  expect(JSON.parse(stdout)).toMatchObject({ ok: false, finding: [{ name: 'database' }] });
+  expect(JSON.parse(stdout)).toMatchObject({ ok: false, finding: [{ name: 'database' }, { name: 'tracker' }] });
 });

@@ -61,7 +61,11 @@ test('all that a file holds is copied, told as it was, and goes on from there', 
   const from = `sqlite:${path}`;
   const { site, contactUUID, erasedUUID } = await fill(from, 4);
   const to = await newDatabase();
-  const { code, stdout, stderr } = await firsthand(['copy', '--from', from, '--to', to, '--verify'], env);
+  const { code, stdout, stderr } = await firsthand(['copy', '--verify'], {
+    ...env,
+    FROM_DATABASE_URL: from,
+    TO_DATABASE_URL: to,
+  });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout.match(/the same$/gm)).toHaveLength(4);
 

@@ -1,26 +1,24 @@
 /** What a person who runs the service wants to know of the database. */
-import type { Finding } from '../finding.ts';
+import { clockFinding, type Finding, refusedFinding } from '../finding.ts';
 import { openPool, type TakenConnection } from './connection.ts';
 import { newestMigration, readSchema } from './migrate.ts';
 
-const dayMilliseconds = 86_400_000;
-
 const examineRows = async (db: TakenConnection): Promise<Finding[]> => {
-  const [{ accounts, tokens }, { day }, { count }] = await Promise.all([
+  const [{ accounts, tokens }, { day }, { count }, refused] = await Promise.all([
     db.one<{ accounts: number; tokens: number }>(
       `SELECT (SELECT count(*) FROM account) AS accounts,
          (SELECT count(*) FROM token WHERE kind = 'server' AND "revokedTime" IS NULL) AS tokens`,
     ),
     db.one<{ day: number }>('SELECT day FROM position'),
     db.one<{ count: number }>('SELECT count(*) FROM erasure WHERE NOT complete'),
+    db.one<{ listed: number; evicted: number }>(
+      'SELECT coalesce(sum(listed), 0)::bigint AS listed, coalesce(sum(evicted), 0)::bigint AS evicted FROM refused_count',
+    ),
   ]);
   return [
     { name: 'accounts', ok: accounts > 0, detail: `${accounts}, with ${tokens} live server tokens` },
-    {
-      name: 'clock',
-      ok: day <= Math.floor(Date.now() / dayMilliseconds) + 1,
-      detail: `the newest event was received on ${new Date(day * dayMilliseconds).toISOString().slice(0, 10)}`,
-    },
+    clockFinding(day),
+    refusedFinding(refused),
     { name: 'erasures', ok: true, detail: `${count} under way` },
   ];
 };

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StoreUnusable } from '../unusable.ts';
+import { markBackup } from './backup-age.ts';
 import { openConnection } from './connection.ts';
 import { syncDirectory } from './file.ts';
 
@@ -22,6 +23,7 @@ export const backupDatabase = (path: string, target: string): void => {
     closeSync(descriptor);
     linkSync(draft, target);
     syncDirectory(dirname(target));
+    markBackup(path, target);
   } finally {
     db.close();
     rmSync(draft, { force: true });

@@ -1,7 +1,8 @@
 /** What a person who runs the service wants to know of a database when something seems wrong. Changes nothing. */
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Finding } from '../finding.ts';
+import { clockFinding, type Finding, refusedFinding } from '../finding.ts';
+import { examineBackup } from './backup-age.ts';
 import { applicationID, type Connection, openConnection } from './connection.ts';
 import { type BlockRow, isWhole } from './event-block-row.ts';
 import { examinePermissions } from './file-permissions.ts';
@@ -27,6 +28,11 @@ const examineEvents = (db: Connection): Finding => {
   return { name: 'events', ok: damaged === 0, detail };
 };
 
+const examineRefused = (db: Connection): Finding => {
+  const sum = 'SELECT coalesce(sum(listed), 0) AS listed, coalesce(sum(evicted), 0) AS evicted FROM refused_count';
+  return refusedFinding(db.prepare<[], { listed: number; evicted: number }>(sum).get() as never);
+};
+
 const examineRows = (db: Connection): Finding[] => {
   const count = (sql: string) => db.prepare<[], number>(sql).pluck().get() as number;
   const damage = db.prepare<[], string>('PRAGMA quick_check(5)').pluck().all();
@@ -47,14 +53,10 @@ const examineRows = (db: Connection): Finding[] => {
       detail: `${version}; this program knows ${newestMigration()}${version < newestMigration() ? ', and brings it there at start' : ''}`,
     },
     { name: 'accounts', ok: accounts > 0, detail: `${accounts}, with ${tokens} live server tokens` },
-    {
-      name: 'clock',
-      ok: day <= Math.floor(Date.now() / 86_400_000) + 1,
-      detail: `the newest event was received on ${new Date(day * 86_400_000).toISOString().slice(0, 10)}`,
-    },
+    clockFinding(day),
     { name: 'erasures', ok: true, detail: `${erasing} under way` },
     // An older schema has no blocks, or no checksums.
-    ...(version === newestMigration() ? [examineEvents(db)] : []),
+    ...(version === newestMigration() ? [examineRefused(db), examineEvents(db)] : []),
   ];
 };
 
@@ -83,6 +85,7 @@ export const examineDatabase = async (path: string): Promise<Finding[]> => {
   const wal = existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0;
   findings.push(
     examinePermissions(path),
+    examineBackup(path),
     { name: 'disk', ok: free > fewestFreeBytes, detail: `${Math.floor(free / mebibyte)} MiB free` },
     { name: 'write-ahead log', ok: wal <= mostWALBytes, detail: `${Math.ceil(wal / mebibyte)} MiB` },
     { name: 'server', ok: true, detail: isServed(path) ? 'running' : 'not running' },

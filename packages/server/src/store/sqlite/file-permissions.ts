@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { Finding } from '../finding.ts';
 
 /** All that a server keeps beside the database, by what is appended to its name. */
-const suffixes = ['', '-wal', '-shm', '-lock', '-lock-journal', '-erased'];
+const suffixes = ['', '-wal', '-shm', '-lock', '-lock-journal', '-erased', '-backup'];
 
 const forOthers = 0o077;
 

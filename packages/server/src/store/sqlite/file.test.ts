@@ -13,6 +13,7 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -587,8 +588,22 @@ describe('the doctor', () => {
     expect((await findings()).schema).toMatchObject({ ok: true });
   });
 
-  test('says when there is no account', async () => {
+  test('says when there is no account, no event and no backup', async () => {
     await close(await open());
-    expect((await findings()).accounts).toMatchObject({ ok: false });
+    expect(await findings()).toMatchObject({
+      accounts: { ok: false },
+      clock: { ok: true, detail: 'no event was received yet' },
+      'refused requests': { ok: true, detail: '0 listed, 0 gave way' },
+      backup: { ok: true, detail: 'firsthand backup has made none' },
+    });
+  });
+
+  test('says how old the last backup is, and when that is long', async () => {
+    await makeDatabase();
+    backupDatabase(path, join(folder, 'copy.db'));
+    expect((await findings()).backup).toEqual({ ok: true, detail: 'the last one is 0.0 days old' });
+    const before = new Date(Date.now() - 8 * 86_400_000);
+    utimesSync(`${path}-backup`, before, before);
+    expect((await findings()).backup).toEqual({ ok: false, detail: 'the last one is 8.0 days old' });
   });
 });
