@@ -1,0 +1,18 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { copyStore, openStore } from '../../src/store/open.ts';
+import { expectClaimsOverLinks, writeClaimsOverLinks } from '../fixtures/claims-over-links.ts';
+import { newDatabase } from '../fixtures/postgres.ts';
+
+test('a copy of a database with claims over verified links has the owners and repeats that the file has', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
+  const path = join(folder, 'firsthand.db');
+  writeClaimsOverLinks(path);
+  const databaseURL = await newDatabase();
+  await copyStore({ from: `sqlite:${path}`, to: databaseURL, tell: () => {} });
+  rmSync(folder, { recursive: true });
+  const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+  await expectClaimsOverLinks(store).finally(() => store.close());
+});
