@@ -27,6 +27,8 @@ export default defineConfig({
   test: {
     // Each file has its own server, database or browser: no state is shared, and none leaks into the next.
     pool: 'forks',
+    // A test that asserts nothing fails.
+    expect: { requireAssertions: true },
     // A tier that lacks a program fails with its name. PostgreSQL is started by the first file that asks for it.
     globalSetup: ['packages/vitest.needs.ts', 'packages/server/test/fixtures/postgres-setup.ts'],
     // `npm run check:coverage`. What runs in processes and threads of their own isn't counted.

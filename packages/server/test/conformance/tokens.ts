@@ -168,6 +168,7 @@ export const describeTokens = (newSite: NewSite): void => {
       const { store, server, time } = await newSite();
       await store.noteTokenUses({ uses: [[server.token, time]] });
       await store.noteTokenUses({ uses: [] });
+      expect(await server.log({})).toEqual([{ kept: true }]);
     });
 
     test('are revoked with all that they made, however far down, and nothing else', async () => {
