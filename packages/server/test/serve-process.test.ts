@@ -99,6 +99,9 @@ describe('SIGTERM', () => {
   });
 });
 
+/** What follows the log line that says the version. */
+const afterFirstLine = (text: string): string => text.slice(text.indexOf('\n') + 1);
+
 describe('a second server on the same file', () => {
   it('is refused in less than a second', async () => {
     const { env } = temporaryDatabase();
@@ -113,7 +116,7 @@ describe('a second server on the same file', () => {
     await serveHere(env);
     const { code, stdout, stderr } = await firsthand(['serve', '--port', '0'], env);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^firsthand: [^\n]+ is being served already: [^\n]+\n$/);
+    expect(afterFirstLine(stderr)).toMatch(/^firsthand: [^\n]+ is being served already: [^\n]+\n$/);
   });
 });
 
@@ -126,7 +129,7 @@ it('says who has the port', async () => {
   const { code, stderr } = await firsthand(['serve', '--port', String(port)], env);
   expect(readdirSync(dirname(path))).toEqual([]);
   expect(code).toBe(1);
-  expect(stderr).toBe(
+  expect(afterFirstLine(stderr)).toBe(
     `firsthand: cannot listen on 127.0.0.1, port ${port}: another program listens there already; choose another PORT\n`,
   );
 });
