@@ -18,6 +18,8 @@ export const limits = {
   streamsPerAccount: 100,
   /** Contacts on one page of searchContact. */
   contactsPerPage: 1_000,
+  /** Entries on one page of listAudit. */
+  auditEntriesPerPage: 1_000,
   /** Contacts along with createAccount or updateAccount. */
   contactsPerAccountBody: 100,
   attributesPerEvent: 100,

@@ -1,6 +1,7 @@
 /** Every operation, once: the router, the OpenAPI document and the typed client are made from this table. */
 import type * as z from 'zod';
 import * as account from './account.ts';
+import * as audit from './audit.ts';
 import * as contact from './contact.ts';
 import * as event from './event.ts';
 import * as link from './link.ts';
@@ -81,6 +82,14 @@ export const operations = {
     tokens: owners,
     input: account.revokeTokenInput,
     output: account.revokeTokenOutput,
+  }),
+  listAudit: operation({
+    summary: 'List who did what in the account, newest first.',
+    methods: get,
+    paths: ['/account/listAudit'],
+    tokens: owners,
+    input: audit.listAuditInput,
+    output: audit.listAuditOutput,
   }),
   getContact: operation({
     summary: 'Look up a contact with its profile, tags and attributes.',

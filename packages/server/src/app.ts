@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { createAccounts } from './http/accounts.ts';
 import { createAdmission } from './http/admission.ts';
 import { createArrivalOf } from './http/arrival.ts';
+import { createAudit } from './http/audit.ts';
 import { createAuthentication } from './http/authentication.ts';
 import { createContacts } from './http/contacts.ts';
 import { type Counting, createCounting } from './http/counting.ts';
@@ -87,6 +88,7 @@ export const createApp = ({
     ...jsonReplies({
       ...createAccounts(store),
       ...createTokens(store),
+      ...createAudit(store),
       ...createContacts(store),
       ...createLinks(store),
       ...events,

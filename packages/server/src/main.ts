@@ -27,6 +27,7 @@ const nouns: readonly Noun[] = [
   },
   { name: 'account', summary: 'create and list accounts', load: () => import('./commands/account.ts') },
   { name: 'token', summary: 'create, list and revoke tokens', load: () => import('./commands/token.ts') },
+  { name: 'audit', summary: 'list who did what to whom', load: () => import('./commands/audit.ts') },
   { name: 'event', summary: 'log and list events of the running server', load: () => import('./commands/event.ts') },
   { name: 'contact', summary: 'show a contact of the running server', load: () => import('./commands/contact.ts') },
   {

@@ -17,6 +17,7 @@ export const define = (command: Command): void => {
   )
     .option('--all', 'all that are on the list')
     .option('--account <accountUUID>', 'of this account only')
+    .option('--as <tokenID>', 'the live token that sends them, where their own is revoked or has expired')
     .option('--with <json>', 'an object of fields that stand in place of those of the one request')
     .option(...jsonFlag)
     .action(replay);
@@ -95,7 +96,7 @@ interface Result {
 /** Exit code 1 when one of them isn't carried out. */
 const replay = async (
   refusedIDs: readonly string[],
-  options: Options & { readonly all?: boolean; readonly with?: string },
+  options: Options & { readonly all?: boolean; readonly with?: string; readonly as?: string },
 ): Promise<void> => {
   if (refusedIDs.length > 0 === Boolean(options.all)) throw new WrongUsage('give one refusedID or more, or --all');
   const fix = options.with === undefined ? {} : parseFix(options.with);
@@ -109,7 +110,7 @@ const replay = async (
       const refusedID = String(request.refused);
       if (!options.all && !wanted.delete(refusedID)) continue;
       results.push(
-        await send(request, { fix, time: Date.now() }).then(
+        await send(request, { fix, as: options.as, time: Date.now() }).then(
           (answer): Result => ({ refusedID, answer }),
           (error): Result => ({ refusedID, error: explain(error) }),
         ),

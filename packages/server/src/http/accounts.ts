@@ -62,7 +62,7 @@ export const createAccounts = (store: Store): AnsweringAll<'getAccount' | 'creat
       time: caller.time,
       createdBy: actorOf(caller),
     });
-    const outcomes = await store.createAccount(account);
+    const outcomes = await store.createAccount({ ...account, by: actorOf(caller) });
     return { accountUUID: account.accountUUID, browserTokenUUID, serverTokenUUID, contact: answer(outcomes) };
   },
 
@@ -79,6 +79,7 @@ export const createAccounts = (store: Store): AnsweringAll<'getAccount' | 'creat
       browserCatalogue,
       catalogues: cataloguesOf(input),
       contacts,
+      by: actorOf(caller),
       time: caller.time,
     });
     return {

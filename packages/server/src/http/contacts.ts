@@ -6,7 +6,7 @@ import { contactChanges, contactValues } from '../ingest/contact-change.ts';
 import { isProof } from '../ingest/proof.ts';
 import { Refusal } from '../refusal.ts';
 import type { ClaimDetail, ContactDetail, ContactRecord, LinkDetail, NamedContact, Store } from '../store/store.ts';
-import { type Answering, type AnsweringAll, accountOf, askerOf, type Caller, toldTimeOf } from './caller.ts';
+import { type Answering, type AnsweringAll, accountOf, actorOf, askerOf, type Caller, toldTimeOf } from './caller.ts';
 import { parseCursor, toCursor } from './cursor.ts';
 import { answerEvenly } from './even-answers.ts';
 import { eventAnswer } from './events.ts';
@@ -164,6 +164,12 @@ export const createContacts = (
       });
       const { contactUUID, claims = [], links = [] } = contact;
       const page = await store.getEvents({ account: asker.account, contactUUID, order: 'asc', beyond, limit });
+      // Once for each export, before anything of it is shown.
+      if (beyond === undefined) {
+        const by = actorOf(caller);
+        const { account } = asker;
+        await store.recordAudit({ action: 'exportContact', subject: { contactUUID }, account, by, time: caller.time });
+      }
       return {
         contact: contactAnswer(contact),
         claim: claims.map(claimAnswer),
@@ -180,6 +186,7 @@ export const createContacts = (
       const { erasedTime, ...receipt } = await store.eraseContact({
         ...named(accountOf(caller), input),
         verifiedOnly: input.verifiedOnly,
+        by: actorOf(caller),
         time: caller.time,
       });
       return { ...receipt, erasedTime: isoTime(erasedTime) };

@@ -2,7 +2,7 @@
 import { Refusal } from '../refusal.ts';
 
 /** A version in front of each, so that a later form can be told from this one. */
-const lists = { events: 'e1', contacts: 'c1' } as const;
+const lists = { events: 'e1', contacts: 'c1', audit: 'a1' } as const;
 type ListName = keyof typeof lists;
 
 /** The cursor of the page after `next`; "" when there is none. */

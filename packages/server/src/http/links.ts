@@ -1,5 +1,5 @@
 import type { Store } from '../store/store.ts';
-import { type AnsweringAll, accountOf, askerOf } from './caller.ts';
+import { type AnsweringAll, accountOf, actorOf, askerOf } from './caller.ts';
 import { isoTime } from './iso-time.ts';
 
 export const createLinks = (
@@ -22,22 +22,29 @@ export const createLinks = (
     links: await store.voidLinks({
       account: accountOf(caller),
       restore,
+      by: actorOf(caller),
+      time: caller.time,
       links: linkID === undefined ? { tokenID, from, to } : { linkID },
     }),
   }),
 
   acceptClaim: async ({ claimID }, caller) =>
-    store.acceptClaim({ account: accountOf(caller), claimID, time: caller.time }),
+    store.acceptClaim({ account: accountOf(caller), claimID, by: actorOf(caller), time: caller.time }),
 
   voidClaim: async ({ claimID, restore = false }, caller) =>
-    store.voidClaim({ account: accountOf(caller), claimID, restore, time: caller.time }),
+    store.voidClaim({ account: accountOf(caller), claimID, restore, by: actorOf(caller), time: caller.time }),
 
   mergeContact: async ({ contactUUID, otherContactUUID }, caller) => {
-    const merge = { account: accountOf(caller), contactUUID, otherContactUUID, time: caller.time };
+    const merge = { account: accountOf(caller), contactUUID, otherContactUUID, by: actorOf(caller), time: caller.time };
     const { mergedTime, ...merged } = await store.mergeContact(merge);
     return { ...merged, mergedTime: isoTime(mergedTime) };
   },
 
   unmergeContact: async ({ otherContactUUID }, caller) =>
-    store.unmergeContact({ account: accountOf(caller), otherContactUUID }),
+    store.unmergeContact({
+      account: accountOf(caller),
+      otherContactUUID,
+      by: actorOf(caller),
+      time: caller.time,
+    }),
 });

@@ -2,7 +2,8 @@
 import { check } from '@firsthand/contract/checking';
 import { type AnswerOf, type Operation, operations } from '@firsthand/contract/operations';
 import { Refusal } from '../refusal.ts';
-import type { KeptOperation, RefusedRequest, ReplayedWrite, Store } from '../store/store.ts';
+import { isLive } from '../store/live-token.ts';
+import type { KeptOperation, ListedToken, RefusedRequest, ReplayedWrite, Store } from '../store/store.ts';
 import { createArrivalOf } from './arrival.ts';
 import type { Answering, Caller } from './caller.ts';
 import { createContacts } from './contacts.ts';
@@ -16,9 +17,9 @@ export class NotListed extends Error {
 }
 
 /** The store, except that a write takes the refused request off its list in the same transaction. */
-const replayingStore = (store: Store, refused: number): Store => {
+const replayingStore = (store: Store, { refused, tokenID }: { refused: number; tokenID: string }): Store => {
   const replay = async (write: ReplayedWrite) => {
-    const answer = await store.replayRefused({ refused, ...write });
+    const answer = await store.replayRefused({ refused, tokenID, ...write });
     if (answer === undefined) throw new NotListed(`the request ${refused} is not on the list any more`);
     // The answer is of the write that was asked for.
     return answer as never;
@@ -31,29 +32,45 @@ const replayingStore = (store: Store, refused: number): Store => {
   };
 };
 
-/** As the token that it came with, of which only the kind and the account are known; a browser's is public. */
-const callerOf = (request: RefusedRequest, time: number): Caller => ({
+/** The live token as which a request is sent again: its own, or the one of the same account and kind that `as` names. */
+const tokenFor = async (
+  store: Pick<Store, 'listTokens'>,
+  { account, tokenID, tokenKind }: RefusedRequest,
+  { as = tokenID, time }: { as: string | undefined; time: number },
+): Promise<ListedToken> => {
+  const token = (await store.listTokens({ account })).find((each) => each.tokenID === as);
+  if (token !== undefined && isLive(token, time) && token.kind === tokenKind) return token;
+  throw new Refusal('invalid_token', {
+    message:
+      as === tokenID
+        ? `its token ${tokenID} is revoked or has expired: name with --as a live ${tokenKind} token of the account`
+        : `--as must name a live ${tokenKind} token of the account, as the request came with one`,
+  });
+};
+
+/** As a token of which the text is known only where it is a browser's, which is public. */
+const callerOf = (request: RefusedRequest, token: ListedToken, time: number): Caller => ({
   access: {
-    token: request.token,
-    tokenID: request.tokenID,
-    kind: request.tokenKind,
+    token: token.token,
+    tokenID: token.tokenID,
+    kind: token.kind,
     account: request.account,
     accountOrigin: [],
     accountTimezone: 'UTC',
   },
-  tokenUUID: request.tokenText ?? '',
+  tokenUUID: token.text ?? '',
   time,
   refusedTime: request.refusedTime,
 });
 
 /**
- * Sends refused requests again: the same eventUUID, the same time of happening, the same kind of token. `fix` stands in
- * place of fields of the request. One that is carried out leaves the list in the same transaction; one that is refused, or
+ * Sends refused requests again: the same eventUUID, the same time of happening, the same token, or with `as` another live one
+ * of the same kind, which one whose own token is not live any more takes. `fix` stands in place of fields of the request. One that is carried out leaves the list in the same transaction; one that is refused, or
  * of which a single event is, throws the Refusal and stays as it is.
  */
 export const createReplay = (store: Store) => {
-  const answerings = (refused: number): { readonly [Name in KeptOperation]: Answering<Name> } => {
-    const replaying = replayingStore(store, refused);
+  const answerings = (refused: number, tokenID: string): { readonly [Name in KeptOperation]: Answering<Name> } => {
+    const replaying = replayingStore(store, { refused, tokenID });
     const arrivalOf = createArrivalOf();
     const events = createEvents(replaying, arrivalOf);
     return {
@@ -69,15 +86,16 @@ export const createReplay = (store: Store) => {
 
   return async (
     request: RefusedRequest,
-    { fix = {}, time }: { fix?: Readonly<Record<string, unknown>>; time: number },
+    { fix = {}, as, time }: { fix?: Readonly<Record<string, unknown>>; as?: string | undefined; time: number },
   ): Promise<AnswerOf<KeptOperation>> => {
     const { operation, refused, input } = request;
     const fields = typeof input === 'string' ? fieldsOf(input, fix) : input;
     const definition: Operation = operations[operation];
     const checked = check(definition.input, { ...fields, ...fix });
     if (!checked.ok) throw refusalOf(checked.problem);
-    const answering = answerings(refused)[operation] as Answering<KeptOperation>;
-    return answering(checked.value as never, callerOf(request, time));
+    const token = await tokenFor(store, request, { as, time });
+    const answering = answerings(refused, token.tokenID)[operation] as Answering<KeptOperation>;
+    return answering(checked.value as never, callerOf(request, token, time));
   };
 };
 

@@ -59,7 +59,7 @@ export const createTokens = (store: Store): AnsweringAll<'createToken' | 'revoke
 
   revokeToken: async ({ accountUUID, tokenID, descendants }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
-    const revoked = await store.revokeToken({ account, tokenID, descendants, time: caller.time });
+    const revoked = await store.revokeToken({ account, tokenID, descendants, by: actorOf(caller), time: caller.time });
     return {
       tokenID,
       revokedTime: isoTime(revoked.revokedTime),

@@ -26,6 +26,7 @@ export interface HeldEvent {
 export const heldTables = [
   'account',
   'token',
+  'audit',
   'catalogue',
   'user',
   'contact',

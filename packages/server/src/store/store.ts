@@ -7,9 +7,11 @@
  * milliseconds since 1970 and, like new identifiers, come in as arguments.
  */
 
+import type { AuditAction, AuditSubject } from '@firsthand/contract/audit';
 import type { ErrorCode } from '@firsthand/contract/errors';
 import type { TokenKind } from '@firsthand/contract/tokens';
 import type { ContactField } from '../identity/contact-view.ts';
+import type { AuditRecord } from './audit.ts';
 
 export interface Store {
   // Accounts and tokens
@@ -38,10 +40,16 @@ export interface Store {
     account: number | null;
     tokenID: string;
     descendants?: boolean | undefined;
+    by?: Actor;
     time: number;
   }): Promise<{ revokedTime: number; descendants: string[] }>;
   /** Notes when tokens were last used; a time before the one that is known changes nothing. */
   noteTokenUses(request: { uses: readonly (readonly [token: number, time: number])[] }): Promise<void>;
+
+  /** Records what is no write of the store. Its writes record themselves: see audit.ts. */
+  recordAudit(record: AuditRecord): Promise<void>;
+  /** A page of the audit log, newest first: of an account, or of all and of the service. */
+  listAudit(query: AuditQuery): Promise<{ entries: AuditEntry[]; next: number | null }>;
 
   // Events
   /** Keeps a batch in one commit; one outcome for each event, in their order. A refused event does not refuse others. */
@@ -82,21 +90,39 @@ export interface Store {
     linkID: string;
   }>;
   /** Answers how many links changed. */
-  voidLinks(request: { account: number; restore: boolean; links: LinkSelection }): Promise<number>;
-  acceptClaim(request: { account: number; claimID: string; time: number }): Promise<{ contactUUID: string }>;
+  voidLinks(request: {
+    account: number;
+    restore: boolean;
+    links: LinkSelection;
+    by?: Actor;
+    time?: number;
+  }): Promise<number>;
+  acceptClaim(request: {
+    account: number;
+    claimID: string;
+    by?: Actor;
+    time: number;
+  }): Promise<{ contactUUID: string }>;
   voidClaim(request: {
     account: number;
     claimID: string;
     restore: boolean;
+    by?: Actor;
     time: number;
   }): Promise<{ contactUUID: string }>;
   mergeContact(request: {
     account: number;
     contactUUID: string;
     otherContactUUID: string;
+    by?: Actor;
     time: number;
   }): Promise<{ contactUUID: string; mergedTime: number }>;
-  unmergeContact(request: { account: number; otherContactUUID: string }): Promise<{ contactUUID: string }>;
+  unmergeContact(request: {
+    account: number;
+    otherContactUUID: string;
+    by?: Actor;
+    time?: number;
+  }): Promise<{ contactUUID: string }>;
 
   // Refused requests
   /**
@@ -112,7 +138,7 @@ export interface Store {
    * Carries out the write that a refused request asks for and takes it off the list, both or neither: what is refused
    * again, or any event of it, changes nothing. Undefined when it isn't on the list any more.
    */
-  replayRefused(replay: { refused: number } & ReplayedWrite): Promise<ReplayedAnswer | undefined>;
+  replayRefused(replay: RefusedReplay): Promise<ReplayedAnswer | undefined>;
 
   // The store itself
   /** Calls `listener` after each commit that kept events or changed who is who; answers how to stop that. */
@@ -121,6 +147,31 @@ export interface Store {
   check(): Promise<void>;
   /** Waits for what is under way, then lets go of the database. */
   close(): Promise<void>;
+}
+
+/** Who does something: the number of a token; without one, the command line. */
+export type Actor = number | null | undefined;
+
+export interface AuditQuery {
+  readonly account?: number | undefined;
+  /** from ≤ time < to */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+  readonly action?: AuditAction | undefined;
+  /** Only entries before this one: `next` of the page before. */
+  readonly beyond?: number | undefined;
+  readonly limit: number;
+}
+
+export interface AuditEntry {
+  readonly audit: number;
+  /** Of what is of the service itself, null. */
+  readonly accountUUID: string | null;
+  /** The tokenID of who did it; null: the command line. */
+  readonly actor: string | null;
+  readonly action: AuditAction;
+  readonly subject: AuditSubject;
+  readonly time: number;
 }
 
 /** What a live token may act for. `account` is null for an operator's. */
@@ -163,6 +214,7 @@ export type CatalogueKind = (typeof catalogueKinds)[number];
 export type Catalogues = Readonly<Partial<Record<CatalogueKind, readonly CatalogueEntry[]>>>;
 
 export interface NewAccount {
+  readonly by?: Actor;
   readonly accountUUID: string;
   readonly accountName: string;
   readonly accountOrigin: readonly string[];
@@ -178,6 +230,7 @@ export interface NewAccount {
 
 /** Members that are absent stay as they are. */
 export interface AccountChange {
+  readonly by?: Actor;
   readonly account: number;
   readonly accountName?: string | undefined;
   readonly accountOrigin?: readonly string[] | undefined;
@@ -504,6 +557,14 @@ export interface RefusedCount {
   readonly replayed: number;
 }
 
+/** `tokenID` names the token as which it is carried out. */
+export type RefusedReplay = ReplayedWrite & {
+  readonly refused: number;
+  readonly tokenID?: string;
+  readonly by?: Actor;
+  readonly replayedTime?: number;
+};
+
 export type ReplayedWrite =
   | { readonly write: 'logEvents'; readonly request: EventBatch }
   | { readonly write: 'createContact'; readonly request: NewContact }
@@ -513,6 +574,7 @@ export type ReplayedWrite =
 export type ReplayedAnswer = Awaited<ReturnType<Store[ReplayedWrite['write']]>>;
 
 export interface NewErasure extends NamedContact {
+  readonly by?: Actor;
   /** Leaves events that are the contact's by a claimed link only. */
   readonly verifiedOnly?: boolean | undefined;
   readonly time: number;

@@ -1,6 +1,7 @@
 // What every store must do, held against the Store interface alone: a driver runs it over itself, unchanged.
 import { describe } from 'vitest';
 import { describeAccounts } from './accounts.ts';
+import { describeAudit } from './audit.ts';
 import { describeCatalogues } from './catalogues.ts';
 import { describeClaims } from './claims.ts';
 import { describeCommits } from './commits.ts';
@@ -25,6 +26,7 @@ import { describeTokens } from './tokens.ts';
 const nouns = [
   describeAccounts,
   describeTokens,
+  describeAudit,
   describeCatalogues,
   describeEvents,
   describeRepeats,

@@ -4,7 +4,7 @@ import { openPool, type TakenConnection } from './connection.ts';
 import { migrate } from './migrate.ts';
 
 /** On every machine. */
-export const referenceTables = ['position', 'kept_day', 'account', 'token', 'catalogue', 'erasure'] as const;
+export const referenceTables = ['position', 'kept_day', 'account', 'token', 'audit', 'catalogue', 'erasure'] as const;
 
 /** Each where this column of it says. */
 export const distributedTables = {

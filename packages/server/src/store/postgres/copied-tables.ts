@@ -96,6 +96,7 @@ export const tablesOf = async (holdings: Holdings, keptDays: ReadonlySet<number>
       columns:
         'token tokenID account kind tokenName hash text createdTime createdBy expiresTime lastUsedTime revokedTime',
     },
+    { to: 'audit', from: 'audit', columns: 'audit account token action subject time' },
     { to: 'catalogue', from: 'catalogue', columns: 'account kind id name type', booleans: 'browser byBrowser' },
     { to: 'user_name', from: 'user', columns: 'userUUID account user' },
     { to: 'user', from: 'user', columns: 'user account userUUID firstDay lastDay createdTime' },

@@ -22,6 +22,7 @@ const charactersPerCommit = 16 * 1024 * 1024;
 const numbersOf = ({ numbers }: Holdings) => [
   ["pg_get_serial_sequence('account', 'account')", 'SELECT max(account) FROM account'],
   ["pg_get_serial_sequence('token', 'token')", 'SELECT max(token) FROM token'],
+  ["pg_get_serial_sequence('audit', 'audit')", 'SELECT max(audit) FROM audit'],
   ["'user_number'", 'SELECT max("user") FROM "user"'],
   ["'contact_number'", numbers.contact],
   ["'claim_number'", numbers.claim],

@@ -5,6 +5,7 @@ import { contactFields } from '../../identity/contact-view.ts';
 import type { HeldEvent, HeldRow, HeldTable, Holdings } from '../holdings.ts';
 import { tokenInKey } from '../sent-keys.ts';
 import { StoreUnusable } from '../unusable.ts';
+import { recordAudit } from './audit.ts';
 import {
   type Connection,
   codeOf,
@@ -43,6 +44,7 @@ const rowsSQL: Readonly<Record<HeldTable, string>> = {
     SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime", "lastUsedTime",
       "revokedTime"
     FROM token`,
+  audit: 'SELECT audit, account, token, action, subject, time FROM audit',
   catalogue: 'SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type FROM catalogue',
   // Which days there were between the first and the last is not told (store/sqlite/active-days.ts).
   user: 'SELECT "user", account, "userUUID", "firstDay", "lastDay", 0 AS days, "createdTime" FROM "user"',
@@ -181,6 +183,7 @@ const hold = async (db: ScriptedConnection): Promise<void> => {
 const readHoldings = async (client: pg.Client): Promise<Holdings> => {
   const db = toScripted(client);
   await hold(db);
+  await recordAudit(db, { action: 'copy', subject: {}, by: null, time: Date.now() });
   await db.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
   const position = await db.one<Holdings['position']>(
     'SELECT last_value AS sequence, greatest(day, 0) AS day, greatest("clockDay", 0) AS "clockDay", secret FROM event_order, position',

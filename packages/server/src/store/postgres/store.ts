@@ -1,10 +1,12 @@
 /** The store on PostgreSQL: any number of servers over one database. */
 import { Refusal } from '../../refusal.ts';
-import type { EventBatch, EventOutcome, ReplayedAnswer, ReplayedWrite, Store } from '../store.ts';
+import type { AuditedName } from '../audit.ts';
+import type { EventBatch, EventOutcome, RefusedReplay, ReplayedAnswer, ReplayedWrite, Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createWaiting } from '../waiting.ts';
 import { createAccess } from './access.ts';
 import { createAccountWriter, findAccount, getAccount, listAccounts } from './accounts.ts';
+import { listAudit, recordAudit, recording } from './audit.ts';
 import { createCatalogueWriter } from './catalogues.ts';
 import { type Connection, type ConnectionPool, codeOf, hasTable, inOrder, openPool } from './connection.ts';
 import { createContactReader } from './contact-details.ts';
@@ -112,7 +114,7 @@ const createWrites = ({ secret, withErased, withEither }: Prepared) => {
       createContact,
       updateContact,
       keepRefused: refused.keepRefused,
-      replayRefused: async (db: Transaction, replay: { refused: number } & ReplayedWrite) =>
+      replayRefused: async (db: Transaction, replay: RefusedReplay) =>
         (await refused.takeReplayed(db, replay.refused)) ? carryOut(db, replay) : undefined,
     },
     /** Carried out alone: what they change, all others rest on. */
@@ -185,6 +187,8 @@ export const openPostgres = async (
       });
   const besideOthers = writing(writeBesideOthers);
   const byItself = writing(writeAlone);
+  const audited = <Request, Value>(name: AuditedName, how: typeof besideOthers, work: Work<Request, Value>) =>
+    how(recording(name, work));
   const reading =
     <Request, Value>(work: (db: Connection, request: Request) => Promise<Value>) =>
     (request: Request): Promise<Value> =>
@@ -208,25 +212,26 @@ export const openPostgres = async (
       : undefined;
   const { getContact, searchContact } = createContactReader(finder);
   const getEvents = createEventPager(finder);
-  const erase = byItself(erasures.eraseContact);
+  const erase = audited('eraseContact', byItself, erasures.eraseContact);
 
   return {
-    createAccount: changingAccess(besideOthers(beside.createAccount)),
-    updateAccount: changingAccess(besideOthers(beside.updateAccount)),
-    createToken: changingAccess(besideOthers(beside.createToken)),
-    revokeToken: changingAccess(besideOthers(beside.revokeToken)),
+    createAccount: changingAccess(audited('createAccount', besideOthers, beside.createAccount)),
+    updateAccount: changingAccess(audited('updateAccount', besideOthers, beside.updateAccount)),
+    createToken: changingAccess(audited('createToken', besideOthers, beside.createToken)),
+    revokeToken: changingAccess(audited('revokeToken', besideOthers, beside.revokeToken)),
     noteTokenUses: besideOthers(beside.noteTokenUses),
+    recordAudit: besideOthers(recordAudit),
     createContact: besideOthers(beside.createContact),
     updateContact: besideOthers(beside.updateContact),
-    linkUser: besideOthers(beside.linkUser),
-    unlinkUser: besideOthers(beside.unlinkUser),
-    voidLinks: besideOthers(beside.voidLinks),
-    acceptClaim: besideOthers(beside.acceptClaim),
-    voidClaim: besideOthers(beside.voidClaim),
+    linkUser: audited('linkUser', besideOthers, beside.linkUser),
+    unlinkUser: audited('unlinkUser', besideOthers, beside.unlinkUser),
+    voidLinks: audited('voidLinks', besideOthers, beside.voidLinks),
+    acceptClaim: audited('acceptClaim', besideOthers, beside.acceptClaim),
+    voidClaim: audited('voidClaim', besideOthers, beside.voidClaim),
     keepRefused: besideOthers(beside.keepRefused),
-    replayRefused: besideOthers(beside.replayRefused),
-    mergeContact: byItself(alone.mergeContact),
-    unmergeContact: byItself(alone.unmergeContact),
+    replayRefused: audited('replayRefused', besideOthers, beside.replayRefused),
+    mergeContact: audited('mergeContact', byItself, alone.mergeContact),
+    unmergeContact: audited('unmergeContact', byItself, alone.unmergeContact),
     deleteEventsBefore: besideOthers(erasures.deleteEventsBefore),
     async eraseContact(request) {
       const receipt = await erase(request);
@@ -245,6 +250,7 @@ export const openPostgres = async (
     findAccount: readingOnce(findAccount),
     findProofKeys: readingOnce(findProofKeys),
     listTokens: readingOnce(listTokens),
+    listAudit: readingOnce(listAudit),
     listAccounts: () => readingOnce(listAccounts)(undefined),
     getAccount: reading(getAccount),
     getContact: reading(getContact),

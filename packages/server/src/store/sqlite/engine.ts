@@ -4,7 +4,8 @@ import { usesOfContact } from '../catalogue-rules.ts';
 import type { ContactChange, ReplayedAnswer, ReplayedWrite } from '../store.ts';
 import { createAccountReader, createAccountWriter } from './accounts.ts';
 import type { Arrangement } from './arrangement.ts';
-import { type Call, carryOut, type Reads, type Writes } from './calls.ts';
+import { createAuditReader, createAuditWriter } from './audit.ts';
+import { type Call, carryOut, type Reads } from './calls.ts';
 import { createCatalogueWriter } from './catalogues.ts';
 import { createClaimWriter } from './claims.ts';
 import { type Connection, isNotNow } from './connection.ts';
@@ -83,10 +84,12 @@ export const createWriteEngine = (
 
   const { linkUser, unlinkUser, voidLinks, acceptClaim, voidClaim } = links;
   const { mergeContact, unmergeContact } = createMergeWriter(db, contacts);
-  const operations = {
+  const { recordAudit, recording } = createAuditWriter(db);
+  const operations = recording({
     createAccount,
     updateAccount,
     ...tokens,
+    recordAudit,
     logEvents,
     createContact,
     updateContact,
@@ -101,7 +104,7 @@ export const createWriteEngine = (
     deleteEventsBefore,
     keepRefused: refused.keepRefused,
     replayRefused: (replay) => (refused.takeReplayed(replay.refused) ? carryOutReplayed(replay) : undefined),
-  } satisfies Writes;
+  });
 
   const pending = [position, users, catalogues, latest, repeats, totals, erasures, blocks, packing, indexing];
   const transactions = createTransactions(db, pending, () => {
@@ -206,6 +209,7 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     listAccounts,
     findAccount,
     listTokens,
+    ...createAuditReader(db),
     findProofKeys,
     getAccount,
     getContact,

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { HeldRow, HeldTable, Holdings } from '../holdings.ts';
 import { StoreUnusable } from '../unusable.ts';
+import { createAuditWriter } from './audit.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { eventsOf } from './event-block.ts';
 import { createBlockReader, createBlockWriter } from './event-blocks.ts';
@@ -44,6 +45,7 @@ export const openHoldings = (path: string) => {
   try {
     migrate(db, path);
     settle(db);
+    createAuditWriter(db).recordAudit({ action: 'copy', subject: {}, by: null, time: Date.now() });
   } catch (error) {
     close();
     throw error;

@@ -115,3 +115,12 @@ test('of too many claims for a contact the oldest give way, but for those that w
   expect(of('statement')).toEqual(of('claim'));
   expect(db.prepare('SELECT count(*) FROM claim WHERE contact = 2').pluck().get()).toBe(900);
 });
+
+test('the audit log cannot be changed, nor anything of it deleted', () => {
+  const db = openConnection(':memory:', 'write');
+  migrate(db, ':memory:');
+  db.exec(`INSERT INTO audit (action, subject, time) VALUES ('backup', '{}', 5)`);
+  expect(() => db.exec('UPDATE audit SET time = 6')).toThrow('append-only');
+  expect(() => db.exec('DELETE FROM audit')).toThrow('append-only');
+  expect(db.prepare('SELECT time FROM audit').pluck().all()).toEqual([5]);
+});

@@ -1,0 +1,115 @@
+/** What the audit log records of each write of the store, for both drivers. */
+import type { AuditAction, AuditSubject } from '@firsthand/contract/audit';
+import type { Store } from './store.ts';
+
+type RequestOf<Name extends keyof Store> = Parameters<Store[Name]>[0];
+type AnswerOf<Name extends keyof Store> = Awaited<ReturnType<Store[Name]>>;
+
+/** An entry to be made, in the transaction of what it records. */
+export interface AuditRecord {
+  readonly action: AuditAction;
+  readonly subject: AuditSubject;
+  /** The account whose log it is in, by its number, by its accountUUID, or by a token of it; with none, the service's. */
+  readonly account?: number | null;
+  readonly accountUUID?: string;
+  readonly accountOf?: string;
+  /** The number of the token that did it; null: the command line. */
+  readonly by: number | null;
+  readonly time: number;
+}
+
+type Recording<Name extends keyof Store> = (request: RequestOf<Name>, answer: AnswerOf<Name>) => AuditRecord[];
+
+const updatedFields = ({
+  account: _,
+  by: __,
+  time: ___,
+  catalogues,
+  contacts,
+  ...settings
+}: RequestOf<'updateAccount'>): string[] => [
+  ...Object.entries({ ...settings, ...catalogues }).flatMap(([name, value]) => (value === undefined ? [] : name)),
+  ...(contacts.length > 0 ? ['contact'] : []),
+];
+
+const recordings = {
+  createAccount: ({ accountUUID, tokens, by = null, time }) => [
+    { action: 'createAccount', subject: {}, accountUUID, by, time },
+    ...tokens.map(
+      ({ tokenID, kind }): AuditRecord => ({
+        action: 'createToken',
+        subject: { tokenID, tokenKind: kind },
+        accountUUID,
+        by,
+        time,
+      }),
+    ),
+  ],
+  updateAccount: (request) => {
+    const { account, by = null, time } = request;
+    return [{ action: 'updateAccount', subject: { field: updatedFields(request) }, account, by, time }];
+  },
+  createToken: ({ account, tokenID, kind, createdBy = null, time }) => [
+    { action: 'createToken', subject: { tokenID, tokenKind: kind }, account, by: createdBy, time },
+  ],
+  // One that was revoked before is not revoked again.
+  revokeToken: ({ account, tokenID, by = null, time }, { revokedTime, descendants }) => [
+    ...(revokedTime === time ? [{ action: 'revokeToken', subject: { tokenID }, account, by, time } as const] : []),
+    ...descendants.map(
+      (made): AuditRecord => ({ action: 'revokeToken', subject: { tokenID: made }, accountOf: made, by, time }),
+    ),
+  ],
+  // Asked again, it only tells how far it is.
+  eraseContact: ({ account, by = null, time }, { contactUUID, erasedTime }) =>
+    erasedTime === time ? [{ action: 'eraseContact', subject: { contactUUID }, account, by, time }] : [],
+  linkUser: ({ account, token, contactUUID, time }, { linkID }) => [
+    { action: 'linkUser', subject: { contactUUID, linkID }, account, by: token, time },
+  ],
+  unlinkUser: ({ account, token, time }, { linkID }) =>
+    linkID === '' ? [] : [{ action: 'unlinkUser', subject: { linkID }, account, by: token, time }],
+  voidLinks: ({ account, links, restore, by = null, time = Date.now() }, changed) => [
+    {
+      action: 'voidLink',
+      subject: {
+        ...('linkID' in links ? { linkID: links.linkID } : { tokenID: links.tokenID }),
+        links: changed,
+        restore,
+      },
+      account,
+      by,
+      time,
+    },
+  ],
+  acceptClaim: ({ account, claimID, by = null, time }, { contactUUID }) => [
+    { action: 'acceptClaim', subject: { claimID, contactUUID }, account, by, time },
+  ],
+  voidClaim: ({ account, claimID, restore, by = null, time }, { contactUUID }) => [
+    { action: 'voidClaim', subject: { claimID, contactUUID, restore }, account, by, time },
+  ],
+  mergeContact: ({ account, otherContactUUID, by = null, time }, { contactUUID }) => [
+    { action: 'mergeContact', subject: { contactUUID, otherContactUUID }, account, by, time },
+  ],
+  unmergeContact: ({ account, otherContactUUID, by = null, time = Date.now() }) => [
+    { action: 'unmergeContact', subject: { otherContactUUID }, account, by, time },
+  ],
+  replayRefused: ({ refused, tokenID, request, by = null, replayedTime }, answer) =>
+    answer === undefined
+      ? []
+      : [
+          {
+            action: 'replayRefused',
+            subject: { refusedID: String(refused), ...(tokenID !== undefined && { tokenID }) },
+            account: request.account,
+            by,
+            time: replayedTime ?? Date.now(),
+          },
+        ],
+} as const satisfies { readonly [Name in keyof Store]?: Recording<Name> };
+
+export type AuditedName = keyof typeof recordings;
+export const auditedNames = Object.keys(recordings) as AuditedName[];
+
+/** The entries that a write makes, with what it answered. */
+export const recordsOf = (name: AuditedName, request: unknown, answer: unknown): AuditRecord[] =>
+  // What is recorded of an operation takes what that operation takes and answers.
+  (recordings[name] as (request: unknown, answer: unknown) => AuditRecord[])(request, answer);
