@@ -30,7 +30,7 @@ const questions: Readonly<Record<string, { readonly asks: string; readonly unnam
   restart: { asks: 'How long is nobody served after a crash?' },
   postgres: { asks: 'What does the same cost on PostgreSQL?', unnamed: 'never' },
   copy: { asks: 'How fast is a database copied to PostgreSQL, and back?', unnamed: 'never' },
-  scaling: { asks: 'What does one machine carry, and what a cluster?', unnamed: 'never' },
+  scaling: { asks: 'What does one machine carry, and what several servers over one PostgreSQL?', unnamed: 'never' },
   evaluation: { asks: "What does the tracker's script cost a page?", unnamed: 'never' },
   profile: { asks: 'Where does the time go?', unnamed: 'in full' },
 };

@@ -1,5 +1,5 @@
 /**
- * What does one machine carry, and what a cluster? A calculation from measured figures, no measurement: so many events a second
+ * What does one machine carry, and what several servers over one PostgreSQL? A calculation from measured figures, no measurement: so many events a second
  * until the processor is busy, and so many in all until the disk is full. SCALING.md says what follows from it.
  */
 import type { Row } from './question.ts';
@@ -28,9 +28,6 @@ const measured = {
 /** Bare inserts a second where SQLite was measured, and where PostgreSQL was: all is told at the speed of the first. */
 const slower = 227_000 / 105_841;
 
-/** What Citus adds to an event: each commit is one of several machines (two-phase). Assumed, not measured. */
-const citusFactor = 2;
-
 const perSecond = (microseconds: number, cores = 1): number => (busiest * cores * 1e6) / microseconds;
 
 interface Carried {
@@ -38,7 +35,6 @@ interface Carried {
   readonly single: number;
   readonly batch: number;
   readonly bytes: number;
-  readonly disks: number;
 }
 
 const carried = (): Carried[] => {
@@ -47,13 +43,13 @@ const carried = (): Carried[] => {
     single: count * perSecond(server.single / slower),
     batch: count * perSecond(server.batch / slower),
   });
-  const database = (cores: number, factor: number) => ({
-    single: perSecond((postgres.single * factor) / slower, cores),
-    batch: perSecond((postgres.batch * factor) / slower, cores),
+  const database = (cores: number) => ({
+    single: perSecond(postgres.single / slower, cores),
+    batch: perSecond(postgres.batch / slower, cores),
   });
-  const both = (count: number, cores: number, factor: number) => ({
-    single: Math.min(servers(count).single, database(cores, factor).single),
-    batch: Math.min(servers(count).batch, database(cores, factor).batch),
+  const both = (count: number, cores: number) => ({
+    single: Math.min(servers(count).single, database(cores).single),
+    batch: Math.min(servers(count).batch, database(cores).batch),
   });
   const { bytes } = postgres;
   return [
@@ -62,21 +58,14 @@ const carried = (): Carried[] => {
       single: perSecond(sqlite.single),
       batch: perSecond(sqlite.batch),
       bytes: sqlite.bytes,
-      disks: 1,
     },
-    { what: '2 servers, one PostgreSQL of 4 cores', ...both(2, 4, 1), bytes, disks: 1 },
-    { what: '8 servers, one PostgreSQL of 16 cores', ...both(8, 16, 1), bytes, disks: 1 },
-    ...[4, 16].map((machines) => ({
-      what: `${4 * machines} servers, a Citus cluster of ${machines} with 16 cores each`,
-      ...both(4 * machines, 16 * machines, citusFactor),
-      bytes,
-      disks: machines,
-    })),
+    { what: '2 servers, one PostgreSQL of 4 cores', ...both(2, 4), bytes },
+    { what: '8 servers, one PostgreSQL of 16 cores', ...both(8, 16), bytes },
   ];
 };
 
 export const run = async (): Promise<Row[]> =>
-  carried().flatMap(({ what, single, batch, bytes, disks }) => [
+  carried().flatMap(({ what, single, batch, bytes }) => [
     { measured: `${what}: single events a second (in batches)`, ours: `${whole(single)} (${whole(batch)})`, bar: '' },
     {
       measured: `${what}: million events a day, when the busiest second has ${peak} times the average`,
@@ -84,8 +73,8 @@ export const run = async (): Promise<Row[]> =>
       bar: '',
     },
     {
-      measured: `${what}: billion events on ${disks} TB`,
-      ours: ((disks * diskBytes) / bytes / 1e9).toFixed(1),
+      measured: `${what}: billion events on 1 TB`,
+      ours: (diskBytes / bytes / 1e9).toFixed(1),
       bar: '',
     },
   ]);

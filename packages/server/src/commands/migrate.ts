@@ -3,11 +3,20 @@ import { addDatabase, databaseURLOf } from './database.ts';
 import { printLine } from './printing.ts';
 
 export const define = (command: Command): void => {
-  addDatabase(command).option('--citus', 'spread its tables over the machines of a Citus cluster').action(migrate);
+  addDatabase(command)
+    .option(
+      '--citus',
+      'experimental: spread its tables over a Citus cluster, on which most operations fail; do not use it yet',
+    )
+    .action(migrate);
 };
 
 const migrate = async (options: { readonly citus?: boolean } & Record<string, unknown>): Promise<void> => {
   const { migrateStore } = await import('../store/open.ts');
   await migrateStore(databaseURLOf(options), { citus: options.citus === true });
-  printLine(options.citus ? 'The schema is up to date, and spread.' : 'The schema is up to date.');
+  printLine('The schema is up to date.');
+  if (options.citus)
+    printLine(
+      'The tables are spread over the Citus cluster. On Citus 13.2 most operations then fail: do not serve this database.',
+    );
 };

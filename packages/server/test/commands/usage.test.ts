@@ -8,7 +8,7 @@ describe('a command that is given wrongly says so in a line, without a stack, an
     [['account', 'create'], /^error: required option '--name <name>' not specified\n$/],
     [['account', 'create', '--name', 'x', '--origin', 'shop'], /^firsthand: --origin must be an origin: [^\n]+\n$/],
     [['account', 'create', '--name', ''], /^firsthand: --name is required\n$/],
-    [['token', 'create', '--kind', 'god'], /^error: [^\n]+ Allowed choices are browser, server, operator\.\n$/],
+    [['token', 'create', '--kind', 'god'], /^error: [^\n]+ Allowed choices are browser, viewer, server, operator\.\n$/],
     [['token', 'create', '--kind', 'server'], /^firsthand: --account is required for a server token\n$/],
     [['token', 'create', '--kind', 'operator', '--account', 'x'], /^firsthand: an operator token [^\n]+\n$/],
     [['event', 'log', '--event-id', '1', '--user', 'x'], /^firsthand: a server token is required: [^\n]+\n$/],
@@ -34,10 +34,15 @@ it('names a variable that was given wrongly', async () => {
 });
 
 it('says its version, whatever the command', async () => {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   for (const args of [['--version'], ['serve', '--version'], ['account', 'create', '-V']]) {
     expect(await firsthand(args)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
   }
+});
+
+it('calls the spreading over Citus experimental', async () => {
+  const { stdout } = await firsthand(['migrate', '--help']);
+  expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(/--citus experimental: .* most operations fail; do not use it yet/);
 });
 
 it('helps when asked', async () => {

@@ -1,4 +1,4 @@
-/** Spreading the tables over the machines of a Citus cluster: decision 13 says why each lies where it does. */
+/** Spreads the tables over a Citus cluster. Experimental: on a cluster most operations fail (decision 13). */
 import { StoreUnusable } from '../unusable.ts';
 import { openPool, type TakenConnection } from './connection.ts';
 import { migrate } from './migrate.ts';
@@ -35,7 +35,9 @@ export const distributedTables = {
 const spread = async (db: TakenConnection): Promise<void> => {
   const citus = await db.get("SELECT 1 FROM pg_proc WHERE proname = 'create_distributed_table'");
   if (!citus)
-    throw new StoreUnusable('this database has no Citus: CREATE EXTENSION citus makes it one that can be spread');
+    throw new StoreUnusable(
+      'this database has no extension citus: CREATE EXTENSION citus adds it where Citus is installed',
+    );
   const spreadAlready = new Set(
     (await db.all<{ name: string }>('SELECT logicalrelid::regclass::text AS name FROM pg_dist_partition')).map(
       ({ name }) => name.replaceAll('"', ''),
