@@ -35,3 +35,15 @@ test.for(['tracker.js', 'tracker.full.js'])('%s is one function, and ES2018', as
   expect(script).toMatch(/^\(\(\)=>\{.*\}\)\(\)$/s);
   expect(script).not.toMatch(/\?\?|\?\.[a-z([]|catch\s*\{|\|\|=|&&=|#\w+[=(;]|\d_\d/);
 });
+
+test('licenses.txt has the notices of the packages in the scripts', async () => {
+  const licenses = (await read('licenses.txt')).toString();
+  for (const name of ['js-cookie', 'nanoid'])
+    expect(licenses).toMatch(new RegExp(`^${name}\\n\\n[^\\0]*?Copyright[^\\0]*?WITHOUT WARRANTY OF ANY KIND`, 'm'));
+});
+
+test('a property of the document is read and set past its elements, by js-cookie too', async () => {
+  // `document` is named twice, as the receiver of a getter and of a setter of the prototype.
+  for (const file of ['tracker.js', 'tracker.full.js'])
+    expect((await read(file)).toString().match(/\bdocument\b.?/g)).toEqual(['document)', 'document)']);
+});

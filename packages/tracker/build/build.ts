@@ -1,11 +1,12 @@
 /**
  * Makes what the server serves: the two scripts with their compressed forms, each under its own name and under one that
  * changes with its content; `integrity.json`, which says what these names and the values of `integrity` are; `snippet.html`
- * to be filled in. Scripts of earlier builds stay where they are: pages name them.
+ * to be filled in; `licenses.txt`, the notices of what the scripts contain of others, for which they have no room themselves.
+ * Scripts of earlier builds stay where they are: pages name them.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { snippet } from '../src/snippet.ts';
@@ -16,12 +17,26 @@ const scripts = [
   { entry: 'full', name: 'tracker.full' },
 ];
 
+/** The licenses of the packages that are in the scripts, in their own words. */
+const readLicenses = async (): Promise<string> => {
+  const texts = ['js-cookie', 'nanoid'].map(async (name) => {
+    // Next to the entry, or above it.
+    for (let folder = dirname(fileURLToPath(import.meta.resolve(name))); ; folder = dirname(folder)) {
+      const text = await readFile(join(folder, 'LICENSE'), 'utf8').catch(() => '');
+      if (text) return `${name}\n\n${text.trim()}\n`;
+      if (folder === dirname(folder)) throw new Error(`${name} has no LICENSE`);
+    }
+  });
+  return `/tracker.js and /tracker.full.js contain parts of:\n\n${(await Promise.all(texts)).join('\n')}`;
+};
+
 export type ScriptSize = { readonly file: string; readonly bytes: number; readonly brotliBytes: number };
 
 /** Builds into this folder. Answers how many bytes each script has, and how many as brotli. */
 export const buildTracker = async (folder: string): Promise<ScriptSize[]> => {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'snippet.html'), snippet);
+  await writeFile(join(folder, 'licenses.txt'), await readLicenses());
   const integrity: Record<string, { src: string; integrity: string }> = {};
   const sizes: ScriptSize[] = [];
   for (const { entry, name } of scripts) {

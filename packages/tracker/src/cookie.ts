@@ -1,5 +1,5 @@
 import { userCookieName } from '@firsthand/contract/identifiers';
-import { ofDocument, setCookie } from './document.ts';
+import Cookies from 'js-cookie';
 
 /** On which domain the cookie was written; '' for the host alone, or nowhere yet. */
 export let cookieDomain = '';
@@ -7,24 +7,29 @@ export let cookieDomain = '';
 /** The cookie's value, or undefined when there is none or it can't be read (a sandboxed frame throws). */
 export const readCookie = (): string | undefined => {
   try {
-    return (`; ${ofDocument('cookie')}`.split(`; ${userCookieName}=`)[1] as string).split(';')[0];
+    return Cookies.get(userCookieName);
   } catch {}
 };
 
 /**
  * Sets the cookie on every domain that this host could have, widest first and the host alone ('') last, until it can be read
- * back. Returns that domain. Only the browser knows which suffixes are public (co.uk, github.io).
+ * back. Returns that domain. Only the browser knows which suffixes are public (co.uk, github.io), and
+ * js-cookie does not report a refusal.
  */
-const setOnWidest = (value: string, maxAge: number, path: string): string | undefined => {
+const setOnWidest = (value: string, maxAge: string, path: string): string | undefined => {
   const labels = location.hostname.split(/\.(?!.*\d$)/);
   // `~index` is -1, -2, …: so many labels from the end.
   return labels
     .map((_, index) => labels.slice(~index).join('.'))
     .concat('')
     .find((domain) => {
-      setCookie(
-        `${userCookieName}=${value};path=${path};max-age=${maxAge};samesite=Lax${domain && `;domain=${domain}`};${location.protocol[5] && 'secure'}`,
-      );
+      Cookies.set(userCookieName, value, {
+        path,
+        domain,
+        'max-age': maxAge,
+        sameSite: 'Lax',
+        secure: location.protocol[5] as unknown as boolean,
+      });
       // An expired cookie can't be read back, so this goes through every domain.
       return value && readCookie() === value;
     });
@@ -41,9 +46,9 @@ export const writeCookie = (userUUID: string): void => {
     let path = '';
     location.pathname.split(/(\/)/).some((part) => {
       path += part;
-      setOnWidest('', 0, path);
+      setOnWidest('', '0', path);
       return !readCookie();
     });
-    if (userUUID) cookieDomain = setOnWidest(userUUID, 34_560_000, '/') || '';
+    if (userUUID) cookieDomain = setOnWidest(userUUID, '34560000', '/') || '';
   } catch {}
 };

@@ -1,4 +1,4 @@
-import { randomText } from './random.ts';
+import { nanoid } from 'nanoid';
 
 /** 36², so that two base-36 digits count within a millisecond. */
 const ticksPerMillisecond = 1296;
@@ -18,7 +18,7 @@ export const setPastTime = (time?: number): void => {
  */
 export const createEventUUID = (): string => {
   lastTick = Math.max(lastTick + 1, (pastTime || Date.now()) * ticksPerMillisecond);
-  return lastTick.toString(36) + randomText(10);
+  return lastTick.toString(36) + nanoid(10);
 };
 
 /** When the identifier was made, in milliseconds. */

@@ -1,7 +1,7 @@
 import { userCookieName } from '@firsthand/contract/identifiers';
+import { nanoid } from 'nanoid';
 import { readCookie, writeCookie } from './cookie.ts';
 import { queuedKeys } from './queue.ts';
-import { randomText } from './random.ts';
 import { stored, writeStored } from './storage.ts';
 
 /** A second copy, for when the cookie was lost or is refused. */
@@ -48,7 +48,7 @@ export const knownUser = (): string | undefined => [readCookie(), stored[copyKey
  * that consent was taken back.
  */
 export const currentUser = (): string => {
-  const userUUID = knownUser() || (written ? '' : randomText(userUUIDLength));
+  const userUUID = knownUser() || (written ? '' : nanoid(userUUIDLength));
   if (userUUID && written !== userUUID) becomeUser(userUUID);
   return userUUID;
 };
@@ -62,5 +62,5 @@ export const forgetUser = (): void => {
 /** Gives this browser a new userUUID. */
 export const resetUser = (): void => {
   currentUser();
-  becomeUser(randomText(userUUIDLength));
+  becomeUser(nanoid(userUUIDLength));
 };

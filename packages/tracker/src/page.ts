@@ -1,5 +1,5 @@
 /** Makes the global `tracker` from the script's own tag, and makes up for the calls that came before it. */
-import { ofDocument } from './document.ts';
+import { safeDocument } from './document.ts';
 import { setPastTime } from './eventUUID.ts';
 import { demand, guard } from './guard.ts';
 import { note, setDebug } from './note.ts';
@@ -18,7 +18,7 @@ type Stub = EarlyCall[] & Partial<Tracker>;
 
 /** Starts the page's tracker, now or when a page that is only rendered ahead is shown: it may never be seen. */
 export const startInPage = (then?: (tracker: Tracker, options: DOMStringMap) => void): void => {
-  const script = ofDocument('currentScript') as HTMLScriptElement;
+  const script = safeDocument.currentScript as HTMLScriptElement;
   const start = guard((): void => {
     // The reason for not starting is for every developer: without data-debug too.
     setDebug(true);
@@ -42,7 +42,7 @@ export const startInPage = (then?: (tracker: Tracker, options: DOMStringMap) => 
     if (then) then(tracker, script.dataset);
   });
   // Listened to on window, while it goes down to the document: no element can be in the way there.
-  if (ofDocument('prerendering' as keyof Document)) addEventListener('prerenderingchange', start, true);
+  if ((safeDocument as { prerendering?: boolean }).prerendering) addEventListener('prerenderingchange', start, true);
   // In a task of its own: evaluating a script holds up the page's parser.
   else setTimeout(start);
 };

@@ -1,4 +1,4 @@
-import { ofDocument } from './document.ts';
+import { safeDocument } from './document.ts';
 import { setPastTime } from './eventUUID.ts';
 import { guard } from './guard.ts';
 import { awaitTitle } from './titles.ts';
@@ -27,7 +27,7 @@ export const logPageViews = (tracker: Tracker, options: DOMStringMap): void => {
   const isKept = (name: string): boolean =>
     options.query === undefined ? /^(utm_.*|ref)$/.test(name) : options.query.split(/[\s,]+/).includes(name);
   let page: string | undefined;
-  let referrer = toReferrer(ofDocument('referrer'));
+  let referrer = toReferrer(safeDocument.referrer);
   /** Of a change that was heard of, and not yet looked at: the page's title and the time. */
   let change: { title: string | undefined; time: number } | undefined;
   let settleLast = (_title: string): void => {};
@@ -56,7 +56,7 @@ export const logPageViews = (tracker: Tracker, options: DOMStringMap): void => {
   // In the next task: what is replaced at once, as by a redirect, was no page.
   const lookSoon = (): void => {
     if (!change) setTimeout(look);
-    change = change || { title: ofDocument('title'), time: Date.now() };
+    change = change || { title: safeDocument.title, time: Date.now() };
   };
 
   // An element of that name has no current entry, nor has a sandboxed page.

@@ -7,7 +7,7 @@
 import { retryMilliseconds } from './backoff.ts';
 import { type ContactResult, isContactRecord } from './contacts.ts';
 import { cookieDomain } from './cookie.ts';
-import { ofDocument } from './document.ts';
+import { safeDocument } from './document.ts';
 import { createEventUUID, timeOf } from './eventUUID.ts';
 import { currentUser, knownUser } from './identity.ts';
 import { note } from './note.ts';
@@ -165,7 +165,7 @@ export const createSender = (
     send();
   };
 
-  addEventListener('visibilitychange', () => (ofDocument('hidden') ? sendNow(true) : send()));
+  addEventListener('visibilitychange', () => (safeDocument.hidden ? sendNow(true) : send()));
   addEventListener('online', retry);
   return send;
 };

@@ -1,4 +1,4 @@
-import { ofDocument } from './document.ts';
+import { safeDocument } from './document.ts';
 import { guard } from './guard.ts';
 
 /**
@@ -18,14 +18,14 @@ export const awaitTitle = (
     observer.disconnect();
     callback(title);
   });
-  const settleNow = (): void => settle(ofDocument('title'));
+  const settleNow = (): void => settle(safeDocument.title);
   const look = (): void => {
-    if (ofDocument('title') !== oldTitle) settleNow();
+    if (safeDocument.title !== oldTitle) settleNow();
   };
   const observer = new MutationObserver(look);
   look();
   if (!isSettled) {
-    observer.observe(ofDocument('head'), { childList: true, characterData: true, subtree: true });
+    observer.observe(safeDocument.head, { childList: true, characterData: true, subtree: true });
     setTimeout(settleNow, longestMilliseconds);
     // Both are heard ahead of the tracker's own listeners, which send what is there.
     addEventListener('pagehide', settleNow, true);

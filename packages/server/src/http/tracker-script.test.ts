@@ -19,6 +19,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'tracker.full.fedcba9876543210.js'), 'earlier');
   writeFileSync(join(folder, 'tracker.secret.js'), 'not ours');
   writeFileSync(join(folder, 'integrity.json'), '{"tracker.js":{}}');
+  writeFileSync(join(folder, 'licenses.txt'), 'MIT');
   writeFileSync(join(plainFolder, 'tracker.js'), script);
   scene = await openScene({ files: { tracker: folder } });
 });
@@ -89,6 +90,7 @@ describe('/tracker.js', () => {
       'text/javascript; charset=utf-8',
     ],
     ['integrity.json', '{"tracker.js":{}}', 'public, max-age=3600', 'application/json'],
+    ['licenses.txt', 'MIT', 'public, max-age=3600', 'text/plain; charset=utf-8'],
   ])('has %s beside it', async (name, text, cacheControl, contentType) => {
     const response = await scene.app.request(`/${name}`);
     expect([response.status, await response.text()]).toEqual([200, text]);

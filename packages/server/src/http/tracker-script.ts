@@ -38,6 +38,8 @@ const scriptRoute = (path: string, cacheControl: string, contentType: string): R
         Vary: 'Accept-Encoding',
         // Pages that ask for it (COEP) may embed the script from anywhere.
         'Cross-Origin-Resource-Policy': 'cross-origin',
+        // RFC 4946: the notices of what the script has of others, for which it has no room itself.
+        Link: '<licenses.txt>; rel="license"',
       },
     }));
 
@@ -67,13 +69,14 @@ const scriptRoute = (path: string, cacheControl: string, contentType: string): R
 
 /** `tracker.js`, `tracker.full.js`, and both with the fingerprint that the build gave them. */
 const scriptName = /^tracker(?:\.full)?(\.[\da-f]{16})?\.js$/;
-const integrityFile = 'integrity.json';
+/** What goes with them, with its content type. */
+const otherFiles = { 'integrity.json': 'application/json', 'licenses.txt': 'text/plain; charset=utf-8' };
 const hour = 'public, max-age=3600';
 const forEver = 'public, max-age=31536000, immutable';
 
 /**
- * The paths of the tracker's scripts in `folder`, those of earlier builds included, and of `integrity.json`, which says for
- * each what a tag's `src` and `integrity` are. Throws when the tracker hasn't been built into it.
+ * The paths of the tracker's scripts in `folder`, those of earlier builds included, of `integrity.json`, which says for
+ * each what a tag's `src` and `integrity` are, and of `licenses.txt`. Throws when the tracker hasn't been built into it.
  */
 export const trackerRoutes = (folder: string): { readonly path: string; readonly route: Route }[] => {
   if (!existsSync(join(folder, 'tracker.js')))
@@ -84,8 +87,8 @@ export const trackerRoutes = (folder: string): { readonly path: string; readonly
       ? []
       : [{ name, cacheControl: script[1] === undefined ? hour : forEver, type: 'text/javascript; charset=utf-8' }];
   });
-  if (existsSync(join(folder, integrityFile)))
-    routes.push({ name: integrityFile, cacheControl: hour, type: 'application/json' });
+  for (const [name, type] of Object.entries(otherFiles))
+    if (existsSync(join(folder, name))) routes.push({ name, cacheControl: hour, type });
   return routes.map(({ name, cacheControl, type }) => ({
     path: `/${name}`,
     route: scriptRoute(join(folder, name), cacheControl, type),

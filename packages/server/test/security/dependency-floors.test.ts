@@ -35,6 +35,8 @@ describe('what is loaded is new enough', () => {
     ['server', '@hono/node-server', '2.0.10', undefined],
     ['server', 'better-sqlite3', '12.8.0', '13.0.0'],
     ['server', 'nanoid', '5.1.15', undefined],
+    ['tracker', 'nanoid', '5.1.15', undefined],
+    ['tracker', 'js-cookie', '3.0.7', undefined],
   ])('for the %s, %s is %s or later', (workspace, name, floor, ceiling) => {
     const version = installedVersion(workspace, name);
     expect(isAtLeast(version, floor), `${name} ${version}`).toBe(true);
