@@ -11,7 +11,13 @@ const soon = { timeout: 10_000 };
 const setUp = async (env: Readonly<Record<string, string>> = {}) => {
   const { url, demo, close } = await serveHere(env, { demo: true });
   if (!demo) throw new Error('there is no demo');
-  return { url, close, browser: createClient({ url, token: demo.browserToken }), demo };
+  // As a browser says; a program's user agent would be marked as a robot's.
+  const asBrowser: typeof fetch = (input, init) => {
+    const request = new Request(input, init);
+    request.headers.set('user-agent', 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0');
+    return fetch(request);
+  };
+  return { url, close, browser: createClient({ url, token: demo.browserToken, fetch: asBrowser }), demo };
 };
 
 const askStream = (url: string, headers: Record<string, string>) =>

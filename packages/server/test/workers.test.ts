@@ -266,8 +266,8 @@ it('WORKERS has a demo page, too', async () => {
 });
 
 it.each([
-  ['sqlite::memory:', /^firsthand: WORKERS \(or --workers\) must be 1 with sqlite::memory:, [^\n]+\n$/],
-  ['postgres://localhost/firsthand', /^firsthand: WORKERS \(or --workers\) must be 1 with PostgreSQL: [^\n]+\n$/],
+  ['sqlite::memory:', /^firsthand: WORKERS \(or --workers\) must be 1 with sqlite::memory:, [^\n]+\n$/m],
+  ['postgres://localhost/firsthand', /^firsthand: WORKERS \(or --workers\) must be 1 with PostgreSQL: [^\n]+\n$/m],
 ])('WORKERS is refused where nothing is shared, or all is anyway: %s', async (databaseURL, complaint) => {
   const { code, stderr } = await firsthand(['serve', '--port', '0'], { DATABASE_URL: databaseURL, WORKERS: '2' });
   expect(code).toBe(1);

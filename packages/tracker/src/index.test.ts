@@ -44,4 +44,6 @@ test('a catalogue of events tells the compiler what may be logged', () => {
   tracker.log(7);
   // @ts-expect-error there is no such event
   tracker.log(9);
+  // What is wrong fails the type check, and nothing when it runs.
+  expect(tracker.log).toBeTypeOf('function');
 });

@@ -44,7 +44,7 @@ const expiresTimeOf = async (expires: string | undefined): Promise<number | unde
   const { time } = await import('@firsthand/contract/fields');
   const parsed = time.safeParse(expires);
   if (!parsed.success) throw new WrongUsage(`--expires ${parsed.error.issues[0]?.message}`);
-  if (parsed.data <= Date.now()) throw new WrongUsage('--expires must lie ahead');
+  if (parsed.data <= Date.now()) throw new WrongUsage('--expires must be in the future');
   return parsed.data;
 };
 

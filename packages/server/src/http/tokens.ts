@@ -31,7 +31,7 @@ export const makeToken = async (
 ) => {
   const { account, kind, tokenName = '', expiresTime } = token;
   if (expiresTime !== undefined && expiresTime <= caller.time) {
-    throw new Refusal('invalid_field', { field: 'expiresTime', message: 'expiresTime must lie ahead' });
+    throw new Refusal('invalid_field', { field: 'expiresTime', message: '`expiresTime` must be in the future' });
   }
   const text = createTokenText(kind);
   const made = newToken(kind, {

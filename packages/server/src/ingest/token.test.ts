@@ -15,9 +15,11 @@ describe('a token', () => {
   it.each([
     ['browser', 'a text'],
     ['server', null],
+    ['viewer', null],
     ['operator', null],
   ] as const)('of kind %s is kept with the text %s', (kind, text) => {
     const token = newToken(kind, { text: 'a text', tokenID: 'id', tokenName: 'shop', time: 5 });
-    expect(token).toEqual({ tokenID: 'id', kind, tokenName: 'shop', hash: hashToken('a text'), text, time: 5 });
+    const given = { tokenID: 'id', kind, tokenName: 'shop', time: 5 };
+    expect(token).toEqual({ ...given, hash: hashToken('a text'), text, createdBy: null, expiresTime: null });
   });
 });

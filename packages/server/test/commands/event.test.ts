@@ -128,7 +128,7 @@ it('a refusal is one line with the field, and exit code 1', async () => {
   const unknown = await firsthand(['contact', 'show', '-nobody'], { ...env });
   expect({ code: unknown.code, stderr: unknown.stderr }).toEqual({
     code: 1,
-    stderr: expect.stringMatching(/^firsthand: contactUUID[^\n]+\n$/),
+    stderr: expect.stringMatching(/^firsthand: `contactUUID`[^\n]+\n$/),
   });
 });
 

@@ -51,7 +51,7 @@ it('refused list shows what was refused, refused replay sends it again beside a 
   const tooEarly = await firsthand(['refused', 'replay', refused[0].refusedID], env);
   expect({ code: tooEarly.code, stdout: tooEarly.stdout }).toEqual({
     code: 1,
-    stdout: expect.stringMatching(/^\d+: eventID[^\n]+\n0 carried out, 1 not\n$/),
+    stdout: expect.stringMatching(/^\d+: `eventID`[^\n]+\n0 carried out, 1 not\n$/),
   });
   const fixed = ['refused', 'replay', refused[0].refusedID, '--with', '{"eventID":1}'];
   expect(await firsthandJSON(fixed, env)).toEqual({
