@@ -3,12 +3,16 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { operationNames } from '@firsthand/contract/operations';
+import { errors } from '@firsthand/contract/errors';
+import { limits } from '@firsthand/contract/limits';
+import { type Operation, operationNames, operations } from '@firsthand/contract/operations';
+import { tokenKinds } from '@firsthand/contract/tokens';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readConfig } from '../src/config.ts';
+import { readConfig, settings } from '../src/config.ts';
 import { parseAddress } from '../src/identity/address.ts';
 import { isProof } from '../src/ingest/proof.ts';
 import { type Serving, serve } from '../src/serve.ts';
+import { claimsIn, exceptionsIn, missingIn } from './fixtures/claims.ts';
 import { keyOf } from './fixtures/proof.ts';
 
 const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
@@ -32,7 +36,111 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+/** The cells of the table whose head begins with that, row by row. */
+const tableOf = (head: string): string[][] => {
+  const lines = readme.slice(readme.indexOf(`\n| ${head}`) + 1).split('\n');
+  const rows = lines.slice(
+    0,
+    lines.findIndex((line) => !line.startsWith('|')),
+  );
+  return rows.map((row) =>
+    row
+      .split('|')
+      .slice(1)
+      .map((cell) => cell.trim()),
+  );
+};
+
 describe('the README', () => {
+  test('names a test for each of its claims', () => {
+    expect(claimsIn(readme).length).toBeGreaterThan(60);
+    expect(claimsIn(readme).filter(({ isTested }) => !isTested)).toEqual([]);
+    expect(exceptionsIn(readme)).toEqual(['a warning']);
+  });
+
+  test('names tests that there are', () => {
+    expect(missingIn(readme)).toEqual([]);
+  });
+
+  test.each([
+    ['a paragraph', 'Nothing is lost.\n\n## Next\n'],
+    ['a list item', '- Nothing is lost.\n- Nothing doubles.\n  <!-- test: x.test.ts -->\n'],
+    ['a table row', '| a |\n|---|\n| lost <!-- test: x.test.ts --> |\n| nothing |\n'],
+    ['code with a comment', '```sh\ncurl # loses nothing\n\n```\n'],
+  ])('would be found to claim without a test: %s', (_, markdown) => {
+    expect(claimsIn(markdown).filter(({ isTested }) => !isTested)).toHaveLength(1);
+  });
+
+  test.each([
+    ['a file', 'server/test/nothing.test.ts'],
+    ['a file that is no test', 'server/test/fixtures/claims.ts'],
+    ['a title', 'server/test/arrows.test.ts: may not import | is not a title\n  of a test'],
+  ])('would be found to name what is not there: %s', (_, named) => {
+    expect(missingIn(`Kept. <!-- test: server/test/readme.test.ts; ${named} -->`)).toHaveLength(1);
+  });
+
+  test('lets each kind of token do what its table says', () => {
+    const [[, ...kinds] = [], , ...rows] = tableOf('| browser |') as [string[], string[], ...string[][]];
+    expect(kinds.filter(Boolean).sort()).toEqual([...tokenKinds].sort());
+    const rowOf = (name: string) =>
+      rows.find(([label = '']) => label.split(', ').includes(name)) ??
+      rows.find(([label]) => label === 'other contact operations') ??
+      [];
+    for (const name of operationNames) {
+      const allowed = kinds.filter((kind, nth) => kind !== '' && rowOf(name)[nth + 1] !== '');
+      expect([name, allowed.sort()]).toEqual([name, [...(operations[name] as Operation).tokens].sort()]);
+    }
+  });
+
+  test('lists every setting with its flag and default', () => {
+    const rows = tableOf('variable').map((cells) => cells.join(' '));
+    for (const { variable, flag, fallback = '' } of Object.values(settings)) {
+      const row = rows.find((text) => text.includes(`\`${variable}\``)) ?? '';
+      expect(row).toContain(`\`${flag.split(' ')[0]}\``);
+      expect(row).toContain(fallback);
+    }
+  });
+
+  test('lists every error code beside its status', () => {
+    const listed = tableOf('status').flatMap(([statuses = '', codes = '']) =>
+      [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => [code as string, statuses] as const),
+    );
+    expect(listed.map(([code]) => code).sort()).toEqual(Object.keys(errors).sort());
+    for (const [code, statuses] of listed)
+      expect(statuses).toContain(String(errors[code as keyof typeof errors].status));
+  });
+
+  test('states the limits as they are', () => {
+    const [, section = ''] = /\n## Limits\n\n([^<]*)/.exec(readme) ?? [];
+    expect(section.match(/\d[\d,]*(?: [KM]iB)?/g)).toEqual([
+      `${limits.bodyBytes / 1024} KiB`,
+      `${limits.batchBodyBytes / 1024 ** 2} MiB`,
+      ...[
+        limits.eventsPerBatch,
+        limits.attributesPerEvent,
+        limits.attrValueLength,
+        limits.attrIDLength,
+        limits.nameLength,
+        limits.emailLength,
+        limits.tagsPerContact,
+        limits.idsPerCatalogue,
+      ].map((limit) => limit.toLocaleString('en')),
+      `${limits.urlBytes / 1024} KiB`,
+      limits.claimsPerContact.toLocaleString('en'),
+    ]);
+  });
+
+  test('lists the commands that there are', () => {
+    const [, block = ''] = /```\n(firsthand [\s\S]*?)```/.exec(readme) ?? [];
+    const shown = [...block.matchAll(/firsthand (\w+)(?: ([\w|]+))?/g)];
+    expect(shown).toHaveLength(10);
+    for (const [, noun, verbs] of shown) {
+      const source = readFileSync(new URL(`../src/commands/${noun}.ts`, import.meta.url), 'utf8');
+      for (const verb of verbs?.split('|') ?? []) expect(source).toMatch(new RegExp(`command\\('${verb}\\b`));
+      expect([noun, source.includes('jsonFlag')]).toEqual([noun, noun !== 'copy' && noun !== 'migrate']);
+    }
+  });
+
   test('has a curl for every operation', () => {
     expect(operationNames.filter((name) => !new RegExp(`curl .*/${name}\\b`).test(script))).toEqual([]);
   });

@@ -381,6 +381,26 @@ describe('a refused request that is sent again', () => {
     expect(body.contact.claimed).toContain('contactFirstname');
   });
 
+  it('needs a live token of its account and kind where its own is revoked', async () => {
+    const { tokens } = scene;
+    const make = async () =>
+      (await scene.post('/account/createToken', { tokenUUID: tokens.server, tokenKind: 'browser' })).body;
+    const [own, other] = [await make(), await make()];
+    await scene.post('/logEvent', { tokenUUID: own.tokenUUID, userUUID: newUserUUID(), eventID: 7 });
+    await scene.post('/account/revokeToken', { tokenUUID: tokens.server, tokenID: own.tokenID });
+    await allowEverything();
+    expect(await replayAll()).toMatchObject([{ code: 'invalid_token', message: expect.stringContaining('--as') }]);
+    const [request] = (await list()) as [RefusedRequest];
+    const { account } = (await scene.get('/account/getAccount', { tokenUUID: tokens.server })).body;
+    const server = account.token.find(({ tokenKind }: Fields) => tokenKind === 'server');
+    const send = createReplay(scene.store);
+    await expect(send(request, { time, as: server.tokenID })).rejects.toMatchObject({ code: 'invalid_token' });
+    expect(await send(request, { time, as: other.tokenID })).toMatchObject({ eventUUID: expect.any(String) });
+    expect(await list()).toEqual([]);
+    const [entry] = (await scene.store.listAudit({ limit: 1 })).entries;
+    expect(entry).toMatchObject({ action: 'replayRefused', subject: { tokenID: other.tokenID } });
+  });
+
   it('creates and changes contacts with a server token', async () => {
     const { server: tokenUUID } = scene.tokens;
     const contactEmailaddress = newAddress();

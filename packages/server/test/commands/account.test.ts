@@ -19,16 +19,21 @@ describe('account create', () => {
     });
   });
 
-  it('makes an account that a running server knows at once, with its origins', async () => {
+  it('makes an account that a running server knows at once, with its origins and settings', async () => {
     const { env } = temporaryDatabase();
     const { url } = await startServer(env);
     const origins = ['https://shop.example', 'https://*.shop.example'];
     const made = await firsthandJSON(
-      ['account', 'create', '--name', 'Shop', ...origins.flatMap((one) => ['--origin', one])],
+      ['account', 'create', '--name', 'Shop', '--browser-catalogue', ...origins.flatMap((one) => ['--origin', one])],
       env,
     );
     const { account } = await createClient({ url, token: made.serverTokenUUID }).getAccount({});
-    expect(account).toMatchObject({ accountUUID: made.accountUUID, accountName: 'Shop', accountOrigin: origins });
+    expect(account).toMatchObject({
+      accountUUID: made.accountUUID,
+      accountName: 'Shop',
+      accountOrigin: origins,
+      browserCatalogue: true,
+    });
   });
 
   it('shows people what they need', async () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { copyStore, openStore } from '../../src/store/open.ts';
 import { digestAccount } from '../../src/store/verifying.ts';
-import { firsthand, temporaryDatabase } from '../fixtures/command.ts';
+import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command.ts';
 import { newDatabase } from '../fixtures/postgres.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { ann, day, newToken } from '../fixtures/store.ts';
@@ -68,6 +68,7 @@ test('all that a file holds is copied, told as it was, and goes on from there', 
   });
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout.match(/the same$/gm)).toHaveLength(4);
+  expect(await firsthandJSON(['audit', 'list', '--limit', '1'], env)).toMatchObject([{ action: 'copy' }]);
 
   const store = await openStore({ databaseURL: to, role: 'server', onFatal });
   const { account, accountUUID, server, time } = site;

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { asking, newDatabase, pretendOff } from '../../../test/fixtures/postgres.ts';
 import { StoreUnusable } from '../unusable.ts';
@@ -19,6 +21,29 @@ test('a connection waits for its commits to be synced, whatever the database is 
   expect(await db.script('SHOW synchronous_commit')).toEqual([[{ synchronous_commit: 'on' }]]);
   db.release(false);
   await pool.close();
+});
+
+test('the password of a URL without one is PGPASSWORD', async () => {
+  vi.stubEnv('PGPASSWORD', 'from the environment');
+  const sent: string[] = [];
+  // AuthenticationCleartextPassword, then the client's PasswordMessage: a letter, a length, and text that ends with NUL.
+  const server = createServer((socket) =>
+    socket.once('data', () => {
+      socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
+      socket.once('data', (message) => {
+        sent.push(message.subarray(5, -1).toString());
+        socket.destroy();
+      });
+    }),
+  ).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const pool = openPool(`postgres://me@127.0.0.1:${port}/none`, 1);
+  await expect(pool.take()).rejects.toThrow();
+  expect(sent[0]).toBe('from the environment');
+  await pool.close();
+  server.close();
+  vi.unstubAllEnvs();
 });
 
 test.each([
