@@ -1,7 +1,4 @@
-/**
- * How often a fault is made to happen, or an attack is made: few times in `npm test`, as often as we promise with
- * `npm run test:faults` and `npm run test:security`.
- */
+/** How often a fault or an attack happens in a test: a few times, or with FAULTS=full as often as FAULTS.md says. */
 const full = process.env.FAULTS === 'full';
 
 export const times = ({ quick, full: promised }: { quick: number; full: number }): number => (full ? promised : quick);
