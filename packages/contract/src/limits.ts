@@ -32,6 +32,8 @@ export const limits = {
   openClaimsPerContact: 25,
   /** Claims for one contact that nobody has accepted; beyond this the oldest give way, with the links that they made. */
   claimsPerContact: 1_000,
+  /** Links of one user that only claims made, and nobody has accepted or verified; beyond this the oldest give way. */
+  claimedLinksPerUser: 100,
   /** Listed IDs in each catalogue of an account. */
   idsPerCatalogue: 1_000,
   originsPerAccount: 100,

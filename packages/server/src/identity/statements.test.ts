@@ -1,10 +1,13 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   currentStatement,
   decideLink,
   decideUnlink,
   decidingStatements,
+  type KeptStatement,
   linkedContact,
+  linksGivingWay,
   type Statement,
 } from './statements.ts';
 
@@ -123,5 +126,33 @@ describe('linking a user', () => {
     ],
   ])('%s', (_, statements, contact, verified, decision) => {
     expect(decideLink(statements, contact, verified)).toEqual(decision);
+  });
+});
+
+describe('the links that give way', () => {
+  const anyStatement = fc.record({
+    contact: fc.option(fc.nat({ max: 3 })),
+    verified: fc.boolean(),
+    voided: fc.boolean(),
+    accepted: fc.boolean(),
+  });
+  const anyList = fc.array(anyStatement, { maxLength: 30 }).map((entries) =>
+    entries.map(({ accepted, ...statement }, nth): KeptStatement => {
+      const onlyClaimed = statement.contact !== null && !statement.verified && !accepted;
+      return { ...statement, sequence: nth + 1, onlyClaimed };
+    }),
+  );
+
+  test('are the oldest that only claims made, so that no more are left than may be', () => {
+    fc.assert(
+      fc.property(anyList, fc.nat({ max: 10 }), (statements, most) => {
+        const going = linksGivingWay(statements, most);
+        const left = statements.filter((statement) => !going.includes(statement));
+        const claimed = left.filter(({ onlyClaimed }) => onlyClaimed);
+        expect(going.every(({ onlyClaimed }) => onlyClaimed)).toBe(true);
+        expect(claimed.length).toBe(Math.min(most, going.length + claimed.length));
+        for (const one of going) expect(claimed.every(({ sequence }) => sequence > one.sequence)).toBe(true);
+      }),
+    );
   });
 });

@@ -13,6 +13,12 @@ export interface Statement {
   readonly voided: boolean;
 }
 
+/** As a store keeps it. */
+export interface KeptStatement extends Statement {
+  /** A link that only a claim made: neither the link nor the claim was ever verified or accepted. */
+  readonly onlyClaimed: boolean;
+}
+
 /** What linking a user to a contact asks of the user's list. */
 export type LinkDecision =
   /** Already linked to that contact, or already claimed to be. */
@@ -34,6 +40,15 @@ export const decidingStatements = <One extends Statement>(statements: readonly O
     if (verified) isLinked = contact !== null;
     return verified || !isLinked;
   });
+};
+
+/**
+ * The links that give way so that at most `most` are left that only claims made: the oldest of these. A page can make any
+ * number of them; verified and accepted links, and unlinks, always stay. `statements` are one user's, ascending by sequence.
+ */
+export const linksGivingWay = <One extends KeptStatement>(statements: readonly One[], most: number): One[] => {
+  const claimed = statements.filter(({ onlyClaimed }) => onlyClaimed);
+  return claimed.slice(0, Math.max(0, claimed.length - most));
 };
 
 /** The statement that holds now: the last that decides. The list is one user's, ascending by sequence. */

@@ -16,6 +16,7 @@ import { describeEventPages } from './event-pages.ts';
 import { describeEvents } from './events.ts';
 import { describeIsolation } from './isolation.ts';
 import { describeLinks } from './links.ts';
+import { describeManyLinks } from './many-links.ts';
 import { describeMerges } from './merges.ts';
 import { describeRefusedRequests } from './refused-requests.ts';
 import { describeRepeats } from './repeats.ts';
@@ -37,6 +38,7 @@ const nouns = [
   describeClaims,
   describeLinks,
   describeDisplacedLinks,
+  describeManyLinks,
   describeMerges,
   describeErasures,
   describeRefusedRequests,

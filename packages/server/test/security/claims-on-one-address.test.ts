@@ -1,14 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { limits } from '@firsthand/contract/limits';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import Database from '../../src/store/sqlite/better-sqlite3.ts';
 import { times } from '../faults/counts.ts';
 import { report } from '../faults/report.ts';
 import { browserToken, freePort, makeAccount, startServed, stopServed } from '../faults/served.ts';
 import { type Change, changeServer } from '../faults/weakened.ts';
 
 const claims = times({ quick: 3_000, full: 100_000 });
+const addresses = times({ quick: 1_800, full: 6_000 });
+/** Less than four times as much for four times as many addresses. */
+const mostGrowth = 2;
 const together = 50;
 const contactEmailaddress = 'ann@shop.example';
 
@@ -120,5 +124,88 @@ test('a contact whose address very many users claim is read and erased as one of
       `getEvent ${inMilliseconds(weakened.events)}, exportContact ${(weakened.page.bytes / 1e6).toFixed(2)} MB`,
       `eraseContact ${inMilliseconds(weakened.erasure)}, longest write ${weakened.longestWrite.toFixed(0)} ms`,
     ].join('; '),
+  });
+});
+
+/** Seconds of CPU that a process has taken so far, of all its threads; a tick is 10 ms. */
+const cpuSeconds = (pid: number): number => {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') as string[];
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+};
+
+/** What a user's requests cost the server after a quarter of so many addresses were claimed for that user, and after all of them. */
+const attackUser = async (name: string, count: number, main?: string) => {
+  const path = join(folder, `${name}.db`);
+  const serverToken = await makeAccount(path);
+  const served = await startServed(path, await freePort(), { main, env });
+  const userUUID = 'visitor-number-1';
+  const ask = async (at: string, init: RequestInit) => {
+    const response = await fetch(`${served.url}${at}`, init);
+    const body = (await response.json()) as { contactUUID: string };
+    expect([at, response.status]).toEqual([at, 200]);
+    return body;
+  };
+  const post = (at: string, tokenUUID: string, fields: object) =>
+    ask(at, { method: 'POST', body: JSON.stringify({ tokenUUID, ...fields }) });
+  const askTogether = async (times: number, askOnce: () => Promise<unknown>) => {
+    for (let asked = 0; asked < times; asked += together) await Promise.all(Array.from({ length: together }, askOnce));
+  };
+  const known = { userUUID: 'another-visitor-1', contactEmailaddress, contactProfileID: 'customer' };
+  const { contactUUID } = await post('/createContact', serverToken, known);
+  let claimed = 0;
+  const claim = () => {
+    claimed += 1;
+    const address = { contactEmailaddress: `visitor-${claimed}@shop.example`, contactProfileID: 'customer' };
+    return post('/createContact', browserToken, { userUUID, ...address });
+  };
+  const log = () => post('/event/logEvent', serverToken, { userUUID, contactUUID, eventID: 1 });
+  const read = () =>
+    ask(`/event/getEvent?userUUID=${userUUID}&include=why&limit=1`, {
+      headers: { Authorization: `Bearer ${serverToken}` },
+    });
+  /** Milliseconds of CPU for a round of requests that the user's links matter to. */
+  const costOfRound = async () => {
+    const began = cpuSeconds(served.process.pid as number);
+    for (const askOnce of [claim, log, read]) await askTogether(2 * together, askOnce);
+    return (1_000 * (cpuSeconds(served.process.pid as number) - began)) / (2 * together);
+  };
+  await costOfRound();
+  await askTogether(count / 4 - claimed, claim);
+  const early = await costOfRound();
+  await askTogether(count - claimed, claim);
+  const late = await costOfRound();
+  await stopServed(served);
+  const db = new Database(path, { readonly: true });
+  const countLinks = db.prepare('SELECT count(*) FROM statement JOIN user USING (user) WHERE userUUID = ?').pluck();
+  const links = countLinks.get(userUUID) as number;
+  db.close();
+  return { links, claimed, late, growth: late / early };
+};
+
+const anyLinks: readonly Change[] = [
+  {
+    file: 'store/sqlite/links.ts',
+    from: 'if (!given.verified) claims.dropLinks(linksGivingWay(before, limits.claimedLinksPerUser - 1));',
+    to: '',
+  },
+];
+
+test('a user for whom very many addresses are claimed costs no more than one of a hundred', {
+  timeout: 900_000,
+}, async (context) => {
+  const ours = await attackUser('our-user', addresses);
+  expect(ours.links).toBe(limits.claimedLinksPerUser);
+  expect(ours.growth).toBeLessThan(mostGrowth);
+
+  const weakened = await attackUser('weakened-user', addresses, changeServer(folder, 'any-links', anyLinks));
+  expect(weakened.links).toBe(weakened.claimed);
+  expect(weakened.growth).toBeGreaterThan(mostGrowth);
+  const inCPU = ({ growth, late }: typeof ours) =>
+    `createContact, logEvent and getEvent take ${late.toFixed(1)} ms of CPU, ${growth.toFixed(1)} times as much as after a quarter`;
+  report(context, {
+    fault: 'many addresses for one user',
+    count: `${addresses} addresses`,
+    result: `${ours.links} links are left; ${inCPU(ours)}`,
+    weakened: `none gives way: ${weakened.links} links; ${inCPU(weakened)}`,
   });
 });

@@ -3,6 +3,7 @@ import { limits } from '@firsthand/contract/limits';
 import { byWeight, mergeClaim, type Values } from '../../identity/contact-view.ts';
 import { bounded, type Said, toSaid, toValues } from '../said.ts';
 import type { Connection } from './connection.ts';
+import type { StatementRow } from './statements.ts';
 import type { Transaction } from './transaction.ts';
 
 export interface ClaimRow {
@@ -192,7 +193,7 @@ export const giveWay = async (db: Transaction, contact: number, made: number): P
   for (let left = surplus; left > 0; ) {
     const looked = await db.all<OldClaim>(
       `SELECT claim, "claimID", "user" FROM claim WHERE contact = $1 AND NOT accepted AND claim > $2 AND claim <> $3
-       ORDER BY claim LIMIT ${claimsPerLook} FOR UPDATE`,
+       ORDER BY claim LIMIT ${claimsPerLook} FOR UPDATE SKIP LOCKED`,
       [contact, after, made],
     );
     const going = (await mayGiveWay(db, looked)).slice(0, left);
@@ -200,6 +201,43 @@ export const giveWay = async (db: Transaction, contact: number, made: number): P
     left -= going.length;
     if (looked.length < claimsPerLook) return;
     after = (looked.at(-1) as OldClaim).claim;
+  }
+};
+
+/**
+ * Deletes links of a user, whose row is to be held, and where none is left to a contact, this user's claims for it that nobody
+ * has accepted. A link stays whose claim another transaction holds: it may be accepting it.
+ */
+export const dropLinks = async (
+  db: Transaction,
+  user: number,
+  chosen: readonly Pick<StatementRow, 'sequence' | 'contact' | 'claim'>[],
+): Promise<void> => {
+  if (chosen.length === 0) return;
+  const open = await db.all<{ claim: number }>(
+    `SELECT claim FROM claim WHERE contact = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[]) AND NOT accepted
+     FOR UPDATE SKIP LOCKED`,
+    [chosen.map(({ contact }) => contact), chosen.map(({ claim }) => claim)],
+  );
+  const held = new Set(open.map(({ claim }) => claim));
+  const links = chosen.filter(({ claim }) => held.has(claim as number));
+  const sequences = links.map(({ sequence }) => sequence);
+  const contacts = [...new Set(links.map(({ contact }) => contact as number))];
+  await db.run('DELETE FROM statement WHERE "user" = $1 AND sequence = ANY ($2::bigint[])', [user, sequences]);
+  await db.run('DELETE FROM statement_place WHERE sequence = ANY ($1::bigint[])', [sequences]);
+  const linked = await db.all<{ contact: number }>(
+    'SELECT DISTINCT contact FROM statement WHERE "user" = $1 AND contact = ANY ($2::bigint[])',
+    [user, contacts],
+  );
+  const still = new Set(linked.map(({ contact }) => contact));
+  const claims = await db.all<OldClaim & { contact: number }>(
+    `SELECT contact, claim, "claimID", "user" FROM claim
+     WHERE contact = ANY ($1::bigint[]) AND "user" = $2 AND NOT accepted FOR UPDATE`,
+    [contacts.filter((contact) => !still.has(contact)), user],
+  );
+  for (const contact of new Set(claims.map((claim) => claim.contact))) {
+    const ofContact = claims.filter((claim) => claim.contact === contact);
+    await dropClaims(db, contact, ofContact);
   }
 };
 

@@ -1,10 +1,11 @@
 /** Links and claims: stating who a user is, and taking that back. */
-import { decideLink, decideUnlink } from '../../identity/statements.ts';
+import { limits } from '@firsthand/contract/limits';
+import { decideLink, decideUnlink, linksGivingWay } from '../../identity/statements.ts';
 import { Refusal } from '../../refusal.ts';
 import { claimName } from '../erased-names.ts';
 import type { LinkSelection } from '../store.ts';
 import type { RequestOf } from './calls.ts';
-import { acceptClaim, findClaim, setClaimVoided } from './claims.ts';
+import { acceptClaim, dropLinks, findClaim, setClaimVoided } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readAnswering } from './contact-rows.ts';
 import { drawSequences } from './position.ts';
@@ -52,14 +53,22 @@ const held = async (db: Transaction, user: number): Promise<StatementRow[]> => {
   return statements.get(user) as StatementRow[];
 };
 
-/** States that the user is the contact from here on, unless that is how it stands. */
+/**
+ * States that the user is the contact from here on, unless that is how it stands. Beyond `limits.claimedLinksPerUser` the
+ * oldest claimed link gives way to a new one.
+ */
 export const link = async (
   db: Transaction,
   given: NewStatement & { readonly contact: number },
 ): Promise<{ exists: boolean; sequence: number }> => {
   const { user, contact, verified } = given;
-  const decision = decideLink(await held(db, user), contact, verified);
-  if (decision.do === 'append') return { exists: false, sequence: await append(db, given) };
+  const before = await held(db, user);
+  const decision = decideLink(before, contact, verified);
+  if (decision.do === 'append') {
+    const sequence = await append(db, given);
+    if (!verified) await dropLinks(db, user, linksGivingWay(before, limits.claimedLinksPerUser - 1));
+    return { exists: false, sequence };
+  }
   const { sequence } = decision.statement;
   if (decision.do === 'verify') {
     await db.run('UPDATE statement SET verified = true WHERE "user" = $1 AND sequence = $2', [user, sequence]);

@@ -1,15 +1,15 @@
 /** What users were said to be, as the rules in identity/ take it. */
-import type { Statement } from '../../identity/statements.ts';
+import type { KeptStatement } from '../../identity/statements.ts';
 import type { Connection } from './connection.ts';
 
-export interface StatementRow extends Statement {
+export interface StatementRow extends KeptStatement {
   readonly user: number;
   readonly claim: number | null;
   readonly claimID: string | null;
   readonly time: number;
 }
 
-type Row = Omit<StatementRow, 'voided' | 'claimID'> & { voided: number };
+type Row = Omit<StatementRow, 'voided' | 'claimID' | 'onlyClaimed'> & { voided: number };
 
 interface ClaimMarks {
   readonly claim: number;
@@ -42,6 +42,7 @@ const toStatement = (row: Row, marks: ClaimMarks | undefined): StatementRow => (
   claimID: marks?.claimID ?? null,
   verified: row.verified || (marks?.accepted === true && !marks.voided),
   voided: row.voided !== 0 || (!row.verified && marks?.voided === true),
+  onlyClaimed: marks?.accepted === false && !row.verified,
 });
 
 /** All statements of these users, ascending: for each the list that the rules take. */

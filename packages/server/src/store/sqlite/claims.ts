@@ -3,6 +3,7 @@ import { limits } from '@firsthand/contract/limits';
 import { mergeClaim, type Values } from '../../identity/contact-view.ts';
 import { bounded, toSaid, toValues } from '../said.ts';
 import type { Connection } from './connection.ts';
+import type { StatementRow } from './statements.ts';
 
 export interface ClaimRow {
   readonly claim: number;
@@ -104,8 +105,12 @@ export const createClaimWriter = (db: Connection) => {
         AND NOT EXISTS (SELECT 1 FROM statement s WHERE s.claim = c.claim AND s.verified)
       ORDER BY claim LIMIT ?`)
     .pluck();
-  const dropLinks = db.prepare('DELETE FROM statement WHERE claim = ?');
+  const dropLinksOf = db.prepare('DELETE FROM statement WHERE claim = ?');
   const drop = db.prepare('DELETE FROM claim WHERE claim = ?');
+  const dropLink = db.prepare('DELETE FROM statement WHERE sequence = ?');
+  const dropUnlinked = db.prepare(`
+    DELETE FROM claim WHERE user = ? AND contact = ? AND NOT accepted
+      AND NOT EXISTS (SELECT 1 FROM statement s WHERE s.user = claim.user AND s.contact = claim.contact)`);
   const setAccepted = db.prepare('UPDATE claim SET accepted = 1, voided = 0, updatedTime = ? WHERE claim = ?');
   const setVoided = db.prepare('UPDATE claim SET voided = ?, updatedTime = ? WHERE claim = ?');
 
@@ -147,9 +152,14 @@ export const createClaimWriter = (db: Connection) => {
      */
     giveWay(contact: number, made: number): void {
       for (const claim of oldest.all(contact, made, surplus.get(contact) as number)) {
-        dropLinks.run(claim);
+        dropLinksOf.run(claim);
         drop.run(claim);
       }
+    },
+    /** Deletes links of a user, and where none is left to a contact, this user's claims for it that nobody has accepted. */
+    dropLinks(links: readonly Pick<StatementRow, 'sequence' | 'user' | 'contact'>[]): void {
+      for (const { sequence } of links) dropLink.run(sequence);
+      for (const { user, contact } of links) dropUnlinked.run(user, contact);
     },
     accept: (claim: number, time: number) => setAccepted.run(time, claim),
     setVoided: (claim: number, voided: boolean, time: number) => setVoided.run(Number(voided), time, claim),

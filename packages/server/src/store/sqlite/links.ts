@@ -1,5 +1,6 @@
 /** Links and claims: stating who a user is, and taking that back. */
-import { decideLink, decideUnlink } from '../../identity/statements.ts';
+import { limits } from '@firsthand/contract/limits';
+import { decideLink, decideUnlink, linksGivingWay } from '../../identity/statements.ts';
 import { Refusal } from '../../refusal.ts';
 import { claimName } from '../erased-names.ts';
 import type { LinkSelection } from '../store.ts';
@@ -58,10 +59,18 @@ export const createLinkWriter = (
     return sequence;
   };
 
-  /** States that the user is the contact from here on, unless that is how it stands. */
+  /**
+   * States that the user is the contact from here on, unless that is how it stands. Beyond `limits.claimedLinksPerUser` the
+   * oldest claimed link gives way to a new one.
+   */
   const link = (given: GivenLink): { exists: boolean; sequence: number } => {
-    const decision = decideLink(statements.ofUser(given.user.user), given.contact, given.verified);
-    if (decision.do === 'append') return { exists: false, sequence: append(given) };
+    const before = statements.ofUser(given.user.user);
+    const decision = decideLink(before, given.contact, given.verified);
+    if (decision.do === 'append') {
+      const sequence = append(given);
+      if (!given.verified) claims.dropLinks(linksGivingWay(before, limits.claimedLinksPerUser - 1));
+      return { exists: false, sequence };
+    }
     if (decision.do === 'verify') verify.run(decision.statement.sequence);
     return { exists: true, sequence: decision.statement.sequence };
   };

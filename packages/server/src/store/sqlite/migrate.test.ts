@@ -116,6 +116,32 @@ test('of too many claims for a contact the oldest give way, but for those that w
   expect(db.prepare('SELECT count(*) FROM claim WHERE contact = 2').pluck().get()).toBe(900);
 });
 
+test('of too many claimed links of a user the oldest give way, but for those that were accepted or verified', () => {
+  const db = openConnection(':memory:', 'write');
+  const files = readdirSync(new URL('migrations/', import.meta.url)).sort();
+  for (const file of files.filter((name) => name < '0016')) db.exec(migration(file));
+  db.pragma('user_version = 15');
+  db.pragma('foreign_keys = OFF');
+  // User 1 has 150 links to 150 contacts: the claim of 1 was accepted, 2 is verified. User 2 goes to and fro between two contacts.
+  db.exec(`
+    WITH RECURSIVE nth (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM nth WHERE n < 152)
+    INSERT INTO claim SELECT n, 'handle-' || n, 1, 1, iif(n <= 150, 1, 2), n, '{}', n = 1, 0, 0, 0 FROM nth;
+    INSERT INTO statement (sequence, user, contact, verified, voided, claim, token, erased, time)
+    SELECT claim, user, contact, claim = 2, 0, claim, 1, 0, 0 FROM claim WHERE user = 1;
+    WITH RECURSIVE nth (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM nth WHERE n < 129)
+    INSERT INTO statement (sequence, user, contact, verified, voided, claim, token, erased, time)
+    SELECT 1000 + n, 2, 151 + n % 2, 0, 0, 151 + n % 2, 1, 0, 0 FROM nth;
+    UPDATE position SET sequence = 3000;`);
+  migrate(db, ':memory:');
+  const list = (sql: string) => db.prepare<[], number>(sql).pluck().all();
+  const left = [1, 2, ...Array.from({ length: 100 }, (_, nth) => 51 + nth)];
+  expect(list('SELECT sequence FROM statement WHERE user = 1 ORDER BY sequence')).toEqual(left);
+  expect(list('SELECT claim FROM claim ORDER BY claim')).toEqual([...left, 151, 152]);
+  expect(list('SELECT sequence FROM statement WHERE user = 2 ORDER BY sequence')).toEqual(
+    Array.from({ length: 100 }, (_, nth) => 1_030 + nth),
+  );
+});
+
 test('the audit log cannot be changed, nor anything of it deleted', () => {
   const db = openConnection(':memory:', 'write');
   migrate(db, ':memory:');

@@ -1,0 +1,191 @@
+// Somebody who knows a visitor's userUUID claims ever new addresses for it: the visitor's list of links stays short.
+import { limits } from '@firsthand/contract/limits';
+import { describe, expect, test } from 'vitest';
+import { ownerOf } from '../../src/identity/ownership.ts';
+import { decideLink, decideUnlink, type KeptStatement, linksGivingWay } from '../../src/identity/statements.ts';
+import { createRandom } from '../faults/counts.ts';
+import type { Site } from '../fixtures/site.ts';
+import { ann, ben, expectRefusal, laptop, newID } from '../fixtures/store.ts';
+import type { NewSite } from './sites.ts';
+
+const most = limits.claimedLinksPerUser;
+const addressOf = (nth: number) => `claimed-${nth}@example.com`;
+
+const claimEach = async (site: Site, addresses: readonly string[]) => {
+  for (const address of addresses) await site.browser.createContact({ address, newHandle: newID('handle') });
+};
+const newAddresses = (count: number, from = 0) => Array.from({ length: count }, (_, nth) => addressOf(from + nth));
+
+const contactOf = async ({ store, account }: Site, address: string): Promise<string> => {
+  const found = await store.searchContact({ account, address, limit: 1, beyond: 0 });
+  return found.contacts[0]?.contactUUID as string;
+};
+
+const linksTo = async (site: Site, address: string) => {
+  const { links = [] } = await site.server.getContact(await contactOf(site, address), 'link');
+  return links.filter(({ userUUID }) => userUUID === laptop);
+};
+
+/** What the store is asked to do, and what identity's rules make of it, with contacts numbered by their addresses. */
+const createModel = (addresses: readonly string[]) => {
+  let sequence = 0;
+  let statements: (KeptStatement & { handle: string | null })[] = [];
+  const events: { eventUUID: string; sequence: number }[] = [];
+  const append = (contact: number | null, verified: boolean, handle: string | null) => {
+    sequence += 1;
+    statements.push({ sequence, contact, verified, voided: false, onlyClaimed: !verified, handle });
+  };
+  return {
+    log(eventUUID: string) {
+      sequence += 1;
+      events.push({ eventUUID, sequence });
+    },
+    link(address: string, verified: boolean, handle: string | null) {
+      const contact = addresses.indexOf(address);
+      const decision = decideLink(statements, contact, verified);
+      if (decision.do === 'append') {
+        append(contact, verified, handle);
+        const going = verified ? [] : linksGivingWay(statements, most);
+        statements = statements.filter((statement) => !going.includes(statement));
+      } else if (decision.do === 'verify') {
+        statements = statements.map((statement) =>
+          statement === decision.statement ? { ...statement, verified: true, onlyClaimed: false } : statement,
+        );
+      }
+    },
+    unlink() {
+      if (decideUnlink(statements)) append(null, true, null);
+    },
+    /** The handle of one of the claims that have a link. */
+    someHandle: (nth: number) => statements.flatMap(({ handle }) => handle ?? []).at(nth),
+    accept(accepted: string) {
+      statements = statements.map((statement) =>
+        statement.handle === accepted ? { ...statement, verified: true, onlyClaimed: false } : statement,
+      );
+    },
+    owners: () =>
+      Object.fromEntries(
+        events.map((event): [string, string] => {
+          const owner = ownerOf({ ...event, contact: null }, statements);
+          return [event.eventUUID, owner === null ? '' : (addresses[owner] as string)];
+        }),
+      ),
+    linkCount: () => statements.filter(({ contact }) => contact !== null).length,
+  };
+};
+
+export const describeManyLinks = (newSite: NewSite): void => {
+  describe('a user for whom very many addresses are claimed', () => {
+    test('holds so many claimed links; the oldest give way, never one that was accepted or verified', async () => {
+      const site = await newSite();
+      const { server, browser } = site;
+      const claim = (address: string, changes = {}) =>
+        browser.createContact({ address, newHandle: newID('handle'), ...changes });
+      await server.log({ eventUUID: 'event-first-1' });
+      const oldest = await claim('oldest@example.com', { requestUUID: 'request-of-oldest' });
+      await server.log({ eventUUID: 'event-oldest-1' });
+      const accepted = await claim('accepted@example.com');
+      await site.acceptClaim(accepted.contactUUID);
+      await server.log({ eventUUID: 'event-accepted-1' });
+      await site.unlink(laptop);
+      const second = await claim('second@example.com');
+      await claimEach(site, newAddresses(most - 2));
+      await server.log({ eventUUID: 'event-last-1' });
+      expect(await linksTo(site, 'oldest@example.com')).toHaveLength(1);
+
+      await claimEach(site, [ben]);
+      expect(await linksTo(site, 'oldest@example.com')).toEqual([]);
+      await expectRefusal(browser.getContact(oldest.contactUUID), 'unknown_contact');
+      for (const { contactUUID } of [accepted, second]) await browser.getContact(contactUUID);
+      const acceptedUUID = await contactOf(site, 'accepted@example.com');
+      // As if the oldest claim had never been made: the accepted link reaches back.
+      expect(await site.owners()).toEqual({
+        'event-first-1': acceptedUUID,
+        'event-oldest-1': acceptedUUID,
+        'event-accepted-1': acceptedUUID,
+        'event-last-1': await contactOf(site, addressOf(most - 3)),
+      });
+      expect(await site.owners({ contactUUID: await contactOf(site, 'oldest@example.com') })).toEqual({});
+
+      const { contactUUID } = await server.createContact({ address: ann });
+      await claimEach(site, newAddresses(most, most));
+      expect(await linksTo(site, ann)).toHaveLength(1);
+      expect(await linksTo(site, 'accepted@example.com')).toHaveLength(1);
+      expect(await linksTo(site, 'second@example.com')).toEqual([]);
+      await server.log({ eventUUID: 'event-of-ann-1' });
+      expect((await site.owners())['event-of-ann-1']).toBe(contactUUID);
+      // Carried out anew, as its claim is gone.
+      const again = await claim('oldest@example.com', { requestUUID: 'request-of-oldest' });
+      expect(again.exists).toBe(false);
+      expect(again.contactUUID).not.toBe(oldest.contactUUID);
+      expect(await linksTo(site, 'oldest@example.com')).toHaveLength(1);
+    });
+
+    test('holds no more links when the same two addresses are claimed in turn, and both claims stay', async () => {
+      const site = await newSite();
+      await site.server.log({ eventUUID: 'event-before-1' });
+      const handles = new Set<string>();
+      for (let nth = 0; nth < most + 11; nth += 1) {
+        const address = nth % 2 === 0 ? ann : ben;
+        handles.add((await site.browser.createContact({ address, newHandle: newID('handle') })).contactUUID);
+      }
+      expect((await linksTo(site, ann)).length + (await linksTo(site, ben)).length).toBe(most);
+      expect(handles.size).toBe(2);
+      for (const handle of handles) await site.browser.getContact(handle);
+      // 111 links were made, Ann's first; Ben's is the first of those that are left.
+      expect(await site.owners()).toEqual({ 'event-before-1': await contactOf(site, ben) });
+    });
+
+    test('owns what identity’s rules say of the links that are left, whatever was said in between', async () => {
+      const site = await newSite();
+      const addresses = [ann, ben, ...newAddresses(most + 20)];
+      const model = createModel(addresses);
+      const random = createRandom(16);
+      let logged = 0;
+      const log = async () => {
+        const eventUUID = `event-${String(++logged).padStart(8, '0')}`;
+        await site.browser.log({ eventUUID });
+        model.log(eventUUID);
+      };
+      const claim = async () => {
+        const address = addresses[Math.floor(random() * addresses.length)] as string;
+        const { contactUUID } = await site.browser.createContact({ address, newHandle: newID('handle') });
+        model.link(address, false, contactUUID);
+      };
+      const steps: readonly (() => Promise<unknown>)[] = [
+        ...Array.from({ length: 20 }, () => claim),
+        ...Array.from({ length: 5 }, () => log),
+        async () => {
+          const address = random() < 0.5 ? ann : ben;
+          await site.server.createContact({ address });
+          model.link(address, true, null);
+          // What is claimed decides nothing until then.
+          await log();
+          await site.unlink(laptop);
+          model.unlink();
+        },
+        async () => {
+          const handle = model.someHandle(Math.floor(random() * most));
+          if (handle === undefined) return;
+          await site.acceptClaim(handle);
+          model.accept(handle);
+          await log();
+          await site.unlink(laptop);
+          model.unlink();
+        },
+      ];
+      for (let step = 0; step < 3 * most; step += 1) await steps[Math.floor(random() * steps.length)]?.();
+      const names = new Map<string, string>([['', '']]);
+      let links = 0;
+      for (const address of addresses) {
+        const contactUUID = await contactOf(site, address);
+        if (contactUUID === undefined) continue;
+        names.set(contactUUID, address);
+        links += (await linksTo(site, address)).length;
+      }
+      expect(links).toBe(model.linkCount());
+      const owners = Object.entries(await site.owners()).map(([eventUUID, owner]) => [eventUUID, names.get(owner)]);
+      expect(Object.fromEntries(owners)).toEqual(model.owners());
+    });
+  });
+};
