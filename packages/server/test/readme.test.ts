@@ -8,6 +8,7 @@ import { limits } from '@firsthand/contract/limits';
 import { type Operation, operationNames, operations } from '@firsthand/contract/operations';
 import { tokenKinds } from '@firsthand/contract/tokens';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type * as z from 'zod';
 import { readConfig, settings } from '../src/config.ts';
 import { parseAddress } from '../src/identity/address.ts';
 import { isProof } from '../src/ingest/proof.ts';
@@ -139,6 +140,12 @@ describe('the README', () => {
       for (const verb of verbs?.split('|') ?? []) expect(source).toMatch(new RegExp(`command\\('${verb}\\b`));
       expect([noun, source.includes('jsonFlag')]).toEqual([noun, noun !== 'copy' && noun !== 'migrate']);
     }
+  });
+
+  test.each(operationNames)('names every field of %s', (name) => {
+    const { input }: Operation = operations[name];
+    const fields = Object.keys((input as z.ZodObject).shape);
+    expect(fields.filter((field) => !new RegExp(`\\b${field}\\b`).test(readme))).toEqual([]);
   });
 
   test('has a curl for every operation', () => {
