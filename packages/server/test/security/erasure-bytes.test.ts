@@ -9,6 +9,7 @@ import { createRandom, quantile, times } from '../faults/counts.ts';
 import { report } from '../faults/report.ts';
 import { browserToken, freePort, makeAccount, type Served, startServed, stopServed } from '../faults/served.ts';
 import { type Change, changeServer } from '../faults/weakened.ts';
+import { forgetAudit } from '../fixtures/audit-log.ts';
 import { type Books, createBooks, differences } from './books.ts';
 import { findTraces, readFiles } from './files.ts';
 import { addBystander, addPerson, type Person } from './people.ts';
@@ -200,6 +201,10 @@ test('an erased contact is in no file and no log, whatever reads go on, and no r
   expect(find(everyTrace(persons))).toEqual([]);
   expect(differences(books, path)).toEqual([]);
   expect(integrity(path)).toBe('ok');
+  const contactUUIDs = persons.flatMap((person) => person.contactUUIDs);
+  expect(find(contactUUIDs)).not.toEqual([]);
+  forgetAudit(path);
+  expect(find(contactUUIDs)).toEqual([]);
 
   const served = await restore(populated);
   const restored = { ...populated, served };
@@ -212,6 +217,8 @@ test('an erased contact is in no file and no log, whatever reads go on, and no r
   expect(again(everyTrace(persons))).toEqual([]);
   await stopServed(served);
   expect(integrity(path)).toBe('ok');
+  forgetAudit(path);
+  expect(again(contactUUIDs)).toEqual([]);
 
   const weakened = await weaken();
   const slowest = Math.round(Math.max(...milliseconds));

@@ -9,6 +9,8 @@ export interface Tokens {
 export interface Person {
   /** What must not be found once the person is erased: the mark, and the identifiers that the server has made. */
   readonly traces: readonly string[];
+  /** What the audit log goes on naming them by: their own, and that of the contact that was merged with them. */
+  readonly contactUUIDs: readonly string[];
   /** What must not be found once the events are deleted as well. */
   readonly eventTrace: string;
   readonly address: string;
@@ -168,6 +170,13 @@ export const addPerson = async (surroundings: Surroundings, events: number): Pro
     const ofEntries = entries.map(({ status, duplicate }) => (duplicate ? 'duplicate' : status));
     return [...answers.map(({ status }) => String(status)), ...new Set(ofEntries)];
   };
-  const traces = [mark, contactUUID, merged, handle];
-  return { traces, eventTrace, address, contactUUID, events: events + 2, retry };
+  return {
+    traces: [mark, handle],
+    contactUUIDs: [contactUUID, merged],
+    eventTrace,
+    address,
+    contactUUID,
+    events: events + 2,
+    retry,
+  };
 };

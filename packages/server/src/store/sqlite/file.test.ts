@@ -20,6 +20,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { forgetAudit } from '../../../test/fixtures/audit-log.ts';
 import { createSite } from '../../../test/fixtures/site.ts';
 import { newEvent, newToken } from '../../../test/fixtures/store.ts';
 import { openStore, type StoreOptions } from '../open.ts';
@@ -462,15 +463,6 @@ describe('an erased contact', () => {
       );
     });
 
-  /** Takes the audit log out of the closed database. */
-  const forgetAudit = () => {
-    const db = new Database(path);
-    db.pragma('secure_delete = ON');
-    db.exec('DROP TRIGGER audit_kept; DELETE FROM audit');
-    db.pragma('wal_checkpoint(TRUNCATE)');
-    db.close();
-  };
-
   test('leaves not a byte of what it was called in the files, and then none of what it did', async () => {
     const store = await open();
     const site = await createSite(store, { browserCatalogue: true });
@@ -504,7 +496,7 @@ describe('an erased contact', () => {
     await close(store);
     expect(await filesWith('identifying')).toBe('');
     // The audit log says who was erased, and nothing else does.
-    forgetAudit();
+    forgetAudit(path);
     expect(await filesWith(contactUUID)).toBe('');
   });
 
