@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { asking, newDatabase } from '../../../test/fixtures/postgres.ts';
 import type * as Migrations from '../migrations.ts';
-import { examineStore, openStore } from '../open.ts';
+import { examineStore, migrateStore, openStore } from '../open.ts';
 import { lockKeys, openPool } from './connection.ts';
 import { migrate } from './migrate.ts';
 
@@ -146,3 +146,12 @@ test('a connection that is lost in the middle is what is told, and nothing is ha
   expect(await tablesOf(databaseURL)).toEqual([]);
   await open(databaseURL, 'server');
 });
+
+test.each(['UPDATE audit SET time = 0', 'DELETE FROM audit', 'TRUNCATE audit'])(
+  'the audit log cannot be changed, nor anything of it deleted: %s',
+  async (statement) => {
+    const databaseURL = await newDatabase();
+    await migrateStore(databaseURL, { citus: false });
+    await expect(asking(databaseURL, statement)).rejects.toThrow('append-only');
+  },
+);
