@@ -104,8 +104,15 @@ export const account = z.object({
     )
     .optional()
     .describe('Absent for a viewer token.'),
-  usage: z.object({ contacts: z.number().int(), users: z.number().int(), events: z.number().int() }),
-  limits: z.record(z.string(), z.number()),
+  usage: z.object({
+    contacts: z.number().int(),
+    users: z.number().int(),
+    events: z.number().int(),
+    storedBytes: z.number().int().describe('An estimate of what the account stores.'),
+  }),
+  limits: z
+    .record(z.string(), z.number().nullable())
+    .describe('accountBytes is the quota for usage.storedBytes; null when there is none.'),
 });
 export const getAccountOutput = answer({ account });
 

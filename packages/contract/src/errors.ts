@@ -33,6 +33,10 @@ export const errors = {
     when: 'the body is neither JSON, text holding JSON, nor form fields: see Content-Type',
   },
   too_many_requests: { status: 429, when: 'the rate limit is exceeded: try again after `Retry-After` seconds' },
+  quota: {
+    status: 429,
+    when: 'the account stores as much as it may: erase contacts, keep events for less time, or raise ACCOUNT_BYTES',
+  },
   internal: { status: 500, when: 'a fault of the service; it is logged under the requestID' },
   not_kept: { status: 503, when: 'the store cannot keep it now: try again after `Retry-After` seconds' },
 } as const satisfies Record<string, { status: number; when: string }>;

@@ -23,6 +23,7 @@ import { createTokenUse } from './http/token-use.ts';
 import { createTokens } from './http/tokens.ts';
 import { trackerRoutes } from './http/tracker-script.ts';
 import { createLogEventsReply } from './http/user-cookie.ts';
+import type { Quota } from './quota.ts';
 import type { Store } from './store/store.ts';
 
 export interface AppOptions {
@@ -33,6 +34,8 @@ export interface AppOptions {
   /** Addresses or CIDR blocks of the proxies whose X-Forwarded-For counts; empty: it never does. */
   readonly trustProxy: readonly string[];
   readonly rateLimits: RateLimits;
+  /** What an account may store; without it, any amount. */
+  readonly quota?: Quota | undefined;
   /** Of one of several processes that handle requests. */
   readonly among?: Among | undefined;
   /** `tracker`: the folder that the tracker was built into. */
@@ -59,6 +62,7 @@ export const createApp = ({
   basePath,
   trustProxy,
   rateLimits,
+  quota,
   among,
   files,
   now = Date.now,
@@ -77,6 +81,7 @@ export const createApp = ({
     takeBrowserLimits,
     noticeProxy: createProxyNotice(trustProxy, log),
     senderOf,
+    isOverQuota: (account) => quota?.isOver(account) === true,
     keepRefused: store.keepRefused,
     now,
   });
@@ -86,7 +91,7 @@ export const createApp = ({
   const events = createEvents(store, createArrivalOf(clockErrorOf));
   const replies: { readonly [Name in OperationName]: Reply<Name> } = {
     ...jsonReplies({
-      ...createAccounts(store),
+      ...createAccounts(store, quota?.accountBytes),
       ...createTokens(store),
       ...createAudit(store),
       ...createContacts(store),

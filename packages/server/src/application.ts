@@ -9,6 +9,7 @@ import type { Demo } from './demo/demo.ts';
 import { defaultRateLimits } from './http/rate-limits.ts';
 import { createFailed } from './http/routes.ts';
 import { mostConnections } from './most-connections.ts';
+import { startQuota } from './quota.ts';
 import type { Store } from './store/store.ts';
 import { trackerFolder } from './tracker-folder.ts';
 
@@ -26,15 +27,19 @@ const serverOptions = {
 
 interface ApplicationOptions {
   readonly store: Store;
-  readonly config: Pick<Config, 'basePath' | 'trustProxy' | 'rateLimits'>;
+  readonly config: Pick<Config, 'basePath' | 'trustProxy' | 'rateLimits' | 'accountBytes'>;
   readonly log: Logger;
   readonly isStopping: () => boolean;
   readonly among?: Among;
+  /** Where accounts that are near their quota are told; one of several processes does. */
+  readonly quotaLog?: Logger;
 }
 
 export interface Application {
   readonly server: Server;
   readonly demo: Demo | undefined;
+  /** Ends what goes on beside the requests. */
+  stop(): Promise<void>;
 }
 
 /** Loads the application, with a demo page or without; answers what makes it. */
@@ -43,15 +48,25 @@ export const loadApplication = async (withDemo: boolean) => {
     import('./app.ts'),
     withDemo ? import('./demo/demo.ts') : undefined,
   ]);
-  return async ({ store, config, log, isStopping, among }: ApplicationOptions): Promise<Application> => {
+  return async ({
+    store,
+    config,
+    log,
+    isStopping,
+    among,
+    quotaLog = log,
+  }: ApplicationOptions): Promise<Application> => {
     const hasTracker = existsSync(`${trackerFolder}tracker.js`);
     if (!hasTracker) log.warn('there is no tracker.js to serve: npm run build makes it');
+    const { accountBytes } = config;
+    const quota = accountBytes === undefined ? undefined : startQuota(store, { accountBytes, log: quotaLog });
     const app = createApp({
       store,
       log,
       basePath: config.basePath,
       trustProxy: config.trustProxy ?? [],
       rateLimits: config.rateLimits ?? defaultRateLimits,
+      quota,
       among,
       files: hasTracker ? { tracker: trackerFolder } : {},
       isStopping,
@@ -61,6 +76,6 @@ export const loadApplication = async (withDemo: boolean) => {
     const errorHandler = createFailed({ log, isStopping });
     const server = createServer(serverOptions, getRequestListener(app.fetch, { errorHandler }));
     server.maxConnections = mostConnections();
-    return { server, demo };
+    return { server, demo, stop: async () => quota?.stop() };
   };
 };

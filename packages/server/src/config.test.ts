@@ -12,6 +12,7 @@ it('needs nothing to be given', () => {
     trustProxy: undefined,
     rateLimits: undefined,
     retentionDays: undefined,
+    accountBytes: undefined,
     workers: 1,
     logLevel: undefined,
   });
@@ -60,6 +61,14 @@ describe.each([
     'TRUST_PROXY',
     [['10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']]],
     ['true', '10.0.0.0/33', '10.0.0.0/8/8', '1.2.3', '10.0.0.1,', '::1/129'],
+  ],
+  [
+    'ACCOUNT_BYTES',
+    [
+      ['1', 1],
+      ['50000000000', 50_000_000_000],
+    ],
+    ['0', '1.5', '10G', '-1', '1e9', '1000000000000000'],
   ],
   [
     'RETENTION_DAYS',

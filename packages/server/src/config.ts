@@ -11,7 +11,7 @@ export class BadConfiguration extends Error {
 const wholeNumber = (least: number, most: number) =>
   z
     .string()
-    .regex(/^\d{1,9}$/)
+    .regex(/^\d{1,15}$/)
     .transform(Number)
     .pipe(z.number().min(least).max(most));
 
@@ -126,6 +126,13 @@ export const settings = {
     means: 'delete events that were received longer ago than this; kept for ever unless given',
     form: 'a whole number of days, 1 or more',
     schema: orNone(wholeNumber(1, 99_999)),
+  }),
+  accountBytes: setting({
+    variable: 'ACCOUNT_BYTES',
+    flag: '--account-bytes <bytes>',
+    means: 'how much an account may store before its new data is refused; no limit unless given',
+    form: 'a whole number of bytes, 1 or more',
+    schema: orNone(wholeNumber(1, 999_999_999_999_999)),
   }),
   workers: setting({
     variable: 'WORKERS',

@@ -61,7 +61,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
   async function serveStore(store: Store): Promise<Serving> {
     if (config.operatorToken) await registerOperatorToken(store, config.operatorToken, { log, time: Date.now() });
     const createApplication = await application;
-    const { server, demo } = await createApplication({ store, config, log, isStopping: () => stopping });
+    const { server, demo, stop } = await createApplication({ store, config, log, isStopping: () => stopping });
     const drain = followConnections(server);
     const failAlone = fail;
     fail = (error) => {
@@ -79,7 +79,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       const stopAnswering = drain(drainMs, () => {
         stopping = true;
       });
-      const [cutOff] = await Promise.all([stopAnswering, stopRetention?.()]);
+      const [cutOff] = await Promise.all([stopAnswering, stopRetention?.(), stop()]);
       await store.close();
       log.info({ cutOff }, 'stopped');
       return cutOff;

@@ -256,6 +256,21 @@ describe('what is counted', () => {
   });
 });
 
+it('every worker keeps to the quota of an account, and one of them says so', async () => {
+  ({ env } = temporaryDatabase());
+  tokens = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const before = await startServer(env);
+  expect(await openConnection(before.url)('/logEvent', event('event-of-a-test'))).toMatchObject({ status: 200 });
+  before.child.kill();
+  await before.ended;
+  server = await startServer({ ...env, WORKERS: '2', ACCOUNT_BYTES: '200' });
+  for (const ask of [openConnection(server.url), openConnection(server.url)]) {
+    const full = async () => (await ask('/logEvent', event('event-of-a-test'))).body.error?.code;
+    await expect.poll(full, { timeout: 10_000 }).toBe('quota');
+  }
+  expect(server.written().match(/is over ACCOUNT_BYTES/g)).toHaveLength(1);
+});
+
 it('WORKERS has a demo page, too', async () => {
   const { env } = temporaryDatabase();
   const { url, written } = await startServer({ ...env, WORKERS: '2' }, '--demo');

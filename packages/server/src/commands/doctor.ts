@@ -3,11 +3,11 @@ import type { Command } from 'commander';
 import type { Finding } from '../store/finding.ts';
 import { trackerFolder } from '../tracker-folder.ts';
 import { addDatabase, databaseURLOf } from './database.ts';
-import { jsonFlag } from './flags.ts';
+import { addSettings, jsonFlag, settingsOf } from './flags.ts';
 import { printJSON, printLine, toMinute, toTable } from './printing.ts';
 
 export const define = (command: Command): void => {
-  addDatabase(command)
+  addSettings(addDatabase(command), ['accountBytes'])
     .option(...jsonFlag)
     .action(examine);
 };
@@ -22,7 +22,10 @@ const examineTracker = (): Finding => {
 /** Exit code 1 when anything is not as it should be. */
 const examine = async (options: Record<string, unknown>): Promise<void> => {
   const { examineStore } = await import('../store/open.ts');
-  const findings = [...(await examineStore(databaseURLOf(options))), examineTracker()];
+  const findings = [
+    ...(await examineStore(databaseURLOf(options), settingsOf(['accountBytes'], options))),
+    examineTracker(),
+  ];
   const ok = findings.every((finding) => finding.ok);
   if (options.json) printJSON({ ok, finding: findings });
   else

@@ -60,8 +60,8 @@ describe('createAccount', () => {
       tag: [{ tagID: 'vip', tagName: 'Very important', browser: false }],
       attr: [{ attrID: 'born', attrName: 'born', attrType: 'date', browser: true }],
       event: [{ eventID: 7, eventName: 'bought', browser: true }],
-      usage: { contacts: 1, users: 0, events: 0 },
-      limits,
+      usage: { contacts: 1, users: 0, events: 0, storedBytes: expect.any(Number) },
+      limits: { ...limits, accountBytes: null },
     });
     expect(account.token).toMatchObject([
       { tokenKind: 'browser', tokenUUID: body.browserTokenUUID },

@@ -13,7 +13,7 @@ type AccountAnswer = AnswerOf<'getAccount'>['account'];
 
 const accountAnswer = (
   { catalogues: { profile, tag, attr, event }, ...account }: AccountDetail,
-  { withTokens }: { withTokens: boolean },
+  { withTokens, accountBytes }: { withTokens: boolean; accountBytes: number | null },
 ): AccountAnswer => ({
   accountUUID: account.accountUUID,
   accountName: account.accountName,
@@ -32,8 +32,8 @@ const accountAnswer = (
   })),
   event: event.map(({ id, name, browser }) => ({ eventID: Number(id), eventName: name, browser })),
   ...(withTokens && { token: account.tokens.map((token) => tokenAnswer(token)) }),
-  usage: account.usage,
-  limits,
+  usage: { ...account.usage, storedBytes: account.storedBytes },
+  limits: { ...limits, accountBytes },
 });
 
 /** What updateAccount may change; an absent one stays. */
@@ -49,11 +49,15 @@ const changeable = [
   'event',
 ] as const satisfies (keyof InputOf<'updateAccount'>)[];
 
-export const createAccounts = (store: Store): AnsweringAll<'getAccount' | 'createAccount' | 'updateAccount'> => ({
+/** `accountBytes`: the quota of every account; null when there is none. */
+export const createAccounts = (
+  store: Store,
+  accountBytes: number | null = null,
+): AnsweringAll<'getAccount' | 'createAccount' | 'updateAccount'> => ({
   getAccount: async ({ accountUUID }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
     const withTokens = caller.access.kind !== 'viewer';
-    return { account: accountAnswer(await store.getAccount(account), { withTokens }) };
+    return { account: accountAnswer(await store.getAccount(account), { withTokens, accountBytes }) };
   },
 
   createAccount: async (input, caller) => {

@@ -96,12 +96,20 @@ const counted = (name: OperationName, { token }: Access, given: Given, checked: 
   };
 };
 
+/** What an account over its quota may not call. The rest changes, takes back or erases what it has. */
+const bringingNewData: readonly OperationName[] = ['logEvent', 'logEvents', 'createContact'];
+const bringsNewData = (name: OperationName): boolean => bringingNewData.includes(name);
+/** Somebody has to do something first. */
+const retryQuotaSeconds = 3_600;
+
 interface OperationSurroundings {
   readonly authenticate: (token: string, c: Context) => Promise<Access>;
   readonly takeBrowserLimits: TakeBrowserLimits;
   /** Is shown what counts against a rate limit. */
   readonly noticeProxy: (c: Context) => void;
   readonly senderOf: Counting['senderOf'];
+  /** Whether an account stores so much that nothing new is taken in. */
+  readonly isOverQuota: (account: number) => boolean;
   readonly keepRefused: Store['keepRefused'];
   readonly now: () => number;
 }
@@ -114,6 +122,7 @@ export const createOperationRoute = ({
   takeBrowserLimits,
   noticeProxy,
   senderOf,
+  isOverQuota,
   keepRefused,
   now,
 }: OperationSurroundings) => {
@@ -164,6 +173,10 @@ export const createOperationRoute = ({
         const taking = takeBrowserLimits(c, counted(name, caller.access, given, checked));
         // Nothing is waited for where this process counts by itself.
         if (taking !== undefined) await taking;
+      }
+      const { account } = caller.access;
+      if (bringsNewData(name) && account !== null && isOverQuota(account)) {
+        throw new Refusal('quota', { retryAfterSeconds: retryQuotaSeconds });
       }
       if (!checked.ok) throw refusalOf(checked.problem);
       const input = checked.value as InputOf<Name>;

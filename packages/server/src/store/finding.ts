@@ -1,3 +1,5 @@
+import type { AccountSize } from './store.ts';
+
 /** The newest day on which an event was received, by its number; 0 or less: none was. */
 export const clockFinding = (day: number): Finding => ({
   name: 'clock',
@@ -21,3 +23,28 @@ export interface Finding {
   readonly ok: boolean;
   readonly detail: string;
 }
+
+export interface ExamineOptions {
+  /** The quota of every account; without it, there is none. */
+  readonly accountBytes?: number | undefined;
+}
+
+/** From this part of the quota on, somebody is warned. */
+export const nearQuota = 0.8;
+const mostNamed = 10;
+
+/** Accounts that store more than they may, or nearly so much; of each kind the largest are named. */
+export const quotaFindings = (sizes: readonly AccountSize[], { accountBytes }: ExamineOptions): Finding[] => {
+  if (accountBytes === undefined) return [];
+  const listed = (found: readonly AccountSize[]) => {
+    const largest = found.toSorted((one, other) => other.storedBytes - one.storedBytes).slice(0, mostNamed);
+    const names = largest.map(({ accountUUID, storedBytes }) => `${accountUUID} (${storedBytes} bytes)`);
+    return `${found.length}${names.length > 0 ? `: ${names.join(', ')}` : ''}`;
+  };
+  const over = sizes.filter(({ storedBytes }) => storedBytes >= accountBytes);
+  const near = sizes.filter(({ storedBytes }) => storedBytes >= accountBytes * nearQuota && storedBytes < accountBytes);
+  return [
+    { name: 'over their quota', ok: over.length === 0, detail: `${listed(over)}; ACCOUNT_BYTES is ${accountBytes}` },
+    { name: 'near their quota', ok: true, detail: `${listed(near)}; from ${nearQuota * 100} % on` },
+  ];
+};

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Finding } from './finding.ts';
+import type { ExamineOptions, Finding } from './finding.ts';
 import type { CopyProgress } from './holdings.ts';
 import type { AmongOptions, AmongStore, FirstStore } from './several.ts';
 import type { Arrangement } from './sqlite/arrangement.ts';
@@ -157,8 +157,8 @@ export const backupStore = async (databaseURL: string, target: string): Promise<
 };
 
 /** What a person who runs the service wants to know of the database; what is not `ok` needs somebody. Changes nothing. */
-export const examineStore = async (databaseURL: string): Promise<Finding[]> => {
-  if (isPostgres(databaseURL)) return (await import('./postgres/doctor.ts')).examineDatabase(databaseURL);
+export const examineStore = async (databaseURL: string, options: ExamineOptions = {}): Promise<Finding[]> => {
+  if (isPostgres(databaseURL)) return (await import('./postgres/doctor.ts')).examineDatabase(databaseURL, options);
   const { examineDatabase } = await import('./sqlite/doctor.ts');
-  return examineDatabase(fileOf(databaseURL));
+  return examineDatabase(fileOf(databaseURL), options);
 };

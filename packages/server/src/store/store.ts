@@ -27,6 +27,8 @@ export interface Store {
   findAccount(accountUUID: string): Promise<number | undefined>;
   listAccounts(): Promise<AccountSummary[]>;
   getAccount(account: number): Promise<AccountDetail>;
+  /** What each account stores. Reads in small steps, and takes seconds where there are millions of contacts. */
+  measureAccounts(): Promise<AccountSize[]>;
   /** Makes the account with its tokens, catalogues and contacts; one outcome for each contact. */
   createAccount(request: NewAccount): Promise<ContactOutcome[]>;
   updateAccount(request: AccountChange): Promise<ContactOutcome[]>;
@@ -267,6 +269,15 @@ export interface AccountDetail extends AccountSummary {
   >;
   readonly tokens: readonly TokenDetail[];
   readonly usage: { readonly contacts: number; readonly users: number; readonly events: number };
+  /** An estimate (row-bytes.ts). */
+  readonly storedBytes: number;
+}
+
+/** What an account stores, as AccountDetail has it. */
+export interface AccountSize {
+  readonly account: number;
+  readonly accountUUID: string;
+  readonly storedBytes: number;
 }
 
 export interface TokenDetail {

@@ -56,7 +56,7 @@ export const runWorker = (): void => {
   // While the first process opens the database.
   void import('../app.ts');
 
-  const serveAs = async ({ config, demo }: Opening, log: Logger): Promise<void> => {
+  const serveAs = async ({ worker, config, demo }: Opening, log: Logger): Promise<void> => {
     const createApplication = await loadApplication(demo);
     const { store, tellCommit } = await openStoreAmong(config.databaseURL, {
       processes: config.workers,
@@ -76,10 +76,12 @@ export const runWorker = (): void => {
       }
     };
     let stopping = false;
-    const { server } = await createApplication({
+    const { server, stop: stopApplication } = await createApplication({
       store,
       config,
       log,
+      // Each measures, and the first of them tells.
+      quotaLog: worker === 1 ? log : createLog('silent'),
       isStopping: () => stopping,
       among: {
         counting,
@@ -95,6 +97,7 @@ export const runWorker = (): void => {
       const cutOff = await drain(stopWithinMs, () => {
         stopping = true;
       });
+      await stopApplication();
       await store.close();
       channel.send({ stopped: cutOff });
       await channel.end();

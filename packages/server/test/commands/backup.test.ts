@@ -20,9 +20,15 @@ it('a backup of a database that is being served opens and has its rows', async (
   const ofCopy = { DATABASE_URL: `sqlite:${copy}` };
   const { code } = await firsthand(['doctor'], ofCopy);
   expect(code).toBe(0);
+  const over = await firsthand(['doctor', '--account-bytes', '14910'], ofCopy);
+  expect(over.code).toBe(1);
+  expect(over.stdout).toMatch(/NOT OK +over their quota +1: \S+ \(14910 bytes\); ACCOUNT_BYTES is 14910$/m);
+  const near = await firsthand(['doctor'], { ...ofCopy, ACCOUNT_BYTES: '14911' });
+  expect(near.code).toBe(0);
+  expect(near.stdout).toMatch(/ok +near their quota +1: \S+ \(14910 bytes\); from 80 % on$/m);
   const restored = await startServer(ofCopy);
   const { account } = await createClient({ url: restored.url, token: serverTokenUUID }).getAccount({});
-  expect(account.usage).toEqual({ contacts: 0, users: 1, events: 123 });
+  expect(account.usage).toMatchObject({ contacts: 0, users: 1, events: 123 });
 
   const people = await firsthand(['backup', `${copy}-2`], env);
   expect(people.stdout).toMatch(/^\S+-2 is a whole copy of the database: \d+ bytes\n$/);
@@ -43,6 +49,7 @@ it('doctor is content with a good database, and complains about a bad one', asyn
   expect(good).toMatchObject({ ok: true });
   expect(good.finding.every(({ ok }: { ok: boolean }) => ok)).toBe(true);
 
+  expect(good.finding.some(({ name }: { name: string }) => name.includes('quota'))).toBe(false);
   writeFileSync(path, 'this is no database, whatever its name says'.repeat(100));
   const bad = await firsthand(['doctor', '--json'], env);
   expect(bad.code).toBe(1);

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { rowBytes } from '../../src/store/row-bytes.ts';
+import type { Site } from '../fixtures/site.ts';
 import { accountContact, ann, ben, expectRefusal, newAccount, newID } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
@@ -73,6 +75,58 @@ export const describeAccounts = (newSite: NewSite): void => {
       const { contacts } = await store.searchContact({ account, address: ben, limit: 1, beyond: 0 });
       await merge(contactUUID, contacts[0]?.contactUUID as string);
       expect(await usage()).toEqual({ contacts: 1, users: 2, events: 3 });
+    });
+  });
+
+  describe('the bytes that an account stores', () => {
+    const bytesOf = async ({ store, account }: Site) => (await store.getAccount(account)).storedBytes;
+
+    test('grow with its events, its users and its contacts, by the characters of what is said', async () => {
+      const site = await newSite();
+      expect(await bytesOf(site)).toBe(0);
+      await site.server.log({ attributes: [] });
+      const one = await bytesOf(site);
+      expect(one).toBe(rowBytes.event + rowBytes.user);
+      await site.server.log({ attributes: [['text', 'x'.repeat(500)]] }, { attributes: [] });
+      expect(await bytesOf(site)).toBe(one + 2 * rowBytes.event + 504);
+      // A repeat stores nothing.
+      await site.server.log({ eventUUID: 'event-of-bytes', attributes: [] });
+      await site.server.log({ eventUUID: 'event-of-bytes', attributes: [['text', 'x'.repeat(500)]] });
+      const events = await bytesOf(site);
+      expect(events).toBe(one + 3 * rowBytes.event + 504);
+      await site.server.createContact({ attributes: [['size', 'x'.repeat(700)]] });
+      const contact = (await bytesOf(site)) - events;
+      expect(contact).toBeGreaterThan(rowBytes.contact + 700);
+      expect(contact).toBeLessThan(rowBytes.contact + 1_200);
+      await site.browser.createContact({ userUUID: 'another-browser-1', attributes: [['colour', 'x'.repeat(900)]] });
+      const claim = (await bytesOf(site)) - events - contact;
+      expect(claim).toBeGreaterThan(rowBytes.user + rowBytes.claim + 900);
+      expect(claim).toBeLessThan(rowBytes.user + rowBytes.claim + 1_400);
+    });
+
+    test('are the same when all accounts are measured together', async () => {
+      const sites = [await newSite(), await newSite()] as const;
+      await sites[0].server.log({});
+      await sites[1].browser.createContact();
+      const sizes = await sites[0].store.measureAccounts();
+      for (const site of sites) {
+        const { account, accountUUID } = site;
+        const size = sizes.find((found) => found.account === account);
+        expect(size).toEqual({ account, accountUUID, storedBytes: await bytesOf(site) });
+      }
+    });
+
+    test('go down when a contact is erased', async () => {
+      const site = await newSite();
+      await site.server.log({ userUUID: 'another-browser-1', attributes: [] });
+      const before = await bytesOf(site);
+      const { contactUUID } = await site.browser.createContact({ attributes: [['size', 'x'.repeat(900)]] });
+      await site.server.log({ attributes: [] }, { attributes: [] });
+      const own = await site.store.searchContact({ account: site.account, limit: 1, beyond: 0 });
+      expect(contactUUID).not.toBe(own.contacts[0]?.contactUUID);
+      await site.erase(own.contacts[0]?.contactUUID as string);
+      // The user stays; it is nobody's.
+      await expect.poll(() => bytesOf(site), { timeout: 10_000 }).toBe(before + rowBytes.user);
     });
   });
 

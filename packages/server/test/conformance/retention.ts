@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { rowBytes } from '../../src/store/row-bytes.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { day, laptop } from '../fixtures/store.ts';
@@ -59,6 +60,7 @@ export const describeRetention = (_: unknown, open: Open): void => {
       await site.server.logAt(other.time, {});
       expect(await store.deleteEventsBefore({ time: other.time + 1, most: 100 })).toBe(3);
       expect([await other.count(), await other.events()]).toEqual([0, []]);
+      expect((await store.getAccount(other.account)).storedBytes).toBe(rowBytes.user);
     });
   });
 

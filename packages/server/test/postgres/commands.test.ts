@@ -26,13 +26,15 @@ test('an account is made and a token revoked, where a server that runs notices',
   await expect.poll(() => store.findAccess(hashToken(serverTokenUUID)), { timeout: 10_000 }).toBeUndefined();
   await store.close();
 
-  const examined = await firsthand(['doctor', '--json'], env);
+  const examined = await firsthand(['doctor', '--json', '--account-bytes', '1000'], env);
   expect(JSON.parse(examined.stdout).finding).toMatchObject([
     { name: 'PostgreSQL', ok: true },
     { name: 'schema', ok: true },
     { name: 'accounts', ok: true, detail: '1, with 0 live server tokens' },
     { name: 'clock', ok: true, detail: 'no event was received yet' },
     { name: 'refused requests', ok: true, detail: '0 listed, 0 gave way' },
+    { name: 'over their quota', ok: true, detail: '0; ACCOUNT_BYTES is 1000' },
+    { name: 'near their quota', ok: true, detail: '0; from 80 % on' },
     { name: 'erasures', ok: true },
     { name: 'tracker', ok: true },
   ]);

@@ -270,7 +270,8 @@ const createPlayer = async (store: Store, name: string, start: number) => {
     const edges = [start - 10 * day, start, start + day, time - day, time + quarter].map((at) => at - (at % quarter));
     const ascending = [...new Set(edges)].sort((a, b) => a - b);
     const asked = [
-      store.getAccount(account),
+      // Each driver estimates what is stored by its own rows.
+      store.getAccount(account).then(({ storedBytes, ...detail }) => detail),
       pages({}),
       pages({ order: 'desc' }),
       pages({ eventID: 30 }),

@@ -4,6 +4,7 @@ import type {
   AccountChange,
   AccountContact,
   AccountDetail,
+  AccountSize,
   AccountSummary,
   ContactOutcome,
   NewAccount,
@@ -15,11 +16,9 @@ import type { ContactFinder } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
 import { createToken, tokensOf } from './tokens.ts';
 import type { Transaction } from './transaction.ts';
+import { readUsage } from './usage.ts';
 
 const summary = 'account, "accountUUID", "accountName", "createdTime"';
-
-const count = async (db: Connection, sql: string, account: number): Promise<number> =>
-  (await db.one<{ count: number }>(sql, [account])).count;
 
 export const listAccounts = (db: Connection): Promise<AccountSummary[]> =>
   db.all<AccountSummary>(`SELECT ${summary} FROM account ORDER BY account`);
@@ -28,8 +27,8 @@ export const findAccount = async (db: Connection, accountUUID: string): Promise<
   (await db.get<{ account: number }>('SELECT account FROM account WHERE "accountUUID" = $1', [accountUUID]))?.account;
 
 export const getAccount = async (db: Connection, account: number): Promise<AccountDetail> => {
-  const [row, profile, tag, attr, event, tokens, contacts, users, events] = await Promise.all([
-    db.get<Omit<AccountDetail, 'catalogues' | 'tokens' | 'usage'>>(
+  const [row, profile, tag, attr, event, tokens, usage] = await Promise.all([
+    db.get<Omit<AccountDetail, 'catalogues' | 'tokens' | 'usage' | 'storedBytes'>>(
       `SELECT ${summary}, "accountOrigin", "accountTimezone", strict, "browserCatalogue"
        FROM account WHERE account = $1`,
       [account],
@@ -39,12 +38,18 @@ export const getAccount = async (db: Connection, account: number): Promise<Accou
     listCatalogue(db, account, 'attr'),
     listCatalogue(db, account, 'event'),
     tokensOf(db, account),
-    count(db, 'SELECT count(*) FROM contact WHERE account = $1 AND "mergedInto" IS NULL', account),
-    count(db, 'SELECT count(*) FROM user_name WHERE account = $1', account),
-    count(db, 'SELECT coalesce(sum(count), 0)::bigint AS count FROM account_day WHERE account = $1', account),
+    readUsage(db, account),
   ]);
   if (!row) throw new Refusal('unknown_account', { field: 'accountUUID' });
-  return { ...row, catalogues: { profile, tag, attr, event }, tokens, usage: { contacts, users, events } };
+  return { ...row, catalogues: { profile, tag, attr, event }, tokens, ...usage };
+};
+
+export const measureAccounts = async (db: Connection): Promise<AccountSize[]> => {
+  const sizes: AccountSize[] = [];
+  for (const { account, accountUUID } of await listAccounts(db)) {
+    sizes.push({ account, accountUUID, storedBytes: (await readUsage(db, account)).storedBytes });
+  }
+  return sizes;
 };
 
 export const createAccountWriter = (catalogues: CatalogueWriter, finder: ContactFinder, contacts: ContactWriter) => {

@@ -187,7 +187,7 @@ export const tablesOf = async (holdings: Holdings, keptDays: ReadonlySet<number>
     {
       to: 'account_day',
       from: 'account_day',
-      columns: 'account day count firstSequence lastSequence firstTime lastTime',
+      columns: 'account day count bytes firstSequence lastSequence firstTime lastTime',
       made: ['slot'],
       make: () => ({ slot }),
     },

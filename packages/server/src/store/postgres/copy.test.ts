@@ -45,6 +45,7 @@ const rows: Partial<Record<HeldTable, HeldRow[]>> = {
       account: 1,
       day: today,
       count,
+      bytes: 0,
       firstSequence: 1,
       lastSequence: count,
       firstTime: time,

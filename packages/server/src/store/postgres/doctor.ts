@@ -1,9 +1,10 @@
 /** What a person who runs the service wants to know of the database. */
-import { clockFinding, type Finding, refusedFinding } from '../finding.ts';
+import { clockFinding, type ExamineOptions, type Finding, quotaFindings, refusedFinding } from '../finding.ts';
+import { measureAccounts } from './accounts.ts';
 import { openPool, type TakenConnection } from './connection.ts';
 import { newestMigration, readSchema } from './migrate.ts';
 
-const examineRows = async (db: TakenConnection): Promise<Finding[]> => {
+const examineRows = async (db: TakenConnection, options: ExamineOptions): Promise<Finding[]> => {
   const [{ accounts, tokens }, { day }, { count }, refused] = await Promise.all([
     db.one<{ accounts: number; tokens: number }>(
       `SELECT (SELECT count(*) FROM account) AS accounts,
@@ -19,11 +20,12 @@ const examineRows = async (db: TakenConnection): Promise<Finding[]> => {
     { name: 'accounts', ok: accounts > 0, detail: `${accounts}, with ${tokens} live server tokens` },
     clockFinding(day),
     refusedFinding(refused),
+    ...(options.accountBytes === undefined ? [] : quotaFindings(await measureAccounts(db), options)),
     { name: 'erasures', ok: true, detail: `${count} under way` },
   ];
 };
 
-const examine = async (db: TakenConnection): Promise<Finding[]> => {
+const examine = async (db: TakenConnection, options: ExamineOptions): Promise<Finding[]> => {
   const { version } = await db.one<{ version: string }>("SELECT current_setting('server_version') AS version");
   const schema = await readSchema(db);
   const newest = newestMigration();
@@ -34,17 +36,17 @@ const examine = async (db: TakenConnection): Promise<Finding[]> => {
       ok: schema === newest,
       detail: `${schema}; this program knows ${newest}${schema < newest ? ', and brings it there at start' : ''}`,
     },
-    ...(schema === newest ? await examineRows(db) : []),
+    ...(schema === newest ? await examineRows(db, options) : []),
   ];
 };
 
 /** Examines the database; the findings that are not `ok` need somebody. Changes nothing. */
-export const examineDatabase = async (databaseURL: string): Promise<Finding[]> => {
+export const examineDatabase = async (databaseURL: string, options: ExamineOptions): Promise<Finding[]> => {
   const pool = openPool(databaseURL, 1);
   try {
     const db = await pool.take();
     try {
-      return await examine(db);
+      return await examine(db, options);
     } finally {
       db.release(false);
     }

@@ -3,6 +3,7 @@ import { linkedContact, type Statement } from '../../identity/statements.ts';
 import { Refusal } from '../../refusal.ts';
 import { usesOfEvent } from '../catalogue-rules.ts';
 import { handleName } from '../erased-names.ts';
+import { eventBytes } from '../row-bytes.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../store.ts';
 import { bigints, byteas, integers } from './arrays.ts';
 import type { CatalogueWriter, EventChecks } from './catalogues.ts';
@@ -233,6 +234,7 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
       sequence: sequences[nth] as number,
       eventID: event.eventID,
       eventTime: event.eventTime,
+      bytes: eventBytes(event),
     }));
     return [inserted, addToTotals(db, counted)];
   };

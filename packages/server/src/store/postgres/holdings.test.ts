@@ -64,6 +64,7 @@ const rowsOf: Partial<Record<HeldTable, HeldRow[]>> = {
         account,
         day: each,
         count: count / 4,
+        bytes: count * 50,
         firstSequence: sequenceOf(from),
         lastSequence: sequenceOf(from + count / 2 - 2),
         firstTime: time,
@@ -111,7 +112,14 @@ test('of large events fewer are read at once', async () => {
   const large = (nth: number): HeldEvent =>
     nth < many / 2 ? eventOf(nth) : { ...eventOf(nth), attributes: [['note', 'x'.repeat(20_000)]] };
   const firstSequence = sequenceOf(0);
-  const row = { account: 1, day: lastDay - 1, count: many, firstSequence, lastSequence: sequenceOf(many - 1) };
+  const row = {
+    account: 1,
+    day: lastDay - 1,
+    count: many,
+    bytes: 0,
+    firstSequence,
+    lastSequence: sequenceOf(many - 1),
+  };
   const days = [{ ...row, firstTime: time, lastTime: time + many }];
   await copyInto(
     databaseURL,

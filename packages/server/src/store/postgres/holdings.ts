@@ -1,4 +1,5 @@
 /** All that a PostgreSQL database holds, as SQLite has it: what connections counted is summed up, values are columns. */
+
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { contactFields } from '../../identity/contact-view.ts';
@@ -19,6 +20,7 @@ import {
 import { within } from './event-order.ts';
 import { contactOf, type EventRow, pairsOf, type StoredRow, toRow, userOf } from './event-teller.ts';
 import { newestMigration, readSchema } from './migrate.ts';
+import { bytesLeft } from './usage.ts';
 
 const rowsPerFetch = 1_000;
 /** Numbers of the order, of events and statements, that are asked at once: fewer after a page of large ones. */
@@ -75,7 +77,7 @@ const rowsSQL: Readonly<Record<HeldTable, string>> = {
     SELECT account, "eventID", quarter, sum(count)::bigint AS count, min("firstTime") AS "firstTime", max("lastTime") AS "lastTime"
     FROM event_total GROUP BY account, "eventID", quarter HAVING sum(count) > 0`,
   account_day: `
-    SELECT account, day, sum(count)::bigint AS count, min("firstSequence") AS "firstSequence",
+    SELECT account, day, sum(count)::bigint AS count, ${bytesLeft} AS bytes, min("firstSequence") AS "firstSequence",
       max("lastSequence") AS "lastSequence", min("firstTime") AS "firstTime", max("lastTime") AS "lastTime"
     FROM account_day GROUP BY account, day HAVING sum(count) > 0`,
   erasure:

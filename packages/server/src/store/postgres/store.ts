@@ -5,7 +5,7 @@ import type { EventBatch, EventOutcome, RefusedReplay, ReplayedAnswer, ReplayedW
 import { StoreUnusable } from '../unusable.ts';
 import { createWaiting } from '../waiting.ts';
 import { createAccess } from './access.ts';
-import { createAccountWriter, findAccount, getAccount, listAccounts } from './accounts.ts';
+import { createAccountWriter, findAccount, getAccount, listAccounts, measureAccounts } from './accounts.ts';
 import { listAudit, recordAudit, recording } from './audit.ts';
 import { createCatalogueWriter } from './catalogues.ts';
 import { type Connection, type ConnectionPool, codeOf, hasTable, inOrder, openPool } from './connection.ts';
@@ -253,6 +253,7 @@ export const openPostgres = async (
     listAudit: readingOnce(listAudit),
     listAccounts: () => readingOnce(listAccounts)(undefined),
     getAccount: reading(getAccount),
+    measureAccounts: () => reading(measureAccounts)(undefined),
     getContact: reading(getContact),
     searchContact: (search) => {
       const wanted = search.address === undefined ? 'all contacts settled' : 'now';

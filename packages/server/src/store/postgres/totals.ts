@@ -16,6 +16,8 @@ export interface CountedEvent {
   readonly sequence: number;
   readonly eventID: number;
   readonly eventTime: number;
+  /** What it takes; of one that was deleted it is not asked. */
+  readonly bytes?: number;
 }
 
 /** What several events have in common, and between which times and sequences they lie. */
@@ -25,6 +27,7 @@ interface Sum {
   readonly quarter: number;
   readonly day: number;
   count: number;
+  bytes: number;
   firstTime: number;
   lastTime: number;
   firstSequence: number;
@@ -44,19 +47,20 @@ const sumsOf = (events: readonly CountedEvent[], first: (event: CountedEvent) =>
   const sums: Sum[] = [];
   const tree = new Map<number, Map<number, Map<number, Sum>>>();
   for (const event of events) {
-    const { account, day, sequence, eventID, eventTime } = event;
+    const { account, day, sequence, eventID, eventTime, bytes = 0 } = event;
     const ofFirst = branch(branch(tree, account), first(event));
     const key = second(event);
     const sum = ofFirst.get(key);
     if (sum) {
       sum.count += 1;
+      sum.bytes += bytes;
       sum.firstTime = Math.min(sum.firstTime, eventTime);
       sum.lastTime = Math.max(sum.lastTime, eventTime);
       sum.firstSequence = Math.min(sum.firstSequence, sequence);
       sum.lastSequence = Math.max(sum.lastSequence, sequence);
     } else {
       const bounds = { firstTime: eventTime, lastTime: eventTime, firstSequence: sequence, lastSequence: sequence };
-      const begun = { account, eventID, quarter: quarterOf(eventTime), day, count: 1, ...bounds };
+      const begun = { account, eventID, quarter: quarterOf(eventTime), day, count: 1, bytes, ...bounds };
       ofFirst.set(key, begun);
       sums.push(begun);
     }
@@ -82,11 +86,13 @@ const addTotals = `
     "lastTime" = greatest(event_total."lastTime", excluded."lastTime")`;
 
 const addDays = `
-  INSERT INTO account_day (account, day, slot, count, "firstSequence", "lastSequence", "firstTime", "lastTime")
-  SELECT account, day, $1, count, "firstSequence", "lastSequence", "firstTime", "lastTime"
-  FROM unnest($2::integer[], $3::integer[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
-    AS added (account, day, count, "firstSequence", "lastSequence", "firstTime", "lastTime")
+  INSERT INTO account_day (account, day, slot, count, bytes, "firstSequence", "lastSequence", "firstTime", "lastTime")
+  SELECT account, day, $1, count, bytes, "firstSequence", "lastSequence", "firstTime", "lastTime"
+  FROM unnest($2::integer[], $3::integer[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
+    $9::bigint[])
+    AS added (account, day, count, bytes, "firstSequence", "lastSequence", "firstTime", "lastTime")
   ON CONFLICT (account, day, slot) DO UPDATE SET count = account_day.count + excluded.count,
+    bytes = account_day.bytes + excluded.bytes,
     "firstSequence" = least(account_day."firstSequence", excluded."firstSequence"),
     "lastSequence" = greatest(account_day."lastSequence", excluded."lastSequence"),
     "firstTime" = least(account_day."firstTime", excluded."firstTime"),
@@ -111,6 +117,7 @@ export const addToTotals = (db: Transaction, events: readonly CountedEvent[]): P
       integers(days, ({ account }) => account),
       integers(days, ({ day }) => day),
       bigints(days, ({ count }) => count),
+      bigints(days, ({ bytes }) => bytes),
       bigints(days, ({ firstSequence }) => firstSequence),
       bigints(days, ({ lastSequence }) => lastSequence),
       bigints(days, ({ firstTime }) => firstTime),
@@ -121,7 +128,8 @@ export const addToTotals = (db: Transaction, events: readonly CountedEvent[]): P
 
 /**
  * Takes events that were deleted in this transaction out of the counts. Which one is a quarter's first or last now isn't
- * looked for: the times that stand there then lie outside of the quarter. Those of a day stay.
+ * looked for: the times that stand there then lie outside of the quarter. Those of a day stay,
+ * and its bytes: each event that was deleted took the average of its day (usage.ts).
  */
 export const takeFromTotals = (db: Transaction, events: readonly CountedEvent[]): Promise<unknown> => {
   const totals = sumsByKind(events);
@@ -142,6 +150,7 @@ export const takeFromTotals = (db: Transaction, events: readonly CountedEvent[])
       integers(days, ({ account }) => account),
       integers(days, ({ day }) => day),
       bigints(days, ({ count }) => -count),
+      bigints(days, () => 0),
       ...[nothing, nothing, nothing, nothing],
     ]),
   ]);

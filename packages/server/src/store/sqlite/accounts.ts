@@ -4,6 +4,7 @@ import type {
   AccountChange,
   AccountContact,
   AccountDetail,
+  AccountSize,
   AccountSummary,
   ContactOutcome,
   NewAccount,
@@ -14,27 +15,7 @@ import type { Connection } from './connection.ts';
 import type { ContactWriter } from './contacts.ts';
 import type { Steps } from './steps.ts';
 import type { TokenReader, TokenWriter } from './tokens.ts';
-
-/** Some milliseconds: an account may have millions of users. */
-const rowsPerStep = 20_000;
-
-/** Of so many rows that were looked at, so many count; the next step goes on after the last. */
-interface Counted {
-  readonly looked: number;
-  readonly count: number;
-  readonly last: string | null;
-}
-
-function* countInSteps(next: (after: string) => Counted): Steps<number> {
-  let sum = 0;
-  for (let after = ''; ; ) {
-    const { looked, count, last } = next(after);
-    sum += count;
-    if (looked < rowsPerStep) return sum;
-    after = last as string;
-    yield;
-  }
-}
+import { createUsageReader } from './usage.ts';
 
 export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenReader, 'tokensOf'>) => {
   const catalogues = createCatalogueReader(db);
@@ -46,19 +27,18 @@ export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenRead
     [number],
     AccountSummary & { accountOrigin: string; accountTimezone: string; strict: number; browserCatalogue: number }
   >('SELECT * FROM account WHERE account = ?');
-  const contacts = db.prepare<[number, string], Counted>(`
-    SELECT count(*) AS looked, count(*) - count(mergedInto) AS count, max(contactEmailaddress) AS last
-    FROM (SELECT contactEmailaddress, mergedInto FROM contact
-      WHERE account = ? AND contactEmailaddress > ? ORDER BY contactEmailaddress LIMIT ${rowsPerStep})`);
-  const users = db.prepare<[number, string], Counted>(`
-    SELECT count(*) AS looked, count(*) AS count, max(userUUID) AS last
-    FROM (SELECT userUUID FROM user WHERE account = ? AND userUUID > ? ORDER BY userUUID LIMIT ${rowsPerStep})`);
-  const events = db
-    .prepare<[number], number>('SELECT coalesce(sum(count), 0) FROM account_day WHERE account = ?')
-    .pluck();
+  const usageOf = createUsageReader(db);
 
   return {
     listAccounts: (): AccountSummary[] => list.all(),
+    *measureAccounts(): Steps<AccountSize[]> {
+      const sizes: AccountSize[] = [];
+      for (const { account, accountUUID } of list.all()) {
+        sizes.push({ account, accountUUID, storedBytes: (yield* usageOf(account)).storedBytes });
+        yield;
+      }
+      return sizes;
+    },
     findAccount: (accountUUID: string): number | undefined => find.get(accountUUID),
     *getAccount(account: number): Steps<AccountDetail> {
       const row = get.get(account);
@@ -79,11 +59,7 @@ export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenRead
           event: catalogues.list(account, 'event'),
         },
         tokens: tokensOf(account),
-        usage: {
-          contacts: yield* countInSteps((after) => contacts.get(account, after) as Counted),
-          users: yield* countInSteps((after) => users.get(account, after) as Counted),
-          events: events.get(account) as number,
-        },
+        ...(yield* usageOf(account)),
       };
     },
   };

@@ -32,6 +32,7 @@ const operations = {
   listTokens: 'read',
   listAudit: 'read',
   getAccount: 'read',
+  measureAccounts: 'read',
   getEvents: 'read',
   getEventDefinitions: 'read',
   countEvents: 'read',

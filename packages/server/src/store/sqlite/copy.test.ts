@@ -69,6 +69,7 @@ const accountDay: HeldRow = {
   account: 1,
   day: today,
   count,
+  bytes: 0,
   firstSequence: 1,
   lastSequence: count,
   firstTime: time,

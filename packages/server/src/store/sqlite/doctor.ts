@@ -1,13 +1,15 @@
 /** What a person who runs the service wants to know of a database when something seems wrong. Changes nothing. */
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { clockFinding, type Finding, refusedFinding } from '../finding.ts';
+import { clockFinding, type ExamineOptions, type Finding, quotaFindings, refusedFinding } from '../finding.ts';
+import { createAccountReader } from './accounts.ts';
 import { examineBackup } from './backup-age.ts';
 import { applicationID, type Connection, openConnection } from './connection.ts';
 import { type BlockRow, isWhole } from './event-block-row.ts';
 import { examinePermissions } from './file-permissions.ts';
 import { tryLock } from './lock.ts';
 import { newestMigration } from './migrate.ts';
+import { createTokenReader } from './tokens.ts';
 
 const mebibyte = 1024 * 1024;
 const fewestFreeBytes = 256 * mebibyte;
@@ -33,7 +35,16 @@ const examineRefused = (db: Connection): Finding => {
   return refusedFinding(db.prepare<[], { listed: number; evicted: number }>(sum).get() as never);
 };
 
-const examineRows = (db: Connection): Finding[] => {
+const examineQuotas = (db: Connection, options: ExamineOptions): Finding[] => {
+  if (options.accountBytes === undefined) return [];
+  const steps = createAccountReader(db, createTokenReader(db)).measureAccounts();
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return quotaFindings(value, options);
+  }
+};
+
+const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
   const count = (sql: string) => db.prepare<[], number>(sql).pluck().get() as number;
   const damage = db.prepare<[], string>('PRAGMA quick_check(5)').pluck().all();
   const orphans = db.prepare('PRAGMA foreign_key_check').all();
@@ -56,17 +67,17 @@ const examineRows = (db: Connection): Finding[] => {
     clockFinding(day),
     { name: 'erasures', ok: true, detail: `${erasing} under way` },
     // An older schema has no blocks, or no checksums.
-    ...(version === newestMigration() ? [examineRefused(db), examineEvents(db)] : []),
+    ...(version === newestMigration() ? [examineRefused(db), ...examineQuotas(db, options), examineEvents(db)] : []),
   ];
 };
 
-const examineFile = (path: string): Finding[] => {
+const examineFile = (path: string, options: ExamineOptions): Finding[] => {
   try {
     const db = openConnection(path, 'read');
     try {
       const ours = db.pragma('application_id', { simple: true }) === applicationID;
       if (!ours) return [{ name: 'file', ok: false, detail: `${path} is another program's database` }];
-      return [{ name: 'file', ok: true, detail: path }, ...examineRows(db)];
+      return [{ name: 'file', ok: true, detail: path }, ...examineRows(db, options)];
     } finally {
       db.close();
     }
@@ -76,10 +87,10 @@ const examineFile = (path: string): Finding[] => {
 };
 
 /** Examines the database at `path`; the findings that are not `ok` need somebody. */
-export const examineDatabase = async (path: string): Promise<Finding[]> => {
+export const examineDatabase = async (path: string, options: ExamineOptions = {}): Promise<Finding[]> => {
   if (!existsSync(path))
     return [{ name: 'file', ok: false, detail: `there is none at ${path}: firsthand serve makes it` }];
-  const findings = examineFile(path);
+  const findings = examineFile(path, options);
   const { bavail, bsize } = statfsSync(dirname(path));
   const free = bavail * bsize;
   const wal = existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0;

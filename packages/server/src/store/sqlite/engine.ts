@@ -199,7 +199,7 @@ export type WriteEngine = ReturnType<typeof createWriteEngine>;
 
 export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangement = {}) => {
   const tokens = createTokenReader(db);
-  const { listAccounts, findAccount, getAccount } = createAccountReader(db, tokens);
+  const { listAccounts, findAccount, getAccount, measureAccounts } = createAccountReader(db, tokens);
   const { listTokens, findProofKeys } = tokens;
   const { getContact, searchContact } = createContactReader(db);
   // One for both: it knows the newest events by heart.
@@ -212,6 +212,7 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     ...createAuditReader(db),
     findProofKeys,
     getAccount,
+    measureAccounts,
     getContact,
     searchContact,
     getEvents: createEventPager(db, { finder, mostBetween: eventsPerSegment }),

@@ -2,6 +2,7 @@
 import { linkedContact } from '../../identity/statements.ts';
 import { Refusal } from '../../refusal.ts';
 import { type Use, usesOfEvent } from '../catalogue-rules.ts';
+import { eventBytes } from '../row-bytes.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../store.ts';
 import { isActive, withDay } from './active-days.ts';
 import type { CatalogueWriter } from './catalogues.ts';
@@ -114,7 +115,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
       server: sent.server,
       attributes,
     });
-    totals.add({ account, day, sequence, eventID, eventTime });
+    totals.add({ account, day, sequence, eventID, eventTime, bytes: eventBytes(event) });
     if (user) users.seenOn(user, day);
     if (contact && !isActive(contact, day)) setContactDays.run({ ...withDay(contact, day), contact: contact.contact });
     if (user && contact && linkedContact(statements.ofUser(user.user)) === null) {

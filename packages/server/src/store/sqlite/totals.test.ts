@@ -15,7 +15,7 @@ beforeEach(() => {
 
 const newEvent = (changes: { eventID?: number; eventTime?: number } = {}) => {
   sequence += 1;
-  return { account: 1, day: 0, sequence, eventID: 1, eventTime: 0, ...changes };
+  return { account: 1, day: 0, sequence, eventID: 1, eventTime: 0, bytes: 100, ...changes };
 };
 /** A commit of so many events, one of a kind each. */
 const commit = (events: number, eventTime = 0) => {

@@ -23,7 +23,7 @@ interface Sum {
   lastTime: number;
 }
 type TotalSum = Sum & { readonly eventID: number; readonly quarter: number };
-type DaySum = Sum & { readonly day: number; readonly firstSequence: number; lastSequence: number };
+type DaySum = Sum & { bytes: number; readonly day: number; readonly firstSequence: number; lastSequence: number };
 
 /** So many events are counted before the recent totals are moved: each kind among them then costs a page. */
 const usualEventsPerMove = 4_096;
@@ -39,10 +39,10 @@ const add = (sum: Sum, time: number) => {
 export interface Totals extends Pending {
   flush(): void;
   /** Counts an event that was inserted; sequences come in ascending order. */
-  add(event: CountedEvent): void;
+  add(event: CountedEvent & { readonly bytes: number }): void;
   /**
    * Takes an event that was deleted out of the counts. Where it was a quarter's first or last, the next one isn't looked
-   * for: what stands there then lies outside of the quarter. Those of a day stay.
+   * for: what stands there then lies outside of the quarter. Those of a day stay. Its bytes are the average of its day.
    */
   remove(event: CountedEvent): void;
   /** Whether there may be recent totals that are worth a step. */
@@ -67,10 +67,10 @@ export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove)
   const dropSome = db.prepare(`
     DELETE FROM recent_total WHERE (account, eventID, quarter) IN (SELECT account, eventID, quarter ${some})`);
   const upsertDay = db.prepare(`
-    INSERT INTO account_day (account, day, count, firstSequence, lastSequence, firstTime, lastTime)
-    VALUES (@account, @day, @count, @firstSequence, @lastSequence, @firstTime, @lastTime)
+    INSERT INTO account_day (account, day, count, bytes, firstSequence, lastSequence, firstTime, lastTime)
+    VALUES (@account, @day, @count, @bytes, @firstSequence, @lastSequence, @firstTime, @lastTime)
     ON CONFLICT (account, day) DO UPDATE
-    SET count = count + @count, lastSequence = max(lastSequence, @lastSequence),
+    SET count = count + @count, bytes = bytes + @bytes, lastSequence = max(lastSequence, @lastSequence),
         firstTime = min(firstTime, @firstTime), lastTime = max(lastTime, @lastTime)`);
   const removeTotal = db.prepare(`
     UPDATE event_total
@@ -78,7 +78,8 @@ export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove)
         firstTime = iif(firstTime = @eventTime, quarter * ${quarterMilliseconds} - 1, firstTime),
         lastTime = iif(lastTime = @eventTime, (quarter + 1) * ${quarterMilliseconds}, lastTime)
     WHERE account = @account AND eventID = @eventID AND quarter = @quarter`);
-  const removeDay = db.prepare('UPDATE account_day SET count = count - 1 WHERE account = ? AND day = ?');
+  const removeDay = db.prepare(`
+    UPDATE account_day SET count = count - 1, bytes = bytes - bytes / max(count, 1) WHERE account = ? AND day = ?`);
   const dropTotal = db.prepare(
     'DELETE FROM event_total WHERE account = ? AND eventID = ? AND quarter = ? AND count <= 0',
   );
@@ -113,7 +114,7 @@ export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove)
   };
 
   return {
-    add({ account, day, sequence, eventID, eventTime }) {
+    add({ account, day, sequence, eventID, eventTime, bytes }) {
       const quarter = Math.floor(eventTime / quarterMilliseconds);
       const totalKey = `${account} ${eventID} ${quarter}`;
       let total = totals.get(totalKey);
@@ -129,6 +130,7 @@ export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove)
           account,
           day,
           count: 0,
+          bytes: 0,
           firstSequence: sequence,
           lastSequence: sequence,
           firstTime: eventTime,
@@ -137,6 +139,7 @@ export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove)
         days.set(dayKey, sum);
       }
       add(sum, eventTime);
+      sum.bytes += bytes;
       sum.lastSequence = sequence;
     },
     remove({ account, day, eventID, eventTime }) {

@@ -1,0 +1,75 @@
+import { pino } from 'pino';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { startQuota } from './quota.ts';
+
+const hour = 3_600_000;
+
+/** A quota of 1,000 bytes over accounts whose sizes the test sets; `measured` resolves after one more measure. */
+const open = () => {
+  const lines: { level: number; msg: string; accountUUID?: string }[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => lines.push(JSON.parse(line)) });
+  const state = { sizes: [] as number[], now: 0, broken: false, measures: 0 };
+  const measureAccounts = async () => {
+    state.measures += 1;
+    if (state.broken) throw new Error('away');
+    return state.sizes.map((storedBytes, nth) => ({
+      account: nth + 1,
+      accountUUID: `account-${nth + 1}`,
+      storedBytes,
+    }));
+  };
+  const options = { accountBytes: 1_000, log, everyMilliseconds: 1, clock: () => state.now };
+  const quota = startQuota({ measureAccounts }, options);
+  onTestFinished(() => quota.stop());
+  const measured = async () => {
+    const { measures } = state;
+    await vi.waitUntil(() => state.measures > measures + 1, { interval: 1 });
+  };
+  return { state, lines, quota, measured };
+};
+
+it('an account is over its quota from the measure on that finds it there, until one finds it below', async () => {
+  const { state, quota, measured } = open();
+  state.sizes = [999, 1_000];
+  await measured();
+  expect([1, 2, 3].map(quota.isOver)).toEqual([false, true, false]);
+  state.sizes = [1_001, 999];
+  await measured();
+  expect([1, 2, 3].map(quota.isOver)).toEqual([true, false, false]);
+});
+
+it('one line an hour is logged for each account that is near its quota, and one for each that is over it', async () => {
+  const { state, lines, measured } = open();
+  state.sizes = [799, 800, 1_000];
+  await measured();
+  await measured();
+  const told = () => lines.splice(0).map(({ accountUUID, msg }) => `${accountUUID}: ${msg}`);
+  const both = [
+    'account-2: the account is near ACCOUNT_BYTES',
+    'account-3: the account is over ACCOUNT_BYTES: its new data is refused',
+  ];
+  expect(told()).toEqual(both);
+  state.sizes = [0, 1_000, 900];
+  await measured();
+  expect(told()).toEqual([both[1]?.replace('3', '2'), both[0]?.replace('2', '3')]);
+  state.now = hour;
+  await measured();
+  await measured();
+  expect(told()).toHaveLength(2);
+});
+
+it('the last measure holds while the store cannot be read, and the log says so once', async () => {
+  const { state, lines, quota, measured } = open();
+  state.sizes = [1_000];
+  await measured();
+  lines.length = 0;
+  state.broken = true;
+  await measured();
+  await measured();
+  expect(quota.isOver(1)).toBe(true);
+  expect(lines.map(({ msg }) => msg)).toEqual(['the accounts could not be measured; the last measure holds']);
+  state.broken = false;
+  state.sizes = [0];
+  await measured();
+  expect(quota.isOver(1)).toBe(false);
+});

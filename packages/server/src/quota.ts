@@ -1,0 +1,85 @@
+/** The quota of every account: which accounts store more than `ACCOUNT_BYTES`, measured every few seconds. */
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { nearQuota } from './store/finding.ts';
+import type { AccountSize, Store } from './store/store.ts';
+
+const hourMilliseconds = 3_600_000;
+/** Measuring takes at most one part in so many of the time: with millions of contacts it is done less often. */
+const pausePerMeasuring = 20;
+
+export interface Quota {
+  readonly accountBytes: number;
+  /** Whether the account stored too much when it was measured last. */
+  isOver(account: number): boolean;
+}
+
+interface QuotaOptions {
+  readonly accountBytes: number;
+  readonly log: Logger;
+  readonly everyMilliseconds?: number;
+  /** Monotonic, in milliseconds. */
+  readonly clock?: () => number;
+}
+
+/** Warns once an hour for each account that is near its quota, and once an hour for each that is over it. */
+const createWarnings = ({
+  accountBytes,
+  log,
+  clock,
+}: Required<Pick<QuotaOptions, 'accountBytes' | 'log' | 'clock'>>) => {
+  const warnedAt = new Map<string, number>();
+  const warn = (level: string, { accountUUID, storedBytes }: AccountSize, message: string) => {
+    const key = `${level} ${accountUUID}`;
+    const now = clock();
+    if (now - (warnedAt.get(key) ?? Number.NEGATIVE_INFINITY) < hourMilliseconds) return;
+    warnedAt.set(key, now);
+    log.warn({ accountUUID, storedBytes, accountBytes }, message);
+  };
+  return (size: AccountSize) => {
+    if (size.storedBytes >= accountBytes)
+      warn('over', size, 'the account is over ACCOUNT_BYTES: its new data is refused');
+    else if (size.storedBytes >= accountBytes * nearQuota) warn('near', size, 'the account is near ACCOUNT_BYTES');
+  };
+};
+
+/** Measures all accounts at once and then every five seconds, or less often where that takes long. `stop` waits for the one under way. */
+export const startQuota = (
+  store: Pick<Store, 'measureAccounts'>,
+  { accountBytes, log, everyMilliseconds = 5_000, clock = () => performance.now() }: QuotaOptions,
+): Quota & { stop(): Promise<void> } => {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const warn = createWarnings({ accountBytes, log, clock });
+  let over = new Set<number>();
+  let failing = false;
+
+  const measure = async () => {
+    const sizes = await store.measureAccounts();
+    over = new Set(sizes.filter(({ storedBytes }) => storedBytes >= accountBytes).map(({ account }) => account));
+    sizes.forEach(warn);
+    failing = false;
+  };
+
+  const run = async () => {
+    while (!signal.aborted) {
+      const started = performance.now();
+      await measure().catch((err) => {
+        if (!failing) log.error({ err }, 'the accounts could not be measured; the last measure holds');
+        failing = true;
+      });
+      const pause = Math.max(everyMilliseconds, pausePerMeasuring * (performance.now() - started));
+      await wait(pause, undefined, { signal, ref: false }).catch(() => {});
+    }
+  };
+
+  const running = run();
+  return {
+    accountBytes,
+    isOver: (account) => over.has(account),
+    stop() {
+      stopping.abort();
+      return running;
+    },
+  };
+};
