@@ -1,5 +1,7 @@
 /** The whole HTTP application, wired: what each path leads to. */
+import type { Socket } from 'node:net';
 import { type OperationName, operationNames, operations } from '@firsthand/contract/operations';
+import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import { createAccounts } from './http/accounts.ts';
@@ -7,6 +9,7 @@ import { createAdmission } from './http/admission.ts';
 import { createArrivalOf } from './http/arrival.ts';
 import { createAudit } from './http/audit.ts';
 import { createAuthentication } from './http/authentication.ts';
+import { createAddressOf } from './http/client-address.ts';
 import { createContacts } from './http/contacts.ts';
 import { type Counting, createCounting } from './http/counting.ts';
 import { documentRoute } from './http/document.ts';
@@ -14,6 +17,7 @@ import { createEvents } from './http/events.ts';
 import { healthRoute, readinessRoute } from './http/health.ts';
 import { createLinks } from './http/links.ts';
 import { createOperationRoute, jsonReplies, type Reply } from './http/operation-route.ts';
+import { createParsingBudget } from './http/parsing-budget.ts';
 import { createLogEventReply } from './http/pixel.ts';
 import { createProxyNotice } from './http/proxy-notice.ts';
 import type { RateLimits } from './http/rate-limits.ts';
@@ -36,6 +40,8 @@ export interface AppOptions {
   readonly rateLimits: RateLimits;
   /** What an account may store; without it, any amount. */
   readonly quota?: Quota | undefined;
+  /** Is called when a good token has come over a connection. */
+  readonly vouch?: (socket: Socket) => void;
   /** Of one of several processes that handle requests. */
   readonly among?: Among | undefined;
   /** `tracker`: the folder that the tracker was built into. */
@@ -63,6 +69,7 @@ export const createApp = ({
   trustProxy,
   rateLimits,
   quota,
+  vouch,
   among,
   files,
   now = Date.now,
@@ -70,13 +77,26 @@ export const createApp = ({
 }: AppOptions): Hono => {
   const { addressOf, senderOf, takeBrowserLimits, unknownTokens, streamPlaces, clockErrorOf } =
     among?.counting ?? createCounting(rateLimits, trustProxy);
+  const known = createAuthentication({
+    store: among ? { ...store, onCommit: among.onAccessChange } : store,
+    addressOf,
+    unknownTokens,
+    noteUse: createTokenUse({ store, now }),
+    now,
+  });
+  const authenticate: typeof known = async (token, c) => {
+    const access = await known(token, c);
+    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+    if (incoming?.socket) vouch?.(incoming.socket);
+    return access;
+  };
   const operationRoute = createOperationRoute({
-    authenticate: createAuthentication({
-      store: among ? { ...store, onCommit: among.onAccessChange } : store,
-      addressOf,
-      unknownTokens,
-      noteUse: createTokenUse({ store, now }),
-      now,
+    authenticate,
+    // By addresses that are hashed here: each process has bytes of its own to parse.
+    budgetOf: createParsingBudget({
+      authenticate,
+      addressOf: createAddressOf(trustProxy),
+      rate: rateLimits.unprovenBytes,
     }),
     takeBrowserLimits,
     noticeProxy: createProxyNotice(trustProxy, log),

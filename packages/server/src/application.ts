@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { Among } from './app.ts';
 import type { Config } from './config.ts';
 import type { Demo } from './demo/demo.ts';
+import { createConnectionShares } from './http/connection-shares.ts';
 import { defaultRateLimits } from './http/rate-limits.ts';
 import { createFailed } from './http/routes.ts';
 import { mostConnections } from './most-connections.ts';
@@ -25,9 +26,12 @@ const serverOptions = {
   maxHeaderSize: 32 * 1024,
 };
 
+/** Each costs time. A browser sends about 20, and proxies add a few; those beyond are not read. */
+const mostHeaders = 100;
+
 interface ApplicationOptions {
   readonly store: Store;
-  readonly config: Pick<Config, 'basePath' | 'trustProxy' | 'rateLimits' | 'accountBytes'>;
+  readonly config: Pick<Config, 'basePath' | 'trustProxy' | 'rateLimits' | 'accountBytes' | 'workers'>;
   readonly log: Logger;
   readonly isStopping: () => boolean;
   readonly among?: Among;
@@ -60,11 +64,16 @@ export const loadApplication = async (withDemo: boolean) => {
     if (!hasTracker) log.warn('there is no tracker.js to serve: npm run build makes it');
     const { accountBytes } = config;
     const quota = accountBytes === undefined ? undefined : startQuota(store, { accountBytes, log: quotaLog });
+    const trustProxy = config.trustProxy ?? [];
+    const most = mostConnections();
+    // Half of what all processes have: the others keep a place.
+    const shares = createConnectionShares({ trustProxy, mostOfAnAddress: Math.ceil(most / 2 / config.workers) });
     const app = createApp({
       store,
       log,
       basePath: config.basePath,
-      trustProxy: config.trustProxy ?? [],
+      trustProxy,
+      vouch: shares.vouch,
       rateLimits: config.rateLimits ?? defaultRateLimits,
       quota,
       among,
@@ -74,8 +83,10 @@ export const loadApplication = async (withDemo: boolean) => {
     const demo = await demoPage?.openDemo({ store, log, isStopping });
     demo?.addTo(app, config.basePath);
     const errorHandler = createFailed({ log, isStopping });
-    const server = createServer(serverOptions, getRequestListener(app.fetch, { errorHandler }));
-    server.maxConnections = mostConnections();
+    const server = createServer(serverOptions, shares.withoutQueues(getRequestListener(app.fetch, { errorHandler })));
+    server.maxConnections = most;
+    server.maxHeadersCount = mostHeaders;
+    shares.guard(server);
     return { server, demo, stop: async () => quota?.stop() };
   };
 };

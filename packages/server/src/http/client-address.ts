@@ -14,7 +14,8 @@ export const bare = (text: string): string => {
   return (inBrackets ?? withPort ?? trimmed).replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
 };
 
-const createTrust = (proxies: readonly string[]) => {
+/** Whether an address is one of these proxies. */
+export const createTrust = (proxies: readonly string[]) => {
   const trusted = new BlockList();
   for (const proxy of proxies) {
     const [address = '', prefix] = proxy.split('/');
@@ -29,7 +30,7 @@ const createTrust = (proxies: readonly string[]) => {
 };
 
 /** The first 64 bits of an IPv6 address: what one household or machine is given whole (RFC 6177). IPv4 as it is. */
-const networkOf = (address: string): string => {
+export const networkOf = (address: string): string => {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.split('::');
   const first = head === '' ? [] : head.split(':');

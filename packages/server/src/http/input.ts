@@ -6,6 +6,10 @@ import { parseFields, parseMultipart } from './forms.ts';
 import { parseObject } from './json.ts';
 import { toUnparsed } from './unparsed.ts';
 
+/** A smaller body or query string takes less time to parse, a smaller body less to read, than the rest of its request. */
+const parsedFreely = 1_024;
+const readFreely = 16 * 1024;
+
 export type Given = Record<string, unknown>;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -58,15 +62,32 @@ const parseQuery = (url: string): Given => {
   }
 };
 
+/** What is asked before a body is read, and before it or the URL is parsed. It throws where that may not be done. */
+export interface Budget {
+  mayRead(bytes: number, query: Given): Promise<void>;
+  mayParse(text: Uint8Array, query: Given): Promise<void>;
+}
+
 /**
  * Reads a request's fields. GET has those of its query string, and whatever body it carries isn't looked at. POST has
- * those of its body as well, and where both name one, the body wins. Throws Unparsed where there are no fields to be read.
+ * those of its body as well, and where both name one, the body wins. Throws Unparsed where there are no fields to be read,
+ * and what `budget` throws when it is asked about a body or a URL of some size.
  */
-export const readInput = async (request: Request, mostBytes: number, source?: BodySource): Promise<Given> => {
-  const query = parseQuery(request.url);
+export const readInput = async (
+  request: Request,
+  mostBytes: number,
+  source?: BodySource,
+  budget?: Budget,
+): Promise<Given> => {
+  const { url } = request;
+  if (budget && url.length > parsedFreely) await budget.mayParse(Buffer.from(url), {});
+  const query = parseQuery(url);
   if (request.method !== 'POST') return query;
+  const announced = Number(request.headers.get('content-length') ?? mostBytes);
+  if (budget && announced > readFreely) await budget.mayRead(announced, query);
   const bytes = await readBody(request, mostBytes, source);
   if (bytes.length === 0) return query;
+  if (budget && bytes.length > parsedFreely) await budget.mayParse(bytes, query);
   try {
     const body = await parseBody(bytes, request.headers.get('content-type') ?? '');
     for (const _ in query) return { ...query, ...body };

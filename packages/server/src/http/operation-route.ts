@@ -12,6 +12,7 @@ import { tokenOf } from './authentication.ts';
 import type { Answering, AnsweringAll, Caller } from './caller.ts';
 import type { Counting } from './counting.ts';
 import { type Given, readInput } from './input.ts';
+import type { BudgetOf } from './parsing-budget.ts';
 import { logsNothing } from './prefetch.ts';
 import type { Counted, TakeBrowserLimits } from './rate-limits.ts';
 import { isKeptCode, isKeptOperation, refusedRequest, unparsedRequest } from './refused-requests.ts';
@@ -104,6 +105,7 @@ const retryQuotaSeconds = 3_600;
 
 interface OperationSurroundings {
   readonly authenticate: (token: string, c: Context) => Promise<Access>;
+  readonly budgetOf: BudgetOf;
   readonly takeBrowserLimits: TakeBrowserLimits;
   /** Is shown what counts against a rate limit. */
   readonly noticeProxy: (c: Context) => void;
@@ -119,6 +121,7 @@ const unread: Checked<unknown> = { ok: false, problem: { code: 'invalid_json', m
 
 export const createOperationRoute = ({
   authenticate,
+  budgetOf,
   takeBrowserLimits,
   noticeProxy,
   senderOf,
@@ -190,7 +193,7 @@ export const createOperationRoute = ({
         const time = now();
         let given: Given;
         try {
-          given = await readInput(c.req.raw, mostBytes, room);
+          given = await readInput(c.req.raw, mostBytes, room, budgetOf(c));
         } catch (error) {
           if (error instanceof Unparsed) await keepUnparsed(c, error, time);
           throw error;

@@ -22,6 +22,8 @@ export interface RateLimits {
   readonly createContactUser: Rate;
   /** Looking up a token that turns out unknown, for an address. */
   readonly unknownToken: Rate;
+  /** Bytes of bodies that are parsed before a good token is seen, for an address. */
+  readonly unprovenBytes: Rate;
 }
 
 export const defaultRateLimits: RateLimits = {
@@ -36,6 +38,8 @@ export const defaultRateLimits: RateLimits = {
   createContactUser: { perSecond: 1, burst: 20 },
   // Never more than 20 in any minute: 10 at once, and 10 in the minute after.
   unknownToken: { perSecond: 10 / 60, burst: 10 },
+  // The largest body of most operations is 64 KiB, and takes up to 8 ms: two at once, and then one every two seconds.
+  unprovenBytes: { perSecond: 32 * 1024, burst: 128 * 1024 },
 };
 
 export interface RateLimit {

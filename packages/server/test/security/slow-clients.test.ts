@@ -71,7 +71,7 @@ const attack = async (port: number, kind: Kind, count: number) => {
 };
 
 const env = {
-  RATE_LIMIT: ['token', 'address', 'user', 'tokenBytes', 'addressBytes', 'userBytes']
+  RATE_LIMIT: ['token', 'address', 'user', 'tokenBytes', 'addressBytes', 'unprovenBytes', 'userBytes']
     .map((name) => `${name}=100000000/100000000`)
     .join(','),
 };

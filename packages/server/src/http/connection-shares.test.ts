@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createConnectionShares } from './connection-shares.ts';
+
+const opened: (() => void)[] = [];
+afterEach(() => {
+  for (const close of opened.splice(0)) close();
+});
+
+const open = async ({
+  trustProxy = [] as string[],
+  mostOfAnAddress = 1_000,
+  listener = (() => {}) as RequestListener,
+}) => {
+  const shares = createConnectionShares({ trustProxy, mostOfAnAddress });
+  const server = createServer(
+    shares.withoutQueues((incoming, outgoing) => {
+      if (incoming.url === '/good') shares.vouch(incoming.socket);
+      listener(incoming, outgoing);
+    }),
+  );
+  shares.guard(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  opened.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  /** A connection over which `text` is sent at once. */
+  return async (text: string) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    opened.push(() => socket.destroy());
+    const client = { isOpen: true, received: '' };
+    socket.on('data', (chunk) => {
+      client.received += chunk;
+    });
+    socket
+      .on('error', () => {})
+      .on('close', () => {
+        client.isOpen = false;
+      });
+    await once(socket, 'connect');
+    if (text !== '') socket.write(text);
+    return client;
+  };
+};
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+const until = async (isSo: () => boolean) => {
+  for (let tries = 0; tries < 500 && !isSo(); tries += 1) await wait(10);
+  return isSo();
+};
+const answerOK: RequestListener = (_, outgoing) => outgoing.end('x');
+
+describe('connections of one address', () => {
+  it('are closed beyond 100 that have brought no good token, the oldest first', async () => {
+    const join = await open({ listener: answerOK });
+    const good = await join(get('/good'));
+    expect(await until(() => good.received !== '')).toBe(true);
+    const [first, second] = [await join(''), await join('')];
+    for (let nth = 0; nth < 99; nth += 1) await join('');
+    expect(await until(() => !first.isOpen)).toBe(true);
+    expect([good.isOpen, second.isOpen]).toEqual([true, true]);
+  });
+
+  it('are refused beyond its share of all', async () => {
+    const join = await open({ mostOfAnAddress: 3, listener: answerOK });
+    const clients: Awaited<ReturnType<typeof join>>[] = [];
+    for (let nth = 0; nth < 3; nth += 1) clients.push(await join(get('/good')));
+    const refused = await join('');
+    expect(await until(() => !refused.isOpen)).toBe(true);
+    expect(clients.map(({ isOpen }) => isOpen)).toEqual([true, true, true]);
+  });
+
+  it('are as many as a trusted proxy likes', async () => {
+    const join = await open({ mostOfAnAddress: 3, trustProxy: ['127.0.0.0/8'], listener: answerOK });
+    const clients: Awaited<ReturnType<typeof join>>[] = [];
+    for (let nth = 0; nth < 120; nth += 1) clients.push(await join(get('/')));
+    expect(await until(() => clients.every(({ received }) => received !== ''))).toBe(true);
+    expect(clients.every(({ isOpen }) => isOpen)).toBe(true);
+  });
+});
+
+describe('requests that wait for the answer to another', () => {
+  it('end their connection when they are many, and none behind them is handled', async () => {
+    let handled = 0;
+    const listener: RequestListener = () => {
+      handled += 1;
+    };
+    const join = await open({ listener });
+    const client = await join(get('/').repeat(1_000));
+    expect(await until(() => !client.isOpen)).toBe(true);
+    expect(handled).toBe(5);
+  });
+
+  it('are answered when they are few, however many come one after the other', async () => {
+    const join = await open({ listener: (_, outgoing) => void setImmediate(() => outgoing.end('x')) });
+    const client = await join(get('/').repeat(4));
+    expect(await until(() => client.received.split('HTTP/1.1').length === 5)).toBe(true);
+    expect(client.isOpen).toBe(true);
+  });
+});
