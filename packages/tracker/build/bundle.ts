@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { build, type Plugin } from 'esbuild';
 import { minify } from 'terser';
-import { pruneJsCookie } from './prune-js-cookie.ts';
+import { prunePackages } from './prune-packages.ts';
 import { isRight, readNames } from './rename.ts';
 
 /** The letters that `names.ts` has found best for the variables of a script; '' for none. */
@@ -25,7 +25,7 @@ const joinModules = async (entry: string, plugins: Plugin[]): Promise<string> =>
     legalComments: 'none',
     // Not the workspace's: its strictness would only add "use strict".
     tsconfigRaw: '{}',
-    plugins: [...plugins, pruneJsCookie],
+    plugins: [...plugins, prunePackages],
     write: false,
   });
   return outputFiles[0]?.text as string;

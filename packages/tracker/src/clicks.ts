@@ -1,10 +1,11 @@
+import { callOn } from './elements.ts';
 import { guard } from './guard.ts';
 import type { Tracker } from './tracker.ts';
 
 /** `data-attr-*` of an element by what follows `data-attr-`, in small letters, as HTML reads it. */
 const attrsOf = (element: Element): Record<string, string> => {
   const attrs: Record<string, string> = {};
-  for (const { name, value } of Array.from(element.attributes))
+  for (const { name, value } of Reflect.get(Element.prototype, 'attributes', element))
     if (/^data-attr-/.test(name)) attrs[name.slice(10)] = value;
   return attrs;
 };
@@ -17,11 +18,10 @@ const attrsOf = (element: Element): Record<string, string> => {
 export const logClicks = (tracker: Tracker, options: DOMStringMap): void => {
   const logClick = guard(({ target, button }: MouseEvent): void => {
     if (button > 1) return;
-    const element = target as Element;
-    const logged = 'clicks' in options && element.closest('[data-log]');
-    if (logged) tracker.log(logged.getAttribute('data-log') as string, attrsOf(logged));
+    const logged = 'clicks' in options && callOn(target, 'closest', '[data-log]');
+    if (logged) tracker.log(callOn(logged, 'getAttribute', 'data-log') as string, attrsOf(logged));
     // A link of SVG, or without an href, has no protocol.
-    const link = element.closest('a');
+    const link = callOn(target, 'closest', 'a') as HTMLAnchorElement | null;
     if (!link || !/^http/.test(link.protocol)) return;
     const isDownload =
       link.hasAttribute('download') || /\.(pdf|zip|docx?|xlsx?|pptx?|csv|dmg|exe)$/i.test(link.pathname);

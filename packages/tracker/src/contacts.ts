@@ -27,16 +27,15 @@ export type ContactResult = { readonly exists: boolean; readonly contactUUID: st
 export type TrackerError = Error & { readonly code?: string; readonly field?: string };
 
 /** A createContact body without its token and user. */
-export const toContactRecord = (fields: unknown, requestUUID: string): StoredRecord => {
-  let record = '{';
-  Object.keys(fields as object).map(
-    guard((field) => {
-      const value = (fields as Record<string, unknown>)[field];
-      record += `${toJSONText(field)}:${field === 'contactAttr' ? toAttributesJSON(value) : toJSONText(value)},`;
-    }),
-  );
-  return `${record}"requestUUID":"${requestUUID}"}`;
-};
+export const toContactRecord = (fields: Record<string, unknown>, requestUUID: string): StoredRecord =>
+  `{${Object.keys(fields)
+    .map(
+      guard(
+        (field) =>
+          `${toJSONText(field)}:${field === 'contactAttr' ? toAttributesJSON(fields[field]) : toJSONText(fields[field])},`,
+      ),
+    )
+    .join('')}"requestUUID":"${requestUUID}"}`;
 
 /** Whether there is a contact's record in this line, or in one of these: it ends in a text, an event in an array. */
-export const isContactRecord = (lines: string): boolean => /"}(\n|$)/.test(lines);
+export const isContactRecord = (lines: string | string[]): boolean => /"}(\n|$)/.test(lines as string);

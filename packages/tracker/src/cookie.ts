@@ -16,7 +16,7 @@ export const readCookie = (): string | undefined => {
  * back. Returns that domain. Only the browser knows which suffixes are public (co.uk, github.io), and
  * js-cookie does not report a refusal.
  */
-const setOnWidest = (value: string, maxAge: string, path: string): string | undefined => {
+const setOnWidest = (value: string, path: string): string | undefined => {
   const labels = location.hostname.split(/\.(?!.*\d$)/);
   // `~index` is -1, -2, …: so many labels from the end.
   return labels
@@ -26,7 +26,7 @@ const setOnWidest = (value: string, maxAge: string, path: string): string | unde
       Cookies.set(userCookieName, value, {
         path,
         domain,
-        'max-age': maxAge,
+        'max-age': value ? '34560000' : '0',
         sameSite: 'Lax',
         secure: location.protocol[5] as unknown as boolean,
       });
@@ -46,9 +46,9 @@ export const writeCookie = (userUUID: string): void => {
     let path = '';
     location.pathname.split(/(\/)/).some((part) => {
       path += part;
-      setOnWidest('', '0', path);
+      setOnWidest('', path);
       return !readCookie();
     });
-    if (userUUID) cookieDomain = setOnWidest(userUUID, '34560000', '/') || '';
+    if (userUUID) cookieDomain = setOnWidest(userUUID, '/') || '';
   } catch {}
 };

@@ -9,9 +9,7 @@ export type LoggedEvent = { eventID: number | string; attrs?: Attributes | undef
 /** An event as it goes into logEvents, without its user: see `becomeUser`. Throws when the eventID is none. */
 export const toEventRecord = ({ eventID, attrs }: LoggedEvent, eventUUID: string): StoredRecord => {
   // An integer from 1 to 2^31−1, which is what `| 0` leaves as it is, or its text.
-  const id = (eventID as number) | 0;
-  demand(id > 0 && id === +eventID, 'no eventID');
+  demand(+eventID > 0 && ((eventID as number) | 0) === +eventID, 'no eventID');
   // What webdrivers and headless browsers say of themselves (WebDriver, "Interface"); others say false.
-  const ours = { dropped: droppedCount(), robot: navigator.webdriver || null };
-  return `{"eventID":${id},"eventUUID":"${eventUUID}","eventTime":${timeOf(eventUUID)},"eventAttrArray":${toAttributesJSON(ours, attrs)}}`;
+  return `{"eventID":${+eventID},"eventUUID":"${eventUUID}","eventTime":${timeOf(eventUUID)},"eventAttrArray":${toAttributesJSON({ dropped: droppedCount(), robot: navigator.webdriver || null }, attrs)}}`;
 };

@@ -1,4 +1,5 @@
 import type { ContactFields } from './contacts.ts';
+import { callOn } from './elements.ts';
 import { guard } from './guard.ts';
 import type { Tracker } from './tracker.ts';
 
@@ -11,7 +12,7 @@ export const createContacts = (tracker: Tracker): void => {
   addEventListener(
     'submit',
     guard(({ target }: Event) => {
-      const profile = (target as HTMLElement).getAttribute('data-contact');
+      const profile = callOn(target, 'getAttribute', 'data-contact');
       if (profile === null) return;
       const fields: Record<string, string> = { contactProfileID: profile };
       new FormData(target as HTMLFormElement).forEach((value, name) => {

@@ -7,10 +7,10 @@ export const demand = (isMet: unknown, reason: string): void => {
 
 /** A call of the page, or of one of its events, that does nothing worse than say why when it can't be done. */
 export const guard =
-  <Args extends unknown[]>(call: (...args: Args) => void) =>
-  (...args: Args): void => {
+  <Args extends unknown[], Result>(call: (...args: Args) => Result) =>
+  (...args: Args): Result | undefined => {
     try {
-      call(...args);
+      return call(...args);
     } catch (error) {
       note(...args, error);
     }

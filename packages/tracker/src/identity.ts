@@ -14,10 +14,11 @@ let userUUIDLength = 21;
 
 /**
  * From here on, users are made by their own word, against a signal (`consent.ts`): their userUUID has a character more, by
- * which the cookie tells on every later page, and on every subdomain, that it may be kept.
+ * which the cookie tells on every later page, and on every subdomain, that it may be kept. Returns true.
  */
-export const markUsers = (): void => {
+export const markUsers = (): boolean => {
   userUUIDLength = 22;
+  return true;
 };
 
 /** The contract's `userUUIDPattern`, less the placeholders said for everybody that fit it (`mistakes.ts` knows more). */

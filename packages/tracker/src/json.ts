@@ -15,7 +15,6 @@ export const toJSONText = (value: unknown, length?: number): string => {
   demand(Object(text) !== text, 'no text');
   return `"${`${text}`
     .slice(0, length)
-    .replace(/\0/g, '')
     // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON has to escape them (RFC 8259, 7)
-    .replace(/["\\\x01-\x1f]/g, (character) => `\\u00${escape(character).slice(1)}`)}"`;
+    .replace(/["\\\0-\x1f]/g, (character) => (character > '\0' ? `\\u00${escape(character).slice(1)}` : ''))}"`;
 };

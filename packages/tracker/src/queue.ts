@@ -16,8 +16,8 @@ const droppedKey = 'firsthand.dropped';
 export const droppedCount = (): string | undefined => stored[droppedKey];
 
 export const countDropped = (): void => {
-  // Of text too, `-~` is one more.
-  writeStored(droppedKey, `${-~(stored[droppedKey] as unknown as number)}`);
+  // Of text too, `-~` is one more. localStorage makes text of it; in memory it stays a number, which an attribute may be.
+  writeStored(droppedKey, -~(stored[droppedKey] as unknown as number) as unknown as string);
 };
 
 /**

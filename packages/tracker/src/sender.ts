@@ -32,7 +32,7 @@ export const createSender = (
   base: string,
   token: string,
   expected: Expected,
-  isAllowed: () => boolean,
+  isAllowed: () => unknown,
 ): (() => void) => {
   /**
    * A page's keep-alive requests may hold 65,536 bytes at once, all together (Fetch, "HTTP-network-or-cache fetch"): two of
@@ -79,9 +79,9 @@ export const createSender = (
     isBusy = bytes;
     if (!isBusy) return;
     let again = keys;
-    let retryAfterSeconds: number | undefined;
+    let retryAfterSeconds: string | null | undefined;
     try {
-      const isContact = isContactRecord(`${records}`);
+      const isContact = isContactRecord(records);
       const controller = new AbortController();
       setTimeout(() => controller.abort(), timeoutMilliseconds);
       // The address as text: wrappers around fetch take what isn't for a Request.
@@ -98,7 +98,7 @@ export const createSender = (
       });
       if (isLeaving) sendNow(isLeaving);
       const response = await request;
-      retryAfterSeconds = +(response.headers.get('Retry-After') as string);
+      retryAfterSeconds = response.headers.get('Retry-After');
       const answer = await response.json();
       note(answer);
       if (/40[13]/.test(answer.status)) isAllowed = () => false;
@@ -119,7 +119,8 @@ export const createSender = (
     if (again[0]) {
       // One at a time: a page that is left sends several requests, and may come back.
       clearTimeout(timer);
-      timer = setTimeout(retry, retryMilliseconds(++failures, retryAfterSeconds));
+      failures++;
+      timer = setTimeout(retry, retryMilliseconds(failures, retryAfterSeconds));
     } else {
       failures = 0;
       return sendNext();

@@ -52,13 +52,13 @@ export const startTracker = (tracker: Partial<Tracker>, url: string, options: Ta
   const millisecondsEach = 100;
   const token = options.token as string;
   const expected: Expected = {};
-  let isAllowed = false;
+  let isAllowed: unknown = false;
   /** When the events so far would have been logged, had they come evenly. */
   let evenTime = 0;
   setDebug('debug' in options);
   const send = createSender(url, token, expected, () => isAllowed);
 
-  const consent = (isGiven: boolean): void => {
+  const consent = (isGiven: unknown): void => {
     if (!isGiven) {
       forgetUser();
       eraseStored();
@@ -87,7 +87,7 @@ export const startTracker = (tracker: Partial<Tracker>, url: string, options: Ta
     if (key === copyKey && !stored[key]) consent(false);
   });
   // Without consent, what an earlier page has left is removed: the cookie may have been, by the site or the visitor.
-  consent(isConsentRemembered('consent' in options, 'dnt' in options));
+  consent(isConsentRemembered(options));
 
   return Object.assign(tracker, {
     log: guard((eventID: number | string, attrs?: Attributes) => {
@@ -96,7 +96,7 @@ export const startTracker = (tracker: Partial<Tracker>, url: string, options: Ta
       const time = timeOf(eventUUID);
       evenTime = Math.max(evenTime, time - burst * millisecondsEach);
       demand(evenTime <= time || countDropped(), 'too many');
-      demand(!(tracker.beforeSend && /^false$/.test(tracker.beforeSend(event) as string)), 'beforeSend');
+      demand(!(tracker.beforeSend && `${tracker.beforeSend(event)}` === 'false'), 'beforeSend');
       keep(eventUUID, toEventRecord(event, eventUUID));
       evenTime += millisecondsEach;
     }),

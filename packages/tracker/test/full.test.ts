@@ -202,6 +202,29 @@ describeInChromium('tracker.full.js in Chromium', () => {
     await soon(() => expect(attrsOf(3)).toHaveLength(1));
   });
 
+  test('fields named as methods of elements hide neither a form nor a click from us', async () => {
+    const fields = ['closest', 'getAttribute', 'attributes', 'matches', 'hasAttribute', 'target', 'elements']
+      .map((name) => `<input type="hidden" name="${name}">`)
+      .join('');
+    const page = await openPage(
+      publishFull(
+        '/',
+        'data-contacts data-clicks',
+        `<form data-contact="5" data-log="9" data-attr-from="form" action="#"><input name="contactEmailaddress" value="a@example.com">
+         ${fields}<button>Send</button></form>`,
+      ),
+    );
+    await page.evaluate(() => {
+      document.querySelector('form')?.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+      document.querySelector('button')?.click();
+    });
+    await soon(() => expect(recorder.received.map(({ path }) => path)).toContain('/contact/createContact'));
+    const { body } = recorder.received.find(({ path }) => path === '/contact/createContact') ?? {};
+    expect(body).toMatchObject({ contactProfileID: '5', contactEmailaddress: 'a@example.com' });
+    await soon(() => expect(recorder.eventIDs()).toEqual([9, 9]));
+    expect(recorder.events()[0]?.eventAttrArray).toContainEqual({ attrID: 'from', attrValue: 'form' });
+  });
+
   test('a form with data-contact says who the visitor is, and no more of it is read', async () => {
     recorder.pages['/thanks'] = { html: 'thanks' };
     const page = await openPage(

@@ -1,14 +1,14 @@
 /**
- * js-cookie for our scripts: its `document` is `src/document.ts`, which no element of the page can replace, and it is left
- * without the code that no call of ours needs. All calls are in `src/cookie.ts`: `get` of one name, and `set` with a new
- * object of attributes, all of them text. Neither name nor value has anything to escape. The rest is js-cookie's own text. A
- * version of js-cookie with another text fails the build.
+ * js-cookie and nanoid for our scripts: without the code that no call of ours needs. js-cookie's `document` is
+ * `src/document.ts`, which no element of the page can replace. All calls of js-cookie are in `src/cookie.ts`: `get` of one name,
+ * and `set` with a new object of attributes, all of them text. Neither name nor value has anything to escape. The rest is the
+ * packages' own text. A version of a package with another text fails the build.
  */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
 
-const unneeded: { readonly why: string; readonly pattern: RegExp; readonly instead: string }[] = [
+const unneededInJsCookie: { readonly why: string; readonly pattern: RegExp; readonly instead: string }[] = [
   {
     why: 'Copies attributes, which are made for each call.',
     pattern: /function assign \(target\) \{[\s\S]*?\n\}\n/,
@@ -71,18 +71,30 @@ const unneeded: { readonly why: string; readonly pattern: RegExp; readonly inste
   { why: 'As above.', pattern: /var api = init\(.*\);/, instead: 'var api = { set, get };' },
 ];
 
+const unneededInNanoid: typeof unneededInJsCookie = [
+  { why: 'Our calls say the size, an integer.', pattern: /nanoid = \(size = 21\)/, instead: 'nanoid = (size)' },
+  { why: 'As above.', pattern: /\(size \|= 0\)/, instead: 'size' },
+];
+
 const documentModule = fileURLToPath(new URL('../src/document.ts', import.meta.url));
 
-export const pruneJsCookie: Plugin = {
-  name: 'prune js-cookie',
+const prune = async (path: string, unneeded: typeof unneededInJsCookie): Promise<string> => {
+  let contents = await readFile(path, 'utf8');
+  for (const { pattern, instead } of unneeded) {
+    if (!pattern.test(contents)) throw new Error(`the package has changed: ${pattern} is nowhere in ${path}`);
+    contents = contents.replace(pattern, instead);
+  }
+  return contents;
+};
+
+export const prunePackages: Plugin = {
+  name: 'prune packages',
   setup: (build) => {
-    build.onLoad({ filter: /js-cookie[\\/]dist[\\/]js\.cookie\.mjs$/ }, async ({ path }) => {
-      let contents = await readFile(path, 'utf8');
-      for (const { pattern, instead } of unneeded) {
-        if (!pattern.test(contents)) throw new Error(`js-cookie has changed: ${pattern} is nowhere in ${path}`);
-        contents = contents.replace(pattern, instead);
-      }
-      return { contents: `import { safeDocument as document } from ${JSON.stringify(documentModule)};\n${contents}` };
-    });
+    build.onLoad({ filter: /js-cookie[\\/]dist[\\/]js\.cookie\.mjs$/ }, async ({ path }) => ({
+      contents: `import { safeDocument as document } from ${JSON.stringify(documentModule)};\n${await prune(path, unneededInJsCookie)}`,
+    }));
+    build.onLoad({ filter: /nanoid[\\/]index\.browser\.js$/ }, async ({ path }) => ({
+      contents: await prune(path, unneededInNanoid),
+    }));
   },
 };
