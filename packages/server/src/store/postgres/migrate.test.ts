@@ -107,8 +107,11 @@ test('a role needs no more than a schema to make its own, and leaves nothing in 
   );
   try {
     await open(Object.assign(new URL(databaseURL), { username: role, password: role }).href, 'server');
-    const functions = "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace";
-    expect(await asking(databaseURL, functions)).toEqual([{ proname: 'read_event_body' }]);
+    const functions = "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY proname";
+    expect(await asking(databaseURL, functions)).toEqual([
+      { proname: 'read_event_body' },
+      { proname: 'refuse_audit_change' },
+    ]);
   } finally {
     await asking(databaseURL, `DROP OWNED BY ${role}; DROP ROLE ${role}`);
   }
