@@ -80,8 +80,8 @@ const parts: readonly Part[] = [
   {
     part: 'createContact: its record',
     file: 'src/contacts.ts',
-    leftOut: /let record[\s\S]*?return .*;/,
-    instead: 'return JSON.stringify(fields);',
+    leftOut: /`\{\$\{Object\.keys[\s\S]*?`;\n/,
+    instead: 'JSON.stringify(fields);\n',
   },
   {
     part: 'bounds of the queue',
