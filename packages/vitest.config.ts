@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /** In a browser: Chromium alone, then all three engines. */
@@ -27,6 +28,8 @@ export default defineConfig({
   test: {
     // Each file has its own server, database or browser: no state is shared, and none leaks into the next.
     pool: 'forks',
+    // One more than processors: many tests wait for a process or a timer. vitest's own default leaves one of two processors idle.
+    maxWorkers: availableParallelism() + 1,
     // A test that asserts nothing fails.
     expect: { requireAssertions: true },
     // A tier that lacks a program fails with its name. PostgreSQL is started by the first file that asks for it.

@@ -95,6 +95,7 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
 export const chromium: Engine = {
   name: 'Chromium',
   hearsClosing: true,
+  hasNavigationAPI: true,
   // components/services/storage/dom_storage: kCommitDefaultDelaySecs is 5.
   flushMilliseconds: 6_500,
   launch,

@@ -9,6 +9,8 @@ export interface Engine {
   readonly flushMilliseconds: number;
   /** Whether a page always hears of it (`pagehide`) when its tab is closed. */
   readonly hearsClosing: boolean;
+  /** Whether a page has `window.navigation`. */
+  readonly hasNavigationAPI: boolean;
   /** Starts a browser of its own, with nothing remembered unless a profile folder says so. */
   launch(options?: LaunchOptions): Promise<Session>;
 }

@@ -85,6 +85,7 @@ export const firefox: Engine = {
   name: 'Firefox',
   // Of 100 pages without a tracker, whose tabs were closed by BiDi or by `window.close`, 13 heard it.
   hearsClosing: false,
+  hasNavigationAPI: true,
   // dom/localstorage/ActorsParent.cpp: kFlushTimeoutMs is 5000.
   flushMilliseconds: 6_500,
   launch,

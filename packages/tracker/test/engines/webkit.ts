@@ -101,6 +101,7 @@ const launch = async ({ profileFolder, proxyPort }: LaunchOptions = {}): Promise
 export const webkit: Engine = {
   name: 'WebKitGTK',
   hearsClosing: true,
+  hasNavigationAPI: false,
   // Source/WebKit/NetworkProcess/storage/SQLiteStorageArea.cpp: a transaction lasts 500 ms.
   flushMilliseconds: 2_000,
   launch,
