@@ -1,3 +1,5 @@
+import { decodePunycode } from './punycode.ts';
+
 /** RFC 5321 section 4.5.3.1.1, in octets: of UTF-8 since RFC 6531 section 3.3. */
 const maxLocalBytes = 64;
 
@@ -42,7 +44,14 @@ const parseDomain = (text: string): string | undefined => {
   const url = `http://${text.replaceAll('ẞ', 'ß')}`;
   if (!domainBeforeMapping.test(text) || !URL.canParse(url)) return undefined;
   const domain = new URL(url).hostname;
-  return domainAfterMapping.test(domain) ? domain : undefined;
+  return domainAfterMapping.test(domain) && domain.split('.').every(isLabel) ? domain : undefined;
+};
+
+/** A label that begins with `xn--` must be what its Unicode form is mapped to; Node 24 also takes others for labels. */
+const isLabel = (label: string): boolean => {
+  if (!label.startsWith('xn--')) return true;
+  const url = `http://${decodePunycode(label.slice(4))}.example`;
+  return URL.canParse(url) && new URL(url).hostname === `${label}.example`;
 };
 
 /**

@@ -29,7 +29,10 @@ describe('the demo page in Chromium', () => {
     rmSync(folder, { recursive: true });
   });
   beforeEach(async () => {
-    context = await browser.newContext();
+    // A headless browser says that it is one, and would be marked as a robot.
+    const userAgent =
+      'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
+    context = await browser.newContext({ userAgent });
   });
   afterEach(() => context.close());
 
