@@ -134,12 +134,20 @@ test(`answers reads while the disk is full, and keeps events again as soon as th
   });
   expect(found.refused).toBeGreaterThanOrEqual(fillings * 50);
 
-  const weakened = await fillAgainAndAgain(mountDisk('deaf'), 1, changeServer(folder, 'deaf-server', deafToErrors));
-  expect(weakened.lost).toBeGreaterThan(0);
+  // It has lost events, or knows so little of its file that it cannot read them.
+  const weakened = await fillAgainAndAgain(
+    mountDisk('deaf'),
+    1,
+    changeServer(folder, 'deaf-server', deafToErrors),
+  ).then(
+    ({ lost }) => `${lost} lost`,
+    ({ message }: Error) => message.replace(/:.*/s, ''),
+  );
+  expect(weakened).toMatch(/^(?:[1-9]\d* lost|getEvent answered 500)$/);
   report(context, {
     fault: 'disk full',
     count: `${fillings} fillings of a disk of ${diskMebibytes} MiB`,
     result: `0 lost, ${found.refused} × 503 with Retry-After, every read answered, /readyz 503, the cause logged once a minute; keeping again after ${Math.round(quantile(found.resumed, 0.5))} ms, at most ${Math.round(Math.max(...found.resumed))} ms`,
-    weakened: `takes a failed commit for a good one: ${weakened.lost} lost`,
+    weakened: `takes a failed commit for a good one: ${weakened}`,
   });
 });

@@ -52,7 +52,7 @@ const stopAgainAndAgain = async (name: string, count: number, main?: string) => 
 const impatient: readonly Change[] = [
   {
     file: 'serve.ts',
-    from: 'await Promise.all([stopAnswering, stopRetention?.()])',
+    from: 'await Promise.all([stopAnswering, stopRetention?.(), stop()])',
     to: '(server.closeAllConnections(), server.close(), [0])',
   },
 ];
