@@ -58,7 +58,7 @@ export const nearestName = (name: string, known: readonly string[]): string | un
 
 const isSameButForCase = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
 
-/** What a request for an operation that does not know `name` is told. */
+/** The message for a field `name` that the operation does not know. */
 export const unknownName = (name: string, operation: string, known: readonly string[]): string => {
   const unknown = `\`${name.slice(0, mostLength)}\` is not a parameter of ${operation}`;
   const nearest = nearestName(name, known);

@@ -35,7 +35,7 @@ interface ApplicationOptions {
   readonly log: Logger;
   readonly isStopping: () => boolean;
   readonly among?: Among;
-  /** Where accounts that are near their quota are told; one of several processes does. */
+  /** Logs the accounts that are near their quota. Only one of several processes is given one. */
   readonly quotaLog?: Logger;
 }
 
