@@ -300,6 +300,25 @@ describe('a refused request', () => {
 });
 
 describe('a refused request that is sent again', () => {
+  it.each([
+    ['browser', 'alone', 'true'],
+    ['browser', 'in a batch', 'true'],
+    ['browser', 'unread', 'true'],
+    ['server', 'alone', undefined],
+  ] as const)('keeps the mark of a robot: by a %s token, %s', async (kind, how, mark) => {
+    const Authorization = `Bearer ${scene.tokens[kind]}`;
+    const headers = { Authorization, 'User-Agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' };
+    const fields = { userUUID: newUserUUID(), eventID: 7 };
+    if (how === 'alone') await scene.post('/logEvent', fields, headers);
+    if (how === 'in a batch') await scene.post('/event/logEvents', { ...fields, event: [fields] }, headers);
+    if (how === 'unread') await scene.send('/logEvent', { method: 'POST', body: '{', headers });
+    await allowEverything();
+    expect(await replayAll(how === 'unread' ? fields : undefined)).toEqual([{ eventUUID: expect.any(String) }]);
+    const [event] = await events();
+    const marks = event.eventAttrArray.map(({ attrID, attrValue }: Fields) => [attrID, attrValue]);
+    expect(marks).toEqual(mark ? [['robot', mark]] : []);
+  });
+
   it.each(kinds)('after a fix is kept once, as of the same moment, by a %s token', async (kind) => {
     const tokenUUID = scene.tokens[kind];
     const userUUID = newUserUUID();

@@ -14,7 +14,7 @@ import { type AnsweringAll, accountOf, askerOf, type Caller } from './caller.ts'
 import { parseCursor, toCursor } from './cursor.ts';
 import { isoTime } from './iso-time.ts';
 import { refusalOf } from './operation-route.ts';
-import { entryAlone, isKeptCode, refusedRequest } from './refused-requests.ts';
+import { entryAlone, isKeptCode, refusedBatch, refusedRequest } from './refused-requests.ts';
 
 type EventAnswer = AnswerOf<'getEvent'>['event'][number];
 type BatchAnswer = AnswerOf<'logEvents'>['event'][number];
@@ -122,9 +122,10 @@ export const createEvents = (
   const keepRefused = async (
     problems: readonly (Problem | undefined)[],
     input: InputOf<'logEvents'>,
-    { access, tokenUUID: token, time, senderOf }: Caller,
+    caller: Caller,
   ): Promise<readonly (Problem | undefined)[]> => {
     if (problems.every((problem) => problem === undefined)) return problems;
+    const { tokenUUID: token, time } = caller;
     const isKept = (problem: Problem | undefined) => problem !== undefined && isKeptCode(problem.code);
     const requests = problems.flatMap((problem, index) =>
       problem && isKept(problem)
@@ -133,8 +134,7 @@ export const createEvents = (
     );
     if (requests.length === 0) return problems;
     try {
-      const sender = (await senderOf?.()) ?? 0;
-      await store.keepRefused({ account: access.account as number, token: access.token, time, sender, requests });
+      await store.keepRefused(await refusedBatch(caller, requests));
       return problems;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;

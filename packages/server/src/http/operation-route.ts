@@ -15,7 +15,7 @@ import { type Given, readInput } from './input.ts';
 import type { BudgetOf } from './parsing-budget.ts';
 import { logsNothing } from './prefetch.ts';
 import type { Counted, TakeBrowserLimits } from './rate-limits.ts';
-import { isKeptCode, isKeptOperation, refusedRequest, unparsedRequest } from './refused-requests.ts';
+import { isKeptCode, isKeptOperation, refusedBatch, refusedRequest, unparsedRequest } from './refused-requests.ts';
 import { checkRight } from './rights.ts';
 import { createIsRobot } from './robots.ts';
 import { storedBytes } from './stored-bytes.ts';
@@ -131,10 +131,9 @@ export const createOperationRoute = ({
 }: OperationSurroundings) => {
   const isRobot = createIsRobot();
   /** Kept before it is answered: what could not be kept is answered 503 instead. */
-  const keep = async (request: NewRefusedRequest, { access, time, senderOf }: Caller) => {
-    const { account, token } = access;
-    if (account === null || !isKeptCode(request.code)) return;
-    await keepRefused({ account, token, time, sender: (await senderOf?.()) ?? 0, requests: [request] });
+  const keep = async (request: NewRefusedRequest, caller: Caller) => {
+    if (caller.access.account === null || !isKeptCode(request.code)) return;
+    await keepRefused(await refusedBatch(caller, [request]));
   };
 
   return <Name extends OperationName>(name: Name, reply: Reply<Name>): ReadingRoute => {

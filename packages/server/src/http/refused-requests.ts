@@ -7,7 +7,14 @@ import type { OperationName } from '@firsthand/contract/operations';
 import { parseAddress } from '../identity/address.ts';
 import { createEventUUID } from '../ingest/event-uuid.ts';
 import type { Refusal } from '../refusal.ts';
-import { type KeptOperation, keptOperations, type NewRefusedRequest, type RefusedInput } from '../store/store.ts';
+import {
+  type KeptOperation,
+  keptOperations,
+  type NewRefusedRequest,
+  type RefusedBatch,
+  type RefusedInput,
+} from '../store/store.ts';
+import { accountOf, type Caller } from './caller.ts';
 import type { Given } from './input.ts';
 
 /** A request that a fix can help: no right is missing, no limit met, and nobody was erased. */
@@ -105,3 +112,13 @@ export const entryAlone = (entry: unknown, { userUUID, contactUUID, sentTime, im
   const own = Object.entries(entry).filter(([name, value]) => name !== 'sentTime' && isFilled(value));
   return { ...envelope, ...Object.fromEntries(own) };
 };
+
+/** Refused requests of one caller, as the store takes them. */
+export const refusedBatch = async (caller: Caller, requests: readonly NewRefusedRequest[]): Promise<RefusedBatch> => ({
+  account: accountOf(caller),
+  token: caller.access.token,
+  time: caller.time,
+  sender: (await caller.senderOf?.()) ?? 0,
+  robot: caller.isRobot?.() ?? false,
+  requests,
+});

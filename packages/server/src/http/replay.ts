@@ -61,6 +61,7 @@ const callerOf = (request: RefusedRequest, token: ListedToken, time: number): Ca
   tokenUUID: token.text ?? '',
   time,
   refusedTime: request.refusedTime,
+  isRobot: () => request.robot,
 });
 
 /**

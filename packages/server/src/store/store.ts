@@ -523,6 +523,8 @@ export interface RefusedBatch {
   readonly time: number;
   /** Who sent them, as the server tells senders apart; 0 when it is not known. */
   readonly sender: number;
+  /** Whether a robot sent them, by its user agent. */
+  readonly robot?: boolean;
   readonly requests: readonly NewRefusedRequest[];
 }
 
@@ -549,6 +551,8 @@ export interface RefusedRequest {
   readonly field: string;
   readonly message: string;
   readonly refusedTime: number;
+  /** Whether a robot sent it, by its user agent. */
+  readonly robot: boolean;
 }
 
 export interface RefusedPage {

@@ -53,7 +53,7 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       });
       await keep(site, server, refusedEvent(), text);
       await keep(site, browser, refusedEvent({ operation: 'createContact', address: ann }));
-      const common = { account, accountUUID, refused: expect.any(Number), refusedTime: time };
+      const common = { account, accountUUID, refused: expect.any(Number), refusedTime: time, robot: false };
       const ofServer = {
         ...common,
         token: server.token,
@@ -68,6 +68,14 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
         expect.objectContaining({ tokenID: browser.tokenID, tokenKind: 'browser', operation: 'createContact' }),
       ]);
       expect(await countOf(site, server)).toEqual({ ...none, listed: 2 });
+    });
+
+    test('keep whether a robot sent them', async () => {
+      const { store, account, browser, time, ...site } = await newSite();
+      const batch = { account, token: browser.token, time, sender: 0, requests: [refusedEvent()] };
+      await store.keepRefused({ ...batch, robot: true });
+      await store.keepRefused({ ...batch, robot: false });
+      expect((await listOf({ ...site, store, account })).map(({ robot }) => robot)).toEqual([true, false]);
     });
 
     test('of another account are not among them', async () => {

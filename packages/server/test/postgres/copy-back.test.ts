@@ -111,6 +111,7 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
     token: server.token,
     time,
     sender: 7,
+    robot: true,
     requests: [{ ...refusal, input, address: null }],
   });
   const page = await store.getEvents({ account, order: 'asc', limit: 1 });
@@ -126,7 +127,9 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
   expect(await browser.getContact(dan.contactUUID)).toMatchObject({ fields: { contactFirstname: 'Dan' } });
   expect(await store.findAccess(made.hash)).toMatchObject({ account, kind: 'server' });
   expect(await store.findAccess(revoked.hash)).toBeUndefined();
-  expect((await store.listRefused({ account, beyond: 0, limit: 9 })).requests).toMatchObject([{ input, ...refusal }]);
+  expect((await store.listRefused({ account, beyond: 0, limit: 9 })).requests).toMatchObject([
+    { input, ...refusal, robot: true },
+  ]);
   expect(await site.events({ beyond: page.next as number })).toEqual(rest);
   const last = rest.at(-1)?.sequence as number;
   expect(await server.log({ userUUID: 'visitor-dan-00001', eventUUID: 'event-after-return' })).toEqual([

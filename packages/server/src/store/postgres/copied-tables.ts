@@ -204,6 +204,7 @@ export const tablesOf = async (holdings: Holdings, keptDays: ReadonlySet<number>
       to: 'refused_request',
       from: 'refused_request',
       columns: 'token refused operation code field message refusedTime bytes address input sender',
+      booleans: 'robot',
     },
     { to: 'refused_count', from: 'refused_count', columns: 'token listed listedBytes evicted erased replayed' },
   ];

@@ -86,7 +86,8 @@ const rowsSQL: Readonly<Record<HeldTable, string>> = {
   erased_contact: 'SELECT erasure, contact FROM erased_contact',
   erased_identifier: 'SELECT hash, erasure FROM erased_identifier',
   refused_request: `
-    SELECT refused, token, operation, code, field, message, "refusedTime", bytes, address, input, sender FROM refused_request`,
+    SELECT refused, token, operation, code, field, message, "refusedTime", bytes, address, input, sender, robot::integer
+    FROM refused_request`,
   refused_count: 'SELECT token, listed, "listedBytes", evicted, erased, replayed FROM refused_count',
 };
 

@@ -67,7 +67,10 @@ const evictSurplus = async (db: Transaction, token: number) => {
 };
 
 export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findErasure'>) => ({
-  async keepRefused(db: Transaction, { account, token, time, sender, requests }: RefusedBatch): Promise<void> {
+  async keepRefused(
+    db: Transaction,
+    { account, token, time, sender, robot = false, requests }: RefusedBatch,
+  ): Promise<void> {
     const kept: RefusedBatch['requests'][number][] = [];
     for (const request of requests) {
       const names = contactsNamedBy(request).flatMap((name) => [name, handleName(token, name)]);
@@ -83,8 +86,8 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
       [token, kept.length, sizes.reduce((sum, size) => sum + size, 0), requests.length - kept.length],
     );
     await db.run(
-      `INSERT INTO refused_request (token, refused, operation, code, field, message, "refusedTime", bytes, address, input, sender)
-       SELECT $1, nextval('refused_number'), operation, code, field, message, $2, bytes, address, input, $10
+      `INSERT INTO refused_request (token, refused, operation, code, field, message, "refusedTime", bytes, address, input, sender, robot)
+       SELECT $1, nextval('refused_number'), operation, code, field, message, $2, bytes, address, input, $10, $11
        FROM unnest($3::text[], $4::text[], $5::text[], $6::text[], $7::integer[], $8::text[], $9::text[])
          WITH ORDINALITY AS new (operation, code, field, message, bytes, address, input, nth) ORDER BY nth`,
       [
@@ -98,6 +101,7 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
         kept.map(({ address }) => address),
         inputs,
         sender,
+        robot,
       ],
     );
     await evictSurplus(db, token);
@@ -139,7 +143,7 @@ export const listRefused = async (
   { account = null, beyond, limit }: RefusedQuery,
 ): Promise<RefusedPage> => {
   const rows = await db.all<Omit<RefusedRequest, 'input'> & { input: string }>(
-    `SELECT r.refused, r.operation, r.input, r.code, r.field, r.message, r."refusedTime",
+    `SELECT r.refused, r.operation, r.input, r.code, r.field, r.message, r."refusedTime", r.robot,
        t.token, t."tokenID", t.kind AS "tokenKind", t.text AS "tokenText", a.account, a."accountUUID"
      FROM refused_request r JOIN token t ON t.token = r.token JOIN account a ON a.account = t.account
      WHERE r.refused > $2 AND r.refused <= $3 AND ($1::integer IS NULL OR a.account = $1) ORDER BY r.refused LIMIT $4`,

@@ -23,7 +23,7 @@ interface Listed {
 export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) => {
   const insert = db.prepare(`
     INSERT INTO refused_request VALUES
-    (NULL, @token, @operation, @code, @field, @message, @time, @size, @address, @input, @sender)`);
+    (NULL, @token, @operation, @code, @field, @message, @time, @size, @address, @input, @sender, @robot)`);
   const add = db.prepare(`
     INSERT INTO refused_count VALUES (@token, @listed, @bytes, 0, @erased, 0)
     ON CONFLICT (token) DO UPDATE
@@ -69,7 +69,7 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
   };
 
   return {
-    keepRefused({ account, token, time, sender, requests }: RefusedBatch): void {
+    keepRefused({ account, token, time, sender, robot = false, requests }: RefusedBatch): void {
       let [listed, bytes, erased] = [0, 0, 0];
       for (const request of requests) {
         const namesErased = contactsNamedBy(request).some((name) =>
@@ -82,7 +82,19 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
         const input = JSON.stringify(request.input);
         const size = Buffer.byteLength(input);
         const { operation, address, code, field = '', message } = request;
-        insert.run({ token, operation, code, field, message, time, size, address, input, sender });
+        insert.run({
+          token,
+          operation,
+          code,
+          field,
+          message,
+          time,
+          size,
+          address,
+          input,
+          sender,
+          robot: Number(robot),
+        });
         listed += 1;
         bytes += size;
       }
@@ -111,15 +123,16 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
 };
 export type RefusedWriter = ReturnType<typeof createRefusedWriter>;
 
-interface Row extends Omit<RefusedRequest, 'input' | 'tokenKind' | 'account'> {
+interface Row extends Omit<RefusedRequest, 'input' | 'tokenKind' | 'account' | 'robot'> {
   readonly input: string;
+  readonly robot: 0 | 1;
   readonly tokenKind: TokenKind;
   readonly account: number;
 }
 
 export const createRefusedReader = (db: Connection) => {
   const page = db.prepare<{ account: number | null; beyond: number; limit: number }, Row>(`
-    SELECT r.refused, r.operation, r.input, r.code, r.field, r.message, r.refusedTime,
+    SELECT r.refused, r.operation, r.input, r.code, r.field, r.message, r.refusedTime, r.robot,
       t.token, t.tokenID, t.kind AS tokenKind, t.text AS tokenText, a.account, a.accountUUID
     FROM refused_request r JOIN token t ON t.token = r.token JOIN account a ON a.account = t.account
     WHERE r.refused > @beyond AND (@account IS NULL OR a.account = @account) ORDER BY r.refused LIMIT @limit`);
@@ -130,7 +143,13 @@ export const createRefusedReader = (db: Connection) => {
   return {
     listRefused({ account = null, beyond, limit }: RefusedQuery): RefusedPage {
       const rows = page.all({ account, beyond, limit });
-      const requests = rows.map((row): RefusedRequest => ({ ...row, input: JSON.parse(row.input) }));
+      const requests = rows.map(
+        (row): RefusedRequest => ({
+          ...row,
+          input: JSON.parse(row.input),
+          robot: row.robot === 1,
+        }),
+      );
       return { requests, next: rows.length < limit ? null : (rows.at(-1) as Row).refused };
     },
     countRefused: ({ account = null }: { account?: number | null }): RefusedCount[] => counts.all({ account }),

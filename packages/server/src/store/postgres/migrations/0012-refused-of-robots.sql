@@ -1,0 +1,2 @@
+-- Whether a robot sent a refused request, by its user agent: its events are marked when it is sent again.
+ALTER TABLE refused_request ADD COLUMN robot boolean NOT NULL DEFAULT false;
