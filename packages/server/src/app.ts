@@ -99,7 +99,7 @@ export const createApp = ({
       rate: rateLimits.unprovenBytes,
     }),
     takeBrowserLimits,
-    noticeProxy: createProxyNotice(trustProxy, log),
+    noticeProxy: createProxyNotice(trustProxy, { log, store, now }),
     senderOf,
     isOverQuota: (account) => quota?.isOver(account) === true,
     keepRefused: store.keepRefused,

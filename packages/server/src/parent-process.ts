@@ -1,6 +1,9 @@
 /**
  * The end of the parent process. `npx firsthand serve` runs npm, which runs a shell, which runs this process. npm passes a
  * signal on to the shell, the shell ends, and nobody passes it on any further: this process is adopted by another parent.
+ *
+ * SIGINT sent to npx alone is different: npm passes it on to the shell, and dash goes on waiting for its command (`sh -c "'sleep' 9"`
+ * outlives a SIGINT, under bash it ends). This process sees nothing of it: no signal arrives, and its parent stays.
  */
 
 const lookMilliseconds = 200;

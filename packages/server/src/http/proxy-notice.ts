@@ -3,6 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
+import type { Store } from '../store/store.ts';
 import { bare } from './client-address.ts';
 
 /** Loopback, private use, shared and link-local addresses (RFC 6890, RFC 4193): no visitor from the internet has one. */
@@ -24,21 +25,45 @@ const createIsPrivate = () => {
   };
 };
 
-/** To be called with each request that counts against a rate limit. It logs one line, once. */
-export const createProxyNotice = (trustProxy: readonly string[], log: Logger): ((c: Context) => void) => {
-  if (trustProxy.length > 0) return () => {};
+const hourMilliseconds = 3_600_000;
+
+interface ProxyNoticeOptions {
+  readonly log: Logger;
+  readonly store: Pick<Store, 'noteUnknownProxy'>;
+  /** The time of day, in milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * To be called with each request that counts against a rate limit. It logs one line, once, and notes at most once an hour for
+ * `firsthand doctor` that there is such a proxy. With TRUST_PROXY it forgets what was noted.
+ */
+export const createProxyNotice = (
+  trustProxy: readonly string[],
+  { log, store, now }: ProxyNoticeOptions,
+): ((c: Context) => void) => {
+  // A note that can't be stored is not worth an error: the next hour tries again.
+  const note = (seenTime: number | null) => void store.noteUnknownProxy({ seenTime }).catch(() => {});
+  if (trustProxy.length > 0) {
+    note(null);
+    return () => {};
+  }
   const isPrivate = createIsPrivate();
-  let isNoticed = false;
+  let notedTime: number | undefined;
   return (c) => {
-    if (isNoticed) return;
     const { headers } = c.req.raw;
     if (headers.get('x-forwarded-for') === null && headers.get('forwarded') === null) return;
+    const time = now();
+    if (notedTime !== undefined && time - notedTime < hourMilliseconds) return;
     const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
     if (!isPrivate(bare(incoming?.socket?.remoteAddress ?? ''))) return;
-    isNoticed = true;
-    log.warn(
-      'a proxy on a private address forwards requests, and TRUST_PROXY is not set: all its visitors share one rate limit. ' +
-        "Set TRUST_PROXY to the proxy's address, such as 127.0.0.1",
-    );
+    if (notedTime === undefined) {
+      log.warn(
+        'a proxy on a private address forwards requests, and TRUST_PROXY is not set: all its visitors share one rate limit. ' +
+          "Set TRUST_PROXY to the proxy's address, such as 127.0.0.1",
+      );
+    }
+    notedTime = time;
+    note(time);
   };
 };

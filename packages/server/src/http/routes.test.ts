@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { newAddress, newUserUUID } from '../../test/fixtures/requests.ts';
 import { noRateLimits, openScene, type Scene } from '../../test/fixtures/scene.ts';
 import { Refusal } from '../refusal.ts';
+import type { Store } from '../store/store.ts';
 
 const open: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -272,6 +273,28 @@ describe('a proxy that nobody told of', () => {
     const scene = await begin(options);
     await ask(scene, { peer, headers: headers as Record<string, string> });
     expect(warnings(scene)).toBe(0);
+  });
+
+  it('is noted for the doctor once an hour, and forgotten where proxies are trusted', async () => {
+    const noted: (number | null)[] = [];
+    let time = Date.UTC(2026, 5, 1, 12);
+    const wrap = (store: Store): Store => ({
+      ...store,
+      noteUnknownProxy: async ({ seenTime }) => {
+        noted.push(seenTime);
+        throw new Error('not kept');
+      },
+    });
+    const scene = await begin({ wrap, now: () => time });
+    const seen = async () => ask(scene, { peer: '127.0.0.1', headers: { 'X-Forwarded-For': '198.51.100.7' } });
+    for (const minutes of [0, 30, 29, 1, 30]) {
+      time += minutes * 60_000;
+      await seen();
+    }
+    expect(noted).toEqual([time - 90 * 60_000, time - 30 * 60_000]);
+    expect(warnings(scene)).toBe(1);
+    await begin({ wrap, trustProxy: ['127.0.0.1'] });
+    expect(noted.at(-1)).toBeNull();
   });
 
   it('does not matter to a server token, which has no rate limit', async () => {

@@ -1,13 +1,15 @@
 import type { AccountSize } from './store.ts';
 
+const dayMilliseconds = 86_400_000;
+
 /** The newest day on which an event was received, by its number; 0 or less: none was. */
 export const clockFinding = (day: number): Finding => ({
   name: 'clock',
-  ok: day <= Math.floor(Date.now() / 86_400_000) + 1,
+  ok: day <= Math.floor(Date.now() / dayMilliseconds) + 1,
   detail:
     day <= 0
       ? 'no event was received yet'
-      : `the newest event was received on ${new Date(day * 86_400_000).toISOString().slice(0, 10)}`,
+      : `the newest event was received on ${new Date(day * dayMilliseconds).toISOString().slice(0, 10)}`,
 });
 
 export const refusedFinding = ({ listed, evicted }: { listed: number; evicted: number }): Finding => ({
@@ -15,6 +17,16 @@ export const refusedFinding = ({ listed, evicted }: { listed: number; evicted: n
   ok: true,
   detail: `${listed} listed, ${evicted} gave way${listed > 0 ? '; firsthand refused list shows them' : ''}`,
 });
+
+/** A proxy that is still there was seen within the last hour: see http/proxy-notice.ts. What is older than a day is past. */
+export const proxyFinding = (seenTime: number | null): Finding => {
+  const ok = seenTime === null || seenTime < Date.now() - dayMilliseconds;
+  const detail = ok
+    ? 'none forwards while TRUST_PROXY is not set'
+    : `one on a private address forwarded requests on ${new Date(seenTime).toISOString()} while TRUST_PROXY was not set: ` +
+      'all its visitors share one rate limit';
+  return { name: 'proxy', ok, detail };
+};
 
 /** One thing that `firsthand doctor` has examined. */
 export interface Finding {

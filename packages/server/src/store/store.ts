@@ -48,6 +48,12 @@ export interface Store {
   /** Notes when tokens were last used; a time before the one that is known changes nothing. */
   noteTokenUses(request: { uses: readonly (readonly [token: number, time: number])[] }): Promise<void>;
 
+  /**
+   * Notes when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null forgets it. Only
+   * `firsthand doctor` reads it.
+   */
+  noteUnknownProxy(request: { seenTime: number | null }): Promise<void>;
+
   /** Records what is no write of the store. Its writes record themselves: see audit.ts. */
   recordAudit(record: AuditRecord): Promise<void>;
   /** A page of the audit log, newest first: of an account, or of all and of the service. */

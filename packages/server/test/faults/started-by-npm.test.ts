@@ -66,6 +66,8 @@ const start = async (command: string, port: number): Promise<ChildProcess> => {
 
 /** A terminal's Ctrl-C reaches every process of the group; a signal to the one that was started reaches that one. */
 test.each([
+  ['node packages/server/bin/firsthand.js serve', 'SIGTERM', 'the process'],
+  ['node packages/server/bin/firsthand.js serve', 'SIGINT', 'the process'],
   ['npx firsthand serve', 'SIGTERM', 'the process'],
   ['npx firsthand serve', 'SIGINT', 'the group'],
   ['npm start', 'SIGTERM', 'the process'],

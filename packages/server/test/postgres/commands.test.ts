@@ -24,6 +24,10 @@ test('an account is made and a token revoked, where a server that runs notices',
   const revoked = await firsthand(['token', 'revoke', access?.tokenID as string, ...named], env);
   expect(revoked).toMatchObject({ code: 0, stderr: '' });
   await expect.poll(() => store.findAccess(hashToken(serverTokenUUID)), { timeout: 10_000 }).toBeUndefined();
+  await store.noteUnknownProxy({ seenTime: Date.now() });
+  const { finding } = JSON.parse((await firsthand(['doctor', '--json'], env)).stdout);
+  expect(finding.find(({ name }: { name: string }) => name === 'proxy')).toMatchObject({ ok: false });
+  await store.noteUnknownProxy({ seenTime: null });
   await store.close();
 
   const examined = await firsthand(['doctor', '--json', '--account-bytes', '1000'], env);
@@ -33,6 +37,7 @@ test('an account is made and a token revoked, where a server that runs notices',
     { name: 'accounts', ok: true, detail: '1, with 0 live server tokens' },
     { name: 'clock', ok: true, detail: 'no event was received yet' },
     { name: 'refused requests', ok: true, detail: '0 listed, 0 gave way' },
+    { name: 'proxy', ok: true, detail: 'none forwards while TRUST_PROXY is not set' },
     { name: 'over their quota', ok: true, detail: '0; ACCOUNT_BYTES is 1000' },
     { name: 'near their quota', ok: true, detail: '0; from 80 % on' },
     { name: 'erasures', ok: true },

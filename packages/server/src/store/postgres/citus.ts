@@ -4,7 +4,16 @@ import { openPool, type TakenConnection } from './connection.ts';
 import { migrate } from './migrate.ts';
 
 /** On every machine. */
-export const referenceTables = ['position', 'kept_day', 'account', 'token', 'audit', 'catalogue', 'erasure'] as const;
+export const referenceTables = [
+  'position',
+  'kept_day',
+  'account',
+  'token',
+  'audit',
+  'catalogue',
+  'erasure',
+  'unknown_proxy',
+] as const;
 
 /** Each where this column of it says. */
 export const distributedTables = {

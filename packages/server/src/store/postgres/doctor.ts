@@ -1,8 +1,16 @@
 /** What a person who runs the service wants to know of the database. */
-import { clockFinding, type ExamineOptions, type Finding, quotaFindings, refusedFinding } from '../finding.ts';
+import {
+  clockFinding,
+  type ExamineOptions,
+  type Finding,
+  proxyFinding,
+  quotaFindings,
+  refusedFinding,
+} from '../finding.ts';
 import { measureAccounts } from './accounts.ts';
 import { openPool, type TakenConnection } from './connection.ts';
 import { newestMigration, readSchema } from './migrate.ts';
+import { readUnknownProxy } from './unknown-proxy.ts';
 
 const examineRows = async (db: TakenConnection, options: ExamineOptions): Promise<Finding[]> => {
   const [{ accounts, tokens }, { day }, { count }, refused] = await Promise.all([
@@ -20,6 +28,7 @@ const examineRows = async (db: TakenConnection, options: ExamineOptions): Promis
     { name: 'accounts', ok: accounts > 0, detail: `${accounts}, with ${tokens} live server tokens` },
     clockFinding(day),
     refusedFinding(refused),
+    proxyFinding(await readUnknownProxy(db)),
     ...(options.accountBytes === undefined ? [] : quotaFindings(await measureAccounts(db), options)),
     { name: 'erasures', ok: true, detail: `${count} under way` },
   ];

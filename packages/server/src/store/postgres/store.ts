@@ -26,6 +26,7 @@ import { createRepeats } from './repeats.ts';
 import { startTidying, type Tidying } from './tidying.ts';
 import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } from './tokens.ts';
 import { readOnce, readSnapshot, type Transaction, writeAlone, writeBesideOthers } from './transaction.ts';
+import { noteUnknownProxy } from './unknown-proxy.ts';
 import { createUsers } from './users.ts';
 import { startWatch } from './watch.ts';
 import { createWriteQueue, mostUnderWay } from './write-queue.ts';
@@ -220,6 +221,7 @@ export const openPostgres = async (
     createToken: changingAccess(audited('createToken', besideOthers, beside.createToken)),
     revokeToken: changingAccess(audited('revokeToken', besideOthers, beside.revokeToken)),
     noteTokenUses: besideOthers(beside.noteTokenUses),
+    noteUnknownProxy: besideOthers(noteUnknownProxy),
     recordAudit: besideOthers(recordAudit),
     createContact: besideOthers(beside.createContact),
     updateContact: besideOthers(beside.updateContact),

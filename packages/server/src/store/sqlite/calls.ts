@@ -11,6 +11,7 @@ const operations = {
   createToken: 'write',
   revokeToken: 'write',
   noteTokenUses: 'write',
+  noteUnknownProxy: 'write',
   recordAudit: 'write',
   logEvents: 'write',
   deleteEventsBefore: 'write',

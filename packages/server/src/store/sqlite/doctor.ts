@@ -1,7 +1,14 @@
 /** What a person who runs the service wants to know of a database when something seems wrong. Changes nothing. */
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { clockFinding, type ExamineOptions, type Finding, quotaFindings, refusedFinding } from '../finding.ts';
+import {
+  clockFinding,
+  type ExamineOptions,
+  type Finding,
+  proxyFinding,
+  quotaFindings,
+  refusedFinding,
+} from '../finding.ts';
 import { createAccountReader } from './accounts.ts';
 import { examineBackup } from './backup-age.ts';
 import { applicationID, type Connection, openConnection } from './connection.ts';
@@ -10,6 +17,7 @@ import { examinePermissions } from './file-permissions.ts';
 import { tryLock } from './lock.ts';
 import { newestMigration } from './migrate.ts';
 import { createTokenReader } from './tokens.ts';
+import { readUnknownProxy } from './unknown-proxy.ts';
 
 const mebibyte = 1024 * 1024;
 const fewestFreeBytes = 256 * mebibyte;
@@ -67,7 +75,9 @@ const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
     clockFinding(day),
     { name: 'erasures', ok: true, detail: `${erasing} under way` },
     // An older schema has no blocks, or no checksums.
-    ...(version === newestMigration() ? [examineRefused(db), ...examineQuotas(db, options), examineEvents(db)] : []),
+    ...(version === newestMigration()
+      ? [examineRefused(db), proxyFinding(readUnknownProxy(db)), ...examineQuotas(db, options), examineEvents(db)]
+      : []),
   ];
 };
 

@@ -32,6 +32,7 @@ import { createTidying } from './tidying.ts';
 import { createTokenReader, createTokenWriter } from './tokens.ts';
 import { createTotals } from './totals.ts';
 import { createTransactions, type Outcome } from './transaction.ts';
+import { createUnknownProxyWriter } from './unknown-proxy.ts';
 import { createUnusedSpace } from './unused-space.ts';
 import { createUsers } from './users.ts';
 import { createWriteAheadLog } from './write-ahead-log.ts';
@@ -89,6 +90,7 @@ export const createWriteEngine = (
     createAccount,
     updateAccount,
     ...tokens,
+    ...createUnknownProxyWriter(db),
     recordAudit,
     logEvents,
     createContact,
