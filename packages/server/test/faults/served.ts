@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
+import { defaultRateLimits, type RateLimits } from '../../src/http/rate-limits.ts';
 import { hashToken } from '../../src/ingest/token.ts';
 import { openStore } from '../../src/store/open.ts';
 
@@ -54,6 +55,13 @@ export class EndedEarly extends Error {
     this.complaints = complaints;
   }
 }
+
+/** A RATE_LIMIT that bounds nothing but what is named, which stays as it is by default. */
+export const withoutLimits = (...kept: readonly (keyof RateLimits)[]): string =>
+  (Object.keys(defaultRateLimits) as (keyof RateLimits)[])
+    .filter((name) => !kept.includes(name))
+    .map((name) => `${name}=100000000/100000000`)
+    .join();
 
 const running = new Set<ChildProcess>();
 

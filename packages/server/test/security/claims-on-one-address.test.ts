@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import Database from '../../src/store/sqlite/better-sqlite3.ts';
 import { times } from '../faults/counts.ts';
 import { report } from '../faults/report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed } from '../faults/served.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../faults/served.ts';
 import { type Change, changeServer } from '../faults/weakened.ts';
 
 const claims = times({ quick: 3_000, full: 100_000 });
@@ -22,9 +22,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const limited = ['token', 'address', 'user', 'createContactAddress', 'createContactUser'];
-const ofBytes = ['tokenBytes', 'addressBytes', 'userBytes'];
-const env = { RATE_LIMIT: [...limited, ...ofBytes].map((name) => `${name}=100000000/100000000`).join(',') };
+const env = { RATE_LIMIT: withoutLimits() };
 
 interface Taken {
   readonly milliseconds: number;

@@ -7,7 +7,15 @@ import { backupStore } from '../../src/store/open.ts';
 import Database from '../../src/store/sqlite/better-sqlite3.ts';
 import { createRandom, quantile, times } from '../faults/counts.ts';
 import { report } from '../faults/report.ts';
-import { browserToken, freePort, makeAccount, type Served, startServed, stopServed } from '../faults/served.ts';
+import {
+  browserToken,
+  freePort,
+  makeAccount,
+  type Served,
+  startServed,
+  stopServed,
+  withoutLimits,
+} from '../faults/served.ts';
 import { type Change, changeServer } from '../faults/weakened.ts';
 import { forgetAudit } from '../fixtures/audit-log.ts';
 import { type Books, createBooks, differences } from './books.ts';
@@ -30,18 +38,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const wide = [
-  'token',
-  'address',
-  'user',
-  'tokenBytes',
-  'addressBytes',
-  'userBytes',
-  'createContactAddress',
-  'createContactUser',
-  'unknownToken',
-];
-const env = { LOG_LEVEL: 'trace', RATE_LIMIT: wide.map((name) => `${name}=100000000/100000000`).join(',') };
+const env = { LOG_LEVEL: 'trace', RATE_LIMIT: withoutLimits() };
 
 interface Serving extends Served {
   readonly log: () => string;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom, times } from '../faults/counts.ts';
 import { report } from '../faults/report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed } from '../faults/served.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../faults/served.ts';
 import { type Change, changeServer } from '../faults/weakened.ts';
 import { createBooks, differences } from './books.ts';
 
@@ -21,9 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** Everything comes from here: a proxy to the one server, anybody to the other. */
 const trusting = {
   TRUST_PROXY: '127.0.0.1,10.0.0.0/8',
-  RATE_LIMIT: ['token', 'address', 'tokenBytes', 'addressBytes', 'userBytes']
-    .map((name) => `${name}=100000000/100000000`)
-    .join(','),
+  RATE_LIMIT: withoutLimits('user', 'unknownToken'),
 };
 const trustingNobody = { RATE_LIMIT: trusting.RATE_LIMIT, TRUST_PROXY: '' };
 

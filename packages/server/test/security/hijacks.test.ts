@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../faults/counts.ts';
 import { report } from '../faults/report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed } from '../faults/served.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../faults/served.ts';
 import { type Change, changeServer } from '../faults/weakened.ts';
 import { createBooks } from './books.ts';
 
@@ -18,9 +18,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const env = {
-  RATE_LIMIT: ['token', 'address', 'user', 'tokenBytes', 'addressBytes', 'userBytes', 'createContactAddress']
-    .map((name) => `${name}=100000000/100000000`)
-    .join(','),
+  RATE_LIMIT: withoutLimits(),
 };
 
 const userUUIDOf = (visitor: number) => `visitor-${String(visitor).padStart(8, '0')}`;

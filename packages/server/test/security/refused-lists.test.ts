@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
 import { times } from '../faults/counts.ts';
 import { report } from '../faults/report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed } from '../faults/served.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../faults/served.ts';
 import { type Change, changeServer } from '../faults/weakened.ts';
 
 const rounds = times({ quick: 3, full: 100 });
@@ -21,9 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const env = {
   TRUST_PROXY: '127.0.0.1',
-  RATE_LIMIT: ['token', 'address', 'user', 'tokenBytes', 'addressBytes', 'userBytes']
-    .map((name) => `${name}=100000000/100000000`)
-    .join(','),
+  RATE_LIMIT: withoutLimits(),
 };
 
 /** A batch of which no event can be kept. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import Database from '../../src/store/sqlite/better-sqlite3.ts';
 import { quantile, times } from '../faults/counts.ts';
 import { report } from '../faults/report.ts';
-import { freePort, makeAccount, type Served, startServed, stopServed } from '../faults/served.ts';
+import { freePort, makeAccount, type Served, startServed, stopServed, withoutLimits } from '../faults/served.ts';
 import { type Change, changeServer } from '../faults/weakened.ts';
 import { firsthandJSON } from '../fixtures/command.ts';
 import { createBooks, differences } from './books.ts';
@@ -21,8 +21,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const wide = ['token', 'address', 'user', 'tokenBytes', 'addressBytes', 'userBytes'];
-const env = { RATE_LIMIT: wide.map((name) => `${name}=100000000/100000000`).join(',') };
+const env = { RATE_LIMIT: withoutLimits() };
 
 interface Call {
   readonly began: number;

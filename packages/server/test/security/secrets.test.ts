@@ -12,6 +12,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import Database from '../../src/store/sqlite/better-sqlite3.ts';
 import { times } from '../faults/counts.ts';
 import { report } from '../faults/report.ts';
+import { withoutLimits } from '../faults/served.ts';
 import { type Change, changeServer } from '../faults/weakened.ts';
 import { type Running, start, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 import { smallestInput } from '../fixtures/requests.ts';
@@ -145,7 +146,7 @@ const runAll = async (main?: string): Promise<Run> => {
   const { path, env } = temporaryDatabase();
   const errors: string[] = [];
   const health: string[] = [];
-  const serving = { ...env, OPERATOR_TOKEN: operator, LOG_LEVEL: 'trace', RATE_LIMIT: 'unknownToken=1000/1000' };
+  const serving = { ...env, OPERATOR_TOKEN: operator, LOG_LEVEL: 'trace', RATE_LIMIT: withoutLimits() };
   const server = start(process.execPath, [main ?? bin, 'serve', '--port', '0'], serving, root);
   onTestFinished(async () => {
     server.child.kill('SIGKILL');

@@ -15,6 +15,7 @@ import {
   startServed,
   stopServed,
   watchMost,
+  withoutLimits,
 } from '../faults/served.ts';
 import { type Change, changeServer } from '../faults/weakened.ts';
 import { createBooks, differences } from './books.ts';
@@ -71,9 +72,7 @@ const attack = async (port: number, kind: Kind, count: number) => {
 };
 
 const env = {
-  RATE_LIMIT: ['token', 'address', 'user', 'tokenBytes', 'addressBytes', 'unprovenBytes', 'userBytes']
-    .map((name) => `${name}=100000000/100000000`)
-    .join(','),
+  RATE_LIMIT: withoutLimits(),
 };
 
 const start = async (name: string, main?: string) => {

@@ -8,7 +8,7 @@ import { answerEvenly } from '../../src/http/even-answers.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createRandom, quantile, times } from '../faults/counts.ts';
 import { report } from '../faults/report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed } from '../faults/served.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../faults/served.ts';
 import { type Change, changeServer } from '../faults/weakened.ts';
 import { newUserUUID } from '../fixtures/requests.ts';
 import { openScene } from '../fixtures/scene.ts';
@@ -26,19 +26,6 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'firsthand-timing-'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
-
-const unlimited = [
-  'token',
-  'address',
-  'user',
-  'tokenBytes',
-  'addressBytes',
-  'userBytes',
-  'createContactAddress',
-  'createContactUser',
-]
-  .map((name) => `${name}=1000000/1000000`)
-  .join(',');
 
 /** Without steps of time, and with more to do for an address that is known. */
 const telling: readonly Change[] = [
@@ -85,7 +72,7 @@ interface Timed {
 const timePairs = async (name: string, count: number, main?: string): Promise<Timed> => {
   const path = join(folder, `${name}.db`);
   await makeAccount(path);
-  const served = await startServed(path, await freePort(), { main, env: { RATE_LIMIT: unlimited } });
+  const served = await startServed(path, await freePort(), { main, env: { RATE_LIMIT: withoutLimits() } });
   const { send, close } = createSender(served.url);
   const random = createRandom(17);
   const known: number[] = [];
