@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import type { HttpBindings } from '@hono/node-server';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import type { Logger } from 'pino';
 import { createAccounts } from './http/accounts.ts';
 import { createAdmission } from './http/admission.ts';
@@ -14,6 +14,7 @@ import { createContacts } from './http/contacts.ts';
 import { type Counting, createCounting } from './http/counting.ts';
 import { documentRoute } from './http/document.ts';
 import { createEvents } from './http/events.ts';
+import { createFindGood } from './http/good-token.ts';
 import { healthRoute, readinessRoute } from './http/health.ts';
 import { createLinks } from './http/links.ts';
 import { createOperationRoute, jsonReplies, type Reply } from './http/operation-route.ts';
@@ -21,6 +22,7 @@ import { createParsingBudget } from './http/parsing-budget.ts';
 import { createLogEventReply } from './http/pixel.ts';
 import { createProxyNotice } from './http/proxy-notice.ts';
 import type { RateLimits } from './http/rate-limits.ts';
+import { createRefusalBudget } from './http/refusal-budget.ts';
 import { createFailed, createNotFound, createRouteServer, type Route } from './http/routes.ts';
 import { createStreamReply } from './http/stream.ts';
 import { createTokenUse } from './http/token-use.ts';
@@ -84,20 +86,26 @@ export const createApp = ({
     noteUse: createTokenUse({ store, now }),
     now,
   });
+  const proven = new WeakSet<Context>();
   const authenticate: typeof known = async (token, c) => {
     const access = await known(token, c);
+    proven.add(c);
     const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
     if (incoming?.socket) vouch?.(incoming.socket);
     return access;
   };
+  // By addresses that are hashed here: each process has a budget of its own.
+  const before = { findGood: createFindGood(authenticate), addressOf: createAddressOf(trustProxy) };
+  const spendRefusal = createRefusalBudget({
+    ...before,
+    isProven: (c) => proven.has(c),
+    trustProxy,
+    rate: rateLimits.unprovenRequests,
+    isStopping,
+  });
   const operationRoute = createOperationRoute({
     authenticate,
-    // By addresses that are hashed here: each process has bytes of its own to parse.
-    budgetOf: createParsingBudget({
-      authenticate,
-      addressOf: createAddressOf(trustProxy),
-      rate: rateLimits.unprovenBytes,
-    }),
+    budgetOf: createParsingBudget({ ...before, rates: rateLimits }),
     takeBrowserLimits,
     noticeProxy: createProxyNotice(trustProxy, { log, store, now }),
     senderOf,
@@ -125,7 +133,7 @@ export const createApp = ({
 
   const app = new Hono();
   const base = basePath.replace(/\/$/, '');
-  const serve = createRouteServer({ log, isStopping });
+  const serve = createRouteServer({ log, isStopping, spendRefusal });
   const add = (path: string, route: Route) => app.all(base + path, serve(route));
   const addOperation = <Name extends OperationName>(name: Name) => {
     for (const path of operations[name].paths) add(path, admitted(operationRoute(name, replies[name])));
@@ -136,7 +144,7 @@ export const createApp = ({
   add('/readyz', readinessRoute(store));
   add('/openapi.json', documentRoute(base));
   if (files.tracker !== undefined) for (const { path, route } of trackerRoutes(files.tracker)) add(path, route);
-  app.notFound(createNotFound({ log, isStopping }));
+  app.notFound(createNotFound({ log, isStopping, spendRefusal }));
   app.onError(createFailed({ log, isStopping }));
   return app;
 };

@@ -1,6 +1,9 @@
+import { connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { noRateLimits, openScene, type Scene } from '../../test/fixtures/scene.ts';
-import { tokensIn } from './parsing-budget.ts';
+import { createAccount, serveHere } from '../../test/fixtures/serving.ts';
+import { tokensIn } from './good-token.ts';
 
 const userUUID = 'user_aaaaaaaaaaaaaaaa';
 
@@ -75,6 +78,52 @@ describe('an address that has had its bytes parsed', () => {
     expect((await send(large, { headers: { Authorization: `Bearer ${tokenUUID}` } })).status).toBe(200);
     expect((await send(large, { path: `/event/logEvent?tokenUUID=${tokenUUID}` })).status).toBe(200);
     expect((await send(large, { headers: { Authorization: 'Bearer browser_of_nobody' } })).status).toBe(429);
+  });
+});
+
+describe('a large body from an address that has had its bytes parsed', () => {
+  it.each([
+    ['is read with a good token among its first bytes', (token: string) => ({ tokenUUID: token, padding }), 200],
+    ['is not read with a bad one', () => ({ tokenUUID: 'browser_of_nobody', padding }), 429],
+  ])('%s', async (_, fields, status) => {
+    const { url } = await serveHere({ RATE_LIMIT: 'unprovenBytes=0.001/17000' });
+    const { browserTokenUUID } = await createAccount(url);
+    const send = (body: object) =>
+      fetch(`${url}/event/logEvent`, { method: 'POST', body: JSON.stringify({ userUUID, eventID: 1, ...body }) });
+    expect((await send({ padding: 'x'.repeat(15_000) })).status).toBe(401);
+    const sent = fields(browserTokenUUID);
+    const responses = await Promise.all([1, 2, 3].map(() => send(sent)));
+    expect(responses.map((response) => response.status)).toEqual([status, status, status]);
+  });
+  const padding = 'x'.repeat(60_000);
+
+  it('is not waited for when its connection ends', async () => {
+    const { url } = await serveHere({ RATE_LIMIT: 'unprovenBytes=0.001/17000' });
+    await fetch(`${url}/event/logEvent`, { method: 'POST', body: 'x'.repeat(15_000) });
+    const { port } = new URL(url);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write('POST /event/logEvent HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n');
+    await wait(50);
+    socket.destroy();
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  });
+});
+
+describe('a browser token that an address has had many bytes parsed for', () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await openScene({ rateLimits: { ...noRateLimits, addressBytes: { perSecond: 0.001, burst: 50_000 } } });
+  });
+  afterAll(() => scene.close());
+
+  it('has no more parsed, not even what can’t be read; a server token has', async () => {
+    const send = (tokenUUID: string, kilobytes = 30) => {
+      const body = `{"tokenUUID":"${tokenUUID}","padding":"${'x'.repeat(kilobytes * 1_024)}" broken`;
+      return scene.send(`/event/logEvent?tokenUUID=${tokenUUID}`, { method: 'POST', body });
+    };
+    const { browser, server } = scene.tokens;
+    expect([(await send(browser)).status, (await send(browser)).status]).toEqual([400, 429]);
+    expect([(await send(server)).status, (await send(server)).status]).toEqual([400, 400]);
   });
 });
 

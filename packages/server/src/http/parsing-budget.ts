@@ -1,90 +1,62 @@
 /**
- * Parsing comes before the token is known, and takes up to 8 ms for 64 KiB. So that nobody's bodies hold up the others, a body
- * of some size is parsed when its text holds a good token, or while its address has bytes left; without any left, a large body is
- * not even read, unless a good token came before it.
+ * A budget of bytes for each address. Parsing comes before the token is known, and takes up to 8 ms for 64 KiB. A body of some
+ * size is parsed when its text holds a good token, or while its address has bytes left. Without any left, a large body is not
+ * read unless a good token is in the query string, in the header or among the first bytes of the body.
  */
+import { once } from 'node:events';
+import { IncomingMessage } from 'node:http';
 import { limits } from '@firsthand/contract/limits';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { Refusal } from '../refusal.ts';
-import { tokenOf } from './authentication.ts';
 import type { AddressOf } from './client-address.ts';
-import type { Budget, Given } from './input.ts';
-import { createRateLimit, type Rate } from './rate-limits.ts';
+import { type FindGood, tokensIn } from './good-token.ts';
+import type { Budget } from './input.ts';
+import { createRateLimit, type RateLimits } from './rate-limits.ts';
 
-const fieldName = 'tokenUUID';
-const longestToken = 200;
-/** What follows the name in JSON, in a form and in a form of several parts. */
-const value = new RegExp(`^["=:\\s]{1,16}([^\\s"&]{8,${longestToken}})`);
-
-/** The token that the text of a body may hold, whatever its type: where the name is first, and where it is last. */
-export const tokensIn = (bytes: Uint8Array): string[] => {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const first = text.indexOf(fieldName);
-  if (first < 0) return [];
-  const valueAt = (name: number) => {
-    const from = name + fieldName.length;
-    return value.exec(text.toString('latin1', from, from + longestToken + 16))?.[1] ?? '';
-  };
-  const found = new Set([valueAt(first), valueAt(text.lastIndexOf(fieldName))]);
-  found.delete('');
-  return [...found];
+/** The first bytes of a body that came in, which are left to be read again; none where the connection ends before. */
+const firstBytes = async (incoming: unknown): Promise<Uint8Array | undefined> => {
+  if (!(incoming instanceof IncomingMessage) || incoming.destroyed) return undefined;
+  const read = (): Uint8Array | null => incoming.read();
+  const bytes = read() ?? (await once(incoming, 'readable').then(read, () => null));
+  if (bytes !== null) incoming.unshift(bytes);
+  return bytes ?? undefined;
 };
 
 interface ParsingBudgetOptions {
-  readonly authenticate: (token: string, c: Context) => Promise<unknown>;
+  readonly findGood: FindGood;
   readonly addressOf: AddressOf;
-  /** Bytes that an address may have parsed without a good token. */
-  readonly rate: Rate;
+  readonly rates: Pick<RateLimits, 'unprovenBytes' | 'addressBytes'>;
 }
 
 /** Returns the budget of a request. */
-export const createParsingBudget = ({ authenticate, addressOf, rate }: ParsingBudgetOptions) => {
-  const unproven = createRateLimit(rate);
-
-  const isGood = async (token: string, c: Context): Promise<boolean> => {
-    try {
-      await authenticate(token, c);
-      return true;
-    } catch (error) {
-      if (error instanceof Refusal && error.code !== 'not_kept') return false;
-      throw error;
-    }
-  };
-
-  const isAnyGood = async (tokens: Iterable<string>, c: Context): Promise<boolean> => {
-    for (const token of tokens) if (await isGood(token, c)) return true;
-    return false;
-  };
-
-  /** The token of the query or the header. */
-  const outerTokens = (query: Given, c: Context): string[] => {
-    try {
-      return [tokenOf(query, c.req.raw.headers)];
-    } catch {
-      return [];
-    }
-  };
+export const createParsingBudget = ({ findGood, addressOf, rates }: ParsingBudgetOptions) => {
+  const unproven = createRateLimit(rates.unprovenBytes);
+  // A browser token is public. What is parsed for one may be stored for it, and so is bounded by the same rate beforehand.
+  const ofBrowsers = createRateLimit(rates.addressBytes);
 
   return (c: Context): Budget => ({
     async mayRead(bytes, query) {
       try {
         unproven.ask(addressOf(c), bytes);
       } catch (error) {
-        if (await isAnyGood(outerTokens(query, c), c)) return;
+        const { incoming, outgoing } = (c.env ?? {}) as Partial<HttpBindings>;
+        if (await findGood(c, query, await firstBytes(incoming))) return;
         // Node takes in the rest of a body that nobody reads, unless the connection ends.
-        const { outgoing } = (c.env ?? {}) as Partial<HttpBindings>;
         if (outgoing) outgoing.shouldKeepAlive = false;
         throw error;
       }
     },
-    async mayParse(body, query) {
-      if (await isAnyGood(outerTokens(query, c), c)) return;
-      const tokens = tokensIn(body);
-      if (await isAnyGood(tokens, c)) return;
-      unproven.take(addressOf(c), body.length);
-      if (body.length > limits.bodyBytes) {
-        throw new Refusal(tokens.length > 0 ? 'invalid_token' : 'missing_token', { field: fieldName });
+    async mayParse(text, query) {
+      const access = await findGood(c, query, text);
+      if (access !== undefined) {
+        if (access.kind === 'browser') ofBrowsers.take(addressOf(c), text.length);
+        return;
+      }
+      unproven.take(addressOf(c), text.length);
+      if (text.length > limits.bodyBytes) {
+        const code = tokensIn(text).length > 0 ? 'invalid_token' : 'missing_token';
+        throw new Refusal(code, { field: 'tokenUUID' });
       }
     },
   });

@@ -75,6 +75,13 @@ describe('a rate limit', () => {
     expect(take('busy')).not.toBe(true);
   });
 
+  it('forgives nobody who has used up a burst for many keys that are used once', () => {
+    const { count, take } = limited({ perSecond: 0.001, burst: 5 });
+    expect(count(9, 'hostile')).toBe(5);
+    for (let key = 0; key < 300_000; key++) take(`key ${key}`);
+    expect(take('hostile')).not.toBe(true);
+  });
+
   it('lets go of the oldest when all of so many owe something', () => {
     const { take } = limited({ perSecond: 0.001, burst: 1 });
     for (let key = 0; key < 100_000; key++) take(`key ${key}`);

@@ -24,6 +24,8 @@ export interface RateLimits {
   readonly unknownToken: Rate;
   /** Bytes of bodies that are parsed before a good token is seen, for an address. */
   readonly unprovenBytes: Rate;
+  /** Requests that are refused and came without a good token, for an address. */
+  readonly unprovenRequests: Rate;
 }
 
 export const defaultRateLimits: RateLimits = {
@@ -40,6 +42,7 @@ export const defaultRateLimits: RateLimits = {
   unknownToken: { perSecond: 10 / 60, burst: 10 },
   // The largest body of most operations is 64 KiB, and takes up to 8 ms: two at once, and then one every two seconds.
   unprovenBytes: { perSecond: 32 * 1024, burst: 128 * 1024 },
+  unprovenRequests: { perSecond: 20, burst: 200 },
 };
 
 export interface RateLimit {
@@ -56,7 +59,8 @@ const mostKeys = 100_000;
 /**
  * The generic cell rate algorithm (ITU-T I.371, annex A): for each key one number, the time at which all that was
  * counted will have been paid off. `clock` is monotonic, in milliseconds, so that setting the system's clock forgives
- * and forbids nothing. Never more than 100,000 keys: then the paid-off ones go, and if need be the oldest.
+ * and forbids nothing. Never more than 100,000 keys: beyond, the paid-off ones are forgotten, then those that owe less than half of
+ * a burst, then the oldest. So nobody is forgiven much by many keys that are used once.
  */
 export const createRateLimit = ({ perSecond, burst }: Rate, clock = () => performance.now()): RateLimit => {
   const costMilliseconds = 1_000 / perSecond;
@@ -64,11 +68,13 @@ export const createRateLimit = ({ perSecond, burst }: Rate, clock = () => perfor
   const paidOffAt = new Map<string, number>();
 
   const makeRoom = (now: number) => {
-    let surplus = paidOffAt.size - mostKeys * 0.9;
-    for (const [key, time] of paidOffAt) if (time <= now && paidOffAt.delete(key)) surplus--;
-    for (const key of paidOffAt.keys()) {
-      if (surplus-- <= 0) return;
-      paidOffAt.delete(key);
+    const most = mostKeys * 0.9;
+    for (const [key, time] of paidOffAt) if (time <= now) paidOffAt.delete(key);
+    for (const until of [now + depthMilliseconds / 2, Infinity]) {
+      for (const [key, time] of paidOffAt) {
+        if (paidOffAt.size <= most) return;
+        if (time <= until) paidOffAt.delete(key);
+      }
     }
   };
 

@@ -7,6 +7,7 @@ import { Refusal } from '../refusal.ts';
 import { type Exchange, emptyAnswer, refusalAnswer } from './answers.ts';
 import { preflightHeaders } from './cors.ts';
 import { createToRefusal } from './failures.ts';
+import type { SpendRefusal } from './refusal-budget.ts';
 
 export interface Route {
   /** Where GET is, HEAD is too. */
@@ -19,6 +20,13 @@ interface RouteSurroundings {
   readonly log: Logger;
   readonly isStopping: () => boolean;
 }
+
+interface ServingSurroundings extends RouteSurroundings {
+  /** Is called with each error before it is answered. */
+  readonly spendRefusal?: SpendRefusal;
+}
+
+const spendNothing: SpendRefusal = async (_, error) => error;
 
 const allowedMethods = (methods: Route['methods']): string[] =>
   methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
@@ -33,7 +41,7 @@ const newExchange = (closing: boolean, openToPages = false): Exchange => ({
  * Serves a route: never throws. Its log line names the path, which is one of ours and so holds nothing of the client's,
  * and no query string.
  */
-export const createRouteServer = ({ log, isStopping }: RouteSurroundings) => {
+export const createRouteServer = ({ log, isStopping, spendRefusal = spendNothing }: ServingSurroundings) => {
   const toRefusal = createToRefusal(log);
 
   return ({ methods, openToPages = false, answer }: Route): Handler => {
@@ -43,10 +51,8 @@ export const createRouteServer = ({ log, isStopping }: RouteSurroundings) => {
     const refusedMethod = (method: string) =>
       new Refusal('method_not_allowed', { message: `the path takes ${allow}, not ${method.slice(0, 16)}` });
 
-    const answerMethod = (exchange: Exchange, { method, headers }: Request) =>
-      method === 'OPTIONS' && openToPages
-        ? emptyAnswer(exchange, 204, preflightHeaders(allowed, headers.get('access-control-request-headers') ?? ''))
-        : refusalAnswer(exchange, refusedMethod(method), { Allow: allow });
+    const answerPreflight = (exchange: Exchange, { headers }: Request) =>
+      emptyAnswer(exchange, 204, preflightHeaders(allowed, headers.get('access-control-request-headers') ?? ''));
 
     return async (c) => {
       const started = performance.now();
@@ -54,9 +60,13 @@ export const createRouteServer = ({ log, isStopping }: RouteSurroundings) => {
       const exchange = newExchange(isStopping(), openToPages);
       let response: Response;
       try {
-        response = allowed.includes(method) ? await answer(c, exchange) : answerMethod(exchange, c.req.raw);
+        if (allowed.includes(method)) response = await answer(c, exchange);
+        else if (method === 'OPTIONS' && openToPages) response = answerPreflight(exchange, c.req.raw);
+        else throw refusedMethod(method);
       } catch (error) {
-        response = refusalAnswer(exchange, toRefusal(exchange.requestID, error));
+        const refusal = toRefusal(exchange.requestID, await spendRefusal(c, error));
+        const more = refusal.code === 'method_not_allowed' ? { Allow: allow } : undefined;
+        response = refusalAnswer(exchange, refusal, more);
       }
       if (log.isLevelEnabled('debug')) {
         const milliseconds = Math.round((performance.now() - started) * 100) / 100;
@@ -83,10 +93,16 @@ export const createFailed = ({ log, isStopping }: RouteSurroundings) => {
 };
 
 /** The answer where no route is. The path is the client's, and may hold anything: it is not logged. */
-export const createNotFound =
-  ({ log, isStopping }: RouteSurroundings) =>
-  (): Response => {
+export const createNotFound = ({ log, isStopping, spendRefusal = spendNothing }: ServingSurroundings) => {
+  const toRefusal = createToRefusal(log);
+  return async (c: Context): Promise<Response> => {
     const exchange = newExchange(isStopping());
-    log.debug({ requestID: exchange.requestID, status: 404 }, 'request');
-    return refusalAnswer(exchange, new Refusal('unknown_operation'));
+    const { requestID } = exchange;
+    const response = refusalAnswer(
+      exchange,
+      toRefusal(requestID, await spendRefusal(c, new Refusal('unknown_operation'))),
+    );
+    log.debug({ requestID, status: response.status }, 'request');
+    return response;
   };
+};

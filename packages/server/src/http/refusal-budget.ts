@@ -1,0 +1,75 @@
+/**
+ * A budget of requests for each address: those that are refused and came without a good token. Beyond it they are 429, and each
+ * response is held for a second, so that a connection sends about one a second. Refusing at once would save nothing: a small
+ * request costs as much to refuse as to answer.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { statusOf } from '@firsthand/contract/errors';
+import { limits } from '@firsthand/contract/limits';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import { Refusal } from '../refusal.ts';
+import { type AddressOf, bare, createTrust } from './client-address.ts';
+import type { FindGood } from './good-token.ts';
+import { createRateLimit, type Rate } from './rate-limits.ts';
+import { Unparsed } from './unparsed.ts';
+
+const heldMilliseconds = 1_000;
+/** Each takes memory while it is held. Beyond these, responses are sent at once. */
+const mostHeld = 1_000;
+
+interface RefusalBudgetOptions {
+  readonly findGood: FindGood;
+  /** Whether a good token has been found for a request. */
+  readonly isProven: (c: Context) => boolean;
+  readonly addressOf: AddressOf;
+  /** A trusted proxy's connections are many clients', and are not held. */
+  readonly trustProxy: readonly string[];
+  readonly rate: Rate;
+  readonly isStopping: () => boolean;
+}
+
+/** Resolves with the error to answer, which may be another than `error`. */
+export type SpendRefusal = (c: Context, error: unknown) => Promise<unknown>;
+
+export const createRefusalBudget = ({
+  findGood,
+  isProven,
+  addressOf,
+  trustProxy,
+  rate,
+  isStopping,
+}: RefusalBudgetOptions): SpendRefusal => {
+  const unproven = createRateLimit(rate);
+  const isTrusted = createTrust(trustProxy);
+  let held = 0;
+
+  /** The token of a request that was refused before it was looked at. */
+  const provesLate = async (c: Context, error: Refusal): Promise<boolean> => {
+    if (error.code === 'missing_token' || error.code === 'invalid_token') return false;
+    const query = c.req.url.length > limits.urlBytes ? {} : { tokenUUID: c.req.query('tokenUUID') };
+    const text = error instanceof Unparsed ? error.sent : undefined;
+    return (await findGood(c, query, text).catch(() => undefined)) !== undefined;
+  };
+
+  const hold = async (c: Context) => {
+    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+    const connected = incoming?.socket?.remoteAddress;
+    if (connected === undefined || held >= mostHeld || isStopping() || isTrusted(bare(connected))) return;
+    held += 1;
+    await wait(heldMilliseconds);
+    held -= 1;
+  };
+
+  return async (c, error) => {
+    if (!(error instanceof Refusal) || statusOf(error.code) >= 500) return error;
+    if (isProven(c) || (await provesLate(c, error))) return error;
+    try {
+      unproven.take(addressOf(c));
+      return error;
+    } catch (refusal) {
+      await hold(c);
+      return refusal;
+    }
+  };
+};
