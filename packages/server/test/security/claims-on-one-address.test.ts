@@ -10,10 +10,12 @@ import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLi
 import { type Change, changeServer } from '../faults/weakened.ts';
 
 const claims = times({ quick: 3_000, full: 100_000 });
+/** Where none gives way, each claim costs more than the one before. */
+const weakenedClaims = Math.min(claims, 10_000);
 const addresses = times({ quick: 1_800, full: 6_000 });
 /** Less than four times as much for four times as many addresses. */
 const mostGrowth = 2;
-const together = 50;
+const together = 100;
 const contactEmailaddress = 'ann@shop.example';
 
 let folder: string;
@@ -65,15 +67,18 @@ const attack = async (name: string, count: number, main?: string) => {
   const page = await ask('/contact/exportContact', { contactUUID });
 
   const writes: number[] = [];
-  let isErased = false;
-  const erasing = ask('/contact/eraseContact', { contactUUID }).then((erased) => {
-    isErased = true;
-    return erased;
-  });
-  while (!isErased) {
+  const write = async () =>
     writes.push((await ask('/event/logEvent', { eventID: 1, userUUID: 'another-visitor-1' })).milliseconds);
-  }
-  const erasure = await erasing;
+  let erasure: Taken | undefined = undefined as Taken | undefined;
+  const erasing = ask('/contact/eraseContact', { contactUUID }).then((taken) => {
+    erasure = taken;
+  });
+  while (!erasure) await write();
+  await erasing;
+  // Most of an erasure is done after it is acknowledged.
+  do {
+    for (let nth = 0; nth < 20; nth += 1) await write();
+  } while (!(await ask('/contact/eraseContact', { contactUUID })).body.complete);
   await stopServed(served);
   return {
     links: contact.body.link.length as number,
@@ -88,7 +93,7 @@ const attack = async (name: string, count: number, main?: string) => {
 const unbounded: readonly Change[] = [
   {
     file: 'store/sqlite/create-contact.ts',
-    from: 'if (!wasGiven) claims.giveWay(row.contact, claim);',
+    from: 'if (!wasGiven) claims.giveWay(row.contact, claim, detaching.detachUser);',
     to: '',
   },
 ];
@@ -96,7 +101,7 @@ const unbounded: readonly Change[] = [
 const inMilliseconds = ({ milliseconds }: Taken) => `${milliseconds.toFixed(0)} ms`;
 
 test('a contact whose address very many users claim is read and erased as one of a thousand claims', {
-  timeout: 900_000,
+  timeout: 3_600_000,
 }, async (context) => {
   const ours = await attack('ours', claims);
   expect(ours.links).toBe(limits.claimsPerContact);
@@ -106,8 +111,8 @@ test('a contact whose address very many users claim is read and erased as one of
     expect(taken.milliseconds).toBeLessThan(2_000);
   expect(ours.longestWrite).toBeLessThan(2_000);
 
-  const weakened = await attack('weakened', claims, changeServer(folder, 'unbounded', unbounded));
-  expect(weakened.links).toBe(claims);
+  const weakened = await attack('weakened', weakenedClaims, changeServer(folder, 'unbounded', unbounded));
+  expect(weakened.links).toBe(weakenedClaims);
   expect(weakened.page.bytes).toBeGreaterThan(2 * ours.page.bytes);
   report(context, {
     fault: 'claims on one address',
@@ -118,7 +123,7 @@ test('a contact whose address very many users claim is read and erased as one of
       `longest write meanwhile ${ours.longestWrite.toFixed(0)} ms`,
     ].join('; '),
     weakened: [
-      `none gives way: ${weakened.links} links; getContact ${inMilliseconds(weakened.contact)}`,
+      `none of ${weakenedClaims} gives way: ${weakened.links} links; getContact ${inMilliseconds(weakened.contact)}`,
       `getEvent ${inMilliseconds(weakened.events)}, exportContact ${(weakened.page.bytes / 1e6).toFixed(2)} MB`,
       `eraseContact ${inMilliseconds(weakened.erasure)}, longest write ${weakened.longestWrite.toFixed(0)} ms`,
     ].join('; '),
@@ -189,7 +194,7 @@ const anyLinks: readonly Change[] = [
 ];
 
 test('a user for whom very many addresses are claimed costs no more than one of a hundred', {
-  timeout: 900_000,
+  timeout: 3_600_000,
 }, async (context) => {
   const ours = await attackUser('our-user', addresses);
   expect(ours.links).toBe(limits.claimedLinksPerUser);
@@ -204,6 +209,6 @@ test('a user for whom very many addresses are claimed costs no more than one of 
     fault: 'many addresses for one user',
     count: `${addresses} addresses`,
     result: `${ours.links} links are left; ${inCPU(ours)}`,
-    weakened: `none gives way: ${weakened.links} links; ${inCPU(weakened)}`,
+    weakened: `none of ${weakenedClaims} gives way: ${weakened.links} links; ${inCPU(weakened)}`,
   });
 });

@@ -36,16 +36,16 @@ const columns = `
   FROM claim c JOIN token t ON t.token = c.token JOIN user u ON u.user = c.user`;
 
 export const createClaimReader = (db: Connection) => {
-  const byID = db.prepare<[number, string], Row>(`SELECT ${columns} WHERE c.account = ? AND c.claimID = ?`);
-  const byNumber = db.prepare<[number], Row>(`SELECT ${columns} WHERE c.claim = ?`);
+  const isKept = 'NOT EXISTS (SELECT 1 FROM erasing_contact e WHERE e.contact = c.contact)';
+  const byID = db.prepare<[number, string], Row>(
+    `SELECT ${columns} WHERE c.account = ? AND c.claimID = ? AND ${isKept}`,
+  );
+  const byNumber = db.prepare<[number], Row>(`SELECT ${columns} WHERE c.claim = ? AND ${isKept}`);
   const ofContact = db.prepare<[number], Row & { newestLink: number }>(
     `SELECT coalesce((
        SELECT max(s.sequence) FROM statement s WHERE s.user = c.user AND s.contact = c.contact AND NOT s.voided
      ), 0) AS newestLink, ${columns}
      WHERE c.contact = ? ORDER BY c.voided, c.accepted DESC, newestLink DESC, c.claim LIMIT ${limits.openClaimsPerContact}`,
-  );
-  const handlesOf = db.prepare<[number], { token: number; claimID: string }>(
-    'SELECT token, claimID FROM claim WHERE contact = ?',
   );
   return {
     find: (account: number, claimID: string): ClaimRow | undefined => {
@@ -62,8 +62,6 @@ export const createClaimReader = (db: Connection) => {
         .all(contact)
         .map((row) => ({ ...toClaim(row), newestLink: row.newestLink }))
         .sort((a, b) => a.claim - b.claim),
-    /** The handles of all of them, each with the token that it is good for. */
-    handlesOf: (contact: number) => handlesOf.all(contact),
   };
 };
 export type ClaimReader = ReturnType<typeof createClaimReader>;
@@ -99,12 +97,10 @@ export const createClaimWriter = (db: Connection) => {
         SELECT 1 FROM claim WHERE contact = ? AND NOT accepted LIMIT ${mostGivingWay} OFFSET ${limits.claimsPerContact})`)
     .pluck();
   // In the order in which they were made.
-  const oldest = db
-    .prepare<[number, number, number], number>(`
-      SELECT claim FROM claim AS c WHERE contact = ? AND NOT accepted AND claim <> ?
-        AND NOT EXISTS (SELECT 1 FROM statement s WHERE s.claim = c.claim AND s.verified)
-      ORDER BY claim LIMIT ?`)
-    .pluck();
+  const oldest = db.prepare<[number, number, number], { claim: number; user: number }>(`
+    SELECT claim, user FROM claim AS c WHERE contact = ? AND NOT accepted AND claim <> ?
+      AND NOT EXISTS (SELECT 1 FROM statement s WHERE s.claim = c.claim AND s.verified)
+    ORDER BY claim LIMIT ?`);
   const dropLinksOf = db.prepare('DELETE FROM statement WHERE claim = ?');
   const drop = db.prepare('DELETE FROM claim WHERE claim = ?');
   const dropLink = db.prepare('DELETE FROM statement WHERE sequence = ?');
@@ -148,10 +144,12 @@ export const createClaimWriter = (db: Connection) => {
     },
     /**
      * Makes room for a claim that was just made: beyond `limits.claimsPerContact` the oldest go, as if they had never been
-     * made, with their links. One that was accepted, or whose link was verified, stays.
+     * made, with their links. One that was accepted, or whose link was verified, stays. `prepareUser` is called before a user's
+     * links change.
      */
-    giveWay(contact: number, made: number): void {
-      for (const claim of oldest.all(contact, made, surplus.get(contact) as number)) {
+    giveWay(contact: number, made: number, prepareUser: (user: number) => void): void {
+      for (const { claim, user } of oldest.all(contact, made, surplus.get(contact) as number)) {
+        prepareUser(user);
         dropLinksOf.run(claim);
         drop.run(claim);
       }

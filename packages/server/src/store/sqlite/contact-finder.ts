@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import type { ContactField } from '../../identity/contact-view.ts';
 import { Refusal } from '../../refusal.ts';
-import { handleName } from '../erased-names.ts';
+import { claimName, handleName } from '../erased-names.ts';
 import type { NamedContact } from '../store.ts';
 import type { ActiveDays } from './active-days.ts';
 import type { Connection } from './connection.ts';
@@ -35,6 +35,9 @@ export const createContactFinder = (db: Connection) => {
   );
   const anyErasure = db.prepare<[], number>('SELECT 1 FROM erasure LIMIT 1').pluck();
   const erasureOf = db.prepare<[Buffer], number>('SELECT erasure FROM erased_identifier WHERE hash = ?').pluck();
+  const erasingClaim = db.prepare<[number, string], { token: number }>(
+    'SELECT c.token FROM claim c JOIN erasing_contact e ON e.contact = c.contact WHERE c.account = ? AND c.claimID = ?',
+  );
   const secret = db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer;
   const merges = createMergeReader(db);
 
@@ -49,9 +52,19 @@ export const createContactFinder = (db: Connection) => {
   const missing = (account: number, identifier: string, field = 'contactUUID'): Refusal =>
     findErasure(account, identifier) === undefined ? unknown(field) : new Refusal('erased_contact', { field });
 
-  /** Why nothing is found under a handle: to another token than its own it never was anything. */
+  /** Whether a claim is erased, to the account's owner. */
+  const isErasedClaim = (account: number, claimID: string): boolean =>
+    erasingClaim.get(account, claimID) !== undefined || findErasure(account, claimName(claimID)) !== undefined;
+
+  /** Whether it is to the token that made it; to another token a handle never was anything. */
+  const isErasedHandle = (account: number, token: number, handle: string): boolean =>
+    erasingClaim.get(account, handle)?.token === token || findErasure(account, handleName(token, handle)) !== undefined;
+
+  /** Why nothing is found under a handle. */
   const missingHandle = (account: number, token: number, handle: string): Refusal =>
-    missing(account, handleName(token, handle));
+    isErasedHandle(account, token, handle)
+      ? new Refusal('erased_contact', { field: 'contactUUID' })
+      : unknown('contactUUID');
 
   const byName = ({ account, contactUUID, address }: NamedContact): ContactRow => {
     if (contactUUID !== undefined) {
@@ -74,6 +87,8 @@ export const createContactFinder = (db: Connection) => {
     answering: (row: ContactRow): ContactRow => byNumber.get(merges.follow(row.contact)) as ContactRow,
     hashOf,
     findErasure,
+    isErasedClaim,
+    isErasedHandle,
     missing,
     missingHandle,
   };

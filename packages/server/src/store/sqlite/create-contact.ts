@@ -10,6 +10,7 @@ import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
 import type { ContactRow } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
+import type { Detaching } from './detaching.ts';
 import type { LinkWriter } from './links.ts';
 import { createMergeReader } from './merges.ts';
 import type { Position } from './position.ts';
@@ -24,12 +25,13 @@ export interface CreateContactParts {
   readonly claims: ClaimWriter;
   readonly links: LinkWriter;
   readonly repeats: Repeats;
+  readonly detaching: Detaching;
 }
 
 type Answer = { exists: boolean; contactUUID: string };
 
 export const createContactCreator = (db: Connection, parts: CreateContactParts) => {
-  const { position, users, catalogues, contacts, claims, links, repeats } = parts;
+  const { position, users, catalogues, contacts, claims, links, repeats, detaching } = parts;
   const merges = createMergeReader(db);
   const { requestKey } = createSentKeys(db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer);
 
@@ -48,6 +50,7 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     const found =
       repeats.findRequest(day, { requestUUID, token, user }) ??
       repeats.findRequest(day, { requestUUID: key, token: tokenInKey, user });
+    if (found && detaching.isUnderWay(found.contact)) return 'erased';
     // Its claim may have given way to others since: then it is as if it had never been sent.
     return found?.claim && !claims.get(found.claim) ? undefined : found;
   };
@@ -76,7 +79,7 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     const said = { account, token, user: user.user, contact: row.contact, values, newHandle, time };
     const { claim, wasGiven } = claims.say(said);
     const { exists } = links.link({ user, contact: row.contact, verified, claim, token, time });
-    if (!wasGiven) claims.giveWay(row.contact, claim);
+    if (!wasGiven) claims.giveWay(row.contact, claim, detaching.detachUser);
     return { contact: row.contact, claim, existed: exists && wasGiven };
   };
 

@@ -13,6 +13,7 @@ import { createContactReader } from './contact-details.ts';
 import { createContactWriter } from './contacts.ts';
 import { createCounter } from './counts.ts';
 import { createContactCreator } from './create-contact.ts';
+import { createDetaching } from './detaching.ts';
 import { createErasureRecord, type Erased } from './erasure-record.ts';
 import { createErasures } from './erasures.ts';
 import { createBlockWriter } from './event-blocks.ts';
@@ -50,14 +51,28 @@ export const createWriteEngine = (
   const totals = createTotals(db, eventsPerMove);
   const contacts = createContactWriter(db);
   const claims = createClaimWriter(db);
-  const links = createLinkWriter(db, { position, users, contacts, claims });
+  const detaching = createDetaching(db);
+  const links = createLinkWriter(db, { position, users, contacts, claims, detaching });
   const refused = createRefusedWriter(db, contacts);
   const blocks = createBlockWriter(db, eventsPerBlock);
   const latest = createRecentRepeats(db, position, blocks, eventsPerSettling);
   const repeats = createRepeats(db, latest);
   const packing = createPacking(db, blocks, eventsPerPacking);
   const indexing = createIndexing(db, () => blocks.written, eventsPerSegment);
-  const parts = { position, users, catalogues, totals, contacts, claims, repeats, links, refused, blocks, indexing };
+  const parts = {
+    position,
+    users,
+    catalogues,
+    totals,
+    contacts,
+    claims,
+    repeats,
+    links,
+    refused,
+    blocks,
+    indexing,
+    detaching,
+  };
   const tokens = createTokenWriter(db);
   const { createAccount, updateAccount } = createAccountWriter(db, { ...parts, tokens });
   const { eraseContact, deleteEventsBefore, ...erasures } = createErasures(db, parts);
@@ -122,6 +137,7 @@ export const createWriteEngine = (
     log: createWriteAheadLog(db),
     unusedSpace: createUnusedSpace(db),
     erasing: erasures.isErasing(),
+    detachSome: erasures.detachSome,
     continueErasures: erasures.continueErasures,
     completeErasures: erasures.completeErasures,
     arranging: {
@@ -143,7 +159,7 @@ export const createWriteEngine = (
   const record = createErasureRecord(db);
   let unrecorded: Erased[] = [];
 
-  /** What was erased just now goes out of the files, and into the record. Answers whether there was room for that. */
+  /** What was erased just now goes out of the files, and its names into the record. Answers whether there was room for that. */
   const followErasures = (): boolean => {
     const fresh = erasures.takeFresh();
     // Not whenever it is asked how far an erasure is: that would begin all anew.
@@ -192,9 +208,21 @@ export const createWriteEngine = (
       unrecorded = erasures.listErased().filter((erased) => !known.has(nameOf(erased)));
       followErasures();
     },
+    /** Takes away all that still names erased contacts. */
+    detachAll(): void {
+      for (let more = true; more; ) {
+        const [outcome] = transactions.run([{ carryOut: erasures.detachSome, mayThrowRefusal: false }]);
+        if (!outcome || 'error' in outcome) throw outcome?.error;
+        more = outcome.value === true;
+      }
+    },
     catchUp: tidying.catchUp,
     /** A step of what may take its time: see tidying.ts. */
-    tidy: tidying.step,
+    tidy() {
+      const rest = tidying.step();
+      if (erasures.hasFresh()) followErasures();
+      return rest;
+    },
   };
 };
 export type WriteEngine = ReturnType<typeof createWriteEngine>;

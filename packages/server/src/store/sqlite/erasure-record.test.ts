@@ -129,6 +129,7 @@ test('what the backup never knew is known as erased all the same, and no late re
   const backup = backUp();
   const ann = create('ann', 'request-of-ann');
   erase(ann);
+  finish();
   restore(backup);
   engine.eraseAgain();
   await expect(read('getContact', { ...asker, contactUUID: ann, include: [] })).rejects.toMatchObject({
@@ -172,7 +173,7 @@ test('what cannot be erased again stops the start', () => {
   const backup = backUp();
   erase(ann);
   restore(backup);
-  db.exec(`CREATE TEMP TRIGGER fault BEFORE DELETE ON contact BEGIN SELECT RAISE(ABORT, 'broken'); END`);
+  db.exec(`CREATE TEMP TRIGGER fault BEFORE UPDATE ON contact BEGIN SELECT RAISE(ABORT, 'broken'); END`);
   expect(() => engine.eraseAgain()).toThrow('broken');
 });
 

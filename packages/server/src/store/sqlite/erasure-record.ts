@@ -3,7 +3,7 @@
  * erasures, and a server that starts on it carries these out again. Keyed hashes and times only.
  */
 import { createHmac } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StoreUnusable } from '../unusable.ts';
 import type { Connection } from './connection.ts';
@@ -62,7 +62,8 @@ export const createErasureRecord = (db: Connection): ErasureRecord => {
     },
 
     append(erased) {
-      const isNew = !existsSync(path) || head.startsWith(readFileSync(path, 'utf8'));
+      // Longer than its beginning, it was read and compared at the start.
+      const isNew = !existsSync(path) || statSync(path).size <= head.length;
       const file = openSync(path, isNew ? 'w' : 'a');
       try {
         // A line that a crash has cut short ends here.

@@ -3,8 +3,10 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { openMemory } from '../../../test/fixtures/memory.ts';
 import { newAccount, newContact, newEvent, newToken } from '../../../test/fixtures/store.ts';
 import type { EventPage, LinkDetail, Store } from '../store.ts';
+import type { Connection } from './connection.ts';
 import { createReadEngine, createWriteEngine, type ReadEngine, type WriteEngine } from './engine.ts';
 
+let db: Connection;
 let engine: WriteEngine;
 let reads: ReadEngine;
 
@@ -36,10 +38,10 @@ const events = async () => {
 };
 
 beforeEach(() => {
-  const db = openMemory();
+  db = openMemory();
   engine = createWriteEngine(db);
   reads = createReadEngine(db);
-  write('createAccount', newAccount({ tokens: [newToken('server')] }));
+  write('createAccount', newAccount({ tokens: [newToken('server'), newToken('browser')] }));
 });
 
 describe('events that are erased and not yet deleted', () => {
@@ -107,4 +109,112 @@ test('events that lie one to a block, or together in blocks, go in short steps',
     engine.tidy();
   }
   expect(deleted).toBe(1_050);
+});
+
+describe('a contact that very many users have claimed', () => {
+  const users = 300;
+  const page = { account: 1, token: 2, browser: true };
+  const userOf = (nth: number) => `visitor-number-${nth}`;
+  const handleOf = (nth: number) => `handle-number-${nth}`;
+  let contactUUID: string;
+
+  const claim = (nth: number, address: string, newHandle = handleOf(nth)) =>
+    write('createContact', {
+      ...newContact({ userUUID: userOf(nth), address, newHandle, requestUUID: newHandle }),
+      ...page,
+      verified: false,
+    });
+  const logAs = (nth: number, eventUUID: string) =>
+    write('logEvents', { ...page, receivedTime: 0, events: [newEvent({ userUUID: userOf(nth), eventUUID })] });
+  const remaining = () =>
+    ['claim', 'contact', 'request_repeat', 'erasing_contact', 'statement WHERE contact IS NOT NULL'].map((table) =>
+      db.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get(),
+    );
+  /** Rows that are changed while this is done. */
+  const changesOf = (work: () => unknown): number => {
+    const changes = db.prepare<[], number>('SELECT total_changes()').pluck();
+    const before = changes.get() as number;
+    work();
+    return (changes.get() as number) - before;
+  };
+
+  beforeEach(() => {
+    for (let nth = 0; nth < users; nth += 1) claim(nth, 'ann@example.com');
+    for (const nth of [0, users - 1]) logAs(nth, `event-of-${nth}`);
+    contactUUID = db.prepare<[], string>('SELECT contactUUID FROM contact').pluck().get() as string;
+  });
+
+  test('is erased in commits that change few rows each', () => {
+    const changed = [changesOf(() => erase(contactUUID))];
+    for (let rest: number | null = 0; rest !== null; ) {
+      changed.push(
+        changesOf(() => {
+          rest = engine.tidy();
+        }),
+      );
+    }
+    expect(Math.max(...changed)).toBeLessThan(500);
+    expect(remaining()).toEqual([0, 0, 0, 0, 0]);
+    expect(erase(contactUUID)).toMatchObject({ deletedEvents: 2, complete: true });
+  });
+
+  test('is gone for every read and write from the first commit on, and after each of the others', async () => {
+    erase(contactUUID);
+    const erased = expect.objectContaining({ code: 'erased_contact' });
+    for (let rest: number | null = 0, nth = 0; rest !== null; nth += 1) {
+      expect(await events()).toEqual([]);
+      const askAs = (asked: object) => reads({ name: 'getContact', request: { include: [], ...asked } });
+      await expect(askAs({ ...asker, contactUUID })).rejects.toEqual(erased);
+      await expect(askAs({ ...page, contactUUID: handleOf(users - 1) })).rejects.toEqual(erased);
+      const search = { name: 'searchContact', request: { account: 1, limit: 10, beyond: 0 } };
+      expect(await reads(search)).toEqual({ contacts: [], next: null });
+      expect(() => write('acceptClaim', { account: 1, claimID: handleOf(users - 1), time: 0 })).toThrow('erased');
+      expect(() => claim(users - 1, 'ann@example.com')).toThrow('erased');
+      rest = nth < 20 ? engine.tidy() : null;
+    }
+  });
+
+  test('leaves what its users do meanwhile to others', async () => {
+    erase(contactUUID);
+    logAs(1, 'event-after');
+    claim(users - 1, 'ben@example.com', 'handle-of-ben-1');
+    logAs(users - 1, 'event-of-ben');
+    while (engine.tidy() !== null);
+    expect(await events()).toEqual(['event-after', 'event-of-ben']);
+  });
+
+  test('takes the same events, whatever is accepted, voided or displaced before its users are detached', async () => {
+    claim(2, 'ben@example.com', 'handle-of-ben-2');
+    logAs(2, 'event-of-ben');
+    erase(contactUUID);
+    // Without Ben's claim, Ann's would reach on to this event; but by now Ann's is an unlink.
+    write('voidClaim', { account: 1, claimID: 'handle-of-ben-2', restore: false, time: 0 });
+    expect(await events()).toEqual(['event-of-ben']);
+    while (engine.tidy() !== null);
+    expect(await events()).toEqual(['event-of-ben']);
+  });
+
+  test('is erased to the end after another start in the middle', async () => {
+    erase(contactUUID);
+    engine.tidy();
+    engine = createWriteEngine(db);
+    while (engine.tidy() !== null);
+    expect(remaining()).toEqual([0, 0, 0, 0, 0]);
+    expect(await events()).toEqual([]);
+  });
+
+  test('is erased once: a contact that is erased meanwhile takes what was its own', async () => {
+    claim(3, 'ben@example.com', 'handle-of-ben-3');
+    logAs(3, 'event-of-ben');
+    erase(contactUUID);
+    const ben = db
+      .prepare<[], string>("SELECT contactUUID FROM contact WHERE contactEmailaddress LIKE 'ben%'")
+      .pluck()
+      .get();
+    erase(ben as string);
+    expect(await events()).toEqual([]);
+    while (engine.tidy() !== null);
+    expect(await events()).toEqual([]);
+    expect(remaining()).toEqual([0, 0, 0, 0, 0]);
+  });
 });

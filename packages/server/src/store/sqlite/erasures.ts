@@ -1,13 +1,11 @@
 /** Erasing a contact: out of every read at once, its events deleted step by step afterwards. */
-import { stretchesOf } from '../../identity/ownership.ts';
-import { claimName, handleName, requestKeyName, requestName } from '../erased-names.ts';
+import { contactFields } from '../../identity/contact-view.ts';
 import type { PersonNames } from '../refused-names.ts';
-import { tokenInKey } from '../sent-keys.ts';
 import type { ErasureReceipt, NewErasure } from '../store.ts';
-import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
 import type { ContactRow } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
+import type { Detaching, EraseName } from './detaching.ts';
 import type { Erased } from './erasure-record.ts';
 import { eventAt, type KeptEvent } from './event-block.ts';
 import type { BlockWriter, StoredBlock } from './event-blocks.ts';
@@ -18,7 +16,7 @@ import { createOldEvents, type PlacedEvent } from './old-events.ts';
 import type { Position } from './position.ts';
 import type { RefusedWriter } from './refused-requests.ts';
 import type { Repeats } from './repeats.ts';
-import { createStatementReader, statementColumns } from './statements.ts';
+import { statementColumns } from './statements.ts';
 import type { Totals } from './totals.ts';
 import { visitorOf } from './visitors.ts';
 
@@ -40,7 +38,7 @@ const costOfRest = 100;
 export interface ErasureParts {
   readonly position: Position;
   readonly contacts: ContactWriter;
-  readonly claims: ClaimWriter;
+  readonly detaching: Detaching;
   readonly repeats: Repeats;
   readonly totals: Totals;
   readonly refused: RefusedWriter;
@@ -49,40 +47,30 @@ export interface ErasureParts {
 }
 
 export const createErasures = (db: Connection, parts: ErasureParts) => {
-  const { position, contacts, claims, repeats, totals, refused, blocks, indexing } = parts;
-  const statements = createStatementReader(db);
+  const { position, contacts, detaching, repeats, totals, refused, blocks, indexing } = parts;
   const merges = createMergeReader(db);
   const insert = db.prepare('INSERT INTO erasure VALUES (NULL, ?, ?, 0, 0, ?)');
   const get = db.prepare<[number], { erasedTime: number; deletedEvents: number; complete: number }>(
     'SELECT erasedTime, deletedEvents, complete FROM erasure WHERE erasure = ?',
   );
-  const insertStretch = db.prepare('INSERT INTO erased_stretch VALUES (?, ?, ?, ?)');
   const insertContact = db.prepare('INSERT INTO erased_contact VALUES (?, ?)');
   const insertHash = db.prepare('INSERT OR IGNORE INTO erased_identifier VALUES (?, ?)');
   const hasAccount = db.prepare<[number], number>('SELECT 1 FROM account WHERE account = ?').pluck();
   const contactsOf = db.prepare<[number], { contact: number; contactUUID: string }>(
     'SELECT contact, contactUUID FROM contact WHERE account = ?',
   );
-  const requestsOf = db.prepare<[number], { token: number; user: number; userUUID: string; requestUUID: string }>(
-    'SELECT r.token, r.user, u.userUUID, r.requestUUID FROM request_repeat r JOIN user u ON u.user = r.user WHERE r.contact = ?',
-  );
   const allErased = db.prepare<[], Erased>(
     'SELECT x.account, x.erasedTime, x.verifiedOnly, e.hash FROM erased_identifier e JOIN erasure x ON x.erasure = e.erasure',
   );
-  // What its claim's marks made of it goes with the claim: it is written down first.
-  const unlink = db.prepare(`
-    UPDATE statement SET
-      voided = voided OR (NOT verified AND coalesce((SELECT c.voided FROM claim c WHERE c.claim = statement.claim), 0)),
-      verified = verified OR coalesce((SELECT c.accepted AND NOT c.voided FROM claim c WHERE c.claim = statement.claim), 0),
-      contact = NULL, claim = NULL, erased = 1
-    WHERE contact = ?`);
+  const emptied = contactFields.filter((name) => name !== 'contactEmailaddress').map((name) => `${name} = NULL`);
   const forgetContact = [
-    'UPDATE contact SET mergedInto = NULL WHERE contact = ?',
     // In a backup, others may still be merged with it.
     'UPDATE contact SET mergedInto = NULL, mergedTime = NULL WHERE mergedInto = ?',
     'DELETE FROM contact_tag WHERE contact = ?',
     'DELETE FROM contact_attr WHERE contact = ?',
-    'DELETE FROM claim WHERE contact = ?',
+    // What is left of the row until nothing names it: merged into itself, it is in no list and no count.
+    `UPDATE contact SET ${emptied}, contactUUID = 'erased ' || contact, contactEmailaddress = 'erased ' || contact,
+       mergedInto = contact, mergedTime = NULL WHERE contact = ?`,
   ].map((sql) => db.prepare(sql));
   const claimedAddresses = db
     .prepare<[number], string>(
@@ -101,7 +89,6 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       UNION SELECT u.userUUID FROM (SELECT ${statementColumns} WHERE s.contact = @contact) s JOIN user u ON u.user = s.user
       WHERE s.verified`)
     .pluck();
-  const deleteContact = db.prepare('DELETE FROM contact WHERE contact = ?');
 
   const open = db.prepare<[], number>('SELECT erasure FROM erasure WHERE NOT complete LIMIT 1').pluck();
   const nextStretch = db.prepare<[], { erasure: number; user: number; after: number; through: number }>(
@@ -125,17 +112,6 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     return { contactUUID, ...found, complete: found.complete === 1 };
   };
 
-  /** The stretches of users' histories that are the group's: to hide, and to delete. */
-  const eraseStretches = (erasure: number, group: readonly number[], verifiedOnly: 0 | 1) => {
-    const users = new Set(group.flatMap((contact) => statements.ofContact(contact).map(({ user }) => user)));
-    for (const user of users) {
-      for (const { contact, statement, after, through } of stretchesOf(statements.ofUser(user))) {
-        if (contact === null || !group.includes(contact) || (verifiedOnly && !statement?.verified)) continue;
-        insertStretch.run(erasure, user, after, Math.min(through, position.sequence));
-      }
-    }
-  };
-
   /** By whatever a request could name one of these contacts, their users included. */
   const namesOf = (rows: readonly ContactRow[], verifiedOnly: 0 | 1): PersonNames => ({
     addresses: new Set(rows.flatMap((row) => [row.contactEmailaddress, ...claimedAddresses.all(row.contact)])),
@@ -145,38 +121,24 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     ),
   });
 
-  const eraseName = (hash: Buffer, erased: Omit<Erased, 'hash'>, erasure: number) => {
+  const eraseHash = (hash: Buffer, erased: Omit<Erased, 'hash'>, erasure: number) => {
     if (insertHash.run(hash, erasure).changes > 0) fresh.push({ ...erased, hash });
   };
+  const eraseName: EraseName = (identifier, erased, erasure) =>
+    eraseHash(contacts.hashOf(erased.account, identifier), erased, erasure);
 
-  const eraseContact = (row: ContactRow, erased: Omit<Erased, 'hash' | 'account'>, erasure: number) => {
-    const { contact, account, contactUUID } = row;
-    insertContact.run(erasure, contact);
-    const names = claims
-      .handlesOf(contact)
-      .flatMap(({ token, claimID }) => [handleName(token, claimID), claimName(claimID)]);
-    const requests = requestsOf
-      .all(contact)
-      .map(({ token, user, userUUID, requestUUID }) =>
-        token === tokenInKey ? requestKeyName(user, requestUUID) : requestName(token, userUUID, requestUUID),
-      );
-    for (const name of [contactUUID, ...names, ...requests]) {
-      eraseName(contacts.hashOf(account, name), { ...erased, account }, erasure);
-    }
-    unlink.run(contact);
-    repeats.eraseRequests(contact);
-    for (const statement of forgetContact) statement.run(contact);
-  };
-
-  /** Erases contacts that are one person. */
-  const eraseGroup = (group: readonly number[], { account, ...erased }: Omit<Erased, 'hash'>): number => {
-    const { erasedTime, verifiedOnly } = erased;
+  /** Erases contacts that are one person: out of all reads, and with as little to write as that takes. */
+  const eraseGroup = (group: readonly number[], erased: Omit<Erased, 'hash'>): number => {
+    const { account, erasedTime, verifiedOnly } = erased;
     const erasure = Number(insert.run(account, erasedTime, verifiedOnly).lastInsertRowid);
-    eraseStretches(erasure, group, verifiedOnly);
     const rows = group.map((contact) => contacts.get(contact) as ContactRow);
-    refused.erase(account, namesOf(rows, verifiedOnly));
-    for (const row of rows) eraseContact(row, erased, erasure);
-    for (const row of rows) deleteContact.run(row.contact);
+    refused.erase(account, () => namesOf(rows, verifiedOnly));
+    for (const { contact, contactUUID } of rows) {
+      insertContact.run(erasure, contact);
+      detaching.begin(contact, erasure, position.sequence);
+      eraseName(contactUUID, erased, erasure);
+      for (const statement of forgetContact) statement.run(contact);
+    }
     return erasure;
   };
 
@@ -245,12 +207,14 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
           const group = names.flatMap(({ hash }) => found.get(hash.toString('hex')) ?? []);
           const { hash: _, ...erased } = names[0] as Erased;
           const erasure = eraseGroup(group, erased);
-          for (const { hash } of names) eraseName(hash, erased, erasure);
+          for (const { hash } of names) eraseHash(hash, erased, erasure);
         }
       }
     },
 
     listErased: (): Erased[] => allErased.all(),
+
+    hasFresh: (): boolean => fresh.length > 0,
 
     /** What was erased since it was asked last, and is to be recorded. */
     takeFresh(): Erased[] {
@@ -267,6 +231,9 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
 
     /** Whether one is not complete. */
     isErasing: (): boolean => open.get() !== undefined,
+
+    /** Takes away some of what still names an erased contact; answers whether there was any. */
+    detachSome: (): boolean => detaching.step(eraseName),
 
     /** Deletes some events of what was erased; answers whether there is more to do. */
     continueErasures(): boolean {

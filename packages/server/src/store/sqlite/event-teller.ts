@@ -4,6 +4,7 @@ import { why } from '../../identity/ownership.ts';
 import type { StoredEvent } from '../store.ts';
 import { createCatalogueReader } from './catalogues.ts';
 import type { Connection } from './connection.ts';
+import { createErasingReader } from './erasing.ts';
 import type { KeptEvent } from './event-block.ts';
 import { createMergeReader } from './merges.ts';
 import { createStatementReader, type StatementRow } from './statements.ts';
@@ -41,6 +42,7 @@ export const createEventTeller = (db: Connection) => {
   const erasedStretches = db.prepare<[number], { after: number; through: number }>(
     'SELECT after, through FROM erased_stretch WHERE user = ?',
   );
+  const erasing = createErasingReader(db);
   const erasedContact = db.prepare<[number], number>('SELECT 1 FROM erased_contact WHERE contact = ?').pluck();
 
   /** One for each page, so that what is asked for one row serves the others. */
@@ -50,7 +52,7 @@ export const createEventTeller = (db: Connection) => {
     const statementsOf = remembering((user: number) => statements.ofUser(user));
     const follow = remembering((contact: number) => followMerges(merges.from(contact))(contact));
     const eventName = remembering((eventID: number) => catalogues.name(account, 'event', String(eventID)));
-    const stretchesOf = remembering((user: number) => erasedStretches.all(user));
+    const stretchesOf = remembering((user: number) => [...erasedStretches.all(user), ...erasing.stretchesOf(user)]);
     const isErasedContact = remembering((contact: number) => erasedContact.get(contact) !== undefined);
 
     return {

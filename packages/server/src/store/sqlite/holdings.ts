@@ -3,6 +3,7 @@ import type { HeldRow, HeldTable, Holdings } from '../holdings.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createAuditWriter } from './audit.ts';
 import { type Connection, openConnection } from './connection.ts';
+import { createWriteEngine } from './engine.ts';
 import { eventsOf } from './event-block.ts';
 import { createBlockReader, createBlockWriter } from './event-blocks.ts';
 import { takeLock } from './lock.ts';
@@ -11,7 +12,7 @@ import { createPosition } from './position.ts';
 import { createRecentRepeats } from './recent-repeats.ts';
 import { createTotals } from './totals.ts';
 
-/** Writes what waits for it into its place. */
+/** Writes what waits for it into its place, and completes what others must not see incomplete. */
 const settle = (db: Connection): void => {
   const latest = createRecentRepeats(db, createPosition(db), createBlockWriter(db));
   const totals = createTotals(db);
@@ -19,6 +20,7 @@ const settle = (db: Connection): void => {
     latest.settle();
     totals.settle();
   }).immediate();
+  createWriteEngine(db).detachAll();
 };
 
 const rowsPerPart = 1_000;

@@ -2,13 +2,13 @@
 import { limits } from '@firsthand/contract/limits';
 import { decideLink, decideUnlink, linksGivingWay } from '../../identity/statements.ts';
 import { Refusal } from '../../refusal.ts';
-import { claimName } from '../erased-names.ts';
 import type { LinkSelection } from '../store.ts';
 import type { RequestOf } from './calls.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { Connection } from './connection.ts';
 import type { ContactRow } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
+import type { Detaching } from './detaching.ts';
 import { createMergeReader } from './merges.ts';
 import type { Position } from './position.ts';
 import { createStatementReader } from './statements.ts';
@@ -26,16 +26,17 @@ export interface GivenLink {
 
 export const createLinkWriter = (
   db: Connection,
-  parts: { position: Position; users: Users; contacts: ContactWriter; claims: ClaimWriter },
+  parts: { position: Position; users: Users; contacts: ContactWriter; claims: ClaimWriter; detaching: Detaching },
 ) => {
-  const { position, users, contacts, claims } = parts;
+  const { position, users, contacts, claims, detaching } = parts;
   const statements = createStatementReader(db);
   const merges = createMergeReader(db);
   const insert = db.prepare('INSERT INTO statement VALUES (?, ?, ?, ?, 0, ?, ?, 0, ?)');
   const verify = db.prepare('UPDATE statement SET verified = 1 WHERE sequence = ?');
   const setVoided = db.prepare('UPDATE statement SET voided = ? WHERE sequence = ? AND (voided <> 0) <> ?');
-  const find = db.prepare<[number, number], { erased: number }>(
-    'SELECT s.erased FROM statement s JOIN user u ON u.user = s.user WHERE s.sequence = ? AND u.account = ?',
+  const find = db.prepare<[number, number], { user: number; erased: number }>(
+    `SELECT s.user, (s.erased OR e.contact IS NOT NULL) AS erased FROM statement s JOIN user u ON u.user = s.user
+     LEFT JOIN erasing_contact e ON e.contact = s.contact WHERE s.sequence = ? AND u.account = ?`,
   );
   const voidClaimed = db.prepare(`
     UPDATE statement SET voided = @after
@@ -64,6 +65,7 @@ export const createLinkWriter = (
    * oldest claimed link gives way to a new one.
    */
   const link = (given: GivenLink): { exists: boolean; sequence: number } => {
+    detaching.detachUser(given.user.user);
     const before = statements.ofUser(given.user.user);
     const decision = decideLink(before, given.contact, given.verified);
     if (decision.do === 'append') {
@@ -80,14 +82,19 @@ export const createLinkWriter = (
     const found = find.get(sequence, account);
     if (!found) throw new Refusal('unknown_link', { field: 'linkID' });
     if (found.erased) throw new Refusal('erased_contact', { field: 'linkID' });
+    detaching.detachUser(found.user);
     return sequence;
   };
 
   const claimOf = (account: number, claimID: string) => {
     const claim = claims.find(account, claimID);
-    if (claim) return claim;
-    const erased = contacts.findErasure(account, claimName(claimID)) !== undefined;
-    throw new Refusal(erased ? 'erased_contact' : 'unknown_claim', { field: 'claimID' });
+    if (claim) {
+      detaching.detachUser(claim.user);
+      return claim;
+    }
+    throw new Refusal(contacts.isErasedClaim(account, claimID) ? 'erased_contact' : 'unknown_claim', {
+      field: 'claimID',
+    });
   };
   const answeringUUID = (contact: number) => (contacts.get(merges.follow(contact)) as ContactRow).contactUUID;
 
@@ -115,6 +122,7 @@ export const createLinkWriter = (
       const token = findToken.get(account, links.tokenID);
       if (token === undefined) throw new Refusal('unknown_token', { field: 'tokenID' });
       const { from = 0, to = Number.MAX_SAFE_INTEGER } = links;
+      detaching.detachToken(token);
       // Marked as 2, so that restoring them leaves alone what was voided one by one.
       const [before, after] = restore ? [2, 0] : [0, 2];
       return voidClaimed.run({ before, after, token, from, to }).changes;

@@ -1,7 +1,6 @@
 /** Requests that were refused for their content: a bounded list for each token, and what became of all that were on it. */
 import { limits } from '@firsthand/contract/limits';
 import type { TokenKind } from '@firsthand/contract/tokens';
-import { handleName } from '../erased-names.ts';
 import { chooseEvicted, type SenderShare } from '../giving-way.ts';
 import { contactsNamedBy, createPersonMatcher, type PersonNames } from '../refused-names.ts';
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../store.ts';
@@ -10,6 +9,7 @@ import type { Connection } from './connection.ts';
 /** Erased identifiers by their keyed hashes; see contact-finder.ts. */
 interface Erasures {
   findErasure(account: number, identifier: string): number | undefined;
+  isErasedHandle(account: number, token: number, handle: string): boolean;
 }
 
 type Fate = 'evicted' | 'erased' | 'replayed';
@@ -20,7 +20,7 @@ interface Listed {
   readonly bytes: number;
 }
 
-export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) => {
+export const createRefusedWriter = (db: Connection, { findErasure, isErasedHandle }: Erasures) => {
   const insert = db.prepare(`
     INSERT INTO refused_request VALUES
     (NULL, @token, @operation, @code, @field, @message, @time, @size, @address, @input, @sender, @robot)`);
@@ -72,8 +72,8 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
     keepRefused({ account, token, time, sender, robot = false, requests }: RefusedBatch): void {
       let [listed, bytes, erased] = [0, 0, 0];
       for (const request of requests) {
-        const namesErased = contactsNamedBy(request).some((name) =>
-          [name, handleName(token, name)].some((each) => findErasure(account, each) !== undefined),
+        const namesErased = contactsNamedBy(request).some(
+          (name) => findErasure(account, name) !== undefined || isErasedHandle(account, token, name),
         );
         if (namesErased) {
           erased += 1;
@@ -109,10 +109,12 @@ export const createRefusedWriter = (db: Connection, { findErasure }: Erasures) =
       return found !== undefined;
     },
 
-    /** Takes off whatever names a person. */
-    erase(account: number, names: PersonNames): void {
-      const isNamed = createPersonMatcher(names);
-      for (const row of ofAccount.all(account)) if (isNamed(row)) takeOff(row, 'erased');
+    /** Takes off whatever names a person, whose names are read only where there is anything on a list. */
+    erase(account: number, readNames: () => PersonNames): void {
+      const listed = ofAccount.all(account);
+      if (listed.length === 0) return;
+      const isNamed = createPersonMatcher(readNames());
+      for (const row of listed) if (isNamed(row)) takeOff(row, 'erased');
     },
 
     /** Takes off up to `most` of what was refused before a time. */

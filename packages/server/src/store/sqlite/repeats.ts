@@ -54,7 +54,6 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
     `SELECT contact, claim, existed FROM request_repeat WHERE day IN (${days}) AND requestUUID = ? AND token = ? AND user = ?`,
   );
   const insertRequest = db.prepare('INSERT OR REPLACE INTO request_repeat VALUES (?, ?, ?, ?, ?, ?, ?)');
-  const eraseRequests = db.prepare('DELETE FROM request_repeat WHERE contact = ?');
   const forgetBefore = [
     ['event_repeat', 'day, eventUUID, holder, server'],
     ['event_repeat_of_either', 'day, eventUUID, holder'],
@@ -150,10 +149,6 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
       { contact, claim, existed }: { contact: number; claim: number | null; existed: boolean },
     ) => {
       insertRequest.run(day, requestUUID, token, user, contact, claim, Number(existed));
-    },
-    /** From here on only what is erased of the contact tells that it was created by these requests: erasures.ts. */
-    eraseRequests: (contact: number) => {
-      eraseRequests.run(contact);
     },
     /** Lets go of up to `most` of what is older than the days that are asked; answers whether there may be more. */
     forgetOld: (day: number, most: number): boolean => {

@@ -19,12 +19,21 @@ interface Row extends Omit<StatementRow, 'verified' | 'voided' | 'onlyClaimed'> 
  * A statement that a claim made stands or falls with the claim, until something better has verified it; so accepting and
  * voiding a claim are one mark on the claim, and taking them back is exact.
  */
-export const statementColumns = `
-  s.sequence, s.user, s.contact, s.claim, c.claimID, s.time,
+const marks = `
   (s.verified OR (c.claim IS NOT NULL AND c.accepted AND NOT c.voided)) AS verified,
-  (s.voided OR (c.claim IS NOT NULL AND c.voided AND NOT s.verified)) AS voided,
-  (c.claim IS NOT NULL AND NOT c.accepted AND NOT s.verified) AS onlyClaimed
-  FROM statement s LEFT JOIN claim c ON c.claim = s.claim`;
+  (s.voided OR (c.claim IS NOT NULL AND c.voided AND NOT s.verified)) AS voided`;
+const isOnlyClaimed = '(c.claim IS NOT NULL AND NOT c.accepted AND NOT s.verified)';
+const source = 'FROM statement s LEFT JOIN claim c ON c.claim = s.claim';
+
+export const statementColumns = `
+  s.sequence, s.user, s.contact, s.claim, c.claimID, s.time, ${marks}, ${isOnlyClaimed} AS onlyClaimed ${source}`;
+
+/** Links to a contact that is being erased are the unlinks that they will be (detaching.ts). */
+const columnsAsRead = `
+  s.sequence, s.user, s.time, ${marks}, (e.contact IS NULL AND ${isOnlyClaimed}) AS onlyClaimed,
+  iif(e.contact IS NULL, s.contact, NULL) AS contact, iif(e.contact IS NULL, s.claim, NULL) AS claim,
+  iif(e.contact IS NULL, c.claimID, NULL) AS claimID
+  ${source} LEFT JOIN erasing_contact e ON e.contact = s.contact`;
 
 const toStatement = (row: Row): StatementRow => ({
   ...row,
@@ -34,11 +43,14 @@ const toStatement = (row: Row): StatementRow => ({
 });
 
 export const createStatementReader = (db: Connection) => {
-  const ofUser = db.prepare<[number], Row>(`SELECT ${statementColumns} WHERE s.user = ? ORDER BY s.sequence`);
+  const ofUser = db.prepare<[number], Row>(`SELECT ${columnsAsRead} WHERE s.user = ? ORDER BY s.sequence`);
+  const ofUserAsMade = db.prepare<[number], Row>(`SELECT ${statementColumns} WHERE s.user = ? ORDER BY s.sequence`);
   const ofContact = db.prepare<[number], Row>(`SELECT ${statementColumns} WHERE s.contact = ? ORDER BY s.sequence`);
   return {
     /** All of a user's statements, ascending: the list that the rules take. */
     ofUser: (user: number): StatementRow[] => ofUser.all(user).map(toStatement),
+    /** The same, where links to contacts that are being erased still name these. */
+    ofUserAsMade: (user: number): StatementRow[] => ofUserAsMade.all(user).map(toStatement),
     /** Every link to a contact, whoever's. */
     ofContact: (contact: number): StatementRow[] => ofContact.all(contact).map(toStatement),
   };

@@ -77,6 +77,7 @@ describe('a step', () => {
       log: { holdsErased: () => {}, mayHoldErased: () => false, tidy: () => null },
       unusedSpace: { begin: () => {}, step: () => null },
       erasing: false,
+      detachSome: () => false,
       continueErasures: () => false,
       arranging: {
         isDue: () => false,

@@ -35,6 +35,8 @@ export interface TidyingParts {
   readonly unusedSpace: UnusedSpace;
   /** Whether a server before this one has left an erasure incomplete. */
   readonly erasing: boolean;
+  /** Takes away some of what still names an erased contact; answers whether there was any. */
+  readonly detachSome: () => boolean;
   readonly continueErasures: () => boolean;
   /** What was erased is in no file any more. */
   readonly completeErasures: () => void;
@@ -60,7 +62,17 @@ export interface Tidying {
 }
 
 export const createTidying = (parts: TidyingParts): Tidying => {
-  const { transactions, log, unusedSpace, arranging, continueErasures, completeErasures, forgetRepeats, day } = parts;
+  const {
+    transactions,
+    log,
+    unusedSpace,
+    arranging,
+    continueErasures,
+    detachSome,
+    completeErasures,
+    forgetRepeats,
+    day,
+  } = parts;
   /** How many events were kept when repeats were forgotten last, or there were none to forget. */
   let forgottenAt = arranging.written();
   const forgetSome = (): boolean => {
@@ -70,16 +82,22 @@ export const createTidying = (parts: TidyingParts): Tidying => {
   };
   const deleteSome = () => continueErasures() || forgetSome();
   let erasing = false;
+  /** Whether something may still name an erased contact. */
+  let detaching = false;
   let deleting = false;
   /** Of the day that was tidied last, nothing more is old. */
   let tidiedDay: number | undefined;
   /** How much was kept when it was asked last to catch up. */
   let caughtUpAt = arranging.writtenBytes();
 
-  const erases = () => {
+  const clearFiles = () => {
     erasing = true;
     log.holdsErased();
     unusedSpace.begin();
+  };
+  const erases = () => {
+    detaching = true;
+    clearFiles();
   };
   if (parts.erasing) erases();
 
@@ -94,6 +112,13 @@ export const createTidying = (parts: TidyingParts): Tidying => {
 
   /** As `step`, of what was erased and what is old. */
   const clear = (): number | null => {
+    if (detaching) {
+      const detached = inTransaction(detachSome);
+      if (detached === null) return pauseMilliseconds;
+      if (detached) return 0;
+      detaching = false;
+      clearFiles();
+    }
     const logPause = log.tidy();
     // While the log holds what was erased, so do pages that are not in the database yet.
     const clearPause = log.mayHoldErased() ? logPause : unusedSpace.step();
@@ -107,7 +132,7 @@ export const createTidying = (parts: TidyingParts): Tidying => {
     const ended = deleting && !more;
     deleting = more;
     // Now the log, and the pages that were packed anew, hold what has just been deleted.
-    if (ended) erases();
+    if (ended) clearFiles();
     if (more || ended) return 0;
     if (erasing && clearPause === null) {
       if (inTransaction(() => completeErasures()) === null) return pauseMilliseconds;
