@@ -25,6 +25,17 @@ const createIsPrivate = () => {
   };
 };
 
+/** Whether a request was forwarded by a proxy on a private address, whose connections are many clients'. */
+export const createIsForwarded = () => {
+  const isPrivate = createIsPrivate();
+  return (c: Context): boolean => {
+    const { headers } = c.req.raw;
+    if (headers.get('x-forwarded-for') === null && headers.get('forwarded') === null) return false;
+    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+    return isPrivate(bare(incoming?.socket?.remoteAddress ?? ''));
+  };
+};
+
 const hourMilliseconds = 3_600_000;
 
 interface ProxyNoticeOptions {
@@ -48,15 +59,12 @@ export const createProxyNotice = (
     note(null);
     return () => {};
   }
-  const isPrivate = createIsPrivate();
+  const isForwarded = createIsForwarded();
   let notedTime: number | undefined;
   return (c) => {
-    const { headers } = c.req.raw;
-    if (headers.get('x-forwarded-for') === null && headers.get('forwarded') === null) return;
     const time = now();
     if (notedTime !== undefined && time - notedTime < hourMilliseconds) return;
-    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
-    if (!isPrivate(bare(incoming?.socket?.remoteAddress ?? ''))) return;
+    if (!isForwarded(c)) return;
     if (notedTime === undefined) {
       log.warn(
         'a proxy on a private address forwards requests, and TRUST_PROXY is not set: all its visitors share one rate limit. ' +

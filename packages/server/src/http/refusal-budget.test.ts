@@ -66,6 +66,20 @@ const timed = async (url: string, headers = {}) => {
   return { status, isHeld: performance.now() - began > 900 };
 };
 
+it('holds each 429 of another limit for a second, unless a proxy on a private address forwards it', async () => {
+  const { url } = await serveHere({ RATE_LIMIT: 'user=0.001/1' });
+  const { browserTokenUUID } = await createAccount(url);
+  const log = async (headers = {}) => {
+    const began = performance.now();
+    const body = JSON.stringify({ tokenUUID: browserTokenUUID, userUUID, eventID: 1 });
+    const { status } = await fetch(`${url}/event/logEvent`, { method: 'POST', body, headers });
+    return { status, isHeld: performance.now() - began > 900 };
+  };
+  expect((await log()).status).toBe(200);
+  expect(await log()).toEqual({ status: 429, isHeld: true });
+  expect(await log({ 'X-Forwarded-For': '192.0.2.1' })).toEqual({ status: 429, isHeld: false });
+});
+
 it('holds each 429 for a second, on connections of the address alone', async () => {
   const { url } = await serveHere(refused);
   const { browserTokenUUID } = await createAccount(url);

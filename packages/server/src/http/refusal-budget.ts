@@ -1,7 +1,7 @@
 /**
- * A budget of requests for each address: those that are refused and came without a good token. Beyond it they are 429, and each
- * response is held for a second, so that a connection sends about one a second. Refusing at once would save nothing: a small
- * request costs as much to refuse as to answer.
+ * A budget of requests for each address: those that are refused and came without a good token. Beyond it they are 429. Every 429,
+ * whichever limit was met, is held for a second, so that a connection sends about one request a second. To refuse at once would
+ * save little: a small request costs as much to refuse as to answer.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { statusOf } from '@firsthand/contract/errors';
@@ -11,6 +11,7 @@ import type { Context } from 'hono';
 import { Refusal } from '../refusal.ts';
 import { type AddressOf, bare, createTrust } from './client-address.ts';
 import type { FindGood } from './good-token.ts';
+import { createIsForwarded } from './proxy-notice.ts';
 import { createRateLimit, type Rate } from './rate-limits.ts';
 import { Unparsed } from './unparsed.ts';
 
@@ -23,7 +24,7 @@ interface RefusalBudgetOptions {
   /** Whether a good token has been found for a request. */
   readonly isProven: (c: Context) => boolean;
   readonly addressOf: AddressOf;
-  /** A trusted proxy's connections are many clients', and are not held. */
+  /** A proxy's connections are many clients', and are not held. */
   readonly trustProxy: readonly string[];
   readonly rate: Rate;
   readonly isStopping: () => boolean;
@@ -42,6 +43,7 @@ export const createRefusalBudget = ({
 }: RefusalBudgetOptions): SpendRefusal => {
   const unproven = createRateLimit(rate);
   const isTrusted = createTrust(trustProxy);
+  const isForwarded = createIsForwarded();
   let held = 0;
 
   /** The token of a request that was refused before it was looked at. */
@@ -55,7 +57,8 @@ export const createRefusalBudget = ({
   const hold = async (c: Context) => {
     const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
     const connected = incoming?.socket?.remoteAddress;
-    if (connected === undefined || held >= mostHeld || isStopping() || isTrusted(bare(connected))) return;
+    if (connected === undefined || held >= mostHeld || isStopping()) return;
+    if (isTrusted(bare(connected)) || isForwarded(c)) return;
     held += 1;
     await wait(heldMilliseconds);
     held -= 1;
@@ -63,13 +66,17 @@ export const createRefusalBudget = ({
 
   return async (c, error) => {
     if (!(error instanceof Refusal) || statusOf(error.code) >= 500) return error;
-    if (isProven(c) || (await provesLate(c, error))) return error;
-    try {
-      unproven.take(addressOf(c));
-      return error;
-    } catch (refusal) {
-      await hold(c);
-      return refusal;
+    let refusal: unknown = error;
+    if (error.code !== 'too_many_requests') {
+      if (isProven(c) || (await provesLate(c, error))) return error;
+      try {
+        unproven.take(addressOf(c));
+        return error;
+      } catch (tooMany) {
+        refusal = tooMany;
+      }
     }
+    await hold(c);
+    return refusal;
   };
 };
