@@ -16,6 +16,10 @@ const frontDoor = [
   'packages/server/src/http/{accounts,contacts,events,stream}.test.ts',
   'packages/server/test/{browser-token,identity-agreement,operations,refused}.test.ts',
 ];
+/** Properties that few examples are tried of in `npm test`, and many with segments. */
+const segmentProperties = [
+  'packages/server/src/store/sqlite/{arranging,event-sources,recent-repeats.property}.test.ts',
+];
 const frontDoorSecurity = ['packages/server/test/security/{browser-token-model,hostile-text,personal-data}.test.ts'];
 
 /** The tests that every change must pass, in seconds: they need Node and nothing else. */
@@ -31,7 +35,8 @@ export default defineConfig({
     // One more than processors: many tests wait for a process or a timer. vitest's own default leaves one of two processors idle.
     maxWorkers: availableParallelism() + 1,
     // A test that asserts nothing fails.
-    expect: { requireAssertions: true },
+    // What is waited for may take its time on a busy machine.
+    expect: { requireAssertions: true, poll: { timeout: 20_000 } },
     // A tier that lacks a program fails with its name. PostgreSQL is started by the first file that asks for it.
     globalSetup: ['packages/vitest.needs.ts', 'packages/server/test/fixtures/postgres-setup.ts'],
     // `npm run check:coverage`. What runs in processes and threads of their own isn't counted.
@@ -73,7 +78,12 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'segments',
-          include: [...frontDoor, ...frontDoorSecurity, 'packages/server/src/store/sqlite/store.test.ts'],
+          include: [
+            ...frontDoor,
+            ...frontDoorSecurity,
+            ...segmentProperties,
+            'packages/server/src/store/sqlite/store.test.ts',
+          ],
           env: { TEST_STORE: 'segments' },
           ...slow,
         },

@@ -23,7 +23,7 @@ const open = () => {
   onTestFinished(() => quota.stop());
   const measured = async () => {
     const { measures } = state;
-    await vi.waitUntil(() => state.measures > measures + 1, { interval: 1 });
+    await vi.waitUntil(() => state.measures > measures + 1, { timeout: 20_000, interval: 1 });
   };
   return { state, lines, quota, measured };
 };

@@ -16,7 +16,7 @@ it('deletes what is older, batch by batch, until there is no more', async () => 
     return deleted;
   };
   const stop = startRetention({ deleteEventsBefore }, { days: 30, log, now: () => now });
-  await vi.waitUntil(() => left === 0);
+  await vi.waitUntil(() => left === 0, { timeout: 20_000 });
   await stop();
   expect(new Set(asked.map(({ time }) => time))).toEqual(new Set([now - 30 * dayMs]));
   expect(asked).toHaveLength(3);
@@ -31,7 +31,7 @@ it('outlives a batch that fails, and stops in the middle of many', async () => {
   const failing = startRetention({ deleteEventsBefore: () => Promise.reject(new Error('busy')) }, { days: 1, log });
   await failing();
   const stop = startRetention({ deleteEventsBefore }, { days: 1, log });
-  await vi.waitUntil(() => calls > 2);
+  await vi.waitUntil(() => calls > 2, { timeout: 20_000 });
   await stop();
   const before = calls;
   await new Promise((resolve) => setTimeout(resolve, 60));

@@ -30,7 +30,7 @@ test('shows every event to the first read after its 200, to 24 clients at once',
       const api = createClient({ url: serving.url, token });
       const userUUID = `reader_${String(number).padStart(16, '0')}`;
       const missed: string[] = [];
-      for (let nth = 0; nth < 25; nth += 1) {
+      for (let nth = 0; nth < 8; nth += 1) {
         const { eventUUID } = await api.logEvent({ userUUID, eventID: 1 + (nth % 3) });
         // By its user, by its kind, and among all of the account: three indexes, one promise.
         const filters = [{ userUUID }, { eventID: 1 + (nth % 3) }, {}];

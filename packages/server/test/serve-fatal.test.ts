@@ -32,7 +32,7 @@ it('says why before it has begun to serve, too', async () => {
     {},
     { log: pino({}, { write: (line) => void lines.push(line) }), onFatal: (error) => void fatal.push(error) },
   );
-  await vi.waitFor(() => expect(opened).toHaveLength(2));
+  await vi.waitFor(() => expect(opened).toHaveLength(2), { timeout: 20_000 });
   opened[1]?.onFatal(failure);
   expect(fatal).toEqual([failure]);
   expect(lines.map((line) => JSON.parse(line)).filter(({ level }) => level > 30)).toMatchObject([

@@ -9,10 +9,12 @@ import {
   firsthandApart,
   firsthandJSON,
   type Running,
+  type Server,
+  shareServer,
   startServer,
   temporaryDatabase,
 } from './fixtures/command.ts';
-import { userUUID } from './fixtures/serving.ts';
+import { createAccount, operatorToken, userUUID } from './fixtures/serving.ts';
 
 interface Answer {
   readonly status: number;
@@ -51,20 +53,26 @@ const workerOf = async (server: Running, { requestID }: Answer): Promise<number>
   return JSON.parse(line).worker;
 };
 
-let server: Awaited<ReturnType<typeof startServer>>;
+let server: Server;
 let env: Record<string, string>;
 let tokens: { browserTokenUUID: string; serverTokenUUID: string; accountUUID: string };
 /** Each to another worker. */
 let one: Connection;
 let other: Connection;
 
-const serve = async (more: Readonly<Record<string, string>> = {}) => {
-  ({ env } = temporaryDatabase());
-  tokens = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
-  server = await startServer({ ...env, WORKERS: '2', ...more }, '--log-level', 'debug');
+const openConnections = async () => {
   [one, other] = [openConnection(server.url), openConnection(server.url)];
   const workers = [await one('/readyz'), await other('/readyz')].map((answer) => workerOf(server, answer));
   expect((await Promise.all(workers)).sort()).toEqual([1, 2]);
+};
+
+const twoWorkers = { WORKERS: '2', OPERATOR_TOKEN: operatorToken };
+
+const serve = async (more: Readonly<Record<string, string>> = {}) => {
+  ({ env } = temporaryDatabase());
+  server = await startServer({ ...env, ...twoWorkers, ...more }, '--log-level', 'debug');
+  tokens = await createAccount(server.url);
+  await openConnections();
 };
 
 const event = (eventUUID: string, tokenUUID = tokens.serverTokenUUID) => ({
@@ -75,7 +83,12 @@ const event = (eventUUID: string, tokenUUID = tokens.serverTokenUUID) => ({
 });
 
 describe('two workers', () => {
-  beforeEach(() => serve());
+  const shared = shareServer(twoWorkers, '--log-level', 'debug');
+  beforeEach(async () => {
+    ({ server, env } = shared);
+    tokens = await createAccount(server.url);
+    await openConnections();
+  });
 
   it('read what the other has kept, as soon as that is answered', async () => {
     const logged: string[] = [];
@@ -183,6 +196,10 @@ describe('two workers', () => {
       })
       .toBe(true);
   });
+});
+
+describe('two workers, one of whose processes ends,', () => {
+  beforeEach(() => serve());
 
   it('are replaced when they are killed, and the log says which', async () => {
     const answer = await one('/healthz');

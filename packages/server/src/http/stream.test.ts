@@ -101,7 +101,7 @@ describe('streamEvents', () => {
     const made = (await scene.post('/account/createToken', { tokenUUID, tokenKind: 'server' })).body;
     const { stream } = await follow(scene, {}, { Authorization: `Bearer ${made.tokenUUID}` });
     await scene.post('/account/revokeToken', { tokenUUID, tokenID: made.tokenID });
-    await expect.poll(() => stream.ended, { timeout: 3_000 }).toBe(true);
+    await expect.poll(() => stream.ended).toBe(true);
   });
 
   it('refuses a contact that is unknown or erased, as getEvent does', async () => {
@@ -138,7 +138,7 @@ describe('streamEvents', () => {
     const { contactUUID } = made.body;
     const { stream } = await follow(scene, { contactUUID });
     await scene.post('/contact/eraseContact', { tokenUUID, contactUUID });
-    await expect.poll(() => stream.ended, { timeout: 3_000 }).toBe(true);
+    await expect.poll(() => stream.ended).toBe(true);
     const [, data = '{}'] = /^event: error\ndata: (.*)\n\n/m.exec(stream.text) ?? [];
     expect(JSON.parse(data)).toMatchObject({ error: { code: 'erased_contact' }, status: '410' });
   });
@@ -156,7 +156,7 @@ describe('streamEvents', () => {
     });
     const { stream } = await follow(scene);
     failing = true;
-    await expect.poll(() => stream.ended, { timeout: 3_000 }).toBe(true);
+    await expect.poll(() => stream.ended).toBe(true);
     const [, data = '{}'] = /^event: error\ndata: (.*)\n\n/m.exec(stream.text) ?? [];
     const { error, requestID, status } = JSON.parse(data);
     expect([error.code, status]).toEqual(['internal', '500']);
@@ -169,7 +169,7 @@ describe('streamEvents', () => {
     const scene = await begin({ isStopping: () => stopping });
     const { stream } = await follow(scene);
     stopping = true;
-    await expect.poll(() => stream.ended, { timeout: 3_000 }).toBe(true);
+    await expect.poll(() => stream.ended).toBe(true);
   });
 
   it('lets go of the store when its client goes', async () => {

@@ -31,7 +31,7 @@ it('carries messages and parcels in the order in which they were sent, and tells
   ours.sendParcel({ kind: 'commit', id: 5, bytes: 200, payload });
   ours.send({ count: 2 });
   await ours.end();
-  await vi.waitFor(() => expect(heard.onEnd).toHaveBeenCalledExactlyOnceWith(undefined));
+  await vi.waitFor(() => expect(heard.onEnd).toHaveBeenCalledExactlyOnceWith(undefined), { timeout: 20_000 });
   expect(heard.onMessage.mock.calls).toEqual([[{ count: 1 }], [{ count: 2 }]]);
   expect(heard.onParcel).toHaveBeenCalledOnce();
   const [parcel] = heard.onParcel.mock.calls[0] as [{ payload: Uint8Array }];
@@ -44,7 +44,7 @@ it('what is sent to an end that is gone goes nowhere', async () => {
   const told = listen();
   const ours = openChannel<object, object>(one, told);
   other.destroy();
-  await vi.waitFor(() => expect(told.onEnd).toHaveBeenCalledOnce());
+  await vi.waitFor(() => expect(told.onEnd).toHaveBeenCalledOnce(), { timeout: 20_000 });
   ours.send({ count: 1 });
   ours.sendParcel({ kind: 'commit', id: 1, bytes: 0, payload: new Uint8Array() });
   expect(told.onEnd).toHaveBeenCalledOnce();
@@ -55,6 +55,6 @@ it('ends when what comes in is no frame', async () => {
   const told = listen();
   openChannel<object, object>(one, told);
   other.write(Buffer.alloc(13, 255));
-  await vi.waitFor(() => expect(told.onEnd).toHaveBeenCalledExactlyOnceWith(expect.any(NotAFrame)));
+  await vi.waitFor(() => expect(told.onEnd).toHaveBeenCalledExactlyOnceWith(expect.any(NotAFrame)), { timeout: 20_000 });
   expect(one.destroyed).toBe(true);
 });

@@ -2,14 +2,16 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
-import { firsthand, firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
+import { firsthand, firsthandJSON, shareServer } from '../fixtures/command.ts';
+import { createAccount, operatorToken } from '../fixtures/serving.ts';
 
 const userUUID = 'a-browser-of-a-test';
 
+const shared = shareServer({ OPERATOR_TOKEN: operatorToken }, '--base-path', '/base');
+
 const setUp = async () => {
-  const database = temporaryDatabase();
-  const { serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], database.env);
-  const { url } = await startServer(database.env, '--base-path', '/base');
+  const { url } = shared.server;
+  const { serverTokenUUID } = await createAccount(url);
   const { port } = new URL(url);
   // Found by the same variables that the server is configured with.
   return { url, env: { PORT: port, BASE_PATH: '/base/', FIRSTHAND_TOKEN: serverTokenUUID } };

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openMemory } from '../../../test/fixtures/memory.ts';
+import { runs } from '../../../test/fixtures/runs.ts';
 import {
   ann,
   ben,
@@ -223,7 +224,7 @@ test('wherever events lie, the answers are the same', async () => {
       expect(rows(arranged)).toEqual(rows(plain));
       for (const { db } of [arranged, plain]) db.close();
     }),
-    { numRuns: Number(process.env.RUNS ?? 25) },
+    { numRuns: runs(8, 50) },
   );
   expect(segments).toBeGreaterThan(0);
 }, 120_000);

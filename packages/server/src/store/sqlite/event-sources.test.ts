@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openMemory } from '../../../test/fixtures/memory.ts';
+import { runs } from '../../../test/fixtures/runs.ts';
 import { ann, day, laptop, newAccount, newContact, newEvent, newToken, phone } from '../../../test/fixtures/store.ts';
 import type { EventOutcome, EventQuery } from '../store.ts';
 import type { Connection } from './connection.ts';
@@ -110,5 +111,6 @@ test('pages and repeats are the same whether or not days are told', { timeout: 1
       expectPages(0);
       db.close();
     }),
+    { numRuns: runs(25, 200) },
   );
 });

@@ -37,7 +37,7 @@ test('each call has its own answer: a value, a refusal, or a fault', async () =>
     { name: 'no-such-call', request: null },
   ];
   send({ id: 7, calls });
-  await vi.waitFor(() => expect(replies).toHaveLength(1));
+  await vi.waitFor(() => expect(replies).toHaveLength(1), { timeout: 20_000 });
   const refusal = ['unknown_account', { field: 'accountUUID', message: expect.any(String) }];
   const fault = expect.objectContaining({ message: 'the store has no operation no-such-call here' });
   expect(replies).toEqual([{ id: 7, outcomes: [{ value: 1 }, { refusal }, { fault }] }]);
@@ -51,7 +51,7 @@ test('closed, it answers what it was asked before, and then lets go of the datab
   send({ id: 1, calls: [{ name: 'countEvents', request: { account: 1, edges: [0, hour], users: false } }] });
   send('close');
   expect(replies).toEqual([]);
-  await vi.waitUntil(isClosed);
+  await vi.waitUntil(isClosed, { timeout: 20_000 });
   expect(replies).toEqual([{ id: 1, outcomes: [{ value: [{ events: 3 }] }] }]);
   // Which only the last connection may.
   const db = openConnection(path, 'write');

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { limits } from '@firsthand/contract/limits';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { runs } from '../../../test/fixtures/runs.ts';
 import {
   accountContact,
   ann,
@@ -265,11 +266,11 @@ const createModel = () => {
 };
 
 test('an event that was answered is kept once, and known as sent for a week', () => {
-  let runs = 0;
+  let files = 0;
   fc.assert(
     fc.property(fc.array(action, { minLength: 5, maxLength: 40, size: 'max' }), (actions) => {
-      runs += 1;
-      const path = join(folder, `${runs}.db`);
+      files += 1;
+      const path = join(folder, `${files}.db`);
       copyFileSync(original, path);
       const servers = [openServer(path), openServer(path)];
       const model = createModel();
@@ -293,6 +294,6 @@ test('an event that was answered is kept once, and known as sent for a week', ()
       for (const { db } of servers) db.close();
       rmSync(path);
     }),
-    { numRuns: 30 },
+    { numRuns: runs(15, 60) },
   );
 });

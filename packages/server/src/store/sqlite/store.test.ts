@@ -10,9 +10,10 @@ import { openStore } from '../open.ts';
 import type { Arrangement } from './arrangement.ts';
 import { openConnection } from './connection.ts';
 
-describeStore('SQLite in memory, with small segments', async () =>
-  openStore({ databaseURL: 'sqlite::memory:', role: 'server', onFatal: fail, arrangement: smallSegments }),
-);
+if (kind === 'segments')
+  describeStore('SQLite in memory, with small segments', async () =>
+    openStore({ databaseURL: 'sqlite::memory:', role: 'server', onFatal: fail, arrangement: smallSegments }),
+  );
 
 describe('in a folder of its own', () => {
   let folder: string;
@@ -27,7 +28,6 @@ describe('in a folder of its own', () => {
     const databaseURL = `sqlite:${join(folder, `${files}.db`)}`;
     return openStore({ databaseURL, role: 'server', onFatal: fail, arrangement });
   };
-  // In memory segments are small as well, without the threads.
   if (kind === 'segments') describeStore('SQLite in a file, with small segments', () => open(smallSegments));
   else describeStore('SQLite in a file, with its threads', () => open());
 

@@ -124,7 +124,7 @@ describe('writes', () => {
     await expect(ask(call('bad'))).rejects.toThrow('bad');
     expect(onCommit).not.toHaveBeenCalled();
     await Promise.allSettled([ask(call('bad')), ask(call('good'))]);
-    await vi.waitFor(() => expect(onCommit).toHaveBeenCalledTimes(1));
+    await vi.waitFor(() => expect(onCommit).toHaveBeenCalledTimes(1), { timeout: 20_000 });
   });
 
   test('that go to another process wait for its commits while they are small, and go at once, in parts, when they are not', async () => {
