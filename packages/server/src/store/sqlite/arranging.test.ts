@@ -224,7 +224,7 @@ test('wherever events lie, the answers are the same', async () => {
       expect(rows(arranged)).toEqual(rows(plain));
       for (const { db } of [arranged, plain]) db.close();
     }),
-    { numRuns: runs(8, 50) },
+    { numRuns: runs(10, 50) },
   );
   expect(segments).toBeGreaterThan(0);
 }, 120_000);
@@ -238,7 +238,7 @@ test.each([25, 50, 249, 1_000])(
       .prepare<[], number>('SELECT sum(count) FROM event_block WHERE through > (SELECT indexed FROM position)')
       .pluck();
     let most = 0;
-    for (let sent = 0; sent < 80_000; sent += perCommit) {
+    for (let sent = 0; sent < 40_000; sent += perCommit) {
       const events = Array.from({ length: perCommit }, (_, nth) =>
         newEvent({
           eventUUID: `event-${sent + nth}`.padEnd(20, '0'),

@@ -19,7 +19,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { bundle, threads } from '../../../build/bundle.ts';
 import { forgetAudit } from '../../../test/fixtures/audit-log.ts';
 import { createSite } from '../../../test/fixtures/site.ts';
 import { newEvent, newToken } from '../../../test/fixtures/store.ts';
@@ -32,6 +34,14 @@ import { applicationID, openConnection } from './connection.ts';
 import { examineDatabase } from './doctor.ts';
 import { takeLock } from './lock.ts';
 import { newestMigration } from './migrate.ts';
+
+/** Of the program that opens a store in a process of its own. */
+let built: string;
+beforeAll(async () => {
+  built = mkdtempSync(join(tmpdir(), 'firsthand-opener-'));
+  await bundle(['test/fixtures/opener.ts', ...threads], built);
+});
+afterAll(() => rmSync(built, { recursive: true }));
 
 let folder: string;
 let path: string;
@@ -74,9 +84,9 @@ interface Opener {
 }
 /** Opens the store in another process; answers when it has, or was refused. */
 const openElsewhere = async (role: StoreOptions['role'] = 'server'): Promise<Opener> => {
-  const script = new URL('../../../test/fixtures/opener.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, ['--import', 'tsx', script, `sqlite:${path}`, role], {
+  const child = spawn(process.execPath, [join(built, 'opener.cjs'), `sqlite:${path}`, role], {
     stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_PATH: fileURLToPath(new URL('../../../../../node_modules', import.meta.url)) },
   });
   processes.push(child);
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
