@@ -55,6 +55,8 @@ it('ends when what comes in is no frame', async () => {
   const told = listen();
   openChannel<object, object>(one, told);
   other.write(Buffer.alloc(13, 255));
-  await vi.waitFor(() => expect(told.onEnd).toHaveBeenCalledExactlyOnceWith(expect.any(NotAFrame)), { timeout: 20_000 });
+  await vi.waitFor(() => expect(told.onEnd).toHaveBeenCalledExactlyOnceWith(expect.any(NotAFrame)), {
+    timeout: 20_000,
+  });
   expect(one.destroyed).toBe(true);
 });
