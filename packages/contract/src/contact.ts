@@ -68,6 +68,7 @@ export const createContactOutput = answer({
 export const getContactInput = z.object({
   contactUUID: field.contactUUID,
   include: field.optional(field.include(['claim', 'link'])),
+  cursor: field.optional(field.cursor).describe('For the next claims and links that `include` asks for.'),
 });
 
 const tag = z.object({ tagID: z.string(), tagName: z.string(), opt: z.boolean() });
@@ -119,7 +120,10 @@ export const link = z.object({
 export const getContactOutput = answer({
   contact,
   claim: z.array(claim).optional(),
+  claimCount: z.number().int().optional().describe('How many claims there are on all pages.'),
   link: z.array(link).optional(),
+  linkCount: z.number().int().optional().describe('How many links there are on all pages.'),
+  nextCursor: z.string().optional().describe('With `include`: "" on the last page of claims and links.'),
 });
 
 export const updateContactInput = z
@@ -156,8 +160,8 @@ export const exportContactInput = z
 
 export const exportContactOutput = answer({
   contact,
-  claim: z.array(claim).describe('On the first page; empty on the others.'),
-  link: z.array(link).describe('On the first page; empty on the others.'),
+  claim: z.array(claim).describe('All of them, oldest first, page by page; empty once they are complete.'),
+  link: z.array(link).describe('As `claim`.'),
   event: z.array(event),
   nextCursor: z.string().describe('"" on the last page. A page before it may hold fewer than `limit`, or none.'),
 });

@@ -32,6 +32,9 @@ export const limits = {
   openClaimsPerContact: 25,
   /** Claims for one contact that nobody has accepted; beyond this the oldest give way, with the links that they made. */
   claimsPerContact: 1_000,
+  /** Claims and links on one page of getContact or exportContact; a page of claims is also at most about a MiB. */
+  claimsPerPage: 100,
+  linksPerPage: 1_000,
   /** Links of one user that only claims made, and nobody has accepted or verified; beyond this the oldest give way. */
   claimedLinksPerUser: 100,
   /** Listed IDs in each catalogue of an account. */

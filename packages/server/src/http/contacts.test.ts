@@ -259,6 +259,42 @@ describe('exportContact and eraseContact', () => {
     expect((await take({ contactUUID })).status).toBe(410);
   });
 
+  it('list every claim and link, page by page, and getContact does so with their number', async () => {
+    const contactEmailaddress = 'claimed-by-many@example.com';
+    const userUUIDs = Array.from({ length: 130 }, (_, nth) => `visitor-of-many-${nth}`);
+    for (const userUUID of userUUIDs) await create({ userUUID, contactEmailaddress }, 'browser');
+    await scene.post('/event/logEvent', { tokenUUID: scene.tokens.server, userUUID: userUUIDs[0], eventID: 1 });
+    /** The users that each list names, as often as it does. */
+    const readAll = async (take: (cursor: string) => Promise<Fields>) => {
+      const lists: Record<'claim' | 'link' | 'event', string[]> = { claim: [], link: [], event: [] };
+      let cursor = '';
+      do {
+        const body = await take(cursor);
+        for (const [name, users] of Object.entries(lists)) {
+          users.push(...((body[name] ?? []) as Fields[]).map(({ userUUID }) => userUUID as string));
+        }
+        cursor = body.nextCursor as string;
+      } while (cursor);
+      return lists;
+    };
+    const token = { tokenUUID: scene.tokens.server };
+    let contactUUID = '';
+    const exported = await readAll(async (cursor) => {
+      const { body } = await scene.post('/contact/exportContact', { ...token, contactEmailaddress, cursor });
+      contactUUID = body.contact.contactUUID;
+      return body;
+    });
+    expect(exported).toEqual({ claim: userUUIDs, link: userUUIDs, event: [userUUIDs[0]] });
+    const asked = { contactUUID, include: 'claim,link' };
+    const told = await readAll(async (cursor) => (await get({ ...asked, ...(cursor && { cursor }) })).body);
+    expect(told).toEqual({ ...exported, event: [] });
+    const first = (await get(asked)).body;
+    expect(first).toMatchObject({ claimCount: 130, linkCount: 130 });
+    const without = await get({ contactUUID, cursor: first.nextCursor });
+    expect(without.body).toMatchObject({ error: { code: 'invalid_field', field: 'cursor' } });
+    expect((await get({ contactUUID })).body).not.toHaveProperty('nextCursor');
+  });
+
   it('mark what is the contact’s by claims only, and leave that with verifiedOnly', async () => {
     const userUUID = 'visitor-who-claims-0001';
     const contactEmailaddress = 'claimed-only@example.com';

@@ -7,7 +7,7 @@ import { isProof } from '../ingest/proof.ts';
 import { Refusal } from '../refusal.ts';
 import type { ClaimDetail, ContactDetail, ContactRecord, LinkDetail, NamedContact, Store } from '../store/store.ts';
 import { type Answering, type AnsweringAll, accountOf, actorOf, askerOf, type Caller, toldTimeOf } from './caller.ts';
-import { parseCursor, toCursor } from './cursor.ts';
+import { parseCursor, parseHeldCursor, toCursor, toHeldCursor } from './cursor.ts';
 import { answerEvenly } from './even-answers.ts';
 import { eventAnswer } from './events.ts';
 import { isoTime } from './iso-time.ts';
@@ -124,7 +124,7 @@ export const createContacts = (
       return caller.access.kind === 'browser' ? answerEvenly(answer) : answer;
     },
 
-    getContact: async ({ contactUUID, include = [] }, caller) => {
+    getContact: async ({ contactUUID, include = [], cursor }, caller) => {
       const asker = askerOf(caller);
       if (asker.browser && include.length > 0) {
         throw new Refusal('token_kind', {
@@ -132,11 +132,20 @@ export const createContacts = (
           message: '`include` takes a server token; this one is a browser token',
         });
       }
-      const contact = await store.getContact({ ...asker, contactUUID, include });
+      if (cursor !== undefined && include.length === 0) {
+        throw new Refusal('invalid_field', {
+          field: 'cursor',
+          message: '`cursor` goes with `include`: repeat that as well',
+        });
+      }
+      const beyond = parseHeldCursor(cursor);
+      const contact = await store.getContact({ ...asker, contactUUID, include, beyond });
+      const { claims, claimCount, links, linkCount, next } = contact;
       return {
         contact: contactAnswer(contact),
-        ...(contact.claims && { claim: contact.claims.map(claimAnswer) }),
-        ...(contact.links && { link: contact.links.map(linkAnswer) }),
+        ...(claims && { claim: claims.map(claimAnswer), claimCount }),
+        ...(links && { link: links.map(linkAnswer), linkCount }),
+        ...(next && { nextCursor: toHeldCursor({ ...next, event: null }) }),
       };
     },
 
@@ -155,15 +164,19 @@ export const createContacts = (
 
     exportContact: async ({ limit = 1_000, cursor, ...naming }, caller) => {
       const asker = askerOf(caller);
-      const beyond = parseCursor('events', cursor);
+      const beyond = parseHeldCursor(cursor);
       const contact = await store.getContact({
         ...asker,
         ...named(asker.account, naming),
-        // On the first page only: the others have events alone.
-        include: beyond === undefined ? ['claim', 'link'] : [],
+        include: ['claim', 'link'],
+        beyond,
       });
-      const { contactUUID, claims = [], links = [] } = contact;
-      const page = await store.getEvents({ account: asker.account, contactUUID, order: 'asc', beyond, limit });
+      const { contactUUID, claims = [], links = [], next = { claim: null, link: null } } = contact;
+      const after = beyond?.event;
+      const page =
+        after === null
+          ? { events: [], next: null }
+          : await store.getEvents({ account: asker.account, contactUUID, order: 'asc', beyond: after, limit });
       // Once for each export, before anything of it is shown.
       if (beyond === undefined) {
         const by = actorOf(caller);
@@ -178,7 +191,7 @@ export const createContacts = (
           ...eventAnswer(event),
           ...(event.why.verified === false && { claimed: true as const }),
         })),
-        nextCursor: toCursor('events', page.next),
+        nextCursor: toHeldCursor({ ...next, event: page.next }),
       };
     },
 

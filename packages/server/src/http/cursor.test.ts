@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCursor, toCursor } from './cursor.ts';
+import { parseCursor, parseHeldCursor, toCursor, toHeldCursor } from './cursor.ts';
 
 const encoded = (text: string) => Buffer.from(text).toString('base64url');
 
@@ -26,5 +26,31 @@ describe('a cursor', () => {
   ])('is refused %s', (_, cursor) => {
     const refused = { code: 'invalid_field', field: 'cursor' };
     expect(() => parseCursor('events', cursor)).toThrow(expect.objectContaining(refused));
+  });
+});
+
+describe('a cursor of several lists', () => {
+  it.each([
+    { claim: 1, link: null, event: 0 },
+    { claim: null, link: 2, event: null },
+  ])('says where each goes on: %o', (ends) => {
+    expect(parseHeldCursor(toHeldCursor(ends))).toEqual(ends);
+  });
+
+  it('is empty when all are complete, and absent on the first page', () => {
+    expect(toHeldCursor({ claim: null, link: null, event: null })).toBe('');
+    expect(parseHeldCursor(undefined)).toBeUndefined();
+  });
+
+  it.each([
+    ['of one list', toCursor('events', 5)],
+    ['that is complete', encoded('h1.-.-.-')],
+    ['with a list too few', encoded('h1.1.1')],
+    ['with a list too many', encoded('h1.1.1.1.1')],
+    ['with no number', encoded('h1.1.x.1')],
+    ['past what is exact', encoded('h1.1.1.9007199254740993')],
+    ['that is no text of ours', 'hello'],
+  ])('is refused %s', (_, cursor) => {
+    expect(() => parseHeldCursor(cursor)).toThrow(expect.objectContaining({ code: 'invalid_field', field: 'cursor' }));
   });
 });

@@ -2,18 +2,50 @@
 import { Refusal } from '../refusal.ts';
 
 /** A version in front of each, so that a later form can be told from this one. */
-const lists = { events: 'e1', contacts: 'c1', audit: 'a1' } as const;
+const lists = { events: 'e1', contacts: 'c1', audit: 'a1', held: 'h1' } as const;
 type ListName = keyof typeof lists;
 
 /** The cursor of the page after `next`; "" when there is none. */
 export const toCursor = (list: ListName, next: number | null): string =>
   next === null ? '' : Buffer.from(`${lists[list]}.${next}`).toString('base64url');
 
+const toNumber = (digits: string): number => (/^\d{1,16}$/.test(digits) ? Number(digits) : Number.NaN);
+
+const notOurs = () =>
+  new Refusal('invalid_field', { field: 'cursor', message: '`cursor` must be a nextCursor of this operation' });
+
 /** Where the page before ended; undefined on the first page. Throws Refusal('invalid_field') at a cursor that isn't ours. */
 export const parseCursor = (list: ListName, cursor: string | undefined): number | undefined => {
   if (cursor === undefined) return undefined;
   const [version, digits = ''] = Buffer.from(cursor, 'base64url').toString().split('.');
-  const number = /^\d{1,16}$/.test(digits) ? Number(digits) : Number.NaN;
+  const number = toNumber(digits);
   if (version === lists[list] && Number.isSafeInteger(number) && toCursor(list, number) === cursor) return number;
-  throw new Refusal('invalid_field', { field: 'cursor', message: '`cursor` must be a nextCursor of this operation' });
+  throw notOurs();
+};
+
+/** Where the lists of what is held about a contact go on; null: a list is complete. */
+export interface HeldEnds {
+  readonly claim: number | null;
+  readonly link: number | null;
+  readonly event: number | null;
+}
+
+/** The cursor of the page after these; "" when all are complete. */
+export const toHeldCursor = ({ claim, link, event }: HeldEnds): string => {
+  const ends = [claim, link, event];
+  if (ends.every((end) => end === null)) return '';
+  return Buffer.from([lists.held, ...ends.map((end) => end ?? '-')].join('.')).toString('base64url');
+};
+
+/** As parseCursor. */
+export const parseHeldCursor = (cursor: string | undefined): HeldEnds | undefined => {
+  if (cursor === undefined) return undefined;
+  const [, ...texts] = Buffer.from(cursor, 'base64url').toString().split('.', 5);
+  const [claim, link, event] = texts.map((text) => (text === '-' ? null : toNumber(text)));
+  const isEnd = (end: number | null | undefined) => end === null || Number.isSafeInteger(end);
+  if (isEnd(claim) && isEnd(link) && isEnd(event)) {
+    const ends = { claim, link, event } as HeldEnds;
+    if (toHeldCursor(ends) === cursor) return ends;
+  }
+  throw notOurs();
 };

@@ -447,6 +447,14 @@ export interface ContactChange extends NamedContact {
 
 export interface ContactQuery extends Asker, NamedContact {
   readonly include: readonly ('claim' | 'link')[];
+  /** Only what is beyond these: `next` of the page before. */
+  readonly beyond?: ListEnds | undefined;
+}
+
+/** Where a page of a contact's claims, and one of its links, ended; null: there is nothing more. */
+export interface ListEnds {
+  readonly claim: number | null;
+  readonly link: number | null;
 }
 
 export interface ContactRecord {
@@ -462,8 +470,12 @@ export interface ContactRecord {
 export interface ContactDetail extends ContactRecord {
   readonly tags: readonly { tagID: string; tagName: string; opt: boolean }[];
   readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
+  /** A page of them, oldest first (contact-lists.ts), and how many there are in all. */
   readonly claims?: readonly ClaimDetail[];
+  readonly claimCount?: number;
   readonly links?: readonly LinkDetail[];
+  readonly linkCount?: number;
+  readonly next?: ListEnds;
 }
 
 export interface ClaimDetail {

@@ -1,6 +1,6 @@
 /** Whether two stores hold the same: all that can be asked of each is asked of both, account by account. */
 import { createHash } from 'node:crypto';
-import type { Store } from './store.ts';
+import type { ContactDetail, ListEnds, Store } from './store.ts';
 
 export interface AccountDigest {
   readonly accountUUID: string;
@@ -44,7 +44,12 @@ export const digestAccount = async (
     const page = await store.searchContact({ account, limit: perPage, beyond });
     for (const { contactUUID } of page.contacts) {
       const asker = { account, token: 0, browser: false, include: ['claim', 'link'] as const };
-      add(await store.getContact({ ...asker, contactUUID }));
+      for (let after: ListEnds | undefined, isLast = false; !isLast; ) {
+        const contact: ContactDetail = await store.getContact({ ...asker, contactUUID, beyond: after });
+        add(contact);
+        after = contact.next;
+        isLast = after === undefined || (after.claim === null && after.link === null);
+      }
     }
     contacts += page.contacts.length;
     beyond = page.next;

@@ -1,10 +1,22 @@
 import { describe, expect, test } from 'vitest';
+import type { ContactDetail, ListEnds } from '../../src/store/store.ts';
 import type { Site } from '../fixtures/site.ts';
 import { ann, ben, cleo, contactChange, expectRefusal, laptop, newID, phone } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
 const asServer = ({ store, account, server }: Site, address = ann) =>
   store.getContact({ account, token: server.token, browser: false, address, include: ['claim', 'link'] });
+
+const readPages = async ({ store, account, server }: Site): Promise<ContactDetail[]> => {
+  const query = { account, token: server.token, browser: false, address: ann, include: ['claim', 'link'] } as const;
+  const pages: ContactDetail[] = [];
+  for (let beyond: ListEnds | undefined; ; ) {
+    const page = await store.getContact({ ...query, beyond });
+    pages.push(page);
+    beyond = page.next;
+    if (!beyond || (beyond.claim === null && beyond.link === null)) return pages;
+  }
+};
 
 export const describeClaims = (newSite: NewSite): void => {
   describe('createContact by a browser', () => {
@@ -45,7 +57,44 @@ export const describeClaims = (newSite: NewSite): void => {
       const contact = await asServer(site);
       const tagIDs = contact.tags.flatMap(({ tagID, opt }) => (opt ? [tagID] : []));
       expect(tagIDs.toSorted()).toEqual(Array.from({ length: 25 }, (_, nth) => `tag-${nth + 5}`).toSorted());
-      expect(contact.claims).toHaveLength(25);
+      // All are listed.
+      expect(contact.claims).toHaveLength(30);
+    });
+
+    test('is listed once, page by page, with the links of all contacts that are one', async () => {
+      const site = await newSite();
+      const said: string[] = [];
+      const claim = async (nth: number, address: string) => {
+        const userUUID = `one-of-many-visitors-${nth}`;
+        said.push((await site.browser.createContact({ userUUID, address, newHandle: newID('handle') })).contactUUID);
+      };
+      for (let nth = 0; nth < 60; nth += 1) await claim(nth, nth % 2 === 0 ? ann : ben);
+      const uuidOf = async (address: string) => (await asServer(site, address)).contactUUID;
+      await site.merge(await uuidOf(ann), await uuidOf(ben));
+      for (let nth = 60; nth < 220; nth += 1) await claim(nth, ann);
+      const pages = await readPages(site);
+      expect(pages.map(({ claims = [] }) => claims.length)).toEqual([100, 100, 20]);
+      expect(pages.flatMap(({ claims = [] }) => claims).map(({ claimID }) => claimID)).toEqual(said);
+      expect(pages.map(({ links = [] }) => links.length)).toEqual([220, 0, 0]);
+      for (const page of pages) expect(page).toMatchObject({ claimCount: 220, linkCount: 220 });
+    });
+
+    test('of many bytes is on a page with few others', async () => {
+      const site = await newSite();
+      for (let nth = 0; nth < 8; nth += 1) {
+        const attributes = Array.from(
+          { length: 100 },
+          (_, each) => [`a${each}`, 'x'.repeat(2_048)] as [string, string],
+        );
+        await site.browser.createContact({
+          userUUID: `one-of-many-visitors-${nth}`,
+          newHandle: newID('handle'),
+          attributes,
+        });
+      }
+      const pages = await readPages(site);
+      expect(pages.flatMap(({ claims = [] }) => claims)).toHaveLength(8);
+      for (const { claims } of pages) expect(JSON.stringify(claims).length).toBeLessThan(1_100_000);
     });
 
     test('is what fills a contact’s fields, however many others have claimed them beforehand', async () => {

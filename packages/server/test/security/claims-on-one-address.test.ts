@@ -81,7 +81,7 @@ const attack = async (name: string, count: number, main?: string) => {
   } while (!(await ask('/contact/eraseContact', { contactUUID })).body.complete);
   await stopServed(served);
   return {
-    links: contact.body.link.length as number,
+    links: contact.body.linkCount as number,
     contact,
     events,
     page,

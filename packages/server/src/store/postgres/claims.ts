@@ -80,6 +80,27 @@ export const claimsOf = async (
   return rows.map((row) => ({ ...toClaim(row), newestLink: newestLinks.get(row.claim) ?? 0 }));
 };
 
+/** Up to `most` claims for these contacts whose number is greater, ascending. */
+export const claimsAfter = async (
+  db: Connection,
+  contacts: readonly number[],
+  claim: number,
+  most: number,
+): Promise<ClaimRow[]> => {
+  const rows = await db.all<Row>(
+    'SELECT * FROM claim WHERE contact = ANY ($1::bigint[]) AND claim > $2 ORDER BY claim LIMIT $3',
+    [contacts, claim, most],
+  );
+  return rows.map(toClaim);
+};
+
+export const countClaims = async (db: Connection, contacts: readonly number[]): Promise<number> =>
+  (
+    await db.one<{ count: number }>('SELECT count(*)::integer AS count FROM claim WHERE contact = ANY ($1::bigint[])', [
+      contacts,
+    ])
+  ).count;
+
 export interface GivenClaim {
   readonly account: number;
   readonly token: number;

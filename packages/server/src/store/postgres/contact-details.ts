@@ -1,13 +1,14 @@
 /** Reading contacts: as they are, as one browser knows them, and a page of those that are looked for. */
+import { claimsToRead, type Listing, linksToRead, tellLists } from '../contact-lists.ts';
 import { createContactMatcher, tellClaim, tellHandle, tellRecord, tellTags } from '../contact-telling.ts';
 import type { ClaimDetail, ContactDetail, ContactQuery, ContactRecord, ContactSearch, LinkDetail } from '../store.ts';
 import { listCatalogue, readNames } from './catalogues.ts';
-import { claimsOf, findClaim } from './claims.ts';
+import { claimsAfter, countClaims, findClaim } from './claims.ts';
 import type { Connection } from './connection.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import type { ContactRow } from './contact-rows.ts';
 import { rowsOf, viewsOf } from './contact-views.ts';
-import { statementsOf, usersOf } from './statements.ts';
+import { linksAfter, statementsOf } from './statements.ts';
 import type { Snapshot } from './transaction.ts';
 import { userUUIDsOf } from './users.ts';
 
@@ -15,11 +16,17 @@ const contactsPerStep = 500;
 
 type ContactPage = { contacts: ContactRecord[]; next: number | null };
 
-const claimDetails = async (db: Connection, account: number, group: readonly ContactRow[]): Promise<ClaimDetail[]> => {
-  const claims = await claimsOf(
-    db,
-    group.map(({ contact }) => contact),
-  );
+/** Those of a group that are beyond a number; null: there is nothing more. */
+const listClaims = async (
+  db: Connection,
+  { account, group }: { account: number; group: readonly ContactRow[] },
+  beyond: number | null = 0,
+): Promise<Listing<ClaimDetail>> => {
+  const contacts = group.map(({ contact }) => contact);
+  const [count, claims] = await Promise.all([
+    countClaims(db, contacts),
+    beyond === null ? [] : claimsAfter(db, contacts, beyond, claimsToRead),
+  ]);
   const users = claims.map(({ user }) => user);
   const [statements, userUUIDs, tokens, nameOf] = await Promise.all([
     statementsOf(db, users),
@@ -30,40 +37,46 @@ const claimDetails = async (db: Connection, account: number, group: readonly Con
     readNames(db, account),
   ]);
   const tokenIDs = new Map(tokens.map(({ token, tokenID }) => [token, tokenID]));
-  return group.flatMap(({ contact, contactUUID }) =>
-    claims
-      .filter((claim) => claim.contact === contact)
-      .map((claim) => {
-        const made = statements.get(claim.user)?.find((statement) => statement.claim === claim.claim);
-        const said = {
-          ...claim,
-          userUUID: userUUIDs.get(claim.user) as string,
-          tokenID: tokenIDs.get(claim.token) as string,
-        };
-        return tellClaim(said, { contactUUID, linkID: made ? String(made.sequence) : '' }, nameOf);
-      }),
-  );
+  const contactUUIDs = new Map(group.map(({ contact, contactUUID }) => [contact, contactUUID]));
+  return {
+    count,
+    entries: claims.map((claim) => {
+      const made = statements.get(claim.user)?.find((statement) => statement.claim === claim.claim);
+      const said = {
+        ...claim,
+        userUUID: userUUIDs.get(claim.user) as string,
+        tokenID: tokenIDs.get(claim.token) as string,
+      };
+      const contactUUID = contactUUIDs.get(claim.contact) as string;
+      return [claim.claim, tellClaim(said, { contactUUID, linkID: made ? String(made.sequence) : '' }, nameOf)];
+    }),
+  };
 };
 
-const linkDetails = async (db: Connection, group: readonly ContactRow[]): Promise<LinkDetail[]> => {
-  const users = await usersOf(
-    db,
-    group.map(({ contact }) => contact),
-  );
-  const [lists, userUUIDs] = await Promise.all([statementsOf(db, users), userUUIDsOf(db, users)]);
-  const statements = [...lists.values()].flat().sort((a, b) => a.sequence - b.sequence);
-  return group.flatMap(({ contact, contactUUID }) =>
-    statements
-      .filter((statement) => statement.contact === contact)
-      .map(({ sequence, user, time, verified, voided }) => ({
+const listLinks = async (
+  db: Connection,
+  group: readonly ContactRow[],
+  beyond: number | null = 0,
+): Promise<Listing<LinkDetail>> => {
+  const contactUUIDs = new Map(group.map(({ contact, contactUUID }) => [contact, contactUUID]));
+  const most = beyond === null ? 0 : linksToRead;
+  const { links, count } = await linksAfter(db, [...contactUUIDs.keys()], beyond ?? 0, most);
+  const users = links.map(({ user }) => user);
+  const userUUIDs = await userUUIDsOf(db, users);
+  return {
+    count,
+    entries: links.map(({ sequence, user, contact, time, verified, voided }) => [
+      sequence,
+      {
         linkID: String(sequence),
         userUUID: userUUIDs.get(user) as string,
-        contactUUID,
+        contactUUID: contactUUIDs.get(contact as number) as string,
         linkTime: time,
         verified,
         voided,
-      })),
-  );
+      },
+    ]),
+  };
 };
 
 export const createContactReader = (contacts: ContactFinder) => {
@@ -84,7 +97,7 @@ export const createContactReader = (contacts: ContactFinder) => {
 
   return {
     async getContact(db: Connection, query: ContactQuery): Promise<ContactDetail> {
-      const { account, include } = query;
+      const { account, include, beyond } = query;
       if (query.browser) return byHandle(db, query);
       const row = await contacts.answering(db, await contacts.byName(db, query));
       const groups = await rowsOf(db, [row]);
@@ -99,8 +112,10 @@ export const createContactReader = (contacts: ContactFinder) => {
         ...tellRecord(row, view, nameOf),
         tags: tellTags(view, tags),
         attributes: [...view.attributes],
-        ...(include.includes('claim') && { claims: await claimDetails(db, account, group) }),
-        ...(include.includes('link') && { links: await linkDetails(db, group) }),
+        ...tellLists({
+          claims: include.includes('claim') ? await listClaims(db, { account, group }, beyond?.claim) : undefined,
+          links: include.includes('link') ? await listLinks(db, group, beyond?.link) : undefined,
+        }),
       };
     },
 

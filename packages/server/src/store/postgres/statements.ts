@@ -59,6 +59,27 @@ export const statementsOf = async (db: Connection, users: readonly number[]): Pr
   return lists;
 };
 
+/** Up to `most` links to these contacts that were made after a sequence, ascending, and how many links there are in all. */
+export const linksAfter = async (
+  db: Connection,
+  contacts: readonly number[],
+  sequence: number,
+  most: number,
+): Promise<{ links: StatementRow[]; count: number }> => {
+  const asked = [await usersOf(db, contacts), contacts];
+  const toContacts = 'FROM statement WHERE "user" = ANY ($1::bigint[]) AND contact = ANY ($2::bigint[])';
+  const [{ count }, rows] = await Promise.all([
+    db.one<{ count: number }>(`SELECT count(*)::integer AS count ${toContacts}`, asked),
+    db.all<Row>(
+      `SELECT "user", sequence, contact, claim, verified, voided, time ${toContacts} AND sequence > $3
+       ORDER BY sequence LIMIT $4`,
+      [...asked, sequence, most],
+    ),
+  ]);
+  const marks = await marksOf(db, rows);
+  return { links: rows.map((row) => toStatement(row, marks.get(row.claim ?? 0))), count };
+};
+
 /** The users who were ever linked to one of these contacts. */
 export const usersOf = async (db: Connection, contacts: readonly number[]): Promise<number[]> => {
   const rows = await db.all<{ user: number }>(

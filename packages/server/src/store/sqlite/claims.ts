@@ -47,6 +47,11 @@ export const createClaimReader = (db: Connection) => {
      ), 0) AS newestLink, ${columns}
      WHERE c.contact = ? ORDER BY c.voided, c.accepted DESC, newestLink DESC, c.claim LIMIT ${limits.openClaimsPerContact}`,
   );
+  // Sorted: walking the claims in their order would pass those of all others.
+  const after = db.prepare<[number, number, number], Row>(
+    `SELECT ${columns} WHERE c.contact = ? AND +c.claim > ? ORDER BY +c.claim LIMIT ?`,
+  );
+  const count = db.prepare<[number], number>('SELECT count(*) FROM claim WHERE contact = ?').pluck();
   return {
     find: (account: number, claimID: string): ClaimRow | undefined => {
       const row = byID.get(account, claimID);
@@ -62,6 +67,9 @@ export const createClaimReader = (db: Connection) => {
         .all(contact)
         .map((row) => ({ ...toClaim(row), newestLink: row.newestLink }))
         .sort((a, b) => a.claim - b.claim),
+    /** Up to `most` of those whose number is greater, ascending. */
+    after: (contact: number, claim: number, most: number): ClaimRow[] => after.all(contact, claim, most).map(toClaim),
+    countOf: (contact: number): number => count.get(contact) as number,
   };
 };
 export type ClaimReader = ReturnType<typeof createClaimReader>;

@@ -1,5 +1,6 @@
 /** Reading contacts: as they are, as one browser knows them, and a page of those that are looked for. */
 import type { ContactView } from '../../identity/contact-view.ts';
+import { claimsToRead, type Listing, linksToRead, tellLists } from '../contact-lists.ts';
 import { createContactMatcher, type NameOf, tellClaim, tellHandle, tellRecord, tellTags } from '../contact-telling.ts';
 import type { ClaimDetail, ContactDetail, ContactQuery, ContactRecord, ContactSearch, LinkDetail } from '../store.ts';
 import { createCatalogueReader } from './catalogues.ts';
@@ -7,7 +8,7 @@ import { type ClaimRow, createClaimReader } from './claims.ts';
 import type { Connection } from './connection.ts';
 import { type ContactRow, createContactFinder } from './contact-finder.ts';
 import { createContactViews } from './contact-views.ts';
-import { createStatementReader } from './statements.ts';
+import { createStatementReader, type StatementRow } from './statements.ts';
 import type { Steps } from './steps.ts';
 
 const contactsPerStep = 500;
@@ -36,15 +37,30 @@ export const createContactReader = (db: Connection) => {
     return tellClaim(claim, { contactUUID, linkID: made ? String(made.sequence) : '' }, naming(claim.account));
   };
 
-  const linksOf = (row: ContactRow): LinkDetail[] =>
-    statements.ofContact(row.contact).map(({ sequence, user, time, verified, voided }) => ({
-      linkID: String(sequence),
-      userUUID: userUUID.get(user) as string,
-      contactUUID: row.contactUUID,
-      linkTime: time,
-      verified,
-      voided,
-    }));
+  const linkDetail = ({ sequence, user, contact, time, verified, voided }: StatementRow): LinkDetail => ({
+    linkID: String(sequence),
+    userUUID: userUUID.get(user) as string,
+    contactUUID: (contacts.get(contact as number) as ContactRow).contactUUID,
+    linkTime: time,
+    verified,
+    voided,
+  });
+
+  /** Those of a group that are beyond a number; null: there is nothing more. */
+  const listClaims = (group: readonly ContactRow[], beyond: number | null = 0): Listing<ClaimDetail> => ({
+    count: group.reduce((count, { contact }) => count + claims.countOf(contact), 0),
+    entries: (beyond === null ? [] : group.flatMap(({ contact }) => claims.after(contact, beyond, claimsToRead)))
+      .sort((a, b) => a.claim - b.claim)
+      .slice(0, claimsToRead)
+      .map((claim) => [claim.claim, claimDetail(claim)]),
+  });
+  const listLinks = (group: readonly ContactRow[], beyond: number | null = 0): Listing<LinkDetail> => ({
+    count: group.reduce((count, { contact }) => count + statements.countOf(contact), 0),
+    entries: (beyond === null ? [] : group.flatMap(({ contact }) => statements.after(contact, beyond, linksToRead)))
+      .sort((a, b) => a.sequence - b.sequence)
+      .slice(0, linksToRead)
+      .map((link) => [link.sequence, linkDetail(link)]),
+  });
 
   /** What a browser token's handle shows: what this browser itself said. */
   const byHandle = ({ account, token, contactUUID = '' }: ContactQuery): ContactDetail => {
@@ -63,10 +79,10 @@ export const createContactReader = (db: Connection) => {
         ...record(row, view),
         tags: tellTags(view, catalogues.list(query.account, 'tag')),
         attributes: [...view.attributes],
-        ...(query.include.includes('claim') && {
-          claims: group.flatMap(({ contact }) => claims.ofContact(contact).map(claimDetail)),
+        ...tellLists({
+          claims: query.include.includes('claim') ? listClaims(group, query.beyond?.claim) : undefined,
+          links: query.include.includes('link') ? listLinks(group, query.beyond?.link) : undefined,
         }),
-        ...(query.include.includes('link') && { links: group.flatMap(linksOf) }),
       };
     },
 

@@ -46,6 +46,10 @@ export const createStatementReader = (db: Connection) => {
   const ofUser = db.prepare<[number], Row>(`SELECT ${columnsAsRead} WHERE s.user = ? ORDER BY s.sequence`);
   const ofUserAsMade = db.prepare<[number], Row>(`SELECT ${statementColumns} WHERE s.user = ? ORDER BY s.sequence`);
   const ofContact = db.prepare<[number], Row>(`SELECT ${statementColumns} WHERE s.contact = ? ORDER BY s.sequence`);
+  const after = db.prepare<[number, number, number], Row>(
+    `SELECT ${statementColumns} WHERE s.contact = ? AND s.sequence > ? ORDER BY s.sequence LIMIT ?`,
+  );
+  const count = db.prepare<[number], number>('SELECT count(*) FROM statement WHERE contact = ?').pluck();
   return {
     /** All of a user's statements, ascending: the list that the rules take. */
     ofUser: (user: number): StatementRow[] => ofUser.all(user).map(toStatement),
@@ -53,6 +57,10 @@ export const createStatementReader = (db: Connection) => {
     ofUserAsMade: (user: number): StatementRow[] => ofUserAsMade.all(user).map(toStatement),
     /** Every link to a contact, whoever's. */
     ofContact: (contact: number): StatementRow[] => ofContact.all(contact).map(toStatement),
+    /** Up to `most` of these that were made after a sequence. */
+    after: (contact: number, sequence: number, most: number): StatementRow[] =>
+      after.all(contact, sequence, most).map(toStatement),
+    countOf: (contact: number): number => count.get(contact) as number,
   };
 };
 export type StatementReader = ReturnType<typeof createStatementReader>;
