@@ -52,6 +52,8 @@ const tour = async (name: string, main?: string) => {
     DONT_FAKE_MONOTONIC: '1',
     NO_FAKE_STAT: '1',
     RATE_LIMIT: 'user=20/5',
+    // A proxy's 429s are not held for a second.
+    TRUST_PROXY: '127.0.0.1',
   };
   const served = await startServed(path, await freePort(), { main, env });
   const ledger = createLedger(4);

@@ -155,7 +155,7 @@ export interface Said {
 }
 
 const [, script, port, kind, count] = process.argv;
-if (script !== undefined && import.meta.url.endsWith('hostile-clients.ts') && kind !== undefined && kind in kinds) {
+if (script !== undefined && /hostile-clients\.m?[jt]s$/.test(import.meta.url) && kind !== undefined && kind in kinds) {
   const hostile = await attack(Number(port), Number(count), kinds[kind as Kind]);
   const say = () => {
     const said: Said = { open: hostile.open(), answers: [...new Set(hostile.answers)] };

@@ -1,7 +1,7 @@
 /**
- * One hostile address, in a process of its own: `hostile-floods.ts <port> <kind> <connections> <token>`. A line on its input starts the flood, the next
- * one ends it and prints how many requests were sent, and so on. It ends when its input does. It runs with the least priority, so
- * that the time it takes of others is the server's and not its own.
+ * One hostile address, in a process of its own: `hostile-floods.ts <port> <connections> <token>`. A line on its input names the
+ * flood that begins; an empty one ends it and prints how many requests were sent. The process ends when its input does. It has the
+ * least priority, so that the time it takes of others is the server's and not its own.
  */
 import { connect, type Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
@@ -122,16 +122,16 @@ const flood = (port: number, behave: Behave, connections: number) => {
   };
 };
 
-const [, script = '', port, kind = '', connections, token = ''] = process.argv;
+const [, script = '', port, connections, token = ''] = process.argv;
 if (script.endsWith('hostile-floods.ts')) {
   setPriority(constants.priority.PRIORITY_LOW);
   let stop: (() => number) | undefined;
   process.stdout.write('ready\n');
   const input = createInterface(process.stdin);
-  input.on('line', () => {
-    const ended = stop?.();
-    stop = ended === undefined ? flood(Number(port), floods[kind as Flood](token), Number(connections)) : undefined;
-    process.stdout.write(`${ended ?? 'begun'}\n`);
+  input.on('line', (kind) => {
+    const sent = stop?.();
+    stop = kind === '' ? undefined : flood(Number(port), floods[kind as Flood](token), Number(connections));
+    process.stdout.write(`${sent ?? 'begun'}\n`);
   });
   input.on('close', () => process.exit());
 }
