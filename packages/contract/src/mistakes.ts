@@ -31,8 +31,12 @@ const isOneSymbol = /^[-_]*(?:([^-_])(?:\1|[-_])*)?$/u;
 /** "undefinedundefined", "null-null-null-null": a placeholder said over and over is still a placeholder. */
 const isRepeatedPlaceholder = /^(?:(?:undefined|null|nan|none)[-_]?)+$/;
 
+/** Longer text is no userUUID, and is refused for that. */
+const mostLength = 1_000;
+
 /** Whether a userUUID is one that a broken client sends for everybody: `undefined`, `[object Object]`, all zeros, … */
 export const isSharedByMistake = (userUUID: string): boolean => {
+  if (userUUID.length > mostLength) return false;
   const bare = userUUID.trim().toLowerCase();
   return placeholders.has(bare.replace(/[^\w-]/g, '')) || isOneSymbol.test(bare) || isRepeatedPlaceholder.test(bare);
 };
