@@ -6,10 +6,16 @@ const browsers = ['packages/server/test/browsers/**/*.test.ts', 'packages/tracke
 const engines = ['packages/tracker/test/{engines,in-engines}/**/*.test.ts'];
 /** The driver itself, and what concerns two databases at once. */
 const postgres = ['packages/server/src/store/postgres/**/*.test.ts', 'packages/server/test/postgres/**/*.test.ts'];
-/** What must not happen, whoever sends what. */
+/** What must not happen, whoever sends what; some of these tests measure how long others wait. */
 const security = ['packages/server/test/security/**/*.test.ts'];
-/** What a server must survive: some of these tests measure memory and disks. */
+const securityMeasured = [
+  'packages/server/test/security/{claims-on-one-address,growth,hostile-address,slow-clients,timing}.test.ts',
+];
+/** What a server must survive; some of these tests measure memory, time and disks. */
 const faults = ['packages/server/test/faults/**/*.test.ts'];
+const faultsMeasured = [
+  'packages/server/test/faults/{back-pressure,clock,descriptors,slow-disk,write-ahead-log}.test.ts',
+];
 
 /** The front door where it meets the database, for the store that TEST_STORE names (test/fixtures/database.ts). */
 const frontDoor = [
@@ -25,8 +31,9 @@ const frontDoorSecurity = ['packages/server/test/security/{browser-token-model,h
 /** The tests that every change must pass, in seconds: they need Node and nothing else. */
 const unit = { testTimeout: 30_000, hookTimeout: 30_000 };
 const slow = { testTimeout: 60_000, hookTimeout: 60_000 };
-/** One file after the other: each wants the machine for itself. */
-const alone = { testTimeout: 120_000, hookTimeout: 120_000, fileParallelism: false };
+const slower = { testTimeout: 120_000, hookTimeout: 120_000 };
+/** One file after the other, and after all that run side by side: each wants the machine for itself. */
+const alone = { ...slower, fileParallelism: false, sequence: { groupOrder: 1 } };
 
 export default defineConfig({
   test: {
@@ -90,8 +97,10 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'browsers', include: browsers, ...slow } },
       { extends: true, test: { name: 'browsers: engines', include: engines, ...alone } },
-      { extends: true, test: { name: 'security', include: security, ...alone } },
-      { extends: true, test: { name: 'faults', include: faults, ...alone } },
+      { extends: true, test: { name: 'security', include: security, exclude: securityMeasured, ...slow } },
+      { extends: true, test: { name: 'security: measured', include: securityMeasured, ...alone } },
+      { extends: true, test: { name: 'faults', include: faults, exclude: faultsMeasured, ...slower } },
+      { extends: true, test: { name: 'faults: measured', include: faultsMeasured, ...alone } },
     ],
   },
 });

@@ -56,7 +56,8 @@ const needed: Readonly<Record<string, readonly Need[]>> = {
   'postgres: front door': [postgres],
   browsers: [chromium],
   'browsers: engines': engines,
-  faults: [strace, faketime, root, postgres],
+  faults: [strace, root, postgres],
+  'faults: measured': [strace, faketime],
 };
 
 export const setup = ({ name }: TestProject): void => {

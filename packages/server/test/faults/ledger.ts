@@ -122,9 +122,13 @@ export const createLedger = (clients: number, options: LedgerOptions = {}): Ledg
     },
     sendOne: (url, token) => post(url, token, [make()]),
     async settle(url, token) {
-      for (const events of [...unacknowledged]) {
-        if (!(await post(url, token, events))) throw new Error('a settled server did not answer 200');
-      }
+      const left = [...unacknowledged];
+      const client = async () => {
+        for (let events = left.pop(); events; events = left.pop()) {
+          if (!(await post(url, token, events))) throw new Error('a settled server did not answer 200');
+        }
+      };
+      await Promise.all(Array.from({ length: clients }, client));
     },
   };
 };

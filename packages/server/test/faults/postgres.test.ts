@@ -108,7 +108,7 @@ const stopAgainAndAgain = async (name: string, count: number, main?: string) => 
 };
 
 test(`neither loses nor doubles an event when PostgreSQL goes away ${stops} times, and answers 503 meanwhile`, {
-  timeout: 120_000 + stops * 20_000,
+  timeout: 300_000 + stops * 20_000,
 }, async (context) => {
   const found = await stopAgainAndAgain('ours_stopped', stops);
   expect(found).toMatchObject({ lost: 0, twice: 0, withoutRetryAfter: 0 });
