@@ -3,11 +3,14 @@ import { type OperationName, operations, type RequestOf } from '@firsthand/contr
 
 type Unfilled<Value> = undefined extends Value ? true : false;
 
+/** The same of each object of a list. */
+type SparseInside<Value> = Value extends readonly (infer Item extends object)[] ? readonly Flat<Sparse<Item>>[] : Value;
+
 /** Fields that may be undefined may be left out. */
 type Sparse<Request> = {
-  [Key in keyof Request as Unfilled<Request[Key]> extends true ? Key : never]?: Request[Key];
+  [Key in keyof Request as Unfilled<Request[Key]> extends true ? Key : never]?: SparseInside<Request[Key]>;
 } & {
-  [Key in keyof Request as Unfilled<Request[Key]> extends true ? never : Key]: Request[Key];
+  [Key in keyof Request as Unfilled<Request[Key]> extends true ? never : Key]: SparseInside<Request[Key]>;
 };
 
 type Flat<Request> = { [Key in keyof Request]: Request[Key] };

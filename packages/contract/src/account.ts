@@ -9,24 +9,31 @@ import { accountTokenKinds } from './tokens.ts';
 
 const attrTypes = ['text', 'number', 'date', 'currency', 'boolean'] as const;
 
-const entry = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  field.optional(
-    field.list(
-      z.object({ ...shape, browser: field.optional(field.flag) }, field.says('must be an object', 'object')),
-      limits.idsPerCatalogue,
-    ),
-  );
+const entriesOf = <Out, In>(entry: z.ZodType<Out, In>) => field.optional(field.list(entry, limits.idsPerCatalogue));
+const anObject = field.says('must be an object', 'object');
 const entryName = field.optional(field.name);
+const forAll = {
+  browser: field.optional(field.flag),
+  remove: field
+    .optional(field.flag)
+    .describe('Takes the entry out of the catalogue. 409 `id_in_use` while a contact or an event uses it.'),
+};
 
 const catalogues = {
-  profile: entry({ profileID: field.catalogueID, profileName: entryName }),
-  tag: entry({ tagID: field.catalogueID, tagName: entryName }),
-  attr: entry({
-    attrID: field.catalogueID,
-    attrName: entryName,
-    attrType: field.optional(field.oneOf(attrTypes)),
-  }),
-  event: entry({ eventID: field.eventID, eventName: entryName }),
+  profile: entriesOf(z.object({ profileID: field.catalogueID, profileName: entryName, ...forAll }, anObject)),
+  tag: entriesOf(z.object({ tagID: field.catalogueID, tagName: entryName, ...forAll }, anObject)),
+  attr: entriesOf(
+    z.object(
+      {
+        attrID: field.catalogueID,
+        attrName: entryName,
+        attrType: field.optional(field.oneOf(attrTypes)),
+        ...forAll,
+      },
+      anObject,
+    ),
+  ),
+  event: entriesOf(z.object({ eventID: field.eventID, eventName: entryName, ...forAll }, anObject)),
 };
 
 const origin = field.name.refine(

@@ -25,6 +25,10 @@ export const errors = {
   method_not_allowed: { status: 405, when: 'the path does not take this method; `Allow` lists those that it takes' },
   email_taken: { status: 409, when: 'the e-mail address belongs to another contact' },
   merge_refused: { status: 409, when: 'the merge would make a circle, or there is none to take back' },
+  id_in_use: {
+    status: 409,
+    when: 'a contact or an event uses the profile, tag, attribute or event ID that is to be removed',
+  },
   erased_contact: { status: 410, when: 'the contact was erased' },
   body_too_large: { status: 413, when: 'the body, unpacked, is over its limit' },
   url_too_long: { status: 414, when: 'path and query string are over 8 KiB' },

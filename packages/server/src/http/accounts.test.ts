@@ -192,3 +192,69 @@ describe('tokens', () => {
     expect([answer.status, answer.body.error.field]).toEqual([400, 'tokenKind']);
   });
 });
+
+describe('an entry of a catalogue', () => {
+  const use = async (fields: Fields) => {
+    const { body } = await scene.post('/createContact', {
+      tokenUUID: scene.tokens.server,
+      userUUID: 'visitor-who-uses-ids',
+      contactEmailaddress: newAddress(),
+      contactProfileID: 'customer',
+      ...fields,
+    });
+    return body.contactUUID as string;
+  };
+  const log = (fields: Fields) =>
+    scene.post('/event/logEvent', {
+      tokenUUID: scene.tokens.server,
+      userUUID: 'visitor-who-uses-ids',
+      eventID: 71,
+      ...fields,
+    });
+
+  it.each<[string, string, Fields, () => Promise<unknown>]>([
+    [
+      'a profile of a contact',
+      'profile[1].profileID',
+      { profile: [{ profileID: 'unused' }, { profileID: 'used-1' }] },
+      () => use({ contactProfileID: 'used-1' }),
+    ],
+    ['a tag of a contact', 'tag[0].tagID', { tag: [{ tagID: 'used-2' }] }, () => use({ contactTagID: 'used-2' })],
+    [
+      'an attribute of a contact',
+      'attr[0].attrID',
+      { attr: [{ attrID: 'used-3' }] },
+      () => use({ contactAttr: [{ attrID: 'used-3', attrValue: 'v' }] }),
+    ],
+    [
+      'an attribute of an event',
+      'attr[0].attrID',
+      { attr: [{ attrID: 'used-4' }] },
+      () => log({ eventAttrArray: [{ attrID: 'used-4', attrValue: 'v' }] }),
+    ],
+    ['an event ID', 'event[0].eventID', { event: [{ eventID: 72 }] }, () => log({ eventID: 72 })],
+  ])('is not removed while it is %s', async (_, field, catalogues, useIt) => {
+    expect((await update(catalogues)).status).toBe(200);
+    await useIt();
+    const before = (await get()).body.account;
+    const [[name, entries]] = Object.entries(catalogues) as [[string, Fields[]]];
+    const { status, body } = await update({
+      [name]: entries.map((entry) => ({ ...entry, remove: true })),
+      accountName: 'Changed',
+    });
+    expect([status, body.error.code, body.error.field]).toEqual([409, 'id_in_use', field]);
+    expect((await get()).body.account).toMatchObject({ accountName: before.accountName, [name]: before[name] });
+  });
+
+  it('is removed when nothing uses it any more, and the audit log says which catalogue has changed', async () => {
+    const contactUUID = await use({ contactTagID: 'once' });
+    const tags = async () => (await get()).body.account.tag.map(({ tagID }: Fields) => tagID);
+    expect(await tags()).toContain('once');
+    await scene.post('/contact/updateContact', { tokenUUID: scene.tokens.server, contactUUID, contactTagID: '-once' });
+    const { body } = await update({ tag: [{ tagID: 'once', remove: true }] });
+    expect(body).toMatchObject({ status: '200', updated: ['tag'] });
+    expect(await tags()).not.toContain('once');
+    const { audit } = (await scene.get('/account/listAudit', { tokenUUID: scene.tokens.server, limit: 1 })).body;
+    expect(audit).toMatchObject([{ action: 'updateAccount', subject: { field: ['tag'] } }]);
+  });
+});

@@ -5,6 +5,7 @@ import { canonicalOrigins, newAccount } from '../ingest/new-account.ts';
 import type { AccountDetail, Store } from '../store/store.ts';
 import { checkAccountContacts } from './account-contacts.ts';
 import { type AnsweringAll, actorOf } from './caller.ts';
+import { checkRemovals } from './catalogue-uses.ts';
 import { isoTime } from './iso-time.ts';
 import { namedAccount } from './named-account.ts';
 import { tokenAnswer } from './tokens.ts';
@@ -74,6 +75,8 @@ export const createAccounts = (
     const account = await namedAccount(store, caller, input.accountUUID);
     const { contacts, answer } = checkAccountContacts(input.contact);
     const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = input;
+    const catalogues = cataloguesOf(input);
+    await checkRemovals(store, account, catalogues);
     const outcomes = await store.updateAccount({
       account,
       accountName,
@@ -81,7 +84,7 @@ export const createAccounts = (
       accountTimezone,
       strict,
       browserCatalogue,
-      catalogues: cataloguesOf(input),
+      catalogues,
       contacts,
       by: actorOf(caller),
       time: caller.time,

@@ -5,19 +5,12 @@ type CheckedCatalogues = Pick<InputOf<'updateAccount'>, 'profile' | 'tag' | 'att
 
 /** The catalogue entries of an account's body as the store takes them: every ID as text, whatever the catalogue. */
 export const cataloguesOf = ({ profile, tag, attr, event }: CheckedCatalogues): Catalogues => ({
-  ...(profile && {
-    profile: profile.map(({ profileID, profileName, browser }) => ({ id: profileID, name: profileName, browser })),
-  }),
-  ...(tag && { tag: tag.map(({ tagID, tagName, browser }) => ({ id: tagID, name: tagName, browser })) }),
+  ...(profile && { profile: profile.map(({ profileID: id, profileName: name, ...rest }) => ({ id, name, ...rest })) }),
+  ...(tag && { tag: tag.map(({ tagID: id, tagName: name, ...rest }) => ({ id, name, ...rest })) }),
   ...(attr && {
-    attr: attr.map(({ attrID, attrName, attrType, browser }) => ({
-      id: attrID,
-      name: attrName,
-      type: attrType,
-      browser,
-    })),
+    attr: attr.map(({ attrID: id, attrName: name, attrType: type, ...rest }) => ({ id, name, type, ...rest })),
   }),
   ...(event && {
-    event: event.map(({ eventID, eventName, browser }) => ({ id: String(eventID), name: eventName, browser })),
+    event: event.map(({ eventID, eventName: name, ...rest }) => ({ id: String(eventID), name, ...rest })),
   }),
 });

@@ -3,7 +3,7 @@ import { robotMark } from '@firsthand/contract/identifiers';
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../refusal.ts';
 import { scrub } from '../scrub.ts';
-import { type CatalogueKind, catalogueKinds, type NewEvent } from './store.ts';
+import { type CatalogueKind, type Catalogues, catalogueKinds, type NewEvent } from './store.ts';
 
 /** An ID that a request uses, and the field that it stands in. */
 export interface Use {
@@ -138,6 +138,18 @@ export const listUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[])
     listings.push(...dropped, { do: 'list', kind, id, forBrowsers, byBrowser: browser });
   }
   return listings;
+};
+
+/** The entries of an account's body that stay listed, and those that are to be taken out of `listed` first. */
+export const partEntries = ({ listed }: ListedIDs, catalogues: Catalogues) => {
+  const removed = catalogueKinds.flatMap((kind) =>
+    (catalogues[kind] ?? []).flatMap(({ id, remove }): Listing[] => (remove ? [{ do: 'drop', kind, id }] : [])),
+  );
+  for (const { kind, id } of removed) listed[kind].delete(id);
+  const named: Catalogues = Object.fromEntries(
+    Object.entries(catalogues).map(([kind, entries]) => [kind, entries?.filter(({ remove }) => !remove)]),
+  );
+  return { removed, named };
 };
 
 /** Makes room for the entries that an account names. Answers what to drop; throws a Refusal when there is no room. */

@@ -85,10 +85,11 @@ export const tellHandle = (claim: Omit<Claim, 'userUUID' | 'tokenID'>, nameOf: N
 /** What is left to ask of a contact when it isn't found by its address. */
 export const createContactMatcher = (search: ContactSearch) => {
   const text = search.text?.normalize('NFC').toLowerCase();
-  return ({ contactStatus }: Pick<Contact, 'contactStatus'>, { fields, tags }: ContactView): boolean =>
+  return ({ contactStatus }: Pick<Contact, 'contactStatus'>, { fields, tags, attributes }: ContactView): boolean =>
     (search.contactStatus === undefined || contactStatus === search.contactStatus) &&
     (search.contactProfileID === undefined || fields.contactProfileID === search.contactProfileID) &&
     (search.contactTagID === undefined || tags.has(search.contactTagID)) &&
+    (search.attrID === undefined || attributes.has(search.attrID)) &&
     (text === undefined ||
       [`${fields.contactFirstname} ${fields.contactLastname}`, fields.contactEmailaddress].some((name) =>
         name.normalize('NFC').toLowerCase().includes(text),

@@ -215,6 +215,8 @@ export interface CatalogueEntry {
   readonly browser?: boolean | undefined;
   /** Of attributes only. */
   readonly type?: string | undefined;
+  /** Takes it out of the catalogue, if it is there; what uses it keeps its ID. */
+  readonly remove?: boolean | undefined;
 }
 
 export const catalogueKinds = ['profile', 'tag', 'attr', 'event'] as const;
@@ -510,6 +512,8 @@ export interface ContactSearch {
   readonly address?: string | undefined;
   readonly contactProfileID?: string | undefined;
   readonly contactTagID?: string | undefined;
+  /** Which the contact has, whatever its value. */
+  readonly attrID?: string | undefined;
   readonly contactStatus?: string | undefined;
   readonly limit: number;
   /** Only contacts beyond this number: `next` of the page before. */

@@ -68,8 +68,8 @@ it('people are told in words what was logged, whose it is, and how to read on', 
   const { env, url } = await setUp();
   const client = createClient({ url, token: env.FIRSTHAND_TOKEN });
   await client.updateAccount({
-    event: [{ eventID: 7, eventName: 'Bought', browser: true }],
-    tag: [{ tagID: 'vip', tagName: 'Important', browser: true }],
+    event: [{ eventID: 7, eventName: 'Bought' }],
+    tag: [{ tagID: 'vip', tagName: 'Important' }],
   });
   const { contactUUID } = await client.createContact({
     userUUID: 'another-browser-00',

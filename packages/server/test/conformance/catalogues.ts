@@ -52,6 +52,22 @@ export const describeCatalogues = (newSite: NewSite): void => {
       expect(await attr()).toEqual({ id: 'born', name: 'Birthday', type: 'text', browser: true });
     });
 
+    test('lose an entry that is removed, which may be listed again and makes room for others', async () => {
+      const site = await newSite({ strict: true, catalogues: { tag: full, event: [{ id: '7', name: 'Bought' }] } });
+      await site.change({
+        catalogues: { tag: [{ id: 'id-5', remove: true }, { id: 'new' }], event: [{ id: '7', remove: true }] },
+      });
+      expect(await listed(site, 'tag')).toHaveLength(limits.idsPerCatalogue);
+      expect(await listed(site, 'tag')).not.toContain('id-5');
+      expect(await listed(site, 'event')).toEqual([]);
+      expect(await site.server.log({ eventID: 7 })).toMatchObject([{ refused: 'unknown_id' }]);
+      // Whatever can be sent twice is safe to receive twice.
+      await site.change({ catalogues: { event: [{ id: '7', remove: true }] } });
+      await site.change({ catalogues: { event: [{ id: '7' }] } });
+      expect((await site.store.getAccount(site.account)).catalogues.event).toMatchObject([{ id: '7', name: '7' }]);
+      expect(await site.server.log({ eventID: 7 })).toEqual([{ kept: true }]);
+    });
+
     test('register an unknown ID when it is first used, under itself as name', async () => {
       const site = await newSite();
       await site.browser.log({ eventID: 7 });

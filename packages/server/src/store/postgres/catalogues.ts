@@ -7,6 +7,7 @@ import {
   type Listing,
   listUses,
   noListedIDs,
+  partEntries,
   roomForEntries,
   type Use,
   usesOfEvent,
@@ -180,14 +181,13 @@ export const createCatalogueWriter = () => {
 
     register,
 
-    /** Adds or changes entries. What only browser tokens have used makes room for them. */
+    /** Adds, changes or removes entries. What only browser tokens have used makes room for them. */
     async put(db: Transaction, account: number, catalogues: Catalogues): Promise<void> {
       const { ids } = await held(db, account);
+      const { removed, named } = partEntries(ids, catalogues);
       await Promise.all([
-        ...change(db, account, roomForEntries(ids, catalogues)),
-        ...catalogueKinds.flatMap((kind) =>
-          (catalogues[kind] ?? []).map((entry) => write(db, account, kind, entry, false)),
-        ),
+        ...change(db, account, [...removed, ...roomForEntries(ids, named)]),
+        ...catalogueKinds.flatMap((kind) => (named[kind] ?? []).map((entry) => write(db, account, kind, entry, false))),
         nextVersion(db, account),
       ]);
     },

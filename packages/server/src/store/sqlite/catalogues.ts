@@ -4,6 +4,7 @@ import {
   type Listing,
   listUses,
   noListedIDs,
+  partEntries,
   roomForEntries,
   type Use,
 } from '../catalogue-rules.ts';
@@ -23,7 +24,7 @@ export interface CatalogueWriter extends Pending {
   check(account: number, browser: boolean, uses: readonly Use[]): void;
   /** Lists IDs that are not listed yet, while there is room. */
   register(account: number, browser: boolean, uses: readonly Use[]): void;
-  /** Adds or changes entries. What only browser tokens have used makes room for them. */
+  /** Adds, changes or removes entries. What only browser tokens have used makes room for them. */
   put(account: number, catalogues: Catalogues): void;
 }
 
@@ -83,9 +84,11 @@ export const createCatalogueWriter = (db: Connection): CatalogueWriter => {
     register: (account, browser, uses) => change(account, listUses(knownOf(account), browser, uses)),
     put(account, catalogues) {
       known.delete(account);
-      change(account, roomForEntries(knownOf(account), catalogues));
+      const ids = knownOf(account);
+      const { removed, named } = partEntries(ids, catalogues);
+      change(account, [...removed, ...roomForEntries(ids, named)]);
       for (const kind of catalogueKinds) {
-        for (const entry of catalogues[kind] ?? []) write(account, kind, entry, false);
+        for (const entry of named[kind] ?? []) write(account, kind, entry, false);
       }
       known.delete(account);
     },

@@ -1,0 +1,42 @@
+/** Whether anything uses an entry of a catalogue: reads in small steps, so that a large account holds up no write. */
+import { Refusal } from '../refusal.ts';
+import { scrub } from '../scrub.ts';
+import { type CatalogueKind, type Catalogues, catalogueKinds, type Store } from '../store/store.ts';
+
+const idField = { profile: 'profileID', tag: 'tagID', attr: 'attrID', event: 'eventID' } as const;
+
+type Reads = Pick<Store, 'searchContact' | 'getEvents' | 'getEventDefinitions'>;
+
+const hasContact = async (
+  store: Reads,
+  search: Omit<Parameters<Store['searchContact']>[0], 'limit' | 'beyond'>,
+): Promise<boolean> => (await store.searchContact({ ...search, limit: 1, beyond: 0 })).contacts.length > 0;
+
+const hasEvent = async (store: Reads, account: number, attrID: string): Promise<boolean> => {
+  for (let beyond: number | undefined; ; ) {
+    const { events, next } = await store.getEvents({ account, attrID, order: 'desc', limit: 1, beyond });
+    if (events.length > 0 || next === null) return events.length > 0;
+    beyond = next;
+  }
+};
+
+const isUsed = async (store: Reads, account: number, kind: CatalogueKind, id: string): Promise<boolean> => {
+  if (kind === 'profile') return hasContact(store, { account, contactProfileID: id });
+  if (kind === 'tag') return hasContact(store, { account, contactTagID: id });
+  if (kind === 'attr') return (await hasContact(store, { account, attrID: id })) || hasEvent(store, account, id);
+  return (await store.getEventDefinitions(account)).some(({ eventID, count }) => String(eventID) === id && count > 0);
+};
+
+/** Throws Refusal('id_in_use') when an entry that is to be removed is used. */
+export const checkRemovals = async (store: Reads, account: number, catalogues: Catalogues): Promise<void> => {
+  for (const kind of catalogueKinds) {
+    for (const [index, { id, remove }] of (catalogues[kind] ?? []).entries()) {
+      if (!remove || !(await isUsed(store, account, kind, id))) continue;
+      const field = `${kind}[${index}].${idField[kind]}`;
+      throw new Refusal('id_in_use', {
+        field,
+        message: `\`${field}\` names ${kind} ${scrub(id)}, which ${kind === 'event' ? 'an event' : 'a contact or an event'} uses; nothing was changed`,
+      });
+    }
+  }
+};
