@@ -36,6 +36,7 @@ const counts: Readonly<Record<Kind, number>> = {
 };
 const seconds = times({ quick: 0.5, full: 10 });
 const mostGrowthMegabytes = 50;
+/** On a machine that is free; on a busy one, three times what it takes without an attack. */
 const mostMilliseconds = 100;
 
 let folder: string;
@@ -128,12 +129,18 @@ const useFor = async ({ log }: Running, milliseconds: number) => {
   return { taken, statuses: [...statuses] };
 };
 
+const tooLarge = 'HTTP/1.1 413 Payload Too Large';
+
 const press = async (running: Running, kind: Kind, count: number, milliseconds = seconds * 1_000) => {
   const before = running.megabytes();
   const most = watchMost(running.megabytes);
   const hostile = await attack(running.port, kind, count);
   const { taken, statuses } = await useFor(running, milliseconds);
   const { status } = await running.logMany();
+  // On a busy machine it takes them a while to send that much.
+  const end = performance.now() + 20_000;
+  const isRefused = () => !kind.endsWith('of 100 MB') || hostile.said().answers.includes(tooLarge);
+  while (!isRefused() && performance.now() < end) await wait(50);
   const { open, answers } = await hostile.stop();
   return { kind, growth: most() - before, p99: quantile(taken, 0.99), statuses: [...statuses, status], open, answers };
 };
@@ -155,18 +162,18 @@ test('slow, stalled, huge and idle clients take neither memory nor the others’
   const calm = await useFor(running, seconds * 1_000);
   const results: Awaited<ReturnType<typeof press>>[] = [];
   for (const [kind, count] of Object.entries(counts)) results.push(await press(running, kind as Kind, count));
+  const calmP99 = quantile(calm.taken, 0.99);
   const lines = results.map(
     ({ kind, p99, growth }) =>
       `${counts[kind]} ${kind}: p99 ${Math.round(p99)} ms, ${growth > 0 ? '+' : ''}${Math.round(growth)} MB`,
   );
-  console.info([`no attack: p99 ${Math.round(quantile(calm.taken, 0.99))} ms`, ...lines].join('\n'));
+  console.info([`no attack: p99 ${Math.round(calmP99)} ms`, ...lines].join('\n'));
   for (const { statuses, growth, p99, kind } of results) {
     expect([kind, ...new Set(statuses)]).toEqual([kind, 200]);
     expect(growth, kind).toBeLessThan(mostGrowthMegabytes);
-    if (isFull) expect(p99, kind).toBeLessThan(mostMilliseconds);
+    if (isFull) expect(p99, kind).toBeLessThan(Math.max(mostMilliseconds, 3 * calmP99));
   }
   // Refused as soon as they have said how much they want, and closed.
-  const tooLarge = 'HTTP/1.1 413 Payload Too Large';
   const huge = (kind: Kind) => results.find((result) => result.kind === kind) as (typeof results)[number];
   expect(huge('bodies of 100 MB').answers).toEqual([tooLarge]);
   // Nobody knows how much these want: before one has sent too much, others may need the room.
