@@ -57,7 +57,7 @@ const parts: readonly Part[] = [
   {
     part: 'whose a queued record is (reset)',
     file: 'src/identity.ts',
-    leftOut: /const last[\s\S]*?slice\(1\)\}`\);/,
+    leftOut: /const last[\s\S]*?slice\(1\)}`\)\);/,
     instead: '',
   },
   {

@@ -1,15 +1,12 @@
 import { userCookieName } from '@firsthand/contract/identifiers';
 import Cookies from 'js-cookie';
+import { guard } from './guard.ts';
 
 /** On which domain the cookie was written; '' for the host alone, or nowhere yet. */
 export let cookieDomain = '';
 
 /** The cookie's value, or undefined when there is none or it can't be read (a sandboxed frame throws). */
-export const readCookie = (): string | undefined => {
-  try {
-    return Cookies.get(userCookieName);
-  } catch {}
-};
+export const readCookie = guard((): string | undefined => Cookies.get(userCookieName));
 
 /**
  * Sets the cookie on every domain that this host could have, widest first and the host alone ('') last, until it can be read
@@ -41,14 +38,12 @@ const setOnWidest = (value: string, path: string): string | undefined => {
  * would hide every later write. So all are removed first: those on the default path ('') and on `/`, then, while one is left, those
  * on each longer path that this page's path begins with.
  */
-export const writeCookie = (userUUID: string): void => {
-  try {
-    let path = '';
-    location.pathname.split(/(\/)/).some((part) => {
-      path += part;
-      setOnWidest('', path);
-      return !readCookie();
-    });
-    if (userUUID) cookieDomain = setOnWidest(userUUID, '/') || '';
-  } catch {}
-};
+export const writeCookie = guard((userUUID: string): void => {
+  let path = '';
+  location.pathname.split(/(\/)/).some((part) => {
+    path += part;
+    setOnWidest('', path);
+    return !readCookie();
+  });
+  if (userUUID) cookieDomain = setOnWidest(userUUID, '/') || '';
+});

@@ -32,8 +32,8 @@ export const isUserUUID = (candidate: string | undefined): boolean =>
  */
 const becomeUser = (userUUID: string): void => {
   const last = stored[copyKey];
-  for (const key of last !== userUUID && isUserUUID(last) ? queuedKeys('') : [])
-    writeStored(key, `{"userUUID":"${last}",${(stored[key] as string).slice(1)}`);
+  if (last !== userUUID && isUserUUID(last))
+    queuedKeys('').map((key) => writeStored(key, `{"userUUID":"${last}",${(stored[key] as string).slice(1)}`));
   writeCookie(userUUID);
   writeStored(copyKey, userUUID);
   written = userUUID;

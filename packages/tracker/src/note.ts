@@ -1,4 +1,5 @@
-let isDebug: boolean | undefined = false;
+// Until a tracker starts, so that every developer reads why one does not.
+let isDebug: boolean | undefined = true;
 
 /** Has `note` speak or be silent, on this page from now on. */
 export const setDebug = (debug: boolean | undefined): void => {

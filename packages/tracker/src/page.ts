@@ -2,7 +2,7 @@
 import { safeDocument } from './document.ts';
 import { setPastTime } from './eventUUID.ts';
 import { demand, guard } from './guard.ts';
-import { note, setDebug } from './note.ts';
+import { note } from './note.ts';
 import { startTracker, type Tracker } from './tracker.ts';
 
 /** A call that the snippet's stub kept: the method, its arguments with the returned promise, its resolver, and when it was made. */
@@ -20,8 +20,7 @@ type Stub = EarlyCall[] & Partial<Tracker>;
 export const startInPage = (then?: (tracker: Tracker, options: DOMStringMap) => void): void => {
   const script = safeDocument.currentScript as HTMLScriptElement;
   const start = guard((): void => {
-    // The reason for not starting is for every developer: without data-debug too.
-    setDebug(true);
+    // The reason for not starting is for every developer: without data-debug too, since `note` speaks until it is told otherwise.
     demand(script, 'module');
     const page = window as unknown as Record<string, Stub>;
     const name = script.dataset.name || 'tracker';
@@ -29,17 +28,17 @@ export const startInPage = (then?: (tracker: Tracker, options: DOMStringMap) => 
     // biome-ignore lint/suspicious/noPrototypeBuiltins: Object.hasOwn is younger than browsers that we know
     const stub = (page.hasOwnProperty(name) && page[name]) || [];
     demand(stub.push === [].push, `${name} is taken`);
-    const tracker = startTracker(stub, script.src, script.dataset);
+    startTracker(stub, script.src, script.dataset);
     const call = ([method, args, resolve, time]: EarlyCall): void => {
       setPastTime(time);
-      resolve((tracker[method] as (...args: unknown[]) => unknown)(...args));
+      resolve((stub[method] as (...args: unknown[]) => unknown)(...args));
       setPastTime();
       if (args.p) args.p.catch(note);
     };
     stub.splice(0).map(call);
     stub.push = call as Stub['push'];
     page[name] = stub;
-    if (then) then(tracker, script.dataset);
+    if (then) then(stub as Tracker, script.dataset);
   });
   // Listened to on window, while it goes down to the document: no element can be in the way there.
   if ((safeDocument as { prerendering?: boolean }).prerendering) addEventListener('prerenderingchange', start, true);

@@ -20,7 +20,7 @@ const createDisk = (most = Number.POSITIVE_INFINITY): Record<string, string> =>
 
 const load = async (localStorage: unknown): Promise<void> => {
   vi.resetModules();
-  vi.stubGlobal('window', { localStorage });
+  vi.stubGlobal('localStorage', localStorage);
   queue = await import('./queue.ts');
   ({ createEventUUID } = await import('./eventUUID.ts'));
   storage = await import('./storage.ts');

@@ -21,19 +21,14 @@ export type Verdict = Partial<ContactResult> & {
 };
 
 /** Who to tell the service's final verdict on a record, by its key. */
-export type Expected = Record<string, (verdict: Verdict) => void>;
+export const expected: Record<string, (verdict: Verdict) => void> = {};
 
 /**
  * Answers the function that soon sends what is queued, unless that is under way or a retry is due later. `base` lies
  * in the service's REST root, as `tracker.js` does, or is the root with a slash at its end. Without consent, `isAllowed`,
  * nothing is sent, and nobody becomes a user.
  */
-export const createSender = (
-  base: string,
-  token: string,
-  expected: Expected,
-  isAllowed: () => unknown,
-): (() => void) => {
+export const createSender = (base: string, token: string, isAllowed: () => unknown): (() => void) => {
   /**
    * A page's keep-alive requests may hold 65,536 bytes at once, all together (Fetch, "HTTP-network-or-cache fetch"): two of
    * ours at most, one under way and one when the page is left, with their envelopes. What the browser refuses beyond

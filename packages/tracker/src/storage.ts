@@ -28,7 +28,7 @@ export const openStored = (): void => {
   try {
     // Merely naming it throws in a sandboxed frame and with cookies blocked (HTML, "Web storage"); some Android WebViews
     // answer null.
-    stored = window.localStorage || kept;
+    stored = localStorage || kept;
   } catch {}
   Object.keys(stored).map(noteKey);
   Object.keys(kept).map((key) => writeStored(key, kept[key] as string));

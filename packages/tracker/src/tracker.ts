@@ -8,7 +8,7 @@ import { demand, guard } from './guard.ts';
 import { copyKey, currentUser, forgetUser, resetUser } from './identity.ts';
 import { note, setDebug } from './note.ts';
 import { countDropped, queuedKeys, type StoredRecord } from './queue.ts';
-import { createSender, type Expected } from './sender.ts';
+import { createSender, expected } from './sender.ts';
 import { eraseStored, noteKey, openStored, stored, writeStored } from './storage.ts';
 
 /** Nothing here ever throws into the page. */
@@ -51,12 +51,11 @@ export const startTracker = (tracker: Partial<Tracker>, url: string, options: Ta
   const burst = 500;
   const millisecondsEach = 100;
   const token = options.token as string;
-  const expected: Expected = {};
   let isAllowed: unknown = false;
   /** When the events so far would have been logged, had they come evenly. */
   let evenTime = 0;
   setDebug('debug' in options);
-  const send = createSender(url, token, expected, () => isAllowed);
+  const send = createSender(url, token, () => isAllowed);
 
   const consent = (isGiven: unknown): void => {
     if (!isGiven) {

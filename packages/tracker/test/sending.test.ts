@@ -17,6 +17,9 @@ import {
 
 declare const tracker: Tracker;
 
+/** How often a known browser closes a tab; CLOSINGS=200 for a figure. */
+const closings = Number(process.env.CLOSINGS ?? 5);
+
 describeInChromium('the tracker in Chromium: sending', () => {
   test.for([503, 429, 408])('after %i tries again with the same eventUUID, not before Retry-After', async (status) => {
     const times: number[] = [];
@@ -148,6 +151,43 @@ describeInChromium('the tracker in Chromium: sending', () => {
     }
     await soon(() => expect(recorder.eventIDs().sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]));
   });
+
+  test.for([
+    ['', ''],
+    [', under a service worker', "addEventListener('fetch', (event) => event.respondWith(fetch(event.request)))"],
+  ])(
+    'logged by a known browser in a popup that closes itself at once, arrives without another visit%s',
+    { timeout: 20_000 + closings * 4_000 },
+    async ([, worker]) => {
+      const opener = await openPage(publish('/'));
+      if (worker) {
+        recorder.pages['/worker.js'] = { html: worker, headers: { 'content-type': 'text/javascript' } };
+        await opener.evaluate(async () => {
+          await navigator.serviceWorker.register('/worker.js');
+          await navigator.serviceWorker.ready;
+        });
+      }
+      await opener.evaluate(() => tracker.log(1));
+      await soon(async () => expect(await queuedIn(opener)).toBe(0));
+      publish('/closing', {
+        after: `<script>(function leave() {
+          if (!Object.hasOwn(tracker, 'push')) return setTimeout(leave);
+          ${worker && "if (!navigator.serviceWorker.controller) throw new Error('no service worker')"}
+          tracker.log(Number(location.search.slice(1)));
+          close();
+        })()</script>`,
+      });
+      const late: number[] = [];
+      for (let eventID = 2; eventID < closings + 2; eventID++) {
+        await Promise.all([
+          context.waitForEvent('page').then((page) => (page.isClosed() ? page : page.waitForEvent('close'))),
+          opener.evaluate((eventID) => void open(`/closing?${eventID}`), eventID),
+        ]);
+        await soon(() => expect(recorder.eventIDs()).toContain(eventID), 3_000).catch(() => late.push(eventID));
+      }
+      expect(late).toEqual([]);
+    },
+  );
 
   test('closed at once without a second visit, the last event has arrived', async () => {
     for (let eventID = 1; eventID <= 5; eventID++) {
