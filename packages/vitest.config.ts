@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './vitest.order.ts';
 
 /** In a browser: Chromium alone, then all three engines. */
 const browsers = ['packages/server/test/browsers/**/*.test.ts', 'packages/tracker/test/*.test.ts'];
@@ -28,19 +29,29 @@ const segmentProperties = [
 ];
 const frontDoorSecurity = ['packages/server/test/security/{browser-token-model,hostile-text,personal-data}.test.ts'];
 
+/** These replace modules, or what all of a process share: each has a process of its own. */
+const replacing = [
+  'packages/{client,tracker}/**/*.test.ts',
+  'packages/server/src/{parent-process,commands/failing,workers/crew,store/sqlite/erasure-record}.test.ts',
+  'packages/server/test/serve-fatal.test.ts',
+];
+
 /** The tests that every change must pass, in seconds: they need Node and nothing else. */
 const unit = { testTimeout: 30_000, hookTimeout: 30_000 };
 const slow = { testTimeout: 60_000, hookTimeout: 60_000 };
 const slower = { testTimeout: 120_000, hookTimeout: 120_000 };
+/** Browsers of several processes each, which wait most of the time. */
+const twoBrowsers = { maxWorkers: 2, sequence: { groupOrder: 2 } };
 /** One file after the other, and after all that run side by side: each wants the machine for itself. */
 const alone = { ...slower, fileParallelism: false, sequence: { groupOrder: 1 } };
 
 export default defineConfig({
   test: {
-    // Each file has its own server, database or browser: no state is shared, and none leaks into the next.
+    // Each file has its own server, database or browser.
     pool: 'forks',
-    // One more than processors: many tests wait for a process or a timer. vitest's own default leaves one of two processors idle.
-    maxWorkers: availableParallelism() + 1,
+    // More than processors: many tests wait for a process or a timer. vitest's own default leaves one of two processors idle.
+    maxWorkers: availableParallelism() + 2,
+    sequence: { sequencer: LongestFirst },
     // A test that asserts nothing fails.
     // What is waited for may take its time on a busy machine.
     expect: { requireAssertions: true, poll: { timeout: 20_000 } },
@@ -67,9 +78,15 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/{src,build,test}/**/*.test.ts'],
-          exclude: [...browsers, ...engines, ...postgres, ...security, ...faults],
+          exclude: [...replacing, ...browsers, ...engines, ...postgres, ...security, ...faults],
           ...unit,
+          // One process runs many files: to load the modules for each takes a third of all the time.
+          isolate: false,
         },
+      },
+      {
+        extends: true,
+        test: { name: 'unit: replacing', include: replacing, exclude: [...browsers, ...engines], ...unit },
       },
       { extends: true, test: { name: 'postgres', include: postgres, ...slow } },
       {
@@ -96,7 +113,7 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'browsers', include: browsers, ...slow } },
-      { extends: true, test: { name: 'browsers: engines', include: engines, ...alone } },
+      { extends: true, test: { name: 'browsers: engines', include: engines, ...slower, ...twoBrowsers } },
       { extends: true, test: { name: 'security', include: security, exclude: securityMeasured, ...slow } },
       { extends: true, test: { name: 'security: measured', include: securityMeasured, ...alone } },
       { extends: true, test: { name: 'faults', include: faults, exclude: faultsMeasured, ...slower } },

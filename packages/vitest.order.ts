@@ -1,0 +1,28 @@
+/** In which order a tier runs its files: on a clean clone, vitest knows their sizes only, not how long they take. */
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Those that take longest, so that none of them is begun last while other processors have nothing left to do. */
+const longest = [
+  'server/test/workers.test.ts',
+  'server/src/store/sqlite/store.test.ts',
+  'server/test/commands/event.test.ts',
+  'server/src/http/input.test.ts',
+  'server/test/serve-stop.test.ts',
+  'server/src/store/sqlite/file.test.ts',
+  'server/test/demo-stream.test.ts',
+  'server/test/postgres/differential.test.ts',
+  'server/test/faults/postgres.test.ts',
+  'server/test/faults/workers.test.ts',
+  'server/test/faults/io-errors.test.ts',
+  'server/test/faults/kill.test.ts',
+];
+
+const isLong = ({ moduleId }: TestSpecification): boolean => longest.some((path) => moduleId.endsWith(path));
+
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const groupOf = ({ project }: TestSpecification) => project.config.sequence.groupOrder;
+    return sorted.sort((a, b) => groupOf(a) - groupOf(b) || Number(isLong(b)) - Number(isLong(a)));
+  }
+}
