@@ -59,16 +59,20 @@ const start = async (name: string, count: number, main?: string) => {
   const server = await makeAccount(path);
   const port = await freePort();
   const served = await startServed(path, port, { main });
-  // Another address than the hostile one.
-  const agent = new Agent({ keepAlive: true, localAddress: '127.0.0.2' });
+  // Other addresses than the hostile one, and so many that none has more events than its rate limit allows.
+  const agents = Array.from(
+    { length: 50 },
+    (_, nth) => new Agent({ keepAlive: true, localAddress: `127.0.0.${nth + 2}` }),
+  );
+  let made = 0;
   const ask = (fields: object) =>
     new Promise<number>((resolve, reject) => {
+      const agent = agents[made % agents.length];
       const asked = request(`${served.url}/event/logEvent`, { method: 'POST', agent }, (response) => {
         response.resume().on('end', () => resolve(response.statusCode ?? 0));
       });
       asked.on('error', reject).end(JSON.stringify(fields));
     });
-  let made = 0;
   /** Writes of others for a while: the milliseconds that each took. */
   const use = async (): Promise<number[]> => {
     const taken: number[] = [];
@@ -101,7 +105,7 @@ const start = async (name: string, count: number, main?: string) => {
   const hostile = await startAddress(port, count);
   const stop = async () => {
     hostile.stop();
-    agent.destroy();
+    for (const agent of agents) agent.destroy();
     await stopServed(served);
   };
   await use();

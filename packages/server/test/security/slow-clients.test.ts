@@ -104,7 +104,7 @@ const start = async (name: string, main?: string) => {
     return books.ask(served.url, 'logEvents', { tokenUUID: server, userUUID: 'visitor-of-batches', event });
   };
   // As much as a busy server holds anyway: what its heap has grown to for healthy clients is nobody's attack.
-  for (let nth = 0; nth < times({ quick: 10, full: 20 }); nth += 1) {
+  for (let nth = 0; nth < times({ quick: 10, full: 60 }); nth += 1) {
     await Promise.all([...Array.from({ length: 50 }, log), ...Array.from({ length: 5 }, logMany)]);
   }
   const pid = served.process.pid as number;
