@@ -28,7 +28,7 @@ const unknown = (field: string) =>
 export const createContactFinder = (db: Connection) => {
   const byNumber = db.prepare<[number], ContactRow>('SELECT * FROM contact WHERE contact = ?');
   const byUUID = db.prepare<[number, string], ContactRow>(
-    'SELECT * FROM contact WHERE account = ? AND contactUUID = ?',
+    'SELECT * FROM contact WHERE account = ? AND contactUUID = ? AND mergedInto IS NOT contact',
   );
   const byAddress = db.prepare<[number, string], ContactRow>(
     'SELECT * FROM contact WHERE account = ? AND contactEmailaddress = ?',

@@ -174,6 +174,18 @@ describe('a contact that very many users have claimed', () => {
     }
   });
 
+  test('is named by nothing: what is left of its row is no contact', async () => {
+    erase(contactUUID);
+    const left = db.prepare<[], string>('SELECT contactUUID FROM contact').pluck().all();
+    expect(left).toHaveLength(1);
+    const unknown = expect.objectContaining({ code: 'unknown_contact' });
+    for (const name of left) {
+      const request = { ...asker, include: [], contactUUID: name };
+      await expect(reads({ name: 'getContact', request })).rejects.toEqual(unknown);
+      expect(() => erase(name)).toThrow(unknown);
+    }
+  });
+
   test('leaves what its users do meanwhile to others', async () => {
     erase(contactUUID);
     logAs(1, 'event-after');
