@@ -203,6 +203,7 @@ describeInChromium('tracker.full.js in Chromium', () => {
   });
 
   test('fields named as methods of elements hide neither a form nor a click from us', async () => {
+    recorder.pages['/aside'] = { html: 'aside' };
     const fields = ['closest', 'getAttribute', 'attributes', 'matches', 'hasAttribute', 'target', 'elements']
       .map((name) => `<input type="hidden" name="${name}">`)
       .join('');
@@ -210,8 +211,8 @@ describeInChromium('tracker.full.js in Chromium', () => {
       publishFull(
         '/',
         'data-contacts data-clicks',
-        `<form data-contact="5" data-log="9" data-attr-from="form" action="#"><input name="contactEmailaddress" value="a@example.com">
-         ${fields}<button>Send</button></form>`,
+        `<form data-contact="5" data-log="9" data-attr-from="form" action="/aside" target="aside"><input name="contactEmailaddress" value="a@example.com">
+         ${fields}<button>Send</button></form><iframe name="aside"></iframe>`,
       ),
     );
     await page.evaluate(() => {
