@@ -1,5 +1,5 @@
 /**
- * Detaching an erased contact: its links become unlinks, and its claims and requests keyed hashes, some of them in each
+ * Detaching an erased contact: its claims and requests become keyed hashes, and then its links unlinks, some of them in each
  * commit. Until it is done, reads compute what will be left (statements.ts, erasing.ts), and a write that would change what
  * else is said of a user detaches that user first.
  */
@@ -17,6 +17,13 @@ interface ErasingContact extends Omit<Erased, 'hash'> {
   readonly erasure: number;
 }
 
+interface ClaimRow {
+  readonly claim: number;
+  readonly claimID: string;
+  readonly token: number;
+  readonly user: number;
+}
+
 interface RequestRow {
   readonly day: number;
   readonly token: number;
@@ -29,10 +36,16 @@ export type EraseName = (identifier: string, erased: Omit<Erased, 'hash'>, erasu
 
 export const createDetaching = (db: Connection) => {
   const erasing = createErasingReader(db);
-  const begin = db.prepare('INSERT INTO erasing_contact VALUES (?, ?, ?)');
-  const next = db.prepare<[], ErasingContact>(`
-    SELECT e.contact, e.erasure, x.account, x.erasedTime, x.verifiedOnly
-    FROM erasing_contact e JOIN erasure x ON x.erasure = e.erasure LIMIT 1`);
+  const begin = db.prepare('INSERT INTO erasing_contact (contact, erasure, through) VALUES (?, ?, ?)');
+  const columns = `
+    e.contact, e.erasure, x.account, x.erasedTime, x.verifiedOnly
+    FROM erasing_contact e JOIN erasure x ON x.erasure = e.erasure`;
+  const next = db.prepare<[], ErasingContact>(`SELECT ${columns} LIMIT 1`);
+  const nextWithNames = db.prepare<[], ErasingContact>(`SELECT ${columns} WHERE e.hasNames LIMIT 1`);
+  const withNamesOf = db.prepare<[number], ErasingContact>(
+    `SELECT ${columns} WHERE e.hasNames AND e.erasure = ? LIMIT 1`,
+  );
+  const setNameless = db.prepare('UPDATE erasing_contact SET hasNames = 0 WHERE contact = ?');
   const isOne = db.prepare<[number], number>('SELECT 1 FROM erasing_contact WHERE contact = ?').pluck();
   const insertStretch = db.prepare('INSERT INTO erased_stretch VALUES (?, ?, ?, ?)');
   // What its claim's marks made of it goes with the claim: it is written down first.
@@ -48,8 +61,8 @@ export const createDetaching = (db: Connection) => {
       SELECT DISTINCT s.user FROM erasing_contact e JOIN statement s ON s.contact = e.contact
       WHERE EXISTS (SELECT 1 FROM statement o WHERE o.user = s.user AND o.token = ?)`)
     .pluck();
-  const nextClaims = db.prepare<[number], { claim: number; claimID: string; token: number }>(
-    `SELECT claim, claimID, token FROM claim WHERE contact = ? LIMIT ${rowsPerStep}`,
+  const nextClaims = db.prepare<[number], ClaimRow>(
+    `SELECT claim, claimID, token, user FROM claim WHERE contact = ? LIMIT ${rowsPerStep}`,
   );
   const dropClaim = db.prepare('DELETE FROM claim WHERE claim = ?');
   const nextRequests = db.prepare<[number], RequestRow>(`
@@ -68,13 +81,44 @@ export const createDetaching = (db: Connection) => {
     return stretches.length + unlink.run(user).changes;
   };
 
-  const detachUsers = (contact: number): boolean => {
+  /** Takes away claims and requests of a contact, as many as make about `most` changed rows. Returns how many rows changed. */
+  const takeNames = ({ contact, erasure, ...erased }: ErasingContact, most: number, eraseName: EraseName): number => {
     let rows = 0;
-    for (let user = nextUser.get(contact); user !== undefined; user = nextUser.get(contact)) {
-      rows += detach(user);
-      if (rows >= rowsPerStep) break;
+    const requests = nextRequests.all(contact);
+    for (const { day, token, user, userUUID, requestUUID } of requests) {
+      if (rows >= most) return rows;
+      const isKey = token === tokenInKey;
+      const name = isKey ? requestKeyName(user, requestUUID) : requestName(token, userUUID, requestUUID);
+      eraseName(name, erased, erasure);
+      dropRequest.run(day, requestUUID, token, user);
+      rows += 2;
     }
-    return rows > 0;
+    const claims = nextClaims.all(contact);
+    for (const { claim, claimID, token, user } of claims) {
+      if (rows >= most) return rows;
+      // The claim decides what its user's links were.
+      rows += detach(user);
+      for (const name of [handleName(token, claimID), claimName(claimID)]) eraseName(name, erased, erasure);
+      dropClaim.run(claim);
+      rows += 3;
+    }
+    if (requests.length < rowsPerStep && claims.length < rowsPerStep) setNameless.run(contact);
+    return rows + 1;
+  };
+
+  /** Takes away links of a contact, as many as make about `most` changed rows, and at last its row. Returns how many rows changed. */
+  const takeLinks = ({ contact }: ErasingContact, most: number): number => {
+    let rows = 0;
+    while (rows < most) {
+      const user = nextUser.get(contact);
+      if (user === undefined) {
+        end.run(contact);
+        dropContact.run(contact);
+        return rows + 2;
+      }
+      rows += detach(user);
+    }
+    return rows;
   };
 
   return {
@@ -90,29 +134,27 @@ export const createDetaching = (db: Connection) => {
       if (erasing.isUnderWay()) usersOfToken.all(token).forEach(detach);
     },
 
-    /** A step; answers whether there was anything to do. */
+    /** Whether claims or requests still name a contact of this erasure. */
+    hasNames: (erasure: number): boolean => withNamesOf.get(erasure) !== undefined,
+
+    /** Takes away these claims and requests, unless they are more than a step takes. */
+    takeFirstNames(erasure: number, eraseName: EraseName): void {
+      let rows = 0;
+      for (let found = withNamesOf.get(erasure); found && rows < rowsPerStep; found = withNamesOf.get(erasure)) {
+        rows += takeNames(found, rowsPerStep - rows, eraseName);
+      }
+    },
+
+    /** A step; answers whether there was anything to do. What erasures wait for that are not acknowledged yet comes first. */
     step(eraseName: EraseName): boolean {
-      const found = next.get();
-      if (!found) return false;
-      const { contact, erasure, ...erased } = found;
-      if (detachUsers(contact)) return true;
-      const claims = nextClaims.all(contact);
-      for (const { claim, claimID, token } of claims) {
-        for (const name of [handleName(token, claimID), claimName(claimID)]) eraseName(name, erased, erasure);
-        dropClaim.run(claim);
+      let rows = 0;
+      while (rows < rowsPerStep) {
+        const withNames = nextWithNames.get();
+        const found = withNames ?? next.get();
+        if (!found) break;
+        rows += withNames ? takeNames(found, rowsPerStep - rows, eraseName) : takeLinks(found, rowsPerStep - rows);
       }
-      if (claims.length > 0) return true;
-      const requests = nextRequests.all(contact);
-      for (const { day, token, user, userUUID, requestUUID } of requests) {
-        const isKey = token === tokenInKey;
-        const name = isKey ? requestKeyName(user, requestUUID) : requestName(token, userUUID, requestUUID);
-        eraseName(name, erased, erasure);
-        dropRequest.run(day, requestUUID, token, user);
-      }
-      if (requests.length > 0) return true;
-      end.run(contact);
-      dropContact.run(contact);
-      return true;
+      return rows > 0;
     },
   };
 };

@@ -29,7 +29,7 @@ import { createRecentRepeats } from './recent-repeats.ts';
 import { createRefusedReader, createRefusedWriter } from './refused-requests.ts';
 import { createRepeats } from './repeats.ts';
 import { createReads } from './steps.ts';
-import { createTidying } from './tidying.ts';
+import { createTidying, pauseMilliseconds } from './tidying.ts';
 import { createTokenReader, createTokenWriter } from './tokens.ts';
 import { createTotals } from './totals.ts';
 import { createTransactions, type Outcome } from './transaction.ts';
@@ -220,8 +220,7 @@ export const createWriteEngine = (
     /** A step of what may take its time: see tidying.ts. */
     tidy() {
       const rest = tidying.step();
-      if (erasures.hasFresh()) followErasures();
-      return rest;
+      return followErasures() ? rest : Math.min(rest ?? pauseMilliseconds, pauseMilliseconds);
     },
   };
 };

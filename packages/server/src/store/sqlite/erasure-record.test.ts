@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { openMemory } from '../../../test/fixtures/memory.ts';
 import { newAccount, newContact, newEvent, newToken } from '../../../test/fixtures/store.ts';
+import { acknowledging } from './acknowledging.ts';
 import { backupDatabase } from './backup.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { createReadEngine, createWriteEngine, type WriteEngine } from './engine.ts';
@@ -129,7 +130,6 @@ test('what the backup never knew is known as erased all the same, and no late re
   const backup = backUp();
   const ann = create('ann', 'request-of-ann');
   erase(ann);
-  finish();
   restore(backup);
   engine.eraseAgain();
   await expect(read('getContact', { ...asker, contactUUID: ann, include: [] })).rejects.toMatchObject({
@@ -137,6 +137,47 @@ test('what the backup never knew is known as erased all the same, and no late re
   });
   expect(() => create('ann', 'request-of-ann')).toThrow(expect.objectContaining({ code: 'erased_contact' }));
   expect(create('ann')).not.toBe(ann);
+});
+
+test('of what made a contact, nothing that is sent again makes it anew on a backup, however soon the server died', async () => {
+  const users = 60;
+  const claim = (nth: number) => {
+    const sent = { userUUID: `visitor-number-${nth}`, requestUUID: `request-${nth}`, newHandle: `handle-${nth}` };
+    const contact = {
+      ...newContact({ ...sent, address: 'ann@example.com' }),
+      ...asker,
+      browser: true,
+      verified: false,
+    };
+    return write('createContact', contact);
+  };
+  const claimAll = (from: number, to: number) => {
+    for (let nth = from; nth < to; nth += 1) claim(nth);
+  };
+  const backups = [backUp()];
+  const ann = create('ann', 'request-of-ann');
+  claimAll(0, users / 2);
+  backups.push(backUp());
+  claimAll(users / 2, users);
+  const eraseContact = acknowledging(async ({ name, request }) => {
+    const answer = write(name, request as object);
+    engine.tidy();
+    return answer;
+  });
+  await eraseContact({ account: 1, contactUUID: ann, time: 5 });
+  const erased = expect.objectContaining({ code: 'erased_contact' });
+  for (const backup of backups) {
+    const record = readFileSync(`${path}-erased`);
+    restore(backup);
+    engine.eraseAgain();
+    expect(() => create('ann', 'request-of-ann')).toThrow(erased);
+    for (let nth = 0; nth < users; nth += 1) {
+      expect(() => claim(nth)).toThrow(erased);
+      const named = { ...asker, browser: true, contactUUID: `handle-${nth}`, include: [] };
+      await expect(read('getContact', named)).rejects.toEqual(erased);
+    }
+    expect(readFileSync(`${path}-erased`)).toEqual(record);
+  }
 });
 
 test('the record is made anew where it is lost or cut short, and names nobody', () => {
@@ -196,6 +237,20 @@ test('nobody is said to be erased while there is no room to record it, and what 
   expect(erase(ann)).toMatchObject({ contactUUID: ann, erasedTime: 5 });
   const [, ...lines] = readFileSync(`${path}-erased`, 'utf8').split('\n').filter(Boolean);
   expect(lines.length).toBeGreaterThan(0);
+});
+
+test('what could not be recorded is recorded when there is room, whoever asks or not', () => {
+  const ann = create('ann', 'request-of-ann');
+  for (let times = 0; times < 2; times += 1) {
+    vi.mocked(writeSync).mockImplementationOnce(() => {
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    });
+  }
+  expect(() => erase(ann)).toThrow(expect.objectContaining({ code: 'not_kept' }));
+  expect(engine.tidy()).toBeGreaterThanOrEqual(0);
+  expect(readFileSync(`${path}-erased`, 'utf8')).toBe('');
+  finish();
+  expect(readFileSync(`${path}-erased`, 'utf8').split('\n').filter(Boolean)).toHaveLength(3);
 });
 
 test('a record that cannot be written is not passed over', () => {

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { openMemory } from '../../../test/fixtures/memory.ts';
 import { newAccount, newContact, newEvent, newToken } from '../../../test/fixtures/store.ts';
 import type { EventPage, LinkDetail, Store } from '../store.ts';
+import type { ErasureProgress } from './acknowledging.ts';
 import type { Connection } from './connection.ts';
 import { createReadEngine, createWriteEngine, type ReadEngine, type WriteEngine } from './engine.ts';
 
@@ -213,6 +214,20 @@ describe('a contact that very many users have claimed', () => {
     while (engine.tidy() !== null);
     expect(remaining()).toEqual([0, 0, 0, 0, 0]);
     expect(await events()).toEqual([]);
+  });
+
+  test('is acknowledged when only hashes are left of its claims and requests, also after another start', () => {
+    const isAcknowledged = () => !(erase(contactUUID) as ErasureProgress).hasNames;
+    const hasNames = () => remaining()[0] !== 0 || remaining()[2] !== 0;
+    expect(isAcknowledged()).toBe(false);
+    engine = createWriteEngine(db);
+    while (!isAcknowledged()) {
+      expect(hasNames()).toBe(true);
+      engine.tidy();
+    }
+    expect(hasNames()).toBe(false);
+    // A handle and a claim of each user, a request, and the contact.
+    expect(db.prepare('SELECT count(*) FROM erased_identifier').pluck().get()).toBe(3 * users + 1);
   });
 
   test('is erased once: a contact that is erased meanwhile takes what was its own', async () => {

@@ -1,7 +1,8 @@
 /** Erasing a contact: out of every read at once, its events deleted step by step afterwards. */
 import { contactFields } from '../../identity/contact-view.ts';
 import type { PersonNames } from '../refused-names.ts';
-import type { ErasureReceipt, NewErasure } from '../store.ts';
+import type { NewErasure } from '../store.ts';
+import type { ErasureProgress } from './acknowledging.ts';
 import type { Connection } from './connection.ts';
 import type { ContactRow } from './contact-finder.ts';
 import type { ContactWriter } from './contacts.ts';
@@ -107,9 +108,9 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   /** What this transaction has erased. */
   let fresh: Erased[] = [];
 
-  const receipt = (erasure: number, contactUUID: string): ErasureReceipt => {
+  const receipt = (erasure: number, contactUUID: string): ErasureProgress => {
     const found = get.get(erasure) as NonNullable<ReturnType<typeof get.get>>;
-    return { contactUUID, ...found, complete: found.complete === 1 };
+    return { contactUUID, ...found, complete: found.complete === 1, hasNames: detaching.hasNames(erasure) };
   };
 
   /** By whatever a request could name one of these contacts, their users included. */
@@ -139,6 +140,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       eraseName(contactUUID, erased, erasure);
       for (const statement of forgetContact) statement.run(contact);
     }
+    detaching.takeFirstNames(erasure, eraseName);
     return erasure;
   };
 
@@ -181,7 +183,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
 
   return {
     /** Erases the contact that answers, with all that it answers for. Asked again, only answers how far that is. */
-    eraseContact({ time, verifiedOnly, ...name }: NewErasure): ErasureReceipt {
+    eraseContact({ time, verifiedOnly, ...name }: NewErasure): ErasureProgress {
       const { account, contactUUID } = name;
       const erased = contactUUID === undefined ? undefined : contacts.findErasure(account, contactUUID);
       if (erased !== undefined) return receipt(erased, contactUUID as string);
@@ -213,8 +215,6 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     },
 
     listErased: (): Erased[] => allErased.all(),
-
-    hasFresh: (): boolean => fresh.length > 0,
 
     /** What was erased since it was asked last, and is to be recorded. */
     takeFresh(): Erased[] {

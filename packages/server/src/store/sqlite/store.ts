@@ -5,6 +5,7 @@ import type { AmongOptions, AmongStore, FirstStore } from '../several.ts';
 import type { Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createAccess } from './access.ts';
+import { acknowledging } from './acknowledging.ts';
 import type { Arrangement } from './arrangement.ts';
 import { askingAll, type Call, readNames, writeNames } from './calls.ts';
 import { createCommitRelay } from './commit-relay.ts';
@@ -41,6 +42,7 @@ const assemble = (parts: {
   return {
     ...askingAll(writeNames, write),
     ...reads,
+    eraseContact: acknowledging(write),
     check: async () => {
       await reads.check();
       await room.check();

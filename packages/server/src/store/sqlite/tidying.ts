@@ -12,7 +12,7 @@ const fewestRepeats = 1_000;
 const mostRepeats = 4_000;
 
 /** Until a step is tried again for which there was no room, or which another process held up. */
-const pauseMilliseconds = 1_000;
+export const pauseMilliseconds = 1_000;
 
 /** While too many events wait to be arranged, there is a step for so much text that is kept: more, the more of them wait. */
 const bytesPerCatchUp = 16 * 1024;

@@ -1,0 +1,80 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { backupStore } from '../../src/store/open.ts';
+import { times } from './counts.ts';
+import { report } from './report.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from './served.ts';
+import { type Change, changeServer } from './weakened.ts';
+
+const users = times({ quick: 200, full: 3_000 });
+const together = 100;
+const contactEmailaddress = 'ann@shop.example';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-erasure-killed-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const env = { RATE_LIMIT: withoutLimits() };
+
+/** Kills a server when it has answered an erasure, and sends all that made the contact again to a backup from before: how often that made it anew. */
+const eraseAndKill = async (name: string, main?: string) => {
+  const path = join(folder, `${name}.db`);
+  const backup = join(folder, `${name}-backup.db`);
+  const serverToken = await makeAccount(path);
+  await backupStore(`sqlite:${path}`, backup);
+  const port = await freePort();
+  const served = await startServed(path, port, { main, env });
+  const post = async (at: string, tokenUUID: string, fields: object) => {
+    const response = await fetch(`${served.url}${at}`, {
+      method: 'POST',
+      body: JSON.stringify({ tokenUUID, ...fields }),
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  /** The statuses of the answers, and how many there are of each. */
+  const sendAll = async () => {
+    const statuses: Record<number, number> = {};
+    for (let at = 0; at < users; at += together) {
+      const sent = Array.from({ length: together }, (_, nth) => {
+        const sender = { userUUID: `visitor-number-${at + nth}`, requestUUID: `request-number-${at + nth}` };
+        return post('/createContact', browserToken, { ...sender, contactEmailaddress, contactProfileID: 'customer' });
+      });
+      for (const { status } of await Promise.all(sent)) statuses[status] = (statuses[status] ?? 0) + 1;
+    }
+    return statuses;
+  };
+  expect(await sendAll()).toEqual({ 200: users });
+  const { status } = await post('/contact/eraseContact', serverToken, { contactEmailaddress });
+  served.process.kill('SIGKILL');
+  await served.ended;
+  expect(status).toBe(200);
+  for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`, { force: true });
+  copyFileSync(backup, path);
+  const restored = await startServed(path, port, { main, env });
+  const { 200: created = 0, 410: refused = 0 } = await sendAll();
+  await stopServed(restored);
+  return { created, refused };
+};
+
+const answeringAtOnce: readonly Change[] = [
+  { file: 'store/sqlite/store.ts', from: 'eraseContact: acknowledging(write),', to: '' },
+];
+
+test('an erasure that was answered holds on a backup from before the contact, when the server is killed at that moment', {
+  timeout: 600_000,
+}, async (context) => {
+  const ours = await eraseAndKill('ours');
+  expect(ours).toEqual({ created: 0, refused: users });
+  const weakened = await eraseAndKill('weakened', changeServer(folder, 'at-once', answeringAtOnce));
+  expect(weakened.created).toBeGreaterThan(0);
+  report(context, {
+    fault: 'killed when an erasure is answered',
+    count: `${users} requests that made the contact, sent again to a backup from before`,
+    result: `${ours.refused} answered 410, ${ours.created} made it anew`,
+    weakened: `answers before all requests are in the record: ${weakened.created} made it anew`,
+  });
+});
