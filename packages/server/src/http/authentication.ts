@@ -18,16 +18,18 @@ const missingToken = (authorization: string): Refusal => {
   return new Refusal('missing_token', { ...options, message });
 };
 
-/** The token of a request: the field tokenUUID, or else `Authorization: Bearer` (RFC 6750 section 2.1). */
-export const tokenOf = ({ tokenUUID }: Given, headers: { get(name: string): string | null }): string => {
-  if (tokenUUID !== undefined && tokenUUID !== null && tokenUUID !== '') {
-    if (typeof tokenUUID === 'string') return tokenUUID;
-    throw new Refusal('invalid_field', { field: 'tokenUUID', message: '`tokenUUID` must be text' });
-  }
-  const authorization = headers.get('authorization') ?? '';
-  const [, token] = bearer.exec(authorization) ?? [];
-  if (token === undefined) throw missingToken(authorization);
-  return token;
+/** What a request names as its token: the field tokenUUID, or else `Authorization: Bearer` (RFC 6750 section 2.1). */
+export const namedToken = ({ tokenUUID }: Given, headers: { get(name: string): string | null }): unknown => {
+  if (tokenUUID !== undefined && tokenUUID !== null && tokenUUID !== '') return tokenUUID;
+  return bearer.exec(headers.get('authorization') ?? '')?.[1];
+};
+
+/** The token of a request. Throws where it names none. */
+export const tokenOf = (given: Given, headers: { get(name: string): string | null }): string => {
+  const token = namedToken(given, headers);
+  if (typeof token === 'string') return token;
+  if (token === undefined) throw missingToken(headers.get('authorization') ?? '');
+  throw new Refusal('invalid_field', { field: 'tokenUUID', message: '`tokenUUID` must be text' });
 };
 
 const mostRemembered = 10_000;

@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import { Refusal } from '../refusal.ts';
 import type { Access } from '../store/store.ts';
-import { tokenOf } from './authentication.ts';
+import { namedToken } from './authentication.ts';
 import type { Given } from './input.ts';
 
 const fieldName = 'tokenUUID';
@@ -10,34 +10,32 @@ const longestToken = 200;
 /** The characters between the name and its value in JSON, in a form and in a form of several parts. */
 const value = new RegExp(`^["=:\\s]{1,16}([^\\s"&]{8,${longestToken}})`);
 
-/** The tokens in the text of a body of any type: where the name is first, and where it is last. */
-export const tokensIn = (bytes: Uint8Array): string[] => {
+/** The tokens in the text of a body of any type: where the name is first, and where it is last. Each is searched when it is asked for. */
+export const tokensIn = function* (bytes: Uint8Array): Generator<string> {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const first = text.indexOf(fieldName);
-  if (first < 0) return [];
   const valueAt = (name: number) => {
     const from = name + fieldName.length;
-    return value.exec(text.toString('latin1', from, from + longestToken + 16))?.[1] ?? '';
+    return value.exec(text.toString('latin1', from, from + longestToken + 16))?.[1];
   };
-  const found = new Set([valueAt(first), valueAt(text.lastIndexOf(fieldName))]);
-  found.delete('');
-  return [...found];
+  const first = text.indexOf(fieldName);
+  if (first < 0) return;
+  const firstValue = valueAt(first);
+  if (firstValue !== undefined) yield firstValue;
+  const lastValue = valueAt(text.lastIndexOf(fieldName));
+  if (lastValue !== undefined && lastValue !== firstValue) yield lastValue;
 };
 
-/** The token of the query string or the header. */
+/** The token of the query string or the header. No error is made where there is none, as in most requests: that takes V8 10 µs. */
 const outerTokens = (query: Given, c: Context): string[] => {
-  try {
-    return [tokenOf(query, c.req.raw.headers)];
-  } catch {
-    return [];
-  }
+  const token = namedToken(query, c.req.raw.headers);
+  return typeof token === 'string' ? [token] : [];
 };
 
 /** Resolves with what the first good token may act for; undefined where there is none. Rejects when the store can't look it up. */
 export type FindGood = (c: Context, query: Given, text?: Uint8Array) => Promise<Access | undefined>;
 
 export const createFindGood = (authenticate: (token: string, c: Context) => Promise<Access>): FindGood => {
-  const find = async (tokens: readonly string[], c: Context): Promise<Access | undefined> => {
+  const find = async (tokens: Iterable<string>, c: Context): Promise<Access | undefined> => {
     for (const token of tokens) {
       try {
         return await authenticate(token, c);

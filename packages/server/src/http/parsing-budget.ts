@@ -55,7 +55,7 @@ export const createParsingBudget = ({ findGood, addressOf, rates }: ParsingBudge
       }
       unproven.take(addressOf(c), text.length);
       if (text.length > limits.bodyBytes) {
-        const code = tokensIn(text).length > 0 ? 'invalid_token' : 'missing_token';
+        const code = tokensIn(text).next().done ? 'missing_token' : 'invalid_token';
         throw new Refusal(code, { field: 'tokenUUID' });
       }
     },

@@ -28,7 +28,7 @@ describe('an address with many refused requests and no good token among them', (
     ['a bad token in the body', () => post(JSON.stringify({ tokenUUID: 'browser_of_nobody', eventID: 1 }))],
     ['a body that is no JSON', () => post('{"eventID":')],
     ['a body of another type', () => post('a', { 'Content-Type': 'image/png' })],
-  ])('is told 429 and when to try again: %s', async (_, request) => {
+  ])('gets 429 and when to try again: %s', async (_, request) => {
     const { status, headers, body } = await request();
     expect([status, body.error.code, Number(headers.get('retry-after')) > 100]).toEqual([
       429,
