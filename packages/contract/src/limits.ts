@@ -35,8 +35,9 @@ export const limits = {
   /** Claims and links on one page of getContact or exportContact; a page of claims is also at most about a MiB. */
   claimsPerPage: 100,
   linksPerPage: 1_000,
-  /** Links of one user that only claims made, and nobody has accepted or verified; beyond this the oldest give way. */
+  /** Links that only claims made, and nobody has accepted or verified, of one user and of one contact; beyond this the oldest give way. */
   claimedLinksPerUser: 100,
+  claimedLinksPerContact: 1_000,
   /** Listed IDs in each catalogue of an account. */
   idsPerCatalogue: 1_000,
   originsPerAccount: 100,

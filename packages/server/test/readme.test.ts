@@ -128,6 +128,7 @@ describe('the README', () => {
       ].map((limit) => limit.toLocaleString('en')),
       `${limits.urlBytes / 1024} KiB`,
       limits.claimsPerContact.toLocaleString('en'),
+      limits.claimedLinksPerContact.toLocaleString('en'),
       String(limits.claimedLinksPerUser),
     ]);
   });

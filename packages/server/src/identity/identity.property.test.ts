@@ -3,7 +3,14 @@ import { describe, expect, test } from 'vitest';
 import { type Action, actionsArbitrary, createModel } from '../../test/fixtures/identity-actions.ts';
 import { followMerges, mergedWith, wouldCycle } from './merges.ts';
 import { ownerOf, stretchesOf, why } from './ownership.ts';
-import { decideLink, decideUnlink, decidingStatements, linkedContact, type Statement } from './statements.ts';
+import {
+  decideLink,
+  decideUnlink,
+  decidingStatements,
+  linkedContact,
+  linksGivingWay,
+  type Statement,
+} from './statements.ts';
 
 interface LoggedEvent {
   readonly sequence: number;
@@ -349,5 +356,47 @@ describe('what each action may do to owners', () => {
         expect([...named, ...ownersIn(after).values(), ...[...after.mergedInto].flat()]).not.toContain(gone);
       }
     });
+  });
+
+  test('claimed links to a contact that give way move only the events that they decided', () => {
+    let moved = 0;
+    const giveWay = (account: Account, contact: number, most: number) => {
+      const links = users
+        .flatMap((user) => statementsOf(account, user))
+        .filter((statement) => statement.contact === contact)
+        .map((statement) => ({ ...statement, onlyClaimed: !statement.verified }))
+        .sort((a, b) => a.sequence - b.sequence);
+      const going = linksGivingWay(links, most).map(({ sequence }) => sequence);
+      const after = users.reduce((before, user) => {
+        const left = statementsOf(before, user).filter(({ sequence }) => !going.includes(sequence));
+        return withStatements(before, user, left);
+      }, account);
+      for (const event of movedEvents(account, after)) {
+        const { statement } = why(event, statementsOf(account, event.user));
+        expect(statement?.verified).toBe(false);
+        expect(going).toContain(statement?.sequence);
+        moved += 1;
+      }
+      return after;
+    };
+    fc.assert(
+      fc.property(actionsArbitrary, fc.integer({ min: 1, max: 4 }), fc.nat({ max: 2 }), (actions, contact, most) => {
+        const model = createModel();
+        let account = empty;
+        for (const action of actions) {
+          model.apply(action);
+          account = step(account, action);
+          giveWay(account, contact, most);
+        }
+        const after = giveWay(account, contact, most);
+        model.forgetClaims(contact, most);
+        for (const user of users) expect(statementsOf(after, user)).toEqual(model.statementsOf(user));
+        const remaining = model.events.filter(({ nth }) => !model.erasedEvents.has(nth));
+        const owners = remaining.map(({ nth, sequence }) => [sequence, model.ownerOfEvent(nth)] as const);
+        expect(ownersIn(after)).toEqual(new Map(owners));
+      }),
+      { numRuns: 500 },
+    );
+    expect(moved).toBeGreaterThan(100);
   });
 });

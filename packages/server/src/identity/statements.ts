@@ -44,7 +44,8 @@ export const decidingStatements = <One extends Statement>(statements: readonly O
 
 /**
  * The links that give way so that at most `most` are left that only claims made: the oldest of these. A page can make any
- * number of them; verified and accepted links, and unlinks, always stay. `statements` are one user's, ascending by sequence.
+ * number of them; verified and accepted links, and unlinks, always stay. `statements` are one user's, or all links to one contact,
+ * ascending by sequence.
  */
 export const linksGivingWay = <One extends KeptStatement>(statements: readonly One[], most: number): One[] => {
   const claimed = statements.filter(({ onlyClaimed }) => onlyClaimed);

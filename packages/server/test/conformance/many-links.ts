@@ -1,4 +1,5 @@
-// Somebody who knows a visitor's userUUID claims ever new addresses for it: the visitor's list of links stays short.
+// Very many claimed links: of one user, for whom ever new addresses are claimed, and of one contact, which many users claim again
+// and again. Both lists stay short.
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import { ownerOf } from '../../src/identity/ownership.ts';
@@ -186,6 +187,68 @@ export const describeManyLinks = (newSite: NewSite): void => {
       expect(links).toBe(model.linkCount());
       const owners = Object.entries(await site.owners()).map(([eventUUID, owner]) => [eventUUID, names.get(owner)]);
       expect(Object.fromEntries(owners)).toEqual(model.owners());
+    });
+  });
+
+  describe('a contact that users claim again and again', () => {
+    test('holds so many links that only claims made; the oldest give way, whoever’s they are', async () => {
+      const site = await newSite();
+      const claim = (userUUID: string, address = ann, changes = {}) =>
+        site.browser.createContact({ userUUID, address, newHandle: newID('handle'), ...changes });
+      /** Links a user to Ann so many times: in between, the user is somebody else. */
+      const goToAndFro = async (nth: number, times: number) => {
+        for (let time = 0; time < times; time += 1) {
+          await claim(`going-to-and-fro-${nth}`);
+          await claim(`going-to-and-fro-${nth}`, addressOf(nth));
+        }
+      };
+      const users = [
+        'accepted-visitor',
+        'verified-visitor',
+        'proven-visitor-1',
+        'oldest-visitor-1',
+        'second-visitor-1',
+      ];
+      const eventOf = (userUUID: string) => `event-${userUUID}`;
+      await site.browser.log(...users.map((userUUID) => ({ userUUID, eventUUID: eventOf(userUUID) })));
+      const accepted = await claim('accepted-visitor');
+      await site.acceptClaim(accepted.contactUUID);
+      const verified = await claim('verified-visitor');
+      const { contactUUID } = await site.server.createContact({ userUUID: 'verified-visitor', address: ann });
+      const proven = await claim('proven-visitor-1', ann, { verified: true });
+      const oldest = await claim('oldest-visitor-1');
+      await claim('oldest-visitor-1', ben);
+      const second = await claim('second-visitor-1');
+      const perUser = most / 2;
+      const crowd = limits.claimedLinksPerContact / perUser;
+      await Promise.all(Array.from({ length: crowd - 1 }, (_, nth) => goToAndFro(nth, perUser)));
+      await goToAndFro(crowd, perUser - 2);
+      const unclaimed = 3;
+      const countLinks = async () => (await site.server.getContact(contactUUID, 'link')).linkCount;
+      const owned = Object.fromEntries(users.map((userUUID) => [eventOf(userUUID), contactUUID]));
+      expect(await countLinks()).toBe(limits.claimedLinksPerContact + unclaimed);
+      expect(await site.owners()).toEqual(owned);
+
+      await goToAndFro(crowd, 1);
+      expect(await countLinks()).toBe(limits.claimedLinksPerContact + unclaimed);
+      await expectRefusal(site.browser.getContact(oldest.contactUUID), 'unknown_contact');
+      // As if that link had never been made: what was said after it stands.
+      const afterOldest = { ...owned, [eventOf('oldest-visitor-1')]: await contactOf(site, ben) };
+      expect(await site.owners()).toEqual(afterOldest);
+
+      await goToAndFro(crowd, 1);
+      await expectRefusal(site.browser.getContact(second.contactUUID), 'unknown_contact');
+      expect(await site.owners()).toEqual({ ...afterOldest, [eventOf('second-visitor-1')]: '' });
+      for (const { contactUUID: handle } of [accepted, verified, proven]) await site.browser.getContact(handle);
+
+      // A claim that is accepted makes room: its links are not counted any more.
+      const first = await claim('going-to-and-fro-0');
+      await site.acceptClaim(first.contactUUID);
+      const acceptedLinks = (await countLinks()) as number;
+      await goToAndFro(crowd + 1, perUser);
+      expect(await countLinks()).toBe(acceptedLinks + perUser);
+      await goToAndFro(crowd + 2, 1);
+      expect(await countLinks()).toBe(acceptedLinks + perUser);
     });
   });
 };

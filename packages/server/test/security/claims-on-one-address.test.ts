@@ -12,7 +12,10 @@ import { type Change, changeServer } from '../faults/weakened.ts';
 const claims = times({ quick: 3_000, full: 100_000 });
 /** Where none gives way, each claim costs more than the one before. */
 const weakenedClaims = Math.min(claims, 10_000);
-const addresses = times({ quick: 1_800, full: 6_000 });
+const usersInTurn = times({ quick: 30, full: 1_000 });
+/** A user who goes to and fro between two addresses keeps so many links to each. */
+const turns = limits.claimedLinksPerUser / 2;
+const addresses = times({ quick: 2_400, full: 6_000 });
 /** Less than four times as much for four times as many addresses. */
 const mostGrowth = 2;
 const together = 100;
@@ -33,8 +36,8 @@ interface Taken {
   readonly body: any;
 }
 
-/** What the contact costs once so many users have claimed its address. */
-const attack = async (name: string, count: number, main?: string) => {
+/** What the contact costs once so many users have claimed its address, so often in turn with an address of their own. */
+const attack = async (name: string, { count, turns = 1 }: { count: number; turns?: number }, main?: string) => {
   const path = join(folder, `${name}.db`);
   const serverToken = await makeAccount(path);
   const served = await startServed(path, await freePort(), { main, env });
@@ -48,17 +51,25 @@ const attack = async (name: string, count: number, main?: string) => {
     expect([at, response.status]).toEqual([at, 200]);
     return { milliseconds: performance.now() - began, bytes: text.length, body: JSON.parse(text) };
   };
-  const claim = async (nth: number) => {
-    const said = { userUUID: `visitor-number-${nth}`, contactEmailaddress, contactProfileID: 'customer' };
-    const response = await fetch(`${served.url}/createContact`, {
+  const post = async (at: string, fields: object) => {
+    const response = await fetch(`${served.url}${at}`, {
       method: 'POST',
-      body: JSON.stringify({ tokenUUID: browserToken, ...said }),
+      body: JSON.stringify({ tokenUUID: browserToken, ...fields }),
     });
     await response.arrayBuffer();
     expect(response.status).toBe(200);
   };
+  const claim = async (nth: number) => {
+    const said = { userUUID: `visitor-number-${nth}`, contactProfileID: 'customer' };
+    await post('/createContact', { ...said, contactEmailaddress });
+    for (let turn = 1; turn < turns; turn += 1) {
+      await post('/createContact', { ...said, contactEmailaddress: `visitor-${nth}@shop.example` });
+      await post('/createContact', { ...said, contactEmailaddress });
+    }
+    if (turns > 1) await post('/logEvent', { userUUID: said.userUUID, eventID: 1 });
+  };
   for (let at = 0; at < count; at += together) {
-    await Promise.all(Array.from({ length: together }, (_, nth) => claim(at + nth)));
+    await Promise.all(Array.from({ length: Math.min(together, count - at) }, (_, nth) => claim(at + nth)));
   }
   const found = await ask(`/contact/searchContact?contactEmailaddress=${contactEmailaddress}`);
   const { contactUUID } = found.body.contact[0];
@@ -90,10 +101,14 @@ const attack = async (name: string, count: number, main?: string) => {
   };
 };
 
+const anyLinksOfContact: readonly Change[] = [
+  { file: 'store/sqlite/links.ts', from: 'surplus.dropSurplusLinks(given.contact);', to: '' },
+];
 const unbounded: readonly Change[] = [
+  ...anyLinksOfContact,
   {
     file: 'store/sqlite/create-contact.ts',
-    from: 'if (!wasGiven) claims.giveWay(row.contact, claim, detaching.detachUser);',
+    from: 'if (!wasGiven) surplus.dropSurplusClaims(row.contact, claim);',
     to: '',
   },
 ];
@@ -103,7 +118,7 @@ const inMilliseconds = ({ milliseconds }: Taken) => `${milliseconds.toFixed(0)} 
 test('a contact whose address very many users claim is read and erased as one of a thousand claims', {
   timeout: 3_600_000,
 }, async (context) => {
-  const ours = await attack('ours', claims);
+  const ours = await attack('ours', { count: claims });
   expect(ours.links).toBe(limits.claimsPerContact);
   expect(ours.page.bytes).toBeLessThan(400_000);
   // Generous: the machine may be busy. Each took seconds.
@@ -111,7 +126,7 @@ test('a contact whose address very many users claim is read and erased as one of
     expect(taken.milliseconds).toBeLessThan(2_000);
   expect(ours.longestWrite).toBeLessThan(2_000);
 
-  const weakened = await attack('weakened', weakenedClaims, changeServer(folder, 'unbounded', unbounded));
+  const weakened = await attack('weakened', { count: weakenedClaims }, changeServer(folder, 'unbounded', unbounded));
   expect(weakened.links).toBe(weakenedClaims);
   // Its claims and links are paged all the same.
   expect(weakened.page.bytes).toBeLessThan(400_000);
@@ -128,6 +143,31 @@ test('a contact whose address very many users claim is read and erased as one of
       `getEvent ${inMilliseconds(weakened.events)}, exportContact ${(weakened.page.bytes / 1e6).toFixed(2)} MB`,
       `eraseContact ${inMilliseconds(weakened.erasure)}, longest write ${weakened.longestWrite.toFixed(0)} ms`,
     ].join('; '),
+  });
+});
+
+test('a contact whom users claim in turn with another is read and erased as one of a thousand links', {
+  timeout: 3_600_000,
+}, async (context) => {
+  const ours = await attack('ours-in-turn', { count: usersInTurn, turns });
+  expect(ours.links).toBe(limits.claimedLinksPerContact);
+  for (const taken of [ours.contact, ours.events, ours.page, ours.erasure])
+    expect(taken.milliseconds).toBeLessThan(2_000);
+  expect(ours.longestWrite).toBeLessThan(2_000);
+
+  const changed = changeServer(folder, 'unbounded-in-turn', anyLinksOfContact);
+  const weakened = await attack('weakened-in-turn', { count: usersInTurn, turns }, changed);
+  expect(weakened.links).toBe(usersInTurn * turns);
+  const costOf = ({ links, contact, events, erasure, longestWrite }: typeof ours) =>
+    [
+      `${links} links are left; getContact ${inMilliseconds(contact)}, getEvent ${inMilliseconds(events)}`,
+      `eraseContact ${inMilliseconds(erasure)}, longest write meanwhile ${longestWrite.toFixed(0)} ms`,
+    ].join('; ');
+  report(context, {
+    fault: 'links to one contact',
+    count: `${usersInTurn} users, each to and fro between two addresses ${turns} times`,
+    result: costOf(ours),
+    weakened: `none gives way: ${costOf(weakened)}`,
   });
 });
 
@@ -189,7 +229,7 @@ const attackUser = async (name: string, count: number, main?: string) => {
 const anyLinks: readonly Change[] = [
   {
     file: 'store/sqlite/links.ts',
-    from: 'if (!given.verified) claims.dropLinks(linksGivingWay(before, limits.claimedLinksPerUser - 1));',
+    from: 'surplus.dropLinks(linksGivingWay(before, limits.claimedLinksPerUser - 1));',
     to: '',
   },
 ];

@@ -5,12 +5,13 @@ import { usesOfContact } from '../catalogue-rules.ts';
 import { requestName } from '../erased-names.ts';
 import type { NewContact } from '../store.ts';
 import type { CatalogueWriter } from './catalogues.ts';
-import { giveWay, sayClaim } from './claims.ts';
+import { sayClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readAnswering } from './contact-rows.ts';
 import type { ContactWriter } from './contacts.ts';
 import { link } from './links.ts';
 import type { Repeats, RequestRow } from './repeats.ts';
+import { dropSurplusClaims } from './surplus-claims.ts';
 import type { Transaction } from './transaction.ts';
 import { lockUsers, type User, type Users } from './users.ts';
 
@@ -54,7 +55,7 @@ export const createContactCreator = (parts: CreateContactParts) => {
     const said = { account, token, user, contact, values, newHandle, time };
     const { claim, claimID, wasGiven } = await sayClaim(db, said);
     const { exists } = await link(db, { account, user, contact, verified, claim, token, time });
-    if (!wasGiven) await giveWay(db, contact, claim);
+    if (!wasGiven) await dropSurplusClaims(db, contact, claim);
     return { contact, claim, existed: exists && wasGiven, answer: claimID };
   };
 

@@ -5,11 +5,12 @@ import { Refusal } from '../../refusal.ts';
 import { claimName } from '../erased-names.ts';
 import type { LinkSelection } from '../store.ts';
 import type { RequestOf } from './calls.ts';
-import { acceptClaim, dropLinks, findClaim, setClaimVoided } from './claims.ts';
+import { acceptClaim, findClaim, setClaimVoided } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readAnswering } from './contact-rows.ts';
 import { drawSequences } from './position.ts';
 import { marksOf, type StatementRow, statementsOf } from './statements.ts';
+import { dropLinks, dropSurplusLinks } from './surplus-claims.ts';
 import type { Transaction } from './transaction.ts';
 import { findUser, lockUsers, type User, type Users } from './users.ts';
 
@@ -54,8 +55,8 @@ const held = async (db: Transaction, user: number): Promise<StatementRow[]> => {
 };
 
 /**
- * States that the user is the contact from here on, unless that is how it stands. Beyond `limits.claimedLinksPerUser` the
- * oldest claimed link gives way to a new one.
+ * States that the user is the contact from here on, unless that is how it stands. Beyond `limits.claimedLinksPerUser` and
+ * `limits.claimedLinksPerContact` the oldest claimed link gives way to a new one.
  */
 export const link = async (
   db: Transaction,
@@ -66,7 +67,10 @@ export const link = async (
   const decision = decideLink(before, contact, verified);
   if (decision.do === 'append') {
     const sequence = await append(db, given);
-    if (!verified) await dropLinks(db, user, linksGivingWay(before, limits.claimedLinksPerUser - 1));
+    if (!verified) {
+      await dropLinks(db, user, linksGivingWay(before, limits.claimedLinksPerUser - 1));
+      await dropSurplusLinks(db, contact);
+    }
     return { exists: false, sequence };
   }
   const { sequence } = decision.statement;

@@ -3,7 +3,6 @@ import { limits } from '@firsthand/contract/limits';
 import { mergeClaim, type Values } from '../../identity/contact-view.ts';
 import { bounded, toSaid, toValues } from '../said.ts';
 import type { Connection } from './connection.ts';
-import type { StatementRow } from './statements.ts';
 
 export interface ClaimRow {
   readonly claim: number;
@@ -41,11 +40,12 @@ export const createClaimReader = (db: Connection) => {
     `SELECT ${columns} WHERE c.account = ? AND c.claimID = ? AND ${isKept}`,
   );
   const byNumber = db.prepare<[number], Row>(`SELECT ${columns} WHERE c.claim = ? AND ${isKept}`);
-  const ofContact = db.prepare<[number], Row & { newestLink: number }>(
-    `SELECT coalesce((
-       SELECT max(s.sequence) FROM statement s WHERE s.user = c.user AND s.contact = c.contact AND NOT s.voided
-     ), 0) AS newestLink, ${columns}
-     WHERE c.contact = ? ORDER BY c.voided, c.accepted DESC, newestLink DESC, c.claim LIMIT ${limits.openClaimsPerContact}`,
+  // The links are read once: for each claim, those of all others would be looked at.
+  const ofContact = db.prepare<{ contact: number }, Row & { newestLink: number }>(
+    `SELECT coalesce(l.newest, 0) AS newestLink, ${columns} LEFT JOIN (
+       SELECT user, max(sequence) AS newest FROM statement WHERE contact = @contact AND NOT voided GROUP BY user
+     ) l ON l.user = c.user
+     WHERE c.contact = @contact ORDER BY c.voided, c.accepted DESC, newestLink DESC, c.claim LIMIT ${limits.openClaimsPerContact}`,
   );
   // Sorted: walking the claims in their order would pass those of all others.
   const after = db.prepare<[number, number, number], Row>(
@@ -64,7 +64,7 @@ export const createClaimReader = (db: Connection) => {
     /** In their order, and however many there are, 25 at most: those that decide first (identity/contact-view.ts). */
     ofContact: (contact: number): (ClaimRow & { readonly newestLink: number })[] =>
       ofContact
-        .all(contact)
+        .all({ contact })
         .map((row) => ({ ...toClaim(row), newestLink: row.newestLink }))
         .sort((a, b) => a.claim - b.claim),
     /** Up to `most` of those whose number is greater, ascending. */
@@ -86,9 +86,6 @@ export interface GivenClaim {
   readonly time: number;
 }
 
-/** So many give way to one: more than come in, so that a contact that has too many gets back to what it may have. */
-const mostGivingWay = 10;
-
 export const createClaimWriter = (db: Connection) => {
   const reader = createClaimReader(db);
   const ofAddress = db.prepare<
@@ -99,22 +96,6 @@ export const createClaimWriter = (db: Connection) => {
     WHERE user = ? AND contact = ? AND said ->> '$.fields.contactEmailaddress' = ?`);
   const insert = db.prepare('INSERT INTO claim VALUES (NULL, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)');
   const update = db.prepare('UPDATE claim SET said = ?, updatedTime = ? WHERE claim = ?');
-  const surplus = db
-    .prepare<[number], number>(`
-      SELECT count(*) FROM (
-        SELECT 1 FROM claim WHERE contact = ? AND NOT accepted LIMIT ${mostGivingWay} OFFSET ${limits.claimsPerContact})`)
-    .pluck();
-  // In the order in which they were made.
-  const oldest = db.prepare<[number, number, number], { claim: number; user: number }>(`
-    SELECT claim, user FROM claim AS c WHERE contact = ? AND NOT accepted AND claim <> ?
-      AND NOT EXISTS (SELECT 1 FROM statement s WHERE s.claim = c.claim AND s.verified)
-    ORDER BY claim LIMIT ?`);
-  const dropLinksOf = db.prepare('DELETE FROM statement WHERE claim = ?');
-  const drop = db.prepare('DELETE FROM claim WHERE claim = ?');
-  const dropLink = db.prepare('DELETE FROM statement WHERE sequence = ?');
-  const dropUnlinked = db.prepare(`
-    DELETE FROM claim WHERE user = ? AND contact = ? AND NOT accepted
-      AND NOT EXISTS (SELECT 1 FROM statement s WHERE s.user = claim.user AND s.contact = claim.contact)`);
   const setAccepted = db.prepare('UPDATE claim SET accepted = 1, voided = 0, updatedTime = ? WHERE claim = ?');
   const setVoided = db.prepare('UPDATE claim SET voided = ?, updatedTime = ? WHERE claim = ?');
 
@@ -149,23 +130,6 @@ export const createClaimWriter = (db: Connection) => {
         before.claim,
       );
       return { ...before, wasGiven };
-    },
-    /**
-     * Makes room for a claim that was just made: beyond `limits.claimsPerContact` the oldest go, as if they had never been
-     * made, with their links. One that was accepted, or whose link was verified, stays. `prepareUser` is called before a user's
-     * links change.
-     */
-    giveWay(contact: number, made: number, prepareUser: (user: number) => void): void {
-      for (const { claim, user } of oldest.all(contact, made, surplus.get(contact) as number)) {
-        prepareUser(user);
-        dropLinksOf.run(claim);
-        drop.run(claim);
-      }
-    },
-    /** Deletes links of a user, and where none is left to a contact, this user's claims for it that nobody has accepted. */
-    dropLinks(links: readonly Pick<StatementRow, 'sequence' | 'user' | 'contact'>[]): void {
-      for (const { sequence } of links) dropLink.run(sequence);
-      for (const { user, contact } of links) dropUnlinked.run(user, contact);
     },
     accept: (claim: number, time: number) => setAccepted.run(time, claim),
     setVoided: (claim: number, voided: boolean, time: number) => setVoided.run(Number(voided), time, claim),

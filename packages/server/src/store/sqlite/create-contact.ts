@@ -15,6 +15,7 @@ import type { LinkWriter } from './links.ts';
 import { createMergeReader } from './merges.ts';
 import type { Position } from './position.ts';
 import type { Repeats } from './repeats.ts';
+import type { SurplusClaims } from './surplus-claims.ts';
 import type { User, Users } from './users.ts';
 
 export interface CreateContactParts {
@@ -23,6 +24,7 @@ export interface CreateContactParts {
   readonly catalogues: CatalogueWriter;
   readonly contacts: ContactWriter;
   readonly claims: ClaimWriter;
+  readonly surplus: SurplusClaims;
   readonly links: LinkWriter;
   readonly repeats: Repeats;
   readonly detaching: Detaching;
@@ -31,7 +33,7 @@ export interface CreateContactParts {
 type Answer = { exists: boolean; contactUUID: string };
 
 export const createContactCreator = (db: Connection, parts: CreateContactParts) => {
-  const { position, users, catalogues, contacts, claims, links, repeats, detaching } = parts;
+  const { position, users, catalogues, contacts, claims, surplus, links, repeats, detaching } = parts;
   const merges = createMergeReader(db);
   const { requestKey } = createSentKeys(db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer);
 
@@ -79,7 +81,7 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     const said = { account, token, user: user.user, contact: row.contact, values, newHandle, time };
     const { claim, wasGiven } = claims.say(said);
     const { exists } = links.link({ user, contact: row.contact, verified, claim, token, time });
-    if (!wasGiven) claims.giveWay(row.contact, claim, detaching.detachUser);
+    if (!wasGiven) surplus.dropSurplusClaims(row.contact, claim);
     return { contact: row.contact, claim, existed: exists && wasGiven };
   };
 

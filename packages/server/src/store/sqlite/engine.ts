@@ -29,6 +29,7 @@ import { createRecentRepeats } from './recent-repeats.ts';
 import { createRefusedReader, createRefusedWriter } from './refused-requests.ts';
 import { createRepeats } from './repeats.ts';
 import { createReads } from './steps.ts';
+import { createSurplusClaims } from './surplus-claims.ts';
 import { createTidying, pauseMilliseconds } from './tidying.ts';
 import { createTokenReader, createTokenWriter } from './tokens.ts';
 import { createTotals } from './totals.ts';
@@ -52,7 +53,8 @@ export const createWriteEngine = (
   const contacts = createContactWriter(db);
   const claims = createClaimWriter(db);
   const detaching = createDetaching(db);
-  const links = createLinkWriter(db, { position, users, contacts, claims, detaching });
+  const surplus = createSurplusClaims(db, detaching);
+  const links = createLinkWriter(db, { position, users, contacts, claims, surplus, detaching });
   const refused = createRefusedWriter(db, contacts);
   const blocks = createBlockWriter(db, eventsPerBlock);
   const latest = createRecentRepeats(db, position, blocks, eventsPerSettling);
@@ -66,6 +68,7 @@ export const createWriteEngine = (
     totals,
     contacts,
     claims,
+    surplus,
     repeats,
     links,
     refused,

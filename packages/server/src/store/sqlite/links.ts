@@ -12,6 +12,7 @@ import type { Detaching } from './detaching.ts';
 import { createMergeReader } from './merges.ts';
 import type { Position } from './position.ts';
 import { createStatementReader } from './statements.ts';
+import type { SurplusClaims } from './surplus-claims.ts';
 import type { User, Users } from './users.ts';
 
 export interface GivenLink {
@@ -26,9 +27,16 @@ export interface GivenLink {
 
 export const createLinkWriter = (
   db: Connection,
-  parts: { position: Position; users: Users; contacts: ContactWriter; claims: ClaimWriter; detaching: Detaching },
+  parts: {
+    position: Position;
+    users: Users;
+    contacts: ContactWriter;
+    claims: ClaimWriter;
+    surplus: SurplusClaims;
+    detaching: Detaching;
+  },
 ) => {
-  const { position, users, contacts, claims, detaching } = parts;
+  const { position, users, contacts, claims, surplus, detaching } = parts;
   const statements = createStatementReader(db);
   const merges = createMergeReader(db);
   const insert = db.prepare('INSERT INTO statement VALUES (?, ?, ?, ?, 0, ?, ?, 0, ?)');
@@ -61,8 +69,8 @@ export const createLinkWriter = (
   };
 
   /**
-   * States that the user is the contact from here on, unless that is how it stands. Beyond `limits.claimedLinksPerUser` the
-   * oldest claimed link gives way to a new one.
+   * States that the user is the contact from here on, unless that is how it stands. Beyond `limits.claimedLinksPerUser` and
+   * `limits.claimedLinksPerContact` the oldest claimed link gives way to a new one.
    */
   const link = (given: GivenLink): { exists: boolean; sequence: number } => {
     detaching.detachUser(given.user.user);
@@ -70,7 +78,10 @@ export const createLinkWriter = (
     const decision = decideLink(before, given.contact, given.verified);
     if (decision.do === 'append') {
       const sequence = append(given);
-      if (!given.verified) claims.dropLinks(linksGivingWay(before, limits.claimedLinksPerUser - 1));
+      if (!given.verified) {
+        surplus.dropLinks(linksGivingWay(before, limits.claimedLinksPerUser - 1));
+        surplus.dropSurplusLinks(given.contact);
+      }
       return { exists: false, sequence };
     }
     if (decision.do === 'verify') verify.run(decision.statement.sequence);

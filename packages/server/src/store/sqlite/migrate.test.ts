@@ -142,6 +142,45 @@ test('of too many claimed links of a user the oldest give way, but for those tha
   );
 });
 
+test('of too many claimed links of a contact the oldest give way, but for those that were accepted or verified', () => {
+  const db = openConnection(':memory:', 'write');
+  const files = readdirSync(new URL('migrations/', import.meta.url)).sort();
+  for (const file of files.filter((name) => name < '0022')) db.exec(migration(file));
+  db.pragma('user_version = 21');
+  db.pragma('foreign_keys = OFF');
+  // Contact 1 has 1,200 links of 24 users, in turn: the claim of user 1 was accepted, and the links of user 2 are verified. User 3 is
+  // linked to contact 3 as well, which is being erased. Contact 2 has 900 links of user 25.
+  db.exec(`
+    WITH RECURSIVE nth (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM nth WHERE n < 25)
+    INSERT INTO claim SELECT n, 'handle-' || n, 1, 1, n, iif(n < 25, 1, 2), '{}', n = 1, 0, 0, 0 FROM nth;
+    WITH RECURSIVE nth (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM nth WHERE n < 1199)
+    INSERT INTO statement (sequence, user, contact, verified, voided, claim, token, erased, time)
+    SELECT 1 + n, 1 + n % 24, 1, n % 24 = 1, 0, 1 + n % 24, 1, 0, 0 FROM nth;
+    WITH RECURSIVE nth (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM nth WHERE n < 900)
+    INSERT INTO statement (sequence, user, contact, verified, voided, claim, token, erased, time)
+    SELECT 2000 + n, 25, 2, 0, 0, 25, 1, 0, 0 FROM nth;
+    -- The only link of user 26 to contact 1, and older than all others.
+    INSERT INTO claim VALUES (26, 'handle-26', 1, 1, 26, 1, '{}', 0, 0, 0, 0);
+    INSERT INTO statement VALUES (0, 26, 1, 0, 0, 26, 1, 0, 0), (1500, 3, 3, 1, 0, NULL, 1, 0, 0);
+    INSERT INTO erasing_contact VALUES (3, 1, 1600, 1);
+    UPDATE position SET sequence = 3000;`);
+  migrate(db, ':memory:');
+  const left = db
+    .prepare<[], number>('SELECT sequence FROM statement WHERE contact = 1 ORDER BY sequence')
+    .pluck()
+    .all();
+  // Of 1,101 that only claims made, 101 are too many: user 26's, and the first 100 of the others.
+  const isOthers = (sequence: number) => [1, 2].includes(1 + ((sequence - 1) % 24));
+  const all = Array.from({ length: 1_200 }, (_, nth) => 1 + nth);
+  const tooMany = all.filter((sequence) => !isOthers(sequence)).slice(0, 100);
+  const ofUser3 = (sequence: number) => (sequence - 1) % 24 === 2;
+  expect(left).toEqual(all.filter((sequence) => !tooMany.includes(sequence) || ofUser3(sequence)));
+  expect(db.prepare('SELECT claim FROM claim ORDER BY claim').pluck().all()).toEqual(
+    Array.from({ length: 25 }, (_, nth) => 1 + nth),
+  );
+  expect(db.prepare('SELECT count(*) FROM statement WHERE contact = 2').pluck().get()).toBe(900);
+});
+
 test('the audit log cannot be changed, nor anything of it deleted', () => {
   const db = openConnection(':memory:', 'write');
   migrate(db, ':memory:');
