@@ -19,7 +19,10 @@ const mostMarks = 256;
 
 /** NFC; of a longer run of marks only the beginning is kept, because sorting the marks takes the square of their number. */
 const normalized = (text: string): string =>
-  text.replace(/\p{M}+/gu, (marks) => marks.slice(0, mostMarks)).normalize('NFC');
+  // ASCII has no marks; to look for them takes most of the time of a search.
+  Buffer.byteLength(text) === text.length
+    ? text
+    : text.replace(/\p{M}+/gu, (marks) => marks.slice(0, mostMarks)).normalize('NFC');
 
 /** As it is searched: whatever the case; of text that could not be read, whatever the escapes. */
 const folded = (inputText: string): string => {

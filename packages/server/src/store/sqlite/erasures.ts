@@ -31,10 +31,11 @@ const groupBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => numb
   return groups;
 };
 
-/** What a step of deleting may cost, in events; beside them, blocks that are written anew, and those that are looked at in vain. */
-const costPerStep = 300;
-const costOfBlock = 2;
+/** What a step of deleting may cost, in events; beside them, blocks that are written anew, looks in vain, and what is done with. */
+const costPerStep = 150;
+const costOfBlock = 10;
 const costOfRest = 100;
+const costOfEnd = 3;
 
 export interface ErasureParts {
   readonly position: Position;
@@ -147,8 +148,11 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   /** Of the stretch or the contact that is being deleted: up to where that is done. */
   let progress = { of: '', after: 0 };
 
-  /** Some of what is sought, after what was deleted of it already, and whether that is all that is left of it. */
-  const placesOf = (source: Omit<Source, 'eventID'>): { places: PlacedEvent[]; areLast: boolean } => {
+  /** Some of what is sought, after what was deleted of it already, what that costs, and whether it is all that is left. */
+  const placesOf = (
+    source: Omit<Source, 'eventID'>,
+    mostCost: number,
+  ): { places: PlacedEvent[]; cost: number; areLast: boolean } => {
     const places: PlacedEvent[] = [];
     const of = `${source.what} ${source.number} ${source.after}`;
     if (progress.of !== of) progress = { of, after: source.after };
@@ -163,9 +167,9 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
         progress.after = found.reached;
         cost += costOfBlock + found.indexes.length;
       }
-      if (cost >= costPerStep) return { places, areLast: false };
+      if (cost >= mostCost) return { places, cost, areLast: false };
     }
-    return { places, areLast: true };
+    return { places, cost: cost + costOfEnd, areLast: true };
   };
 
   const deleteEvents = (places: readonly PlacedEvent[]) => {
@@ -237,25 +241,27 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
 
     /** Deletes some events of what was erased; answers whether there is more to do. */
     continueErasures(): boolean {
-      const stretch = nextStretch.get();
-      const contact = stretch ? undefined : nextContact.get();
-      const found = stretch ?? contact;
-      if (found === undefined) {
-        finder.forget();
-        return false;
-      }
-      const { places, areLast } = placesOf(
-        stretch
+      let cost = 0;
+      while (cost < costPerStep) {
+        const stretch = nextStretch.get();
+        const contact = stretch ? undefined : nextContact.get();
+        const found = stretch ?? contact;
+        if (found === undefined) {
+          finder.forget();
+          break;
+        }
+        const source: Omit<Source, 'eventID'> = stretch
           ? { what: 'user', number: stretch.user, withoutContact: true, after: stretch.after, through: stretch.through }
-          : { what: 'contact', number: (contact as { contact: number }).contact, after: 0, through: Infinity },
-      );
-      deleteEvents(places);
-      addDeleted.run(places.length, found.erasure);
-      if (areLast) {
+          : { what: 'contact', number: (contact as { contact: number }).contact, after: 0, through: Infinity };
+        const some = placesOf(source, costPerStep - cost);
+        cost += some.cost;
+        deleteEvents(some.places);
+        addDeleted.run(some.places.length, found.erasure);
+        if (!some.areLast) continue;
         if (stretch) dropStretch.run(stretch.erasure, stretch.user, stretch.after);
         else dropContact.run(found.erasure, (contact as { contact: number }).contact);
       }
-      return true;
+      return cost > 0;
     },
 
     /** All of them are: no event is left to delete, and no file holds any of it. */

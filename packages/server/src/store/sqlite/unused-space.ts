@@ -7,10 +7,10 @@ import { fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { type Connection, emptyLog, isNotNow } from './connection.ts';
 
 /** Looked at between two commits: a few milliseconds. */
-const bytesPerStep = 4 * 1024 * 1024;
+const bytesPerStep = 2 * 1024 * 1024;
 
-/** Pages that are cleared under one lock. */
-const mostPages = 4_000;
+/** Pages that are cleared under one lock, or some more: each takes about 10 microseconds. */
+const mostPages = 500;
 
 const pauseMilliseconds = 100;
 

@@ -106,24 +106,32 @@ export const readVisitorList = (
   }
 };
 
+/** As long as `visitors` at most: a difference that is the sum of two takes no more bytes than both. The first may take more. */
+const without = (visitors: Buffer, gone: readonly Holder[]): Buffer => {
+  const ascending = Float64Array.from(gone).sort();
+  const left = Buffer.allocUnsafe(visitors.length + mostBytesOfNumber);
+  let next = 0;
+  let at = 0;
+  let before: number | undefined;
+  visitEach(visitors, (visitor) => {
+    while ((ascending[next] as number) < visitor) next += 1;
+    if (ascending[next] === visitor) {
+      next += 1;
+      return;
+    }
+    at = write(left, before === undefined ? toUnsigned(visitor) : visitor - before, at);
+    before = visitor;
+  });
+  return left.subarray(0, at);
+};
+
 /** What is left without these, each taken out as often as it is named. Quarters of which none is named are not looked at. */
 export const withoutVisitors = (bytes: Buffer, gone: VisitorsByQuarter): Buffer => {
   const left: Quarter[] = [];
   for (const { quarter, visitors } of quartersOf(bytes)) {
     const goneHere = gone.get(quarter);
-    if (!goneHere) {
-      left.push({ quarter, visitors });
-      continue;
-    }
-    const times = new Map<Holder, number>();
-    for (const visitor of goneHere) times.set(visitor, (times.get(visitor) ?? 0) + 1);
-    const rest: Holder[] = [];
-    visitEach(visitors, (visitor) => {
-      const more = times.get(visitor) ?? 0;
-      if (more > 0) times.set(visitor, more - 1);
-      else rest.push(visitor);
-    });
-    if (rest.length > 0) left.push({ quarter, visitors: toVisitors(rest) });
+    const rest = goneHere ? without(visitors, goneHere) : visitors;
+    if (rest.length > 0) left.push({ quarter, visitors: rest });
   }
   return fromQuarters(left);
 };
