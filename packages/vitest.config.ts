@@ -37,8 +37,8 @@ const replacing = [
 ];
 
 /** The tests that every change must pass, in seconds: they need Node and nothing else. */
-const unit = { testTimeout: 30_000, hookTimeout: 30_000 };
-const slow = { testTimeout: 60_000, hookTimeout: 60_000 };
+const unit = { testTimeout: 60_000, hookTimeout: 60_000 };
+const slow = { testTimeout: 90_000, hookTimeout: 90_000 };
 const slower = { testTimeout: 120_000, hookTimeout: 120_000 };
 /** Browsers of several processes each, which wait most of the time. */
 const twoBrowsers = { maxWorkers: 2, sequence: { groupOrder: 2 } };

@@ -67,11 +67,11 @@ const attributeField = (index: number): string => {
 
 export const usesOfEvent = ({ eventID, attributes }: Pick<NewEvent, 'eventID' | 'attributes'>): Use[] => {
   const uses: Use[] = [{ kind: 'event', id: String(eventID), field: 'eventID', inEvent: true }];
-  attributes.forEach(([id], index) => {
+  for (let index = 0; index < attributes.length; index += 1) {
+    const id = (attributes[index] as (typeof attributes)[number])[0];
     // Ours: no account has to list it, and none can keep it from browsers.
-    if (id === robotMark.attrID) return;
-    uses.push({ kind: 'attr', id, field: attributeField(index), inEvent: true });
-  });
+    if (id !== robotMark.attrID) uses.push({ kind: 'attr', id, field: attributeField(index), inEvent: true });
+  }
   return uses;
 };
 

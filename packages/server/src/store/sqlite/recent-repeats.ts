@@ -9,6 +9,7 @@ import { eventsOf, type KeptEvent } from './event-block.ts';
 import { type BlockRow, isWhole, readBlock } from './event-block-row.ts';
 import type { BlockWriter } from './event-blocks.ts';
 import type { Position } from './position.ts';
+import { createRowInsert, type RowValue } from './row-inserts.ts';
 import type { Pending } from './transaction.ts';
 import { visitorOf } from './visitors.ts';
 
@@ -55,13 +56,11 @@ export const createRecentRepeats = (
   blocks: BlockWriter,
   eventsPerSettling = usualEventsPerSettling,
 ): RecentRepeats => {
-  const insert = db.prepare(
-    'INSERT INTO event_repeat (day, eventUUID, holder, server) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-  );
+  const known = ['day', 'eventUUID', 'holder'];
+  const onConflict = 'ON CONFLICT DO NOTHING';
+  const insert = createRowInsert(db, { table: 'event_repeat', columns: [...known, 'server'], onConflict });
   /** For events of blocks that don't say which kind of token sent them. */
-  const insertOfEither = db.prepare(
-    'INSERT INTO event_repeat_of_either (day, eventUUID, holder) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-  );
+  const insertOfEither = createRowInsert(db, { table: 'event_repeat_of_either', columns: known, onConflict });
   const readRemembered = db.prepare<[], number>('SELECT remembered FROM position').pluck();
   const writeRemembered = db.prepare('UPDATE position SET remembered = ?');
   const blocksAfter = db.prepare<[number], BlockRow>(
@@ -99,10 +98,14 @@ export const createRecentRepeats = (
     const events = isDoubtful ? inBlocks() : held();
     isDoubtful = false;
     if (events.length === 0) return;
+    const rows: RowValue[][] = [];
+    const rowsOfEither: RowValue[][] = [];
     for (const { day, eventUUID, holder, server } of events.sort(byKey)) {
-      if (server === null) insertOfEither.run(day, eventUUID, holder);
-      else insert.run(day, eventUUID, holder, server);
+      if (server === null) rowsOfEither.push([day, eventUUID, holder]);
+      else rows.push([day, eventUUID, holder, server]);
     }
+    insert(rows);
+    insertOfEither(rowsOfEither);
     writeRemembered.run(position.sequence);
     recent = new Map();
     count = 0;

@@ -127,7 +127,8 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
     /** Remembers an event; answers false, and does nothing, when it was sent before. */
     remember: (day: number, sent: Sent, active: ActiveDays): boolean => {
       if (isRepeat(day, sent, active)) return false;
-      latest.add({ day, ...sent });
+      const { eventUUID, holder, server } = sent;
+      latest.add({ day, eventUUID, holder, server });
       return true;
     },
     /** From here on only a hash tells that this eventUUID was sent. */

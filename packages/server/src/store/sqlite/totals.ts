@@ -4,6 +4,7 @@
  * `recent_total`, which is a page or two, and that goes into `event_total` after some thousand events.
  */
 import type { Connection } from './connection.ts';
+import { createRowInsert, type RowValue } from './row-inserts.ts';
 import type { Pending } from './transaction.ts';
 
 export const quarterMilliseconds = 900_000;
@@ -54,14 +55,13 @@ export interface Totals extends Pending {
 }
 
 export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove): Totals => {
-  const columns = 'account, eventID, quarter, count, firstTime, lastTime';
+  const columns = ['account', 'eventID', 'quarter', 'count', 'firstTime', 'lastTime'];
   const addUp = `
     ON CONFLICT (account, eventID, quarter) DO UPDATE SET
       count = count + excluded.count,
       firstTime = min(firstTime, excluded.firstTime),
       lastTime = max(lastTime, excluded.lastTime)`;
-  const upsertRecent = db.prepare(`
-    INSERT INTO recent_total (${columns}) VALUES (@account, @eventID, @quarter, @count, @firstTime, @lastTime) ${addUp}`);
+  const addToRecent = createRowInsert(db, { table: 'recent_total', columns, onConflict: addUp });
   const some = `FROM recent_total ORDER BY account, eventID, quarter LIMIT ${totalsPerStep}`;
   const copySome = db.prepare(`INSERT INTO event_total (${columns}) SELECT ${columns} ${some} ${addUp}`);
   const dropSome = db.prepare(`
@@ -90,10 +90,12 @@ export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove)
   let counted = eventsPerMove;
 
   const flush = () => {
-    for (const total of totals.values()) {
-      upsertRecent.run(total);
-      counted += total.count;
+    const rows: RowValue[][] = [];
+    for (const { account, eventID, quarter, count, firstTime, lastTime } of totals.values()) {
+      rows.push([account, eventID, quarter, count, firstTime, lastTime]);
+      counted += count;
     }
+    addToRecent(rows);
     for (const sum of days.values()) upsertDay.run(sum);
     totals.clear();
     days.clear();
