@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import type { HttpBindings } from '@hono/node-server';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import { createAccounts } from './http/accounts.ts';
 import { createAdmission } from './http/admission.ts';
@@ -79,26 +79,21 @@ export const createApp = ({
 }: AppOptions): Hono => {
   const { addressOf, senderOf, takeBrowserLimits, unknownTokens, streamPlaces, clockErrorOf } =
     among?.counting ?? createCounting(rateLimits, trustProxy);
-  const known = createAuthentication({
+  const authenticate = createAuthentication({
     store: among ? { ...store, onCommit: among.onAccessChange } : store,
     addressOf,
     unknownTokens,
     noteUse: createTokenUse({ store, now }),
+    noteGood: (c) => {
+      const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+      if (incoming?.socket) vouch?.(incoming.socket);
+    },
     now,
   });
-  const proven = new WeakSet<Context>();
-  const authenticate: typeof known = async (token, c) => {
-    const access = await known(token, c);
-    proven.add(c);
-    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
-    if (incoming?.socket) vouch?.(incoming.socket);
-    return access;
-  };
   // By addresses that are hashed here: each process has a budget of its own.
   const before = { findGood: createFindGood(authenticate), addressOf: createAddressOf(trustProxy) };
   const spendRefusal = createRefusalBudget({
     ...before,
-    isProven: (c) => proven.has(c),
     trustProxy,
     rate: rateLimits.unprovenRequests,
     isStopping,

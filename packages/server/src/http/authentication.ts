@@ -32,6 +32,10 @@ export const tokenOf = (given: Given, headers: { get(name: string): string | nul
   throw new Refusal('invalid_field', { field: 'tokenUUID', message: '`tokenUUID` must be text' });
 };
 
+const goodKey = 'a good token';
+/** Whether a request's token has been looked up and is good. */
+export const isProven = (c: Context): boolean => c.get(goodKey) === true;
+
 const mostRemembered = 10_000;
 
 interface AuthenticationOptions {
@@ -40,6 +44,8 @@ interface AuthenticationOptions {
   readonly unknownTokens: UnknownTokens;
   /** Told of each token that is found good, at least once in a turn in which it is used. */
   readonly noteUse?: (token: number) => void;
+  /** Told of each request whose token is found good. */
+  readonly noteGood?: (c: Context) => void;
   /** The time of day, in milliseconds since 1970. */
   readonly now?: () => number;
 }
@@ -58,6 +64,7 @@ export const createAuthentication = ({
   addressOf,
   unknownTokens,
   noteUse = () => {},
+  noteGood = () => {},
   now = Date.now,
 }: AuthenticationOptions) => {
   const good = new Set<string>();
@@ -105,8 +112,10 @@ export const createAuthentication = ({
 
   return async (token: string, c: Context): Promise<Access> => {
     const found = foundThisTurn.get(token);
+    const access = found ?? (await find(token, c));
+    c.set(goodKey, true);
+    noteGood(c);
     if (found !== undefined) return found;
-    const access = await find(token, c);
     noteUse(access.token);
     if (foundThisTurn.size === 0) setImmediate(forgetFound);
     foundThisTurn.set(token, access);

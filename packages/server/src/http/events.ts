@@ -75,15 +75,12 @@ const problemOf = (
   return { code: outcome.refused, message: outcome.message, field: `event[${index}].${outcome.field}` };
 };
 
-/** Why an event is refused for its time, when it is. `field` is the path of its eventTime. */
-const timeProblem = (
-  { eventTime }: Pick<InputOf<'logEvent'>, 'eventTime'>,
-  arrival: Arrival,
-  field: string,
-): Problem | undefined => {
-  const unlikely = unlikelyTime(eventTime, arrival);
-  return unlikely === undefined ? undefined : { code: 'invalid_field', message: `\`${field}\` ${unlikely}`, field };
-};
+/** The problem of an event whose time is unlikely. `field` is the path of its eventTime. */
+const timeProblem = (unlikely: string, field: string): Problem => ({
+  code: 'invalid_field',
+  message: `\`${field}\` ${unlikely}`,
+  field,
+});
 
 /** One entry of a batch: an event to keep, or why it isn't one. */
 const checkEntry = (
@@ -94,8 +91,8 @@ const checkEntry = (
 ): NewEvent | Problem => {
   const checked = check(batchEvent, entry, at);
   if (!checked.ok) return checked.problem;
-  const unlikely = timeProblem(checked.value, arrival, `${at}.eventTime`);
-  if (unlikely) return unlikely;
+  const unlikely = unlikelyTime(checked.value.eventTime, arrival);
+  if (unlikely !== undefined) return timeProblem(unlikely, `${at}.eventTime`);
   const event = newEvent(checked.value, envelope, arrival);
   if (event.userUUID !== null || event.contactUUID !== null) return event;
   const field = `${at}.userUUID`;
@@ -148,8 +145,8 @@ export const createEvents = (
       const arriving = arrivalOf(input, caller);
       // Nothing is waited for where this process knows by itself.
       const arrival = arriving instanceof Promise ? await arriving : arriving;
-      const unlikely = timeProblem(input, arrival, 'eventTime');
-      if (unlikely) throw refusalOf(unlikely);
+      const unlikely = unlikelyTime(input.eventTime, arrival);
+      if (unlikely !== undefined) throw refusalOf(timeProblem(unlikely, 'eventTime'));
       const event = newEvent(input, input, arrival);
       const outcomes = await store.logEvents(batchBy(caller, [event]));
       const outcome = outcomes[0] as EventOutcome;

@@ -9,6 +9,7 @@ import { limits } from '@firsthand/contract/limits';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { Refusal } from '../refusal.ts';
+import { isProven } from './authentication.ts';
 import { type AddressOf, bare, createTrust } from './client-address.ts';
 import type { FindGood } from './good-token.ts';
 import { createIsForwarded } from './proxy-notice.ts';
@@ -21,8 +22,6 @@ const mostHeld = 1_000;
 
 interface RefusalBudgetOptions {
   readonly findGood: FindGood;
-  /** Whether a good token has been found for a request. */
-  readonly isProven: (c: Context) => boolean;
   readonly addressOf: AddressOf;
   /** A proxy's connections are many clients', and are not held. */
   readonly trustProxy: readonly string[];
@@ -35,7 +34,6 @@ export type SpendRefusal = (c: Context, error: unknown) => Promise<unknown>;
 
 export const createRefusalBudget = ({
   findGood,
-  isProven,
   addressOf,
   trustProxy,
   rate,

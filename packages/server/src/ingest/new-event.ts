@@ -16,8 +16,8 @@ interface Envelope {
 /** With the mark of a robot, unless it comes with one. */
 const attributesOf = ({ eventAttrArray = [] }: CheckedEvent, robot = false): NewEvent['attributes'] => {
   const attributes = eventAttrArray.map(({ attrID, attrValue }) => [attrID, attrValue] as const);
-  const isMarked = attributes.some(([attrID]) => attrID === robotMark.attrID);
-  return robot && !isMarked ? [...attributes, [robotMark.attrID, robotMark.attrValue]] : attributes;
+  if (!robot || attributes.some(([attrID]) => attrID === robotMark.attrID)) return attributes;
+  return [...attributes, [robotMark.attrID, robotMark.attrValue]];
 };
 
 /**
