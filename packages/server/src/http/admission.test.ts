@@ -10,7 +10,11 @@ const open = () => {
   const waiting: (() => void)[] = [];
   let read = 0;
   const guard = createAdmission(10_000);
-  const serve = createRouteServer({ log: pino({ level: 'silent' }), isStopping: () => false });
+  const serve = createRouteServer({
+    log: pino({ level: 'silent' }),
+    isStopping: () => false,
+    spendRefusal: async (_, error) => error,
+  });
   const app = new Hono().all(
     '/',
     serve(

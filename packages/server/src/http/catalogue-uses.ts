@@ -20,18 +20,24 @@ const hasEvent = async (store: Reads, account: number, attrID: string): Promise<
   }
 };
 
-const isUsed = async (store: Reads, account: number, kind: CatalogueKind, id: string): Promise<boolean> => {
-  if (kind === 'profile') return hasContact(store, { account, contactProfileID: id });
-  if (kind === 'tag') return hasContact(store, { account, contactTagID: id });
-  if (kind === 'attr') return (await hasContact(store, { account, attrID: id })) || hasEvent(store, account, id);
-  return (await store.getEventDefinitions(account)).some(({ eventID, count }) => String(eventID) === id && count > 0);
+/** Returns whether an ID is used; the counts of all kinds of events are read once. */
+const createIsUsed = (store: Reads, account: number) => {
+  let counts: ReturnType<Reads['getEventDefinitions']> | undefined;
+  return async (kind: CatalogueKind, id: string): Promise<boolean> => {
+    if (kind === 'profile') return hasContact(store, { account, contactProfileID: id });
+    if (kind === 'tag') return hasContact(store, { account, contactTagID: id });
+    if (kind === 'attr') return (await hasContact(store, { account, attrID: id })) || hasEvent(store, account, id);
+    counts ??= store.getEventDefinitions(account);
+    return (await counts).some(({ eventID, count }) => String(eventID) === id && count > 0);
+  };
 };
 
 /** Throws Refusal('id_in_use') when an entry that is to be removed is used. */
 export const checkRemovals = async (store: Reads, account: number, catalogues: Catalogues): Promise<void> => {
+  const isUsed = createIsUsed(store, account);
   for (const kind of catalogueKinds) {
     for (const [index, { id, remove }] of (catalogues[kind] ?? []).entries()) {
-      if (!remove || !(await isUsed(store, account, kind, id))) continue;
+      if (!remove || !(await isUsed(kind, id))) continue;
       const field = `${kind}[${index}].${idField[kind]}`;
       throw new Refusal('id_in_use', {
         field,

@@ -23,10 +23,8 @@ interface RouteSurroundings {
 
 interface ServingSurroundings extends RouteSurroundings {
   /** Is called with each error before it is answered. */
-  readonly spendRefusal?: SpendRefusal;
+  readonly spendRefusal: SpendRefusal;
 }
-
-const spendNothing: SpendRefusal = async (_, error) => error;
 
 const allowedMethods = (methods: Route['methods']): string[] =>
   methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
@@ -41,7 +39,7 @@ const newExchange = (closing: boolean, openToPages = false): Exchange => ({
  * Serves a route: never throws. Its log line names the path, which is one of ours and so holds nothing of the client's,
  * and no query string.
  */
-export const createRouteServer = ({ log, isStopping, spendRefusal = spendNothing }: ServingSurroundings) => {
+export const createRouteServer = ({ log, isStopping, spendRefusal }: ServingSurroundings) => {
   const toRefusal = createToRefusal(log);
 
   return ({ methods, openToPages = false, answer }: Route): Handler => {
@@ -93,7 +91,7 @@ export const createFailed = ({ log, isStopping }: RouteSurroundings) => {
 };
 
 /** The answer where no route is. The path is the client's, and may hold anything: it is not logged. */
-export const createNotFound = ({ log, isStopping, spendRefusal = spendNothing }: ServingSurroundings) => {
+export const createNotFound = ({ log, isStopping, spendRefusal }: ServingSurroundings) => {
   const toRefusal = createToRefusal(log);
   return async (c: Context): Promise<Response> => {
     const exchange = newExchange(isStopping());
