@@ -8,7 +8,7 @@ import type { Connection } from './connection.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import type { ContactRow } from './contact-rows.ts';
 import { rowsOf, viewsOf } from './contact-views.ts';
-import { linksAfter, statementsOf } from './statements.ts';
+import { firstLinksOf, linksAfter } from './statements.ts';
 import type { Snapshot } from './transaction.ts';
 import { userUUIDsOf } from './users.ts';
 
@@ -28,8 +28,8 @@ const listClaims = async (
     beyond === null ? [] : claimsAfter(db, contacts, beyond, claimsToRead),
   ]);
   const users = claims.map(({ user }) => user);
-  const [statements, userUUIDs, tokens, nameOf] = await Promise.all([
-    statementsOf(db, users),
+  const [linkIDs, userUUIDs, tokens, nameOf] = await Promise.all([
+    firstLinksOf(db, claims),
     userUUIDsOf(db, users),
     db.all<{ token: number; tokenID: string }>('SELECT token, "tokenID" FROM token WHERE token = ANY ($1::integer[])', [
       claims.map(({ token }) => token),
@@ -41,14 +41,13 @@ const listClaims = async (
   return {
     count,
     entries: claims.map((claim) => {
-      const made = statements.get(claim.user)?.find((statement) => statement.claim === claim.claim);
       const said = {
         ...claim,
         userUUID: userUUIDs.get(claim.user) as string,
         tokenID: tokenIDs.get(claim.token) as string,
       };
       const contactUUID = contactUUIDs.get(claim.contact) as string;
-      return [claim.claim, tellClaim(said, { contactUUID, linkID: made ? String(made.sequence) : '' }, nameOf)];
+      return [claim.claim, tellClaim(said, { contactUUID, linkID: linkIDs.get(claim.claim) ?? '' }, nameOf)];
     }),
   };
 };

@@ -1,11 +1,12 @@
 /** Which events a query is about: a user's, a contact's, or the whole account's. */
 import { stretchesOf } from '../../identity/ownership.ts';
+import type { Statement } from '../../identity/statements.ts';
 import type { EventQuery } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readContacts } from './contact-rows.ts';
 import { groupOf } from './merges.ts';
-import { type StatementRow, statementsOf, usersOf } from './statements.ts';
+import { statementsForOwners, usersOf } from './statements.ts';
 import { findUser } from './users.ts';
 
 /** Events of one holder: after < sequence <= through. */
@@ -33,8 +34,12 @@ interface ActiveDays {
 
 const always = { after: 0, through: Number.MAX_SAFE_INTEGER };
 
-const daysOfUsers = (db: Connection, users: readonly number[]): Promise<ActiveDays[]> =>
-  db.all<ActiveDays>('SELECT "firstDay", "lastDay" FROM "user" WHERE "user" = ANY ($1::bigint[])', [users]);
+/** Of those of these users who have an event. */
+const daysOfUsers = (db: Connection, users: readonly number[]): Promise<(ActiveDays & { user: number })[]> =>
+  db.all<ActiveDays & { user: number }>(
+    'SELECT "user", "firstDay", "lastDay" FROM "user" WHERE "user" = ANY ($1::bigint[]) AND "firstDay" IS NOT NULL',
+    [users],
+  );
 
 /** From the first of all first days to the last of all last ones. */
 const span = (days: readonly ActiveDays[]) => {
@@ -56,10 +61,12 @@ export const createEventSources = (contacts: ContactFinder) => {
   ): Promise<Source> => {
     const group = await groupOf(db, await contacts.numberOf(db, account, contactUUID));
     const [linked, rows] = await Promise.all([usersOf(db, group), readContacts(db, group)]);
-    const users = onlyUser === undefined ? linked : linked.filter((user) => user === onlyUser);
-    const [statements, daysOfThem] = await Promise.all([statementsOf(db, users), daysOfUsers(db, users)]);
+    const asked = onlyUser === undefined ? linked : linked.filter((user) => user === onlyUser);
+    const daysOfThem = await daysOfUsers(db, asked);
+    const users = daysOfThem.map(({ user }) => user);
+    const statements = await statementsForOwners(db, users);
     const stretches = users.flatMap((user) =>
-      stretchesOf(statements.get(user) as StatementRow[])
+      stretchesOf(statements.get(user) as Statement[])
         .filter(({ contact }) => contact !== null && group.includes(contact))
         .map(({ after, through }): Stretch => {
           return { holder: user, after, through: Math.min(through, always.through), user: null };

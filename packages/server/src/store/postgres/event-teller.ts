@@ -5,7 +5,7 @@ import type { StoredEvent } from '../store.ts';
 import type { Connection } from './connection.ts';
 import { type ContactRow, pointersOf, readChains } from './contact-rows.ts';
 import { type EventBody, readBody } from './event-body.ts';
-import { type StatementRow, statementsOf } from './statements.ts';
+import { type DecidingStatement, marksOf, statementsForOwners } from './statements.ts';
 import { userUUIDsOf } from './users.ts';
 
 interface EventFacts {
@@ -68,23 +68,28 @@ export const tellEvents = async (
 ): Promise<StoredEvent[]> => {
   const users = distinct(rows.flatMap((row) => userOf(row) ?? []));
   const [statements, userUUIDs, eventNames] = await Promise.all([
-    statementsOf(db, users),
+    statementsForOwners(db, users),
     userUUIDsOf(db, users),
     eventNamesOf(db, account, distinct(rows.map(({ eventID }) => eventID))),
   ]);
-  const named = distinct([
-    ...rows.flatMap((row) => contactOf(row) ?? []),
-    ...[...statements.values()].flat().flatMap(({ contact }) => contact ?? []),
+  const placed = rows.map((row) => {
+    const user = userOf(row);
+    const event = { sequence: row.sequence, contact: contactOf(row) };
+    return { row, user, event, list: (user && statements.get(user)) || [] };
+  });
+  // Of all that was said of these users, only what decides about these events is looked up.
+  const decided = placed.map(({ event, list }) => why(event, list));
+  const [contacts, claims] = await Promise.all([
+    readChains(db, distinct(decided.flatMap(({ owner }) => owner ?? []))),
+    marksOf(db, distinct(decided.flatMap(({ statement }) => (statement as DecidingStatement | null) ?? []))),
   ]);
-  const contacts = await readChains(db, named);
   const follow = followMerges(pointersOf(contacts));
   const contactUUIDOf = (contact: number) => (contacts.get(contact) as ContactRow).contactUUID;
 
-  return rows.map((row): StoredEvent => {
+  return placed.map(({ row, user, event, list }): StoredEvent => {
     const { sequence, eventUUID, eventID, eventTime, receivedTime, timeReplaced } = row;
-    const user = userOf(row);
-    const reason = why({ sequence, contact: contactOf(row) }, (user && statements.get(user)) || [], follow);
-    const statement = reason.statement as StatementRow | null;
+    const reason = why(event, list, follow);
+    const statement = reason.statement as DecidingStatement | null;
     return {
       sequence,
       eventUUID,
@@ -100,7 +105,7 @@ export const tellEvents = async (
         rule: reason.rule,
         linkID: statement === null ? null : String(statement.sequence),
         verified: statement?.verified ?? null,
-        claimID: statement?.claimID ?? null,
+        claimID: claims.get(statement?.claim ?? 0)?.claimID ?? null,
         mergedFrom: reason.mergedFrom === null ? null : contactUUIDOf(reason.mergedFrom),
       },
     };

@@ -32,9 +32,9 @@ export const createContactReader = (db: Connection) => {
   const record = (row: ContactRow, view: ContactView): ContactRecord => tellRecord(row, view, naming(row.account));
 
   const claimDetail = (claim: ClaimRow): ClaimDetail => {
-    const made = statements.ofUser(claim.user).find((statement) => statement.claim === claim.claim);
+    const made = statements.firstOfClaim(claim.claim);
     const { contactUUID } = contacts.get(claim.contact) as ContactRow;
-    return tellClaim(claim, { contactUUID, linkID: made ? String(made.sequence) : '' }, naming(claim.account));
+    return tellClaim(claim, { contactUUID, linkID: made === null ? '' : String(made) }, naming(claim.account));
   };
 
   const linkDetail = ({ sequence, user, contact, time, verified, voided }: StatementRow): LinkDetail => ({

@@ -51,7 +51,8 @@ export const createEventSources = (db: Connection) => {
     for (const user of users) {
       if (onlyUser !== undefined && user !== onlyUser) continue;
       const active = userByNumber.get(user) as ActiveDays;
-      const stretches = stretchesOf(statements.ofUser(user)).filter(
+      if (!days.some(({ day }) => isActive(active, day))) continue;
+      const stretches = stretchesOf(statements.forOwners(user)).filter(
         ({ contact }) => contact !== null && group.includes(contact),
       );
       if (stretches.length > 0) actives.push(active);

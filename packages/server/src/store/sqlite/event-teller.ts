@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts';
 import { createErasingReader } from './erasing.ts';
 import type { KeptEvent } from './event-block.ts';
 import { createMergeReader } from './merges.ts';
-import { createStatementReader, type StatementRow } from './statements.ts';
+import { createStatementReader, type DecidingStatement } from './statements.ts';
 
 /** Asks once for each key. */
 const remembering = <Key, Value>(ask: (key: Key) => Value) => {
@@ -39,6 +39,7 @@ export const createEventTeller = (db: Connection) => {
       SELECT contactUUID FROM contact AS c
       WHERE contact = ? AND contact = (SELECT contact FROM contact WHERE contactUUID = c.contactUUID)`)
     .pluck();
+  const claimID = db.prepare<[number], string>('SELECT claimID FROM claim WHERE claim = ?').pluck();
   const erasedStretches = db.prepare<[number], { after: number; through: number }>(
     'SELECT after, through FROM erased_stretch WHERE user = ?',
   );
@@ -49,7 +50,8 @@ export const createEventTeller = (db: Connection) => {
   return (account: number) => {
     const userUUIDOf = remembering((user: number) => userUUID.get(user) ?? refuse(`user ${user}`));
     const contactUUIDOf = remembering((contact: number) => contactUUID.get(contact) ?? refuse(`contact ${contact}`));
-    const statementsOf = remembering((user: number) => statements.ofUser(user));
+    const statementsOf = remembering((user: number) => statements.forOwners(user));
+    const claimIDOf = remembering((claim: number) => claimID.get(claim) ?? null);
     const follow = remembering((contact: number) => followMerges(merges.from(contact))(contact));
     const eventName = remembering((eventID: number) => catalogues.name(account, 'event', String(eventID)));
     const stretchesOf = remembering((user: number) => [...erasedStretches.all(user), ...erasing.stretchesOf(user)]);
@@ -65,7 +67,7 @@ export const createEventTeller = (db: Connection) => {
       tell(row: KeptEvent): StoredEvent {
         const { sequence, user, contact, eventID, eventUUID, eventTime, receivedTime } = row;
         const reason = why({ sequence, contact }, user === null ? [] : statementsOf(user), follow);
-        const statement = reason.statement as StatementRow | null;
+        const statement = reason.statement as DecidingStatement | null;
         return {
           sequence,
           eventUUID,
@@ -81,7 +83,7 @@ export const createEventTeller = (db: Connection) => {
             rule: reason.rule,
             linkID: statement === null ? null : String(statement.sequence),
             verified: statement?.verified ?? null,
-            claimID: statement?.claimID ?? null,
+            claimID: claimIDOf(statement?.claim ?? 0),
             mergedFrom: reason.mergedFrom === null ? null : contactUUIDOf(reason.mergedFrom),
           },
         };

@@ -1,5 +1,5 @@
 /** What users were said to be, as the rules in identity/ take it. */
-import type { KeptStatement } from '../../identity/statements.ts';
+import type { KeptStatement, Statement } from '../../identity/statements.ts';
 import type { Connection } from './connection.ts';
 
 export interface StatementRow extends KeptStatement {
@@ -8,6 +8,9 @@ export interface StatementRow extends KeptStatement {
   readonly claimID: string | null;
   readonly time: number;
 }
+
+/** What decides about owners, and the claim that made it. */
+export type DecidingStatement = Statement & Pick<StatementRow, 'claim'>;
 
 interface Row extends Omit<StatementRow, 'verified' | 'voided' | 'onlyClaimed'> {
   readonly verified: number;
@@ -44,6 +47,17 @@ const toStatement = (row: Row): StatementRow => ({
 
 export const createStatementReader = (db: Connection) => {
   const ofUser = db.prepare<[number], Row>(`SELECT ${columnsAsRead} WHERE s.user = ? ORDER BY s.sequence`);
+  const decidingOf = db
+    .prepare<
+      [number],
+      [sequence: number, contact: number | null, claim: number | null, verified: 0 | 1, voided: 0 | 1]
+    >(`
+      SELECT s.sequence, iif(e.contact IS NULL, s.contact, NULL), iif(e.contact IS NULL, s.claim, NULL), ${marks}
+      ${source} LEFT JOIN erasing_contact e ON e.contact = s.contact WHERE s.user = ? ORDER BY s.sequence`)
+    .raw();
+  const firstOfClaim = db
+    .prepare<[number], number | null>('SELECT min(sequence) FROM statement WHERE claim = ?')
+    .pluck();
   const ofUserAsMade = db.prepare<[number], Row>(`SELECT ${statementColumns} WHERE s.user = ? ORDER BY s.sequence`);
   const ofContact = db.prepare<[number], Row>(`SELECT ${statementColumns} WHERE s.contact = ? ORDER BY s.sequence`);
   const after = db.prepare<[number, number, number], Row>(
@@ -55,6 +69,17 @@ export const createStatementReader = (db: Connection) => {
     ofUser: (user: number): StatementRow[] => ofUser.all(user).map(toStatement),
     /** The same, where links to contacts that are being erased still name these. */
     ofUserAsMade: (user: number): StatementRow[] => ofUserAsMade.all(user).map(toStatement),
+    /** As `ofUser`, with only what decides about owners, in less than half the time: a contact may have many users with many links. */
+    forOwners: (user: number): DecidingStatement[] =>
+      decidingOf.all(user).map(([sequence, contact, claim, verified, voided]) => ({
+        sequence,
+        contact,
+        claim,
+        verified: verified === 1,
+        voided: voided === 1,
+      })),
+    /** The first link that a claim made; null where none is left. */
+    firstOfClaim: (claim: number): number | null => firstOfClaim.get(claim) as number | null,
     /** Every link to a contact, whoever's. */
     ofContact: (contact: number): StatementRow[] => ofContact.all(contact).map(toStatement),
     /** Up to `most` of these that were made after a sequence. */
