@@ -1,6 +1,6 @@
 /**
- * How many events a database stores together. A server has the usual sizes; a test takes smaller ones, so that a short
- * history fills blocks and segments.
+ * How many events a database stores together, and how much it changes in a step. A server has the usual sizes; a test takes
+ * smaller ones, so that a short history fills blocks and segments, and an erasure takes several steps.
  */
 export interface Arrangement {
   /** A block holds at most this many events. */
@@ -13,4 +13,6 @@ export interface Arrangement {
   readonly eventsPerSettling?: number;
   /** A segment indexes this many events. */
   readonly eventsPerSegment?: number;
+  /** A step of an erasure changes about this many rows of claims, links and requests. */
+  readonly rowsPerDetaching?: number;
 }

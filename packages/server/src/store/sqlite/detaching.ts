@@ -9,8 +9,7 @@ import type { Connection } from './connection.ts';
 import { createErasingReader } from './erasing.ts';
 import type { Erased } from './erasure-record.ts';
 
-/** Rows that a step changes, about. */
-const rowsPerStep = 100;
+const usualRowsPerStep = 100;
 
 interface ErasingContact extends Omit<Erased, 'hash'> {
   readonly contact: number;
@@ -34,7 +33,8 @@ interface RequestRow {
 
 export type EraseName = (identifier: string, erased: Omit<Erased, 'hash'>, erasure: number) => void;
 
-export const createDetaching = (db: Connection) => {
+/** `rowsPerStep`: how many rows a step changes, about. */
+export const createDetaching = (db: Connection, rowsPerStep = usualRowsPerStep) => {
   const erasing = createErasingReader(db);
   const begin = db.prepare('INSERT INTO erasing_contact (contact, erasure, through) VALUES (?, ?, ?)');
   const columns = `

@@ -41,7 +41,14 @@ import { createWriteAheadLog } from './write-ahead-log.ts';
 
 export const createWriteEngine = (
   db: Connection,
-  { eventsPerBlock, eventsPerPacking, eventsPerMove, eventsPerSettling, eventsPerSegment }: Arrangement = {},
+  {
+    eventsPerBlock,
+    eventsPerPacking,
+    eventsPerMove,
+    eventsPerSettling,
+    eventsPerSegment,
+    rowsPerDetaching,
+  }: Arrangement = {},
 ) => {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   // Asked before anything is read, so that what is committed meanwhile is noticed.
@@ -52,7 +59,7 @@ export const createWriteEngine = (
   const totals = createTotals(db, eventsPerMove);
   const contacts = createContactWriter(db);
   const claims = createClaimWriter(db);
-  const detaching = createDetaching(db);
+  const detaching = createDetaching(db, rowsPerDetaching);
   const surplus = createSurplusClaims(db, detaching);
   const links = createLinkWriter(db, { position, users, contacts, claims, surplus, detaching });
   const refused = createRefusedWriter(db, contacts);
