@@ -7,7 +7,7 @@ const browsers = ['packages/server/test/browsers/**/*.test.ts', 'packages/tracke
 const engines = ['packages/tracker/test/{engines,in-engines}/**/*.test.ts'];
 /** The driver itself, and what concerns two databases at once. */
 const postgres = ['packages/server/src/store/postgres/**/*.test.ts', 'packages/server/test/postgres/**/*.test.ts'];
-/** What must not happen, whoever sends what; some of these tests measure how long others wait. */
+/** What must not happen, whatever is sent and by whom; some of these tests measure how long others wait. */
 const security = ['packages/server/test/security/**/*.test.ts'];
 const securityMeasured = [
   'packages/server/test/security/{claims-on-one-address,growth,hostile-address,slow-clients,timing}.test.ts',

@@ -58,8 +58,9 @@ const rowsOf = (thread: string, profile: Profile): Row[] => {
   ];
 };
 
-const isOf = (profile: Profile, file: string): boolean =>
-  profile.nodes.some(({ callFrame }) => callFrame.url.endsWith(file));
+/** A thread runs its built file where that is newer than the sources, as it is here: see thread-start.cjs. */
+const isWriter = ({ nodes }: Profile): boolean =>
+  nodes.some(({ callFrame }) => callFrame.url.endsWith('/writer-thread.cjs'));
 
 export const run = async ({ quick, events }: Options): Promise<Row[]> => {
   const history = await openHistory(events);
@@ -77,7 +78,7 @@ export const run = async ({ quick, events }: Options): Promise<Row[]> => {
       await server.ask('profile');
       await ask(quick ? 2_000 : 10_000);
       const [main, ...threads] = (await server.ask('profiled')) as Profile[];
-      const writer = threads.find((thread) => isOf(thread, '/transaction.ts'));
+      const writer = threads.find(isWriter);
       return [...(main ? rowsOf('main', main) : []), ...(writer ? rowsOf('writer', writer) : [])];
     } finally {
       load.stop();

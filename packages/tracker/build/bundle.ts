@@ -41,7 +41,8 @@ const compress = async (joined: string): Promise<string> => {
     toplevel: true,
     // No function of ours has a `this`, which allows `unsafe_arrows`; none is asked for its name or is given its arguments
     // unnamed. `unsafe` writes `${x}` as `""+x`, which differs for objects with a valueOf only: we make no text of the page's
-    // objects, and beforeSend's answer is compared with a text. `pure_getters` and no `keep_fargs` drop what is unused. `conditionals` and `hoist_funs` are what brotli likes.
+    // objects, and beforeSend's answer is compared with a text. `pure_getters` and no `keep_fargs` drop
+    // what is unused. `conditionals` and `hoist_funs` make what brotli packs best.
     compress: {
       passes: 4,
       booleans_as_integers: true,

@@ -1,7 +1,8 @@
 /**
  * Looks for the letters with which the scripts are smallest, and writes them to `names.json` for the builds to come:
  * `npm run names`, some minutes; it goes on from those that are there. `npm run names 6000 991` tries 6,000 times, with the seed
- * 991. As long as a script has as many variables, its letters hold; where they don't, the build takes terser's own, and `npm run check` says that it is too large.
+ * 991. As long as a script has as many variables, its letters hold; where they don't, the build takes terser's own, and
+ * `npm run check` says that it is too large.
  */
 import { writeFile } from 'node:fs/promises';
 import { bundleScript, chosenNames, toBrotli } from './bundle.ts';

@@ -20,7 +20,7 @@ type Stub = EarlyCall[] & Partial<Tracker>;
 export const startInPage = (then?: (tracker: Tracker, options: DOMStringMap) => void): void => {
   const script = safeDocument.currentScript as HTMLScriptElement;
   const start = guard((): void => {
-    // The reason for not starting is for every developer: without data-debug too, since `note` speaks until it is told otherwise.
+    // Every developer reads why it doesn't start, without data-debug too: `note` writes to the console until it is turned off.
     demand(script, 'module');
     const page = window as unknown as Record<string, Stub>;
     const name = script.dataset.name || 'tracker';
