@@ -1,5 +1,6 @@
 import {
   checkUses,
+  isSettled,
   type ListedIDs,
   type Listing,
   listUses,
@@ -7,8 +8,9 @@ import {
   partEntries,
   roomForEntries,
   type Use,
+  usesOfEvent,
 } from '../catalogue-rules.ts';
-import { type CatalogueEntry, type CatalogueKind, type Catalogues, catalogueKinds } from '../store.ts';
+import { type CatalogueEntry, type CatalogueKind, type Catalogues, catalogueKinds, type NewEvent } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { Pending } from './transaction.ts';
 
@@ -20,6 +22,8 @@ interface Row {
 }
 
 export interface CatalogueWriter extends Pending {
+  /** The uses of an event that are to be checked and registered: none where that would change nothing. */
+  usesOf(account: number, browser: boolean, event: Pick<NewEvent, 'eventID' | 'attributes'>): readonly Use[];
   /** Throws a Refusal when the account, or a browser token, may not use an ID. Changes nothing. */
   check(account: number, browser: boolean, uses: readonly Use[]): void;
   /** Lists IDs that are not listed yet, while there is room. */
@@ -80,6 +84,7 @@ export const createCatalogueWriter = (db: Connection): CatalogueWriter => {
   };
 
   return {
+    usesOf: (account, browser, event) => (isSettled(knownOf(account), browser, event) ? [] : usesOfEvent(event)),
     check: (account, browser, uses) => checkUses(knownOf(account), browser, uses),
     register: (account, browser, uses) => change(account, listUses(knownOf(account), browser, uses)),
     put(account, catalogues) {

@@ -1,7 +1,7 @@
 /** Keeping events. */
 import { linkedContact } from '../../identity/statements.ts';
 import { Refusal } from '../../refusal.ts';
-import { type Use, usesOfEvent } from '../catalogue-rules.ts';
+import type { Use } from '../catalogue-rules.ts';
 import { eventBytes } from '../row-bytes.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../store.ts';
 import { isActive, withDay } from './active-days.ts';
@@ -92,7 +92,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
 
   const keep = (batch: EventBatch, event: NewEvent, day: number): EventOutcome => {
     const { account, token, browser, receivedTime } = batch;
-    const uses = usesOfEvent(event);
+    const uses = catalogues.usesOf(account, browser, event);
     const { userUUID, user: known, contact } = examine(batch, event, uses, day);
     const user = known ?? (userUUID === null ? undefined : users.ensure(account, userUUID, receivedTime));
     const { eventID, eventUUID, eventTime, timeReplaced, attributes } = event;
@@ -141,7 +141,8 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     /** Throws the first Refusal that one of the events would meet. */
     checkEvents(batch: EventBatch): void {
       const day = position.dayOf(batch.receivedTime);
-      for (const event of batch.events) examine(batch, event, usesOfEvent(event), day);
+      for (const event of batch.events)
+        examine(batch, event, catalogues.usesOf(batch.account, batch.browser, event), day);
     },
   };
 };

@@ -102,7 +102,7 @@ test('what a call of the same commit undoes leaves the others known', () => {
   const latest = createRecentRepeats(db, position, blocks);
   db.exec('BEGIN');
   expect(latest.has('event-sent-twice', 1, 0)).toBe(false);
-  latest.add({ ...once, day: 0, holder: 1, server: 0 });
+  latest.add(0, { ...once, holder: 1, server: 0 });
   blocks.add({
     ...newEvent(once),
     ...{

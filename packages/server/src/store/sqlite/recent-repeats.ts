@@ -27,7 +27,7 @@ export interface SentEvent {
 
 export interface RecentRepeats extends Pending {
   has(eventUUID: string, holder: Holder, server: SentByServer): boolean;
-  add(event: SentEvent): void;
+  add(day: number, event: Omit<SentEvent, 'day'>): void;
   /** Writes all of them. To be called in a transaction, as all the others. */
   settle(): void;
   /** Whether there are so many that they are to be written. */
@@ -98,14 +98,14 @@ export const createRecentRepeats = (
     const events = isDoubtful ? inBlocks() : held();
     isDoubtful = false;
     if (events.length === 0) return;
-    const rows: RowValue[][] = [];
-    const rowsOfEither: RowValue[][] = [];
+    const values: RowValue[] = [];
+    const valuesOfEither: RowValue[] = [];
     for (const { day, eventUUID, holder, server } of events.sort(byKey)) {
-      if (server === null) rowsOfEither.push([day, eventUUID, holder]);
-      else rows.push([day, eventUUID, holder, server]);
+      if (server === null) valuesOfEither.push(day, eventUUID, holder);
+      else values.push(day, eventUUID, holder, server);
     }
-    insert(rows);
-    insertOfEither(rowsOfEither);
+    insert(values);
+    insertOfEither(valuesOfEither);
     writeRemembered.run(position.sequence);
     recent = new Map();
     count = 0;
@@ -125,7 +125,7 @@ export const createRecentRepeats = (
       }
       return false;
     },
-    add({ day, eventUUID, holder, server }) {
+    add(day, { eventUUID, holder, server }) {
       if (count >= mostTimes * eventsPerSettling) settle();
       recent.set(eventUUID, { day, eventUUID, holder, server, next: recent.get(eventUUID) });
       count += 1;

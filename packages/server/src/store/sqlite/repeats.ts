@@ -127,8 +127,7 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
     /** Remembers an event; answers false, and does nothing, when it was sent before. */
     remember: (day: number, sent: Sent, active: ActiveDays): boolean => {
       if (isRepeat(day, sent, active)) return false;
-      const { eventUUID, holder, server } = sent;
-      latest.add({ day, eventUUID, holder, server });
+      latest.add(day, sent);
       return true;
     },
     /** From here on only a hash tells that this eventUUID was sent. */

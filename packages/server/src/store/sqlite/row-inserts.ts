@@ -13,22 +13,22 @@ interface Target {
   readonly onConflict: string;
 }
 
-/** Returns what inserts rows in their order. */
+/** Returns what inserts rows in their order, given their values one row after the other. */
 export const createRowInsert = (
   db: Connection,
   { table, columns, onConflict }: Target,
-): ((rows: readonly (readonly RowValue[])[]) => void) => {
+): ((values: readonly RowValue[]) => void) => {
   const row = `(${columns.map(() => '?').join(', ')})`;
   const calls = callSizes.map((size) => ({
-    size,
+    most: size * columns.length,
     insert: db.prepare(
       `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${Array.from({ length: size }, () => row).join(', ')} ${onConflict}`,
     ),
   }));
-  return (rows) => {
+  return (values) => {
     let next = 0;
-    for (const { size, insert } of calls) {
-      for (; rows.length - next >= size; next += size) insert.run(rows.slice(next, next + size).flat());
+    for (const { most, insert } of calls) {
+      for (; values.length - next >= most; next += most) insert.run(values.slice(next, next + most));
     }
   };
 };

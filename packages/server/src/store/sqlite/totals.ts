@@ -90,12 +90,12 @@ export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove)
   let counted = eventsPerMove;
 
   const flush = () => {
-    const rows: RowValue[][] = [];
+    const values: RowValue[] = [];
     for (const { account, eventID, quarter, count, firstTime, lastTime } of totals.values()) {
-      rows.push([account, eventID, quarter, count, firstTime, lastTime]);
+      values.push(account, eventID, quarter, count, firstTime, lastTime);
       counted += count;
     }
-    addToRecent(rows);
+    addToRecent(values);
     for (const sum of days.values()) upsertDay.run(sum);
     totals.clear();
     days.clear();

@@ -1,0 +1,41 @@
+import { robotMark } from '@firsthand/contract/identifiers';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { checkUses, isSettled, type Listed, listUses, noListedIDs, usesOfEvent } from './catalogue-rules.ts';
+
+const listed: fc.Arbitrary<Listed> = fc.record({ forBrowsers: fc.boolean(), byBrowser: fc.boolean() });
+const entries = (ids: readonly string[]) =>
+  fc.array(fc.tuple(fc.constantFrom(...ids), listed), { maxLength: 4 }).map((some) => new Map(some));
+const attributeIDs = ['1', '2', 'plan', robotMark.attrID];
+
+test('an event is settled only when its uses are allowed and none of them is to be listed', () => {
+  const seen = { settled: 0, allowed: 0, refused: 0, listing: 0 };
+  fc.assert(
+    fc.property(
+      fc.record({ strict: fc.boolean(), browserCatalogue: fc.boolean() }),
+      entries(['1', '2']),
+      entries(attributeIDs),
+      fc.boolean(),
+      fc.record({
+        eventID: fc.constantFrom(1, 2),
+        attributes: fc.array(fc.tuple(fc.constantFrom(...attributeIDs), fc.constant('')), { maxLength: 3 }),
+      }),
+      (settings, event, attr, browser, sent) => {
+        const ids = { ...noListedIDs(settings), listed: { profile: new Map(), tag: new Map(), event, attr } };
+        const settled = isSettled(ids, browser, sent);
+        const uses = usesOfEvent(sent);
+        let outcome: keyof typeof seen = settled ? 'settled' : 'allowed';
+        try {
+          checkUses(ids, browser, uses);
+          if (listUses(ids, browser, uses).length > 0) outcome = 'listing';
+        } catch {
+          outcome = 'refused';
+        }
+        seen[outcome] += 1;
+        if (settled) expect(outcome).toBe('settled');
+      },
+    ),
+    { numRuns: 1_000 },
+  );
+  expect(Math.min(...Object.values(seen))).toBeGreaterThan(20);
+});
