@@ -397,6 +397,6 @@ describe('what each action may do to owners', () => {
       }),
       { numRuns: 500 },
     );
-    expect(moved).toBeGreaterThan(100);
+    expect(moved).toBeGreaterThan(20);
   });
 });
