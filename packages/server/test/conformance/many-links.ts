@@ -191,7 +191,7 @@ export const describeManyLinks = (newSite: NewSite): void => {
   });
 
   describe('a contact that users claim again and again', () => {
-    test('holds so many links that only claims made; the oldest give way, whoever’s they are', async () => {
+    test('holds so many links that only claims made; the oldest of all users give way', async () => {
       const site = await newSite();
       const claim = (userUUID: string, address = ann, changes = {}) =>
         site.browser.createContact({ userUUID, address, newHandle: newID('handle'), ...changes });

@@ -239,7 +239,7 @@ test('nobody is said to be erased while there is no room to record it, and what 
   expect(lines.length).toBeGreaterThan(0);
 });
 
-test('what could not be recorded is recorded when there is room, whoever asks or not', () => {
+test('what could not be recorded is recorded when there is room, even if nobody asks again', () => {
   const ann = create('ann', 'request-of-ann');
   for (let times = 0; times < 2; times += 1) {
     vi.mocked(writeSync).mockImplementationOnce(() => {
