@@ -57,7 +57,7 @@ const needed: Readonly<Record<string, readonly Need[]>> = {
   browsers: [chromium],
   'browsers: engines': engines,
   faults: [strace, root, postgres],
-  'faults: measured': [strace, faketime],
+  'faults: measured': [strace, faketime, postgres],
 };
 
 export const setup = ({ name }: TestProject): void => {

@@ -3,16 +3,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Those that take longest, so that none of them is begun last while other processors have nothing left to do. */
 const longest = [
-  'server/test/workers.test.ts',
   'server/src/store/sqlite/store.test.ts',
   'server/test/commands/event.test.ts',
-  'server/src/http/input.test.ts',
+  'server/src/http/request/input.test.ts',
   'server/test/serve-stop.test.ts',
-  'server/src/store/sqlite/file.test.ts',
+  'server/src/store/sqlite/database/file.test.ts',
   'server/test/demo-stream.test.ts',
   'server/test/postgres/differential.test.ts',
   'server/test/faults/postgres.test.ts',
-  'server/test/faults/workers.test.ts',
   'server/test/faults/io-errors.test.ts',
   'server/test/faults/kill.test.ts',
 ];

@@ -1,7 +1,7 @@
 import { type OperationName, operationNames, type ResponseOf } from '@firsthand/contract';
 import { FirsthandError, toBrokenStream, toFailure, toUnreachable } from './failure.ts';
-import { identify, isRepeatable, mayPass, pauseBefore, sleep } from './repeats.ts';
 import { type Fields, type RequestFor, toRequest } from './requests.ts';
+import { identify, isRepeatable, mayPass, pauseBefore, sleep } from './retries.ts';
 import { type FollowedEvent, parseMessages } from './stream.ts';
 
 export interface ClientOptions {
@@ -10,7 +10,7 @@ export interface ClientOptions {
   /** A server or an operator token. It is sent as `Authorization: Bearer`, never in a URL. */
   readonly token?: string | undefined;
   readonly fetch?: typeof fetch | undefined;
-  /** For one try; 10 seconds unless said. A stream has it for its first byte only. */
+  /** The limit for one try; 10 seconds by default. For a stream it ends with the response headers. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -21,17 +21,17 @@ export interface CallOptions {
 type Asked = Exclude<OperationName, 'streamEvents'>;
 
 /**
- * One function for each operation. It resolves with the answer of the service, or rejects with a FirsthandError. What is
- * harmless to repeat (reads, logEvent, logEvents, createContact) is repeated up to four times when the service is busy
- * or can't be reached.
+ * The client: one function for each operation. It resolves with the response of the service, or rejects with a FirsthandError or,
+ * after an abort, with the signal's reason. Operations that are safe to repeat (reads, logEvent, logEvents, createContact) are
+ * repeated up to four times while the service is busy or can't be reached.
  */
 export type Client = {
   [Name in Asked]: (request: RequestFor<Name>, options?: CallOptions) => Promise<ResponseOf<Name>>;
 } & {
   /**
-   * Follows events as they are kept, from `cursor` or from now on. Once begun, a line that breaks is taken up again where
-   * it broke, for as long as that takes. The iteration ends when the caller leaves it or aborts, and throws when the
-   * service refuses, at first or later on: the contact was erased, the token revoked.
+   * Yields events as they are stored, from `cursor` or from now on. Once the stream has begun, a broken connection is made again
+   * from the last event, without a limit of tries. The iteration ends when the caller leaves it or aborts. It throws a
+   * FirsthandError when the service refuses, at the beginning or later: the contact was erased, the token revoked.
    */
   streamEvents(request: RequestFor<'streamEvents'>, options?: CallOptions): AsyncGenerator<FollowedEvent, void>;
 };
@@ -40,7 +40,7 @@ export const createClient = ({ url, token, timeoutMs = 10_000, ...options }: Cli
   const root = url.replace(/\/+$/, '');
   const send = options.fetch ?? fetch;
 
-  /** One try: what `read` makes of a response of 2xx, or a FirsthandError. An abort by the caller is thrown as it is. */
+  /** One try. Returns what `read` makes of a 2xx response, or throws a FirsthandError; after an abort, the signal's reason. */
   const tryOnce = async <Answer>(
     request: Request,
     read: Read<Answer>,
@@ -97,7 +97,7 @@ export const createClient = ({ url, token, timeoutMs = 10_000, ...options }: Cli
         const refused = error instanceof FirsthandError && !(begun && mayPass(error));
         if (refused || error instanceof SyntaxError || options?.signal?.aborted) throw error;
       }
-      // The line has ended or broken. A service that is being restarted needs a moment.
+      // The connection has ended or broken. A service that restarts needs a moment.
       await sleep(Math.min(longestBreakMs, 100 * 2 ** breaks), options?.signal);
     }
   }

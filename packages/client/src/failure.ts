@@ -1,19 +1,19 @@
 import type { ErrorCode } from '@firsthand/contract/errors';
 
 /**
- * An operation that was refused, or of which it isn't known whether it was carried out. `code` is one of the
- * contract's, or `unreachable` (no answer: network, timeout) or `unreadable` (an answer that isn't the service's).
+ * An operation was refused, or the client doesn't know whether it took effect. `code` is an error code of the contract,
+ * `unreachable` (no response: network, timeout) or `unreadable` (a response that doesn't come from the service).
  */
 export class FirsthandError extends Error {
   override readonly name = 'FirsthandError';
-  /** The HTTP status; 0 when there was no answer. */
+  /** The HTTP status; 0 if there was no response. */
   readonly status: number;
   readonly code: ErrorCode | 'unreachable' | 'unreadable';
   /** The field at fault, as a path: `event[3].eventID`. */
   readonly field: string | undefined;
-  /** Under which the service has logged the request. */
+  /** The ID under which the service logged the request. */
   readonly requestID: string | undefined;
-  /** Seconds after which to try again, when the service said so. */
+  /** Seconds to wait before the next try, if the service sent Retry-After. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -36,7 +36,7 @@ export class FirsthandError extends Error {
   }
 }
 
-/** RFC 9110 section 10.2.3: seconds, or a date. */
+/** The seconds of a Retry-After header, which holds seconds or a date (RFC 9110 section 10.2.3). */
 const parseRetryAfter = (text: string | null, now: number): number | undefined => {
   if (text === null) return undefined;
   if (/^\d+$/.test(text.trim())) return Number(text);
@@ -65,7 +65,7 @@ const failureOf = (
   });
 };
 
-/** The failure that a response other than 2xx tells of; `body` is its parsed JSON, or undefined when it was none. */
+/** The error for a response other than 2xx. `body` is its parsed JSON, or undefined if it is no JSON. */
 export const toFailure = ({ status, headers }: Response, body: unknown): FirsthandError =>
   failureOf(body, {
     message: `HTTP ${status} from something other than the service`,
@@ -74,14 +74,14 @@ export const toFailure = ({ status, headers }: Response, body: unknown): Firstha
     retryAfterSeconds: parseRetryAfter(headers.get('retry-after'), Date.now()),
   });
 
-/** The failure that ends a stream which had begun: the body of its `error` message says what a response would have said. */
+/** The error for a stream that ended with an `error` message. `body` is its data, in the form of an error response. */
 export const toBrokenStream = (body: unknown): FirsthandError =>
   failureOf(body, {
     message: 'an error in the stream from something other than the service',
     status: Number(record(body).status) || 0,
   });
 
-/** The failure to get an answer at all. */
+/** The error for a request without a response. */
 export const toUnreachable = (cause: unknown, url: string): FirsthandError => {
   const { origin } = new URL(url);
   const reason =

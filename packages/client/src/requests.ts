@@ -1,12 +1,12 @@
-/** What each function of the client takes, and how it is put on the wire. */
+/** The parameters of the client's functions, and the HTTP requests made from them. */
 import { type OperationName, operations, type RequestOf } from '@firsthand/contract';
 
 type Unfilled<Value> = undefined extends Value ? true : false;
 
-/** The same of each object of a list. */
+/** As Sparse, for each object of a list. */
 type SparseInside<Value> = Value extends readonly (infer Item extends object)[] ? readonly Flat<Sparse<Item>>[] : Value;
 
-/** Fields that may be undefined may be left out. */
+/** The request with its fields optional where they may be undefined. */
 type Sparse<Request> = {
   [Key in keyof Request as Unfilled<Request[Key]> extends true ? Key : never]?: SparseInside<Request[Key]>;
 } & {
@@ -15,17 +15,17 @@ type Sparse<Request> = {
 
 type Flat<Request> = { [Key in keyof Request]: Request[Key] };
 
-/** An event of a batch: as for logEvent, without `sentTime`, and naming a user or contact only where the batch doesn't. */
+/** An event of a batch: as for logEvent, without `sentTime`. It needs a user or contact only if the batch names none. */
 type EventOfBatch = Flat<Omit<Sparse<RequestOf<'logEvent'>>, 'sentTime'>>;
 
-/** What one operation is asked with. The token is the client's business. */
+/** The request of an operation, without the token, which the client adds. */
 export type RequestFor<Name extends OperationName> = Name extends 'logEvents'
   ? Flat<Omit<Sparse<RequestOf<'logEvents'>>, 'event'> & { event: readonly EventOfBatch[] }>
   : Flat<Sparse<RequestOf<Name>>>;
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** In a query string a list or an object is its JSON text; what is absent or null says nothing. */
+/** The fields as a query string: a list or an object as its JSON text, and no field that is undefined or null. */
 const toQuery = (fields: Fields): string => {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(fields)) {
@@ -36,7 +36,7 @@ const toQuery = (fields: Fields): string => {
   return text && `?${text}`;
 };
 
-/** The one request that asks `name` of the service at `root` (no slash at its end). */
+/** The HTTP request for an operation. `root` is the service's URL without a slash at its end. */
 export const toRequest = (root: string, token: string | undefined, name: OperationName, fields: Fields): Request => {
   const operation = operations[name];
   const [method] = operation.methods;

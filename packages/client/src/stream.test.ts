@@ -26,3 +26,9 @@ it('reads messages however the bytes were cut', async () => {
   expect(await messagesOf([text])).toEqual(messages);
   expect(await messagesOf(Array.from(text, (byte) => Uint8Array.of(byte)))).toEqual(messages);
 });
+
+it('reads no message without an end', async () => {
+  const chunks = Array.from({ length: 6 }, () => bytes('x'.repeat(1024 * 1024)));
+  await expect(messagesOf(chunks)).rejects.toThrow();
+  await expect(messagesOf(chunks.map((chunk) => Uint8Array.from([...bytes('data:'), ...chunk, 10])))).rejects.toThrow();
+});

@@ -1,46 +1,38 @@
-/** Server-sent events (WHATWG HTML section 9.2.6), as far as streamEvents uses them. */
+/** Reads server-sent events (WHATWG HTML section 9.2.6), as far as streamEvents uses them. */
 import type { ResponseOf } from '@firsthand/contract';
+import { createParser } from 'eventsource-parser';
 
-/** An event, with the cursor that goes on after it. */
+/** An event, with the cursor from which a stream continues after it. */
 export type FollowedEvent = ResponseOf<'streamEvents'> & { readonly cursor: string };
 
 export interface Message {
   readonly type: string;
   readonly data: string;
-  /** The last `id` that was sent, with this message or before it. */
+  /** The last `id`, sent with this message or before it. */
   readonly id: string;
 }
 
-/** The messages of a body, in order. A message without data (a comment to keep the line open) is left out. */
+/** The longest message. A longer one is never an event of the service, and ends the connection. */
+const mostCharacters = 4 * 1024 * 1024;
+
+/** Yields the messages of a body, in order, without those that have no data (comments that keep the connection open). */
 export async function* parseMessages(body: ReadableStream<Uint8Array>): AsyncGenerator<Message> {
-  let rest = '';
-  let message = { type: 'message', data: [] as string[], id: '' };
+  const messages: Message[] = [];
+  let lastID = '';
+  const parser = createParser({
+    maxBufferSize: mostCharacters,
+    onEvent({ event = 'message', data, id = lastID }) {
+      lastID = id;
+      messages.push({ type: event, data, id });
+    },
+  });
   for await (const chunk of readText(body)) {
-    // A CR at the end may be half of a CRLF: it waits for the next chunk.
-    const lines = (rest + chunk).split(/\r\n|\n|\r(?!$)/);
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      if (line !== '') {
-        message = addLine(message, line);
-      } else {
-        if (message.data.length > 0) yield { type: message.type, data: message.data.join('\n'), id: message.id };
-        message = { type: 'message', data: [], id: message.id };
-      }
-    }
+    parser.feed(chunk);
+    yield* messages.splice(0);
   }
 }
 
-const addLine = <M extends { type: string; data: string[]; id: string }>(message: M, line: string): M => {
-  const colon = line.indexOf(':');
-  const name = colon < 0 ? line : line.slice(0, colon);
-  const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
-  if (name === 'data') message.data.push(value);
-  if (name === 'event') return { ...message, type: value };
-  if (name === 'id' && !value.includes('\0')) return { ...message, id: value };
-  return message;
-};
-
-/** The service sends a comment every 15 seconds, if nothing else: a line that is silent for longer is dead. */
+/** The service sends a comment every 15 seconds, so a connection that is silent for this long is dead. */
 const longestSilenceMs = 60_000;
 
 async function* readText(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
@@ -54,7 +46,7 @@ async function* readText(body: ReadableStream<Uint8Array>): AsyncGenerator<strin
       yield decoder.decode(value, { stream: true });
     }
   } finally {
-    // Also when the caller has stopped reading: the service must not go on sending.
+    // Runs also if the caller stops reading, so that the service stops sending.
     await reader.cancel().catch(() => {});
   }
 }

@@ -1,6 +1,6 @@
 /** Accounts, their catalogues and their tokens. */
 import * as z from 'zod';
-import { answer, isoTime } from './answer.ts';
+import { answer, isoTime, problem } from './answer.ts';
 import { accountContact } from './contact.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
@@ -50,12 +50,12 @@ const settings = {
   contact: field.optional(field.list(z.unknown(), limits.contactsPerAccountBody)),
 };
 
-/** One contact of an account's body, answered on its own. Checked with `accountContact`. */
+/** The result for one contact in a body of createAccount or updateAccount; each contact is checked with `accountContact`. */
 const accountContactResult = z.object({
   status: z.string(),
   exists: z.boolean().optional(),
   contactUUID: z.string().optional(),
-  error: z.unknown().optional(),
+  error: problem.optional(),
 });
 
 export { accountContact };
@@ -64,7 +64,7 @@ export const createAccountInput = z.object({ accountName: field.filledText(limit
 export const createAccountOutput = answer({
   accountUUID: z.string(),
   browserTokenUUID: z.string(),
-  serverTokenUUID: z.string().describe('Shown this once.'),
+  serverTokenUUID: z.string().describe('Returned only by this call.'),
   contact: z.array(accountContactResult),
 });
 
@@ -73,20 +73,22 @@ const which = { accountUUID: field.optional(field.filledText(limits.nameLength))
 export const updateAccountInput = z.object({ ...which, accountName: field.optional(field.name), ...settings });
 export const updateAccountOutput = answer({
   accountUUID: z.string(),
-  updated: z.array(z.string()).describe('Names of the fields that were given and are kept.'),
+  updated: z.array(z.string()).describe('The names of the fields whose value changed, without `contact`.'),
   contact: z.array(accountContactResult),
 });
 
 export const getAccountInput = z.object(which);
 
-const browser = z.boolean().describe('May a browser token use it?');
+const browser = z.boolean().describe('Whether a browser token may use it.');
 export const account = z.object({
   accountUUID: z.string(),
   accountName: z.string(),
   accountOrigin: z.array(z.string()),
   accountTimezone: z.string(),
   strict: z.boolean(),
-  browserCatalogue: z.boolean().describe('Do browser tokens list the profiles, tags and attributes that they use?'),
+  browserCatalogue: z
+    .boolean()
+    .describe('Whether profiles, tags and attributes that browser tokens use are added to the catalogue.'),
   createdTime: isoTime,
   profile: z.array(z.object({ profileID: z.string(), profileName: z.string(), browser })),
   tag: z.array(z.object({ tagID: z.string(), tagName: z.string(), browser })),
@@ -101,7 +103,7 @@ export const account = z.object({
         tokenUUID: z
           .string()
           .optional()
-          .describe('The text of a browser token, which is public; never of a secret one.'),
+          .describe('The text of a browser token, which is public. Absent for secret tokens.'),
         createdTime: isoTime,
         createdBy: z.string().describe('The tokenID of the token that made it; "" for the command line.'),
         expiresTime: isoTime.optional(),
@@ -148,5 +150,7 @@ export const revokeTokenOutput = answer({
     .number()
     .int()
     .optional()
-    .describe('With descendants=true: how many live tokens that it had made, directly or not, were revoked with it.'),
+    .describe(
+      'With descendants=true: the number of tokens that this token had created, directly or not, and that were revoked with it.',
+    ),
 });

@@ -1,4 +1,4 @@
-/** What every answer has in common. */
+/** The parts that all responses share. */
 import * as z from 'zod';
 import { type ErrorCode, errors } from './errors.ts';
 
@@ -7,7 +7,7 @@ export const status = z
   .regex(/^\d{3}$/)
   .describe('The HTTP status, as a string.');
 
-/** The members of every answer that is no error. */
+/** The schema of a successful response: the members of `shape`, `ignored` and `status`. */
 export const answer = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.object({
     ...shape,
@@ -26,5 +26,5 @@ export const errorAnswer = z.object({ error: problem, requestID: z.string(), sta
 export type Problem = z.output<typeof problem>;
 export type ErrorAnswer = z.output<typeof errorAnswer>;
 
-/** A time in an answer: ISO 8601, UTC, milliseconds. */
+/** A time in a response: ISO 8601 in UTC, with milliseconds. */
 export const isoTime = z.string();

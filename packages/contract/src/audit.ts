@@ -4,7 +4,7 @@ import { answer, isoTime } from './answer.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 
-/** What is recorded. `copy` and `backup` are of the whole database, and stand in no account's log. */
+/** The recorded actions. `copy` and `backup` concern the whole database and are in no account's log. */
 export const auditActions = [
   'createAccount',
   'updateAccount',
@@ -25,7 +25,7 @@ export const auditActions = [
 ] as const;
 export type AuditAction = (typeof auditActions)[number];
 
-/** What an action was about. No personal data beyond the contactUUID. */
+/** The subject of an action. It holds no personal data except contactUUIDs. */
 export const auditSubject = z.object({
   tokenID: z.string().optional(),
   tokenKind: z.string().optional(),

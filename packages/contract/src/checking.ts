@@ -1,11 +1,11 @@
-/** Checking input against a schema: the first problem in words, and the fields that the schema does not know. */
+/** Checks input against a schema: describes the first problem, and lists the fields that the schema does not know. */
 import * as z from 'zod';
 import type { Problem } from './answer.ts';
 import { required } from './fields.ts';
 import { misspelt, unknownName } from './near-miss.ts';
 import { isPlain } from './plain.ts';
 
-/** What goes along with the fields of every operation. */
+/** The field that every operation takes besides its own. */
 const tokenField = 'tokenUUID';
 
 export type Checked<Out> = { ok: true; value: Out } | { ok: false; problem: Problem };
@@ -18,7 +18,7 @@ const fieldPath = (path: readonly PropertyKey[], base = ''): string =>
     base,
   );
 
-/** What a schema knows of its input: the fields of an object, the entries of a list, and nothing inside anything else. */
+/** The names that a schema knows: the fields of an object, those in the entries of a list, and none in other values. */
 interface Known {
   readonly fields?: Map<string, Known>;
   readonly entries?: Known;
@@ -42,7 +42,7 @@ const knownOf = (schema: z.ZodType): Known => {
   return { fields: new Map(fields.map(([name, field]) => [name, knownOf(field)])) };
 };
 
-/** Each schema's, made once. */
+/** A cache of the known names of each schema. */
 const knowledge = new WeakMap<z.ZodType, Known>();
 const knownOfSchema = (schema: z.ZodType): Known => {
   const made = knowledge.get(schema) ?? knownOf(schema);
@@ -53,7 +53,7 @@ const knownOfSchema = (schema: z.ZodType): Known => {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A sentence about the misspelt name that the field at `path` may have been given under; "" when there is none. */
+/** A sentence about a name in the request that probably misspells the field at `path`; "" if there is none. */
 const misspeltFor = (schema: z.ZodType, input: unknown, path: readonly PropertyKey[]): string => {
   let known: Known | undefined = knownOfSchema(schema);
   let parent = input;
@@ -66,7 +66,7 @@ const misspeltFor = (schema: z.ZodType, input: unknown, path: readonly PropertyK
   return misspelt(String(path.at(-1)), given, [...known.fields.keys()]);
 };
 
-/** Checks `input`; `base` is the path at which it stands in the request. */
+/** Checks `input`, whose path in the request is `base`. Returns the coerced value or the first problem. */
 export const check = <Out>(schema: z.ZodType<Out>, input: unknown, base = ''): Checked<Out> => {
   if (isPlain(schema, input)) return { ok: true, value: input as Out };
   const result = schema.safeParse(input);
@@ -87,8 +87,8 @@ export const check = <Out>(schema: z.ZodType<Out>, input: unknown, base = ''): C
 };
 
 /**
- * Refuses an input of a read that the schema does not know every name of: a filter that is ignored answers another question
- * than the one that was asked.
+ * The problem if the input of a read has a name that the schema does not know. Ignoring an unknown filter would return the
+ * result of another query.
  */
 export const refuseUnknown = (name: string, schema: z.ZodType, input: object): Problem | undefined => {
   const { fields } = knownOfSchema(schema);
@@ -98,7 +98,7 @@ export const refuseUnknown = (name: string, schema: z.ZodType, input: object): P
   return { code: 'unknown_field', message: unknownName(unknown, name, known), field: unknown.slice(0, 64) };
 };
 
-/** Whether nothing in an input is unknown, as is usual: then no path has to be put together. */
+/** Whether the schema knows all names in an input. This is the usual case, in which no path has to be built. */
 const isAllKnown = ({ fields, entries }: Known, input: unknown): boolean => {
   if (entries !== undefined) return !Array.isArray(input) || input.every((entry) => isAllKnown(entries, entry));
   if (fields === undefined || !isRecord(input)) return true;
@@ -128,12 +128,12 @@ const listUnknown = ({ fields, entries }: Known, input: unknown, base: string, f
 };
 
 /**
- * Finds the members of an input that an object schema does not name, as paths: at most 20 of them, with those that were
- * `found` already. `base` is the path at which the input stands in the request.
+ * Appends to `found` the paths of the names in an input that a schema does not know, up to 20 in all, and returns it. `base`
+ * is the path of the input in the request.
  */
 export type FindUnknown = (input: unknown, base?: string, found?: string[]) => string[];
 
-/** What finds them, made once of each schema: to ask a schema what it is takes longer than to look through an input. */
+/** Makes a FindUnknown, once per schema: reading a schema costs more than searching an input. `besides` are more known names. */
 export const createFindUnknown = (schema: z.ZodType, besides: readonly string[] = []): FindUnknown => {
   const known = knownOf(schema);
   for (const name of besides) known.fields?.set(name, {});

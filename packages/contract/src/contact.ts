@@ -5,7 +5,7 @@ import { event } from './event.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 
-/** The personal fields besides the e-mail address and the profile. */
+/** The personal fields except the e-mail address and the profile. */
 const personal = {
   contactTitle: field.name,
   contactFirstname: field.name,
@@ -62,13 +62,15 @@ export const createContactOutput = answer({
   exists: z
     .boolean()
     .describe('Matched to an existing record; for a browser token: this user was linked to it already.'),
-  contactUUID: z.string().describe('For a browser token: a handle, good with that token only.'),
+  contactUUID: z.string().describe('For a browser token: a handle, which only that token can use.'),
 });
 
 export const getContactInput = z.object({
   contactUUID: field.contactUUID,
   include: field.optional(field.include(['claim', 'link'])),
-  cursor: field.optional(field.cursor).describe('For the next claims and links that `include` asks for.'),
+  cursor: field
+    .optional(field.cursor)
+    .describe('The `nextCursor` of the page before: returns the next claims and links of `include`.'),
 });
 
 const tag = z.object({ tagID: z.string(), tagName: z.string(), opt: z.boolean() });
@@ -105,7 +107,7 @@ export const claim = z.object({
   contact: contact
     .omit({ contactUUID: true, tag: true, contactStatus: true, createdTime: true, updatedTime: true, claimed: true })
     .extend({ contactTagID: z.string() })
-    .describe('What the browser said.'),
+    .describe('The values that the browser sent.'),
 });
 
 export const link = z.object({
@@ -132,7 +134,7 @@ export const updateContactInput = z
 
 export const updateContactOutput = answer({
   contactUUID: z.string(),
-  updated: z.array(z.string()).describe('Names of the fields whose value is another one now.'),
+  updated: z.array(z.string()).describe('The names of the fields whose value changed.'),
 });
 
 export const searchContactInput = z.object({
@@ -160,8 +162,8 @@ export const exportContactInput = z
 
 export const exportContactOutput = answer({
   contact,
-  claim: z.array(claim).describe('All of them, oldest first, page by page; empty once they are complete.'),
-  link: z.array(link).describe('As `claim`.'),
+  claim: z.array(claim).describe('All claims, oldest first, page by page; empty after the last one.'),
+  link: z.array(link).describe('All links, oldest first, page by page; empty after the last one.'),
   event: z.array(event),
   nextCursor: z.string().describe('"" on the last page. A page before it may hold fewer than `limit`, or none.'),
 });
@@ -171,18 +173,24 @@ export const eraseContactInput = z
     ...named,
     verifiedOnly: field
       .optional(field.flag)
-      .describe("Leaves events that are the contact's by claims only. They are nobody's then, until another link."),
+      .describe('Keeps events that belong to the contact by claims only. They then belong to nobody.'),
   })
   .refine(namesContact, oneIsNeeded);
 
 export const eraseContactOutput = answer({
   contactUUID: z.string(),
   erasedTime: isoTime,
-  deletedEvents: z.number().int().describe('Events deleted so far. Ask again for the count to grow.'),
+  deletedEvents: z
+    .number()
+    .int()
+    .describe('The number of events deleted so far. A repeated call returns the current number.'),
   complete: z.boolean(),
 });
 
-/** A contact inside an account's body: as createContact or, with a contactUUID, as updateContact. Needs no userUUID. */
+/**
+ * A contact in a body of createAccount or updateAccount. It is treated as by createContact or, with a contactUUID, as by
+ * updateContact, and needs no userUUID.
+ */
 export const accountContact = z
   .object(
     { ...named, ...changed, contactEmailaddress: field.optional(field.email) },

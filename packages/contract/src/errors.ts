@@ -1,4 +1,4 @@
-/** Every code that an error can carry, with its HTTP status and when it is given. A closed list: clients may switch on it. */
+/** All error codes, each with its HTTP status and its cause. The list is closed: clients may switch on it. */
 export const errors = {
   missing_field: { status: 400, when: 'a required field is absent or empty' },
   invalid_field: { status: 400, when: 'a field has the wrong form' },
@@ -12,7 +12,7 @@ export const errors = {
   },
   invalid_token: { status: 401, when: 'the token is unknown, revoked or expired' },
   token_kind: { status: 403, when: 'the operation does not take a token of this kind' },
-  id_not_for_browser: { status: 403, when: 'the catalogue keeps this ID from browser tokens' },
+  id_not_for_browser: { status: 403, when: 'the catalogue does not allow this ID for browser tokens' },
   origin_not_allowed: { status: 403, when: "the page's origin is not in accountOrigin" },
   server_token_in_browser: { status: 403, when: 'a secret token came with the Origin of a web page' },
   unknown_operation: { status: 404, when: 'no operation has this path' },
@@ -24,13 +24,13 @@ export const errors = {
   unknown_token: { status: 404, when: 'no token of the account has this tokenID' },
   method_not_allowed: { status: 405, when: 'the path does not take this method; `Allow` lists those that it takes' },
   email_taken: { status: 409, when: 'the e-mail address belongs to another contact' },
-  merge_refused: { status: 409, when: 'the merge would make a circle, or there is none to take back' },
+  merge_refused: { status: 409, when: 'the merge would make a circle, or there is no merge to undo' },
   id_in_use: {
     status: 409,
     when: 'a contact or an event uses the profile, tag, attribute or event ID that is to be removed',
   },
   erased_contact: { status: 410, when: 'the contact was erased' },
-  body_too_large: { status: 413, when: 'the body, unpacked, is over its limit' },
+  body_too_large: { status: 413, when: 'the body exceeds its limit after decompression' },
   url_too_long: { status: 414, when: 'path and query string are over 8 KiB' },
   unsupported_media_type: {
     status: 415,
@@ -39,13 +39,13 @@ export const errors = {
   too_many_requests: { status: 429, when: 'the rate limit is exceeded: try again after `Retry-After` seconds' },
   quota: {
     status: 429,
-    when: 'the account stores as much as it may: erase contacts, keep events for less time, or raise ACCOUNT_BYTES',
+    when: 'the account has reached its storage quota (ACCOUNT_BYTES): erase contacts, or ask the operator for more',
   },
   internal: { status: 500, when: 'a fault of the service; it is logged under the requestID' },
-  not_kept: { status: 503, when: 'the store cannot keep it now: try again after `Retry-After` seconds' },
+  not_kept: { status: 503, when: 'the store cannot store it now: try again after `Retry-After` seconds' },
 } as const satisfies Record<string, { status: number; when: string }>;
 
 export type ErrorCode = keyof typeof errors;
 
-/** The HTTP status that goes with a code. */
+/** The HTTP status of an error code. */
 export const statusOf = (code: ErrorCode): (typeof errors)[ErrorCode]['status'] => errors[code].status;

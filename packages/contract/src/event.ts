@@ -19,7 +19,7 @@ const what = {
 
 const imported = field
   .optional(field.flag)
-  .describe('From a server: the times are right though they lie before 1990 or more than a year ahead.');
+  .describe('With a server token: accept times before 1990 and times more than a year ahead.');
 
 const plainWho = { userUUID: plain.userUUID, contactUUID: plain.name };
 const plainWhat = {
@@ -28,7 +28,7 @@ const plainWhat = {
   eventTime: plain.time,
   eventAttrArray: plain.attributes,
 };
-/** What goes along with the fields of every operation. */
+/** The field that every operation takes besides its own. */
 const plainToken = { tokenUUID: plain.anything };
 
 const oneIsNeeded = 'is required unless `contactUUID` is given';
@@ -48,13 +48,13 @@ export const logEventInput = plain.withPlain(
 
 export const logEventOutput = answer({ eventUUID: z.string(), duplicate: z.literal(true).optional() });
 
-/** One event of a batch. That it names a user or a contact is checked once the envelope's are known. */
+/** One event of a batch. It may take its user or contact from the batch, so whether it names one is checked later. */
 export const batchEvent = plain.withPlain(
   z.object({ ...who, ...what }, field.says('must be an object', 'object')),
   plain.object({ ...plainWho, ...plainWhat }, ['eventID']),
 );
 
-/** The envelope of a batch. Its events are checked one by one with `batchEvent`: a bad one does not refuse the others. */
+/** A batch with its events unchecked. Each event is then checked with `batchEvent`: an invalid one does not fail the others. */
 export const logEventsInput = plain.withPlain(
   z.object({
     ...who,
@@ -62,7 +62,7 @@ export const logEventsInput = plain.withPlain(
     import: imported,
     cookieDomain: field
       .optional(field.text(limits.nameLength))
-      .describe('On which domain the page has its userUUID cookie, for the answer to renew it on the same.'),
+      .describe("The domain of the page's userUUID cookie. The response renews the cookie on this domain."),
     event: field
       .list(z.unknown(), limits.eventsPerBatch)
       .refine((events) => events.length > 0, 'must hold at least one event'),
@@ -93,7 +93,7 @@ const attributePairProblem = { path: ['attrID'], message: 'is required with `att
 
 const robots = field
   .optional(field.oneOf(['include', 'exclude']))
-  .describe('exclude: without events whose attribute `robot` is `true`, as those of known robots are marked.');
+  .describe('`exclude` leaves out events whose attribute `robot` is `true`: known robots are marked like this.');
 
 const eventFilter = { ...who, eventID: field.optional(field.eventID), ...attributeFilter };
 
@@ -107,14 +107,14 @@ export const getEventInput = z
     order: field
       .optional(field.oneOf(['desc', 'asc']))
       .describe(
-        'By the sequence in which events were kept, not by eventTime: a page stays the same when late events come in.',
+        "Events are sorted by the order in which they were stored, not by eventTime, so that late events don't shift earlier pages.",
       ),
     cursor: field.optional(field.cursor),
     include: field.optional(field.include(['definition', 'why'])),
   })
   .refine(attributePair, attributePairProblem);
 
-/** Which statement, claim and merge decided whose an event is. */
+/** The reason why an event belongs to its owner: the rule, and the link, claim and merge that decided. */
 export const why = z.object({
   rule: z.enum(['logged with the contact', 'linked', 'reached back', 'nobody']),
   linkID: z.string().optional(),
@@ -129,14 +129,17 @@ export const event = z.object({
   eventName: z.string(),
   eventTime: isoTime,
   receivedTime: isoTime,
-  eventTimeReplaced: z.literal(true).optional().describe('The given time was not believable: it is the received time.'),
+  eventTimeReplaced: z
+    .literal(true)
+    .optional()
+    .describe('The given time was implausible; eventTime is the received time.'),
   userUUID: z.string().describe('"" when logged with a contactUUID only.'),
-  contactUUID: z.string().describe('The owner; "" while it is nobody\'s.'),
+  contactUUID: z.string().describe('The owner; "" for an event without one.'),
   eventAttrArray: z.array(z.object({ attrID: z.string(), attrValue: z.string() })),
   claimed: z
     .literal(true)
     .optional()
-    .describe("In an export: the event is the contact's on the word of a browser token only."),
+    .describe("In an export: only claims of browser tokens make the event the contact's."),
   why: why.optional(),
 });
 

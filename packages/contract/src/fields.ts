@@ -1,14 +1,14 @@
-/** The building blocks of the schemas. A schema coerces first and validates last, so its output is what is documented. */
+/** Building blocks of the schemas. A schema coerces first and validates last, so the documentation shows its output. */
 import * as z from 'zod';
 import { eventUUIDPattern, userUUIDPattern } from './identifiers.ts';
 import { parseJSON } from './json.ts';
 import { limits } from './limits.ts';
-import { isSharedByMistake } from './mistakes.ts';
+import { isSharedByMistake } from './placeholders.ts';
 
 /** The message of a field that is absent. */
 export const required = 'is required';
 
-/** What a value is, when that alone shows why it is refused; "" for text and numbers that are only of the wrong form. */
+/** The type of a value, in words, if it is the wrong one; "" for wanted text, and for a number that is not finite (json.ts). */
 const kindOf = (value: unknown, wanted: 'text' | 'list' | 'object'): string => {
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'string') return wanted === 'text' ? '' : 'text';
@@ -16,7 +16,7 @@ const kindOf = (value: unknown, wanted: 'text' | 'list' | 'object'): string => {
   return value === null || typeof value === 'boolean' ? String(value) : 'an object';
 };
 
-/** The message for a value of another type than is wanted: the form that it should have, and what it is instead. */
+/** The message for an invalid value: the form that is expected and, if the value has the wrong type, its type. */
 export const says = (form: string, wanted: 'text' | 'list' | 'object' = 'text') => ({
   error: ({ input }: { input?: unknown }) => {
     if (input === undefined) return required;
@@ -25,11 +25,11 @@ export const says = (form: string, wanted: 'text' | 'list' | 'object' = 'text') 
   },
 });
 
-/** A schema that reads its input through `coerce`, typed as taking `In`. */
+/** A schema that passes its input through `coerce` before checking it, typed as taking `In`. */
 const coerced = <In, Out>(coerce: (input: unknown) => unknown, schema: z.ZodType<Out>) =>
   z.preprocess(coerce, schema) as unknown as z.ZodType<Out, In>;
 
-/** Text that every database and every JSON parser keeps as it is: no NUL, no half of a surrogate pair. */
+/** Whether every database and every JSON parser stores the text unchanged: it has no NUL and no lone surrogate. */
 export const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
 
 const storableForm = 'must not hold NUL characters or lone surrogates';
@@ -42,7 +42,7 @@ export const text = (maxLength: number) =>
 
 export const filledText = (maxLength: number) => text(maxLength).refine((value) => value !== '', required);
 
-/** An optional field: absent, null and "" all say nothing. */
+/** An optional field: null and "" count as absent. */
 export const optional = <Out, In>(schema: z.ZodType<Out, In>) =>
   coerced<In | '' | null | undefined, Out | undefined>(
     (input) => (input === '' || input === null ? undefined : input),
@@ -87,7 +87,7 @@ export const eventID = integer(1, limits.eventIDMax);
 export const pageLimit = (most: number) => integer(1, most);
 
 const iso8601 = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))?$/;
-/** Not the 30th of February, which Date.parse would take for the 2nd of March. */
+/** Whether the day exists: Date.parse takes 30 February for 2 March. */
 const isCalendarDay = (text: string): boolean => {
   const day = text.slice(0, 10);
   const parsed = Date.parse(day);
@@ -103,10 +103,10 @@ const saysTime = {
       : says(timeForm).error(issue),
 };
 
-/** The first time that ISO 8601 doesn't write with four digits of year. */
-export const latestTime = Date.UTC(10_000, 0);
+/** The start of the year 10000, which ISO 8601 no longer writes with four digits: every time is before it. */
+export const endOfTime = Date.UTC(10_000, 0);
 
-/** A time, as milliseconds since 1970; given as ISO 8601 (a date alone is its UTC midnight) or as milliseconds. */
+/** A time in milliseconds since 1970, sent as such or as ISO 8601 (a date alone is its midnight in UTC). */
 export const time = coerced<number | string, number>(
   (input) => {
     if (typeof input !== 'string') return input;
@@ -115,7 +115,7 @@ export const time = coerced<number | string, number>(
   },
   z
     .number(saysTime)
-    .refine((value) => value >= 0 && value < latestTime, timeForm)
+    .refine((value) => value >= 0 && value < endOfTime, timeForm)
     .overwrite(Math.trunc),
 );
 
@@ -131,23 +131,23 @@ const sentOnceForm = 'must be 8 to 64 of A-Z a-z 0-9 _ -';
 export const eventUUID = z.string(says(sentOnceForm)).regex(eventUUIDPattern, sentOnceForm);
 export const requestUUID = eventUUID;
 
-/** Whatever its form: one that names nobody is 404, not 400. */
+/** Any form is accepted: a contactUUID that names nobody is 404, not 400. */
 export const contactUUID = filledText(limits.nameLength);
 export const tokenUUID = z.string();
 export const name = text(limits.nameLength);
 export const email = filledText(limits.emailLength);
 export const cursor = text(256);
 
-/** Whether a text can stand in a list of IDs, and be read from it again. */
+/** Whether a text can be an entry of a comma-separated list of IDs and be read back unchanged. */
 export const isCatalogueID = (text: string) => !text.includes(',') && !text.startsWith('-') && text.trim() === text;
 
-/** A catalogue's ID: what a client calls a profile, a tag or an attribute. */
+/** The ID of a profile, a tag or an attribute, chosen by the client. */
 export const catalogueID = filledText(limits.attrIDLength).refine(
   isCatalogueID,
   'must not hold a comma, begin with - or be padded with spaces',
 );
 
-/** Comma-delimited tag IDs; `removable` allows `-id`, which takes a tag away. */
+/** Tag IDs separated by commas; `removable` allows `-id`, which removes the tag. */
 export const tagIDs = (removable: boolean) =>
   text(limits.tagsPerContact * (limits.attrIDLength + 2)).superRefine((value, context) => {
     const ids = value.split(',').map((id) => id.trim());
@@ -167,11 +167,11 @@ export const tagIDs = (removable: boolean) =>
     }
   });
 
-/** A number that JSON carried exactly: not past 2^53, where neighbours become one. */
+/** Whether JSON carried a number exactly: an integer above 2^53 may have been rounded to its neighbour. */
 const isExact = (value: unknown) =>
   typeof value === 'number' && Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
 
-/** A value as clients send it; a number or boolean is kept as its string. */
+/** The value of an attribute; a number or a boolean is stored as its text. */
 const scalarForm = `must be text of at most ${limits.attrValueLength} characters, a number that JSON carries exactly, or true or false`;
 const scalar = coerced<string | number | boolean, string>(
   (input) => (isExact(input) || typeof input === 'boolean' ? String(input) : input),
@@ -189,7 +189,7 @@ export const removableAttribute = z.object(
   says('must be an object of attrID and attrValue', 'object'),
 );
 
-/** Attributes in which no attrID stands twice. */
+/** A list of attributes in which no attrID occurs twice. */
 export const attributes = <Out extends { attrID: string }, In>(item: z.ZodType<Out, In>) =>
   list(item, limits.attributesPerEvent).superRefine((entries, context) => {
     const seen = new Set<string>();
@@ -201,7 +201,7 @@ export const attributes = <Out extends { attrID: string }, In>(item: z.ZodType<O
     });
   });
 
-/** `word,word`: the named parts to add to an answer. */
+/** `word,word`: the parts to add to the response. */
 export const include = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   coerced<string | readonly Words[number][], Words[number][]>(
     (input) => (typeof input === 'string' ? input.split(',').map((word) => word.trim()) : input),

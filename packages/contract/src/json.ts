@@ -1,9 +1,9 @@
-/** Reading JSON that anybody may have written. */
+/** A parser for JSON from untrusted clients. */
 
-/** Deeper than any operation's input, and shallow enough for whoever walks through it recursively. */
+/** The maximum depth: more than any operation's input has, and little enough for recursive functions to walk through. */
 export const mostDepth = 32;
 
-/** It opens more than 32 arrays and objects inside each other. */
+/** The text nests arrays and objects more than 32 levels deep. */
 export class TooDeep extends Error {
   override readonly name = 'TooDeep';
 }
@@ -18,12 +18,12 @@ const backslash = 0x5c;
 const isDigit = (unit: number) => unit >= zero && unit <= nine;
 
 const numberPattern = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-/** So many digits a double carries (IEEE 754, DBL_DIG), but for what is nearly zero. */
+/** A double carries this many digits of any number (IEEE 754, DBL_DIG), except of numbers near zero. */
 const safeDigits = 15;
-/** The greatest double written in full has 309. Longer ones aren't looked at, because that takes the longer. */
+/** The greatest double has 309 digits in full. Longer literals count as not carried: checking one takes time for each digit. */
 const mostLength = 400;
 
-/** The digits of a number without sign, point, exponent, and the zeros around them. Not by `/0+$/`, whose time grows with the square. */
+/** The digits of a number without sign, point, exponent, leading and trailing zeros. `/0+$/` would take quadratic time. */
 const significant = (literal: string): string => {
   const digits = literal.replace(/[eE].*$/, '').replace(/[-.]/g, '');
   let from = 0;
@@ -33,11 +33,11 @@ const significant = (literal: string): string => {
   return digits.slice(from, to);
 };
 
-/** Whether a number is what it says, with all its digits, once it has become a double (RFC 8259 section 6). */
+/** Whether a double carries a number with all its digits (RFC 8259 section 6). */
 const isCarried = (literal: string): boolean => {
   if (literal.length > mostLength) return false;
   const number = Number(literal);
-  // As whoever reads doubles writes them.
+  // The shortest form, in which most programs write a double.
   if (String(number) === literal) return true;
   const digits = significant(literal);
   if (digits === '' || (number !== 0 && digits === significant(String(number)))) return true;
@@ -45,10 +45,10 @@ const isCarried = (literal: string): boolean => {
   return significant(number.toPrecision(digits.length)) === digits;
 };
 
-/** What an exponent is written with besides digits: e, E and a sign. */
+/** Whether a character is part of an exponent and no digit: e, E or a sign. */
 const isOfExponent = (unit: number) => unit === 0x65 || unit === 0x45 || unit === minus || unit === plus;
 
-/** Where what may be a number ends that begins at `at`, and whether it has to be looked at. */
+/** The end of what may be a number, which begins at `at`, and whether it needs a check by `isCarried`. */
 const numberAt = (text: string, at: number): { end: number; isDoubtful: boolean } => {
   let end = at + 1;
   let hasExponent = false;
@@ -61,7 +61,7 @@ const numberAt = (text: string, at: number): { end: number; isDoubtful: boolean 
   return { end, isDoubtful: hasExponent || end - at > safeDigits };
 };
 
-/** Where a string ends that begins at `at`. */
+/** The index of the quote that ends the string that begins at `at`; the length of the text if there is none. */
 const endOfString = (text: string, at: number): number => {
   for (let end = at + 1; end < text.length; end++) {
     const unit = text.charCodeAt(end);
@@ -71,7 +71,7 @@ const endOfString = (text: string, at: number): number => {
   return text.length;
 };
 
-/** The text, with numbers that a double does not carry made infinite. Throws TooDeep. Looks outside strings only. */
+/** The text with each number outside strings that a double does not carry replaced by an infinite one. Throws TooDeep. */
 const examined = (text: string): string => {
   let made = '';
   let from = 0;
@@ -98,7 +98,7 @@ const examined = (text: string): string => {
 };
 
 /**
- * As JSON.parse, except that a number with digits that would be lost, such as 9007199254740993 or 1e-400, is read as
- * infinite, which no field is: it is refused rather than kept as another. Throws TooDeep as well.
+ * JSON.parse, except that a number whose digits would be lost, such as 9007199254740993 or 1e-400, becomes infinite. No field
+ * accepts an infinite number, so it is rejected instead of stored as another number. Throws what JSON.parse throws, and TooDeep.
  */
 export const parseJSON = (text: string): unknown => JSON.parse(examined(text));

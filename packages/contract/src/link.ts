@@ -1,4 +1,4 @@
-/** Links, claims and merges: who a user is, and taking that back. */
+/** Links, claims and merges: stating which contact a user is, and undoing that. */
 import * as z from 'zod';
 import { answer, isoTime } from './answer.ts';
 import * as field from './fields.ts';
@@ -14,8 +14,8 @@ export const linkUserOutput = answer({
 
 export const unlinkUserInput = z.object({ userUUID: field.userUUID });
 export const unlinkUserOutput = answer({
-  exists: z.boolean().describe('The user was linked to nobody already.'),
-  linkID: z.string().describe('The unlink, which voidLink takes back; "" when there was nothing to unlink.'),
+  exists: z.boolean().describe('Whether the user was unlinked before.'),
+  linkID: z.string().describe('The linkID of the unlink, for voidLink; "" when there was nothing to unlink.'),
 });
 
 export const voidLinkInput = z
@@ -30,7 +30,7 @@ export const voidLinkInput = z
     path: ['linkID'],
     message: 'is required unless `tokenID` is given',
   });
-export const voidLinkOutput = answer({ links: z.number().int().describe('How many links are other than before.') });
+export const voidLinkOutput = answer({ links: z.number().int().describe('The number of links that changed.') });
 
 export const acceptClaimInput = z.object({ claimID: id });
 export const acceptClaimOutput = answer({ contactUUID: z.string() });
@@ -40,7 +40,7 @@ export const voidClaimOutput = answer({ contactUUID: z.string() });
 
 export const mergeContactInput = z.object({ contactUUID: field.contactUUID, otherContactUUID: field.contactUUID });
 export const mergeContactOutput = answer({
-  contactUUID: z.string().describe('The record that answers for both now.'),
+  contactUUID: z.string().describe('The contactUUID of the merged contact.'),
   mergedTime: isoTime,
 });
 

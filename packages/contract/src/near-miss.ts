@@ -1,20 +1,20 @@
-/** Which known name a misspelt one probably means. */
+/** Finds the known name that a misspelt one probably means. */
 
 /** Longer names are not compared: the comparison costs the product of both lengths. */
 const mostLength = 64;
-/** No more of an object's names are compared with a missing one. */
+/** At most this many unknown names of a request are compared. */
 const mostCompared = 20;
 
-/** What a client's own field names are made of; others are not repeated in a message that is kept. */
+/** Whether a text looks like a field name. Other text is not quoted in an error message, because messages may be stored. */
 const isName = (text: string): boolean => text.length <= mostLength && /^[\w .-]+$/.test(text);
 
-/** Case and separators are what clients get wrong most often: `event_id` for `eventID`. */
+/** The name without case and separators, which clients get wrong most often: `event_id` for `eventID`. */
 const bare = (name: string): string => name.toLowerCase().replace(/[\s._-]/g, '');
 
-/** A third of a name's letters may be wrong, and two at most. */
+/** The number of letters that may be wrong: a third of them, at most two. */
 const mostEdits = (name: string): number => Math.min(2, Math.floor(name.length / 3));
 
-/** How many letters to insert, delete, replace or swap with their neighbour, to make one text of the other. */
+/** The edit distance of two texts: the letters to insert, delete, replace or swap with their neighbour. */
 const edits = (from: string, to: string): number => {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, column) => column);
@@ -38,7 +38,7 @@ const edits = (from: string, to: string): number => {
   return last[to.length] as number;
 };
 
-/** The known name that is nearest to a name, unless all are too far from it. */
+/** The known name that is nearest to a name; undefined if none is near enough. */
 export const nearestName = (name: string, known: readonly string[]): string | undefined => {
   if (name.length > mostLength) return undefined;
   const given = bare(name);
@@ -68,8 +68,8 @@ export const unknownName = (name: string, operation: string, known: readonly str
 };
 
 /**
- * A sentence about a name in the request that was probably meant as the missing field, or as another that is absent; ""
- * when there is none. `given` are the request's names, `known` those that it may have.
+ * A sentence about a name in the request that probably misspells the missing field or another absent one; "" if there is
+ * none. `given` are the request's names, `known` those that it may have.
  */
 export const misspelt = (missing: string, given: readonly string[], known: readonly string[]): string => {
   const unknown = given.filter((name) => !known.includes(name) && isName(name)).slice(0, mostCompared);

@@ -50,6 +50,17 @@ describe('the OpenAPI document', () => {
     for (const code of Object.keys(errors)) expect(document.components.responses.Refused.description).toContain(code);
   });
 
+  it.each([
+    ['/event/logEvents', 'event'],
+    ['/account/createAccount', 'contact'],
+    ['/account/updateAccount', 'contact'],
+  ])('shows the error of a single entry: %s', (path, list) => {
+    const answer = document.paths[path].post.responses['200'].content['application/json'].schema;
+    const { error } = answer.properties[list].items.properties;
+    expect(error.required).toEqual(['code', 'message']);
+    expect(error.properties.code.enum).toEqual(Object.keys(errors));
+  });
+
   it('is plain JSON', () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
     expect(JSON.stringify(document)).not.toContain('additionalProperties');

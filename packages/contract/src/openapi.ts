@@ -6,7 +6,7 @@ import { type Operation, operations } from './operations.ts';
 
 type Json = Record<string, unknown>;
 
-/** A schema's output, which is also the form of input that needs no coercing. Members besides the named ones may come. */
+/** The JSON Schema of a schema's output, which is also the form of input that needs no coercion. Other members are allowed. */
 const jsonSchema = (schema: z.ZodType): Json => {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, {
     io: 'output',
@@ -33,7 +33,7 @@ const inputSchema = ({ input, entries = {} }: Operation): ObjectSchema => {
   return { properties: { tokenUUID, ...properties }, ...(required && { required }) };
 };
 
-/** In a query string a list is its JSON text. */
+/** The parameters of a query string, in which a list is sent as its JSON text. */
 const parameters = ({ properties, required = [] }: ObjectSchema) =>
   Object.entries(properties).map(([name, schema]) => ({
     name,
@@ -63,15 +63,15 @@ const refused = () => ({
 
 const responseOf = ({ output, stream }: Operation) => ({
   description: stream
-    ? 'Server-sent events; the data of each is one of these. One of the type `error`, with an Error as its data, is the last.'
-    : 'Done, and kept.',
+    ? 'Server-sent events, each with one of these as its data. An event of the type `error`, with an Error as its data, ends the stream.'
+    : 'Success: every change is stored.',
   content: { [stream ? 'text/event-stream' : 'application/json']: { schema: jsonSchema(output) } },
 });
 
 const methodItem = (name: string, operation: Operation, method: string, path: string, first: boolean) => {
   const schema = inputSchema(operation);
   return {
-    // An operationId stands for one method of one path.
+    // An operationId must be unique: one for each method of each path.
     operationId: first ? name : `${name} ${method} ${path}`,
     summary: operation.summary,
     description: `For a token of kind ${operation.tokens.join(' or ')}.`,
@@ -91,7 +91,7 @@ const pathItems = (name: string, operation: Operation) =>
     ),
   ]);
 
-/** OpenAPI 3.1. `server` is the URL below which all paths lie. */
+/** The OpenAPI 3.1 document. `server` is the base URL of all paths. */
 export const openAPI = ({ server }: { server: string }): Json => ({
   openapi: '3.1.0',
   info: { title: 'Firsthand', version: '1' },

@@ -1,4 +1,4 @@
-/** Every operation, once: the router, the OpenAPI document and the typed client are made from this table. */
+/** The table of operations. The router, the OpenAPI document and the typed client are made from it. */
 import type * as z from 'zod';
 import * as account from './account.ts';
 import * as audit from './audit.ts';
@@ -9,19 +9,19 @@ import type { TokenKind } from './tokens.ts';
 
 export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
   readonly summary: string;
-  /** The first one is what the typed client uses; likewise the first path. */
+  /** The typed client uses the first method and the first path. */
   readonly methods: readonly ['GET' | 'POST', ...('GET' | 'POST')[]];
   readonly paths: readonly [`/${string}`, ...`/${string}`[]];
   readonly tokens: readonly TokenKind[];
-  /** May pages of any origin read the answer? */
+  /** Whether pages of any origin may read the response (CORS). */
   readonly openToPages?: true;
-  /** What a body may weigh; 64 KiB unless said. */
+  /** The limit of the body's size: `batch` for limits.batchBodyBytes (1 MiB); limits.bodyBytes (64 KiB) if absent. */
   readonly body?: 'batch';
-  /** The answer is a stream of server-sent events, each holding one `output`. */
+  /** The response is a stream of server-sent events; the data of each is one `output`. */
   readonly stream?: true;
-  /** The fields besides tokenUUID. */
+  /** The fields of the request, without tokenUUID. */
   readonly input: Input;
-  /** Lists of the input whose entries are checked one by one, so that a bad one does not refuse the others. */
+  /** Lists in the input whose entries are checked one by one: an invalid entry does not fail the others. */
   readonly entries?: Readonly<Record<string, z.ZodType>>;
   readonly output: Output;
 }
@@ -34,7 +34,7 @@ const get = ['GET'] as const;
 const server = ['server'] as const;
 const owners = ['server', 'operator'] as const;
 const pageAndServer = ['browser', 'server'] as const;
-/** The kinds that read an account's data and change nothing, and the one that does both. */
+/** The secret kinds of an account's tokens: both read its data, and `server` also writes. */
 const readers = ['viewer', 'server'] as const;
 const accountEntries = { contact: contact.accountContact };
 
@@ -58,7 +58,7 @@ export const operations = {
     output: account.createAccountOutput,
   }),
   updateAccount: operation({
-    summary: 'Change the fields of an account that are given; catalogue entries and contacts are added or changed.',
+    summary: 'Change the given fields of an account; add or change catalogue entries and contacts.',
     methods: post,
     paths: ['/account/updateAccount'],
     tokens: owners,
@@ -68,7 +68,7 @@ export const operations = {
     output: account.updateAccountOutput,
   }),
   createToken: operation({
-    summary: 'Create a token. A secret one is shown this once.',
+    summary: 'Create a token. The text of a secret token is returned only by this call.',
     methods: post,
     paths: ['/account/createToken'],
     tokens: owners,
@@ -110,7 +110,7 @@ export const operations = {
     output: contact.createContactOutput,
   }),
   updateContact: operation({
-    summary: 'Change the fields of a contact that are given.',
+    summary: 'Change the given fields of a contact.',
     methods: post,
     paths: ['/contact/updateContact', '/subscriber/updateSubscriber'],
     tokens: server,
@@ -126,7 +126,7 @@ export const operations = {
     output: contact.searchContactOutput,
   }),
   exportContact: operation({
-    summary: 'All that is held about a contact: record, claims, links and, page by page, events.',
+    summary: 'Return all data of a contact: its record, claims, links and, page by page, events.',
     methods: post,
     paths: ['/contact/exportContact'],
     tokens: server,
@@ -134,7 +134,7 @@ export const operations = {
     output: contact.exportContactOutput,
   }),
   eraseContact: operation({
-    summary: 'Erase a contact and its events. Asked again, it answers how far that is.',
+    summary: 'Erase a contact and its events. A repeated call returns the progress.',
     methods: post,
     paths: ['/contact/eraseContact'],
     tokens: server,
@@ -142,7 +142,7 @@ export const operations = {
     output: contact.eraseContactOutput,
   }),
   linkUser: operation({
-    summary: 'State that a user is a contact from here on.',
+    summary: 'Link a user to a contact from now on.',
     methods: post,
     paths: ['/contact/linkUser'],
     tokens: server,
@@ -150,7 +150,7 @@ export const operations = {
     output: link.linkUserOutput,
   }),
   unlinkUser: operation({
-    summary: 'State that a user is nobody known from here on.',
+    summary: 'Unlink a user: it is anonymous from now on.',
     methods: post,
     paths: ['/contact/unlinkUser'],
     tokens: server,
@@ -158,7 +158,7 @@ export const operations = {
     output: link.unlinkUserOutput,
   }),
   voidLink: operation({
-    summary: 'Ignore a link, or all that a token claimed in a span of time; restore=true takes that back.',
+    summary: 'Ignore a link, or all links that a token claimed in a range of time; restore=true undoes it.',
     methods: post,
     paths: ['/contact/voidLink'],
     tokens: server,
@@ -166,7 +166,7 @@ export const operations = {
     output: link.voidLinkOutput,
   }),
   acceptClaim: operation({
-    summary: "Count a claim's values as the contact's own and its link as verified.",
+    summary: "Accept a claim: its values become the contact's own, and its link counts as verified.",
     methods: post,
     paths: ['/contact/acceptClaim'],
     tokens: server,
@@ -174,7 +174,7 @@ export const operations = {
     output: link.acceptClaimOutput,
   }),
   voidClaim: operation({
-    summary: "Ignore a claim's values and its link; restore=true takes that back.",
+    summary: "Ignore a claim's values and its link; restore=true undoes it.",
     methods: post,
     paths: ['/contact/voidClaim'],
     tokens: server,
@@ -182,7 +182,7 @@ export const operations = {
     output: link.voidClaimOutput,
   }),
   mergeContact: operation({
-    summary: 'Let one contact answer for another as well.',
+    summary: 'Merge a contact into another one.',
     methods: post,
     paths: ['/contact/mergeContact'],
     tokens: server,
@@ -190,7 +190,7 @@ export const operations = {
     output: link.mergeContactOutput,
   }),
   unmergeContact: operation({
-    summary: 'Take a merge back, exactly.',
+    summary: 'Undo a merge.',
     methods: post,
     paths: ['/contact/unmergeContact'],
     tokens: server,
@@ -234,7 +234,7 @@ export const operations = {
     output: event.countEventsOutput,
   }),
   streamEvents: operation({
-    summary: 'Follow events as they are kept, as server-sent events.',
+    summary: 'Stream events as they are stored, as server-sent events.',
     methods: get,
     paths: ['/event/streamEvents'],
     tokens: readers,
@@ -245,18 +245,21 @@ export const operations = {
 } as const satisfies Record<string, Operation>;
 
 export type OperationName = keyof typeof operations;
-/** What an operation is given, once checked. */
+/** The input of an operation, checked and coerced. */
 export type InputOf<Name extends OperationName> = z.output<(typeof operations)[Name]['input']>;
-/** What a client may send. */
+/** The request that a client may send, before coercion. */
 export type RequestOf<Name extends OperationName> = z.input<(typeof operations)[Name]['input']>;
-/** What an operation answers, `status` aside. */
+/** The result of an operation: its response without `status` and `ignored`. */
 export type AnswerOf<Name extends OperationName> = Omit<
   z.output<(typeof operations)[Name]['output']>,
   'status' | 'ignored'
 >;
 export type ResponseOf<Name extends OperationName> = z.output<(typeof operations)[Name]['output']>;
 
-/** Whether an operation only reads: then a parameter that it does not know is an error, and not ignored. */
+/**
+ * Whether an operation takes no POST and so only reads. An unknown parameter is an error in these operations; the others ignore it
+ * and list it in `ignored`.
+ */
 export const isRead = ({ methods }: Operation): boolean => !methods.includes('POST');
 
 export const operationNames = Object.keys(operations) as OperationName[];

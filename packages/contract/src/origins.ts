@@ -1,9 +1,12 @@
 /** The entries of accountOrigin: an origin (`https://shop.example`), or all of a domain's hosts (`https://*.example.com`). */
 
-/** `https://*.`, a host of 253 characters (RFC 1035 section 2.3.4) and a port. The URL parser needs the square of a host's length. */
+/**
+ * `https://*.`, a host of 253 characters (RFC 1035 section 2.3.4) and a port. There is a limit because the time of the URL parser
+ * grows with the square of the host's length.
+ */
 const mostLength = 272;
 
-/** An entry in its canonical form, or undefined when it is none. Scheme and host as RFC 6454 section 4 compares them. */
+/** The canonical form of an entry, with scheme and host as RFC 6454 section 4 compares them; undefined if it is no valid entry. */
 export const parseOrigin = (entry: string): string | undefined => {
   if (entry.length > mostLength) return undefined;
   const wildcard = /^(https?:\/\/)\*\.([^*]+)$/i.exec(entry.trim());
@@ -12,11 +15,11 @@ export const parseOrigin = (entry: string): string | undefined => {
   const { origin } = new URL(plain);
   if (!wildcard) return origin;
   const [scheme, host] = origin.split('//') as [string, string];
-  // A whole top-level domain, or numbers, cannot be meant.
+  // A wildcard for a whole top-level domain or for an IP address is a mistake.
   return /^[^.]+\..*[^.\d]/.test(host) ? `${scheme}//*.${host}` : undefined;
 };
 
-/** Whether a request's Origin header is among the entries. An empty list accepts any. */
+/** Whether the entries allow a request's Origin header. An empty list allows any. */
 export const originAllowed = (entries: readonly string[], origin: string): boolean => {
   if (entries.length === 0) return true;
   const canonical = parseOrigin(origin);

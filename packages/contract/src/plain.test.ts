@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { createFindUnknown } from './checking.ts';
 import { batchEvent, logEventInput, logEventsInput } from './event.ts';
 import { limits } from './limits.ts';
-import { isSharedByMistake } from './mistakes.ts';
+import { isSharedByMistake } from './placeholders.ts';
 import { isPlain } from './plain.ts';
 
 const tracked = {

@@ -1,28 +1,28 @@
 /**
- * Input that is plain: in the very form that is kept, with no field that isn't known, so that whoever checks it answers it as
- * it is. What our own tracker sends is. To see that takes a seventh of the time that Zod takes to answer the same (0.45 µs of
- * 3.1 µs, for an event of three attributes); Zod is asked about the rest.
+ * Fast checks for plain input: input that has only known fields, each in the form that is stored, so that a schema returns it
+ * unchanged. Our tracker sends such input. The check takes a seventh of Zod's time (0.45 µs instead of 3.1 µs for an event of three
+ * attributes). Zod checks all other input.
  */
 import type { z } from 'zod';
-import { isCatalogueID, isStorable, latestTime } from './fields.ts';
+import { endOfTime, isCatalogueID, isStorable } from './fields.ts';
 import { eventUUIDPattern, userUUIDPattern } from './identifiers.ts';
 import { limits } from './limits.ts';
-import { isSharedByMistake } from './mistakes.ts';
+import { isSharedByMistake } from './placeholders.ts';
 
 type Test = (input: unknown) => boolean;
 
 const tests = new WeakMap<z.ZodType, Test>();
 
-/** The schema, which from now on is known to answer as it is whatever passes the test. */
+/** Registers a test for the schema, and returns the schema. It must return every input that passes the test unchanged. */
 export const withPlain = <Schema extends z.ZodType>(schema: Schema, test: Test): Schema => {
   tests.set(schema, test);
   return schema;
 };
 
-/** Whether the schema answers this input as it is, and knows all its fields. Of one without a test it isn't known. */
+/** Whether the schema returns this input unchanged and knows all its fields. False if the schema has no test. */
 export const isPlain = (schema: z.ZodType, input: unknown): boolean => tests.get(schema)?.(input) ?? false;
 
-/** An object of no fields but these; the `required` ones, at least one, are there. */
+/** A test for an object that has no other fields than `fields`, and has all `required` ones, which must be at least one. */
 export const object = (fields: Readonly<Record<string, Test>>, required: readonly string[]): Test => {
   const known = new Map(
     Object.entries(fields).map(([name, test]) => [name, { test, counts: Number(required.includes(name)) }]),
@@ -58,7 +58,7 @@ const identifier =
 
 export const name = text(1, limits.nameLength);
 export const eventID = wholeNumber(1, limits.eventIDMax);
-export const time = wholeNumber(0, latestTime - 1);
+export const time = wholeNumber(0, endOfTime - 1);
 export const eventUUID = identifier(eventUUIDPattern);
 
 const isUserUUID = identifier(userUUIDPattern);
@@ -73,7 +73,7 @@ const isAttribute = object(
   ['attrID', 'attrValue'],
 );
 
-/** No more than so many entries, each of which passes. */
+/** A test for a list of at most `most` entries, each of which passes. */
 const list =
   (most: number, isEntry: Test): Test =>
   (input) =>

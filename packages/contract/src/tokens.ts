@@ -1,6 +1,6 @@
-/** What a token may be: `browser` stands in a page, `viewer` and `server` are an account's secrets, `operator` runs the service. */
+/** The kinds of token: `browser` is public, `viewer` (only reads) and `server` are secret, `operator` runs the service. */
 export const tokenKinds = ['browser', 'viewer', 'server', 'operator'] as const;
 export type TokenKind = (typeof tokenKinds)[number];
 
-/** What an account's own tokens may be. */
+/** The kinds of token that belong to an account. */
 export const accountTokenKinds = ['browser', 'viewer', 'server'] as const satisfies readonly TokenKind[];

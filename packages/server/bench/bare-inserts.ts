@@ -1,5 +1,5 @@
 /** What SQLite itself can do: the same rows in a table without an index, in WAL mode with FULL sync, through better-sqlite3. */
-import Database from '../src/store/sqlite/better-sqlite3.ts';
+import Database from '../src/store/sqlite/database/better-sqlite3.ts';
 import type { NewEvent } from '../src/store/store.ts';
 
 export const openBareTable = (path: string) => {

@@ -20,7 +20,7 @@ const fill = async (path: string, contacts: number): Promise<{ contacts: number 
       }));
       const time = Date.now();
       await flight.add(async () => {
-        const outcomes = await insist(() =>
+        const { contacts: outcomes } = await insist(() =>
           store.updateAccount({ account: asker.account, catalogues: {}, contacts: batch, time }),
         );
         const refused = outcomes.find((outcome) => 'refused' in outcome);

@@ -17,7 +17,6 @@ import { table, whole } from './table.ts';
 /** Asked unless others are named: always, not in the short form, or never. */
 const questions: Readonly<Record<string, { readonly asks: string; readonly unnamed?: 'in full' | 'never' }>> = {
   ingest: { asks: 'What does keeping an event durably cost?' },
-  workers: { asks: 'What do several processes that answer gain, and what do they cost?', unnamed: 'in full' },
   written: { asks: 'How much is written to the disk for an event?' },
   import: { asks: 'How fast do large batches go in?' },
   size: { asks: 'How much of the disk does an event take?' },
@@ -72,7 +71,7 @@ const asked = positionals.length > 0 ? positionals : Object.keys(questions).filt
 console.log(`${machine}; before this ${busyProcesses()}; ${whole(options.events)} events stored\n`);
 for (const name of asked) {
   const began = Date.now();
-  const { run } = (await import(`./${name}.ts`)) as Question;
+  const { run } = (await import(`./questions/${name}.ts`)) as Question;
   const rows = await run(options);
   const head = [name, 'floor', 'ours', 'ratio', 'bar'];
   const cells = rows.map(({ measured, floor = '', ours, ratio = '', bar }) => [measured, floor, ours, ratio, bar]);

@@ -1,6 +1,6 @@
 /** Waiting for what a store does after it has answered. */
 import { setTimeout as wait } from 'node:timers/promises';
-import { handedBytes } from './process.ts';
+import { handedBytes } from './processes/process.ts';
 
 const lookMilliseconds = 100;
 const quietMilliseconds = 800;

@@ -52,7 +52,7 @@ export const attributesOf = (random: () => number): [string, string][] => {
 export const eventName = (time: number, number: number): string =>
   time.toString(36).padStart(9, '0') + number.toString(36).padStart(12, '0');
 
-export interface Visit {
+interface Visit {
   readonly event: NewEvent;
   /** The visitor's number, when they say just before who they are. */
   readonly signsUp: number | undefined;

@@ -28,7 +28,6 @@ const keepCompiled = async (): Promise<void> => {
       PORT: '0',
       BASE_PATH: '/',
       LOG_LEVEL: 'info',
-      WORKERS: '1',
       FIRSTHAND_KEEP_COMPILED: '1',
     },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -9,11 +9,11 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 const folder = fileURLToPath(new URL('../', import.meta.url));
 
-/** The threads of a store, which stand beside whatever opens it. */
-export const threads = ['src/store/sqlite/writer-thread.ts', 'src/store/sqlite/reader-thread.ts'];
+/** The threads of a store, which stand beside what starts them. */
+export const threads = ['src/store/sqlite/threads/writer-thread.ts', 'src/store/sqlite/threads/reader-thread.ts'];
 
 /** The one that looks for its neighbours among the built files; every other, where its source lies. */
-const neighbours = /[\\/]src[\\/]store[\\/]sqlite[\\/]threads\.ts$/;
+const neighbours = /[\\/]src[\\/]store[\\/]sqlite[\\/]threads[\\/]threads\.ts$/;
 
 /** The text of the source file at `path`, with `import.meta.url` as it is there when it runs from a file in `into`. */
 export const keepPlace = (source: string, path: string, into: string): string => {

@@ -1,67 +1,55 @@
-/** The whole HTTP application, wired: what each path leads to. */
+/** The HTTP application: makes its parts, and adds the route of each path. */
 import type { Socket } from 'node:net';
 import { type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
-import { createAccounts } from './http/accounts.ts';
-import { createAdmission } from './http/admission.ts';
-import { createArrivalOf } from './http/arrival.ts';
-import { createAudit } from './http/audit.ts';
-import { createAuthentication } from './http/authentication.ts';
-import { createAddressOf } from './http/client-address.ts';
-import { createContacts } from './http/contacts.ts';
-import { type Counting, createCounting } from './http/counting.ts';
+import { createAuthentication } from './http/access/authentication.ts';
+import { createAddressOf, senderNumber } from './http/access/client-address.ts';
+import { createFindGood } from './http/access/good-token.ts';
+import { createProxyNotice } from './http/access/proxy-notice.ts';
+import { createBrowserLimits, createRateLimit, type RateLimits } from './http/access/rate-limits.ts';
+import { createRefusalBudget } from './http/access/refusal-budget.ts';
+import { createTokenUse, type TokenUse } from './http/access/token-use.ts';
 import { documentRoute } from './http/document.ts';
-import { createEvents } from './http/events.ts';
-import { createFindGood } from './http/good-token.ts';
 import { healthRoute, readinessRoute } from './http/health.ts';
-import { createLinks } from './http/links.ts';
 import { createOperationRoute, jsonReplies, type Reply } from './http/operation-route.ts';
-import { createParsingBudget } from './http/parsing-budget.ts';
-import { createLogEventReply } from './http/pixel.ts';
-import { createProxyNotice } from './http/proxy-notice.ts';
-import type { RateLimits } from './http/rate-limits.ts';
-import { createRefusalBudget } from './http/refusal-budget.ts';
+import { createAccounts } from './http/operations/accounts.ts';
+import { createAudit } from './http/operations/audit.ts';
+import { createContacts } from './http/operations/contacts.ts';
+import { createEvents } from './http/operations/events.ts';
+import { createLinks } from './http/operations/links.ts';
+import { createLogEventReply } from './http/operations/pixel.ts';
+import { createStreamReply } from './http/operations/stream.ts';
+import { createTokens } from './http/operations/tokens.ts';
+import { createLogEventsReply } from './http/operations/user-cookie.ts';
+import { createAdmission } from './http/request/admission.ts';
+import { createParsingBudget } from './http/request/parsing-budget.ts';
 import { createFailed, createNotFound, createRouteServer, type Route } from './http/routes.ts';
-import { createStreamReply } from './http/stream.ts';
-import { createTokenUse } from './http/token-use.ts';
-import { createTokens } from './http/tokens.ts';
 import { trackerRoutes } from './http/tracker-script.ts';
-import { createLogEventsReply } from './http/user-cookie.ts';
 import type { Quota } from './quota.ts';
 import type { Store } from './store/store.ts';
 
 export interface AppOptions {
   readonly store: Store;
   readonly log: Logger;
-  /** Below which all paths lie: `/`, or `/x/`. */
+  /** The prefix of all paths: `/`, or `/x/`. */
   readonly basePath: string;
-  /** Addresses or CIDR blocks of the proxies whose X-Forwarded-For counts; empty: it never does. */
+  /** Addresses or CIDR blocks of the proxies whose X-Forwarded-For is trusted. If empty, it is ignored. */
   readonly trustProxy: readonly string[];
   readonly rateLimits: RateLimits;
-  /** What an account may store; without it, any amount. */
+  /** The quota of what each account stores; no limit if absent. */
   readonly quota?: Quota | undefined;
-  /** Is called when a good token has come over a connection. */
+  /** Called when a good token has arrived over a connection. */
   readonly vouch?: (socket: Socket) => void;
-  /** Of one of several processes that handle requests. */
-  readonly among?: Among | undefined;
+  /** Notes the uses of tokens. If absent, those of the last 30 s are lost when the server stops. */
+  readonly tokenUse?: Pick<TokenUse, 'note'>;
   /** `tracker`: the folder that the tracker was built into. */
   readonly files: { readonly tracker?: string };
   /** The time of day, in milliseconds since 1970. */
   readonly now?: () => number;
-  /** While it is so, every answer closes its connection, and the server says that it isn't ready. */
+  /** Whether the server is stopping. If so, every response closes its connection, and /readyz reports 503. */
   readonly isStopping?: () => boolean;
-}
-
-/** What differs in one of several processes. */
-export interface Among {
-  /** Counts the requests of all of them. */
-  readonly counting: Counting;
-  /** This one's part of what may be held of bodies. */
-  readonly mostHeldBytes: number;
-  /** Calls `listener` when what tokens may act for has changed, before any of them answers that it has. */
-  readonly onAccessChange: (listener: () => void) => () => void;
 }
 
 export const createApp = ({
@@ -72,26 +60,24 @@ export const createApp = ({
   rateLimits,
   quota,
   vouch,
-  among,
   files,
   now = Date.now,
+  tokenUse = createTokenUse({ store, now }),
   isStopping = () => false,
 }: AppOptions): Hono => {
-  const { addressOf, senderOf, takeBrowserLimits, unknownTokens, streamPlaces, clockErrorOf } =
-    among?.counting ?? createCounting(rateLimits, trustProxy);
+  const addressOf = createAddressOf(trustProxy);
   const authenticate = createAuthentication({
-    store: among ? { ...store, onCommit: among.onAccessChange } : store,
+    store,
     addressOf,
-    unknownTokens,
-    noteUse: createTokenUse({ store, now }),
+    unknownTokens: createRateLimit(rateLimits.unknownToken),
+    noteUse: tokenUse.note,
     noteGood: (c) => {
       const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
       if (incoming?.socket) vouch?.(incoming.socket);
     },
     now,
   });
-  // By addresses that are hashed here: each process has a budget of its own.
-  const before = { findGood: createFindGood(authenticate), addressOf: createAddressOf(trustProxy) };
+  const before = { findGood: createFindGood(authenticate), addressOf };
   const spendRefusal = createRefusalBudget({
     ...before,
     trustProxy,
@@ -101,17 +87,17 @@ export const createApp = ({
   const operationRoute = createOperationRoute({
     authenticate,
     budgetOf: createParsingBudget({ ...before, rates: rateLimits }),
-    takeBrowserLimits,
+    takeBrowserLimits: createBrowserLimits(rateLimits, addressOf),
     noticeProxy: createProxyNotice(trustProxy, { log, store, now }),
-    senderOf,
+    senderOf: (c) => senderNumber(addressOf(c)),
     isOverQuota: (account) => quota?.isOver(account) === true,
     keepRefused: store.keepRefused,
     now,
   });
 
-  const admitted = createAdmission(among?.mostHeldBytes);
+  const admitted = createAdmission();
 
-  const events = createEvents(store, createArrivalOf(clockErrorOf));
+  const events = createEvents(store);
   const replies: { readonly [Name in OperationName]: Reply<Name> } = {
     ...jsonReplies({
       ...createAccounts(store, quota?.accountBytes),
@@ -123,7 +109,7 @@ export const createApp = ({
     }),
     logEvent: createLogEventReply(events.logEvent),
     logEvents: createLogEventsReply(events.logEvents),
-    streamEvents: createStreamReply({ store, log, isStopping, places: streamPlaces }),
+    streamEvents: createStreamReply({ store, log, isStopping }),
   };
 
   const app = new Hono();

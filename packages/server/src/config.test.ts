@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { BadConfiguration, readConfig, settings } from './config.ts';
-import { defaultRateLimits } from './http/rate-limits.ts';
+import { defaultRateLimits } from './http/access/rate-limits.ts';
 
 it('needs nothing to be given', () => {
   expect(readConfig({})).toEqual({
@@ -13,7 +13,6 @@ it('needs nothing to be given', () => {
     rateLimits: undefined,
     retentionDays: undefined,
     accountBytes: undefined,
-    workers: 1,
     logLevel: undefined,
   });
 });
@@ -78,14 +77,6 @@ describe.each([
     ],
     ['0', '1.5', 'never', '-1'],
   ],
-  [
-    'WORKERS',
-    [
-      ['1', 1],
-      ['64', 64],
-    ],
-    ['0', '65', '2.5', 'all', '-1'],
-  ],
   ['LOG_LEVEL', ['debug', 'silent'], ['verbose', 'DEBUG']],
   [
     'RATE_LIMIT',
@@ -124,4 +115,17 @@ it('names everything that is wrong at once, and shows no secret', () => {
 it('repeats no password of a database', () => {
   expect(() => readConfig({ DATABASE_URL: 'mysql://me:secret@db/x' })).toThrow(/^DATABASE_URL .* must be /);
   expect(() => readConfig({ DATABASE_URL: 'mysql://me:secret@db/x' })).not.toThrow('secret');
+});
+
+describe('WORKERS, which was removed,', () => {
+  it.each(['', '1'])('may still be %j', (workers) => {
+    expect(readConfig({ WORKERS: workers })).toEqual(readConfig({}));
+  });
+
+  it.each(['0', '2', '64', 'all', ' '])('may not be %j: the message says what to do instead', (workers) => {
+    expect(() => readConfig({ WORKERS: workers })).toThrow(BadConfiguration);
+    expect(() => readConfig({ WORKERS: workers })).toThrow(
+      /^WORKERS is ".*", but this setting was removed: .* unset it\. .* several servers over one PostgreSQL database/,
+    );
+  });
 });

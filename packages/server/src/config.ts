@@ -1,9 +1,9 @@
-/** What can be configured: environment variables, each with a flag of the same name, which wins over it. */
+/** The settings: environment variables, each with a flag of the same name, which takes precedence. */
 import { isIP } from 'node:net';
 import * as z from 'zod';
-import { defaultRateLimits, type RateLimits } from './http/rate-limits.ts';
+import { defaultRateLimits, type RateLimits } from './http/access/rate-limits.ts';
 
-/** One or more settings that can't be used. The message has a line for each, with its name and what it should look like. */
+/** One or more settings are invalid. The message has a line for each, with its name and the expected form. */
 export class BadConfiguration extends Error {
   override readonly name = 'BadConfiguration';
 }
@@ -15,7 +15,7 @@ const wholeNumber = (least: number, most: number) =>
     .transform(Number)
     .pipe(z.number().min(least).max(most));
 
-/** `/` or `/some/path/`: with a slash at its end, given or not. */
+/** A path such as `/` or `/some/path`. A missing slash at its end is added. */
 const basePath = z
   .string()
   .regex(/^\/(?:(?!\.{1,2}(?:\/|$))[\w.~-]+\/?)*$/)
@@ -57,7 +57,7 @@ interface Setting<Value> {
   readonly form: string;
   readonly schema: z.ZodType<Value, string>;
   readonly fallback?: string;
-  /** Its value is not repeated in a message. */
+  /** Set if messages must not quote the value. */
   readonly secret?: true;
 }
 
@@ -134,14 +134,6 @@ export const settings = {
     form: 'a whole number of bytes, 1 or more',
     schema: orNone(wholeNumber(1, 999_999_999_999_999)),
   }),
-  workers: setting({
-    variable: 'WORKERS',
-    flag: '--workers <number>',
-    means: 'processes that handle requests, over one that writes; with 1, that one does both',
-    form: 'a whole number from 1 to 64',
-    schema: wholeNumber(1, 64),
-    fallback: '1',
-  }),
   logLevel: setting({
     variable: 'LOG_LEVEL',
     flag: '--log-level <level>',
@@ -154,7 +146,7 @@ export const settings = {
 export type SettingName = keyof typeof settings;
 export type Config = { readonly [Name in SettingName]: z.output<(typeof settings)[Name]['schema']> };
 
-/** What a setting was given as, by its name; from flags. */
+/** The values of flags, by the name of the setting. */
 export type Flags = { readonly [Name in SettingName]?: string | undefined };
 
 const complain = ({ variable, flag, form, secret }: Setting<unknown>, given: string): string => {
@@ -163,8 +155,8 @@ const complain = ({ variable, flag, form, secret }: Setting<unknown>, given: str
 };
 
 /**
- * The settings that are asked for, checked. A variable that is empty counts as not given. Throws BadConfiguration, which
- * names everything that is wrong at once.
+ * Reads and checks the named settings. An empty variable counts as absent. Throws BadConfiguration, which names all invalid
+ * settings at once.
  */
 export const readSettings = <Name extends SettingName>(
   names: readonly Name[],
@@ -184,6 +176,15 @@ export const readSettings = <Name extends SettingName>(
   return Object.fromEntries(entries) as Pick<Config, Name>;
 };
 
-/** Everything that a server needs. */
-export const readConfig = (env: Readonly<Record<string, string | undefined>>, flags?: Flags): Config =>
-  readSettings(Object.keys(settings) as SettingName[], env, flags);
+/** Reads all settings of a server. Throws BadConfiguration also for WORKERS, which was removed (decisions/0010). */
+export const readConfig = (env: Readonly<Record<string, string | undefined>>, flags?: Flags): Config => {
+  const { WORKERS: workers = '' } = env;
+  // 1 was the default, and means one process, as now.
+  if (workers !== '' && workers !== '1') {
+    throw new BadConfiguration(
+      `WORKERS is ${JSON.stringify(workers.slice(0, 80))}, but this setting was removed: one process handles all requests; ` +
+        'unset it. To use more processors, run several servers over one PostgreSQL database (DATABASE_URL=postgres://…)',
+    );
+  }
+  return readSettings(Object.keys(settings) as SettingName[], env, flags);
+};

@@ -1,9 +1,8 @@
 import { scrub } from './scrub.ts';
 
 /**
- * What may be logged of an error: its name, code and stack, causes included. A database's error carries the row that it
- * is about, and a message may quote input, so nothing else of it is kept, and tokens, e-mail addresses and query
- * strings are taken out of what is.
+ * The parts of an error that may be logged: its name, code and stack, and those of its causes. Tokens, e-mail addresses and query
+ * strings are removed from them, because a message may quote input. All else is left out, because a database's error has the row.
  */
 export const describeFault = (error: unknown, depth = 0): Record<string, unknown> => {
   if (!(error instanceof Error)) return { name: typeof error };

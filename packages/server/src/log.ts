@@ -2,12 +2,12 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { describeFault } from './faults.ts';
 import { scrub } from './scrub.ts';
 
-/** Fields that nobody should log; if somebody does, only their name is written. */
+/** Fields that must not be logged. If one is, its value is replaced. */
 const never = ['tokenUUID', 'authorization', 'cookie', 'contactEmailaddress', 'headers', 'body', 'url'];
 
 /**
- * A log of one JSON object a line, on standard error unless told otherwise: standard output is for what was asked for.
- * Written at once, so that the last line before an end is there; scrubbed as a whole, which is the last of several nets.
+ * A log with one JSON object per line, by default on standard error: standard output is for results. Lines are written
+ * synchronously, so that the last one before an exit is not lost. Each is scrubbed as a whole, the last of several safeguards.
  */
 export const createLog = (
   level: string,

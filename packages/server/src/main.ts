@@ -1,30 +1,20 @@
-/** The command line. Each noun has a file in commands/, loaded when it is asked for: `firsthand --help` loads none. */
+/** The command line. Each noun has a file in commands/, which is loaded when the noun is used: `firsthand --help` loads none. */
 import { Command, CommanderError } from 'commander';
 import { exitCodeOf, explain } from './commands/failing.ts';
 import { printComplaint } from './commands/printing.ts';
 import { version } from './version.ts';
 
-// Whatever a command makes is for its own user: a database holds people, and its log, its locks and its copies do too.
+// Files are readable for their owner only, because databases, their logs and their copies hold personal data.
 process.umask(0o077);
 
 interface Noun {
   readonly name: string;
   readonly summary: string;
-  /** Not shown to people. */
-  readonly hidden?: true;
   readonly load: () => Promise<{ define: (command: Command) => void }>;
 }
 
 const nouns: readonly Noun[] = [
-  {
-    name: 'serve',
-    summary: 'run the service',
-    load: async () => {
-      const { prepareServing } = await import('./commands/preparation.ts');
-      await prepareServing();
-      return import('./commands/serve.ts');
-    },
-  },
+  { name: 'serve', summary: 'run the service', load: () => import('./commands/serve.ts') },
   { name: 'account', summary: 'create and list accounts', load: () => import('./commands/account.ts') },
   { name: 'token', summary: 'create, list and revoke tokens', load: () => import('./commands/token.ts') },
   { name: 'audit', summary: 'list who did what to whom', load: () => import('./commands/audit.ts') },
@@ -43,15 +33,14 @@ const nouns: readonly Noun[] = [
   },
   { name: 'backup', summary: 'copy the database', load: () => import('./commands/backup.ts') },
   { name: 'doctor', summary: 'examine the database', load: () => import('./commands/doctor.ts') },
-  { name: 'worker', summary: 'one of several that answer', hidden: true, load: () => import('./commands/worker.ts') },
 ];
 
 const program = new Command('firsthand')
-  .description('Keeps what browsers tell, makes it the history of contacts, and answers questions about it.')
+  .description('Stores browser events, links them to contacts, and answers queries about them.')
   .version(version)
   .exitOverride();
 
-for (const { name, summary, hidden = false } of nouns) program.command(name, { hidden }).description(summary);
+for (const { name, summary } of nouns) program.command(name).description(summary);
 
 program.hook('preSubcommand', async (_, command) => {
   const noun = nouns.find(({ name }) => name === command.name());
@@ -59,7 +48,7 @@ program.hook('preSubcommand', async (_, command) => {
   define(command);
 });
 
-/** Not left to Commander, which would load what a command needs first. */
+/** Handled before Commander, which would load the command's file first. */
 const isVersionAsked = (args: readonly string[]): boolean => args.includes('--version') || args.includes('-V');
 
 const run = async (args: readonly string[]): Promise<void> => {
@@ -68,7 +57,7 @@ const run = async (args: readonly string[]): Promise<void> => {
     return;
   }
   try {
-    // `help token` is `token --help`: Commander would not load the noun for it.
+    // Becomes `token --help` for `help token`, for which Commander would not load the noun.
     await program.parseAsync(args[0] === 'help' ? [...args.slice(1), '--help'] : args, { from: 'user' });
   } catch (error) {
     // Commander has written its message itself.
@@ -77,5 +66,5 @@ const run = async (args: readonly string[]): Promise<void> => {
   }
 };
 
-/** For whoever runs it in a process of theirs. */
+/** Resolves when the command has ended, for programs that import this file. */
 export const ended = run(process.argv.slice(2));

@@ -1,16 +1,16 @@
-/** The quota of every account: which accounts store more than `ACCOUNT_BYTES`, measured every few seconds. */
+/** Measures every few seconds which accounts store `ACCOUNT_BYTES` or more. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { nearQuota } from './store/finding.ts';
+import { nearQuota } from './store/doctor-findings.ts';
 import type { AccountSize, Store } from './store/store.ts';
 
 const hourMilliseconds = 3_600_000;
-/** Measuring takes at most one part in so many of the time: with millions of contacts it is done less often. */
+/** The pause is at least this many times as long as the measuring, which is slow with millions of contacts. */
 const pausePerMeasuring = 20;
 
 export interface Quota {
   readonly accountBytes: number;
-  /** Whether the account stored too much when it was measured last. */
+  /** Whether the account had reached its quota at the last measuring. */
   isOver(account: number): boolean;
 }
 
@@ -43,7 +43,7 @@ const createWarnings = ({
   };
 };
 
-/** Measures all accounts at once and then every five seconds, or less often where that takes long. `stop` waits for the one under way. */
+/** Measures all accounts now and then every five seconds, or less often if measuring is slow. `stop` waits for a running one. */
 export const startQuota = (
   store: Pick<Store, 'measureAccounts'>,
   { accountBytes, log, everyMilliseconds = 5_000, clock = () => performance.now() }: QuotaOptions,

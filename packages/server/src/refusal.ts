@@ -1,6 +1,6 @@
 import { type ErrorCode, errors } from '@firsthand/contract/errors';
 
-/** A request that is understood and not carried out, for a reason from the contract's closed list. No part of it took effect. */
+/** The refusal of a request, with an error code of the contract. No part of the request took effect. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: ErrorCode;

@@ -1,14 +1,14 @@
-/** Quotes and backslashes end a match, so that a line of JSON stays one; only an escaped backslash does not. */
+/** The texts to replace. A match ends before a quote or a backslash, so that a line of JSON stays valid; `\\` does not end it. */
 const secrets = [
-  // Who asks a database, and by which password: whatever characters that has, up to the last @ before the host.
+  // The user and password of a database URL, whatever characters they hold, up to the last @ before the host.
   [/:\/\/[^\s"'`\\/?]*@/g, '://…@'],
   [/\b(browser|viewer|server|operator)_[\w-]+/g, '$1_…'],
-  // Neither slash nor colon: the path of a package (node_modules/@hono/…) is no e-mail address. It is looked for from the
-  // beginning of a word only: from each character on, a long word would take time that grows with its square.
+  // An e-mail address. It has neither slash nor colon, unlike the path of a package (node_modules/@hono/…). A match begins only at
+  // the beginning of a word: from every character, a long word would take quadratic time.
   [/(?<![^\s"'`\\<>(),;:=/])[^\s"'`\\<>(),;:=/]+@[^\s"'`\\<>(),;:/]+/g, '…@…'],
   [/\?(?:[^\s"'`\\]|\\\\)+/g, '?…'],
 ] as const;
 
-/** A text or line of a log without what must never stand in one: tokens, e-mail addresses, query strings. */
+/** A text or log line without tokens, e-mail addresses, query strings and the passwords of database URLs. */
 export const scrub = (text: string): string =>
   secrets.reduce((kept, [secret, trace]) => kept.replace(secret, trace), text);

@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url';
 
-/** Where `npm run build` puts the tracker, from src/ as from dist/. */
+/** The folder of the built tracker. In a built server too, `import.meta.url` is that of the source (build/bundle.ts). */
 export const trackerFolder = fileURLToPath(new URL('../../tracker/dist/', import.meta.url));

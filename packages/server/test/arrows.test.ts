@@ -1,10 +1,11 @@
 /** Who may know whom: each arrow of `packages/README.md` has a lint rule that says what to do instead. */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { overrides } from '../../arrows.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -29,7 +30,6 @@ const pure = /pure functions/;
 /** As seen from a file; `up` leads to `src`. */
 const others = (up: string) => ({
   '@firsthand/tracker': pages,
-  '@firsthand/console': pages,
   [`${up}../../tracker/src/index.ts`]: pages,
   [`${up}../../contract/src/limits.ts`]: published,
 });
@@ -52,8 +52,7 @@ const storeKnows = {
   '../app.ts': store,
   '../config.ts': store,
   '../main.ts': store,
-  '../serve.ts': store,
-  '../workers/serve.ts': store,
+  '../serving/serve.ts': store,
   hono: store,
   'hono/cookie': store,
   '@hono/node-server': store,
@@ -73,14 +72,15 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   },
   'contract/src/limits.ts': { './fields.ts': carried, zod: carried, 'node:fs': carried, '../../x.ts': carried },
   'contract/src/identifiers.ts': { './limits.ts': carried, zod: carried, nanoid: carried },
-  'tracker/src/queue.ts': {
+  'tracker/src/delivery/queue.ts': {
     '@firsthand/contract': tracker,
     '@firsthand/contract/event': tracker,
     '@firsthand/client': tracker,
     zod: tracker,
     'node:fs': /runs in a page/,
-    '../../contract/src/limits.ts': published,
+    '../../../contract/src/limits.ts': published,
   },
+  'tracker/src/page.ts': { '@firsthand/contract': tracker, '../../contract/src/limits.ts': published },
   'client/src/client.ts': {
     '@firsthand/server': callers,
     '@firsthand/tracker': callers,
@@ -95,14 +95,7 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     './ingest/token.ts': commands,
     './store/open.ts': commands,
   },
-  'server/src/serve.ts': {
-    ...outside('./'),
-    ...noDriver('./'),
-    './main.ts': inwards,
-    './commands/serve.ts': inwards,
-    './workers/serve.ts': inwards,
-  },
-  'server/src/workers/worker.ts': {
+  'server/src/serving/serve.ts': {
     ...outside('../'),
     ...noDriver('../'),
     '../main.ts': inwards,
@@ -116,8 +109,7 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   'server/src/demo/demo.ts': {
     ...outside('../'),
     ...noDriver('../'),
-    '../serve.ts': inwards,
-    '../workers/serve.ts': inwards,
+    '../serving/serve.ts': inwards,
     '../app.ts': inwards,
     '../config.ts': inwards,
     '../commands/flags.ts': inwards,
@@ -127,8 +119,7 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     ...outside('./'),
     ...noDriver('./'),
     './main.ts': inwards,
-    './serve.ts': inwards,
-    './workers/serve.ts': inwards,
+    './serving/serve.ts': inwards,
     './config.ts': inwards,
     './commands/flags.ts': inwards,
     './demo/demo.ts': inwards,
@@ -138,12 +129,23 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     ...outside('../'),
     ...noDriver('../'),
     '../main.ts': inwards,
-    '../serve.ts': inwards,
+    '../serving/serve.ts': inwards,
     '../app.ts': inwards,
     '../config.ts': inwards,
     '../commands/flags.ts': inwards,
     '../demo/demo.ts': inwards,
     '../store/open.ts': inwards,
+  },
+  'server/src/http/operations/events.ts': {
+    ...outside('../../'),
+    ...noDriver('../../'),
+    '../../main.ts': inwards,
+    '../../serving/serve.ts': inwards,
+    '../../app.ts': inwards,
+    '../../config.ts': inwards,
+    '../../commands/flags.ts': inwards,
+    '../../demo/demo.ts': inwards,
+    '../../store/open.ts': inwards,
   },
   'server/src/ingest/proof.ts': {
     ...outside('../'),
@@ -154,8 +156,7 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     '../app.ts': ingest,
     '../config.ts': ingest,
     '../main.ts': ingest,
-    '../serve.ts': ingest,
-    '../workers/serve.ts': ingest,
+    '../serving/serve.ts': ingest,
     hono: ingest,
     'hono/cookie': ingest,
     '@hono/node-server': ingest,
@@ -184,6 +185,20 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     'better-sqlite3': drivers,
     '../open.ts': drivers,
   },
+  'server/src/store/sqlite/events/events.ts': {
+    ...outside('../../../'),
+    ...fromBelow(fromBelow(storeKnows)),
+    '../../postgres/store.ts': drivers,
+    pg: drivers,
+    '../../open.ts': drivers,
+  },
+  'server/src/store/postgres/events/events.ts': {
+    ...outside('../../../'),
+    ...fromBelow(fromBelow(storeKnows)),
+    '../../sqlite/store.ts': drivers,
+    'better-sqlite3': drivers,
+    '../../open.ts': drivers,
+  },
   'server/src/identity/merges.ts': {
     '../store/store.ts': pure,
     'node:fs': pure,
@@ -191,6 +206,9 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     '@firsthand/contract/limits': pure,
   },
 };
+
+/** Files that import types of each other. */
+const circle = ['server/src/identity/one.ts', 'server/src/identity/other.ts'] as const;
 
 interface Diagnostic {
   readonly message: string;
@@ -213,8 +231,13 @@ beforeAll(async () => {
         .join(''),
     );
   }
+  for (const [file, other] of [circle, [...circle].reverse()] as [string, string][]) {
+    const path = join(folder, 'packages', file);
+    writeFileSync(path, `import type { T } from './${basename(other)}';\nexport type U = T;\n`);
+  }
   const flags = [
     '--only=style/noRestrictedImports',
+    '--only=suspicious/noImportCycles',
     '--vcs-enabled=false',
     '--reporter=json',
     '--max-diagnostics=none',
@@ -226,7 +249,11 @@ beforeAll(async () => {
     ),
   );
   const { diagnostics }: { diagnostics: Diagnostic[] } = JSON.parse(output);
-  said = new Map(diagnostics.map(({ message, location }) => [`${location.path}:${location.start.line}`, message]));
+  said = new Map();
+  for (const { message, location } of diagnostics) {
+    const place = `${location.path}:${location.start.line}`;
+    said.set(place, `${said.get(place) ?? ''}${message}\n`);
+  }
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -236,4 +263,12 @@ const rows = Object.entries(forbidden).flatMap(([file, imports]) =>
 
 test.each(rows)('%s may not import %s', (file, _, why, line) => {
   expect(said.get(`packages/${file}:${line}`)).toMatch(why);
+});
+
+test.each(circle)('%s may not be part of a circle, not even of types', (file) => {
+  expect(said.get(`packages/${file}:1`)).toMatch(/cycle/);
+});
+
+test('the rules are those of the table', () => {
+  expect(JSON.parse(readFileSync(join(root, '.biome.json'), 'utf8')).overrides).toEqual(overrides);
 });

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { createClient } from '@firsthand/client';
 import { describe, expect, it } from 'vitest';
-import type { Holdings } from '../src/demo/holdings.ts';
+import type { Holdings } from '../src/demo/browser-data.ts';
 import { temporaryDatabase } from './fixtures/command.ts';
 import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
 

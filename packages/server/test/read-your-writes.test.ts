@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createClient } from '@firsthand/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../src/config.ts';
-import { type Serving, serve } from '../src/serve.ts';
-import { makeAccount } from './faults/served.ts';
+import { type Serving, serve } from '../src/serving/serve.ts';
+import { makeAccount } from './tools/served.ts';
 
 let folder: string;
 let serving: Serving;

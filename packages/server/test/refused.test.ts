@@ -1,7 +1,7 @@
 /** Nothing vanishes: a write that is refused for its content is on a list, without its token, and can be sent again. */
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createReplay } from '../src/http/replay.ts';
+import { createReplay } from '../src/http/refused/replay.ts';
 import { Refusal } from '../src/refusal.ts';
 import type { RefusedRequest, Store } from '../src/store/store.ts';
 import { makeContact, newAddress, newUserUUID } from './fixtures/requests.ts';
@@ -400,25 +400,29 @@ describe('a refused request that is sent again', () => {
     expect(body.contact.claimed).toContain('contactFirstname');
   });
 
-  it('needs a live token of its account and kind where its own is revoked', async () => {
-    const { tokens } = scene;
-    const make = async () =>
-      (await scene.post('/account/createToken', { tokenUUID: tokens.server, tokenKind: 'browser' })).body;
-    const [own, other] = [await make(), await make()];
-    await scene.post('/logEvent', { tokenUUID: own.tokenUUID, userUUID: newUserUUID(), eventID: 7 });
-    await scene.post('/account/revokeToken', { tokenUUID: tokens.server, tokenID: own.tokenID });
-    await allowEverything();
-    expect(await replayAll()).toMatchObject([{ code: 'invalid_token', message: expect.stringContaining('--as') }]);
-    const [request] = (await list()) as [RefusedRequest];
-    const { account } = (await scene.get('/account/getAccount', { tokenUUID: tokens.server })).body;
-    const server = account.token.find(({ tokenKind }: Fields) => tokenKind === 'server');
-    const send = createReplay(scene.store);
-    await expect(send(request, { time, as: server.tokenID })).rejects.toMatchObject({ code: 'invalid_token' });
-    expect(await send(request, { time, as: other.tokenID })).toMatchObject({ eventUUID: expect.any(String) });
-    expect(await list()).toEqual([]);
-    const [entry] = (await scene.store.listAudit({ limit: 1 })).entries;
-    expect(entry).toMatchObject({ action: 'replayRefused', subject: { tokenID: other.tokenID } });
-  });
+  it.each(['is revoked', 'has expired'])(
+    'needs a live token of its account and kind where its own %s',
+    async (ended) => {
+      const { tokens } = scene;
+      const make = async (fields: Fields) =>
+        (await scene.post('/account/createToken', { tokenUUID: tokens.server, tokenKind: 'browser', ...fields })).body;
+      const [own, other] = [await make(ended === 'has expired' ? { expiresTime: start + 1_000 } : {}), await make({})];
+      await scene.post('/logEvent', { tokenUUID: own.tokenUUID, userUUID: newUserUUID(), eventID: 7 });
+      if (ended === 'has expired') time += 1_000;
+      else await scene.post('/account/revokeToken', { tokenUUID: tokens.server, tokenID: own.tokenID });
+      await allowEverything();
+      expect(await replayAll()).toMatchObject([{ code: 'invalid_token', message: expect.stringContaining('--as') }]);
+      const [request] = (await list()) as [RefusedRequest];
+      const { account } = (await scene.get('/account/getAccount', { tokenUUID: tokens.server })).body;
+      const server = account.token.find(({ tokenKind }: Fields) => tokenKind === 'server');
+      const send = createReplay(scene.store);
+      await expect(send(request, { time, as: server.tokenID })).rejects.toMatchObject({ code: 'invalid_token' });
+      expect(await send(request, { time, as: other.tokenID })).toMatchObject({ eventUUID: expect.any(String) });
+      expect(await list()).toEqual([]);
+      const [entry] = (await scene.store.listAudit({ limit: 1 })).entries;
+      expect(entry).toMatchObject({ action: 'replayRefused', subject: { tokenID: other.tokenID } });
+    },
+  );
 
   it('creates and changes contacts with a server token', async () => {
     const { server: tokenUUID } = scene.tokens;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../src/config.ts';
-import { serve } from '../src/serve.ts';
+import { serve } from '../src/serving/serve.ts';
 import {
   firsthand,
   firsthandJSON,
@@ -141,6 +141,15 @@ it('OPERATOR_TOKEN may create accounts, also after a restart', async () => {
   await first.close();
   const second = await serveHere(env);
   expect((await createAccount(second.url)).status).toBe('200');
+});
+
+it('serve says its version in its first log line', async () => {
+  const { env } = temporaryDatabase();
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  // No address of this machine, so that it ends at once.
+  const { stderr } = await firsthand(['serve', '--host', '192.0.2.1', '--port', '0'], env);
+  const [first = ''] = stderr.split('\n');
+  expect(JSON.parse(first)).toMatchObject({ level: 'info', msg: 'starting', version, node: process.versions.node });
 });
 
 it('serve prints no token, and has no demo page', async () => {

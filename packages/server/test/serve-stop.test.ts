@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
-import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
+import { temporaryDatabase } from './fixtures/command.ts';
+import { createAccount, operatorToken, serveHere, userUUID } from './fixtures/serving.ts';
 
 /** A connection, and all that comes back on it until its end. */
 const open = async (url: string) => {
@@ -121,6 +123,25 @@ it('a request that never ends is cut off after four seconds, and counted', async
   expect(await close()).toBe(1);
   expect(performance.now() - began).toBeLessThan(4_900);
   expect(await ended).toBe('');
+});
+
+it('the uses of tokens are written, so that the next server shows them', async () => {
+  const { env } = temporaryDatabase();
+  const first = await serveHere(env);
+  const { accountUUID, browserTokenUUID } = await createAccount(first.url);
+  const usesOf = async (url: string) => {
+    const { account } = await createClient({ url, token: operatorToken }).getAccount({ accountUUID });
+    return Object.fromEntries(account.token?.map(({ tokenKind, lastUsedTime }) => [tokenKind, lastUsedTime]) ?? []);
+  };
+  expect(await usesOf(first.url)).toEqual({ browser: undefined, server: undefined });
+  const hour = () => `${new Date().toISOString().slice(0, 13)}:00:00.000Z`;
+  const hours = [hour()];
+  await createClient({ url: first.url, token: browserTokenUUID }).logEvent({ userUUID, eventID: 1 });
+  hours.push(hour());
+  await first.close();
+  const { browser, server } = await usesOf((await serveHere(env)).url);
+  expect(hours).toContain(browser);
+  expect(server).toBeUndefined();
 });
 
 it('the port can be listened on again at once', async () => {

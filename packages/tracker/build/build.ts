@@ -30,7 +30,7 @@ const readLicenses = async (): Promise<string> => {
   return `/tracker.js and /tracker.full.js contain parts of:\n\n${(await Promise.all(texts)).join('\n')}`;
 };
 
-export type ScriptSize = { readonly file: string; readonly bytes: number; readonly brotliBytes: number };
+type ScriptSize = { readonly file: string; readonly bytes: number; readonly brotliBytes: number };
 
 /** Builds into this folder. Answers how many bytes each script has, and how many as brotli. */
 export const buildTracker = async (folder: string): Promise<ScriptSize[]> => {

@@ -59,7 +59,7 @@ const compress = async (joined: string): Promise<string> => {
   return `(()=>{${code.replace(/;$/, '')}})()`;
 };
 
-export interface BundleOptions {
+interface BundleOptions {
   readonly plugins?: Plugin[];
   /** Letters for its variables; where they don't fit, terser's own stay. */
   readonly names?: string;

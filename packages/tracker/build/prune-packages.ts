@@ -1,6 +1,6 @@
 /**
  * js-cookie and nanoid for our scripts: without the code that no call of ours needs. js-cookie's `document` is
- * `src/document.ts`, which no element of the page can replace. All calls of js-cookie are in `src/cookie.ts`: `get` of one name,
+ * `src/document.ts`, which no element of the page can replace. All calls of js-cookie are in `src/identity/cookie.ts`: `get` of one name,
  * and `set` with a new object of attributes, all of them text. Neither name nor value has anything to escape. The rest is the
  * packages' own text. A version of a package with another text fails the build.
  */

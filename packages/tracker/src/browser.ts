@@ -1,4 +1,4 @@
-/** `/tracker.js` */
+/** The entry point of `/tracker.js`. */
 import { startInPage } from './page.ts';
 
 startInPage();

@@ -1,7 +1,7 @@
 /**
- * The document, without the elements that hide its properties. `document.cookie` and every other may be an element of the page
- * instead: `<img name="cookie">` (HTML, "DOM tree accessors"). An element can't replace a getter or a setter of the prototype,
- * and these are called here. The build gives this object to js-cookie as its `document`.
+ * The document, safe from elements that hide its properties: with `<img name="cookie">` on the page, `document.cookie` is that
+ * element (HTML, "DOM tree accessors"). This proxy calls the getters and setters of the prototype, which an element can't replace.
+ * The build gives it to js-cookie as its `document`.
  */
 export const safeDocument = new Proxy({} as Document, {
   get: (_, name) => Reflect.get(Document.prototype, name, document),

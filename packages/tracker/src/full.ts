@@ -1,8 +1,8 @@
-/** `/tracker.full.js`: the tracker, and what it logs by itself as the script tag's attributes say. */
-import { logClicks } from './clicks.ts';
-import { createContacts } from './forms.ts';
+/** The entry point of `/tracker.full.js`: the tracker, with automatic logging as set by the script tag's attributes. */
+import { logClicks } from './automatic/clicks.ts';
+import { createContacts } from './automatic/forms.ts';
+import { logPageViews } from './automatic/pageViews.ts';
 import { startInPage } from './page.ts';
-import { logPageViews } from './pageViews.ts';
 
 startInPage((tracker, options) => {
   if (options.pageViews) logPageViews(tracker, options);

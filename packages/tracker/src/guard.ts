@@ -1,11 +1,11 @@
 import { note } from './note.ts';
 
-/** What isn't met is a reason to drop what was asked: see `guard`. */
+/** Throws the reason unless the condition is met. The call is then dropped by `guard`. */
 export const demand = (isMet: unknown, reason: string): void => {
   if (!isMet) throw Error(reason);
 };
 
-/** A call of the page, or of one of its events, that does nothing worse than say why when it can't be done. */
+/** Wraps a function that the page or one of its events calls. If it throws, the error is noted in the console instead. */
 export const guard =
   <Args extends unknown[], Result>(call: (...args: Args) => Result) =>
   (...args: Args): Result | undefined => {

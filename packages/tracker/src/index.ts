@@ -1,16 +1,16 @@
-import type { Attributes } from './attributes.ts';
-import type { LoggedEvent } from './events.ts';
+import type { Attributes } from './records/attributes.ts';
+import type { LoggedEvent } from './records/events.ts';
 import { startTracker, type Tracker } from './tracker.ts';
 
-export type { Attributes, AttributeValue } from './attributes.ts';
-export type { ContactFields, ContactResult, TrackerError } from './contacts.ts';
-export type { LoggedEvent } from './events.ts';
+export type { Attributes, AttributeValue } from './records/attributes.ts';
+export type { ContactFields, ContactResult, TrackerError } from './records/contacts.ts';
+export type { LoggedEvent } from './records/events.ts';
 export type { Tracker } from './tracker.ts';
 
 /** The attributes of a site's events, by eventID: `{ 7: { plan: 'free' | 'pro' } }`; `undefined` for none. */
 export type EventCatalogue = { readonly [eventID: number]: Attributes | undefined };
 
-/** A tracker that knows which events there are, and what goes with each. */
+/** A tracker whose `log` accepts only the events of a catalogue, each with its attributes. */
 export type TypedTracker<Events extends EventCatalogue> = Omit<Tracker, 'log'> & {
   log<ID extends keyof Events & number>(
     eventID: ID,
@@ -19,21 +19,21 @@ export type TypedTracker<Events extends EventCatalogue> = Omit<Tracker, 'log'> &
 };
 
 export type TrackerOptions = {
-  /** The service's REST root: where `tracker.js` lies. */
+  /** The REST root of the service, which also serves `tracker.js`. */
   readonly url: string;
   /** A browser token. */
   readonly token: string;
-  /** Says in the console what was left out or refused, and why. */
+  /** Whether to write to the console what was left out or refused, and why. */
   readonly debug?: boolean;
-  /** Nothing is stored or sent before `consent(true)`; what is logged before is kept in memory, or dropped. */
+  /** Nothing is stored or sent before `consent(true)`. Earlier events are kept in memory (`required`) or dropped (`drop`). */
   readonly consent?: 'required' | 'drop';
-  /** Do Not Track counts as Global Privacy Control does. */
+  /** Whether Do Not Track counts like Global Privacy Control. */
   readonly dnt?: boolean;
-  /** May change an event before it is kept, or drop it by answering false. */
+  /** Called with each event before it is queued. It may change the event, or drop it by returning false. */
   readonly beforeSend?: (event: LoggedEvent) => unknown;
 };
 
-/** On a server there is no visitor: nothing is kept, nothing sent. */
+/** The tracker on a server, where there is no visitor: it stores and sends nothing. */
 const inert: Tracker = {
   log: () => {},
   createContact: () => new Promise(() => {}),
@@ -43,8 +43,8 @@ const inert: Tracker = {
 };
 
 /**
- * A tracker for those who bundle it. On a server, where there is no document, it does nothing. With a catalogue,
- * `createTracker<{ 7: { plan: string } }>(…)`, the compiler checks what is logged.
+ * Creates a tracker, for sites that bundle it. On a server, where there is no document, it does nothing. With a catalogue,
+ * `createTracker<{ 7: { plan: string } }>(…)`, the compiler checks the events.
  */
 export const createTracker = <Events extends EventCatalogue = { readonly [eventID: number]: Attributes | undefined }>({
   url,

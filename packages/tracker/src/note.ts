@@ -1,12 +1,12 @@
-// Until a tracker starts, so that every developer reads why one does not.
+// True until a tracker starts, so that every developer sees why one does not.
 let isDebug: boolean | undefined = true;
 
-/** Has `note` speak or be silent, on this page from now on. */
+/** Turns `note` on or off, for this page from now on. */
 export const setDebug = (debug: boolean | undefined): void => {
   isDebug = debug;
 };
 
-/** Tells the developer who turned `debug` on, in the console, what was left out or refused. */
+/** Writes to the console what was left out or refused, if `debug` is on. */
 export const note = (...what: unknown[]): void => {
   if (isDebug) console.warn('firsthand:', ...what);
 };

@@ -1,11 +1,11 @@
-/** Makes the global `tracker` from the script's own tag, and makes up for the calls that came before it. */
+/** Creates the global `tracker` from the options in the script's tag, and carries out the calls made before. */
 import { safeDocument } from './document.ts';
-import { setPastTime } from './eventUUID.ts';
 import { demand, guard } from './guard.ts';
 import { note } from './note.ts';
+import { setPastTime } from './records/eventUUID.ts';
 import { startTracker, type Tracker } from './tracker.ts';
 
-/** A call that the snippet's stub kept: the method, its arguments with the returned promise, its resolver, and when it was made. */
+/** A call that the snippet's stub recorded: the method, its arguments with the returned promise, its resolver, and its time. */
 type EarlyCall = [
   method: 'log' | 'createContact' | 'reset' | 'consent' | 'flush',
   args: unknown[] & { p?: Promise<unknown> },
@@ -13,18 +13,18 @@ type EarlyCall = [
   time?: number,
 ];
 
-/** The snippet's stub: an array of calls that has the tracker's methods. Kept as the tracker, since pages hold on to it. */
+/** The snippet's stub: an array of calls with the tracker's methods. It becomes the tracker, because pages may have stored it. */
 type Stub = EarlyCall[] & Partial<Tracker>;
 
-/** Starts the page's tracker, now or when a page that is only rendered ahead is shown: it may never be seen. */
+/** Starts the page's tracker, now or, on a prerendered page, when the page is shown: it may never be. */
 export const startInPage = (then?: (tracker: Tracker, options: DOMStringMap) => void): void => {
   const script = safeDocument.currentScript as HTMLScriptElement;
   const start = guard((): void => {
-    // Every developer reads why it doesn't start, without data-debug too: `note` writes to the console until it is turned off.
+    // The reason is noted in the console without data-debug too, because `note` is on until a tracker starts.
     demand(script, 'module');
     const page = window as unknown as Record<string, Stub>;
     const name = script.dataset.name || 'tracker';
-    // An element of that name or id is no property of the window's own.
+    // An element with that name or id is not an own property of the window.
     // biome-ignore lint/suspicious/noPrototypeBuiltins: Object.hasOwn is younger than browsers that we know
     const stub = (page.hasOwnProperty(name) && page[name]) || [];
     demand(stub.push === [].push, `${name} is taken`);
@@ -40,8 +40,8 @@ export const startInPage = (then?: (tracker: Tracker, options: DOMStringMap) => 
     page[name] = stub;
     if (then) then(stub as Tracker, script.dataset);
   });
-  // Listened to on window, while it goes down to the document: no element can be in the way there.
+  // Listens on window, in the capture phase, because an element may hide a method of the document.
   if ((safeDocument as { prerendering?: boolean }).prerendering) addEventListener('prerenderingchange', start, true);
-  // In a task of its own: evaluating a script holds up the page's parser.
+  // Starts in a task of its own, because evaluating a script blocks the page's parser.
   else setTimeout(start);
 };

@@ -1,58 +1,58 @@
-import type { Attributes } from './attributes.ts';
-import { isConsentRemembered } from './consent.ts';
-import { type ContactFields, type ContactResult, type TrackerError, toContactRecord } from './contacts.ts';
-import { readCookie } from './cookie.ts';
-import { type LoggedEvent, toEventRecord } from './events.ts';
-import { createEventUUID, timeOf } from './eventUUID.ts';
+import { countDropped, queuedKeys, type StoredRecord } from './delivery/queue.ts';
+import { createSender, expected } from './delivery/sender.ts';
+import { eraseStored, noteKey, openStored, stored, writeStored } from './delivery/storage.ts';
 import { demand, guard } from './guard.ts';
-import { copyKey, currentUser, forgetUser, resetUser } from './identity.ts';
+import { isConsentRemembered } from './identity/consent.ts';
+import { readCookie } from './identity/cookie.ts';
+import { copyKey, currentUser, forgetUser, resetUser } from './identity/identity.ts';
 import { note, setDebug } from './note.ts';
-import { countDropped, queuedKeys, type StoredRecord } from './queue.ts';
-import { createSender, expected } from './sender.ts';
-import { eraseStored, noteKey, openStored, stored, writeStored } from './storage.ts';
+import type { Attributes } from './records/attributes.ts';
+import { type ContactFields, type ContactResult, type TrackerError, toContactRecord } from './records/contacts.ts';
+import { type LoggedEvent, toEventRecord } from './records/events.ts';
+import { createEventUUID, timeOf } from './records/eventUUID.ts';
 
-/** Nothing here ever throws into the page. */
+/** The tracker's methods. None of them ever throws into the page. */
 export type Tracker = {
-  /** Logs an event of this kind, as of now. It is kept when this returns, and sent until the service has it. */
+  /** Logs an event of this kind, with the current time. It is queued when this returns, and sent until the service has it. */
   log(eventID: number | string, attrs?: Attributes): void;
   /**
-   * Says who the visitor is. Kept and sent like an event, in order with them. The promise, and the callback, get the
-   * service's answer; a refusal rejects with its code, message and field, silently when nobody listens.
+   * States who the visitor is. It is queued and sent like an event, in order with them. The promise and the callback get the
+   * service's result. If the service refuses, the promise rejects with the error's code, message and field, silently if nobody
+   * listens.
    */
   createContact(
     fields: ContactFields,
     callback?: (result: ContactResult | undefined, error?: TrackerError) => void,
   ): Promise<ContactResult>;
-  /** On log-out: from here on this browser is another user. What was logged before stays with the old one. */
+  /** To be called on log-out: from now on this browser is a new user. Earlier events stay with the old one. */
   reset(): void;
   /**
-   * The visitor's word. `false` removes the cookie and all that is stored, in every tab of this site, and from here on
-   * nothing is stored or sent; `true` ends that, and is remembered by the cookie.
+   * States the visitor's consent. `false` removes the cookie and all stored items, in every tab of this site, and from now on
+   * nothing is stored or sent. `true` ends that, and the cookie remembers it.
    */
   consent(isGiven: boolean): void;
-  /** Resolves when the service has answered for all that this site has logged so far in this browser, or it was dropped. */
+  /** Resolves when every record that this site has queued so far in this browser has a response, or was dropped. */
   flush(): Promise<void>;
-  /** May change an event before it is kept, or drop it by answering false. One at which it throws is dropped. */
+  /** Called with each event before it is queued. It may change the event, or drop it by returning false or throwing. */
   beforeSend?: ((event: LoggedEvent) => unknown) | undefined;
-  /** Of `/tracker.full.js` with page views: takes our hands off `history`, and logs no more of them. */
+  /** In `/tracker.full.js` with page views: restores `history`, and logs no more page views. */
   restoreHistory?: () => void;
 };
 
 /**
- * The script tag's `data-` attributes. Of `debug` and `dnt` counts only that they are there, and so for `consent`, whatever
- * it says: a mistake in it must not track anybody. `drop` drops what is logged before consent, instead of keeping it in
- * memory.
+ * The script tag's `data-` attributes. `debug`, `dnt` and `consent` count if they are present, with any value: a misspelt value of
+ * `consent` must not track anybody. Its value `drop` drops events logged before consent, instead of keeping them in memory.
  */
-export type TagOptions = { readonly [name in 'token' | 'name' | 'debug' | 'consent' | 'dnt']?: string | undefined };
+type TagOptions = { readonly [name in 'token' | 'name' | 'debug' | 'consent' | 'dnt']?: string | undefined };
 
-/** Starts a tracker: gives `tracker` its methods. Needs a document; `url` must end in a slash. */
+/** Starts a tracker, and gives `tracker` its methods. It needs a document. `url` is as `base` of createSender. */
 export const startTracker = (tracker: Partial<Tracker>, url: string, options: TagOptions): Tracker => {
-  // For a page that logs in a loop: so many at once, from then on one in so many milliseconds.
+  // A bound for pages that log in a loop: this many events at once, and then one each time this many milliseconds pass.
   const burst = 500;
   const millisecondsEach = 100;
   const token = options.token as string;
   let isAllowed: unknown = false;
-  /** When the events so far would have been logged, had they come evenly. */
+  /** The time at which the last event would have been logged at an even rate. */
   let evenTime = 0;
   setDebug('debug' in options);
   const send = createSender(url, token, () => isAllowed);
@@ -63,7 +63,7 @@ export const startTracker = (tracker: Partial<Tracker>, url: string, options: Ta
       eraseStored();
     } else if (!isAllowed) {
       openStored();
-      // Before this page logs anything: what waits is that of the user before, should another subdomain have reset it.
+      // Before this page logs anything: if another subdomain has reset the user, queued records belong to the user before.
       if (readCookie()) currentUser();
     }
     isAllowed = isGiven;
@@ -82,10 +82,10 @@ export const startTracker = (tracker: Partial<Tracker>, url: string, options: Ta
 
   addEventListener('storage', ({ key }) => {
     noteKey(key);
-    // Another tab removed everything.
+    // Another tab has erased everything.
     if (key === copyKey && !stored[key]) consent(false);
   });
-  // Without consent, what an earlier page has left is removed: the cookie may have been, by the site or the visitor.
+  // Without consent, the items that an earlier page left are erased: the site or the visitor may have removed the cookie.
   consent(isConsentRemembered(options));
 
   return Object.assign(tracker, {
@@ -107,7 +107,7 @@ export const startTracker = (tracker: Partial<Tracker>, url: string, options: Ta
           else resolve(verdict as ContactResult);
         };
       });
-      // A promise that somebody listens to is no unhandled rejection in the page.
+      // A promise with a listener causes no unhandled rejection in the page.
       result.then(callback, (error) => (callback as (...args: unknown[]) => void)(undefined, error)).catch(note);
       return result;
     },
@@ -117,7 +117,7 @@ export const startTracker = (tracker: Partial<Tracker>, url: string, options: Ta
     consent: guard(consent),
     flush: async () => {
       const now = `firsthand:${createEventUUID()}`;
-      // Another tab may send it, and this one doesn't always hear of it: so it looks.
+      // Polls, because another tab may send a record without this one being notified.
       while ((queuedKeys(token)[0] as string) < now) await new Promise((resolve) => setTimeout(resolve, 99));
     },
   }) as Tracker;

@@ -7,6 +7,17 @@ import { fillSnippet } from './recorder.ts';
 
 declare const tracker: Tracker;
 
+/** On every host, `path` is a page with the snippet; nothing that it sends is kept. */
+const serveEveryHost = (path: string) =>
+  context.route('**/*', async (route) => {
+    const { pathname } = new URL(route.request().url());
+    if (pathname === '/tracker.js')
+      await route.fulfill({ contentType: 'text/javascript', path: join(folder, 'tracker.js') });
+    else if (pathname === path)
+      await route.fulfill({ contentType: 'text/html', body: `<body>${fillSnippet('/tracker.js')}` });
+    else await route.fulfill({ status: 503, body: '{"status":"503"}' });
+  });
+
 describeInChromium('the tracker in Chromium: identity', () => {
   test('gives a browser a cookie that lasts 400 days, and the same on every page', async () => {
     const url = publish('/', { after: '<script>tracker.log(1)</script>' });
@@ -81,14 +92,7 @@ describeInChromium('the tracker in Chromium: identity', () => {
     { host: 'https://www.alice.github.io', domain: '.alice.github.io' },
     { host: 'https://github.io', domain: 'github.io' },
   ])('on $host the cookie lands on $domain', async ({ host, domain }) => {
-    const html = `<body>${fillSnippet('/tracker.js')}`;
-    await context.route('**/*', async (route) => {
-      const { pathname } = new URL(route.request().url());
-      if (pathname === '/tracker.js')
-        await route.fulfill({ contentType: 'text/javascript', path: join(folder, 'tracker.js') });
-      else if (pathname === '/') await route.fulfill({ contentType: 'text/html', body: html });
-      else await route.fulfill({ status: 503, body: '{"status":"503"}' });
-    });
+    await serveEveryHost('/');
     await openPage(`${host}/`);
     await soon(async () => {
       expect(await context.cookies()).toEqual([
@@ -104,13 +108,7 @@ describeInChromium('the tracker in Chromium: identity', () => {
   });
 
   test('heals a narrower cookie that hides the wide one', async () => {
-    const html = `<body>${fillSnippet('/tracker.js')}`;
-    await context.route('**/*', async (route) => {
-      const { pathname } = new URL(route.request().url());
-      if (pathname === '/tracker.js')
-        await route.fulfill({ contentType: 'text/javascript', path: join(folder, 'tracker.js') });
-      else await route.fulfill({ contentType: 'text/html', body: html });
-    });
+    await serveEveryHost('/');
     const narrow = 'narrow_narrow_narrow_';
     await context.addCookies([
       { name: 'userUUID', value: narrow, domain: 'www.shop.example.com', path: '/' },
@@ -124,13 +122,62 @@ describeInChromium('the tracker in Chromium: identity', () => {
     });
   });
 
+  test('a tab that renews the cookie never lets another tab see none', async () => {
+    await serveEveryHost('/a/b');
+    // What another tab would read after each change of a cookie.
+    await context.addInitScript(() => {
+      const cookie = Object.getOwnPropertyDescriptor(Document.prototype, 'cookie') as Required<PropertyDescriptor>;
+      const seen: string[] = [];
+      Object.defineProperty(Document.prototype, 'cookie', {
+        ...cookie,
+        set(value) {
+          cookie.set.call(this, value);
+          seen.push(cookie.get.call(this));
+        },
+      });
+      Object.assign(globalThis, { seen });
+    });
+    for (const host of ['http://localhost', 'https://www.shop.example.co.uk']) {
+      await openPage(`${host}/a/b`);
+      await soon(async () => expect(await context.cookies(`${host}/`)).toHaveLength(1));
+      const [made] = await context.cookies(`${host}/`);
+      const page = await openPage(`${host}/a/b`);
+      await soon(async () => {
+        const seen = await page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
+        expect(seen.length).toBeGreaterThan(0);
+        for (const cookies of seen) expect(cookies).toContain(`userUUID=${made?.value}`);
+      });
+      expect(await context.cookies(`${host}/`)).toHaveLength(1);
+    }
+  });
+
+  test('a script that lets only some names of cookies pass leaves the cookie of all subdomains', async () => {
+    await serveEveryHost('/');
+    await openPage('https://www.example.com/');
+    await soon(async () => expect(await context.cookies()).toHaveLength(1));
+    const before = await context.cookies();
+    await context.addInitScript(() => {
+      const cookie = Object.getOwnPropertyDescriptor(Document.prototype, 'cookie') as Required<PropertyDescriptor>;
+      Object.defineProperty(Document.prototype, 'cookie', {
+        ...cookie,
+        set(value) {
+          if (value.startsWith('userUUID=')) cookie.set.call(this, value);
+          else Object.assign(globalThis, { refused: true });
+        },
+      });
+    });
+    const page = await openPage('https://www.example.com/');
+    await soon(async () => expect(await page.evaluate(() => 'refused' in globalThis)).toBe(true));
+    const wide = (await context.cookies()).filter(({ domain }) => domain === '.example.com');
+    expect(wide.map(({ value }) => value)).toEqual(before.map(({ value }) => value));
+  });
+
   test('two tabs opened at once in a new browser end with one userUUID', async () => {
     const url = publish('/', { after: '<script>tracker.log(1)</script>' });
     await Promise.all([openPage(url), openPage(url), openPage(url), openPage(url)]);
     await soon(() => expect(recorder.eventIDs()).toEqual([1, 1, 1, 1]));
     const users = [...new Set(recorder.events().map(({ user }) => user))];
-    // A tab that renews the cookie removes it first.
-    await soon(async () => expect((await context.cookies(url)).map(({ value }) => value)).toEqual(users));
+    expect((await context.cookies(url)).map(({ value }) => value)).toEqual(users);
   });
 
   test('reset makes a new user, and what was logged before stays with the old one', async () => {

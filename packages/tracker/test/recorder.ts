@@ -13,9 +13,9 @@ export type SentEvent = {
   eventAttrArray?: { attrID: string; attrValue: string }[];
 };
 
-export type SentBody = Record<string, unknown> & { userUUID: string; event?: SentEvent[] };
+type SentBody = Record<string, unknown> & { userUUID: string; event?: SentEvent[] };
 
-export type Received = {
+type Received = {
   path: string;
   method: string;
   headers: IncomingMessage['headers'];

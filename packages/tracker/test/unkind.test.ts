@@ -60,6 +60,21 @@ describeInChromium('the tracker in Chromium: on pages that are unkind', () => {
     await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
   });
 
+  test('the lock of a request that is never answered is released after 15 seconds', async () => {
+    recorder.answer = () => (recorder.received.length === 1 ? new Promise(() => {}) : undefined);
+    await context.clock.install();
+    // A new browser's first request has the lock.
+    const page = await openPage(publish('/', { after: '<script>tracker.log(1)</script>' }));
+    await soon(() => expect(recorder.received).toHaveLength(1));
+    const held = () => page.evaluate(async () => (await navigator.locks.query()).held?.map(({ name }) => name));
+    expect(await held()).toEqual(['firsthand:browser_test']);
+    await context.clock.fastForward(10_000);
+    expect(await held()).toEqual(['firsthand:browser_test']);
+    await context.clock.fastForward(5_000);
+    // It is tried again with the lock, perhaps at once, and then answered.
+    await soon(async () => expect(await held()).toEqual([]));
+  });
+
   test.for(['tracker.js', 'tracker.full.js'])('%s pasted twice starts once', async (script) => {
     const tag = fillSnippet(`${service}/${script}`, 'data-page-views="9" data-clicks');
     const page = await openPage(

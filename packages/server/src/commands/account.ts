@@ -30,7 +30,7 @@ const create = async (options: CreateOptions & Record<string, unknown>): Promise
   const [{ createAccountInput }, { check }, { createAccounts }] = await Promise.all([
     import('@firsthand/contract/account'),
     import('@firsthand/contract/checking'),
-    import('../http/accounts.ts'),
+    import('../http/operations/accounts.ts'),
   ]);
   const { name: accountName, origin: accountOrigin, browserCatalogue } = options;
   const input = check(createAccountInput, { accountName, accountOrigin, browserCatalogue });

@@ -60,7 +60,7 @@ const copy = async ({ from, to, verify }: CopyOptions): Promise<void> => {
   if (verify) await compare(from, to);
 };
 
-/** Throws when one account answers differently. */
+/** Compares all accounts of two databases, and prints a table. Throws if one differs. */
 const compare = async (from: string, to: string): Promise<void> => {
   const [{ openStore }, { digestAccount }] = await Promise.all([
     import('../store/open.ts'),

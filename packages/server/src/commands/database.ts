@@ -1,6 +1,6 @@
-/** The database that a command works on directly, with or without a server running. */
+/** Opens the database for a command that works on it directly, whether or not a server is running. */
 import type { Command } from 'commander';
-import { type Caller, commandLine } from '../http/caller.ts';
+import { type Caller, commandLine } from '../http/access/caller.ts';
 import type { Store } from '../store/store.ts';
 import { WrongUsage } from './failing.ts';
 import { addSettings, settingsOf } from './flags.ts';
@@ -9,14 +9,14 @@ export const addDatabase = (command: Command): Command => addSettings(command, [
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** Of a database that outlives its server. */
+/** The URL of the database. Throws WrongUsage for one in memory, which ends with its server. */
 export const databaseURLOf = (options: Options): string => {
   const { databaseURL } = settingsOf(['databaseURL'], options);
   if (databaseURL !== 'sqlite::memory:') return databaseURL;
   throw new WrongUsage('DATABASE_URL names a database in memory, which ends with the server that has it');
 };
 
-/** Does something with the store, next to a server that may be running; only with `create` is one made. */
+/** Runs `work` on the store, beside a server that may be running. The database is created only with `create`. */
 export const withStore = async <Result>(
   options: Options,
   work: (store: Store) => Promise<Result>,
@@ -39,7 +39,7 @@ export const withStore = async <Result>(
   }
 };
 
-/** Whoever can open the database may do with it what an operator may. */
+/** The command line as a caller. It has the rights of an operator, because its user can open the database anyway. */
 export const asOperator = (): Caller => ({
   access: {
     token: commandLine,

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Finding } from '../store/finding.ts';
+import type { Finding } from '../store/doctor-findings.ts';
 import { trackerFolder } from '../tracker-folder.ts';
 import { addDatabase, databaseURLOf } from './database.ts';
 import { addSettings, jsonFlag, settingsOf } from './flags.ts';
@@ -12,19 +12,19 @@ export const define = (command: Command): void => {
     .action(examine);
 };
 
-/** A server without it answers 404 where pages look for their script; one that only takes events from servers needs none. */
-const examineTracker = (): Finding => {
-  const built = statSync(`${trackerFolder}tracker.js`, { throwIfNoEntry: false });
+/** Reports whether the tracker is built. It is always ok, because a server that takes events from servers only needs no tracker. */
+export const examineTracker = (folder: string): Finding => {
+  const built = statSync(`${folder}tracker.js`, { throwIfNoEntry: false });
   const detail = built ? `built ${toMinute(built.mtimeMs)}` : 'not built: npm run build makes tracker.js';
   return { name: 'tracker', ok: true, detail };
 };
 
-/** Exit code 1 when anything is not as it should be. */
+/** Prints the findings. The exit code is 1 if one of them is not ok. */
 const examine = async (options: Record<string, unknown>): Promise<void> => {
   const { examineStore } = await import('../store/open.ts');
   const findings = [
     ...(await examineStore(databaseURLOf(options), settingsOf(['accountBytes'], options))),
-    examineTracker(),
+    examineTracker(trackerFolder),
   ];
   const ok = findings.every((finding) => finding.ok);
   if (options.json) printJSON({ ok, finding: findings });

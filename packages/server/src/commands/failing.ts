@@ -1,12 +1,12 @@
-/** How a command ends that could not do what it was asked. */
+/** The exit codes and messages of commands that fail. */
 import { CommanderError } from 'commander';
 
-/** Asked for something that can't be, by flags or variables. */
+/** The flags or variables of a command are invalid. */
 export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';
 }
 
-/** 0 after help that was asked for, 2 when the command was given wrongly, 1 when it failed. */
+/** The exit code: 0 after help was printed on request, 2 for wrong usage, 1 for other failures. */
 export const exitCodeOf = (error: unknown): number => {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   return error instanceof Error && ['WrongUsage', 'BadConfiguration'].includes(error.name) ? 2 : 1;
@@ -15,7 +15,7 @@ export const exitCodeOf = (error: unknown): number => {
 const withField = ({ message, field }: { message: string; field?: unknown }) =>
   typeof field === 'string' && !message.includes(field) ? `${field}: ${message}` : message;
 
-/** What went wrong, for whoever typed the command; where in the program, only to those who ask with DEBUG. */
+/** The message of an error for the user of a command; with the environment variable DEBUG, its stack. */
 export const explain = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   return process.env.DEBUG ? (error.stack ?? error.message) : withField(error);

@@ -1,6 +1,6 @@
-/** Flags that several commands have, and what they stand for. */
+/** Flags that several commands share, and the settings made from them. */
 import { type Command, Option } from 'commander';
-import { type Config, readSettings, type SettingName, settings } from '../config.ts';
+import { type Config, type Flags, readSettings, type SettingName, settings } from '../config.ts';
 
 /** Gives a command the flags of these settings. */
 export const addSettings = (command: Command, names: readonly SettingName[]): Command => {
@@ -14,18 +14,17 @@ export const addSettings = (command: Command, names: readonly SettingName[]): Co
 
 const attributeOf = (name: SettingName): string => new Option(settings[name].flag).attributeName();
 
-/** The settings of a command that was given these flags; throws BadConfiguration. */
+/** The values of a command's flags, by the name of the setting. */
+export const flagsOf = (names: readonly SettingName[], options: Readonly<Record<string, unknown>>): Flags =>
+  Object.fromEntries(names.map((name) => [name, options[attributeOf(name)] as string | undefined]));
+
+/** The settings from a command's flags and the environment. Throws BadConfiguration. */
 export const settingsOf = <Name extends SettingName>(
   names: readonly Name[],
   options: Readonly<Record<string, unknown>>,
-): Pick<Config, Name> =>
-  readSettings(
-    names,
-    process.env,
-    Object.fromEntries(names.map((name) => [name, options[attributeOf(name)] as string | undefined])),
-  );
+): Pick<Config, Name> => readSettings(names, process.env, flagsOf(names, options));
 
 export const jsonFlag = ['--json', 'print one JSON value, and nothing else on standard output'] as const;
 
-/** For a flag that may stand several times. */
+/** Collects the values of a flag that may be repeated. */
 export const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];

@@ -1,32 +1,32 @@
-/** What commands write to a terminal: one JSON value, or a table for people, and complaints. */
+/** Writes the output of commands: one JSON value, or tables and lists for people, and error messages. */
 
-/** Controls (C0, DEL, C1), controls of format (bidirectional ones too), separators of lines and paragraphs. */
+/** Control characters (C0, DEL, C1), format characters (bidirectional ones too), line and paragraph separators. */
 const controls = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Somebody else's text in a terminal: without the characters that could move its cursor or change what is shown before them. */
+/** Untrusted text, made safe for a terminal: characters that could move the cursor or change other text are replaced. */
 export const printable = (text: string): string => text.replace(controls, '\ufffd');
 
-/** One line, or several. Any of them may hold what a client sent. */
+/** Prints one line or several, any of which may hold text from a client. */
 export const printLine = (lines: string | readonly string[]): void => {
   for (const line of [lines].flat()) process.stdout.write(`${printable(line)}\n`);
 };
 
-/** What went wrong, on standard error. A message may quote what a client sent. */
+/** Prints an error message on standard error. It may quote text from a client. */
 export const printComplaint = (text: string): void => {
   for (const line of text.split('\n')) process.stderr.write(`${printable(line)}\n`);
 };
 
 const toEscape = (control: string): string =>
-  // Some are two units, as JSON writes them.
+  // Some control characters are two UTF-16 units, which JSON escapes one by one.
   control.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The value as it is: JSON.stringify leaves most controls as they are, and JSON has escapes for them. */
+/** Prints a value as JSON, with all control characters escaped: JSON.stringify leaves most of them as they are. */
 export const printJSON = (value: unknown): void =>
   void process.stdout.write(`${JSON.stringify(value).replace(controls, toEscape)}\n`);
 
 const widthOf = (text: string): number => [...text].length;
 
-/** Columns under their names, as wide as they need to be. */
+/** The lines of a table: columns under their names, as wide as their longest cell. */
 export const toTable = (names: readonly string[], rows: readonly (readonly string[])[]): string[] => {
   const cells = [names, ...rows].map((row) => row.map(printable));
   const widths = names.map((_, column) => Math.max(...cells.map((row) => widthOf(row[column] as string))));
@@ -38,7 +38,7 @@ export const toTable = (names: readonly string[], rows: readonly (readonly strin
   return cells.map(toLine);
 };
 
-/** Names and values, one a line. */
+/** The lines of a list: a name and its value on each. */
 export const toList = (entries: readonly (readonly [name: string, value: string])[]): string[] => {
   const width = Math.max(...entries.map(([name]) => widthOf(name)));
   return entries.map(([name, value]) => `${name}${' '.repeat(width - widthOf(name))}  ${value}`.trimEnd());

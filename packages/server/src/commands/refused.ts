@@ -34,7 +34,7 @@ const accountOf = async (store: Store, { account }: Options): Promise<number | n
   return found;
 };
 
-/** All that are on the list now, oldest first. */
+/** Yields the requests on the list, oldest first. */
 async function* eachRefused(store: Store, account: number | null): AsyncGenerator<RefusedRequest> {
   for (let beyond: number | null = 0; beyond !== null; ) {
     const page = await store.listRefused({ account, beyond, limit: requestsPerPage });
@@ -43,7 +43,7 @@ async function* eachRefused(store: Store, account: number | null): AsyncGenerato
   }
 }
 
-/** As it is shown: without the token, a browser's as well. */
+/** The printed form of a request, without the text of its token, even a browser token's. */
 const shown = ({ refused, input, code, field, message, refusedTime, ...request }: RefusedRequest) => ({
   refusedID: String(refused),
   accountUUID: request.accountUUID,
@@ -52,7 +52,7 @@ const shown = ({ refused, input, code, field, message, refusedTime, ...request }
   operation: request.operation,
   refusedTime: new Date(refusedTime).toISOString(),
   error: { code, message, ...(field && { field }) },
-  /** An object of fields, or the text of what could not be read as one. */
+  /** An object of fields, or the text of a request that could not be parsed. */
   input,
 });
 
@@ -93,7 +93,7 @@ interface Result {
   readonly error?: string;
 }
 
-/** Exit code 1 when one of them isn't carried out. */
+/** Sends requests again, and prints the results. The exit code is 1 if one of them fails. */
 const replay = async (
   refusedIDs: readonly string[],
   options: Options & { readonly all?: boolean; readonly with?: string; readonly as?: string },
@@ -101,7 +101,7 @@ const replay = async (
   if (refusedIDs.length > 0 === Boolean(options.all)) throw new WrongUsage('give one refusedID or more, or --all');
   const fix = options.with === undefined ? {} : parseFix(options.with);
   if (options.with !== undefined && refusedIDs.length !== 1) throw new WrongUsage('--with is for one refusedID');
-  const { createReplay } = await import('../http/replay.ts');
+  const { createReplay } = await import('../http/refused/replay.ts');
   const results = await withStore(options, async (store) => {
     const send = createReplay(store);
     const wanted = new Set(refusedIDs);

@@ -1,39 +1,31 @@
 import type { Command } from 'commander';
-import { type Config, type SettingName, settings } from '../config.ts';
-import { followParent, isBelowNpm } from '../parent-process.ts';
-import type { serve as Serve } from '../serve.ts';
+import { type Config, readConfig, type SettingName, settings } from '../config.ts';
+import { followParent, isBelowNpm } from '../serving/parent-process.ts';
 import { version } from '../version.ts';
-import { addSettings, settingsOf } from './flags.ts';
+import { addSettings, flagsOf } from './flags.ts';
 
 const names = Object.keys(settings) as SettingName[];
 
-/** EX_SOFTWARE of sysexits.h, told apart from a start that failed. */
+/** EX_SOFTWARE of sysexits.h, to distinguish a fatal fault from a failed start. */
 const fatalExitCode = 70;
-/** Below npm, signals that come so soon after the first are the same one. */
+/** Below npm, a signal that arrives this soon after the first counts as the same. */
 const sameSignalMs = 500;
-/** A stop takes less than five seconds, whatever happens. */
+/** The time after which a stop is given up and the process exits, so that a stop takes less than five seconds. */
 const stopLimitMs = 4_900;
 
 export const define = (command: Command): void => {
   addSettings(command, names)
     .option('--demo', 'with a demo page, and a first account made when there is none')
-    .action((options) => run(settingsOf(names, options), Boolean(options.demo)));
-};
-
-/** One process, or several. */
-const serverFor = async (config: Config): Promise<typeof Serve> => {
-  if (config.workers === 1) return (await import('../serve.ts')).serve;
-  const { serveWithWorkers } = await import('../workers/serve.ts');
-  return (config, options) => serveWithWorkers(config, { ...options, command: process.argv[1] as string });
+    .action((options) => run(readConfig(process.env, flagsOf(names, options)), Boolean(options.demo)));
 };
 
 const run = async (config: Config, demo: boolean): Promise<void> => {
-  // A line a start is no use to somebody who reads the welcome in a terminal.
+  // With the demo, log lines about the start would disturb the welcome in the terminal.
   const level = config.logLevel ?? (demo ? 'warn' : 'info');
-  const [serve, { createLog }] = await Promise.all([serverFor(config), import('../log.ts')]);
+  const [{ serve }, { createLog }] = await Promise.all([import('../serving/serve.ts'), import('../log.ts')]);
   const log = createLog(level);
   log.info({ version, node: process.versions.node }, 'starting');
-  // Before the start, so that a signal during it is not lost.
+  // Signal handlers are set before the start, so that a signal during it is not lost.
   let signalled: (signal: NodeJS.Signals) => void = () => {};
   const stopAsked = new Promise<NodeJS.Signals>((resolve) => {
     signalled = resolve;
@@ -43,7 +35,7 @@ const run = async (config: Config, demo: boolean): Promise<void> => {
     process.on(signal, () => {
       const now = performance.now();
       first ??= { signal, now };
-      // Ctrl-C reaches a process below npm twice: from the terminal, and from npm, which passes it on.
+      // A Ctrl-C reaches a process below npm twice: from the terminal, and from npm, which passes it on.
       const isSame = isBelowNpm() && signal === first.signal && now - first.now < sameSignalMs;
       if (now > first.now && !isSame) process.exit(1);
       signalled(signal);
@@ -51,7 +43,7 @@ const run = async (config: Config, demo: boolean): Promise<void> => {
   }
   followParent(() => signalled('SIGTERM'));
 
-  // A fault of the program: what it says goes through the log, where secrets are taken out.
+  // Faults of the program go through the log, which removes secrets.
   process.on('uncaughtException', (err) => {
     log.fatal({ err }, 'the server has failed');
     process.exit(fatalExitCode);

@@ -1,7 +1,7 @@
-/** The running server that a command asks, with a server token. */
+/** Connects a command to a running server, with a server token. */
 import type { Client } from '@firsthand/client';
 import { type Command, Option } from 'commander';
-import { rootURL } from '../root-url.ts';
+import { rootURL } from '../serving/root-url.ts';
 import { WrongUsage } from './failing.ts';
 import { settingsOf } from './flags.ts';
 
@@ -12,7 +12,7 @@ export const addServer = (command: Command): Command =>
       new Option('--token <token>', 'a server token; better in FIRSTHAND_TOKEN, where no list of processes shows it'),
     );
 
-/** A client of the server that the flags and variables name. */
+/** A client of the server that the flags and variables name. Throws WrongUsage without a token or with an invalid URL. */
 export const connect = async (options: { readonly url?: string; readonly token?: string }): Promise<Client> => {
   const token = options.token ?? process.env.FIRSTHAND_TOKEN;
   if (!token) throw new WrongUsage('a server token is required: set FIRSTHAND_TOKEN, or give --token');

@@ -1,6 +1,6 @@
 import { type TokenKind, tokenKinds } from '@firsthand/contract/tokens';
 import { type Command, Option } from 'commander';
-import { isLive } from '../store/live-token.ts';
+import { isLive } from '../ingest/token.ts';
 import type { ListedToken, Store } from '../store/store.ts';
 import { addDatabase, asOperator, withStore } from './database.ts';
 import { WrongUsage } from './failing.ts';
@@ -8,24 +8,24 @@ import { jsonFlag } from './flags.ts';
 import { printJSON, printLine, toList, toMinute, toTable } from './printing.ts';
 
 export const define = (command: Command): void => {
-  addDatabase(command.command('create').description('create a token; a secret one is shown this once'))
+  addDatabase(command.command('create').description('create a token; the text of a secret token is shown only now'))
     .addOption(new Option('--kind <kind>', 'what it may do').choices(tokenKinds).makeOptionMandatory())
-    .option('--account <accountUUID>', 'whose it is; an operator token is nobody’s')
-    .option('--name <name>', 'what it is for')
-    .option('--expires <time>', 'when it stops working: ISO 8601, such as 2027-01-31T12:00:00Z')
+    .option('--account <accountUUID>', 'the account of the token; none for an operator token')
+    .option('--name <name>', 'a name that says what the token is for')
+    .option('--expires <time>', 'when the token expires: ISO 8601, such as 2027-01-31T12:00:00Z')
     .option(...jsonFlag)
     .action(create);
-  addDatabase(command.command('revoke <tokenID>').description('revoke a token; it stops working at once'))
-    .option('--account <accountUUID>', 'whose it is; without it, an operator token is meant')
-    .option('--descendants', 'revoke as well every token that it made, directly or not')
+  addDatabase(command.command('revoke <tokenID>').description('revoke a token: it stops working at once'))
+    .option('--account <accountUUID>', 'the account of the token; none for an operator token')
+    .option('--descendants', 'also revoke every token that it created, directly or not')
     .option(...jsonFlag)
     // A tokenID may begin with a hyphen.
     .allowUnknownOption()
     .action(revoke);
   addDatabase(
-    command.command('list').description("list the accounts' and operators' tokens; never the text of a secret one"),
+    command.command('list').description('list the tokens of accounts and operators, without the text of secret tokens'),
   )
-    .option('--account <accountUUID>', 'of this account only')
+    .option('--account <accountUUID>', 'only of this account')
     .option(...jsonFlag)
     .action(list);
 };
@@ -38,7 +38,7 @@ const accountOf = async (store: Store, accountUUID: string): Promise<number> => 
   return account;
 };
 
-/** The checked form of --expires. */
+/** The time of --expires, in milliseconds since 1970. Throws WrongUsage if it is invalid or past. */
 const expiresTimeOf = async (expires: string | undefined): Promise<number | undefined> => {
   if (expires === undefined) return undefined;
   const { time } = await import('@firsthand/contract/fields');
@@ -58,7 +58,7 @@ const create = async (
     );
   }
   const expiresTime = await expiresTimeOf(options.expires);
-  const { makeToken } = await import('../http/tokens.ts');
+  const { makeToken } = await import('../http/operations/tokens.ts');
   const answer = await withStore(options, async (store) => {
     const account = accountUUID === undefined ? null : await accountOf(store, accountUUID);
     return makeToken(store, asOperator(), { account, kind, tokenName: name, expiresTime });
@@ -95,7 +95,7 @@ const stateOf = (token: ListedToken): string => {
 
 const list = async (options: Options): Promise<void> => {
   const [{ tokenAnswer }, tokens] = await Promise.all([
-    import('../http/tokens.ts'),
+    import('../http/operations/tokens.ts'),
     withStore(options, async (store) =>
       store.listTokens({
         account: options.account === undefined ? undefined : await accountOf(store, options.account),

@@ -18,6 +18,11 @@ it('is made once, and found from then on, its secret not any more', async () => 
   expect(await store.listAccounts()).toHaveLength(1);
 });
 
+it('lists in its catalogues what pages use, so that one can try it', async () => {
+  const demo = await openDemoAccount(store, 0);
+  expect(await store.getAccount(demo?.asker.account as number)).toMatchObject({ browserCatalogue: true });
+});
+
 it('is given another browser token when all of its own were revoked', async () => {
   const first = await openDemoAccount(store, 0);
   const account = first?.asker.account as number;

@@ -1,17 +1,16 @@
 import { createAccountInput } from '@firsthand/contract/account';
 import { nanoid } from 'nanoid';
 import { newAccount } from '../ingest/new-account.ts';
-import { createTokenText, hashToken, newToken } from '../ingest/token.ts';
-import { isLive } from '../store/live-token.ts';
+import { createTokenText, hashToken, isLive, newToken } from '../ingest/token.ts';
 import type { Access, Asker, Store } from '../store/store.ts';
 
 const accountName = 'Demo shop';
 
-/** With what the page logs and fills in. */
+/** The definition of the demo's account: its catalogues hold what the page logs and fills in. */
 const definition = () =>
   createAccountInput.parse({
     accountName,
-    // For trying things out: what the page makes up is listed.
+    // Adds the IDs that pages use to the catalogues, so that users can try out new ones.
     browserCatalogue: true,
     profile: [{ profileID: 'customer', profileName: 'Customer' }],
     tag: [{ tagID: 'newsletter', tagName: 'Newsletter' }],
@@ -30,17 +29,17 @@ const definition = () =>
 
 interface DemoAccount {
   readonly browserToken: string;
-  /** Known only to the start that makes the account. */
+  /** Present only in the start that creates the account. */
   readonly serverToken: string | undefined;
-  /** Reads like a server token of the account. */
+  /** The caller of the demo's reads, with the rights of a server token. */
   readonly asker: Asker;
 }
 
 type AccountStore = Pick<Store, 'listAccounts' | 'getAccount' | 'createAccount' | 'createToken' | 'findAccess'>;
 
 /**
- * The demo's account: found by its name, or made when there is no account at all. Undefined when there are only others:
- * visitors of a demo have no business in them.
+ * The demo's account: found by its name, or created if the database has no account. Undefined if it has only others, because the
+ * demo must not use them.
  */
 export const openDemoAccount = async (store: AccountStore, time: number): Promise<DemoAccount | undefined> => {
   const accounts = await store.listAccounts();
@@ -53,7 +52,7 @@ export const openDemoAccount = async (store: AccountStore, time: number): Promis
   return found && withAsker(store, await openBrowserToken(store, found.account, time), undefined);
 };
 
-/** The account's first browser token that is live; a new one when all were revoked. */
+/** The account's first live browser token, or a new one if there is none. */
 const openBrowserToken = async (store: AccountStore, account: number, time: number): Promise<string> => {
   const { tokens } = await store.getAccount(account);
   const live = tokens.find((token) => token.kind === 'browser' && isLive(token, time));
@@ -71,7 +70,7 @@ const withAsker = async (
   browserToken: string,
   serverToken: string | undefined,
 ): Promise<DemoAccount> => {
-  // Found or made just now, and of an account.
+  // The token was just found or created, and it belongs to an account.
   const { account, token } = (await store.findAccess(hashToken(browserToken))) as Access & { account: number };
   return { browserToken, serverToken, asker: { account, token, browser: false } };
 };

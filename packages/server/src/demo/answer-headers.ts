@@ -1,4 +1,4 @@
-/** What every answer of the demo says: it is not to be kept, guessed at, or told of to other sites. */
+/** The headers of every response of the demo. */
 export const answerHeaders = {
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',

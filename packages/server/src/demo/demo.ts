@@ -1,4 +1,4 @@
-/** The demo: a shop page with the script tag, and beside it what the service holds about the browser that looks at it. */
+/** The demo: a shop page with the script tag, and a panel that shows what the service stores about this browser. */
 import type { Hono } from 'hono';
 import type { Logger } from 'pino';
 import type { Store } from '../store/store.ts';
@@ -9,13 +9,13 @@ import { createStream } from './stream.ts';
 
 export interface Demo {
   readonly browserToken: string;
-  /** Only from the start that makes the account. */
+  /** Present only in the start that creates the account. */
   readonly serverToken: string | undefined;
   /** Adds the demo's pages below `basePath`, which ends in a slash. */
   addTo(app: Hono, basePath: string): void;
 }
 
-/** Undefined when the database holds accounts and none of them is the demo's. */
+/** Opens the demo. Undefined if the database has accounts and none of them is the demo's. */
 export const openDemo = async ({
   store,
   log,

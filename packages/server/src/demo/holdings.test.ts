@@ -5,7 +5,7 @@ import { Refusal } from '../refusal.ts';
 import { openStore } from '../store/open.ts';
 import type { Asker, Store } from '../store/store.ts';
 import { openDemoAccount } from './account.ts';
-import { readHoldings } from './holdings.ts';
+import { readHoldings } from './browser-data.ts';
 
 const userUUID = 'a-browser-of-a-test';
 

@@ -1,4 +1,4 @@
-/** Is it somebody at this very machine who asks? */
+/** Checks whether a request comes from a browser on this machine. */
 import { BlockList, isIPv6 } from 'node:net';
 
 const loopback = new BlockList();
@@ -8,7 +8,7 @@ loopback.addSubnet('::ffff:127.0.0.0', 104, 'ipv6');
 
 const isLoopbackAddress = (address: string): boolean => loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 
-/** Without its port, RFC 9110 section 7.2. `localhost` and names below it never leave the machine (RFC 6761 section 6.3). */
+/** Whether a Host header (RFC 9110 section 7.2) names this machine. `localhost` and names below it do (RFC 6761 section 6.3). */
 const isLoopbackName = (host: string): boolean => {
   const name = host
     .toLowerCase()
@@ -19,8 +19,8 @@ const isLoopbackName = (host: string): boolean => {
 };
 
 /**
- * True only for a connection from this machine that no proxy has passed on, and that was opened under a name which
- * means this machine: a site that lets its own name point here (DNS rebinding) sends that name as Host.
+ * True only for a connection from this machine that no proxy forwarded, with a Host that names this machine. A site whose own name
+ * resolves to this machine (DNS rebinding) sends that name as Host, and so fails the check.
  */
 export const isLocalVisitor = ({
   remoteAddress,

@@ -1,4 +1,4 @@
-/** `/demo/`: the shop page, with the script tag as any site would carry it. */
+/** Serves `/demo/`, the shop page, with the script tag as on any site. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Handler } from 'hono';
@@ -7,13 +7,13 @@ import { answerHeaders } from './answer-headers.ts';
 const template = new URL('./page.html', import.meta.url);
 const snippet = new URL('../../../tracker/dist/snippet.html', import.meta.url);
 
-/** The script tag for a page: built by the tracker, filled in here. Throws when the tracker hasn't been built. */
+/** The script tag for a page, from the template of the tracker's build. Throws if the tracker hasn't been built. */
 export const scriptTag = (src: string, token: string): string => {
   if (!existsSync(snippet)) throw new Error('the tracker is not built yet, and the demo needs it: npm run build');
   return readFileSync(snippet, 'utf8').trim().replaceAll('{src}', src).replaceAll('{token}', token);
 };
 
-/** Only what carries this answer's nonce runs or styles; nothing is loaded from, or sent to, anywhere else. */
+/** A policy that allows only scripts and styles with the nonce, and requests to this origin only. */
 const policy = (nonce: string): string =>
   [
     "default-src 'none'",

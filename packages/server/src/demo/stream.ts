@@ -1,4 +1,4 @@
-/** `/demo/stream`: what the service holds about the browser that asks, sent anew whenever that changes. */
+/** Serves `/demo/stream`: sends what the service stores about the calling browser, again after each change. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { userCookieName, userUUIDPattern } from '@firsthand/contract/identifiers';
 import type { HttpBindings } from '@hono/node-server';
@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import { describeFault } from '../faults.ts';
 import type { Asker, Store } from '../store/store.ts';
 import { answerHeaders } from './answer-headers.ts';
-import { readHoldings } from './holdings.ts';
+import { readHoldings } from './browser-data.ts';
 import { isLocalVisitor } from './loopback.ts';
 
 interface StreamOptions {
@@ -20,9 +20,9 @@ interface StreamOptions {
 }
 
 const mostStreams = 20;
-/** Commits come in bursts; a reader's eye is slower. */
+/** The pause after each read, because commits come in bursts and people read more slowly. */
 const settleMs = 50;
-/** How soon a stopping server is noticed. */
+/** A stream checks at least this often whether the server is stopping. */
 const lookMs = 500;
 const heartbeatMs = 15_000;
 
@@ -88,7 +88,7 @@ export const createStream = ({ store, asker, log, isStopping }: StreamOptions): 
     if (!isLocalVisitor(visitor)) return refuse(403, 'This panel is for visitors on this very machine.');
     const userUUID = getCookie(c, userCookieName);
     if (!userUUID || !userUUIDPattern.test(userUUID)) return refuse(400, 'This browser has no userUUID cookie yet.');
-    // Nobody would read the stream, nor end it.
+    // A HEAD gets no stream, because no client would read or end it.
     if (c.req.method === 'HEAD') return c.body(null, 200, { ...answerHeaders, 'Content-Type': 'text/event-stream' });
     if (open >= mostStreams) return refuse(503, 'Too many of these panels are open.');
     open += 1;

@@ -1,4 +1,4 @@
-/** What a newcomer reads in the terminal. */
+/** The text that `firsthand serve --demo` prints. */
 import type { Demo } from './demo.ts';
 import { scriptTag } from './page.ts';
 
@@ -9,7 +9,7 @@ interface WelcomeOptions {
   readonly demo: Demo | undefined;
 }
 
-/** The tokens are said once, by the start that makes them. */
+/** The text for the terminal. It has the tokens only in the start that creates the account. */
 export const welcome = ({ url, databaseURL, demo }: WelcomeOptions): string => {
   const file = /^sqlite:(.*)/.exec(databaseURL)?.[1];
   const keeps =

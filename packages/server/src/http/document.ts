@@ -1,8 +1,8 @@
 import { openAPI } from '@firsthand/contract/openapi';
-import { headersOf } from './answers.ts';
+import { headersOf } from './answers/answers.ts';
 import type { Route } from './routes.ts';
 
-/** `/openapi.json`. `base` is the path below which the operations lie. Written out when somebody first asks for it. */
+/** The route of `/openapi.json`, whose text is made at the first request. `base` is the path prefix of all operations. */
 export const documentRoute = (base: string): Route => {
   let text: string | undefined;
   return {

@@ -1,17 +1,17 @@
-/** For whoever runs the service: is it up, and should it be sent requests? */
+/** Routes for monitoring: the liveness and the readiness of the server. */
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store/store.ts';
 import { version } from '../version.ts';
-import { jsonAnswer } from './answers.ts';
+import { jsonAnswer } from './answers/answers.ts';
 import type { Route } from './routes.ts';
 
-/** The process answers, and says its version; nothing more is asked. */
+/** Liveness: returns the version, and checks nothing. */
 export const healthRoute: Route = {
   methods: ['GET'],
   answer: (_, exchange) => jsonAnswer(exchange, { version, status: '200' }),
 };
 
-/** The store answers, nothing that it was sent was refused for want of room, and the server isn't stopping. */
+/** Readiness: the store passes its check, and the server is not stopping. Otherwise 503 `not_kept`. */
 export const readinessRoute = (store: Store): Route => ({
   methods: ['GET'],
   answer: async (_, exchange) => {

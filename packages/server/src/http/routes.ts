@@ -1,16 +1,16 @@
-/** What all routes share: method, preflight, requestID, refusals and faults as answers, the log line. */
+/** The parts that all routes share: methods, preflights, the requestID, responses for refusals and faults, the log line. */
 import { RequestError } from '@hono/node-server';
 import type { Context, Handler } from 'hono';
 import { nanoid } from 'nanoid';
 import type { Logger } from 'pino';
 import { Refusal } from '../refusal.ts';
-import { type Exchange, emptyAnswer, refusalAnswer } from './answers.ts';
-import { preflightHeaders } from './cors.ts';
-import { createToRefusal } from './failures.ts';
-import type { SpendRefusal } from './refusal-budget.ts';
+import type { SpendRefusal } from './access/refusal-budget.ts';
+import { type Exchange, emptyAnswer, refusalAnswer } from './answers/answers.ts';
+import { preflightHeaders } from './answers/cors.ts';
+import { createToRefusal } from './answers/failures.ts';
 
 export interface Route {
-  /** Where GET is, HEAD is too. */
+  /** GET includes HEAD. */
   readonly methods: readonly ('GET' | 'POST')[];
   readonly openToPages?: boolean | undefined;
   readonly answer: (c: Context, exchange: Exchange) => Response | Promise<Response>;
@@ -22,7 +22,7 @@ interface RouteSurroundings {
 }
 
 interface ServingSurroundings extends RouteSurroundings {
-  /** Is called with each error before it is answered. */
+  /** Called with each error before the response is made. */
   readonly spendRefusal: SpendRefusal;
 }
 
@@ -36,8 +36,8 @@ const newExchange = (closing: boolean, openToPages = false): Exchange => ({
 });
 
 /**
- * Serves a route: never throws. Its log line names the path, which is one of ours and so holds nothing of the client's,
- * and no query string.
+ * Returns a function that makes the handler of a route. The handler never throws. Its log line has the path, which is one of ours
+ * and so holds no data of the client, and no query string.
  */
 export const createRouteServer = ({ log, isStopping, spendRefusal }: ServingSurroundings) => {
   const toRefusal = createToRefusal(log);
@@ -77,8 +77,8 @@ export const createRouteServer = ({ log, isStopping, spendRefusal }: ServingSurr
 };
 
 /**
- * The answer where a request does not get as far as a route: its target or its Host header can't be read. Or to a fault of
- * what is no route of ours.
+ * Makes the response to an error outside any route: a request target or Host header that can't be parsed, or a fault of code
+ * that is no route of ours.
  */
 export const createFailed = ({ log, isStopping }: RouteSurroundings) => {
   const toRefusal = createToRefusal(log);
@@ -90,7 +90,7 @@ export const createFailed = ({ log, isStopping }: RouteSurroundings) => {
   };
 };
 
-/** The answer where no route is. The path is the client's, and may hold anything: it is not logged. */
+/** The handler for paths without a route. It does not log the path, which the client chose and which may hold anything. */
 export const createNotFound = ({ log, isStopping, spendRefusal }: ServingSurroundings) => {
   const toRefusal = createToRefusal(log);
   return async (c: Context): Promise<Response> => {

@@ -1,11 +1,11 @@
-/** `/tracker.js` and what else the tracker's build made, packed beforehand. */
+/** Serves `/tracker.js` and the other files of the tracker's build, compressed at build time. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { emptyAnswer, headersOf } from './answers.ts';
+import { emptyAnswer, headersOf } from './answers/answers.ts';
 import type { Route } from './routes.ts';
 
-/** Best first; '' is the script as it is. */
+/** The encodings, best first; '' is uncompressed. */
 const encodings = [
   { name: 'br', suffix: '.br' },
   { name: 'gzip', suffix: '.gz' },
@@ -14,16 +14,16 @@ const encodings = [
 
 const accepts = (acceptEncoding: string, name: string): boolean =>
   acceptEncoding.split(',').some((part) => {
-    // Not by `/\s*;\s*/`: over a long run of white space its time grows with the square.
+    // Splitting by `/\s*;\s*/` would take quadratic time over a long run of white space.
     const [encoding = '', quality = ''] = part.toLowerCase().split(';', 2);
     return encoding.trim() === name && !/^q=0(?:\.0*)?$/.test(quality.trim());
   });
 
-/** RFC 9110 section 13.1.2: a list of tags, or `*`; compared without regard to weakness. */
+/** Whether an If-None-Match header holds the ETag: a list of tags, or `*`, under weak comparison (RFC 9110 section 13.1.2). */
 const isCurrent = (ifNoneMatch: string, etag: string): boolean =>
   ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 
-/** A file with its packed forms: current for an hour, or for ever when its name has the fingerprint. */
+/** The route of a file and its compressed forms. */
 const scriptRoute = (path: string, cacheControl: string, contentType: string): Route => {
   const fingerprint = createHash('sha256').update(readFileSync(path)).digest('base64url').slice(0, 22);
   const forms = encodings
@@ -31,14 +31,14 @@ const scriptRoute = (path: string, cacheControl: string, contentType: string): R
     .map(({ name, suffix }) => ({
       name,
       bytes: readFileSync(path + suffix),
-      // Each form is another sequence of bytes, and a strong tag stands for just one.
+      // Each form needs its own tag: a strong ETag stands for one sequence of bytes.
       headers: {
         ETag: name === '' ? `"${fingerprint}"` : `"${fingerprint}-${name}"`,
         'Cache-Control': cacheControl,
         Vary: 'Accept-Encoding',
-        // Pages that ask for it (COEP) may embed the script from anywhere.
+        // Lets pages with COEP embed the script from any origin.
         'Cross-Origin-Resource-Policy': 'cross-origin',
-        // RFC 4946: the notices of what the script has of others, for which it has no room itself.
+        // RFC 4946: the licences of the code by others in the script, which would make the script too large.
         Link: '<licenses.txt>; rel="license"',
       },
     }));
@@ -50,7 +50,7 @@ const scriptRoute = (path: string, cacheControl: string, contentType: string): R
     answer: (c, exchange) => {
       const { headers } = c.req.raw;
       const acceptEncoding = headers.get('accept-encoding') ?? '';
-      // The script as it is has been read: it is one of them.
+      // The uncompressed form is always among them.
       const form = forms.find(({ name }) => name === '' || accepts(acceptEncoding, name)) as (typeof forms)[number];
       const { name, bytes } = form;
       const etag = form.headers.ETag;
@@ -69,14 +69,14 @@ const scriptRoute = (path: string, cacheControl: string, contentType: string): R
 
 /** `tracker.js`, `tracker.full.js`, and both with the fingerprint that the build gave them. */
 const scriptName = /^tracker(?:\.full)?(\.[\da-f]{16})?\.js$/;
-/** What goes with them, with its content type. */
+/** The other files, with their content types. */
 const otherFiles = { 'integrity.json': 'application/json', 'licenses.txt': 'text/plain; charset=utf-8' };
 const hour = 'public, max-age=3600';
 const forEver = 'public, max-age=31536000, immutable';
 
 /**
- * The paths of the tracker's scripts in `folder`, those of earlier builds included, of `integrity.json`, which says for
- * each what a tag's `src` and `integrity` are, and of `licenses.txt`. Throws when the tracker hasn't been built into it.
+ * The routes of the tracker's files in `folder`: its scripts, those of earlier builds included, `integrity.json`, which holds the
+ * `src` and `integrity` of a script tag for each, and `licenses.txt`. Throws if the folder holds no `tracker.js`.
  */
 export const trackerRoutes = (folder: string): { readonly path: string; readonly route: Route }[] => {
   if (!existsSync(join(folder, 'tracker.js')))

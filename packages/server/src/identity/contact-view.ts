@@ -1,4 +1,4 @@
-/** The published fields of a contact that hold plain text, in the order in which they are listed. */
+/** The published fields of a contact that hold plain text, in the order in which responses list them. */
 export const contactFields = [
   'contactTitle',
   'contactFirstname',
@@ -13,9 +13,9 @@ export const contactFields = [
 export type ContactField = (typeof contactFields)[number];
 
 /**
- * What was said of a contact; what is absent was never said. In a contact's own record taking away is said too: a field
- * '', a tag false, an attribute null. A claim can only give: there, these three and an attribute '' count as not said.
- * Tags and attributes are Maps because their IDs are anybody's choice, `__proto__` included.
+ * The values of a contact's own record or of a claim; an absent name was never set. A contact's own record can also say that a
+ * value was removed: a field is '', a tag false, an attribute null. A claim can only add values: there, these three and an
+ * attribute '' count as absent. Tags and attributes are Maps because clients choose their IDs, which may be `__proto__`.
  */
 export interface Values {
   readonly fields: Readonly<Partial<Record<ContactField, string>>>;
@@ -23,17 +23,17 @@ export interface Values {
   readonly attributes: ReadonlyMap<string, string | null>;
 }
 
-/** What one browser said of a contact. `accepted` by the account's owner: as good as the contact's own values. */
+/** The values of a contact that one browser sent. `accepted`: the account's owner confirmed them; they are not shown as claimed. */
 export interface Claim {
   readonly claim: number;
   readonly values: Values;
   readonly accepted: boolean;
   readonly voided: boolean;
-  /** The sequence of its user's newest link to the contact that isn't voided; 0 where there is none. */
+  /** The sequence of the user's newest link to the contact that is not voided; 0: there is none. */
   readonly newestLink: number;
 }
 
-/** A contact as it is kept: its own values, and beside them what browsers claimed. */
+/** A contact as it is stored: its own values, and the claims of browsers. */
 export interface ContactRecord {
   readonly contact: number;
   readonly values: Values;
@@ -41,31 +41,31 @@ export interface ContactRecord {
   readonly claims: readonly Claim[];
 }
 
-/** A contact as it is read. */
+/** A contact as reads return it. */
 export interface ContactView {
-  /** '' where there is no value. */
+  /** '' for a field without a value. */
   readonly fields: Record<ContactField, string>;
   /** The tags that the contact has, ascending by ID. */
   readonly tags: ReadonlySet<string>;
   /** Ascending by ID. */
   readonly attributes: ReadonlyMap<string, string>;
-  /** What is shown on the word of an open claim only: fields, then `contactAttr.<attrID>`, then `tag.<tagID>`. */
+  /** The names of values that only an open claim supports: fields, then `contactAttr.<attrID>`, then `tag.<tagID>`. */
   readonly claimed: string[];
 }
 
-/** One source of values; earlier layers win over later ones. */
+/** One source of values; earlier layers take precedence. `open`: the values are only claimed. */
 interface Layer {
   readonly values: Values;
   readonly open: boolean;
 }
 
-/** What decided about one name. */
+/** The value that decides for one name. */
 interface Said<Value> {
   readonly value: Value;
   readonly open: boolean;
 }
 
-/** A claim's values with everything left out that a claim can't say. */
+/** Returns a claim's values without those that a claim can't set (see `Values`). */
 const given = ({ fields, tags, attributes }: Values): Values => ({
   fields: Object.fromEntries(contactFields.flatMap((name) => (fields[name] ? [[name, fields[name]]] : []))),
   tags: new Map([...tags].filter(([, has]) => has)),
@@ -75,7 +75,7 @@ const given = ({ fields, tags, attributes }: Values): Values => ({
 const fieldsOf = ({ fields }: Values): [ContactField, string][] =>
   contactFields.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]));
 
-/** For each name what the first layer says that says anything of it; ascending by name. */
+/** Returns the value of each name from the first layer that has one; ascending by name. */
 const firstSaid = <Name extends string, Value>(
   layers: readonly Layer[],
   entriesOf: (values: Values) => Iterable<readonly [Name, Value]>,
@@ -118,7 +118,7 @@ const withoutAddress = ({ fields: { contactEmailaddress, ...fields }, tags, attr
   attributes,
 });
 
-/** The claims that decide first come first; those of one user by number. */
+/** Sorts claims by precedence: not voided first, then accepted, then by newest link; otherwise by number. */
 export const byWeight = (a: Omit<Claim, 'values'>, b: Omit<Claim, 'values'>): number =>
   Number(a.voided) - Number(b.voided) ||
   Number(b.accepted) - Number(a.accepted) ||
@@ -126,13 +126,13 @@ export const byWeight = (a: Omit<Claim, 'values'>, b: Omit<Claim, 'values'>): nu
   a.claim - b.claim;
 
 /**
- * What a read of a contact shows. `records` are its own, first, and those of the contacts merged into it, ascending by
- * contact. For each field, attribute and tag the first that says anything of it decides: its own record, the merged
- * records, accepted claims, open claims, whichever record they are of; voided claims never. Among accepted claims, and among
- * open ones, that of the user with the newest link to its contact decides: claims that were made beforehand don't stand in
- * the way of hers.
- * So a claim fills what is empty and replaces nothing, and what was cleared on purpose stays cleared.
- * The e-mail address is always the first record's own, and claimed until it is verified.
+ * Returns what a read of a contact shows. `records` are its own, first, and those of the contacts merged into it, ascending by
+ * contact. For each field, attribute and tag, the first source with a value decides: the contact's own record, the merged
+ * records, the accepted claims, the open claims, of whichever record. Voided claims are ignored. Among accepted claims, and among
+ * open ones, the claim of the user with the newest link to its contact decides, so that claims made in advance by others don't
+ * override the claim of the person.
+ * So a claim fills empty values and replaces nothing, and a value that was cleared stays cleared.
+ * The e-mail address is always the first record's own, and counts as claimed until it is verified.
  */
 export const viewContact = (records: readonly ContactRecord[]): ContactView => {
   const [kept, ...merged] = records;
@@ -149,13 +149,13 @@ export const viewContact = (records: readonly ContactRecord[]): ContactView => {
   ]);
 };
 
-/** What a handle shows: what this browser itself said, accepted, voided or not, and nothing else of the contact. */
+/** Returns what a handle shows: only what this browser itself sent, whether its claim is open, accepted or voided. */
 export const viewClaim = (claim: Pick<Claim, 'values'>): ContactView =>
   view([{ values: given(claim.values), open: false }]);
 
 /**
- * A browser's claim after it has said more: newer values win over its own older ones, an absent or empty one keeps what
- * was there, and tags are united.
+ * Adds newer values to a browser's claim. A newer value replaces the older one, an absent or empty value leaves it, and tags are
+ * united.
  */
 export const mergeClaim = (before: Values, newer: Values): Values => {
   const older = given(before);

@@ -57,6 +57,10 @@ const ownerIn = (account: Account, event: LoggedEvent) =>
 const ownersIn = (account: Account) =>
   new Map(account.events.map((event) => [event.sequence, ownerIn(account, event)]));
 
+/** Whether its owner owns an event by a claimed link only. */
+const isByClaimsOnly = (account: Account, event: LoggedEvent) =>
+  why(event, statementsOf(account, event.user)).statement?.verified === false;
+
 /** The statement that a void action means. */
 const aimedAt = (account: Account, { user, nth }: Extract<Action, { do: 'void' }>) => {
   const statements = statementsOf(account, user);
@@ -96,9 +100,13 @@ const step = (account: Account, action: Action): Account => {
     }
     case 'unmerge':
       return { ...account, mergedInto: new Map([...mergedInto].filter(([other]) => other !== action.other)) };
+    case 'refuse':
+      return account;
     case 'erase': {
       if (erased.has(action.contact)) return account;
       const person = followMerges(mergedInto)(action.contact);
+      const isDoomed = (event: LoggedEvent) =>
+        ownerIn(account, event) === person && !(action.verifiedOnly && isByClaimsOnly(account, event));
       const gone = mergedWith(mergedInto, person);
       const isGone = (contact: number | null) => contact !== null && gone.includes(contact);
       const unlinked = [...account.statements].map(
@@ -107,7 +115,7 @@ const step = (account: Account, action: Action): Account => {
       );
       return {
         ...account,
-        events: account.events.filter((event) => ownerIn(account, event) !== person),
+        events: account.events.filter((event) => !isDoomed(event)),
         statements: new Map(unlinked),
         mergedInto: new Map([...mergedInto].filter(([other]) => !gone.includes(other))),
         erased: new Set([...erased, ...gone]),
@@ -342,20 +350,24 @@ describe('what each action may do to owners', () => {
     });
   });
 
-  test('erasing deletes the person’s events, moves no others, and leaves nothing that names the person', () => {
-    assertEach('erase', (before, { contact }, after) => {
-      expect(movedEvents(before, after)).toEqual([]);
+  test('erasing deletes the person’s events, but not those by claims with verifiedOnly, and leaves nothing that names the person', () => {
+    let spared = 0;
+    assertEach('erase', (before, { contact, verifiedOnly }, after) => {
       if (after === before) return;
       const person = followMerges(before.mergedInto)(contact);
       const owners = ownersIn(before);
-      const kept = before.events.filter(({ sequence }) => owners.get(sequence) !== person);
-      expect(after.events).toEqual(kept);
+      const isOwned = ({ sequence }: LoggedEvent) => owners.get(sequence) === person;
+      const staying = before.events.filter((event) => verifiedOnly && isOwned(event) && isByClaimsOnly(before, event));
+      spared += staying.length;
+      expect(movedEvents(before, after)).toEqual(staying);
+      expect(after.events).toEqual(before.events.filter((event) => !isOwned(event) || staying.includes(event)));
       const named = users.flatMap((user) => statementsOf(after, user).map((statement) => statement.contact));
       for (const gone of mergedWith(before.mergedInto, person)) {
         expect(after.erased).toContain(gone);
         expect([...named, ...ownersIn(after).values(), ...[...after.mergedInto].flat()]).not.toContain(gone);
       }
     });
+    expect(spared).toBeGreaterThan(20);
   });
 
   test('claimed links to a contact that give way move only the events that they decided', () => {

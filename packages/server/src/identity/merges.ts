@@ -1,9 +1,10 @@
+/** Merges of contacts: pointers from merged contacts to the contacts that they were merged into. */
 import type { Follow } from './ownership.ts';
 
-/** contact → the contact that it was merged into */
-export type MergedInto = ReadonlyMap<number, number>;
+/** Maps each merged contact to the contact that it was merged into. */
+type MergedInto = ReadonlyMap<number, number>;
 
-/** The contact, what it was merged into, what that was merged into, and so on. Throws rather than go round for ever. */
+/** Yields a contact, the contact that it was merged into, and so on. Throws when the merges form a cycle. */
 function* chainFrom(mergedInto: MergedInto, contact: number): Generator<number> {
   let merges = 0;
   for (let at: number | undefined = contact; at !== undefined; at = mergedInto.get(at)) {
@@ -14,8 +15,8 @@ function* chainFrom(mergedInto: MergedInto, contact: number): Generator<number> 
 }
 
 /**
- * Answers the record at the end of a contact's merges. Reads `mergedInto` at each call, so a map that changes is
- * followed as it is then. Throws when the merges form a cycle, which `wouldCycle` is there to prevent.
+ * Returns a function that returns the contact at the end of a contact's merges. Each call reads the present `mergedInto`. Throws
+ * when the merges form a cycle, which `wouldCycle` prevents.
  */
 export const followMerges =
   (mergedInto: MergedInto): Follow =>
@@ -25,15 +26,15 @@ export const followMerges =
     return end;
   };
 
-/** Whether merging `other` into `keep` must be refused, because `keep` is `other` or is already merged into it. */
+/** Whether merging `other` into `keep` would form a cycle: `keep` is `other` or already merged into it. */
 export const wouldCycle = (mergedInto: MergedInto, keep: number, other: number): boolean => {
   for (const at of chainFrom(mergedInto, keep)) if (at === other) return true;
   return false;
 };
 
 /**
- * The contact and all that are merged into it, directly or not; ascending. For a whole merged person, ask about the
- * record that answers for it (`followMerges`).
+ * Returns a contact and all contacts merged into it, directly or not; ascending. For all records of a merged person, pass the
+ * result of `followMerges`.
  */
 export const mergedWith = (mergedInto: MergedInto, contact: number): number[] => {
   const directly = new Map<number, number[]>();
@@ -43,7 +44,7 @@ export const mergedWith = (mergedInto: MergedInto, contact: number): number[] =>
     else directly.set(keep, [other]);
   }
   const found = new Set([contact]);
-  // a Set's iteration also visits what is added on the way
+  // The iteration of a Set also visits elements added meanwhile.
   for (const one of found) for (const other of directly.get(one) ?? []) found.add(other);
   return [...found].sort((a, b) => a - b);
 };

@@ -1,27 +1,28 @@
+/** The rules that decide which contact owns an event. */
 import { decidingStatements, type Statement } from './statements.ts';
 
-/** Unbroken part of a user's history with one owner: the sequences `after` < s ≤ `through`. */
+/** A part of a user's history with one owner: the sequences `after` < s ≤ `through`. */
 export interface Stretch {
   readonly after: number;
   /** Infinity for the open end. */
   readonly through: number;
-  /** As the statement names it: merges are not followed. */
+  /** The contact that the statement names, before merges are followed; null: nobody. */
   readonly contact: number | null;
-  /** The link that decided; for nobody's stretch the unlink that began it, or null when nothing was said before it. */
+  /** The link that decided. With owner nobody: the unlink that began the stretch, or null when no statement precedes it. */
   readonly statement: Statement | null;
   readonly reason: 'linked' | 'reached back' | 'nobody';
 }
 
-/** Follows merges to the record that answers now; a contact that isn't merged is answered itself. */
+/** Returns the contact that a contact is merged into, directly or not; a contact that is not merged, itself. */
 export type Follow = (contact: number) => number;
 
-/** What the rules need to know of an event: its place in the order, and the contact that it was logged with, if any. */
+/** The properties of an event that decide its owner: its sequence, and the contact that it was logged with, if any. */
 export interface PlacedEvent {
   readonly sequence: number;
   readonly contact: number | null;
 }
 
-/** Who owns an event, and what decided it. */
+/** The owner of an event, and the rule and statement that decided. */
 export interface Why {
   readonly rule: 'logged with the contact' | 'linked' | 'reached back' | 'nobody';
   readonly owner: number | null;
@@ -34,7 +35,7 @@ export interface Why {
 const isLink = (statement: Statement | undefined): statement is Statement & { readonly contact: number } =>
   typeof statement?.contact === 'number';
 
-/** Rules 2 to 4, for what lies between two statements that decide: `last` before it and `next` after it. */
+/** Applies rules 2 to 4 of `why` between two neighbouring statements that decide: `last` before and `next` after. */
 const decideBetween = (
   last: Statement | undefined,
   next: Statement | undefined,
@@ -45,9 +46,8 @@ const decideBetween = (
 };
 
 /**
- * A user's whole history, (0, Infinity), cut at each statement that decides, in ascending order. Two neighbours
- * may well have the same contact: a first link reaches back over one stretch and begins another.
- * `statements` are one user's, ascending by sequence.
+ * Splits a user's whole history, (0, Infinity), at each statement that decides; ascending. Two neighbours can have the same
+ * contact: a first link reaches back over one stretch and begins another. `statements` are one user's, ascending by sequence.
  */
 export const stretchesOf = (statements: readonly Statement[]): Stretch[] => {
   const deciding = decidingStatements(statements);
@@ -57,7 +57,7 @@ export const stretchesOf = (statements: readonly Statement[]): Stretch[] => {
   });
 };
 
-/** How many of the statements are at or before the sequence; by halving. */
+/** Returns how many of the statements are at or before the sequence, by binary search. */
 const countUpTo = (statements: readonly Statement[], sequence: number): number => {
   let low = 0;
   let high = statements.length;
@@ -69,7 +69,7 @@ const countUpTo = (statements: readonly Statement[], sequence: number): number =
   return low;
 };
 
-/** The statements that decide, of each list that was asked about: a page of events asks about one list many times. */
+/** Cache: the deciding statements of each list, because a page of events passes the same list many times. */
 const decidingOf = new WeakMap<readonly Statement[], readonly Statement[]>();
 
 const decideAt = (statements: readonly Statement[], sequence: number) => {
@@ -82,15 +82,15 @@ const decideAt = (statements: readonly Statement[], sequence: number) => {
 const asNamed: Follow = (contact) => contact;
 
 /**
- * The rules on who owns an event, in their order:
- * 1. the contact that it was logged with;
- * 2. the contact of the last link, when that is the last statement at or before it;
- * 3. the contact of the next statement after it, when that is a link: it reaches back over the anonymous stretch;
- * 4. nobody yet;
- * and last, merges are followed. Statements that don't decide are as if they had never been made.
+ * Returns the owner of an event and what decided it. The first rule that applies names the contact:
+ * 1. the contact that the event was logged with;
+ * 2. the contact of the last statement at or before the event, when that is a link;
+ * 3. the contact of the next statement after the event, when that is a link: it reaches back over the anonymous stretch;
+ * 4. nobody.
+ * Then merges are followed. Statements that don't decide (`decidingStatements`) are ignored.
  *
  * `statements` are those of the event's user, ascending by sequence (an empty list for an event without a user); the list
- * must not change afterwards. The first call for a list costs its length, each later one the logarithm of that.
+ * must not change afterwards. The first call for a list of n statements takes O(n), each later call O(log n).
  */
 export const why = (event: PlacedEvent, statements: readonly Statement[], follow: Follow = asNamed): Why => {
   const { contact, statement, reason } =
@@ -101,6 +101,6 @@ export const why = (event: PlacedEvent, statements: readonly Statement[], follow
   return { rule: reason, owner, statement, mergedFrom: owner === contact ? null : contact };
 };
 
-/** The contact that an event belongs to now, or null for nobody: the answer of `why` without its reasons. */
+/** Returns the contact that owns an event now, or null for nobody: `why` without the reasons. */
 export const ownerOf = (event: PlacedEvent, statements: readonly Statement[], follow?: Follow): number | null =>
   why(event, statements, follow).owner;

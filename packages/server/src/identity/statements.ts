@@ -1,37 +1,37 @@
-/** What one user's browser was said to be, from a sequence on. `contact` is null for an unlink. */
+/** A statement: "from this sequence on, this user is this contact" (a link), or is nobody (an unlink). */
 export interface Statement {
-  /** Position in the account-wide order of events and statements: above 0, and no event or other statement has it. */
+  /** The statement's position in the order of events and statements: above 0 and unique. */
   readonly sequence: number;
-  /** The contact that was found at the time (merges don't rewrite it); null is an unlink. */
+  /** The contact that was found at the time, which merges don't change; null: an unlink. */
   readonly contact: number | null;
   /**
-   * False: only a browser token's claim, or the unlink that a claimed link became when its contact was erased. After a
-   * verified link it decides nothing.
+   * False for a link that only a browser token claimed, and for the unlink that such a link became when its contact was erased.
+   * After a verified link, such a statement decides nothing.
    */
   readonly verified: boolean;
-  /** Taken back: ignored by every rule, and kept, so that taking it back can be undone. */
+  /** Taken back: every rule ignores the statement. It stays stored, so that it can be restored. */
   readonly voided: boolean;
 }
 
-/** As a store keeps it. */
+/** A statement as a store holds it. */
 export interface KeptStatement extends Statement {
-  /** A link that only a claim made: neither the link nor the claim was ever verified or accepted. */
+  /** A link that was never verified, made by a claim that was never accepted. */
   readonly onlyClaimed: boolean;
 }
 
-/** What linking a user to a contact asks of the user's list. */
-export type LinkDecision =
+/** How linking a user to a contact changes the user's statements. */
+type LinkDecision =
   /** Already linked to that contact, or already claimed to be. */
   | { readonly do: 'nothing'; readonly statement: Statement }
-  /** Already linked, by a claim only: mark that statement verified, in place. */
+  /** Already linked, but only by a claim: mark that statement verified, in place. */
   | { readonly do: 'verify'; readonly statement: Statement }
   /** A first link, a switch to another contact, or a link after an unlink. */
   | { readonly do: 'append' };
 
 /**
- * The statements that decide about owners. A voided one does not. Neither does a claim after a verified link, until the user
- * is unlinked: anybody who knows a userUUID can claim any address for it, and must not take over a known contact's events.
- * `statements` are one user's, ascending by sequence.
+ * Returns the statements that decide about owners. A voided one does not. Neither does a claimed one after a verified link, until
+ * the user is unlinked: anyone who knows a userUUID can claim any address for it, and must not take over the events of a known
+ * contact. `statements` are one user's, ascending by sequence.
  */
 export const decidingStatements = <One extends Statement>(statements: readonly One[]): One[] => {
   let isLinked = false;
@@ -43,27 +43,27 @@ export const decidingStatements = <One extends Statement>(statements: readonly O
 };
 
 /**
- * The links that give way so that at most `most` are left that only claims made: the oldest of these. A page can make any
- * number of them; verified and accepted links, and unlinks, always stay. `statements` are one user's, or all links to one contact,
- * ascending by sequence.
+ * Returns the oldest links that only claims made, beyond the newest `most` of them: these links are deleted, because a page can
+ * make any number. Verified and accepted links, and unlinks, always stay. `statements` are one user's, or all links to one
+ * contact, ascending by sequence.
  */
 export const linksGivingWay = <One extends KeptStatement>(statements: readonly One[], most: number): One[] => {
   const claimed = statements.filter(({ onlyClaimed }) => onlyClaimed);
   return claimed.slice(0, Math.max(0, claimed.length - most));
 };
 
-/** The statement that holds now: the last that decides. The list is one user's, ascending by sequence. */
+/** Returns the statement in effect now: the last that decides. `statements` are one user's, ascending by sequence. */
 export const currentStatement = (statements: readonly Statement[]): Statement | undefined =>
   decidingStatements(statements).at(-1);
 
-/** The contact that the user is linked to now, as the statement names it (merges not followed), or null. */
+/** Returns the contact that the user is linked to now, before merges are followed, or null. */
 export const linkedContact = (statements: readonly Statement[]): number | null =>
   currentStatement(statements)?.contact ?? null;
 
 /**
- * What "this user is this contact" adds to what was said before. Repeating it adds nothing, a claim that decides nothing
- * included, and a repeat that only claims never weakens a verified statement. Merges are ignored on purpose: a statement names the contact that was
- * found, so that unmerging later puts every event back where its own link had put it.
+ * Returns how linking a user to a contact changes the user's statements. A repeated link changes nothing, not even a repeated
+ * claim that decides nothing, and a claimed repeat leaves a verified statement verified. Merges are ignored: a statement names
+ * the contact that was found, so that unmerging returns each event to the contact of its own link.
  */
 export const decideLink = (statements: readonly Statement[], contact: number, verified: boolean): LinkDecision => {
   const current = currentStatement(statements);
@@ -75,7 +75,7 @@ export const decideLink = (statements: readonly Statement[], contact: number, ve
 };
 
 /**
- * Whether unlinking the user appends a statement: only when the user is linked now. An unlink of somebody who isn't
- * would cut an anonymous stretch in two, and the next link would no longer reach all of it.
+ * Whether unlinking the user appends a statement: only when the user is linked now. An unlink of an anonymous user would cut the
+ * anonymous stretch in two, and the next link would no longer reach all of it.
  */
 export const decideUnlink = (statements: readonly Statement[]): boolean => linkedContact(statements) !== null;

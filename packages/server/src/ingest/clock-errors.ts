@@ -1,24 +1,24 @@
 /**
- * How wrong each browser's clock is. What a request says of when it was sent tells its clock's error and its time on the
- * way in one sum, and correcting by that would put an event whose request was slow behind one that was logged later. So an
- * error is believed until no time on the way can explain what is seen, and until then the same correction goes for
- * all that the browser sends (decisions/0004).
+ * Estimates the error of each browser's clock. The difference between a request's arrival and its sentTime is the sum of the
+ * clock's error and the request's time in transit. Correcting by the whole difference would put the event of a slow request after
+ * one that was logged later. So an estimate is used for all requests of a browser until no plausible transit time explains the
+ * difference (decisions/0004).
  */
 
-/** How long a request may have been on its way. */
+/** The longest plausible transit time. */
 const longestMilliseconds = 10_000;
-/** How much less than nothing: clocks that are kept right are so to about a second. */
+/** The shortest plausible transit time. It is negative because synchronised clocks still differ by about a second. */
 const leastMilliseconds = -1_000;
-/** Clocks that are right need no memory. */
+/** Only the errors of wrong clocks are stored. */
 const mostWrongClocks = 10_000;
 
 const canBeOnTheWay = (milliseconds: number): boolean =>
   milliseconds >= leastMilliseconds && milliseconds <= longestMilliseconds;
 
 /**
- * Milliseconds to add to what this browser's clock says, in view of a request that was received `lateMilliseconds` after
- * (less than 0: before) the time at which it says it was sent. A clock counts as right until it is seen to be wrong. What
- * is forgotten, at the end of the process or when too many clocks are wrong, is learnt anew from the next request.
+ * Returns the milliseconds to add to this browser's times, given a request received `lateMilliseconds` after its sentTime
+ * (negative: before it). A clock counts as right until a request shows that it is wrong. An error that was forgotten, at the end of
+ * the process or because too many clocks are wrong, is estimated again from the next request.
  */
 export type ClockErrorOf = (browser: string, lateMilliseconds: number) => number;
 

@@ -1,4 +1,4 @@
-/** From a checked request to what the store is asked to write of a contact. */
+/** Turns a checked request into the contact values that the store writes. */
 
 import type { accountContact, createContactInput } from '@firsthand/contract/contact';
 import type * as z from 'zod';
@@ -8,10 +8,10 @@ import type { ContactChange, NewContact } from '../store/store.ts';
 type CheckedContact = z.output<typeof createContactInput>;
 type CheckedChange = z.output<typeof accountContact>;
 
-/** The e-mail address goes another way: it names the contact. */
+/** The contact's fields without the e-mail address, which names the contact. */
 const plainFields = contactFields.filter((name) => name !== 'contactEmailaddress');
 
-/** `a, b, -c`: what each tag ID stands for in the end; the last mention wins. */
+/** Parses `a, b, -c`: true for a tag to add, false for one to remove. The last mention of a tag counts. */
 const parseTags = (text: string | undefined): Map<string, boolean> => {
   const tags = new Map<string, boolean>();
   for (const part of text?.split(',') ?? []) {
@@ -23,7 +23,7 @@ const parseTags = (text: string | undefined): Map<string, boolean> => {
   return tags;
 };
 
-/** What createContact says of a contact; empty values say nothing. */
+/** The values that createContact gives to a contact. Empty ones are left out. */
 export const contactValues = (input: CheckedContact): Pick<NewContact, 'fields' | 'tags' | 'attributes'> => {
   const fields: Partial<Record<ContactField, string>> = {};
   for (const name of plainFields) if (input[name]) fields[name] = input[name];
@@ -34,7 +34,7 @@ export const contactValues = (input: CheckedContact): Pick<NewContact, 'fields' 
   };
 };
 
-/** What updateContact, or a contact in an account's body, changes; null clears or removes. */
+/** The changes by updateContact, or by a contact in a body of createAccount or updateAccount; null clears or removes. */
 export const contactChanges = (
   input: CheckedChange,
 ): Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes' | 'contactStatus'> => {

@@ -1,29 +1,27 @@
+import { endOfTime } from '@firsthand/contract/fields';
 import { limits } from '@firsthand/contract/limits';
 
 const dayMilliseconds = 86_400_000;
 const oldestMilliseconds = limits.eventAgeDays * dayMilliseconds;
 const aheadMilliseconds = limits.eventAheadMinutes * 60_000;
-/** The last time that ISO 8601 writes with four digits of year, and one more millisecond. */
-const endOfTime = Date.UTC(10_000, 0);
 
-/** How a request came. */
+/** When and from which sender a request arrived. */
 export interface Arrival {
-  /** For the first time, if it was refused before. */
+  /** When the request arrived; when it first arrived, if it was refused before. In milliseconds since 1970. */
   readonly receivedTime: number;
-  /** Milliseconds to add to what its sender's clock says. */
+  /** Milliseconds to add to the times of the sender's clock. */
   readonly clockError: number;
   readonly fromBrowser: boolean;
-  /** Its sender says that its times are right, however unlikely. */
+  /** Whether the sender has confirmed that its times are right, however unlikely. */
   readonly imported?: boolean;
-  /** It comes from a robot. */
+  /** Whether it comes from a robot. */
   readonly robot?: boolean;
 }
 
 /**
- * When an event happened, in milliseconds since 1970: what the client says, corrected by the error of its clock, or the
- * received time when it says nothing. A browser is not believed past 7 days ago or 5 minutes ahead: its event gets the
- * received time and `timeReplaced`. A server is, being the account's own; only a correction that leads out of the
- * calendar is replaced.
+ * When an event happened, in milliseconds since 1970: the client's time corrected by the error of its clock, or the received time
+ * if the client sends none. A browser's time more than 7 days ago or 5 minutes ahead is replaced by the received time, with
+ * `timeReplaced`. A server's time is replaced only if the correction leads out of the years 1970 to 9999.
  */
 export const eventTimeOf = (
   saidTime: number | undefined,
@@ -38,12 +36,12 @@ export const eventTimeOf = (
 };
 
 const yearMilliseconds = 365 * dayMilliseconds;
-/** Nothing was logged on the web before that. */
+/** There was no web before that. */
 const earliestLikely = Date.UTC(1990, 0);
 
 /**
- * Why a server's event can't have happened when it says, as the end of a message that begins with the field's name;
- * undefined when it can. A browser's is never refused for that: it gets the received time.
+ * Why a server's event time is unlikely, as the end of a message that begins with the field's name; undefined if it is likely.
+ * Always undefined for browsers, whose unlikely times are replaced instead.
  */
 export const unlikelyTime = (
   saidTime: number | undefined,

@@ -5,12 +5,12 @@ import type { NewAccount } from '../store/store.ts';
 import { cataloguesOf } from './catalogues.ts';
 import { createTokenText, newToken } from './token.ts';
 
-/** Origins as they are compared with a request's; the contract has checked that they are some. */
+/** The canonical forms of origins, each once, to compare with a request's. The contract has checked that they are valid. */
 export const canonicalOrigins = (origins: readonly string[]): string[] => [
   ...new Set(origins.map((origin) => parseOrigin(origin) as string)),
 ];
 
-/** An account to make, with a browser and a server token. The texts of the two are nowhere else. */
+/** An account to create, with a browser token and a server token, and the texts of both. The server token's text is not stored. */
 export const newAccount = (
   input: InputOf<'createAccount'>,
   contacts: NewAccount['contacts'],

@@ -4,16 +4,16 @@ import type { NewEvent } from '../store/store.ts';
 import { type Arrival, eventTimeOf } from './event-time.ts';
 import { createEventUUID } from './event-uuid.ts';
 
-/** An event as it was checked, alone or in a batch. */
+/** A checked event, from logEvent or from a batch. */
 type CheckedEvent = Pick<InputOf<'logEvent'>, 'eventID'> & Partial<Omit<InputOf<'logEvent'>, 'sentTime'>>;
 
-/** What is said once for all events of a batch. */
+/** The user and contact that a batch names for all its events. */
 interface Envelope {
   readonly userUUID?: string | undefined;
   readonly contactUUID?: string | undefined;
 }
 
-/** With the mark of a robot, unless it comes with one. */
+/** The attributes, with a robot's mark added unless the event has one. */
 const attributesOf = ({ eventAttrArray = [] }: CheckedEvent, robot = false): NewEvent['attributes'] => {
   const attributes = eventAttrArray.map(({ attrID, attrValue }) => [attrID, attrValue] as const);
   if (!robot || attributes.some(([attrID]) => attrID === robotMark.attrID)) return attributes;
@@ -21,8 +21,8 @@ const attributesOf = ({ eventAttrArray = [] }: CheckedEvent, robot = false): New
 };
 
 /**
- * The event to keep: who it is of, when it happened and under which eventUUID. Its own userUUID stands in place of the
- * envelope's, and its own contactUUID in place of the envelope's.
+ * The event to store, with its user, contact, time and eventUUID. The event's own userUUID and contactUUID take precedence over
+ * those of the envelope.
  */
 export const newEvent = (event: CheckedEvent, envelope: Envelope, arrival: Arrival): NewEvent => {
   const { eventTime, timeReplaced } = eventTimeOf(event.eventTime, arrival);

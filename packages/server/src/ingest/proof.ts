@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { limits } from '@firsthand/contract/limits';
 
-/** Clocks of two servers differ; further ahead than this is no proof of now. */
+/** A proof may be this far ahead, because the clocks of two servers differ. */
 const aheadSeconds = 300;
 const form = /^(\d{1,12})\.([0-9a-f]{64})$/i;
 
-/** What a proof vouches for: this browser token's user has this (canonical) e-mail address. */
+/** The statement of a proof: this user, with this browser token, has this e-mail address (in canonical form). */
 interface Vouched {
   readonly browserToken: string;
   readonly address: string;
@@ -16,8 +16,8 @@ const hmac = (key: Uint8Array, seconds: string, { browserToken, address, userUUI
   createHmac('sha256', key).update(`${seconds}\n${browserToken}\n${address}\n${userUUID}`).digest();
 
 /**
- * Whether a contactProof was made with one of the keys, in the last 10 minutes. A key is the SHA-256 (raw bytes) of a
- * server token's text; `now` is in milliseconds since 1970.
+ * Whether a contactProof was made with one of the keys in the last 10 minutes. A key is the SHA-256 (raw bytes) of a server
+ * token's text; `now` is in milliseconds since 1970.
  */
 export const isProof = (proof: string, vouched: Vouched, keys: readonly Uint8Array[], now: number): boolean => {
   const [, seconds, hex] = form.exec(proof) ?? [];

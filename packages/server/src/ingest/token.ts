@@ -3,13 +3,13 @@ import type { TokenKind } from '@firsthand/contract/tokens';
 import { nanoid } from 'nanoid';
 import type { NewToken } from '../store/store.ts';
 
-/** A new token's text: its kind, and 144 random bits. */
+/** The text of a new token: its kind and 144 random bits. */
 export const createTokenText = (kind: TokenKind, random = nanoid(24)): string => `${kind}_${random}`;
 
-/** What a token is found by: the hex SHA-256 of its text. */
+/** The hash by which the store finds a token: the hex SHA-256 of its text. */
 export const hashToken = (text: string): string => hash('sha256', text, 'hex');
 
-/** What the store keeps of a token: a browser's text as well, because every page shows it anyway. */
+/** A token in the form that the store takes: its hash and, for a browser token, also its text, which is public anyway. */
 export const newToken = (
   kind: TokenKind,
   {
@@ -30,3 +30,9 @@ export const newToken = (
   createdBy,
   expiresTime,
 });
+
+/** Whether a token is live at `time`: neither revoked nor expired. */
+export const isLive = (
+  { revokedTime, expiresTime }: { readonly revokedTime: number | null; readonly expiresTime: number | null },
+  time: number,
+): boolean => revokedTime === null && (expiresTime === null || time < expiresTime);

@@ -1,7 +1,7 @@
-/** All that a database holds, as it is handed from one driver to another: rows, in the words of the design. */
-import type { SentByServer } from './sent-keys.ts';
+/** The contents of a database in the form in which one driver passes them to the other: rows, named as in the design. */
+import type { SentByServer } from './rules/sent-keys.ts';
 
-/** An event as it was kept; its numbers are those of the rows. */
+/** An event as it is stored; account, user and contact are row numbers. */
 export interface HeldEvent {
   readonly sequence: number;
   readonly day: number;
@@ -13,15 +13,15 @@ export interface HeldEvent {
   readonly eventTime: number;
   readonly receivedTime: number;
   readonly timeReplaced: 0 | 1;
-  /** Null when it is not known, or only in the key of its repeat. */
+  /** Null when it is not known, or known only through the hash of the event's repeat. */
   readonly server: SentByServer;
   readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
 }
 
 /**
- * What there are rows of, beside events; their columns are those of the SQLite tables. Of PostgreSQL, all repeats of events
- * are in `erased_repeat`, which knows of each that it was sent, and not by whom; the requestUUID of a `request_repeat` is a
- * key, and its token is in that (sent-keys.ts).
+ * The tables that are copied besides events, with the columns of SQLite. From PostgreSQL, all repeats of events are passed as
+ * `erased_repeat`, which holds that an event was sent but not by whom; the requestUUID of a `request_repeat` is a key, which
+ * includes the token (sent-keys.ts).
  */
 export const heldTables = [
   'account',
@@ -51,22 +51,22 @@ export type HeldTable = (typeof heldTables)[number];
 
 export type HeldRow = Readonly<Record<string, string | number | null | Buffer>>;
 
-/** Some at a time: at once, or as they arrive. */
+/** Items in groups, in memory or as they arrive. */
 export type Held<Item> = Iterable<readonly Item[]> | AsyncIterable<readonly Item[]>;
 
-/** A database that nobody writes to meanwhile: all that is read is of one moment. */
+/** The contents of a database at one moment: nobody writes to it meanwhile. */
 export interface Holdings {
-  /** The last sequence, the day that is under way, and the key of the hashes. */
+  /** The last sequence, the current day and the clock's day (received-day.ts), and the key of the hashes. */
   readonly position: {
     readonly sequence: number;
     readonly day: number;
     readonly clockDay: number;
     readonly secret: Buffer;
   };
-  /** The greatest number that was ever given to each: those of what is erased are not given again. */
+  /** The greatest row number ever given in each table: numbers of erased rows are not reused. */
   readonly numbers: { readonly contact: number; readonly claim: number; readonly refused_request: number };
   rows(table: HeldTable): Held<HeldRow>;
-  /** In order, those after a sequence. */
+  /** Returns the events after a sequence, in order. */
   eventsAfter(sequence: number): Held<HeldEvent>;
   close(): void | Promise<void>;
 }

@@ -1,42 +1,66 @@
 /**
- * What a store does, whole operations only: each is one transaction, committed and synced before its promise resolves,
- * and seen by every read that starts afterwards. A refused operation throws a Refusal and changes nothing; a store that
- * cannot keep something now throws Refusal('not_kept').
+ * The interface of every database. Each method is a whole operation in one transaction, except that SQLite erases in several.
+ * A write is committed and synced before its promise resolves, and every read that starts afterwards sees it. A refused
+ * operation throws a Refusal and changes nothing. A store that cannot write now throws Refusal('not_kept').
  *
- * Inside, accounts and tokens go by number; everything a client names goes by the text that the client knows. Times are
- * milliseconds since 1970 and, like new identifiers, come in as arguments.
+ * Accounts and tokens are passed as row numbers, everything else that a client names as the text that the client sent. Times
+ * are milliseconds since 1970. The caller passes times and new identifiers.
+ *
+ * | term            | meaning                                                                                                     |
+ * |-----------------|-------------------------------------------------------------------------------------------------------------|
+ * | account         | a tenant; it owns tokens, catalogues, contacts, users and events                                            |
+ * | token           | authorizes requests; its kind is browser (public), server, viewer or operator; live: not revoked or expired |
+ * | user            | one browser, named by its userUUID                                                                          |
+ * | contact         | a person, found by e-mail address                                                                           |
+ * | sequence        | the position of an event or statement in the one order in which the store accepted them; never reused       |
+ * | statement       | a link ("from this sequence on, this user is this contact") or an unlink                                    |
+ * | merge           | makes two contacts one person; the merged one is read and written as the other                              |
+ * | owner           | the contact that an event belongs to, computed from statements and merges (identity/ownership.ts)           |
+ * | claim           | the values of a contact that one browser sent; they fill empty fields and replace nothing                   |
+ * | handle          | the claimID, which a browser token gets in place of a contactUUID; it works with that token only            |
+ * | verified        | sent with a server token or a valid contactProof, or confirmed later; otherwise it is only claimed          |
+ * | voided          | taken back: reads ignore the link or claim, and it can be restored                                          |
+ * | catalogue       | the profiles, tags, attributes or event definitions that an account lists, by ID                            |
+ * | robot mark      | the attribute of events that a robot sent (`robotMark`)                                                     |
+ * | refused request | a write that was refused for its content and stored on its token's list, to be replayed after a fix         |
+ * | evicted         | removed from a full list of refused requests                                                                |
+ * | keep, kept      | (in names) store, stored                                                                                    |
+ * | beyond, next    | positions of pages: pass `next` of a page as `beyond` to get the following page; null: none follows         |
  */
 
 import type { AuditAction, AuditSubject } from '@firsthand/contract/audit';
 import type { ErrorCode } from '@firsthand/contract/errors';
 import type { TokenKind } from '@firsthand/contract/tokens';
 import type { ContactField } from '../identity/contact-view.ts';
-import type { AuditRecord } from './audit.ts';
 
 export interface Store {
   // Accounts and tokens
-  /** Who a token stands for, by the hex SHA-256 of its text; undefined when unknown, revoked, or expired by `time` (now). */
+  /**
+   * Returns what a token may act for. `tokenHash` is the hex SHA-256 of its text. Undefined when the token is unknown, revoked,
+   * or expired at `time` (default: now).
+   */
   findAccess(tokenHash: string, time?: number): Promise<Access | undefined>;
-  /** Whether there ever was such a token, told from memory: false may also mean that it is not remembered. */
+  /** Whether a token with this hash was ever created, from memory: false may also mean that the token is not in memory. */
   wasMade(tokenHash: string): Promise<boolean>;
-  /** The SHA-256 (raw bytes) of every server token of an account that is live at `time`: the keys of its contactProofs. */
+  /** Returns the keys of an account's contactProofs: the SHA-256 (raw bytes) of each server token that is live at `time`. */
   findProofKeys(request: { account: number; time: number }): Promise<Uint8Array[]>;
-  /** Every token of an account, or of all and of operators; never the text of a secret one. */
+  /** Lists the tokens of an account; without `account`, all tokens, operators' included. Never returns a secret token's text. */
   listTokens(request: { account?: number | undefined }): Promise<ListedToken[]>;
-  /** The number of the account with this accountUUID. */
+  /** Returns the number of an account. */
   findAccount(accountUUID: string): Promise<number | undefined>;
   listAccounts(): Promise<AccountSummary[]>;
   getAccount(account: number): Promise<AccountDetail>;
-  /** What each account stores. Reads in small steps, and takes seconds where there are millions of contacts. */
+  /** Returns how much each account stores. Reads in small steps; takes seconds with millions of contacts. */
   measureAccounts(): Promise<AccountSize[]>;
-  /** Makes the account with its tokens, catalogues and contacts; one outcome for each contact. */
+  /** Creates an account with its tokens, catalogues and contacts. Returns one outcome for each contact. */
   createAccount(request: NewAccount): Promise<ContactOutcome[]>;
-  updateAccount(request: AccountChange): Promise<ContactOutcome[]>;
-  /** Refused as `invalid_token` when the token that makes it is not live any more. */
+  /** Returns the names of the fields whose values changed, and one outcome for each contact. */
+  updateAccount(request: AccountChange): Promise<AccountChanged>;
+  /** Throws Refusal('invalid_token') when the token that creates it (`createdBy`) is no longer live. */
   createToken(token: NewToken & { account: number | null }): Promise<void>;
   /**
-   * Returns when it was revoked, the first time if it had been already. `account` null: an operator's token. With
-   * `descendants` it also revokes every live token that it made, directly or not, and returns their tokenIDs.
+   * Returns when the token was first revoked. `account` is null for an operator's token. With `descendants`, also revokes every
+   * live token that it created, directly or not, and returns their tokenIDs.
    */
   revokeToken(request: {
     account: number | null;
@@ -45,32 +69,36 @@ export interface Store {
     by?: Actor;
     time: number;
   }): Promise<{ revokedTime: number; descendants: string[] }>;
-  /** Notes when tokens were last used; a time before the one that is known changes nothing. */
+  /** Records when tokens were last used. A time before the recorded one changes nothing. */
   noteTokenUses(request: { uses: readonly (readonly [token: number, time: number])[] }): Promise<void>;
 
   /**
-   * Notes when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null forgets it. Only
+   * Records when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null clears the record. Only
    * `firsthand doctor` reads it.
    */
   noteUnknownProxy(request: { seenTime: number | null }): Promise<void>;
 
-  /** Records what is no write of the store. Its writes record themselves: see audit.ts. */
+  /** Adds an audit entry for something that is not a write of the store. Writes add their own entries: see audit.ts. */
   recordAudit(record: AuditRecord): Promise<void>;
-  /** A page of the audit log, newest first: of an account, or of all and of the service. */
+  /** Returns a page of the audit log, newest first. Without `account`, the page covers all accounts and the service. */
   listAudit(query: AuditQuery): Promise<{ entries: AuditEntry[]; next: number | null }>;
 
   // Events
-  /** Keeps a batch in one commit; one outcome for each event, in their order. A refused event does not refuse others. */
+  /** Stores a batch in one commit. Returns one outcome for each event, in their order. A refused event does not affect others. */
   logEvents(batch: EventBatch): Promise<EventOutcome[]>;
-  /** One page of events in sequence order. */
+  /** Returns a page of events in sequence order. */
   getEvents(query: EventQuery): Promise<EventPage>;
-  /** The account's listed event IDs, with how often and when each happened (to a quarter of an hour, once some were deleted). */
+  /**
+   * Returns the account's listed event IDs that have events, each with its count and the times of its first and last event. While
+   * events are deleted, these times may be off by a quarter of an hour.
+   */
   getEventDefinitions(account: number): Promise<EventDefinition[]>;
-  /** Events (and distinct users) between each pair of neighbouring `edges`, by eventTime. */
+  /** Counts events, and distinct users with `users`, between each pair of neighbouring `edges`, by eventTime. */
   countEvents(query: CountQuery): Promise<CountBucket[]>;
   /**
-   * Deletes up to `most` of the oldest events that were received before a time; answers how many. One that was stamped
-   * later than `now`, by a clock that was ahead, is as old as the next that was not.
+   * Deletes up to `most` of the oldest events that were received before `time`; returns how many it deleted. A received time
+   * after `now` comes from a server clock that was ahead: such an event counts as received when the next event with a
+   * believable time was.
    */
   deleteEventsBefore(request: { time: number; most: number; now?: number }): Promise<number>;
 
@@ -80,8 +108,8 @@ export interface Store {
   getContact(query: ContactQuery): Promise<ContactDetail>;
   searchContact(query: ContactSearch): Promise<{ contacts: ContactRecord[]; next: number | null }>;
   /**
-   * Takes the contact, and all that is merged with it, out of every read but the counts, which follow as its events are
-   * deleted; that may take longer than this promise. Asked again by contactUUID, answers how far that is.
+   * Removes the contact, and all contacts merged with it, from every read except the counts of events. Later commits delete its
+   * events and reduce the counts, possibly after the promise resolves. A repeated request by contactUUID returns the progress.
    */
   eraseContact(request: NewErasure): Promise<ErasureReceipt>;
 
@@ -97,7 +125,7 @@ export interface Store {
     exists: boolean;
     linkID: string;
   }>;
-  /** Answers how many links changed. */
+  /** Returns how many links changed. */
   voidLinks(request: {
     account: number;
     restore: boolean;
@@ -134,55 +162,68 @@ export interface Store {
 
   // Refused requests
   /**
-   * Keeps them on their token's list. When that is full, the sender with most on it loses his oldest (giving-way.ts). One that
-   * names an erased contact is counted, and not kept.
+   * Adds requests to their token's list. When the list is full, the sender with the most entries loses the oldest of them
+   * (rules/refused-eviction.ts). A request that names an erased contact is counted, but not stored.
    */
   keepRefused(batch: RefusedBatch): Promise<void>;
-  /** A page of what is on the lists, oldest first. */
+  /** Returns a page of the listed requests, oldest first. */
   listRefused(query: RefusedQuery): Promise<RefusedPage>;
-  /** For each token that ever had a request refused, how many there are, and what became of the others. */
+  /** Returns, for each token that ever had a request refused, how many are listed, evicted, erased and replayed. */
   countRefused(query: { account?: number | null }): Promise<RefusedCount[]>;
   /**
-   * Carries out the write that a refused request asks for and takes it off the list, both or neither: what is refused
-   * again, or any event of it, changes nothing. Undefined when it isn't on the list any more.
+   * Executes the write of a refused request and removes the request from the list, both or neither. When the write or any of
+   * its events is refused again, nothing changes. Returns undefined when the request is no longer listed.
    */
   replayRefused(replay: RefusedReplay): Promise<ReplayedAnswer | undefined>;
 
   // The store itself
-  /** Calls `listener` after each commit that kept events or changed who is who; answers how to stop that. */
+  /** Calls `listener` after each commit that stores events or may change owners. Returns a function that removes the listener. */
   onCommit(listener: () => void): () => void;
-  /** Resolves when a read answers; throws when the store is not fit to serve, or (SQLite) still has no room since a write found none. */
+  /** Resolves after a successful read. Throws when the database cannot serve, or a write found the disk full and it still is. */
   check(): Promise<void>;
-  /** Waits for what is under way, then lets go of the database. */
+  /** Waits for the operations in progress, then closes the database. */
   close(): Promise<void>;
 }
 
-/** Who does something: the number of a token; without one, the command line. */
-export type Actor = number | null | undefined;
+/** The token that makes a change, by number; null or undefined: the command line. */
+type Actor = number | null | undefined;
 
-export interface AuditQuery {
+interface AuditQuery {
   readonly account?: number | undefined;
   /** from ≤ time < to */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   readonly action?: AuditAction | undefined;
-  /** Only entries before this one: `next` of the page before. */
+  /** Only entries before this one. */
   readonly beyond?: number | undefined;
   readonly limit: number;
 }
 
+/** A new audit entry, stored in the transaction of the write that it records. */
+export interface AuditRecord {
+  readonly action: AuditAction;
+  readonly subject: AuditSubject;
+  /** The account whose log gets the entry: its number, its accountUUID, or (`accountOf`) one of its tokenIDs; none: the service. */
+  readonly account?: number | null;
+  readonly accountUUID?: string;
+  readonly accountOf?: string;
+  /** The number of the token that made the change; null: the command line. */
+  readonly by: number | null;
+  readonly time: number;
+}
+
 export interface AuditEntry {
   readonly audit: number;
-  /** Of what is of the service itself, null. */
+  /** Null: the entry concerns the service, not an account. */
   readonly accountUUID: string | null;
-  /** The tokenID of who did it; null: the command line. */
+  /** The tokenID of the token that made the change; null: the command line. */
   readonly actor: string | null;
   readonly action: AuditAction;
   readonly subject: AuditSubject;
   readonly time: number;
 }
 
-/** What a live token may act for. `account` is null for an operator's. */
+/** What a live token may act for. `account` is null for an operator's token. */
 export interface Access {
   readonly token: number;
   readonly tokenID: string;
@@ -198,24 +239,24 @@ export interface NewToken {
   readonly tokenName: string;
   /** Hex SHA-256 of the token's text. */
   readonly hash: string;
-  /** The text itself, of a browser token only: it is public. */
+  /** The token's text, stored for browser tokens only: it is public. */
   readonly text: string | null;
   readonly time: number;
-  /** The number of the token that makes it; without one, the command line does. */
+  /** The number of the token that creates it; null or undefined: the command line. */
   readonly createdBy?: number | null | undefined;
-  /** From then on it is not live. */
+  /** From this time on the token is not live. */
   readonly expiresTime?: number | null | undefined;
 }
 
 export interface CatalogueEntry {
   readonly id: string;
-  /** Absent: keep the name there is, or use the ID. */
+  /** Default: the present name; for a new entry, the ID. */
   readonly name?: string | undefined;
-  /** May a browser token use it? Absent: keep, or yes. */
+  /** May a browser token use it? Default: the present value; for a new entry, true. */
   readonly browser?: boolean | undefined;
-  /** Of attributes only. */
+  /** For attributes only. */
   readonly type?: string | undefined;
-  /** Takes it out of the catalogue, if it is there; what uses it keeps its ID. */
+  /** Removes the entry from the catalogue, if it is listed. Events and contacts that use the ID are not changed. */
   readonly remove?: boolean | undefined;
 }
 
@@ -230,7 +271,7 @@ export interface NewAccount {
   readonly accountOrigin: readonly string[];
   readonly accountTimezone: string;
   readonly strict: boolean;
-  /** Do browser tokens list the profiles, tags and attributes that they use? */
+  /** Whether a browser token adds the profiles, tags and attributes that it uses to the catalogues. */
   readonly browserCatalogue: boolean;
   readonly catalogues: Catalogues;
   readonly tokens: readonly NewToken[];
@@ -238,7 +279,7 @@ export interface NewAccount {
   readonly time: number;
 }
 
-/** Members that are absent stay as they are. */
+/** Absent members leave their values unchanged. */
 export interface AccountChange {
   readonly by?: Actor;
   readonly account: number;
@@ -252,8 +293,13 @@ export interface AccountChange {
   readonly time: number;
 }
 
-/** A contact in an account's body: changed when it is known, else created with `newContactUUID`. */
+/** A contact in the body of an account request: changed when it exists, otherwise created with `newContactUUID`. */
 export type AccountContact = Omit<ContactChange, 'account' | 'time'> & { readonly newContactUUID: string };
+
+export interface AccountChanged {
+  readonly updated: string[];
+  readonly contacts: ContactOutcome[];
+}
 
 export type ContactOutcome =
   | { readonly exists: boolean; readonly contactUUID: string }
@@ -271,7 +317,7 @@ export interface AccountDetail extends AccountSummary {
   readonly accountTimezone: string;
   readonly strict: boolean;
   readonly browserCatalogue: boolean;
-  /** Listed entries, by ID. `type` is '' except for attributes. */
+  /** The listed entries, sorted by ID. `type` is '' except for attributes. */
   readonly catalogues: Readonly<
     Record<CatalogueKind, readonly { id: string; name: string; browser: boolean; type: string }[]>
   >;
@@ -281,7 +327,7 @@ export interface AccountDetail extends AccountSummary {
   readonly storedBytes: number;
 }
 
-/** What an account stores, as AccountDetail has it. */
+/** How much an account stores, estimated as in AccountDetail. */
 export interface AccountSize {
   readonly account: number;
   readonly accountUUID: string;
@@ -292,40 +338,40 @@ export interface TokenDetail {
   readonly tokenID: string;
   readonly kind: TokenKind;
   readonly tokenName: string;
-  /** Of a browser token only. */
+  /** Null except for a browser token. */
   readonly text: string | null;
   readonly createdTime: number;
-  /** The tokenID of the token that made it; null: the command line. */
+  /** The tokenID of the token that created it; null: the command line. */
   readonly createdBy: string | null;
   readonly expiresTime: number | null;
-  /** When the hour began in which it was last used. */
+  /** The start of the hour in which the token was last used. */
   readonly lastUsedTime: number | null;
   readonly revokedTime: number | null;
 }
 
-/** A token, and whose it is: of an operator's, the account is null. */
+/** A token and its account, which is null for an operator's token. */
 export interface ListedToken extends TokenDetail {
   readonly token: number;
   readonly accountUUID: string | null;
   readonly accountName: string | null;
 }
 
-/** The token that asks, and for which account. */
+/** The token that sent a request, and its account. */
 export interface Asker {
   readonly account: number;
   readonly token: number;
-  /** A browser token: handles instead of contactUUIDs, claims instead of values. */
+  /** It is a browser token: it names contacts by handles, and the values that it sends become claims. */
   readonly browser: boolean;
 }
 
 export interface NewEvent {
   readonly userUUID: string | null;
-  /** A contactUUID; from a browser token, a handle. */
+  /** From a browser token, a handle. */
   readonly contactUUID: string | null;
   readonly eventID: number;
   readonly eventUUID: string;
   readonly eventTime: number;
-  /** The client's time was not believable, and eventTime is the received time. */
+  /** The client's time was not believable; eventTime is the received time. */
   readonly timeReplaced: boolean;
   readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
 }
@@ -343,18 +389,18 @@ export type EventOutcome =
 export interface EventQuery {
   readonly account: number;
   readonly userUUID?: string | undefined;
-  /** The owner. */
+  /** Only events that this contact owns. */
   readonly contactUUID?: string | undefined;
   readonly eventID?: number | undefined;
   readonly attrID?: string | undefined;
   readonly attrValue?: string | undefined;
-  /** Leaves out what has the mark of a robot. */
+  /** Leaves out events with the robot mark. */
   readonly withoutRobots?: boolean | undefined;
   /** from ≤ eventTime < to */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
   readonly order: 'asc' | 'desc';
-  /** Where the page before this one ended: only events beyond this sequence, in the order asked for. */
+  /** Only events beyond this sequence, in the order of `order`. */
   readonly beyond?: number | undefined;
   readonly limit: number;
 }
@@ -376,17 +422,17 @@ export interface StoredEvent {
     readonly linkID: string | null;
     readonly verified: boolean | null;
     readonly claimID: string | null;
-    /** contactUUID named by the link or event, when that contact is merged into the owner. */
+    /** The contactUUID that the link or event names, when that contact is merged into the owner. */
     readonly mergedFrom: string | null;
   };
 }
 
-/** A page before the last may hold fewer than `limit`, or none: much had to be looked at, or its attributes are many. */
+/** A page may hold fewer than `limit` events, or none, although more follow: examined events and returned bytes are bounded. */
 export interface EventPage {
   readonly events: readonly StoredEvent[];
-  /** The sequence to go on beyond, or null when there is nothing more now. */
+  /** `beyond` of the next page; null when no more events exist now. */
   readonly next: number | null;
-  /** Every event up to this sequence was looked at: where a follower goes on. */
+  /** Every event up to this sequence was examined: a client that follows new events continues beyond it. */
   readonly through: number;
 }
 
@@ -401,9 +447,9 @@ export interface EventDefinition {
 export interface CountQuery {
   readonly account: number;
   readonly eventID?: number | undefined;
-  /** Ascending, two at least, each on a quarter of an hour. */
+  /** Ascending, at least two, each a multiple of a quarter of an hour. */
   readonly edges: readonly number[];
-  /** Leaves out what has the mark of a robot: then each event is looked at. */
+  /** Leaves out events with the robot mark. Slower: it reads each event, not the stored totals. */
   readonly withoutRobots?: boolean | undefined;
   readonly users: boolean;
 }
@@ -415,7 +461,7 @@ export interface CountBucket {
 export interface NamedContact {
   readonly account: number;
   readonly contactUUID?: string | undefined;
-  /** Canonical (parseAddress). Without a contactUUID it names the contact. */
+  /** Canonical (parseAddress). Without a contactUUID, the address names the contact. */
   readonly address?: string | undefined;
 }
 
@@ -423,25 +469,25 @@ export interface NewContact extends Asker {
   readonly userUUID: string;
   /** Canonical (parseAddress). */
   readonly address: string;
-  /** The other fields, non-empty. */
+  /** The other fields that are not empty. */
   readonly fields: Readonly<Partial<Record<ContactField, string>>>;
   readonly tags: readonly string[];
   readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
-  /** True with a server token or a valid contactProof. */
+  /** The request came with a server token or a valid contactProof. */
   readonly verified: boolean;
   readonly requestUUID: string | null;
-  /** Used when a contact must be made, and when a handle must be. */
+  /** Used when a new contact, or a new handle, is created. */
   readonly newContactUUID: string;
   readonly newHandle: string;
   readonly time: number;
 }
 
 export interface ContactChange extends NamedContact {
-  /** null clears. With a contactUUID, contactEmailaddress is `address`. */
+  /** Null clears a field. A new contactEmailaddress is passed not here but as `address`, together with a contactUUID. */
   readonly fields: Readonly<Partial<Record<ContactField, string | null>>>;
   readonly addedTags: readonly string[];
   readonly removedTags: readonly string[];
-  /** null removes. */
+  /** Null removes an attribute. */
   readonly attributes: readonly (readonly [attrID: string, attrValue: string | null])[];
   readonly contactStatus?: 'active' | 'archived' | undefined;
   readonly time: number;
@@ -449,11 +495,11 @@ export interface ContactChange extends NamedContact {
 
 export interface ContactQuery extends Asker, NamedContact {
   readonly include: readonly ('claim' | 'link')[];
-  /** Only what is beyond these: `next` of the page before. */
+  /** Only claims and links beyond these. */
   readonly beyond?: ListEnds | undefined;
 }
 
-/** Where a page of a contact's claims, and one of its links, ended; null: there is nothing more. */
+/** The ends of a page of a contact's claims and of a page of its links; null: no more follow. */
 export interface ListEnds {
   readonly claim: number | null;
   readonly link: number | null;
@@ -472,7 +518,7 @@ export interface ContactRecord {
 export interface ContactDetail extends ContactRecord {
   readonly tags: readonly { tagID: string; tagName: string; opt: boolean }[];
   readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
-  /** A page of them, oldest first (contact-lists.ts), and how many there are in all. */
+  /** A page of claims, oldest first (contact-lists.ts), and the count of all; likewise links. */
   readonly claims?: readonly ClaimDetail[];
   readonly claimCount?: number;
   readonly links?: readonly LinkDetail[];
@@ -485,7 +531,7 @@ export interface ClaimDetail {
   readonly contactUUID: string;
   readonly userUUID: string;
   readonly tokenID: string;
-  /** '' when the user was linked to the contact before. */
+  /** The link that the claim made; '' when the user was already linked to the contact. */
   readonly linkID: string;
   readonly createdTime: number;
   readonly updatedTime: number;
@@ -507,31 +553,31 @@ export interface LinkDetail {
 
 export interface ContactSearch {
   readonly account: number;
-  /** Found in the e-mail address or the names, whatever the case. */
+  /** A part of the e-mail address or of "first name, space, last name"; case is ignored. */
   readonly text?: string | undefined;
   readonly address?: string | undefined;
   readonly contactProfileID?: string | undefined;
   readonly contactTagID?: string | undefined;
-  /** Which the contact has, whatever its value. */
+  /** An attribute that the contact has, with any value. */
   readonly attrID?: string | undefined;
   readonly contactStatus?: string | undefined;
   readonly limit: number;
-  /** Only contacts beyond this number: `next` of the page before. */
+  /** Only contacts beyond this number. */
   readonly beyond: number;
 }
 
-/** The writes that are kept when they are refused for their content. */
+/** The writes that are stored on the list of refused requests when they are refused for their content. */
 export const keptOperations = ['logEvent', 'logEvents', 'createContact', 'updateContact'] as const;
 export type KeptOperation = (typeof keptOperations)[number];
 
-/** The fields that a client sent, by their names there; or the text of what could not be read as fields. */
+/** The fields as the client sent them; or the text of a request that could not be parsed into fields. */
 export type RefusedInput = Readonly<Record<string, unknown>> | string;
 
 export interface NewRefusedRequest {
   readonly operation: KeptOperation;
-  /** Without any token. */
+  /** The request without its tokens. */
   readonly input: RefusedInput;
-  /** Canonical (parseAddress), when it names one. */
+  /** The e-mail address that the request names, canonical (parseAddress). */
   readonly address: string | null;
   readonly code: ErrorCode;
   readonly field?: string | undefined;
@@ -541,18 +587,18 @@ export interface NewRefusedRequest {
 export interface RefusedBatch {
   readonly account: number;
   readonly token: number;
-  /** When they were received. */
+  /** When the requests were received. */
   readonly time: number;
-  /** Who sent them, as the server tells senders apart; 0 when it is not known. */
+  /** The number by which the server distinguishes senders; 0 when the sender is not known. */
   readonly sender: number;
-  /** Whether a robot sent them, by its user agent. */
+  /** Whether a robot sent the requests, by its user agent. */
   readonly robot?: boolean;
   readonly requests: readonly NewRefusedRequest[];
 }
 
 export interface RefusedQuery {
   readonly account?: number | null;
-  /** Only requests beyond this number: `next` of the page before. */
+  /** Only requests beyond this number. */
   readonly beyond: number;
   readonly limit: number;
 }
@@ -564,16 +610,16 @@ export interface RefusedRequest {
   readonly token: number;
   readonly tokenID: string;
   readonly tokenKind: TokenKind;
-  /** Of a browser token, which is public. */
+  /** Null except for a browser token, which is public. */
   readonly tokenText: string | null;
   readonly operation: KeptOperation;
   readonly input: RefusedInput;
   readonly code: ErrorCode;
-  /** '' when no field is at fault. */
+  /** '' when no single field is at fault. */
   readonly field: string;
   readonly message: string;
   readonly refusedTime: number;
-  /** Whether a robot sent it, by its user agent. */
+  /** Whether a robot sent the request, by its user agent. */
   readonly robot: boolean;
 }
 
@@ -582,7 +628,7 @@ export interface RefusedPage {
   readonly next: number | null;
 }
 
-/** All refusals of a token: listed + evicted + erased + replayed. */
+/** The number of a token's refused requests is listed + evicted + erased + replayed. */
 export interface RefusedCount {
   readonly accountUUID: string;
   readonly tokenID: string;
@@ -594,7 +640,7 @@ export interface RefusedCount {
   readonly replayed: number;
 }
 
-/** `tokenID` names the token as which it is carried out. */
+/** The write runs as the token `tokenID`; the audit entry names that token. */
 export type RefusedReplay = ReplayedWrite & {
   readonly refused: number;
   readonly tokenID?: string;
@@ -607,12 +653,12 @@ export type ReplayedWrite =
   | { readonly write: 'createContact'; readonly request: NewContact }
   | { readonly write: 'updateContact'; readonly request: ContactChange };
 
-/** What the write of the same name answers. */
+/** The result of the write of the same name. */
 export type ReplayedAnswer = Awaited<ReturnType<Store[ReplayedWrite['write']]>>;
 
 export interface NewErasure extends NamedContact {
   readonly by?: Actor;
-  /** Leaves events that are the contact's by a claimed link only. */
+  /** Does not erase events that the contact owns only by a claimed link. */
   readonly verifiedOnly?: boolean | undefined;
   readonly time: number;
 }
@@ -624,7 +670,7 @@ export interface ErasureReceipt {
   readonly complete: boolean;
 }
 
-/** One link, or all that a token claimed in a span of time (from ≤ time < to). */
+/** One link, or all that a token claimed in a span of time (from ≤ time < to), except those verified or accepted since. */
 export type LinkSelection =
   | { readonly linkID: string }
   | { readonly tokenID: string; readonly from?: number | undefined; readonly to?: number | undefined };

@@ -1,4 +1,4 @@
-/** A database that cannot be served: it is another program's, newer than this one, damaged, or in use. Nothing was changed. */
+/** The database cannot be served: it belongs to another program or a newer version, is damaged, or is in use. It is unchanged. */
 export class StoreUnusable extends Error {
   override readonly name = 'StoreUnusable';
 }

@@ -1,18 +1,18 @@
-/** Whether two stores hold the same: all that can be asked of each is asked of both, account by account. */
+/** Digests of all that a store returns for an account, to compare the contents of two stores. */
 import { createHash } from 'node:crypto';
 import type { ContactDetail, ListEnds, Store } from './store.ts';
 
-export interface AccountDigest {
+interface AccountDigest {
   readonly accountUUID: string;
   readonly events: number;
   readonly contacts: number;
-  /** SHA-256 of all that was answered, hex. */
+  /** SHA-256 of all results of the reads, hex. */
   readonly checksum: string;
 }
 
 const perPage = 1_000;
 
-/** The same text for the same value, whatever order its names were given in. */
+/** Serializes a value as JSON with sorted property names, so that equal values have equal texts. */
 const toText = (value: unknown): string =>
   JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'object' && part !== null && !Array.isArray(part)
@@ -20,14 +20,14 @@ const toText = (value: unknown): string =>
       : part,
   );
 
-/** What an account is, and every event and contact of it, as a read tells them: owners, links and claims included. */
+/** Digests an account's settings and all its events and contacts, as reads return them, with owners, links and claims. */
 export const digestAccount = async (
   store: Store,
   { account, accountUUID }: { account: number; accountUUID: string },
 ): Promise<AccountDigest> => {
   const hash = createHash('sha256');
   const add = (answer: unknown) => hash.update(toText(answer));
-  // Each driver estimates by its own rows.
+  // `storedBytes` is an estimate that differs between the drivers.
   const { storedBytes, ...detail } = await store.getAccount(account);
   add(detail);
   add(await store.getEventDefinitions(account));

@@ -1,10 +1,10 @@
-/** What waits for a store, by about how much memory it holds: beyond a bound, more is refused. */
+/** Limits the memory of the calls that wait for a store; refuses calls beyond the limit. */
 import { Refusal } from '../refusal.ts';
 
-/** Beyond it the answer is 503, so that memory stays bounded on the slowest disk. */
+/** Beyond this limit, calls get 503, so that memory stays bounded however slow the disk is. */
 export const mostWaitingBytes = 8 * 1024 * 1024;
 
-/** What a call holds beside its request: its promises, its place in the queue. */
+/** Bytes that a call holds besides its request: promises and its place in the queue. */
 const bytesPerCall = 512;
 
 const bytesOf = (value: unknown): number => {
@@ -17,10 +17,10 @@ const bytesOf = (value: unknown): number => {
 };
 
 export interface Waiting {
-  /** Answers how much a request holds; throws Refusal('not_kept') when that is more than may wait. */
+  /** Returns about how many bytes a request holds. Throws Refusal('not_kept') when they exceed the limit with those that wait. */
   enter(request: unknown): number;
   leave(bytes: number): void;
-  /** Resolves when nothing waits. */
+  /** Resolves when no call waits. */
   drain(): Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import { type Client, createClient } from '@firsthand/client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { type Serving, serve } from '../../src/serve.ts';
+import { type Serving, serve } from '../../src/serving/serve.ts';
 import { launchChromium } from '../fixtures/chromium.ts';
 
 describe('the demo page in Chromium', () => {

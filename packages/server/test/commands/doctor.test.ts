@@ -1,5 +1,7 @@
+import { utimesSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { firsthand, firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
+import { examineTracker } from '../../src/commands/doctor.ts';
+import { firsthand, firsthandJSON, startServer, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 
 const userUUID = 'visitor-behind-proxy';
 
@@ -9,6 +11,7 @@ it('doctor reports a proxy that a server without TRUST_PROXY has seen, until one
   const examine = async () => {
     const { code, stdout } = await firsthand(['doctor', '--json'], env);
     const { finding } = JSON.parse(stdout);
+    expect(finding.at(-1)).toMatchObject({ name: 'tracker', ok: true });
     return { code, ...finding.find(({ name }: { name: string }) => name === 'proxy') };
   };
   const log = async (url: string, headers: Record<string, string>) => {
@@ -31,4 +34,13 @@ it('doctor reports a proxy that a server without TRUST_PROXY has seen, until one
   const told = await startServer({ ...env, TRUST_PROXY: '127.0.0.1' });
   await log(told.url, { 'X-Forwarded-For': '198.51.100.7' });
   await expect.poll(examine, { timeout: 10_000 }).toMatchObject({ code: 0, ok: true });
+});
+
+it('doctor says when the tracker was built', () => {
+  const folder = `${temporaryFolder()}/`;
+  const found = { name: 'tracker', ok: true };
+  expect(examineTracker(folder)).toEqual({ ...found, detail: 'not built: npm run build makes tracker.js' });
+  writeFileSync(`${folder}tracker.js`, '');
+  utimesSync(`${folder}tracker.js`, new Date(0), new Date('2026-02-03T04:05:59Z'));
+  expect(examineTracker(folder)).toEqual({ ...found, detail: 'built 2026-02-03 04:05Z' });
 });

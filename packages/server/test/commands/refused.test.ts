@@ -3,8 +3,7 @@ import { dirname, join } from 'node:path';
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
 import { firsthand, firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
-
-const userUUID = 'a-browser-of-a-test';
+import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
 
 const setUp = async () => {
   const { env, path } = temporaryDatabase();
@@ -110,6 +109,27 @@ it('eraseContact leaves no byte of a contact’s in the refused list', async () 
   expect(holding()).not.toEqual([]);
   await client.eraseContact({ contactUUID });
   await expect.poll(holding).toEqual([]);
+});
+
+it('refused replay --as sends with another token what came with a revoked one', async () => {
+  const { env } = temporaryDatabase();
+  const { url } = await serveHere(env);
+  const { serverTokenUUID } = await createAccount(url);
+  const client = createClient({ url, token: serverTokenUUID });
+  const own = await client.createToken({ tokenKind: 'browser' });
+  const other = await client.createToken({ tokenKind: 'browser' });
+  const body = JSON.stringify({ tokenUUID: own.tokenUUID, userUUID, eventID: 'x', eventUUID: 'event-of-revoked' });
+  expect((await fetch(`${url}/logEvent`, { method: 'POST', body })).status).toBe(400);
+  await client.revokeToken({ tokenID: own.tokenID });
+  const [{ refusedID, tokenID }] = (await firsthandJSON(['refused', 'list'], env)).refused;
+  expect(tokenID).toBe(own.tokenID);
+  const replay = ['refused', 'replay', refusedID, '--with', '{"eventID":1}'];
+  expect(await firsthand(replay, env)).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/is revoked or has expired: name with --as a live browser token of the account\n0 /),
+  });
+  expect(await firsthandJSON([...replay, '--as', other.tokenID], env)).toMatchObject({ replayed: 1 });
+  expect((await client.getEvent({})).event).toMatchObject([{ eventUUID: 'event-of-revoked', eventID: 1 }]);
 });
 
 it('refused replay wants to know what', async () => {

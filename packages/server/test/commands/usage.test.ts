@@ -16,6 +16,7 @@ describe('a command that is given wrongly says so in a line, without a stack, an
     [['event', 'log', '--event-id', '1', '--user', 'x', '--attr', 'x'], /^firsthand: --attr must be id=value[^\n]+\n$/],
     [['event', 'list', '--token', 'x', '--url', 'shop.example'], /^firsthand: --url must be like http[^\n]+\n$/],
     [['serve', '--port', 'x'], /^firsthand: PORT \(or --port\) must be [^\n]+\n$/],
+    [['serve', '--workers', '2'], /^error: unknown option '--workers'\n/],
     [['serve', '--database-url', 'mysql://x'], /^firsthand: DATABASE_URL \(or --database-url\) must be [^\n]+\n$/],
     [['doctor', '--database-url', 'sqlite::memory:'], /^firsthand: DATABASE_URL names a database in memory[^\n]+\n$/],
   ])('%j', async (args, says) => {
@@ -31,6 +32,14 @@ it('names a variable that was given wrongly', async () => {
   const { code, stderr } = await firsthand(['serve'], { RETENTION_DAYS: 'never', LOG_LEVEL: 'loud' });
   expect(code).toBe(2);
   expect(stderr).toMatch(/^firsthand: RETENTION_DAYS \(or --retention-days\) must be .*\nLOG_LEVEL .*must be .*\n$/);
+});
+
+it('does not ignore WORKERS, which was removed', async () => {
+  const { path, env } = temporaryDatabase();
+  const { code, stdout, stderr } = await firsthand(['serve'], { ...env, WORKERS: '4' });
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(/^firsthand: WORKERS is "4", but this setting was removed: [^\n]+ PostgreSQL [^\n]+\n$/);
+  expect(existsSync(path)).toBe(false);
 });
 
 it('says its version, whatever the command', async () => {

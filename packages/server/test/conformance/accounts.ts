@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { rowBytes } from '../../src/store/row-bytes.ts';
+import { rowBytes } from '../../src/store/rules/row-bytes.ts';
 import type { Site } from '../fixtures/site.ts';
 import { accountContact, ann, ben, expectRefusal, newAccount, newID } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
@@ -63,6 +63,26 @@ export const describeAccounts = (newSite: NewSite): void => {
         accountTimezone: 'Asia/Tokyo',
         strict: false,
       });
+    });
+
+    test('return the names of the fields whose values changed', async () => {
+      const { change } = await newSite(settings);
+      const given = {
+        accountName: 'Another name',
+        accountOrigin: settings.accountOrigin,
+        strict: !settings.strict,
+        catalogues: { tag: [{ id: 'vip', name: 'Important' }], event: [], attr: [{ id: 'size' }] },
+      };
+      expect(await change(given)).toEqual({ updated: ['accountName', 'strict', 'tag', 'attr'], contacts: [] });
+      expect(await change(given)).toEqual({ updated: [], contacts: [] });
+      const tag = [{ id: 'vip', name: 'Very important' }];
+      const attr = [{ id: 'size', type: 'text' }];
+      expect(await change({ catalogues: { tag, attr } })).toEqual({ updated: ['tag'], contacts: [] });
+      const contacts = [accountContact({ address: ann, addedTags: ['new'] })];
+      expect(await change({ catalogues: { tag }, contacts })).toMatchObject({ updated: [] });
+      const removed = [{ id: 'size', remove: true }];
+      expect(await change({ catalogues: { attr: removed } })).toEqual({ updated: ['attr'], contacts: [] });
+      expect(await change({ catalogues: { attr: removed } })).toEqual({ updated: [], contacts: [] });
     });
 
     test('count their contacts, users and events', async () => {
@@ -167,10 +187,10 @@ export const describeAccounts = (newSite: NewSite): void => {
         fields: { contactFirstname: 'Ann', contactLastname: 'Lee' },
       });
       expect(
-        await change({ contacts: [accountContact({ address: ann, fields: { contactFirstname: 'Anna' } })] }),
+        (await change({ contacts: [accountContact({ address: ann, fields: { contactFirstname: 'Anna' } })] })).contacts,
       ).toEqual([{ exists: true, contactUUID }]);
       const changed = accountContact({ contactUUID, address: ben, fields: { contactLastname: null } });
-      expect(await change({ contacts: [changed] })).toEqual([{ exists: true, contactUUID }]);
+      expect((await change({ contacts: [changed] })).contacts).toEqual([{ exists: true, contactUUID }]);
       expect(await server.getContact(contactUUID)).toMatchObject({
         fields: { contactFirstname: 'Anna', contactLastname: '', contactEmailaddress: ben },
       });
@@ -197,7 +217,7 @@ export const describeAccounts = (newSite: NewSite): void => {
       const { store, account, server, change } = await newSite();
       const { contactUUID } = await server.createContact({ address: ann });
       await server.createContact({ address: ben });
-      const outcomes = await change({
+      const { contacts: outcomes } = await change({
         contacts: [
           accountContact({ contactUUID, address: ben, addedTags: ['lost'], fields: { contactFirstname: 'Lost' } }),
           accountContact({ contactUUID: 'nobody', addedTags: ['lost'] }),
@@ -220,7 +240,7 @@ export const describeAccounts = (newSite: NewSite): void => {
       const { server, erase, change } = await newSite();
       const { contactUUID } = await server.createContact();
       await erase(contactUUID);
-      expect(await change({ contacts: [accountContact({ contactUUID })] })).toMatchObject([
+      expect((await change({ contacts: [accountContact({ contactUUID })] })).contacts).toMatchObject([
         { refused: 'erased_contact' },
       ]);
     });

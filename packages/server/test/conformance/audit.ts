@@ -22,6 +22,7 @@ export const describeAudit = (newSite: NewSite): void => {
         contactUUID: otherContactUUID,
         time,
       });
+      const { linkID: unlinkID } = await store.unlinkUser({ account, token: by, userUUID: laptop, time });
       await store.voidLinks({ account, restore: false, links: { linkID }, by, time });
       await store.acceptClaim({ account, claimID: claim.contactUUID, by, time });
       await store.voidClaim({ account, claimID: claim.contactUUID, restore: false, by, time });
@@ -40,6 +41,7 @@ export const describeAudit = (newSite: NewSite): void => {
         ['voidClaim', { claimID: claim.contactUUID, contactUUID, restore: false }],
         ['acceptClaim', { claimID: claim.contactUUID, contactUUID }],
         ['voidLink', { linkID, links: 1, restore: false }],
+        ['unlinkUser', { linkID: unlinkID }],
         ['linkUser', { contactUUID: otherContactUUID, linkID }],
         ['revokeToken', { tokenID: made.tokenID }],
         ['createToken', { tokenID: made.tokenID, tokenKind: 'viewer' }],
@@ -48,7 +50,7 @@ export const describeAudit = (newSite: NewSite): void => {
         ['createToken', { tokenID: server.tokenID, tokenKind: 'server' }],
         ['createAccount', {}],
       ]);
-      expect(entries.map(({ actor }) => actor)).toEqual([...Array(11).fill(server.tokenID), null, null, null]);
+      expect(entries.map(({ actor }) => actor)).toEqual([...Array(12).fill(server.tokenID), null, null, null]);
       expect(entries[0]).toMatchObject({ accountUUID, time: time + 1 });
       // No address, no name, no user.
       const text = JSON.stringify(entries);
@@ -63,10 +65,11 @@ export const describeAudit = (newSite: NewSite): void => {
       await store.revokeToken({ account, tokenID: 'nothing', time }).catch(() => {});
       await store.createToken({ ...newToken('server'), hash: 'taken', account });
       await store.createToken({ ...newToken('server'), hash: 'taken', account }).catch(() => {});
-      const { contactUUID } = await server.createContact({});
+      const { contactUUID } = await server.createContact({ userUUID: laptop });
+      for (const _ of [1, 2]) await store.unlinkUser({ account, token: server.token, userUUID: laptop, time });
       for (const later of [1, 2]) await store.eraseContact({ account, contactUUID, time: time + later });
       const entries = (await store.listAudit({ account, limit: 100 })).entries.slice(0, -before);
-      expect(entries.map(({ action }) => action)).toEqual(['eraseContact', 'createToken']);
+      expect(entries.map(({ action }) => action)).toEqual(['eraseContact', 'unlinkUser', 'createToken']);
     });
 
     test('has each token that is revoked with its maker, in its own account', async () => {

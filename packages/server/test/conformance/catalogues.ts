@@ -335,9 +335,9 @@ export const describeCatalogues = (newSite: NewSite): void => {
           'contactAttr[0].attrID',
         );
       }
-      expect(await change({ contacts: [accountContact({ address: ann, addedTags: ['vep'] })] })).toMatchObject([
-        { refused: 'unknown_id', field: 'contactTagID' },
-      ]);
+      expect(
+        (await change({ contacts: [accountContact({ address: ann, addedTags: ['vep'] })] })).contacts,
+      ).toMatchObject([{ refused: 'unknown_id', field: 'contactTagID' }]);
       const { usage } = await store.getAccount(account);
       expect(usage).toEqual({ contacts: 0, users: 0, events: 0 });
     });

@@ -91,7 +91,7 @@ export const describeErasures = (newSite: NewSite): void => {
       await expectRefusal(site.restoreLink(linkID), 'erased_contact', 'linkID');
       await expectRefusal(site.acceptClaim(claimID), 'erased_contact', 'claimID');
       await expectRefusal(site.voidClaim(claimID), 'erased_contact', 'claimID');
-      expect(await site.change({ contacts: [accountContact({ contactUUID })] })).toMatchObject([
+      expect((await site.change({ contacts: [accountContact({ contactUUID })] })).contacts).toMatchObject([
         { refused: 'erased_contact' },
       ]);
     });

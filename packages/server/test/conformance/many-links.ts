@@ -4,9 +4,9 @@ import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import { ownerOf } from '../../src/identity/ownership.ts';
 import { decideLink, decideUnlink, type KeptStatement, linksGivingWay } from '../../src/identity/statements.ts';
-import { createRandom } from '../faults/counts.ts';
 import type { Site } from '../fixtures/site.ts';
 import { ann, ben, expectRefusal, laptop, newID } from '../fixtures/store.ts';
+import { createRandom } from '../tools/counts.ts';
 import type { NewSite } from './sites.ts';
 
 const most = limits.claimedLinksPerUser;

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { rowBytes } from '../../src/store/row-bytes.ts';
+import { rowBytes } from '../../src/store/rules/row-bytes.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { day, laptop } from '../fixtures/store.ts';

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { times } from './counts.ts';
-import { createLedger, judge, readDatabase } from './ledger.ts';
-import { report } from './report.ts';
-import { freePort, makeAccount, residentMegabytes, startServed, stopServed, watchMost } from './served.ts';
-import { changeServer, withoutBound } from './weakened.ts';
+import { times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { freePort, makeAccount, residentMegabytes, startServed, stopServed, watchMost } from '../tools/served.ts';
+import { changeServer, withoutBound } from '../tools/weakened.ts';
+import { createLedger, judge, readDatabase } from './tools/ledger.ts';
 
 const seconds = times({ quick: 5, full: 60 });
 /** More than the server holds when it has nothing to do. */

@@ -2,12 +2,12 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import Database from '../../src/store/sqlite/better-sqlite3.ts';
-import { createRandom, times } from './counts.ts';
-import { createLedger, readEverything } from './ledger.ts';
-import { report } from './report.ts';
-import { EndedEarly, freePort, makeAccount, startServed, stopServed } from './served.ts';
-import { type Change, changeServer } from './weakened.ts';
+import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
+import { createRandom, times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { EndedEarly, freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
+import { createLedger, readEverything } from './tools/ledger.ts';
 
 const mutations = times({ quick: 16, full: 500 });
 
@@ -111,7 +111,7 @@ const isEmpty = (path: string): boolean => {
 
 const startingAfresh: readonly Change[] = [
   {
-    file: 'store/sqlite/file.ts',
+    file: 'store/sqlite/database/file.ts',
     from: '    refuseForeign(path);\n    return;\n',
     to: '    try { refuseForeign(path); return; } catch { rmSync(path); }\n',
   },
@@ -119,7 +119,7 @@ const startingAfresh: readonly Change[] = [
 
 const believing: readonly Change[] = [
   {
-    file: 'store/sqlite/event-block-row.ts',
+    file: 'store/sqlite/event-log/event-block-row.ts',
     from: 'row.checksum === checksumOf(row)',
     to: 'row.checksum !== undefined',
   },

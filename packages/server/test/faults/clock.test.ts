@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { times } from './counts.ts';
-import { createLedger, judge, readEverything } from './ledger.ts';
-import { report } from './report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed } from './served.ts';
-import { type Change, changeServer } from './weakened.ts';
+import { times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
+import { createLedger, judge, readEverything } from './tools/ledger.ts';
 
 const tours = times({ quick: 1, full: 20 });
 
@@ -95,7 +95,7 @@ const tour = async (name: string, main?: string) => {
 /** Takes the calendar's word for how long ago something was. */
 const byCalendar: readonly Change[] = [
   {
-    file: 'store/sqlite/repeats.ts',
+    file: 'store/sqlite/events/repeats.ts',
     from: 'found.push(before === noDay ? noDay : (dayBefore.get(...tables.map(() => before)) ?? noDay));',
     to: 'found.push(before - 1);',
   },

@@ -3,12 +3,12 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { spread, times } from './counts.ts';
-import { type Cut, openCuttingProxy } from './cut-connection.ts';
-import { readEverything } from './ledger.ts';
-import { report } from './report.ts';
-import { freePort, makeAccount, startServed, stopServed } from './served.ts';
-import { changeServer, forgetful } from './weakened.ts';
+import { spread, times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { changeServer, forgetful } from '../tools/weakened.ts';
+import { type Cut, openCuttingProxy } from './tools/cut-connection.ts';
+import { readEverything } from './tools/ledger.ts';
 
 const wanted = times({ quick: 300, full: Number.POSITIVE_INFINITY });
 

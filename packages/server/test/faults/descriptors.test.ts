@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { times } from './counts.ts';
-import { report } from './report.ts';
-import { freePort, makeAccount, startServed, stopServed } from './served.ts';
-import { type Change, changeServer } from './weakened.ts';
+import { times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
 
 /** Enough for the sources to be loaded from TypeScript. */
 const files = 256;
@@ -72,9 +72,9 @@ const exhaust = async (name: string, main?: string, env: Record<string, string> 
 };
 
 const withoutRoom: readonly Change[] = [
-  { file: 'application.ts', from: 'server.maxConnections = most;', to: '' },
-  { file: 'application.ts', from: 'shares.guard(server);', to: '' },
-  { file: 'store/sqlite/connection.ts', from: '|EMFILE|ENFILE|ENOMEM', to: '' },
+  { file: 'serving/application.ts', from: 'server.maxConnections = most;', to: '' },
+  { file: 'serving/application.ts', from: 'shares.guard(server);', to: '' },
+  { file: 'store/sqlite/database/connection.ts', from: '|EMFILE|ENFILE|ENOMEM', to: '' },
 ];
 /** Connections take all descriptors: an erasure is refused for now, and nothing ends. */
 const withoutLimit = withoutRoom.slice(0, 2);

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import Database from '../../src/store/sqlite/better-sqlite3.ts';
-import { quantile, times } from './counts.ts';
-import { createLedger, judge, readEverything } from './ledger.ts';
-import { report } from './report.ts';
-import { freePort, makeAccount, startServed, stopServed } from './served.ts';
-import { changeServer, deafToErrors } from './weakened.ts';
+import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
+import { quantile, times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { changeServer, deafToErrors } from '../tools/weakened.ts';
+import { createLedger, judge, readEverything } from './tools/ledger.ts';
 
 const fillings = times({ quick: 3, full: 50 });
 /** Each time some more events are kept. */

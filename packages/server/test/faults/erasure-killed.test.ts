@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { backupStore } from '../../src/store/open.ts';
-import { times } from './counts.ts';
-import { report } from './report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from './served.ts';
-import { type Change, changeServer } from './weakened.ts';
+import { times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
 
 const users = times({ quick: 200, full: 3_000 });
 const together = 100;

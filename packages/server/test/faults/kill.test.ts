@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import Database from '../../src/store/sqlite/better-sqlite3.ts';
-import { quantile, times } from './counts.ts';
-import { createLedger, createReader, judge, readEverything } from './ledger.ts';
-import { report } from './report.ts';
-import { freePort, makeAccount, startServed, stopServed } from './served.ts';
-import { answeringEarly, changeServer } from './weakened.ts';
+import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
+import { quantile, times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { answeringEarly, changeServer } from '../tools/weakened.ts';
+import { createLedger, createReader, judge, readEverything } from './tools/ledger.ts';
 
 const kills = times({ quick: 15, full: 1_000 });
 let folder: string;

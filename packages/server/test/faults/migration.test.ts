@@ -2,13 +2,13 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import Database from '../../src/store/sqlite/better-sqlite3.ts';
-import { spread, times } from './counts.ts';
-import { createLedger } from './ledger.ts';
-import { report } from './report.ts';
-import { childrenOf, EndedEarly, freePort, makeAccount, startServed, stopServed } from './served.ts';
-import { callsIn, strace } from './tracing.ts';
-import { type Change, changeServer } from './weakened.ts';
+import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
+import { spread, times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { childrenOf, EndedEarly, freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
+import { createLedger } from './tools/ledger.ts';
+import { callsIn, strace } from './tools/tracing.ts';
 
 const kills = times({ quick: 10, full: 200 });
 
@@ -46,8 +46,8 @@ const createNewer = (name: string, changes: readonly Change[]): string => {
 
 /** Each statement in a transaction of its own. */
 const stepByStep: readonly Change[] = [
-  { file: 'store/sqlite/migrate.ts', from: 'db.transaction(() => {', to: '(() => {' },
-  { file: 'store/sqlite/migrate.ts', from: '}).immediate();', to: '})();' },
+  { file: 'store/sqlite/database/migrate.ts', from: 'db.transaction(() => {', to: '(() => {' },
+  { file: 'store/sqlite/database/migrate.ts', from: '}).immediate();', to: '})();' },
 ];
 
 type Schema = 'old' | 'new' | 'between';

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { times } from './counts.ts';
-import { answerOptions, eventsToldIn, findFalseAnswers } from './false-answers.ts';
-import { createLedger } from './ledger.ts';
-import { report } from './report.ts';
-import { freePort, makeAccount, startServed, stopServed } from './served.ts';
-import { attachStrace, callsIn, isAnswer } from './tracing.ts';
-import { changeServer, withoutSync } from './weakened.ts';
+import { times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { changeServer, withoutSync } from '../tools/weakened.ts';
+import { answerOptions, eventsToldIn, findFalseAnswers } from './tools/false-answers.ts';
+import { createLedger } from './tools/ledger.ts';
+import { attachStrace, callsBegunIn, isAnswer } from './tools/tracing.ts';
 
 const requests = times({ quick: 200, full: 10_000 });
 /** The log of so many is read at once. */
@@ -31,12 +31,14 @@ const countEarlyAnswers = async (name: string, count: number, main?: string): Pr
   const ledger = createLedger(1);
   for (let sent = 0; sent < count; sent += 1) expect(await ledger.sendOne(served.url, token)).toBe(true);
   // The client may have an answer before strace has told of the end of the call that sent it.
-  for (let left = 100; left > 0 && callsIn(log).filter(isAnswer).length < count; left -= 1) await wait(50);
+  for (let left = 100; left > 0 && callsBegunIn(log).filter(isAnswer).length < count; left -= 1) await wait(50);
   await detach();
   await stopServed(served);
 
-  const calls = callsIn(log);
-  expect(eventsToldIn(calls).size).toBe(count);
+  const calls = callsBegunIn(log);
+  const told = eventsToldIn(calls);
+  expect([...ledger.acknowledged].filter((key) => !told.has(key.split(' ')[1] as string))).toEqual([]);
+  expect(told.size).toBe(count);
   return findFalseAnswers(calls).length;
 };
 

@@ -1,43 +1,22 @@
 // Two servers over one PostgreSQL, of which one is killed, or whose database goes away and comes back.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startPostgres, stopPostgres, urlOf } from '../fixtures/postgres-server.ts';
-import { times } from './counts.ts';
-import { createLedger, judge, readEverything } from './ledger.ts';
-import { report } from './report.ts';
-import { freePort, makeAccountIn, type Served, startServed, stopServed } from './served.ts';
-import { answeringEarlyOnPostgres, changeServer, withoutSyncOnPostgres } from './weakened.ts';
+import { expect, test } from 'vitest';
+import { times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { freePort, type Served, startServed, stopServed } from '../tools/served.ts';
+import { answeringEarlyOnPostgres, changeServer, withoutSyncOnPostgres } from '../tools/weakened.ts';
+import { createLedger, judge, readEverything } from './tools/ledger.ts';
+import { useOwnPostgres } from './tools/own-postgres.ts';
 
 const kills = times({ quick: 6, full: 100 });
 const stops = times({ quick: 3, full: 30 });
 const clients = 8;
 
-let folder: string;
-let cluster: string;
-
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'firsthand-servers-'));
-  cluster = mkdtempSync(join(tmpdir(), 'firsthand-postgres-'));
-  await startPostgres(cluster);
-});
-afterAll(async () => {
-  await stopPostgres(cluster, 'immediate');
-  rmSync(cluster, { recursive: true });
-  rmSync(folder, { recursive: true });
-});
+const postgres = useOwnPostgres();
 
 /** An account in a database of its own, and a way to start servers on it. */
 const setUp = async (name: string, main?: string) => {
-  const client = new pg.Client(urlOf(cluster, 'postgres'));
-  await client.connect();
-  await client.query(`CREATE DATABASE ${name}`);
-  await client.end();
-  const databaseURL = urlOf(cluster, name);
-  const token = await makeAccountIn(databaseURL);
+  const { databaseURL, token } = await postgres.newDatabase(name);
   const start = (port: number): Promise<Served> =>
     startServed('', port, { main, env: { DATABASE_URL: databaseURL, LOG_LEVEL: 'silent' } });
   return { token, start };
@@ -76,7 +55,7 @@ test(`neither loses nor doubles an event when one of two servers is killed ${kil
   const found = await killAgainAndAgain('ours_killed', kills);
   expect(found).toMatchObject({ lost: 0, twice: 0 });
   expect(found.acknowledged).toBeGreaterThan(kills * 20);
-  const main = changeServer(folder, 'early', answeringEarlyOnPostgres);
+  const main = changeServer(postgres.folder(), 'early', answeringEarlyOnPostgres);
   const weakened = await killAgainAndAgain('weakened_killed', 3, main);
   expect(weakened.lost).toBeGreaterThan(0);
   report(context, {
@@ -95,9 +74,9 @@ const stopAgainAndAgain = async (name: string, count: number, main?: string) => 
   for (let stop = 0; stop < count; stop += 1) {
     const loads = servers.map(({ url }) => ledger.send(url, token));
     await wait(300 + Math.random() * 300);
-    await stopPostgres(cluster, 'immediate');
+    await postgres.stop();
     await wait(300);
-    await startPostgres(cluster);
+    await postgres.start();
     for (const { url } of servers) while (!(await ledger.sendOne(url, token))) await wait(20);
     await Promise.all(loads.map((load) => load.stop()));
   }
@@ -113,7 +92,7 @@ test(`neither loses nor doubles an event when PostgreSQL goes away ${stops} time
   const found = await stopAgainAndAgain('ours_stopped', stops);
   expect(found).toMatchObject({ lost: 0, twice: 0, withoutRetryAfter: 0 });
   expect([...found.endings.keys()].sort()).toEqual(['200', '503']);
-  const main = changeServer(folder, 'unsynced', withoutSyncOnPostgres);
+  const main = changeServer(postgres.folder(), 'unsynced', withoutSyncOnPostgres);
   const weakened = await stopAgainAndAgain('weakened_stopped', 3, main);
   expect(weakened.lost).toBeGreaterThan(0);
   report(context, {

@@ -2,22 +2,30 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import Database from '../../src/store/sqlite/better-sqlite3.ts';
-import { createRandom, times } from './counts.ts';
-import { createDisk, filesOf, journalOptions, readJournal } from './disk-journal.ts';
-import { createLedger } from './ledger.ts';
-import { report } from './report.ts';
-import { freePort, makeAccount, startServed, stopServed } from './served.ts';
-import { attachStrace } from './tracing.ts';
-import { type Change, changeServer, withoutSync } from './weakened.ts';
+import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
+import { createRandom, times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { type Change, changeServer, withoutSync } from '../tools/weakened.ts';
+import { createDisk, filesOf, journalOptions, readJournal } from './tools/disk-journal.ts';
+import { createLedger } from './tools/ledger.ts';
+import { attachStrace } from './tools/tracing.ts';
 
 const cuts = times({ quick: 60, full: 300 });
 const events = times({ quick: 300, full: 600 });
 
 /** The log goes back into the database after 1 MiB instead of 16, so that power is cut while that happens as well. */
 const oftenWrittenBack: readonly Change[] = [
-  { file: 'store/sqlite/write-ahead-log.ts', from: 'backlogBytes = 16 * mebibyte', to: 'backlogBytes = mebibyte' },
-  { file: 'store/sqlite/write-ahead-log.ts', from: 'mostBytes = 24 * mebibyte', to: 'mostBytes = 3 * mebibyte' },
+  {
+    file: 'store/sqlite/transactions/write-ahead-log.ts',
+    from: 'backlogBytes = 16 * mebibyte',
+    to: 'backlogBytes = mebibyte',
+  },
+  {
+    file: 'store/sqlite/transactions/write-ahead-log.ts',
+    from: 'mostBytes = 24 * mebibyte',
+    to: 'mostBytes = 3 * mebibyte',
+  },
 ];
 
 let folder: string;

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import Database from '../../src/store/sqlite/better-sqlite3.ts';
-import { createRandom, times } from './counts.ts';
-import { report } from './report.ts';
-import { freePort, makeAccount, startServed, stopServed } from './served.ts';
-import { changeServer, forgetful } from './weakened.ts';
+import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
+import { createRandom, times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { changeServer, forgetful } from '../tools/weakened.ts';
 
 const sends = times({ quick: 30_000, full: 1_000_000 });
 const batch = 500;

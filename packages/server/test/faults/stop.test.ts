@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { quantile, times } from './counts.ts';
-import { createLedger, createReader, judge, readEverything } from './ledger.ts';
-import { report } from './report.ts';
-import { freePort, makeAccount, startServed, stopServed } from './served.ts';
-import { type Change, changeServer } from './weakened.ts';
+import { quantile, times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
+import { createLedger, createReader, judge, readEverything } from './tools/ledger.ts';
 
 const stops = times({ quick: 5, full: 100 });
 
@@ -51,7 +51,7 @@ const stopAgainAndAgain = async (name: string, count: number, main?: string) => 
 /** Closes every connection in the face of its client. */
 const impatient: readonly Change[] = [
   {
-    file: 'serve.ts',
+    file: 'serving/serve.ts',
     from: 'await Promise.all([stopAnswering, stopRetention?.(), stop()])',
     to: '(server.closeAllConnections(), server.close(), [0])',
   },

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { times } from './counts.ts';
-import { createLedger, judge, readDatabase } from './ledger.ts';
-import { report } from './report.ts';
-import { freePort, makeAccount, startServed, stopServed, watchMost } from './served.ts';
-import { type Change, changeServer } from './weakened.ts';
+import { times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { freePort, makeAccount, startServed, stopServed, watchMost } from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
+import { createLedger, judge, readDatabase } from './tools/ledger.ts';
 
 /** What is written in events; their pages and indexes are more. */
 const written = times({ quick: 100, full: 500 }) * 1024 * 1024;
@@ -60,8 +60,16 @@ const writeAndRead = async (name: string, bytes: number, main?: string) => {
 };
 
 const neverWrittenBack: readonly Change[] = [
-  { file: 'store/sqlite/write-ahead-log.ts', from: 'backlogBytes = 16 * mebibyte', to: 'backlogBytes = Infinity' },
-  { file: 'store/sqlite/write-ahead-log.ts', from: 'mostBytes = 24 * mebibyte', to: 'mostBytes = Infinity' },
+  {
+    file: 'store/sqlite/transactions/write-ahead-log.ts',
+    from: 'backlogBytes = 16 * mebibyte',
+    to: 'backlogBytes = Infinity',
+  },
+  {
+    file: 'store/sqlite/transactions/write-ahead-log.ts',
+    from: 'mostBytes = 24 * mebibyte',
+    to: 'mostBytes = Infinity',
+  },
 ];
 
 test(`keeps the write-ahead log below ${mostMebibytes} MiB while events are written and read without a pause`, {

@@ -28,6 +28,9 @@ test('an account is made and a token revoked, where a server that runs notices',
   const { finding } = JSON.parse((await firsthand(['doctor', '--json'], env)).stdout);
   expect(finding.find(({ name }: { name: string }) => name === 'proxy')).toMatchObject({ ok: false });
   await store.noteUnknownProxy({ seenTime: null });
+  const request = { operation: 'logEvent', input: {}, address: null, code: 'missing_field', message: '' } as const;
+  const { account, token } = access as { account: number; token: number };
+  await store.keepRefused({ account, token, time: Date.now(), sender: 0, requests: [request, request] });
   await store.close();
 
   const examined = await firsthand(['doctor', '--json', '--account-bytes', '1000'], env);
@@ -36,12 +39,12 @@ test('an account is made and a token revoked, where a server that runs notices',
     { name: 'schema', ok: true },
     { name: 'accounts', ok: true, detail: '1, with 0 live server tokens' },
     { name: 'clock', ok: true, detail: 'no event was received yet' },
-    { name: 'refused requests', ok: true, detail: '0 listed, 0 gave way' },
+    { name: 'refused requests', ok: true, detail: '2 listed, 0 gave way; firsthand refused list shows them' },
     { name: 'proxy', ok: true, detail: 'none forwards while TRUST_PROXY is not set' },
     { name: 'over their quota', ok: true, detail: '0; ACCOUNT_BYTES is 1000' },
     { name: 'near their quota', ok: true, detail: '0; from 80 % on' },
     { name: 'erasures', ok: true },
-    { name: 'tracker', ok: true },
+    { name: 'tracker', ok: true, detail: expect.stringMatching(/^(built 20|not built: )/) },
   ]);
   const copied = await firsthand(['backup', 'copy.db'], env);
   expect(copied.stderr).toMatch(/pg_dump/);

@@ -2,10 +2,10 @@ import { limits } from '@firsthand/contract/limits';
 import { type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { times } from '../faults/counts.ts';
-import { report } from '../faults/report.ts';
 import { type Fields, openScene, type Scene } from '../fixtures/scene.ts';
-import { addresses, knownUsers, type Planted, plant, secret } from './planted.ts';
+import { times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { addresses, knownUsers, type Planted, plant, secret } from './tools/planted.ts';
 
 /** 10,000 calls in all. */
 const sequences = times({ quick: 3, full: 20 });

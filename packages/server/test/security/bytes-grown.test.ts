@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { times } from '../faults/counts.ts';
-import { report } from '../faults/report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../faults/served.ts';
-import { type Change, changeServer } from '../faults/weakened.ts';
+import { times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
 
 const tries = times({ quick: 40, full: 2_000 });
 /** Of an address, so that a short run shows it: the other limits are wide. */
@@ -79,7 +79,7 @@ const flood = async (name: string, count: number, main?: string) => {
 
 const uncounted: readonly Change[] = [
   { file: 'http/operation-route.ts', from: 'bytes: storedBytes(name, given, input.event),', to: 'bytes: 0,' },
-  { file: 'http/parsing-budget.ts', from: "access.kind === 'browser'", to: 'false' },
+  { file: 'http/request/parsing-budget.ts', from: "access.kind === 'browser'", to: 'false' },
 ];
 
 const toKB = (bytes: number) => `${Math.round(bytes / 1_000)} KB`;

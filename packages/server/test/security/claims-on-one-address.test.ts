@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { limits } from '@firsthand/contract/limits';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import Database from '../../src/store/sqlite/better-sqlite3.ts';
-import { times } from '../faults/counts.ts';
-import { report } from '../faults/report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../faults/served.ts';
-import { type Change, changeServer } from '../faults/weakened.ts';
+import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
+import { times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
 
 const claims = times({ quick: 3_000, full: 100_000 });
 /** Where none gives way, each claim costs more than the one before. */
@@ -102,12 +102,12 @@ const attack = async (name: string, { count, turns = 1 }: { count: number; turns
 };
 
 const anyLinksOfContact: readonly Change[] = [
-  { file: 'store/sqlite/links.ts', from: 'surplus.dropSurplusLinks(given.contact);', to: '' },
+  { file: 'store/sqlite/contacts/links.ts', from: 'surplus.dropSurplusLinks(given.contact);', to: '' },
 ];
 const unbounded: readonly Change[] = [
   ...anyLinksOfContact,
   {
-    file: 'store/sqlite/create-contact.ts',
+    file: 'store/sqlite/contacts/create-contact.ts',
     from: 'if (!wasGiven) surplus.dropSurplusClaims(row.contact, claim);',
     to: '',
   },
@@ -228,7 +228,7 @@ const attackUser = async (name: string, count: number, main?: string) => {
 
 const anyLinks: readonly Change[] = [
   {
-    file: 'store/sqlite/links.ts',
+    file: 'store/sqlite/contacts/links.ts',
     from: 'surplus.dropLinks(linksGivingWay(before, limits.claimedLinksPerUser - 1));',
     to: '',
   },

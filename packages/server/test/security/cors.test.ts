@@ -3,11 +3,11 @@ import { operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { writeNames } from '../../src/store/sqlite/calls.ts';
 import type { Store } from '../../src/store/store.ts';
-import { report } from '../faults/report.ts';
 import { smallestInput } from '../fixtures/requests.ts';
 import { asText } from '../fixtures/scene.ts';
-import { type Provoked, provokeAll } from './provoked.ts';
-import { fromHere, openService, operationPaths, type Service } from './service.ts';
+import { report } from '../tools/report.ts';
+import { type Provoked, provokeAll } from './tools/provoked.ts';
+import { fromHere, openService, operationPaths, type Service } from './tools/service.ts';
 
 /** As the design has it, said once more and not taken from the table that is under test. */
 const openOperations = ['logEvent', 'logEvents', 'createContact', 'getContact'];

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import Database from '../../src/store/sqlite/better-sqlite3.ts';
+import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 
 const packages = fileURLToPath(new URL('../../../', import.meta.url));
 

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { backupStore } from '../../src/store/open.ts';
-import Database from '../../src/store/sqlite/better-sqlite3.ts';
-import { createRandom, quantile, times } from '../faults/counts.ts';
-import { report } from '../faults/report.ts';
+import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
+import { forgetAudit } from '../fixtures/audit-log.ts';
+import { createRandom, quantile, times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
 import {
   browserToken,
   freePort,
@@ -15,12 +16,11 @@ import {
   startServed,
   stopServed,
   withoutLimits,
-} from '../faults/served.ts';
-import { type Change, changeServer } from '../faults/weakened.ts';
-import { forgetAudit } from '../fixtures/audit-log.ts';
-import { type Books, createBooks, differences } from './books.ts';
-import { findTraces, readFiles } from './files.ts';
-import { addBystander, addPerson, type Person } from './people.ts';
+} from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
+import { type Books, createBooks, differences } from './tools/books.ts';
+import { findTraces, readFiles } from './tools/files.ts';
+import { addBystander, addPerson, type Person } from './tools/people.ts';
 
 const counts = {
   people: times({ quick: 8, full: 100 }),
@@ -233,18 +233,22 @@ const weakenings: readonly { readonly name: string; readonly changes: readonly C
   {
     name: 'nothing overwritten, no record',
     changes: [
-      { file: 'store/sqlite/connection.ts', from: 'secure_delete = ON', to: 'secure_delete = OFF' },
-      { file: 'store/sqlite/writer-thread.ts', from: 'engine.eraseAgain();', to: '' },
+      { file: 'store/sqlite/database/connection.ts', from: 'secure_delete = ON', to: 'secure_delete = OFF' },
+      { file: 'store/sqlite/threads/writer-thread.ts', from: 'engine.eraseAgain();', to: '' },
     ],
   },
   {
     name: 'the log left as it is, and the unused space',
     changes: [
-      { file: 'store/sqlite/write-ahead-log.ts', from: 'let holdsErased = true', to: 'let holdsErased = false' },
-      { file: 'store/sqlite/write-ahead-log.ts', from: '      holdsErased = true;\n', to: '' },
+      {
+        file: 'store/sqlite/transactions/write-ahead-log.ts',
+        from: 'let holdsErased = true',
+        to: 'let holdsErased = false',
+      },
+      { file: 'store/sqlite/transactions/write-ahead-log.ts', from: '      holdsErased = true;\n', to: '' },
       // Clearing that empties the log as well.
       {
-        file: 'store/sqlite/unused-space.ts',
+        file: 'store/sqlite/transactions/unused-space.ts',
         from: 'clear = (): boolean => {',
         to: 'clear = (): boolean => {\n return true;',
       },

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createRandom, times } from '../faults/counts.ts';
-import { report } from '../faults/report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../faults/served.ts';
-import { type Change, changeServer } from '../faults/weakened.ts';
-import { createBooks, differences } from './books.ts';
+import { createRandom, times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
+import { createBooks, differences } from './tools/books.ts';
 
 const guesses = times({ quick: 1_500, full: 100_000 });
 /** By design, in any minute. */
@@ -85,7 +85,9 @@ const anyAddress = (nth: number) => `198.51.${100 + ((nth >> 8) % 100)}.${nth % 
 /** An attacker behind a trusted proxy, who writes what he likes into the header before it gets there. */
 const forged = (nth: number) => `${anyAddress(nth)}, 10.1.1.${nth % 256}, 203.0.113.9`;
 
-const fromTheLeft: readonly Change[] = [{ file: 'http/client-address.ts', from: 'hops.pop()', to: 'hops.shift()' }];
+const fromTheLeft: readonly Change[] = [
+  { file: 'http/access/client-address.ts', from: 'hops.pop()', to: 'hops.shift()' },
+];
 
 test('X-Forwarded-For gives nobody more guesses than an address has, and good tokens go on', {
   timeout: 600_000,

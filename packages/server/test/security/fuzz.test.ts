@@ -11,11 +11,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { createFailed } from '../../src/http/routes.ts';
 import type { Store } from '../../src/store/store.ts';
-import { createRandom, times } from '../faults/counts.ts';
-import { report } from '../faults/report.ts';
 import { makeContact } from '../fixtures/requests.ts';
 import { asText, type Fields, type Scene } from '../fixtures/scene.ts';
-import { fromHere, openService, type Service } from './service.ts';
+import { createRandom, times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { fromHere, openService, type Service } from './tools/service.ts';
 
 const requests = times({ quick: 6_000, full: 980_000 });
 const overHTTP = times({ quick: 300, full: 20_000 });

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { type Serving, serve } from '../../src/serve.ts';
-import { report } from '../faults/report.ts';
-import { freePort, startServed, stopServed } from '../faults/served.ts';
-import { changeServer } from '../faults/weakened.ts';
-import { type Provoked, provokeAll } from './provoked.ts';
-import { fromHere, openService, operationPaths, readText, type Service } from './service.ts';
+import { type Serving, serve } from '../../src/serving/serve.ts';
+import { report } from '../tools/report.ts';
+import { freePort, startServed, stopServed } from '../tools/served.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { type Provoked, provokeAll } from './tools/provoked.ts';
+import { fromHere, openService, operationPaths, readText, type Service } from './tools/service.ts';
 
 /** What is wrong with the headers of an answer; files of the tracker are meant to be remembered. */
 const mistakesIn = (headers: Headers, { lasting = false } = {}): string[] => {
@@ -65,9 +65,9 @@ describe('every answer of an operation', () => {
     // Another mistake with each response.
     const to = `${from} ...wrongIn(nth++),`;
     const changes = [
-      { file: 'http/answers.ts', from, to },
+      { file: 'http/answers/answers.ts', from, to },
       {
-        file: 'http/answers.ts',
+        file: 'http/answers/answers.ts',
         from: 'export const headersOf',
         to: `let nth = 0;
           const names = ${JSON.stringify(mistakes)};

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { times } from '../faults/counts.ts';
-import { report } from '../faults/report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../faults/served.ts';
-import { type Change, changeServer } from '../faults/weakened.ts';
-import { createBooks } from './books.ts';
+import { times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
+import { createBooks } from './tools/books.ts';
 
 const visitors = times({ quick: 10, full: 1_000 });
 
@@ -86,7 +86,11 @@ const claimsDecide: readonly Change[] = [
   { file: 'identity/statements.ts', from: 'return verified || !isLinked;', to: 'return true;' },
 ];
 const kindsTogether: readonly Change[] = [
-  { file: 'store/sqlite/events.ts', from: 'server: browser ? (0 as const) : (1 as const)', to: 'server: 0 as const' },
+  {
+    file: 'store/sqlite/events/events.ts',
+    from: 'server: browser ? (0 as const) : (1 as const)',
+    to: 'server: 0 as const',
+  },
 ];
 
 test('a claim takes no event of a visitor whom the server knows', { timeout: 600_000 }, async (context) => {

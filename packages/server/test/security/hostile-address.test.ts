@@ -7,11 +7,11 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { quantile, times } from '../faults/counts.ts';
-import { report } from '../faults/report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed } from '../faults/served.ts';
-import { type Change, changeServer } from '../faults/weakened.ts';
-import { type Flood, floods } from './hostile-floods.ts';
+import { quantile, times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
+import { type Flood, floods } from './tools/hostile-floods.ts';
 
 const isFull = times({ quick: 0, full: 1 }) === 1;
 /** What cost others most. */
@@ -33,7 +33,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const script = fileURLToPath(new URL('./hostile-floods.ts', import.meta.url));
+const script = fileURLToPath(new URL('./tools/hostile-floods.ts', import.meta.url));
 
 /** A process that floods a server, at times. */
 const startAddress = async (port: number, count: number) => {
@@ -127,9 +127,9 @@ const judge = async ({ press }: Awaited<ReturnType<typeof start>>, flood: Flood)
 };
 
 const withoutBudget: readonly Change[] = [
-  { file: 'http/input.ts', from: 'if (budget && ', to: 'if (false && budget && ' },
-  { file: 'http/connection-shares.ts', from: 'const mostWaiting = 4', to: 'const mostWaiting = Infinity' },
-  { file: 'http/refusal-budget.ts', from: 'unproven.take(addressOf(c))', to: '' },
+  { file: 'http/request/input.ts', from: 'if (budget && ', to: 'if (false && budget && ' },
+  { file: 'http/access/connection-shares.ts', from: 'const mostWaiting = 4', to: 'const mostWaiting = Infinity' },
+  { file: 'http/access/refusal-budget.ts', from: 'unproven.take(addressOf(c))', to: '' },
 ];
 
 test('one hostile address takes little time of the others, whatever it sends', {

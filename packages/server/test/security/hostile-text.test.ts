@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../src/store/store.ts';
-import { times } from '../faults/counts.ts';
-import { report } from '../faults/report.ts';
 import { newAddress, newUserUUID } from '../fixtures/requests.ts';
 import { openScene, type Scene } from '../fixtures/scene.ts';
+import { times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
 
 const inputs = times({ quick: 1_500, full: 100_000 });
 

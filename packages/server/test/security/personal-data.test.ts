@@ -7,9 +7,9 @@ import { type OperationName, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { z } from 'zod';
 import type { Store } from '../../src/store/store.ts';
-import { report } from '../faults/report.ts';
 import { asText, type Fields } from '../fixtures/scene.ts';
-import { fromHere, openService, operationPaths, readText, type Service } from './service.ts';
+import { report } from '../tools/report.ts';
+import { fromHere, openService, operationPaths, readText, type Service } from './tools/service.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 type Method = (typeof methods)[number];

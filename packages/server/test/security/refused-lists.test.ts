@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open.ts';
-import { times } from '../faults/counts.ts';
-import { report } from '../faults/report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../faults/served.ts';
-import { type Change, changeServer } from '../faults/weakened.ts';
+import { times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
 
 const rounds = times({ quick: 3, full: 100 });
 const visitors = 20;
@@ -67,7 +67,7 @@ const attack = async (name: string, count: number, main?: string) => {
 
 const byAge: readonly Change[] = [
   {
-    file: 'http/client-address.ts',
+    file: 'http/access/client-address.ts',
     from: "Buffer.from(networkHash, 'base64').readUIntBE(0, 3)",
     to: 'networkHash.length',
   },

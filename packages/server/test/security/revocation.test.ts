@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import Database from '../../src/store/sqlite/better-sqlite3.ts';
-import { quantile, times } from '../faults/counts.ts';
-import { report } from '../faults/report.ts';
-import { freePort, makeAccount, type Served, startServed, stopServed, withoutLimits } from '../faults/served.ts';
-import { type Change, changeServer } from '../faults/weakened.ts';
+import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { firsthandJSON } from '../fixtures/command.ts';
-import { createBooks, differences } from './books.ts';
+import { quantile, times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { freePort, makeAccount, type Served, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
+import { createBooks, differences } from './tools/books.ts';
 
 const tokens = times({ quick: 2, full: 20 });
 /** No quick test fails on a clock. */
@@ -133,7 +133,11 @@ const revokeAll = async (name: string, count: number, main?: string) => {
 
 /** Remembers what a token may do, whatever is done to it. */
 const remembering: readonly Change[] = [
-  { file: 'store/sqlite/access.ts', from: 'if (access !== seenAccess) {', to: 'if (seenAccess === undefined) {' },
+  {
+    file: 'store/sqlite/accounts/access.ts',
+    from: 'if (access !== seenAccess) {',
+    to: 'if (seenAccess === undefined) {',
+  },
 ];
 
 test('a revoked token stops working, in the server and beside it, and so do the streams that were opened with it', {

@@ -9,15 +9,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import Database from '../../src/store/sqlite/better-sqlite3.ts';
-import { times } from '../faults/counts.ts';
-import { report } from '../faults/report.ts';
-import { withoutLimits } from '../faults/served.ts';
-import { type Change, changeServer } from '../faults/weakened.ts';
+import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { type Running, start, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 import { smallestInput } from '../fixtures/requests.ts';
 import { type Answer, asText, type Fields, type Scene } from '../fixtures/scene.ts';
-import { operationPaths } from './service.ts';
+import { times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { withoutLimits } from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
+import { operationPaths } from './tools/service.ts';
 
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
@@ -297,8 +297,8 @@ describe('after a run that does everything, rightly and wrongly', () => {
 const telling: readonly Change[] = [
   { file: 'http/routes.ts', from: 'path: c.req.path', to: 'path: c.req.raw.url' },
   { file: 'log.ts', from: 'hooks: { streamWrite: scrub },', to: '' },
-  { file: 'http/forms.ts', from: 'scrub(name.slice(0, limits.nameLength))', to: 'name' },
-  { file: 'http/refused-requests.ts', from: '(?:viewer|server|operator)_[\\w-]{22,}', to: '(?!)' },
+  { file: 'http/request/forms.ts', from: 'scrub(name.slice(0, limits.nameLength))', to: 'name' },
+  { file: 'http/refused/refused-requests.ts', from: '(?:viewer|server|operator)_[\\w-]{22,}', to: '(?!)' },
 ];
 
 /** The same takes as long again, for a server that is known to fail. */

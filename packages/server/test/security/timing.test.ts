@@ -4,15 +4,15 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerEvenly } from '../../src/http/even-answers.ts';
+import { answerEvenly } from '../../src/http/answers/even-answers.ts';
 import type { Store } from '../../src/store/store.ts';
-import { createRandom, quantile, times } from '../faults/counts.ts';
-import { report } from '../faults/report.ts';
-import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../faults/served.ts';
-import { type Change, changeServer } from '../faults/weakened.ts';
 import { newUserUUID } from '../fixtures/requests.ts';
 import { openScene } from '../fixtures/scene.ts';
-import { welch } from './welch.ts';
+import { createRandom, quantile, times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
+import { welch } from './tools/welch.ts';
 
 const pairs = times({ quick: 50, full: 5_000 });
 const weakenedPairs = times({ quick: 50, full: 1_000 });
@@ -29,9 +29,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Without steps of time, and with more to do for an address that is known. */
 const telling: readonly Change[] = [
-  { file: 'http/contacts.ts', from: 'answerEvenly(answer)', to: 'answer' },
+  { file: 'http/operations/contacts.ts', from: 'answerEvenly(answer)', to: 'answer' },
   {
-    file: 'store/sqlite/create-contact.ts',
+    file: 'store/sqlite/contacts/create-contact.ts',
     from: 'const { row } = contacts.ensure(request);',
     to: `const { row, existed } = contacts.ensure(request);
       for (const until = performance.now() + ${longerMilliseconds}; existed && performance.now() < until; );`,

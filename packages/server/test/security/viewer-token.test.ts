@@ -1,10 +1,10 @@
 /** A viewer token reads what the table of operations says, and changes nothing, whatever it sends. */
 import { operationNames } from '@firsthand/contract/operations';
 import { expect, test } from 'vitest';
-import { report } from '../faults/report.ts';
 import { makeContact, smallestInput } from '../fixtures/requests.ts';
 import { asText, openScene, type Scene } from '../fixtures/scene.ts';
-import { operationPaths, readText } from './service.ts';
+import { report } from '../tools/report.ts';
+import { operationPaths, readText } from './tools/service.ts';
 
 const readable = ['getAccount', 'getContact', 'searchContact', 'getEvent', 'countEvents', 'streamEvents'];
 

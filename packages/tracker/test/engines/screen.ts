@@ -3,9 +3,9 @@ import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { killGroup, startGroup } from './processes.ts';
 
-export const xvfbPath = '/usr/bin/Xvfb';
+const xvfbPath = '/usr/bin/Xvfb';
 
-export interface Screen {
+interface Screen {
   /** For the environment: `:99`. */
   readonly display: string;
   close(): Promise<void>;

@@ -21,12 +21,12 @@ declare module 'vitest' {
 }
 
 /** What a page logs: its number among those of the same line, which are read back in the order of their numbers. */
-export interface Numbered {
+interface Numbered {
   readonly line: number;
   readonly nth: number;
 }
 
-export interface Stored extends Numbered {
+interface Stored extends Numbered {
   readonly userUUID: string;
 }
 

@@ -98,6 +98,18 @@ describeEngines('the tracker among the unkind', (engine) => {
     expect(await arrived(1)).toEqual([0]);
   });
 
+  test('under a wrapper of fetch that adds a header, for which the browser sends a preflight', async () => {
+    const tab = await visit('/with-header', {
+      before: `<script>
+        const original = fetch;
+        window.fetch = (input, init) => original(input, { ...init, headers: { 'X-Requested-With': 'XMLHttpRequest' } });
+      </script>`,
+    });
+    await log(tab, 0);
+    expect(await arrived(1)).toEqual([0]);
+    expect(shop.gate.requests.filter((request) => request.startsWith('OPTIONS'))).not.toEqual([]);
+  });
+
   test('two tags with their own data-name log each to its own account', async () => {
     const other = await shop.service.createAccount();
     const second = `<script async src="${shop.gate.url}/tracker.js" data-token="${other.browserToken}" data-name="second"></script>`;

@@ -1,4 +1,4 @@
 import type { Store } from '../store.ts';
 
-/** What an operation of the store is asked with. */
+/** The request of an operation of the store. */
 export type RequestOf<Name extends keyof Store> = Parameters<Store[Name]>[0];

@@ -6,9 +6,9 @@ import { createSite, type Site } from '../../../test/fixtures/site.ts';
 import { accountContact, ann, ben, day, laptop, newEvent, newToken, phone } from '../../../test/fixtures/store.ts';
 import { openStore } from '../open.ts';
 import type { EventOutcome, NewEvent, Store, StoredEvent } from '../store.ts';
-import { lockKeys } from './connection.ts';
-import { toBodies } from './event-body.ts';
-import { newestMigration } from './migrate.ts';
+import { lockKeys } from './database/connection.ts';
+import { newestMigration } from './database/migrate.ts';
+import { toBodies } from './events/event-body.ts';
 
 const times = (count: number) => Array.from({ length: count }, (_, nth) => nth);
 
@@ -355,8 +355,30 @@ test('a change of an account that a full disk stops is undone as a whole, and ma
   await expect(site.change(change)).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 5 });
   expect(await servers[0].getAccount(site.account)).toMatchObject({ accountName: 'A shop', usage: { contacts: 0 } });
   await asking(databaseURL, 'DROP TRIGGER fill ON contact');
-  expect(await site.change(change)).toMatchObject([{ exists: false }, { exists: false }]);
+  expect(await site.change(change)).toMatchObject({ contacts: [{ exists: false }, { exists: false }] });
   expect(await servers[0].getAccount(site.account)).toMatchObject({ accountName: 'Another name' });
+});
+
+test('a server whose database has a full disk is not fit to serve until there is room again', async () => {
+  const { databaseURL, servers } = await openServers(1);
+  const [store] = servers;
+  const site = await createSite(store);
+  await asking(
+    databaseURL,
+    `CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$;
+     CREATE FUNCTION fill_command() RETURNS event_trigger LANGUAGE plpgsql
+       AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$;
+     CREATE TRIGGER fill BEFORE INSERT ON event FOR EACH ROW EXECUTE FUNCTION fill();
+     CREATE EVENT TRIGGER fill_command ON ddl_command_start EXECUTE FUNCTION fill_command()`,
+  );
+  await store.check();
+  await expect(site.server.log({})).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 5 });
+  await expect(store.check()).rejects.toMatchObject({ code: '53100' });
+  await expect(store.check()).rejects.toMatchObject({ code: '53100' });
+  await asking(databaseURL, 'DROP EVENT TRIGGER fill_command; DROP TRIGGER fill ON event');
+  await store.check();
+  expect((await site.server.log({})).every(isKept)).toBe(true);
+  expect(await asking(databaseURL, "SELECT 1 FROM pg_class WHERE relname = 'room'")).toEqual([]);
 });
 
 test('more than may wait is refused, and what is not is kept', async () => {

@@ -1,52 +1,62 @@
 /** The store on PostgreSQL: any number of servers over one database. */
 import { Refusal } from '../../refusal.ts';
-import type { AuditedName } from '../audit.ts';
+import type { AuditedName } from '../rules/audit.ts';
 import type { EventBatch, EventOutcome, RefusedReplay, ReplayedAnswer, ReplayedWrite, Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createWaiting } from '../waiting.ts';
-import { createAccess } from './access.ts';
-import { createAccountWriter, findAccount, getAccount, listAccounts, measureAccounts } from './accounts.ts';
-import { listAudit, recordAudit, recording } from './audit.ts';
-import { createCatalogueWriter } from './catalogues.ts';
-import { type Connection, type ConnectionPool, codeOf, hasTable, inOrder, openPool } from './connection.ts';
-import { createContactReader } from './contact-details.ts';
-import { createContactFinder } from './contact-finder.ts';
-import { createContactWriter } from './contacts.ts';
-import { countEvents, getEventDefinitions } from './counts.ts';
-import { createContactCreator } from './create-contact.ts';
-import { createErasures } from './erasures.ts';
-import { walkingInOrder } from './event-order.ts';
-import { createEventPager } from './event-pages.ts';
-import { createEventWriter } from './events.ts';
-import { createLinkWriter } from './links.ts';
-import { createMergeWriter } from './merges.ts';
-import { migrate, newestMigration, readSchema } from './migrate.ts';
-import { countRefused, createRefusedWriter, listRefused } from './refused-requests.ts';
-import { createRepeats } from './repeats.ts';
-import { startTidying, type Tidying } from './tidying.ts';
-import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } from './tokens.ts';
-import { readOnce, readSnapshot, type Transaction, writeAlone, writeBesideOthers } from './transaction.ts';
-import { noteUnknownProxy } from './unknown-proxy.ts';
-import { createUsers } from './users.ts';
-import { startWatch } from './watch.ts';
-import { createWriteQueue, mostUnderWay } from './write-queue.ts';
+import { createAccess } from './accounts/access.ts';
+import { createAccountWriter, findAccount, getAccount, listAccounts, measureAccounts } from './accounts/accounts.ts';
+import { listAudit, recordAudit, recording } from './accounts/audit.ts';
+import { createCatalogueWriter } from './accounts/catalogues.ts';
+import { countRefused, createRefusedWriter, listRefused } from './accounts/refused-requests.ts';
+import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } from './accounts/tokens.ts';
+import { noteUnknownProxy } from './accounts/unknown-proxy.ts';
+import { createContactReader } from './contacts/contact-details.ts';
+import { createContactFinder } from './contacts/contact-finder.ts';
+import { createContactWriter } from './contacts/contacts.ts';
+import { createContactCreator } from './contacts/create-contact.ts';
+import { createLinkWriter } from './contacts/links.ts';
+import { createMergeWriter } from './contacts/merges.ts';
+import { createUsers } from './contacts/users.ts';
+import {
+  type Connection,
+  type ConnectionPool,
+  codeOf,
+  hasTable,
+  inOrder,
+  Overtaken,
+  openPool,
+} from './database/connection.ts';
+import { createPostgresRoom } from './database/disk-space.ts';
+import { migrate, newestMigration, readSchema } from './database/migrate.ts';
+import { startWatch } from './database/watch.ts';
+import { createErasures } from './erasure/erasures.ts';
+import { startTidying, type Tidying } from './erasure/tidying.ts';
+import { countEvents, getEventDefinitions } from './events/counts.ts';
+import { walkingInOrder } from './events/event-order.ts';
+import { createEventPager } from './events/event-pages.ts';
+import { createEventWriter } from './events/events.ts';
+import { createRepeats } from './events/repeats.ts';
+import { readOnce, readSnapshot, type Transaction, writeAlone, writeBesideOthers } from './transactions/transaction.ts';
+import { createTurns } from './transactions/turns.ts';
+import { createWriteQueue, mostUnderWay } from './transactions/write-queue.ts';
 
-/** Connections of a server beside those that keep events, and the one that listens. */
+/** A server's connections, besides those that store events (`mostUnderWay`) and the one that listens. */
 const mostWriting = 4;
 const mostReading = 4;
-/** For what is answered at once, tokens above all: it must not wait behind what is long to read. */
+/** For fast reads, above all of tokens, which must not wait for slow ones. */
 const mostQuick = 2;
 
 interface Prepared {
-  /** The key of the hashes that the database keeps. */
+  /** The key of the hashes that the database stores. */
   readonly secret: Buffer;
-  /** Whether it knows of repeats of which nobody knows whose they are. */
+  /** Whether repeats without a known holder are stored. */
   readonly withErased: boolean;
-  /** Whether it may know of repeats that were kept before the kinds of tokens were told apart. */
+  /** Whether repeats may be stored from before kinds of tokens were distinguished. */
   readonly withEither: boolean;
 }
 
-/** Brings the schema up to date. */
+/** Migrates the database, and checks that it can be served. */
 const prepare = async (
   pool: ConnectionPool,
   { role, create }: { role: 'server' | 'beside'; create: boolean },
@@ -75,7 +85,7 @@ const prepare = async (
   }
 };
 
-/** What the writes of the store do, each in a transaction that is given. */
+/** Creates the writes of the store; each takes its transaction as a parameter. */
 const createWrites = ({ secret, withErased, withEither }: Prepared) => {
   const finder = createContactFinder(secret);
   const repeats = createRepeats(secret, { withErased, withEither });
@@ -87,7 +97,7 @@ const createWrites = ({ secret, withErased, withEither }: Prepared) => {
   const createContact = createContactCreator({ users, catalogues, finder, contacts, repeats });
   const { updateContact } = contacts;
 
-  /** All of the events, or none. */
+  /** Stores all of the events, or throws the first Refusal. */
   const replayEvents = async (db: Transaction, batch: EventBatch): Promise<EventOutcome[]> => {
     const [outcomes = []] = await keepEvents(db, [batch]);
     for (const outcome of outcomes) {
@@ -105,7 +115,7 @@ const createWrites = ({ secret, withErased, withEither }: Prepared) => {
   return {
     finder,
     keepEvents,
-    /** Carried out beside others. */
+    /** Writes that run beside others. */
     beside: {
       ...createAccountWriter(catalogues, finder, contacts),
       createToken,
@@ -115,16 +125,21 @@ const createWrites = ({ secret, withErased, withEither }: Prepared) => {
       createContact,
       updateContact,
       keepRefused: refused.keepRefused,
-      replayRefused: async (db: Transaction, replay: RefusedReplay) =>
-        (await refused.takeReplayed(db, replay.refused)) ? carryOut(db, replay) : undefined,
+      async replayRefused(db: Transaction, replay: RefusedReplay): Promise<ReplayedAnswer | undefined> {
+        if (!(await refused.isListed(db, replay.refused))) return undefined;
+        const answer = await carryOut(db, replay);
+        // Refused requests come late in the order of held-rows.ts, so that this and an erasure do not wait for each other.
+        if (!(await refused.takeReplayed(db, replay.refused))) throw new Overtaken();
+        return answer;
+      },
     },
-    /** Carried out alone: what they change, all others rest on. */
+    /** Writes that run alone, because all others depend on what they change. */
     alone: createMergeWriter(finder),
     erasures: createErasures({ finder, repeats, refused }),
   };
 };
 
-/** What can go wrong at the start, without the URL: it may hold a password. */
+/** Wraps an error of the start in a StoreUnusable, without the URL, which may contain a password. */
 const toUnusable = (error: unknown): unknown =>
   error instanceof StoreUnusable
     ? error
@@ -133,7 +148,7 @@ const toUnusable = (error: unknown): unknown =>
         { cause: error },
       );
 
-/** Throws StoreUnusable when it can't be served. */
+/** Opens a PostgreSQL database. Throws StoreUnusable when it cannot be served. */
 export const openPostgres = async (
   databaseURL: string,
   { role, create }: { role: 'server' | 'beside'; create: boolean },
@@ -152,14 +167,18 @@ export const openPostgres = async (
 
   const { finder, keepEvents, beside, alone, erasures } = createWrites(prepared);
   const waiting = createWaiting();
+  const room = createPostgresRoom(pools.quick);
   let isClosed = false;
 
-  /** While it is open, and not too much waits already. */
+  /** Runs work while the store is open. Throws Refusal('not_kept') when too much waits already. */
   const admitted = async <Value>(request: unknown, work: () => Promise<Value>): Promise<Value> => {
     if (isClosed) throw new Error('the store is closed');
     const bytes = waiting.enter(request);
     try {
       return await work();
+    } catch (error) {
+      room.noteFailure(error);
+      throw error;
     } finally {
       waiting.leave(bytes);
     }
@@ -176,13 +195,16 @@ export const openPostgres = async (
   const keep = (batches: readonly EventBatch[]) => writeBesideOthers(pools.events, (db) => keepEvents(db, batches));
   const queue = createWriteQueue(keep, (error) => error instanceof Refusal);
 
+  const inTurn = createTurns();
   type Work<Request, Value> = (db: Transaction, request: Request) => Promise<Value>;
+  /** `turns` returns the keys of the queues in which the write waits for its turn (turns.ts). */
   const writing =
     (mode: typeof writeAlone) =>
-    <Request, Value>(work: Work<Request, Value>) =>
+    <Request, Value>(work: Work<Request, Value>, turns: (request: Request) => readonly string[] = () => []) =>
     (request: Request): Promise<Value> =>
       admitted(request, async () => {
-        const value = await mode(pools.writes, (db) => work(db, request));
+        const write = () => mode(pools.writes, (db) => work(db, request));
+        const value = await turns(request).reduceRight((next, key) => () => inTurn(key, next), write)();
         committed();
         return value;
       });
@@ -198,7 +220,7 @@ export const openPostgres = async (
     <Request, Value>(work: (db: Connection, request: Request) => Promise<Value>) =>
     (request: Request): Promise<Value> =>
       admitted(request, () => readOnce(pools.quick, (db) => work(db, request)));
-  /** Of tokens, which counts here as soon as it is answered. */
+  /** Wraps a write that changes tokens, so that this server uses the change before the write's promise resolves. */
   const changingAccess =
     <Request, Value>(work: (request: Request) => Promise<Value>) =>
     async (request: Request): Promise<Value> => {
@@ -213,7 +235,7 @@ export const openPostgres = async (
       : undefined;
   const { getContact, searchContact } = createContactReader(finder);
   const getEvents = createEventPager(finder);
-  const erase = audited('eraseContact', byItself, erasures.eraseContact);
+  const erase = audited('eraseContact', besideOthers, erasures.eraseContact);
 
   return {
     createAccount: changingAccess(audited('createAccount', besideOthers, beside.createAccount)),
@@ -223,7 +245,10 @@ export const openPostgres = async (
     noteTokenUses: besideOthers(beside.noteTokenUses),
     noteUnknownProxy: besideOthers(noteUnknownProxy),
     recordAudit: besideOthers(recordAudit),
-    createContact: besideOthers(beside.createContact),
+    createContact: besideOthers(beside.createContact, ({ account, userUUID, address }) => [
+      `user ${account} ${userUUID}`,
+      `address ${account} ${address}`,
+    ]),
     updateContact: besideOthers(beside.updateContact),
     linkUser: audited('linkUser', besideOthers, beside.linkUser),
     unlinkUser: audited('unlinkUser', besideOthers, beside.unlinkUser),
@@ -280,7 +305,10 @@ export const openPostgres = async (
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    check: () => readingOnce((db) => db.run('SELECT 1'))(undefined).then(() => {}),
+    async check() {
+      await readingOnce((db) => db.run('SELECT 1'))(undefined);
+      await room.check();
+    },
     async close() {
       isClosed = true;
       await waiting.drain();

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { newAccount, newEvent, newToken } from '../../../test/fixtures/store.ts';
 import type { EventPage } from '../store.ts';
 import type { Call } from './calls.ts';
-import { openConnection } from './connection.ts';
+import { openConnection } from './database/connection.ts';
+import { ensureFile } from './database/file.ts';
 import { createReadEngine, createWriteEngine } from './engine.ts';
-import { ensureFile } from './file.ts';
 
 const logOf = (count: number): Call => ({
   name: 'logEvents',

@@ -1,43 +1,43 @@
-/** Puts together what answers every call: the same on a thread of its own, in memory, and beside a running server. */
+/** Assembles what carries out every call: the same on a thread of its own, in memory, and beside a running server. */
 import { Refusal } from '../../refusal.ts';
-import { usesOfContact } from '../catalogue-rules.ts';
+import { usesOfContact } from '../rules/catalogue-rules.ts';
 import type { ContactChange, ReplayedAnswer, ReplayedWrite } from '../store.ts';
-import { createAccountReader, createAccountWriter } from './accounts.ts';
+import { createAccountReader, createAccountWriter } from './accounts/accounts.ts';
+import { createAuditReader, createAuditWriter } from './accounts/audit.ts';
+import { createCatalogueWriter } from './accounts/catalogues.ts';
+import { createRefusedReader, createRefusedWriter } from './accounts/refused-requests.ts';
+import { createTokenReader, createTokenWriter } from './accounts/tokens.ts';
+import { createUnknownProxyWriter } from './accounts/unknown-proxy.ts';
 import type { Arrangement } from './arrangement.ts';
-import { createAuditReader, createAuditWriter } from './audit.ts';
 import { type Call, carryOut, type Reads } from './calls.ts';
-import { createCatalogueWriter } from './catalogues.ts';
-import { createClaimWriter } from './claims.ts';
-import { type Connection, isNotNow } from './connection.ts';
-import { createContactReader } from './contact-details.ts';
-import { createContactWriter } from './contacts.ts';
-import { createCounter } from './counts.ts';
-import { createContactCreator } from './create-contact.ts';
-import { createDetaching } from './detaching.ts';
-import { createErasureRecord, type Erased } from './erasure-record.ts';
-import { createErasures } from './erasures.ts';
-import { createBlockWriter } from './event-blocks.ts';
-import { createEventFinder } from './event-finder.ts';
-import { createEventPager } from './event-pages.ts';
-import { createEventWriter } from './events.ts';
-import { createIndexing } from './indexing.ts';
-import { createLinkWriter } from './links.ts';
-import { createMergeWriter } from './merges.ts';
-import { createPacking } from './packing.ts';
-import { createPosition } from './position.ts';
-import { createRecentRepeats } from './recent-repeats.ts';
-import { createRefusedReader, createRefusedWriter } from './refused-requests.ts';
-import { createRepeats } from './repeats.ts';
-import { createReads } from './steps.ts';
-import { createSurplusClaims } from './surplus-claims.ts';
-import { createTidying, pauseMilliseconds } from './tidying.ts';
-import { createTokenReader, createTokenWriter } from './tokens.ts';
-import { createTotals } from './totals.ts';
-import { createTransactions, type Outcome } from './transaction.ts';
-import { createUnknownProxyWriter } from './unknown-proxy.ts';
-import { createUnusedSpace } from './unused-space.ts';
-import { createUsers } from './users.ts';
-import { createWriteAheadLog } from './write-ahead-log.ts';
+import { createClaimWriter } from './contacts/claims.ts';
+import { createContactReader } from './contacts/contact-details.ts';
+import { createContactWriter } from './contacts/contacts.ts';
+import { createContactCreator } from './contacts/create-contact.ts';
+import { createLinkWriter } from './contacts/links.ts';
+import { createMergeWriter } from './contacts/merges.ts';
+import { createSurplusClaims } from './contacts/surplus-claims.ts';
+import { createUsers } from './contacts/users.ts';
+import { type Connection, isNotNow } from './database/connection.ts';
+import { createDetaching } from './erasure/detaching.ts';
+import { createErasureRecord, type Erased } from './erasure/erasure-record.ts';
+import { createErasures } from './erasure/erasures.ts';
+import { createBlockWriter } from './event-log/event-blocks.ts';
+import { createEventFinder } from './event-log/event-finder.ts';
+import { createIndexing } from './event-log/indexing.ts';
+import { createPacking } from './event-log/packing.ts';
+import { createCounter } from './events/counts.ts';
+import { createEventPager } from './events/event-pages.ts';
+import { createEventWriter } from './events/events.ts';
+import { createRecentRepeats } from './events/recent-repeats.ts';
+import { createRepeats } from './events/repeats.ts';
+import { createTotals } from './events/totals.ts';
+import { createPosition } from './transactions/position.ts';
+import { createReads } from './transactions/steps.ts';
+import { createTidying, pauseMilliseconds } from './transactions/tidying.ts';
+import { createTransactions, type Outcome } from './transactions/transaction.ts';
+import { createUnusedSpace } from './transactions/unused-space.ts';
+import { createWriteAheadLog } from './transactions/write-ahead-log.ts';
 
 export const createWriteEngine = (
   db: Connection,
@@ -51,7 +51,7 @@ export const createWriteEngine = (
   }: Arrangement = {},
 ) => {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
-  // Asked before anything is read, so that what is committed meanwhile is noticed.
+  // Read before anything else, so that later commits of other processes are noticed.
   let seenData = dataVersion.get();
   const position = createPosition(db);
   const users = createUsers(db);
@@ -59,10 +59,10 @@ export const createWriteEngine = (
   const totals = createTotals(db, eventsPerMove);
   const contacts = createContactWriter(db);
   const claims = createClaimWriter(db);
-  const detaching = createDetaching(db, rowsPerDetaching);
+  const refused = createRefusedWriter(db, contacts);
+  const detaching = createDetaching(db, refused.takeErased, rowsPerDetaching);
   const surplus = createSurplusClaims(db, detaching);
   const links = createLinkWriter(db, { position, users, contacts, claims, surplus, detaching });
-  const refused = createRefusedWriter(db, contacts);
   const blocks = createBlockWriter(db, eventsPerBlock);
   const latest = createRecentRepeats(db, position, blocks, eventsPerSettling);
   const repeats = createRepeats(db, latest);
@@ -133,9 +133,21 @@ export const createWriteEngine = (
     replayRefused: (replay) => (refused.takeReplayed(replay.refused) ? carryOutReplayed(replay) : undefined),
   });
 
-  const pending = [position, users, catalogues, latest, repeats, totals, erasures, blocks, packing, indexing];
+  const pending = [
+    position,
+    users,
+    catalogues,
+    latest,
+    repeats,
+    totals,
+    detaching,
+    erasures,
+    blocks,
+    packing,
+    indexing,
+  ];
   const transactions = createTransactions(db, pending, () => {
-    // Another process has committed: what is remembered may have changed.
+    // Another process has committed: the state in memory may be out of date.
     const data = dataVersion.get();
     if (data === seenData) return;
     seenData = data;
@@ -155,7 +167,7 @@ export const createWriteEngine = (
       behind: indexing.behind,
       step() {
         if (latest.isDue()) latest.settle();
-        // With every commit there may be something to pack, which would be all that is done.
+        // Indexing goes first when it is behind: each commit leaves something to pack, so packing alone could use every step.
         if (indexing.behind() > 0 && indexing.step(packing.packed)) return true;
         return packing.step() || totals.step() || indexing.step(packing.packed);
       },
@@ -169,10 +181,13 @@ export const createWriteEngine = (
   const record = createErasureRecord(db);
   let unrecorded: Erased[] = [];
 
-  /** What was erased just now goes out of the files, and its names into the record. Answers whether there was room for that. */
+  /**
+   * Starts to remove what was just erased from the files, and records its identifiers. Returns whether there was room for the
+   * record.
+   */
   const followErasures = (): boolean => {
     const fresh = erasures.takeFresh();
-    // Not whenever it is asked how far an erasure is: that would begin all anew.
+    // Only for new erasures: a request for the progress of one would start the removal again.
     if (fresh.length > 0) tidying.erases();
     unrecorded.push(...fresh);
     if (unrecorded.length === 0) return true;
@@ -187,22 +202,23 @@ export const createWriteEngine = (
   };
 
   return {
-    /** One commit for all the calls. */
+    /** Carries out all calls in one commit. */
     write(calls: readonly Call[]): Outcome[] {
       const isErasure = ({ name }: Call) => name === 'eraseContact';
       const outcomes = transactions.run(
         calls.map((call) => ({
           carryOut: () => carryOut(operations, call),
-          // Which answers for each event.
+          // logEvents returns an outcome for each event instead.
           mayThrowRefusal: call.name !== 'logEvents',
         })),
       );
       if (!calls.some(isErasure) || followErasures()) return outcomes;
-      // Erased, and asked again it is recorded; until then no answer says that a backup doesn't bring it back.
+      // The contact is erased, and a repeated request will record that. Until then no response may promise that a backup doesn't
+      // bring it back.
       const later = { error: new Refusal('not_kept', { retryAfterSeconds: 5 }) };
       return calls.map((call, index) => (isErasure(call) ? later : (outcomes[index] as Outcome)));
     },
-    /** Before anything is served: carries out again what was erased since the backup that this database may be. */
+    /** Carries out again what was erased since the backup that this database may be. Call it before anything is served. */
     eraseAgain(): void {
       const nameOf = ({ hash }: Erased) => hash.toString('hex');
       const recorded = record.read();
@@ -212,13 +228,13 @@ export const createWriteEngine = (
         const [outcome] = transactions.run([{ carryOut: () => erasures.eraseAgain(missing), mayThrowRefusal: false }]);
         if (outcome && 'error' in outcome) throw outcome.error;
       }
-      // A server that ended before it could record them, or whose record is lost.
+      // Records erasures that a previous server could not record before it ended, or whose record is lost.
       const known = new Set(recorded.map(nameOf));
       if (erasures.takeFresh().length > 0) tidying.erases();
       unrecorded = erasures.listErased().filter((erased) => !known.has(nameOf(erased)));
       followErasures();
     },
-    /** Takes away all that still names erased contacts. */
+    /** Removes all that still names erased contacts. */
     detachAll(): void {
       for (let more = true; more; ) {
         const [outcome] = transactions.run([{ carryOut: erasures.detachSome, mayThrowRefusal: false }]);
@@ -227,7 +243,7 @@ export const createWriteEngine = (
       }
     },
     catchUp: tidying.catchUp,
-    /** A step of what may take its time: see tidying.ts. */
+    /** Runs a step of the work that is not urgent: see tidying.ts. */
     tidy() {
       const rest = tidying.step();
       return followErasures() ? rest : Math.min(rest ?? pauseMilliseconds, pauseMilliseconds);
@@ -241,7 +257,7 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
   const { listAccounts, findAccount, getAccount, measureAccounts } = createAccountReader(db, tokens);
   const { listTokens, findProofKeys } = tokens;
   const { getContact, searchContact } = createContactReader(db);
-  // One for both: it knows the newest events by heart.
+  // One for both, since it holds the newest events in memory.
   const finder = createEventFinder(db);
   const { countEvents, getEventDefinitions } = createCounter(db, finder);
   const operations = {

@@ -8,7 +8,7 @@ import { createSite } from '../../../test/fixtures/site.ts';
 import { smallSegments } from '../../../test/fixtures/small-segments.ts';
 import { openStore } from '../open.ts';
 import type { Arrangement } from './arrangement.ts';
-import { openConnection } from './connection.ts';
+import { openConnection } from './database/connection.ts';
 
 if (kind === 'segments')
   describeStore('SQLite in memory, with small segments', async () =>

@@ -1,0 +1,249 @@
+/**
+ * Which files must not import what: the table from which the `overrides` of `.biome.json` are made. After a change run
+ * `npm run arrows`. Biome applies only the last override that names a file, so each entry lists all rules of its files.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+interface Rule {
+  /** Import paths, as in `.gitignore`: a later one with `!` takes some out again. */
+  readonly group: readonly string[];
+  readonly message: string;
+}
+
+const noPages: Rule = {
+  group: ['@firsthand/tracker', '@firsthand/tracker/**', '**/tracker/**'],
+  message: 'The server serves the built files of the tracker; it does not import it.',
+};
+const noClient: Rule = {
+  group: ['@firsthand/client', '@firsthand/client/**', '**/client/src/**'],
+  message: 'Only a command talks to a server from outside.',
+};
+const publishedNames: Rule = {
+  group: ['**/contract/src/**'],
+  message: 'The contract goes by its published names: @firsthand/contract/…',
+};
+const noDriver: Rule = {
+  group: ['**/sqlite/**', '**/postgres/**', 'better-sqlite3', 'pg'],
+  message: 'Which database it is, only a driver knows: use the Store interface, and store/open.ts to open one.',
+};
+
+const outside = [
+  '**/http/**',
+  '**/ingest/**',
+  '**/demo/**',
+  '**/commands/**',
+  '**/app.ts',
+  '**/config.ts',
+  '**/main.ts',
+  '**/serving/**',
+  'hono',
+  'hono/**',
+  '@hono/**',
+];
+const noRequests: Rule = {
+  group: outside,
+  message:
+    'A store knows nothing of HTTP, nor of how requests become events: take what it needs as arguments of the Store interface.',
+};
+
+const inServer = [noPages, noClient, publishedNames];
+const inStore = [...inServer, noRequests];
+const anotherDriver = (group: readonly string[]): Rule => ({
+  group,
+  message: "Drivers don't know of each other: what both need is part of store/.",
+});
+
+/** Files that every room of the server uses. */
+const shared = ['log', 'faults', 'scrub', 'refusal'].map((name) => `packages/server/src/${name}.ts`);
+const inPages: readonly Rule[] = [
+  {
+    group: ['@firsthand/**', '!@firsthand/contract/limits', '!@firsthand/contract/identifiers', 'zod'],
+    message:
+      'The tracker takes types and constants only: one value import of a schema would make it 77 kB. Use @firsthand/contract/limits or /identifiers.',
+  },
+  { group: ['node:*'], message: 'The tracker runs in a page.' },
+];
+const anotherPackage = (group: string): Rule => ({
+  group: [group],
+  message: 'Another package goes by its published names: @firsthand/contract/limits or /identifiers.',
+});
+
+/** Files of the contract that the tracker carries. */
+const carried = ['limits', 'identifiers'].map((name) => `packages/contract/src/${name}.ts`);
+const not = (paths: readonly string[]): string[] => paths.map((path) => `!${path}`);
+
+const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule[]])[] = [
+  [
+    ['packages/contract/src/**', ...not(carried)],
+    [
+      {
+        group: ['**', '!./**', '!zod'],
+        message:
+          'The contract is what everyone else depends on, in the browser too: it imports no other package and does no I/O.',
+      },
+    ],
+  ],
+  [
+    carried,
+    [
+      {
+        group: ['**'],
+        message:
+          'The tracker carries this file into every page: it imports nothing. What needs another file belongs beside it.',
+      },
+    ],
+  ],
+  [['packages/tracker/src/*.ts'], [...inPages, anotherPackage('../**')]],
+  [['packages/tracker/src/*/**'], [...inPages, anotherPackage('../../**')]],
+  [
+    ['packages/client/src/**'],
+    [
+      {
+        group: ['@firsthand/**', '!@firsthand/contract', '!@firsthand/contract/**', 'node:*'],
+        message: 'The client knows the service by its contract only, and runs on Node, Deno and Bun alike.',
+      },
+      { group: ['../**'], message: 'Another package goes by its published names: @firsthand/contract/…' },
+    ],
+  ],
+  [
+    shared,
+    [
+      {
+        group: ['**', '!./faults.ts', '!./scrub.ts', '!@firsthand/contract/errors', '!pino'],
+        message: 'Every room uses this file, so it knows none of them: hand in what it needs.',
+      },
+    ],
+  ],
+  [
+    [
+      'packages/server/src/*.ts',
+      'packages/server/src/serving/**',
+      ...not(['packages/server/src/app.ts', 'packages/server/src/main.ts', ...shared]),
+    ],
+    [
+      ...inServer,
+      noDriver,
+      { group: ['**/commands/**', '**/main.ts'], message: 'Arrows point inwards: main → commands → serve → app.' },
+    ],
+  ],
+  [
+    ['packages/server/src/main.ts'],
+    [
+      ...inServer,
+      noDriver,
+      {
+        group: ['**/http/**', '**/ingest/**', '**/store/*.ts'],
+        message: 'main only says which commands there are: what one does stands in its file in commands/.',
+      },
+    ],
+  ],
+  [
+    ['packages/server/src/commands/**'],
+    [
+      noPages,
+      publishedNames,
+      noDriver,
+      { group: ['**/main.ts'], message: 'Arrows point inwards: main → commands → serve → app.' },
+    ],
+  ],
+  [
+    ['packages/server/src/demo/**'],
+    [
+      ...inServer,
+      noDriver,
+      {
+        group: ['**/main.ts', '**/serving/**', '**/app.ts', '**/config.ts', '**/commands/**', '**/store/open.ts'],
+        message: 'Arrows point inwards: the demo is handed what it needs, its store too, by serve.',
+      },
+    ],
+  ],
+  [
+    ['packages/server/src/app.ts', 'packages/server/src/http/**'],
+    [
+      ...inServer,
+      noDriver,
+      {
+        group: [
+          '**/main.ts',
+          '**/serving/**',
+          '**/app.ts',
+          '**/config.ts',
+          '**/commands/**',
+          '**/demo/**',
+          '**/store/open.ts',
+        ],
+        message:
+          'Arrows point inwards: main → commands → serve → app → http. What is configured, and the store, come in as arguments.',
+      },
+    ],
+  ],
+  [
+    ['packages/server/src/ingest/**'],
+    [
+      ...inServer,
+      noDriver,
+      {
+        group: outside.filter((path) => path !== '**/ingest/**'),
+        message: 'Ingestion takes checked input and hands it to a store; how it came (HTTP) is decided outside.',
+      },
+      { group: ['**/store/open.ts'], message: 'Which store it is, is decided outside: take it as an argument.' },
+    ],
+  ],
+  [
+    [
+      'packages/server/src/store/**',
+      '!packages/server/src/store/open.ts',
+      '!packages/server/src/store/sqlite/**',
+      '!packages/server/src/store/postgres/**',
+    ],
+    [
+      ...inStore,
+      {
+        group: noDriver.group,
+        message:
+          'What all drivers share knows none of them: only store/open.ts does, and it loads the one that is asked for.',
+      },
+    ],
+  ],
+  [
+    ['packages/server/src/store/open.ts'],
+    [
+      ...inStore,
+      {
+        group: ['better-sqlite3', 'pg'],
+        message: "A database's library is its driver's business: load the driver, dynamically.",
+      },
+    ],
+  ],
+  [['packages/server/src/store/sqlite/**'], [...inStore, anotherDriver(['**/postgres/**', 'pg', '**/open.ts'])]],
+  [
+    ['packages/server/src/store/postgres/**'],
+    [...inStore, anotherDriver(['**/sqlite/**', 'better-sqlite3', '**/open.ts'])],
+  ],
+  [
+    ['packages/server/src/identity/**'],
+    [
+      {
+        // `node:url` maps the names of domains.
+        group: ['**', '!./**', '!node:url'],
+        message:
+          'Who owns what is decided by pure functions: no clock, no database, no promises. Hand it in as an argument.',
+      },
+    ],
+  ],
+];
+
+/** The `overrides` of `.biome.json`. Tests may import anything. */
+export const overrides = arrows.map(([files, rules]) => ({
+  includes: [...files, '!**/*.test.ts'],
+  linter: { rules: { style: { noRestrictedImports: { level: 'error', options: { patterns: rules } } } } },
+}));
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const path = fileURLToPath(new URL('../.biome.json', import.meta.url));
+  const settings = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(path, JSON.stringify({ ...settings, overrides }, null, 2));
+  execFileSync('npx', ['biome', 'format', '--write', path], { stdio: 'inherit' });
+}

@@ -1,0 +1,60 @@
+/** Decides which operations may be sent again, and when. */
+import { type OperationName, operations } from '@firsthand/contract';
+import type { FirsthandError } from './failure.ts';
+import type { Fields } from './requests.ts';
+import { createUUID } from './uuid.ts';
+
+const mostTries = 5;
+const firstPauseMs = 200;
+const longestPauseMs = 10_000;
+
+/**
+ * The request with an eventUUID on each event, or a requestUUID, by which the service recognises a repeat and stores it once.
+ * Identifiers that the caller gave stay.
+ */
+export const identify = (name: OperationName, fields: Fields): Fields => {
+  if (name === 'logEvent') return { ...fields, eventUUID: fields.eventUUID || createUUID() };
+  if (name === 'createContact') return { ...fields, requestUUID: fields.requestUUID || createUUID() };
+  if (name === 'logEvents' && Array.isArray(fields.event)) {
+    return {
+      ...fields,
+      event: fields.event.map((event) => ({ ...event, eventUUID: event?.eventUUID || createUUID() })),
+    };
+  }
+  return fields;
+};
+
+/** Whether an operation is safe to send twice, once its request was identified. */
+export const isRepeatable = (name: OperationName): boolean =>
+  operations[name].methods[0] === 'GET' || name === 'logEvent' || name === 'logEvents' || name === 'createContact';
+
+/** Whether a failure may pass if the client waits. */
+export const mayPass = ({ code, status }: FirsthandError): boolean =>
+  code === 'unreachable' || status === 429 || status === 502 || status === 503 || status === 504;
+
+/**
+ * The milliseconds to wait before the next try; undefined if there should be none. The pause doubles with every try. Half of it is
+ * random, so that clients that failed together don't return together. It is never shorter than the service's Retry-After.
+ */
+export const pauseBefore = (tries: number, failure: FirsthandError, chance = Math.random()): number | undefined => {
+  if (tries >= mostTries || !mayPass(failure)) return undefined;
+  const asked = (failure.retryAfterSeconds ?? 0) * 1000;
+  if (asked > longestPauseMs) return undefined;
+  const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** (tries - 1));
+  return asked + pause * (asked > 0 ? chance / 2 : (1 + chance) / 2);
+};
+
+/** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
+export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+  });

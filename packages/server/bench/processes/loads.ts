@@ -1,0 +1,34 @@
+/** The process that sends, seen from the one that measures. */
+import { once } from 'node:events';
+import { forkBuilt } from './forking.ts';
+import type { Load, LoadResult } from './load.ts';
+
+interface Loading {
+  /** Throws when an answer is not 200. */
+  run(load: Load): Promise<LoadResult>;
+  stop(): void;
+}
+
+/** Single events, and batches. */
+export const shapes = [
+  { events: 1, connections: 64 },
+  { events: 50, connections: 32 },
+] as const;
+
+export const startLoad = async (): Promise<Loading> => {
+  let mostCores = 0;
+  const child = await forkBuilt('load');
+  return {
+    async run(load) {
+      child.send(load);
+      const [result] = (await once(child, 'message')) as [LoadResult];
+      if (result.refused > 0) throw new Error(`${result.refused} answers were not 200`);
+      mostCores = Math.max(mostCores, result.cores);
+      return result;
+    },
+    stop() {
+      child.disconnect();
+      console.log(`(sending took up to ${mostCores.toFixed(2)} of a core; near 1, it is what was measured)\n`);
+    },
+  };
+};

@@ -1,0 +1,38 @@
+/** A process that pages through all events, over and over, on several connections: told a port and how many. */
+import { Agent, get } from 'node:http';
+import { serverToken } from '../account.ts';
+
+const [port, readers] = process.argv.slice(2).map(Number) as [number, number];
+const headers = { authorization: `Bearer ${serverToken}` };
+/** Pages follow each other through the whole account, through one kind of event, and by an attribute. */
+const filters = ['', '&eventID=1', '&eventID=6', '&attrID=campaign&attrValue=autumn'];
+let pages = 0;
+
+const getPage = (path: string, agent: Agent): Promise<{ nextCursor: string }> =>
+  new Promise((resolve, reject) => {
+    const asked = get({ host: '127.0.0.1', port, path, agent, headers }, (answer) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('error', reject);
+      answer.on('end', () => {
+        if (answer.statusCode !== 200) return reject(new Error(`a page was answered ${answer.statusCode}`));
+        const text = Buffer.concat(chunks).toString();
+        const nextCursor = /"nextCursor":"([^"]*)"/.exec(text)?.[1] ?? '';
+        resolve({ nextCursor });
+      });
+    });
+    asked.on('error', reject);
+  });
+
+const readOn = async (filter: string): Promise<void> => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  for (let cursor = ''; ; ) {
+    const { nextCursor } = await getPage(`/event/getEvent?limit=100${filter}${cursor && `&cursor=${cursor}`}`, agent);
+    pages += 1;
+    cursor = nextCursor;
+  }
+};
+
+process.on('message', () => process.send?.(pages));
+process.on('disconnect', () => process.exit());
+for (let reader = 0; reader < readers; reader += 1) void readOn(filters[reader % filters.length] as string);

@@ -1,0 +1,77 @@
+/** A server under measurement: started by servers.ts, told its kind and its database, ends when its parent lets go. */
+import { createServer } from 'node:http';
+import type { Server } from 'node:net';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { createAdaptorServer } from '@hono/node-server';
+import pino from 'pino';
+import { createApp } from '../../src/app.ts';
+import { defaultRateLimits, type RateLimits } from '../../src/http/access/rate-limits.ts';
+import type { Store } from '../../src/store/store.ts';
+import { openBenchmark } from '../account.ts';
+import { startProfiler } from './profiler.ts';
+import type { Asked, ServerKind } from './servers.ts';
+
+const [kind, path] = process.argv.slice(2) as [ServerKind, string];
+
+/** Counted as ever, and never reached: all comes from one address. */
+const rateLimits = Object.fromEntries(
+  Object.keys(defaultRateLimits).map((name) => [name, { perSecond: 1e9, burst: 1e10 }]),
+) as unknown as RateLimits;
+
+const withoutKeeping = (store: Store): Store => ({
+  ...store,
+  logEvents: async ({ events }) => events.map(() => ({ kept: true })),
+});
+
+const serveApp = (store: Store): Server => {
+  const app = createApp({
+    store: kind === 'durable' ? store : withoutKeeping(store),
+    log: pino({ level: 'silent' }),
+    basePath: '/',
+    trustProxy: [],
+    rateLimits,
+    files: {},
+  });
+  return createAdaptorServer({ fetch: app.fetch }) as Server;
+};
+
+const serveBare = () =>
+  createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const parsed = JSON.parse(Buffer.concat(chunks).toString());
+      response.setHeader('Content-Type', 'application/json');
+      response.end(JSON.stringify({ eventUUID: parsed.eventUUID ?? '', status: '200' }));
+    });
+  });
+
+/** It measures the time between two of its own ticks, so that one of them is no delay. */
+const tickMilliseconds = 1;
+const eventLoop = monitorEventLoopDelay({ resolution: tickMilliseconds });
+let stopProfiler: () => Promise<unknown> = async () => undefined;
+const answers: { readonly [Name in Asked]: () => unknown } = {
+  'watch the event loop': () => {
+    eventLoop.reset();
+    eventLoop.enable();
+  },
+  'event loop delay': () => Math.max(0, eventLoop.percentile(99) / 1e6 - tickMilliseconds),
+  profile: async () => {
+    stopProfiler = await startProfiler();
+  },
+  profiled: () => stopProfiler(),
+};
+process.on('message', async (asked: Asked) => process.send?.({ answer: await answers[asked]() }));
+
+const start = async (): Promise<void> => {
+  const store = kind === 'bare' ? undefined : (await openBenchmark(path)).store;
+  process.on('disconnect', async () => {
+    await store?.close();
+    process.exit();
+  });
+  const server = store ? serveApp(store) : serveBare();
+  server.listen(0, '127.0.0.1', () => {
+    process.send?.((server.address() as { port: number }).port);
+  });
+};
+void start();

@@ -1,0 +1,63 @@
+/** `firsthand serve` as it is run, in a process that may be killed: built, or from its sources. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+const pathOf = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
+
+/** What Node is started with. */
+export const commands = {
+  'node:http alone': ['-e', `require('node:http').createServer((_, answer) => answer.end()).listen(process.env.PORT)`],
+  'as it was built': [pathOf('bin/firsthand.js'), 'serve'],
+  'from its sources': ['--import', 'tsx', pathOf('src/main.ts'), 'serve'],
+} as const;
+export type CommandName = keyof typeof commands;
+
+const freePort = async (): Promise<number> => {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  return port;
+};
+
+const isReady = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const asked = request({ host: '127.0.0.1', port, path: '/readyz', agent: false }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    });
+    asked.on('error', () => resolve(false)).end();
+  });
+
+export interface Served {
+  readonly port: number;
+  readonly pid: number;
+  /** From starting the process to its first 200. */
+  readonly readyMilliseconds: number;
+  /** kill -9. */
+  kill(): Promise<void>;
+}
+
+export const startServing = async (name: CommandName, database: string): Promise<Served> => {
+  const port = await freePort();
+  const env = { ...process.env, DATABASE_URL: `sqlite:${database}`, PORT: String(port), LOG_LEVEL: 'error' };
+  const began = performance.now();
+  const child: ChildProcess = spawn(process.execPath, commands[name], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  while (!(await isReady(port))) {
+    if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  return {
+    port,
+    pid: child.pid as number,
+    readyMilliseconds: performance.now() - began,
+    async kill() {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+};

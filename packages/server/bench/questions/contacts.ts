@@ -1,0 +1,48 @@
+/**
+ * How fast are contacts created, when there are a million? createContact over HTTP, each of a new visitor with a new address, beside
+ * single events on the same server. A browser token's answers come at whole steps of 10 ms, so that it tells nothing of what
+ * was found: with 256 connections that is no limit.
+ */
+import { browserToken, serverToken } from '../account.ts';
+import { openContacts } from '../contacts-stored.ts';
+import { startLoad } from '../processes/loads.ts';
+import { startServer } from '../processes/servers.ts';
+import type { Options, Row } from '../question.ts';
+import { onCopy } from '../remembered.ts';
+import { median, ratio, whole } from '../table.ts';
+
+const connections = 256;
+
+export const run = async ({ quick }: Options): Promise<Row[]> => {
+  const contacts = await openContacts(quick ? 20_000 : 1_000_000);
+  const rounds = quick ? 1 : 3;
+  const milliseconds = quick ? 700 : 5_000;
+  return onCopy(contacts, async (path) => {
+    const server = await startServer('durable', path);
+    const load = await startLoad();
+    const figures = { event: [] as number[], server: [] as number[], browser: [] as number[] };
+    try {
+      const ask = async (token: string, request: 'contact' | { events: number }) => {
+        const result = await load.run({ port: server.port, token, connections, request, milliseconds });
+        return result.requestsPerSecond;
+      };
+      await ask(serverToken, 'contact');
+      for (let round = 0; round < rounds; round += 1) {
+        figures.event.push(await ask(serverToken, { events: 1 }));
+        figures.server.push(await ask(serverToken, 'contact'));
+        figures.browser.push(await ask(browserToken, 'contact'));
+      }
+    } finally {
+      load.stop();
+      await server.stop();
+    }
+    const stored = whole(contacts.about.contacts);
+    return (['server', 'browser'] as const).map((kind) => ({
+      measured: `createContact/s with a ${kind} token at ${stored} contacts, beside logEvent`,
+      floor: whole(median(figures.event)),
+      ours: whole(median(figures[kind])),
+      ratio: ratio(median(figures[kind]), median(figures.event)),
+      bar: '≥ 3,000',
+    }));
+  });
+};

@@ -1,0 +1,34 @@
+/**
+ * How fast is all that a file holds copied to PostgreSQL, and back into a new file? A month of history with its contacts,
+ * links, totals and repeats, as `firsthand copy` does it, from nothing to the last commit; the PostgreSQL as in postgres.ts.
+ */
+import { copyStore } from '../../src/store/open.ts';
+import { openHistory } from '../history.ts';
+import { withPostgres } from '../processes/own-postgres.ts';
+import type { Options, Row } from '../question.ts';
+import { onCopy } from '../remembered.ts';
+import { median, whole } from '../table.ts';
+
+export const run = async ({ quick, events }: Options): Promise<Row[]> => {
+  const history = await openHistory(events);
+  const rounds = quick ? 1 : 3;
+  const speeds = { up: [] as number[], down: [] as number[] };
+  const copy = async (from: string, to: string): Promise<number> => {
+    const began = performance.now();
+    await copyStore({ from, to, tell: () => {} });
+    return events / ((performance.now() - began) / 1_000);
+  };
+  await onCopy(history, (path, folder) =>
+    withPostgres(async ({ createDatabase }) => {
+      for (let round = 0; round < rounds; round += 1) {
+        const database = await createDatabase(`round_${round}`);
+        speeds.up.push(await copy(`sqlite:${path}`, database));
+        speeds.down.push(await copy(database, `sqlite:${folder}/back-${round}.db`));
+      }
+    }),
+  );
+  return [
+    { measured: 'from a file to PostgreSQL: events/s', ours: whole(median(speeds.up)), bar: '≥ 50,000' },
+    { measured: 'from PostgreSQL into a new file: events/s', ours: whole(median(speeds.down)), bar: '' },
+  ];
+};

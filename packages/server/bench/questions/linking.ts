@@ -1,0 +1,72 @@
+/**
+ * What does linking cost a user with a long history? linkUser through the Store, commit included, of the busiest user of the
+ * history and of one with ten events, in turns, each time to the other of two contacts: no event is rewritten.
+ */
+import type { Asker, Store } from '../../src/store/store.ts';
+import { openBenchmark } from '../account.ts';
+import { keepAll, newContact } from '../filling.ts';
+import { openHistory } from '../history.ts';
+import type { Latencies } from '../latencies.ts';
+import type { Options, Row } from '../question.ts';
+import { onCopy } from '../remembered.ts';
+import { settle } from '../settling.ts';
+import { ratio, whole } from '../table.ts';
+import { timeInTurns } from '../timing.ts';
+import {
+  attributesOf,
+  busiestUser,
+  contactName,
+  createRandom,
+  eventName,
+  eventsOfTheBusiest,
+  userName,
+} from '../visits.ts';
+
+const newcomer = 900_000_000;
+const people = [900_000_001, 900_000_002];
+
+/** A user with ten events, and two contacts to be linked to. */
+const prepare = async (store: Store, asker: Asker): Promise<void> => {
+  const now = Date.now();
+  const random = createRandom(now);
+  const events = Array.from({ length: 10 }, (_, nth) => ({
+    userUUID: userName(newcomer),
+    contactUUID: null,
+    eventID: 1,
+    eventUUID: eventName(now, nth),
+    eventTime: now,
+    timeReplaced: false,
+    attributes: attributesOf(random),
+  }));
+  await keepAll(store, asker, now, events);
+  for (const person of people) await store.createContact(newContact(asker, person, now));
+};
+
+export const run = async ({ quick, events }: Options): Promise<Row[]> => {
+  const history = await openHistory(events);
+  return onCopy(history, async (path) => {
+    const { store, asker } = await openBenchmark(path);
+    try {
+      await prepare(store, asker);
+      await settle();
+      const rounds = quick ? 50 : 200;
+      const links = Array.from({ length: 2 * rounds }, (_, nth) => ({
+        userUUID: nth % 2 === 0 ? busiestUser : userName(newcomer),
+        contactUUID: contactName(people[(nth >> 1) % 2] as number),
+      }));
+      const link = ({ userUUID, contactUUID }: (typeof links)[number]) =>
+        store.linkUser({ account: asker.account, token: asker.token, userUUID, contactUUID, time: Date.now() });
+      const [busiest, few] = (await timeInTurns(links, 2, link)) as [Latencies, Latencies];
+      const row = (share: number, bar: string): Row => ({
+        measured: `linking a user with ${whole(eventsOfTheBusiest(events))} events, beside one with 10: ${share === 0.5 ? 'median' : 'p99'} ms`,
+        floor: few.quantile(share).toFixed(2),
+        ours: busiest.quantile(share).toFixed(2),
+        ratio: ratio(busiest.quantile(share), few.quantile(share)),
+        bar,
+      });
+      return [row(0.5, '< 1, ≤ 1.2 ×'), row(0.99, '')];
+    } finally {
+      await store.close();
+    }
+  });
+};

@@ -1,0 +1,190 @@
+/**
+ * What does the same cost on PostgreSQL? Singles and batches over HTTP beside bare inserts of the same rows, by turns; and the
+ * bytes that an event takes, and how long pages of a month of them take.
+ */
+import { setTimeout as wait } from 'node:timers/promises';
+import { openBenchmark, serverToken } from '../account.ts';
+import { openBareInserts } from '../bare-unnest.ts';
+import { createFlight, eventsPerBatch, keepAll, newContact } from '../filling.ts';
+import type { LoadResult } from '../processes/load.ts';
+import { startLoad } from '../processes/loads.ts';
+import { ask, type OwnPostgres, withPostgres } from '../processes/own-postgres.ts';
+import { cpuSeconds } from '../processes/process.ts';
+import { startServer } from '../processes/servers.ts';
+import type { Options, Row } from '../question.ts';
+import { median, ratio, table, whole } from '../table.ts';
+import { busiestUser, createRandom, createVisits, eventsOfTheBusiest, userName, usersAmong } from '../visits.ts';
+
+const shapes = [
+  { events: 1, connections: 64, bar: '' },
+  { events: 100, connections: 16, bar: '≥ 0.7' },
+] as const;
+/** As many as a server of ours uses to keep events. */
+const bareConnections = 4;
+const dayMilliseconds = 86_400_000;
+/** The median of their figures is told: other work on the machine shows in some of them. */
+const roundsOfReads = 7;
+
+const measureSpeed = async (postgres: OwnPostgres, { quick }: Options): Promise<Row[]> => {
+  const milliseconds = quick ? 2_000 : 5_000;
+  const rounds = quick ? 1 : 3;
+  const next = createVisits(1_000_000);
+  const nextBatch = () => Array.from({ length: 100 }, () => next(Date.now()).event);
+  const bare = await openBareInserts(await postgres.createDatabase('bare'), bareConnections);
+  const server = await startServer('durable', await postgres.createDatabase('ours'));
+  const load = await startLoad();
+  try {
+    const floors: number[] = [];
+    const results = new Map(shapes.map((shape) => [shape, [] as (LoadResult & { cpu: number; clusterCPU: number })[]]));
+    for (let round = -1; round < rounds; round += 1) {
+      const floor = await bare.run(nextBatch, milliseconds);
+      if (round >= 0) floors.push(floor);
+      for (const shape of shapes) {
+        const { events, connections } = shape;
+        const before = cpuSeconds(server.pid) ?? Number.NaN;
+        const clusterBefore = postgres.cpuSeconds();
+        const request = { events };
+        const result = await load.run({ port: server.port, token: serverToken, connections, request, milliseconds });
+        const cpu = (((cpuSeconds(server.pid) ?? Number.NaN) - before) * 1e6) / result.events;
+        const clusterCPU = ((postgres.cpuSeconds() - clusterBefore) * 1e6) / result.events;
+        if (round >= 0) results.get(shape)?.push({ ...result, cpu, clusterCPU });
+      }
+    }
+    const floor = median(floors);
+    return shapes.flatMap((shape): Row[] => {
+      const { events, connections, bar } = shape;
+      const of = results.get(shape) ?? [];
+      const ours = median(of.map(({ eventsPerSecond }) => eventsPerSecond));
+      const what = `${events} a request, ${connections} connections`;
+      return [
+        {
+          measured: `${what}: events/s, beside bare inserts of 100 on ${bareConnections} connections`,
+          floor: whole(floor),
+          ours: whole(ours),
+          ratio: ratio(ours, floor),
+          bar,
+        },
+        { measured: `${what}: p99 ms`, ours: median(of.map(({ p99 }) => p99)).toFixed(1), bar: '' },
+        {
+          measured: `${what}: CPU µs of the server for an event`,
+          ours: median(of.map(({ cpu }) => cpu)).toFixed(1),
+          bar: '',
+        },
+        {
+          measured: `${what}: CPU µs of PostgreSQL for an event`,
+          ours: median(of.map(({ clusterCPU }) => clusterCPU)).toFixed(1),
+          bar: '',
+        },
+      ];
+    });
+  } finally {
+    load.stop();
+    await server.stop();
+    await bare.close();
+  }
+};
+
+/** How long each of so many askings takes, one after the other: milliseconds, ascending. */
+const timesOf = async (count: number, work: (nth: number) => Promise<unknown>): Promise<number[]> => {
+  const times: number[] = [];
+  for (let nth = 0; nth < count; nth += 1) {
+    const began = performance.now();
+    await work(nth);
+    times.push(performance.now() - began);
+  }
+  return times.sort((a, b) => a - b);
+};
+const shareOf = (times: readonly number[], share: number): number =>
+  times[Math.floor(times.length * share)] ?? Number.NaN;
+
+/** Waits for what PostgreSQL and the disk do by themselves once so much was written: it is not what is measured next. */
+const rest = async (databaseURL: string, { quick }: Options): Promise<void> => {
+  await ask(databaseURL, async (client) => {
+    await client.query('VACUUM ANALYZE');
+    await client.query('CHECKPOINT');
+  });
+  await wait(quick ? 1_000 : 20_000);
+};
+
+/** Over a month of history. */
+const measureReads = async (databaseURL: string, events: number): Promise<Row[]> => {
+  const { store, asker } = await openBenchmark(databaseURL);
+  const { account, token } = asker;
+  const time = Date.now();
+  const random = createRandom(7);
+  const { contactUUID } = await store.createContact(newContact(asker, 0, time));
+  const { contactUUID: other } = await store.createContact(newContact(asker, 1, time));
+  const newest = (filter: object) => store.getEvents({ account, order: 'desc', limit: 50, ...filter });
+  const link = (to: string) => store.linkUser({ account, token, userUUID: busiestUser, contactUUID: to, time });
+  const users = usersAmong(events);
+  const questions: { what: string; count: number; work: (nth: number) => Promise<unknown>; bar: string }[] = [
+    { what: 'newest 50 of the contact with most events', count: 300, work: () => newest({ contactUUID }), bar: '< 10' },
+    {
+      what: 'newest 50 of any user',
+      count: 300,
+      work: () => newest({ userUUID: userName(Math.floor(random() * users)) }),
+      bar: '< 10',
+    },
+    { what: 'newest 50 of the account', count: 300, work: () => newest({}), bar: '< 10' },
+    {
+      what: `linking a user with ${whole(eventsOfTheBusiest(events))} events`,
+      count: 60,
+      // From one contact to the other and back: each reads all links of the user so far.
+      work: (nth) => link(nth % 2 === 0 ? other : contactUUID),
+      bar: '< 5',
+    },
+  ];
+  const rows: Row[] = [];
+  for (const { what, count, work, bar } of questions) {
+    const figures: { p50: number; p99: number }[] = [];
+    for (let round = -1; round < roundsOfReads; round += 1) {
+      const times = await timesOf(count, work);
+      // Once more at first: a server has asked all of it before.
+      if (round >= 0) figures.push({ p50: shareOf(times, 0.5), p99: shareOf(times, 0.99) });
+    }
+    const [p99, p50] = (['p99', 'p50'] as const).map((share) =>
+      median(figures.map((figure) => figure[share])).toFixed(1),
+    );
+    rows.push({ measured: `${what}: p99 ms (p50)`, ours: `${p99} (${p50})`, bar });
+  }
+  await store.close();
+  return rows;
+};
+
+const measureBytes = async (databaseURL: string, events: number): Promise<Row[]> => {
+  const { store, asker } = await openBenchmark(databaseURL);
+  const size = () =>
+    ask(databaseURL, async (client) => {
+      await client.query('VACUUM');
+      const { rows } = await client.query(
+        `SELECT regexp_replace(relname, '(_\\d+)+', '') AS part, sum(pg_total_relation_size(oid))::float8 AS bytes
+         FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace GROUP BY 1 ORDER BY 2 DESC`,
+      );
+      return rows as { part: string; bytes: number }[];
+    });
+  const next = createVisits(events);
+  const start = Date.now() - 30 * dayMilliseconds;
+  const timeOf = (made: number) => Math.floor(start + (made / events) * 30 * dayMilliseconds);
+  const flight = createFlight(2);
+  for (let made = 0; made < events; made += eventsPerBatch) {
+    const time = timeOf(made);
+    const batch = Array.from({ length: eventsPerBatch }, () => next(time).event);
+    await flight.add(() => keepAll(store, asker, time, batch));
+  }
+  await flight.end();
+  await store.close();
+  const parts = await size();
+  const cells = parts.slice(0, 8).map(({ part, bytes }) => [part, (bytes / events).toFixed(1)]);
+  console.log(`${table(['part of a month of history', 'bytes for an event'], cells)}\n`);
+  const all = parts.reduce((sum, { bytes }) => sum + bytes, 0);
+  return [{ measured: 'a month of history: bytes for an event', ours: (all / events).toFixed(0), bar: '≤ 200' }];
+};
+
+export const run = (options: Options): Promise<Row[]> =>
+  withPostgres(async (postgres) => {
+    const speed = await measureSpeed(postgres, options);
+    const month = await postgres.createDatabase('month');
+    const bytes = await measureBytes(month, options.events);
+    await rest(month, options);
+    return [...speed, ...bytes, ...(await measureReads(month, options.events))];
+  });

@@ -1,0 +1,71 @@
+/**
+ * How much of the disk does an event take? All files of a closed database, divided by its events, beside the same rows in a
+ * table without an index: with a month of history, and when all of it is of today, so that every duplicate would be known.
+ */
+import { statSync } from 'node:fs';
+import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
+import { openBenchmark } from '../account.ts';
+import { openBareTable } from '../bare-inserts.ts';
+import { createFlight, eventsPerBatch, keepAll } from '../filling.ts';
+import { openHistory } from '../history.ts';
+import type { Options, Row } from '../question.ts';
+import { bytesOf, inFolder } from '../remembered.ts';
+import { settle } from '../settling.ts';
+import { ratio, table, whole } from '../table.ts';
+import { createVisits } from '../visits.ts';
+
+/** The tables and indexes that take most, in bytes for an event. */
+const printParts = (of: string, path: string, events: number): void => {
+  const db = new Database(path, { readonly: true });
+  const parts = db
+    .prepare<[], { name: string; bytes: number }>(
+      'SELECT name, sum(pgsize) AS bytes FROM dbstat WHERE aggregate = TRUE GROUP BY name ORDER BY bytes DESC LIMIT 8',
+    )
+    .all();
+  const free = Number(db.pragma('freelist_count', { simple: true })) * Number(db.pragma('page_size', { simple: true }));
+  db.close();
+  const rows = [...parts, { name: '(unused pages)', bytes: free }];
+  const cells = rows.map(({ name, bytes }) => [name, (bytes / events).toFixed(1)]);
+  console.log(`${table([`part of ${of}`, 'bytes for an event'], cells)}\n`);
+};
+
+/** Bytes for an event when all came today: ours, and in a bare table. */
+const measureToday = (events: number) =>
+  inFolder(async (folder) => {
+    const path = `${folder}/firsthand.db`;
+    const barePath = `${folder}/bare.db`;
+    const { store, asker } = await openBenchmark(path);
+    const bare = openBareTable(barePath);
+    const next = createVisits(events);
+    const now = Date.now();
+    const flight = createFlight();
+    for (let made = 0; made < events; made += eventsPerBatch) {
+      const batch = Array.from({ length: eventsPerBatch }, (_, nth) => next(now + made + nth).event);
+      bare.insertAll(batch);
+      await flight.add(() => keepAll(store, asker, now, batch));
+    }
+    await flight.end();
+    await settle();
+    await store.close();
+    bare.close();
+    printParts('what came in a day', path, events);
+    return { ours: (await bytesOf(folder)) / events, bare: statSync(barePath).size / events };
+  });
+
+export const run = async ({ quick, events }: Options): Promise<Row[]> => {
+  const history = await openHistory(events);
+  printParts('a month of history', history.path, events);
+  const month = (await bytesOf(history.folder)) / events;
+  const today = await measureToday(quick ? 50_000 : 500_000);
+  const row = (measured: string, ours: number): Row => ({
+    measured,
+    floor: whole(today.bare),
+    ours: whole(ours),
+    ratio: ratio(ours, today.bare),
+    bar: '≤ 110',
+  });
+  return [
+    row('a month of history: bytes for an event, beside a table without an index', month),
+    row('all of one day: bytes for an event, beside a table without an index', today.ours),
+  ];
+};

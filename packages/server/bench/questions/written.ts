@@ -1,0 +1,47 @@
+/** How much is written to the disk for an event? What the kernel counts for the server (write_bytes, proc(5)), until it rests. */
+import { serverToken } from '../account.ts';
+import { firstUserOf, openHistory } from '../history.ts';
+import { shapes, startLoad } from '../processes/loads.ts';
+import { writtenBytes } from '../processes/process.ts';
+import { startServer } from '../processes/servers.ts';
+import type { Options, Row } from '../question.ts';
+import { onCopy } from '../remembered.ts';
+import { settle } from '../settling.ts';
+import { duration, whole } from '../table.ts';
+
+export const run = async ({ events, minutes }: Options): Promise<Row[]> => {
+  const history = await openHistory(events);
+  const firstUser = firstUserOf(history);
+  return onCopy(history, async (path) => {
+    const server = await startServer('durable', path);
+    const load = await startLoad();
+    const rows: Row[] = [];
+    try {
+      for (const { events, connections } of shapes) {
+        await settle(server.pid);
+        const before = writtenBytes(server.pid);
+        const milliseconds = (minutes / 2) * 60_000;
+        const request = { events };
+        const sent = await load.run({
+          port: server.port,
+          token: serverToken,
+          connections,
+          request,
+          firstUser,
+          milliseconds,
+        });
+        await settle(server.pid);
+        const after = writtenBytes(server.pid);
+        rows.push({
+          measured: `${events} a request, for ${duration(minutes / 2)}: bytes written for an event`,
+          ours: before === undefined || after === undefined ? 'not told here' : whole((after - before) / sent.events),
+          bar: '≤ 2,048',
+        });
+      }
+    } finally {
+      load.stop();
+      await server.stop();
+    }
+    return rows;
+  });
+};

@@ -1,0 +1,79 @@
+/** Reads what the service stores about one browser, for the demo page. */
+import { Refusal } from '../refusal.ts';
+import type { Asker, ClaimDetail, Store } from '../store/store.ts';
+
+const mostEvents = 50;
+
+/** A contact by this browser's own claims. Values from others are not shown. */
+interface Person {
+  readonly contactUUID: string;
+  readonly name: string;
+  readonly address: string;
+}
+
+interface HeldEvent {
+  readonly eventUUID: string;
+  readonly eventID: number;
+  readonly eventName: string;
+  readonly eventTime: number;
+  readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
+  /** The owner; '' if the event has none. */
+  readonly contactUUID: string;
+  /** Whether the event was logged before its user was linked to the contact. */
+  readonly loggedAnonymously: boolean;
+}
+
+export interface Holdings {
+  readonly userUUID: string;
+  /** Newest first, 50 at most. */
+  readonly events: readonly HeldEvent[];
+  readonly hasMore: boolean;
+  /** The owners of the events. */
+  readonly people: readonly Person[];
+}
+
+const personOf = (contactUUID: string, claims: readonly ClaimDetail[]): Person => {
+  const latest = [...claims].sort((a, b) => b.updatedTime - a.updatedTime)[0];
+  const { contactFirstname = '', contactLastname = '', contactEmailaddress = '' } = latest?.fields ?? {};
+  return { contactUUID, name: `${contactFirstname} ${contactLastname}`.trim(), address: contactEmailaddress };
+};
+
+type Reads = Pick<Store, 'getEvents' | 'getContact'>;
+
+const findPerson = async (store: Reads, asker: Asker, userUUID: string, contactUUID: string): Promise<Person> => {
+  try {
+    const { claims = [] } = await store.getContact({ ...asker, contactUUID, include: ['claim'] });
+    return personOf(
+      contactUUID,
+      claims.filter((claim) => claim.userUUID === userUUID),
+    );
+  } catch (error) {
+    // The contact was erased after its events were read.
+    if (error instanceof Refusal && error.code !== 'not_kept') return personOf(contactUUID, []);
+    throw error;
+  }
+};
+
+export const readHoldings = async (store: Reads, asker: Asker, userUUID: string): Promise<Holdings> => {
+  const { events, next } = await store.getEvents({
+    account: asker.account,
+    userUUID,
+    order: 'desc',
+    limit: mostEvents,
+  });
+  const owners = [...new Set(events.map(({ contactUUID }) => contactUUID))].filter((contactUUID) => contactUUID !== '');
+  return {
+    userUUID,
+    events: events.map(({ eventUUID, eventID, eventName, eventTime, attributes, contactUUID, why }) => ({
+      eventUUID,
+      eventID,
+      eventName,
+      eventTime,
+      attributes,
+      contactUUID,
+      loggedAnonymously: why.rule === 'reached back',
+    })),
+    hasMore: next !== null,
+    people: await Promise.all(owners.map((contactUUID) => findPerson(store, asker, userUUID, contactUUID))),
+  };
+};

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import type { Access } from '../../store/store.ts';
+import { accountOf, askerOf, type Caller } from './caller.ts';
+
+const access: Access = {
+  token: 7,
+  tokenID: 'token-7',
+  kind: 'browser',
+  account: 3,
+  accountOrigin: [],
+  accountTimezone: 'UTC',
+};
+const caller: Caller = { access, tokenUUID: 'browser_of-a-test', time: 0 };
+
+test('who asks is a token of an account', () => {
+  expect(askerOf(caller)).toEqual({ account: 3, token: 7, browser: true });
+  expect(askerOf({ ...caller, access: { ...access, kind: 'server' } })).toMatchObject({ browser: false });
+});
+
+test('an operator acts for no account', () => {
+  const operator: Caller = { ...caller, access: { ...access, kind: 'operator', account: null } };
+  for (const ask of [accountOf, askerOf]) {
+    expect(() => ask(operator)).toThrow(expect.objectContaining({ code: 'token_kind' }));
+  }
+});

@@ -1,0 +1,44 @@
+import type { AnswerOf, InputOf, OperationName } from '@firsthand/contract/operations';
+import { Refusal } from '../../refusal.ts';
+import type { Access, Asker } from '../../store/store.ts';
+
+/** The caller of an operation: a good token, and the time of the request. */
+export interface Caller {
+  readonly access: Access;
+  readonly tokenUUID: string;
+  /** When the request was received, in milliseconds since 1970. */
+  readonly time: number;
+  /** The number of the sender for a day: 24 bits of a keyed hash of its network. Absent for commands. */
+  readonly senderOf?: () => number;
+  /** Whether the request comes from a robot, by its User-Agent. Absent for commands, except a replay. */
+  readonly isRobot?: () => boolean;
+  /** When a refused request that is sent again was first received. The times of its events are computed from this. */
+  readonly refusedTime?: number;
+}
+
+/** An operation: takes checked input, and returns its result or throws a Refusal. */
+export type Answering<Name extends OperationName> = (input: InputOf<Name>, caller: Caller) => Promise<AnswerOf<Name>>;
+
+export type AnsweringAll<Names extends OperationName> = { readonly [Name in Names]: Answering<Name> };
+
+/** When the request was first received: earlier than `time` for a refused request that is sent again. */
+export const toldTimeOf = ({ time, refusedTime }: Caller): number => refusedTime ?? time;
+
+/** The account of the caller's token. Throws Refusal('token_kind') for an operator token, which belongs to none. */
+export const accountOf = ({ access }: Caller): number => {
+  if (access.account === null) throw new Refusal('token_kind');
+  return access.account;
+};
+
+/** The token number of the command line, which works on the database itself. */
+export const commandLine = 0;
+
+/** The number of the caller's token; null for the command line. */
+export const actorOf = ({ access }: Caller): number | null => (access.token === commandLine ? null : access.token);
+
+/** The caller in the form that the store takes. Throws as `accountOf` does. */
+export const askerOf = (caller: Caller): Asker => ({
+  account: accountOf(caller),
+  token: caller.access.token,
+  browser: caller.access.kind === 'browser',
+});

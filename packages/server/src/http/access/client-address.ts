@@ -1,0 +1,100 @@
+/** The client's address, which is used only to count requests, and is not stored. */
+import { hash, randomBytes } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+
+const dayMilliseconds = 86_400_000;
+
+/**
+ * The address without zone, brackets and port. An IPv4-mapped address, such as `::ffff:192.0.2.1` (RFC 4291 section 2.5.5.2),
+ * becomes IPv4.
+ */
+export const bare = (text: string): string => {
+  const trimmed = text.trim();
+  const inBrackets = /^\[([^\]]*)\](?::\d+)?$/.exec(trimmed)?.[1];
+  const withPort = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(trimmed)?.[1];
+  return (inBrackets ?? withPort ?? trimmed).replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
+};
+
+/** Returns a function that says whether an address is one of these proxies. */
+export const createTrust = (proxies: readonly string[]) => {
+  const trusted = new BlockList();
+  for (const proxy of proxies) {
+    const [address = '', prefix] = proxy.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (prefix === undefined) trusted.addAddress(address, family);
+    else trusted.addSubnet(address, Number(prefix), family);
+  }
+  return (address: string) => {
+    const version = isIP(address);
+    return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4');
+  };
+};
+
+/** The first 64 bits of an IPv6 address, which one household or machine has to itself (RFC 6177); an IPv4 address unchanged. */
+export const networkOf = (address: string): string => {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('::');
+  const first = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  const groups =
+    tail === undefined ? first : [...first, ...Array(Math.max(0, 8 - first.length - last.length)).fill('0'), ...last];
+  return groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16))
+    .join(':');
+};
+
+/**
+ * Returns a function that computes the client's address. It is the address of the connection or, if that is a trusted proxy's, the
+ * last entry of X-Forwarded-For, and so on to the left while the entries are trusted proxies. Clients can forge all entries further
+ * left.
+ */
+export const createClientAddress = (trustProxy: readonly string[]) => {
+  const isTrusted = createTrust(trustProxy);
+  return (connected: string, forwardedFor: string | null): string => {
+    let address = bare(connected);
+    if (trustProxy.length === 0 || !forwardedFor) return address;
+    const hops = forwardedFor.split(',');
+    while (isTrusted(address)) {
+      const hop = bare(hops.pop() ?? '');
+      if (isIP(hop) === 0) break;
+      address = hop;
+    }
+    return address;
+  };
+};
+
+export type AddressOf = (c: Context) => string;
+
+/** Returns a function that hashes a network with a key, which is in memory only and changes after a day. */
+export const createNetworkHash = (clock = () => performance.now()): ((network: string) => string) => {
+  let key = randomBytes(32).toString('base64');
+  let keyedAt = clock();
+  return (network) => {
+    const now = clock();
+    if (now - keyedAt > dayMilliseconds) {
+      key = randomBytes(32).toString('base64');
+      keyedAt = now;
+    }
+    return hash('sha256', key + network, 'base64');
+  };
+};
+
+/**
+ * 24 bits of the hash: enough to distinguish the senders on a list, and too few to identify one. Each number stands for 256 IPv4
+ * addresses even to somebody who has the key.
+ */
+export const senderNumber = (networkHash: string): number => Buffer.from(networkHash, 'base64').readUIntBE(0, 3);
+
+/** Returns a function that returns the hash of a client's network. */
+export const createAddressOf = (trustProxy: readonly string[], clock?: () => number): AddressOf => {
+  const clientAddress = createClientAddress(trustProxy);
+  const hashOf = createNetworkHash(clock);
+  return (c) => {
+    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+    const forwardedFor = trustProxy.length === 0 ? null : c.req.raw.headers.get('x-forwarded-for');
+    return hashOf(networkOf(clientAddress(incoming?.socket?.remoteAddress ?? '', forwardedFor)));
+  };
+};

@@ -1,0 +1,50 @@
+/** Finds a good token before a body is parsed: in the query string, the Authorization header or the text of the body. */
+import type { Context } from 'hono';
+import { Refusal } from '../../refusal.ts';
+import type { Access } from '../../store/store.ts';
+import type { Given } from '../request/input.ts';
+import { namedToken } from './authentication.ts';
+
+const fieldName = 'tokenUUID';
+const longestToken = 200;
+/** The characters between the name and its value in JSON, in a form and in a form of several parts. */
+const value = new RegExp(`^["=:\\s]{1,16}([^\\s"&]{8,${longestToken}})`);
+
+/** The tokens in the text of a body of any type: after the first `tokenUUID`, and after the last. Each is searched for lazily. */
+export const tokensIn = function* (bytes: Uint8Array): Generator<string> {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const valueAt = (name: number) => {
+    const from = name + fieldName.length;
+    return value.exec(text.toString('latin1', from, from + longestToken + 16))?.[1];
+  };
+  const first = text.indexOf(fieldName);
+  if (first < 0) return;
+  const firstValue = valueAt(first);
+  if (firstValue !== undefined) yield firstValue;
+  const lastValue = valueAt(text.lastIndexOf(fieldName));
+  if (lastValue !== undefined && lastValue !== firstValue) yield lastValue;
+};
+
+/** The token of the query string or the header, if any. Most requests have none, and an Error for each would cost 10 µs. */
+const outerTokens = (query: Given, c: Context): string[] => {
+  const token = namedToken(query, c.req.raw.headers);
+  return typeof token === 'string' ? [token] : [];
+};
+
+/** Resolves with the access of the first good token; undefined if there is none. Rejects if the store can't look it up. */
+export type FindGood = (c: Context, query: Given, text?: Uint8Array) => Promise<Access | undefined>;
+
+export const createFindGood = (authenticate: (token: string, c: Context) => Promise<Access>): FindGood => {
+  const find = async (tokens: Iterable<string>, c: Context): Promise<Access | undefined> => {
+    for (const token of tokens) {
+      try {
+        return await authenticate(token, c);
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code === 'not_kept') throw error;
+      }
+    }
+    return undefined;
+  };
+  // The text of a body is searched only if neither the query string nor the header has a good token.
+  return async (c, query, text) => (await find(outerTokens(query, c), c)) ?? (text && (await find(tokensIn(text), c)));
+};

@@ -1,0 +1,156 @@
+/** Rate limits for browser tokens and for unknown tokens. Server tokens are not limited. */
+import type { Context } from 'hono';
+import { Refusal } from '../../refusal.ts';
+import type { AddressOf } from './client-address.ts';
+
+/** A rate: `perSecond` on average, and up to `burst` at once after a pause. */
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+export interface RateLimits {
+  /** Events of a browser token, of an address, of a user. Other calls count as one event. */
+  readonly token: Rate;
+  readonly address: Rate;
+  readonly user: Rate;
+  /** Bytes that may be stored (added-bytes.ts) of a browser token, of an address, of a user. */
+  readonly tokenBytes: Rate;
+  readonly addressBytes: Rate;
+  readonly userBytes: Rate;
+  /** createContact from an address, and for a user. */
+  readonly createContactAddress: Rate;
+  readonly createContactUser: Rate;
+  /** Look-ups of unknown tokens, for an address. */
+  readonly unknownToken: Rate;
+  /** Bytes that are parsed without a good token, for an address. */
+  readonly unprovenBytes: Rate;
+  /** Refused requests without a good token, for an address. */
+  readonly unprovenRequests: Rate;
+}
+
+export const defaultRateLimits: RateLimits = {
+  token: { perSecond: 5_000, burst: 20_000 },
+  address: { perSecond: 200, burst: 2_000 },
+  user: { perSecond: 50, burst: 1_000 },
+  // 600 bytes for each event of the limits above: an ordinary event with its rows. The burst holds several of the largest requests.
+  tokenBytes: { perSecond: 3_000_000, burst: 30_000_000 },
+  addressBytes: { perSecond: 120_000, burst: 6_000_000 },
+  userBytes: { perSecond: 30_000, burst: 3_000_000 },
+  createContactAddress: { perSecond: 5, burst: 50 },
+  createContactUser: { perSecond: 1, burst: 20 },
+  // Never more than 20 in any minute: 10 at once, and 10 in the minute after.
+  unknownToken: { perSecond: 10 / 60, burst: 10 },
+  // Most operations take bodies of up to 64 KiB, which take up to 8 ms to parse: two at once, and then one every two seconds.
+  unprovenBytes: { perSecond: 32 * 1024, burst: 128 * 1024 },
+  unprovenRequests: { perSecond: 20, burst: 200 },
+};
+
+export interface RateLimit {
+  /** Throws Refusal('too_many_requests') if `cost` exceeds the rate of the key now. Counts nothing. */
+  ask(key: string, cost?: number): void;
+  /** Counts `cost` for the key, or throws as `ask` does and counts nothing. */
+  take(key: string, cost?: number): void;
+  /** Takes back a counted cost of 1. */
+  giveBack(key: string): void;
+}
+
+const mostKeys = 100_000;
+
+/**
+ * The generic cell rate algorithm (ITU-T I.371, annex A): stores one number for each key, the time at which its cost so far will be
+ * paid off. `clock` is monotonic, in milliseconds, so that setting the system's clock has no effect. Holds at most 100,000 keys:
+ * beyond, it forgets the keys that are paid off, then those that owe less than half a burst, then the oldest. So sending many keys
+ * once each makes it forget only small debts.
+ */
+export const createRateLimit = ({ perSecond, burst }: Rate, clock = () => performance.now()): RateLimit => {
+  const costMilliseconds = 1_000 / perSecond;
+  const depthMilliseconds = burst * costMilliseconds;
+  const paidOffAt = new Map<string, number>();
+
+  const makeRoom = (now: number) => {
+    const most = mostKeys * 0.9;
+    for (const [key, time] of paidOffAt) if (time <= now) paidOffAt.delete(key);
+    for (const until of [now + depthMilliseconds / 2, Infinity]) {
+      for (const [key, time] of paidOffAt) {
+        if (paidOffAt.size <= most) return;
+        if (time <= until) paidOffAt.delete(key);
+      }
+    }
+  };
+
+  /** The time at which the key will be paid off with `cost` added. Throws Refusal('too_many_requests') if that is too late. */
+  const pass = (key: string, cost: number, now: number): number => {
+    // A cost above a whole burst could never pass, so it counts as a whole burst: it passes if nothing else is owed.
+    const time = Math.max(paidOffAt.get(key) ?? 0, now) + Math.min(cost, burst) * costMilliseconds;
+    const waitMilliseconds = time - now - depthMilliseconds;
+    // 0.001 ms of slack for rounding errors.
+    if (waitMilliseconds > 0.001) {
+      throw new Refusal('too_many_requests', { retryAfterSeconds: waitMilliseconds / 1_000 });
+    }
+    return time;
+  };
+
+  return {
+    ask: (key, cost = 1) => {
+      pass(key, cost, clock());
+    },
+    take: (key, cost = 1) => {
+      const now = clock();
+      const time = pass(key, cost, now);
+      if (paidOffAt.size >= mostKeys && !paidOffAt.has(key)) makeRoom(now);
+      paidOffAt.set(key, time);
+    },
+    giveBack: (key) => {
+      const time = paidOffAt.get(key);
+      if (time !== undefined) paidOffAt.set(key, time - costMilliseconds);
+    },
+  };
+};
+
+/** The cost of a browser token's call. */
+export interface Counted {
+  readonly token: number;
+  readonly user: string | undefined;
+  readonly events: number;
+  /** The bytes that it may add to the store (added-bytes.ts). */
+  readonly bytes: number;
+  readonly createsContact: boolean;
+}
+
+/** Throws Refusal('too_many_requests'). */
+export type TakeBrowserLimits = (c: Context, counted: Counted) => void;
+
+/**
+ * Counts a browser token's call by token, address and user. All limits are asked before any of them counts: a call that exceeds the
+ * limit of its address or user costs the token nothing, so that one visitor can't use up the limit of a whole site.
+ */
+export const createBrowserLimits = (
+  rates: RateLimits,
+  addressOf: AddressOf,
+  clock?: () => number,
+): TakeBrowserLimits => {
+  const byToken = createRateLimit(rates.token, clock);
+  const byAddress = createRateLimit(rates.address, clock);
+  const byUser = createRateLimit(rates.user, clock);
+  const bytesByToken = createRateLimit(rates.tokenBytes, clock);
+  const bytesByAddress = createRateLimit(rates.addressBytes, clock);
+  const bytesByUser = createRateLimit(rates.userBytes, clock);
+  const contactsByAddress = createRateLimit(rates.createContactAddress, clock);
+  const contactsByUser = createRateLimit(rates.createContactUser, clock);
+  return (c, { token, user, events, bytes, createsContact }) => {
+    const address = addressOf(c);
+    const userKey = user === undefined ? undefined : `${token}/${user}`;
+    const counts: [limit: RateLimit, key: string | undefined, cost: number][] = [
+      [byToken, String(token), events],
+      [byAddress, address, events],
+      [byUser, userKey, events],
+      [bytesByToken, String(token), bytes],
+      [bytesByAddress, address, bytes],
+      [bytesByUser, userKey, bytes],
+    ];
+    if (createsContact) counts.push([contactsByAddress, address, 1], [contactsByUser, userKey, 1]);
+    for (const [limit, key, cost] of counts) if (key !== undefined) limit.ask(key, cost);
+    for (const [limit, key, cost] of counts) if (key !== undefined) limit.take(key, cost);
+  };
+};

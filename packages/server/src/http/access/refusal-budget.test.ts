@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { noRateLimits, openScene, type Scene } from '../../../test/fixtures/scene.ts';
+import { createAccount, serveHere } from '../../../test/fixtures/serving.ts';
+
+const userUUID = 'user_aaaaaaaaaaaaaaaa';
+const refused = { RATE_LIMIT: 'unprovenRequests=0.001/3' };
+
+describe('an address with many refused requests and no good token among them', () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await openScene({ rateLimits: { ...noRateLimits, unprovenRequests: { perSecond: 0.001, burst: 3 } } });
+    const statuses = [];
+    for (let sent = 0; sent < 4; sent += 1) statuses.push((await send('/event/getEvent')).status);
+    expect(statuses).toEqual([401, 401, 401, 429]);
+  });
+  afterAll(() => scene.close());
+  const send = (path: string, init?: RequestInit) => scene.send(path, init);
+  const post = (body: string, headers = {}) => send('/event/logEvent', { method: 'POST', body, headers });
+
+  it.each([
+    ['an unknown path', () => send('/nowhere')],
+    ['another method', () => send('/event/getEvent', { method: 'PUT' })],
+    ['a bad token in the URL', () => send('/event/getEvent?tokenUUID=server_of_nobody')],
+    [
+      'a bad token in the header',
+      () => send('/event/getEvent', { headers: { Authorization: 'Bearer server_of_nobody' } }),
+    ],
+    ['a bad token in the body', () => post(JSON.stringify({ tokenUUID: 'browser_of_nobody', eventID: 1 }))],
+    ['a body that is no JSON', () => post('{"eventID":')],
+    ['a body of another type', () => post('a', { 'Content-Type': 'image/png' })],
+  ])('gets 429 and when to try again: %s', async (_, request) => {
+    const { status, headers, body } = await request();
+    expect([status, body.error.code, Number(headers.get('retry-after')) > 100]).toEqual([
+      429,
+      'too_many_requests',
+      true,
+    ]);
+  });
+
+  it('goes on with a good token, whatever else is wrong', async () => {
+    const { browser, server } = scene.tokens;
+    const bearer = { Authorization: `Bearer ${browser}` };
+    const answers = [
+      await post(JSON.stringify({ tokenUUID: browser, userUUID, eventID: 1 })),
+      await post(JSON.stringify({ userUUID, eventID: 1 }), bearer),
+      await send(`/event/getEvent?tokenUUID=${server}`),
+      await post(`{"tokenUUID":"${browser}","eventID":`),
+      await post('{"eventID":', bearer),
+      await post('a', { ...bearer, 'Content-Type': 'image/png' }),
+      await send('/event/getEvent', { headers: bearer }),
+      await send('/nowhere', { headers: bearer }),
+      await send(`/event/logEvents?tokenUUID=${browser}`, { method: 'PUT' }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400, 400, 415, 403, 404, 405]);
+  });
+
+  it('is served what needs no token', async () => {
+    for (const path of ['/healthz', '/readyz', '/openapi.json']) expect((await send(path)).status).toBe(200);
+    expect((await send('/event/logEvent', { method: 'OPTIONS' })).status).toBe(204);
+  });
+});
+
+const timed = async (url: string, headers = {}) => {
+  const began = performance.now();
+  const { status } = await fetch(`${url}/nowhere`, { headers });
+  return { status, isHeld: performance.now() - began > 900 };
+};
+
+it('holds each 429 of another limit for a second, unless a proxy on a private address forwards it', async () => {
+  const { url } = await serveHere({ RATE_LIMIT: 'user=0.001/1' });
+  const { browserTokenUUID } = await createAccount(url);
+  const log = async (headers = {}) => {
+    const began = performance.now();
+    const body = JSON.stringify({ tokenUUID: browserTokenUUID, userUUID, eventID: 1 });
+    const { status } = await fetch(`${url}/event/logEvent`, { method: 'POST', body, headers });
+    return { status, isHeld: performance.now() - began > 900 };
+  };
+  expect((await log()).status).toBe(200);
+  expect(await log()).toEqual({ status: 429, isHeld: true });
+  expect(await log({ 'X-Forwarded-For': '192.0.2.1' })).toEqual({ status: 429, isHeld: false });
+});
+
+it('holds each 429 for a second, on connections of the address alone', async () => {
+  const { url } = await serveHere(refused);
+  const { browserTokenUUID } = await createAccount(url);
+  for (let sent = 0; sent < 3; sent += 1) expect(await timed(url)).toEqual({ status: 404, isHeld: false });
+  const held = timed(url);
+  const good = await fetch(`${url}/event/logEvent`, {
+    method: 'POST',
+    body: JSON.stringify({ tokenUUID: browserTokenUUID, userUUID, eventID: 1 }),
+  });
+  expect([good.status, await Promise.race([held, 'not yet'])]).toEqual([200, 'not yet']);
+  expect(await held).toEqual({ status: 429, isHeld: true });
+});
+
+it('holds nothing of a trusted proxy, and counts its clients apart', async () => {
+  const { url } = await serveHere({ ...refused, TRUST_PROXY: '127.0.0.1' });
+  const from = (address: string) => timed(url, { 'X-Forwarded-For': address });
+  for (let sent = 0; sent < 3; sent += 1) await from('192.0.2.1');
+  expect(await from('192.0.2.1')).toEqual({ status: 429, isHeld: false });
+  expect(await from('192.0.2.2')).toEqual({ status: 404, isHeld: false });
+});

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { rowBytes } from '../../store/rules/row-bytes.ts';
+import { storedBytes } from './added-bytes.ts';
+
+const { event, user, contact } = rowBytes;
+const empty = 2;
+
+it.each([
+  ['an event', storedBytes('logEvent', {}, undefined), empty + event + user],
+  ['a batch of one user', storedBytes('logEvents', {}, [{}, {}, null, 7]), empty + 4 * event + user],
+  [
+    'a batch of several users',
+    storedBytes('logEvents', {}, [{ userUUID: 'a' }, { userUUID: 'b' }, { userUUID: 'b' }]),
+    empty + 3 * event + 2 * user,
+  ],
+  ['a contact', storedBytes('createContact', {}, undefined), empty + user + contact],
+  ['what is not ASCII, in UTF-8', storedBytes('createContact', { a: '日' }, undefined), 9 + 2 + user + contact],
+])('counts %s', (_, counted, expected) => {
+  expect(counted).toBe(expected);
+});

@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { createTokenUse } from './token-use.ts';
+
+beforeEach(() => void vi.useFakeTimers({ now: Date.UTC(2026, 0, 1, 9, 20) }));
+afterEach(() => void vi.useRealTimers());
+
+const hours = (nth: number) => Date.UTC(2026, 0, 1, nth);
+const noting = () => {
+  const noteTokenUses = vi.fn(async (_: { uses: readonly (readonly [number, number])[] }) => {});
+  return { noteTokenUses, ...createTokenUse({ store: { noteTokenUses }, now: Date.now }) };
+};
+
+it('writes nothing for a request, and many uses of an hour together once', async () => {
+  const { note, noteTokenUses } = noting();
+  for (let times = 0; times < 1_000; times += 1) for (const token of [1, 2]) note(token);
+  expect(noteTokenUses).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(35 * 60_000);
+  for (let times = 0; times < 1_000; times += 1) note(1);
+  await vi.advanceTimersByTimeAsync(60_000);
+  const uses = [
+    [1, hours(9)],
+    [2, hours(9)],
+  ];
+  expect(noteTokenUses.mock.calls).toEqual([[{ uses }]]);
+});
+
+it('writes again in the next hour', async () => {
+  const { note, noteTokenUses } = noting();
+  note(1);
+  await vi.advanceTimersByTimeAsync(3_600_000);
+  note(1);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(noteTokenUses.mock.calls.map(([{ uses }]) => uses)).toEqual([[[1, hours(9)]], [[1, hours(10)]]]);
+});
+
+it('tries again with the next use when it could not be written', async () => {
+  const { note, noteTokenUses } = noting();
+  noteTokenUses.mockRejectedValueOnce(new Error('not now'));
+  note(1);
+  await vi.advanceTimersByTimeAsync(60_000);
+  note(1);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(noteTokenUses).toHaveBeenCalledTimes(2);
+});
+
+it('remembers no more than so many tokens', async () => {
+  const { note, noteTokenUses } = noting();
+  for (let token = 0; token <= 10_000; token += 1) note(token);
+  note(10_000);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(noteTokenUses.mock.calls[0]?.[0].uses).toHaveLength(10_001);
+});
+
+it('writes when the server stops, and waits for that half a second at most', async () => {
+  const { note, finish, noteTokenUses } = noting();
+  note(1);
+  await finish();
+  expect(noteTokenUses.mock.calls).toEqual([[{ uses: [[1, hours(9)]] }]]);
+  await finish();
+  expect(noteTokenUses).toHaveBeenCalledTimes(1);
+  noteTokenUses.mockReturnValueOnce(new Promise(() => {}));
+  note(2);
+  const finished = finish();
+  await vi.advanceTimersByTimeAsync(500);
+  await finished;
+  expect(noteTokenUses).toHaveBeenCalledTimes(2);
+});

@@ -1,0 +1,60 @@
+/** Makes responses: the headers that all share, and the only place where a Refusal becomes HTTP. */
+import type { ErrorAnswer } from '@firsthand/contract/answer';
+import { statusOf } from '@firsthand/contract/errors';
+import type { Refusal } from '../../refusal.ts';
+import { openHeaders } from './cors.ts';
+
+/** The properties of a request that its response needs. */
+export interface Exchange {
+  readonly requestID: string;
+  /** Whether pages of any origin may read the response (CORS). */
+  readonly openToPages: boolean;
+  /** Whether the server is stopping, so that this response ends the connection. */
+  readonly closing: boolean;
+}
+
+export type AnswerHeaders = Record<string, string>;
+
+/** The headers of every response. Referrer-Policy is there because a query string may hold a token. */
+export const headersOf = ({ requestID, openToPages, closing }: Exchange): AnswerHeaders => {
+  const headers: AnswerHeaders = {
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'no-referrer',
+    'X-Request-Id': requestID,
+  };
+  if (openToPages) Object.assign(headers, openHeaders);
+  if (closing) headers.Connection = 'close';
+  return headers;
+};
+
+/** A JSON response. `body.status` is the HTTP status, as the published interface requires. */
+export const jsonAnswer = <Body extends { status: string }>(
+  exchange: Exchange,
+  body: Body,
+  more?: AnswerHeaders,
+): Response => {
+  const headers = headersOf(exchange);
+  headers['Content-Type'] = 'application/json';
+  if (more) Object.assign(headers, more);
+  return new Response(JSON.stringify(body), { status: Number(body.status), headers });
+};
+
+/** A response without a body. */
+export const emptyAnswer = (exchange: Exchange, status: number, more?: AnswerHeaders): Response =>
+  new Response(null, { status, headers: more ? Object.assign(headersOf(exchange), more) : headersOf(exchange) });
+
+export const refusalBody = ({ requestID }: Exchange, { code, field, message }: Refusal): ErrorAnswer => ({
+  error: { code, message, ...(field !== undefined && { field }) },
+  requestID,
+  status: String(statusOf(code)),
+});
+
+const defaultRetrySeconds = 1;
+
+export const refusalAnswer = (exchange: Exchange, refusal: Refusal, more?: AnswerHeaders) => {
+  const body = refusalBody(exchange, refusal);
+  const again = body.status === '429' || body.status === '503';
+  const retrySeconds = Math.max(defaultRetrySeconds, Math.ceil(refusal.retryAfterSeconds ?? 0));
+  return jsonAnswer(exchange, body, { ...more, ...(again && { 'Retry-After': String(retrySeconds) }) });
+};

@@ -1,0 +1,58 @@
+/** The contacts in a body of createAccount or updateAccount: each is checked, stored and reported on its own. */
+import type { Problem } from '@firsthand/contract/answer';
+import { check } from '@firsthand/contract/checking';
+import { accountContact } from '@firsthand/contract/contact';
+import { statusOf } from '@firsthand/contract/errors';
+import type { AnswerOf } from '@firsthand/contract/operations';
+import { nanoid } from 'nanoid';
+import { parseAddress } from '../../identity/address.ts';
+import { contactChanges } from '../../ingest/contact-change.ts';
+import type { AccountContact, ContactOutcome } from '../../store/store.ts';
+
+type ContactResult = AnswerOf<'createAccount'>['contact'][number];
+
+const problemResult = (error: Problem): ContactResult => ({ status: String(statusOf(error.code)), error });
+
+const outcomeResult = (outcome: ContactOutcome, at: string): ContactResult => {
+  if ('contactUUID' in outcome) {
+    return { status: '200', exists: outcome.exists, contactUUID: outcome.contactUUID };
+  }
+  const { refused, field, message } = outcome;
+  return problemResult({ code: refused, message, field: field === undefined ? at : `${at}.${field}` });
+};
+
+const checkEntry = (entry: unknown, at: string): AccountContact | Problem => {
+  const checked = check(accountContact, entry, at);
+  if (!checked.ok) return checked.problem;
+  const { contactUUID, contactEmailaddress } = checked.value;
+  const address = contactEmailaddress === undefined ? undefined : parseAddress(contactEmailaddress);
+  if (contactEmailaddress !== undefined && address === undefined) {
+    const field = `${at}.contactEmailaddress`;
+    return { code: 'invalid_field', message: `\`${field}\` must be an e-mail address`, field };
+  }
+  return { contactUUID, address, ...contactChanges(checked.value), newContactUUID: nanoid() };
+};
+
+const isContact = (entry: AccountContact | Problem): entry is AccountContact => 'newContactUUID' in entry;
+
+interface AccountContacts {
+  /** The valid contacts, for the store. */
+  readonly contacts: readonly AccountContact[];
+  /** Makes the results of all entries, in their order, from the store's outcomes for `contacts`. */
+  readonly answer: (outcomes: readonly ContactOutcome[]) => ContactResult[];
+}
+
+export const checkAccountContacts = (given: readonly unknown[] = []): AccountContacts => {
+  const entries = given.map((entry, index) => checkEntry(entry, `contact[${index}]`));
+  return {
+    contacts: entries.filter(isContact),
+    answer: (outcomes) => {
+      let next = 0;
+      return entries.map((entry, index) =>
+        isContact(entry)
+          ? outcomeResult(outcomes[next++] as ContactOutcome, `contact[${index}]`)
+          : problemResult(entry),
+      );
+    },
+  };
+};

@@ -1,0 +1,86 @@
+import { limits } from '@firsthand/contract/limits';
+import type { AnswerOf } from '@firsthand/contract/operations';
+import { cataloguesOf } from '../../ingest/catalogues.ts';
+import { canonicalOrigins, newAccount } from '../../ingest/new-account.ts';
+import type { AccountDetail, Store } from '../../store/store.ts';
+import { type AnsweringAll, actorOf } from '../access/caller.ts';
+import { isoTime } from '../answers/iso-time.ts';
+import { checkAccountContacts } from './account-contacts.ts';
+import { checkRemovals } from './catalogue-uses.ts';
+import { namedAccount } from './named-account.ts';
+import { tokenAnswer } from './tokens.ts';
+
+type AccountAnswer = AnswerOf<'getAccount'>['account'];
+
+const accountAnswer = (
+  { catalogues: { profile, tag, attr, event }, ...account }: AccountDetail,
+  { withTokens, accountBytes }: { withTokens: boolean; accountBytes: number | null },
+): AccountAnswer => ({
+  accountUUID: account.accountUUID,
+  accountName: account.accountName,
+  accountOrigin: [...account.accountOrigin],
+  accountTimezone: account.accountTimezone,
+  strict: account.strict,
+  browserCatalogue: account.browserCatalogue,
+  createdTime: isoTime(account.createdTime),
+  profile: profile.map(({ id, name, browser }) => ({ profileID: id, profileName: name, browser })),
+  tag: tag.map(({ id, name, browser }) => ({ tagID: id, tagName: name, browser })),
+  attr: attr.map(({ id, name, browser, type }) => ({
+    attrID: id,
+    attrName: name,
+    attrType: type as AccountAnswer['attr'][number]['attrType'],
+    browser,
+  })),
+  event: event.map(({ id, name, browser }) => ({ eventID: Number(id), eventName: name, browser })),
+  ...(withTokens && { token: account.tokens.map((token) => tokenAnswer(token)) }),
+  usage: { ...account.usage, storedBytes: account.storedBytes },
+  limits: { ...limits, accountBytes },
+});
+
+/** `accountBytes` is the quota of every account; null if there is none. */
+export const createAccounts = (
+  store: Store,
+  accountBytes: number | null = null,
+): AnsweringAll<'getAccount' | 'createAccount' | 'updateAccount'> => ({
+  getAccount: async ({ accountUUID }, caller) => {
+    const account = await namedAccount(store, caller, accountUUID);
+    const withTokens = caller.access.kind !== 'viewer';
+    return { account: accountAnswer(await store.getAccount(account), { withTokens, accountBytes }) };
+  },
+
+  createAccount: async (input, caller) => {
+    const { contacts, answer } = checkAccountContacts(input.contact);
+    const { account, browserTokenUUID, serverTokenUUID } = newAccount(input, contacts, {
+      time: caller.time,
+      createdBy: actorOf(caller),
+    });
+    const outcomes = await store.createAccount({ ...account, by: actorOf(caller) });
+    return { accountUUID: account.accountUUID, browserTokenUUID, serverTokenUUID, contact: answer(outcomes) };
+  },
+
+  updateAccount: async (input, caller) => {
+    const account = await namedAccount(store, caller, input.accountUUID);
+    const { contacts, answer } = checkAccountContacts(input.contact);
+    const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = input;
+    const catalogues = cataloguesOf(input);
+    await checkRemovals(store, account, catalogues);
+    const { updated, contacts: outcomes } = await store.updateAccount({
+      account,
+      accountName,
+      accountOrigin: accountOrigin && canonicalOrigins(accountOrigin),
+      accountTimezone,
+      strict,
+      browserCatalogue,
+      catalogues,
+      contacts,
+      by: actorOf(caller),
+      time: caller.time,
+    });
+    return {
+      // getAccount counts all that the account holds, so it is called only if the caller has not named the account.
+      accountUUID: input.accountUUID ?? (await store.getAccount(account)).accountUUID,
+      updated,
+      contact: answer(outcomes),
+    };
+  },
+});

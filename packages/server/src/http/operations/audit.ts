@@ -1,0 +1,23 @@
+import type { Store } from '../../store/store.ts';
+import type { AnsweringAll } from '../access/caller.ts';
+import { parseCursor, toCursor } from '../answers/cursor.ts';
+import { isoTime } from '../answers/iso-time.ts';
+import { namedAccount } from './named-account.ts';
+
+export const createAudit = (store: Store): AnsweringAll<'listAudit'> => ({
+  listAudit: async ({ accountUUID, from, to, action, limit = 100, cursor }, caller) => {
+    const account = await namedAccount(store, caller, accountUUID);
+    const beyond = parseCursor('audit', cursor);
+    const { entries, next } = await store.listAudit({ account, from, to, action, limit, beyond });
+    return {
+      audit: entries.map(({ audit, actor, action, subject, time }) => ({
+        auditID: String(audit),
+        auditTime: isoTime(time),
+        actor: actor ?? 'command',
+        action,
+        subject,
+      })),
+      nextCursor: toCursor('audit', next),
+    };
+  },
+});

@@ -1,0 +1,216 @@
+import { limits } from '@firsthand/contract/limits';
+import type { AnswerOf } from '@firsthand/contract/operations';
+import { nanoid } from 'nanoid';
+import { parseAddress } from '../../identity/address.ts';
+import { contactChanges, contactValues } from '../../ingest/contact-change.ts';
+import { isProof } from '../../ingest/proof.ts';
+import { Refusal } from '../../refusal.ts';
+import type { ClaimDetail, ContactDetail, ContactRecord, LinkDetail, NamedContact, Store } from '../../store/store.ts';
+import {
+  type Answering,
+  type AnsweringAll,
+  accountOf,
+  actorOf,
+  askerOf,
+  type Caller,
+  toldTimeOf,
+} from '../access/caller.ts';
+import { parseCursor, parseHeldCursor, toCursor, toHeldCursor } from '../answers/cursor.ts';
+import { answerEvenly } from '../answers/even-answers.ts';
+import { isoTime } from '../answers/iso-time.ts';
+import { eventAnswer } from './events.ts';
+
+type ContactAnswer = AnswerOf<'getContact'>['contact'];
+
+const attributesAnswer = (attributes: ContactDetail['attributes']) =>
+  attributes.map(([attrID, attrValue]) => ({ attrID, attrValue }));
+
+const recordAnswer = (record: ContactRecord): Omit<ContactAnswer, 'tag' | 'contactAttr'> => ({
+  contactUUID: record.contactUUID,
+  ...record.fields,
+  contactProfileName: record.contactProfileName,
+  contactStatus: record.contactStatus,
+  createdTime: isoTime(record.createdTime),
+  updatedTime: isoTime(record.updatedTime),
+  claimed: [...record.claimed],
+});
+
+const contactAnswer = (contact: ContactDetail): ContactAnswer => ({
+  ...recordAnswer(contact),
+  tag: contact.tags.map(({ tagID, tagName, opt }) => ({ tagID, tagName, opt })),
+  contactAttr: attributesAnswer(contact.attributes),
+});
+
+const claimAnswer = (claim: ClaimDetail): AnswerOf<'exportContact'>['claim'][number] => ({
+  claimID: claim.claimID,
+  contactUUID: claim.contactUUID,
+  userUUID: claim.userUUID,
+  tokenID: claim.tokenID,
+  linkID: claim.linkID,
+  createdTime: isoTime(claim.createdTime),
+  updatedTime: isoTime(claim.updatedTime),
+  state: claim.state,
+  contact: {
+    ...claim.fields,
+    contactProfileName: claim.contactProfileName,
+    contactTagID: claim.tags.join(','),
+    contactAttr: attributesAnswer(claim.attributes),
+  },
+});
+
+const linkAnswer = (link: LinkDetail): AnswerOf<'exportContact'>['link'][number] => ({
+  linkID: link.linkID,
+  userUUID: link.userUUID,
+  contactUUID: link.contactUUID,
+  linkTime: isoTime(link.linkTime),
+  verified: link.verified,
+  voided: link.voided,
+});
+
+/** The canonical form of an e-mail address in a request. Throws Refusal('invalid_field') if it is none. */
+export const addressOf = (contactEmailaddress: string, field = 'contactEmailaddress'): string => {
+  const address = parseAddress(contactEmailaddress);
+  if (address !== undefined) return address;
+  throw new Refusal('invalid_field', { field, message: `\`${field}\` must be an e-mail address` });
+};
+
+interface Naming {
+  readonly contactUUID?: string | undefined;
+  readonly contactEmailaddress?: string | undefined;
+}
+
+/** The contact that a request names, in the form that the store takes. */
+const named = (account: number, { contactUUID, contactEmailaddress }: Naming): NamedContact => ({
+  account,
+  contactUUID,
+  address: contactEmailaddress === undefined ? undefined : addressOf(contactEmailaddress),
+});
+
+export const createContacts = (
+  store: Store,
+): AnsweringAll<
+  'createContact' | 'getContact' | 'updateContact' | 'searchContact' | 'exportContact' | 'eraseContact'
+> => {
+  /** Whether the account's server vouches that the user has this address. Throws Refusal('invalid_field') for an invalid proof. */
+  const isVouchedFor = async (
+    contactProof: string,
+    { address, userUUID }: { address: string; userUUID: string },
+    caller: Caller,
+  ) => {
+    const keys = await store.findProofKeys({ account: accountOf(caller), time: caller.time });
+    const vouched = { browserToken: caller.tokenUUID, address, userUUID };
+    if (isProof(contactProof, vouched, keys, toldTimeOf(caller))) return true;
+    throw new Refusal('invalid_field', {
+      field: 'contactProof',
+      message: `\`contactProof\` must be made with a server token of this account, for this browser token, address and userUUID, at most ${limits.proofMinutes} minutes ago`,
+    });
+  };
+
+  const createContact: Answering<'createContact'> = async (input, caller) => {
+    const asker = askerOf(caller);
+    const { userUUID, contactProof } = input;
+    const address = addressOf(input.contactEmailaddress);
+    return store.createContact({
+      ...asker,
+      userUUID,
+      address,
+      ...contactValues(input),
+      verified:
+        !asker.browser ||
+        (contactProof !== undefined && (await isVouchedFor(contactProof, { address, userUUID }, caller))),
+      requestUUID: input.requestUUID ?? null,
+      newContactUUID: nanoid(),
+      newHandle: nanoid(),
+      time: caller.time,
+    });
+  };
+
+  return {
+    // A page must not learn from the duration whether an address is known.
+    createContact: (input, caller) => {
+      const answer = createContact(input, caller);
+      return caller.access.kind === 'browser' ? answerEvenly(answer) : answer;
+    },
+
+    getContact: async ({ contactUUID, include = [], cursor }, caller) => {
+      const asker = askerOf(caller);
+      if (asker.browser && include.length > 0) {
+        throw new Refusal('token_kind', {
+          field: 'include',
+          message: '`include` takes a server token; this one is a browser token',
+        });
+      }
+      if (cursor !== undefined && include.length === 0) {
+        throw new Refusal('invalid_field', {
+          field: 'cursor',
+          message: '`cursor` goes with `include`: repeat that as well',
+        });
+      }
+      const beyond = parseHeldCursor(cursor);
+      const contact = await store.getContact({ ...asker, contactUUID, include, beyond });
+      const { claims, claimCount, links, linkCount, next } = contact;
+      return {
+        contact: contactAnswer(contact),
+        ...(claims && { claim: claims.map(claimAnswer), claimCount }),
+        ...(links && { link: links.map(linkAnswer), linkCount }),
+        ...(next && { nextCursor: toHeldCursor({ ...next, event: null }) }),
+      };
+    },
+
+    updateContact: async (input, caller) =>
+      store.updateContact({ ...named(accountOf(caller), input), ...contactChanges(input), time: caller.time }),
+
+    searchContact: async ({ limit = 100, cursor, contactEmailaddress, ...filter }, caller) => {
+      const { contacts, next } = await store.searchContact({
+        ...filter,
+        ...named(accountOf(caller), { contactEmailaddress }),
+        limit,
+        beyond: parseCursor('contacts', cursor) ?? 0,
+      });
+      return { contact: contacts.map(recordAnswer), nextCursor: toCursor('contacts', next) };
+    },
+
+    exportContact: async ({ limit = 1_000, cursor, ...naming }, caller) => {
+      const asker = askerOf(caller);
+      const beyond = parseHeldCursor(cursor);
+      const contact = await store.getContact({
+        ...asker,
+        ...named(asker.account, naming),
+        include: ['claim', 'link'],
+        beyond,
+      });
+      const { contactUUID, claims = [], links = [], next = { claim: null, link: null } } = contact;
+      const after = beyond?.event;
+      const page =
+        after === null
+          ? { events: [], next: null }
+          : await store.getEvents({ account: asker.account, contactUUID, order: 'asc', beyond: after, limit });
+      // One entry for each export, before its first page is returned.
+      if (beyond === undefined) {
+        const by = actorOf(caller);
+        const { account } = asker;
+        await store.recordAudit({ action: 'exportContact', subject: { contactUUID }, account, by, time: caller.time });
+      }
+      return {
+        contact: contactAnswer(contact),
+        claim: claims.map(claimAnswer),
+        link: links.map(linkAnswer),
+        event: page.events.map((event) => ({
+          ...eventAnswer(event),
+          ...(event.why.verified === false && { claimed: true as const }),
+        })),
+        nextCursor: toHeldCursor({ ...next, event: page.next }),
+      };
+    },
+
+    eraseContact: async (input, caller) => {
+      const { erasedTime, ...receipt } = await store.eraseContact({
+        ...named(accountOf(caller), input),
+        verifiedOnly: input.verifiedOnly,
+        by: actorOf(caller),
+        time: caller.time,
+      });
+      return { ...receipt, erasedTime: isoTime(erasedTime) };
+    },
+  };
+};

@@ -1,0 +1,220 @@
+import type { Problem } from '@firsthand/contract/answer';
+import { check } from '@firsthand/contract/checking';
+import { statusOf } from '@firsthand/contract/errors';
+import { batchEvent } from '@firsthand/contract/event';
+import { limits } from '@firsthand/contract/limits';
+import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
+import { type Arrival, unlikelyTime } from '../../ingest/event-time.ts';
+import { newEvent } from '../../ingest/new-event.ts';
+import { Refusal } from '../../refusal.ts';
+import type { CountBucket, EventBatch, EventOutcome, NewEvent, Store, StoredEvent } from '../../store/store.ts';
+import { type AnsweringAll, accountOf, askerOf, type Caller } from '../access/caller.ts';
+import { parseCursor, toCursor } from '../answers/cursor.ts';
+import { isoTime } from '../answers/iso-time.ts';
+import { refusalOf } from '../operation-route.ts';
+import { entryAlone, isKeptCode, refusedBatch, refusedRequest } from '../refused/refused-requests.ts';
+import { createArrivalOf } from './arrival.ts';
+import { countEdges } from './calendar.ts';
+
+type EventAnswer = AnswerOf<'getEvent'>['event'][number];
+type BatchAnswer = AnswerOf<'logEvents'>['event'][number];
+
+const whyAnswer = ({ rule, linkID, verified, claimID, mergedFrom }: StoredEvent['why']): EventAnswer['why'] => ({
+  rule,
+  ...(linkID !== null && { linkID }),
+  ...(verified !== null && { verified }),
+  ...(claimID !== null && { claimID }),
+  ...(mergedFrom !== null && { mergedFrom }),
+});
+
+export const eventAnswer = (event: StoredEvent, withWhy = false): EventAnswer => ({
+  eventUUID: event.eventUUID,
+  eventID: event.eventID,
+  eventName: event.eventName,
+  eventTime: isoTime(event.eventTime),
+  receivedTime: isoTime(event.receivedTime),
+  ...(event.timeReplaced && { eventTimeReplaced: true }),
+  userUUID: event.userUUID,
+  contactUUID: event.contactUUID,
+  eventAttrArray: event.attributes.map(([attrID, attrValue]) => ({ attrID, attrValue })),
+  ...(withWhy && { why: whyAnswer(event.why) }),
+});
+
+/** The result of an entry: stored, a duplicate, or refused. */
+const entryAnswer = (
+  entry: NewEvent | Problem,
+  outcome: EventOutcome | undefined,
+  problem: Problem | undefined,
+): BatchAnswer => {
+  if (problem) return { status: String(statusOf(problem.code)), error: problem };
+  const { eventUUID } = entry as NewEvent;
+  return outcome && 'duplicate' in outcome
+    ? { status: '200', eventUUID, duplicate: true }
+    : { status: '200', eventUUID };
+};
+
+/** Throws a Refusal if the range holds too many events to read them one by one, as `robots=exclude` requires. */
+const checkFewEnough = (buckets: readonly CountBucket[]): void => {
+  const count = buckets.reduce((sum, { events }) => sum + events, 0);
+  if (count <= limits.eventsWithoutRobots) return;
+  const [held, most] = [count, limits.eventsWithoutRobots].map((number) => number.toLocaleString('en'));
+  const message = `The range from \`from\` to \`to\` holds ${held} events; \`robots=exclude\` takes at most ${most}. Choose a shorter range.`;
+  throw new Refusal('invalid_field', { field: 'robots', message });
+};
+
+const isEvent = (entry: NewEvent | Problem): entry is NewEvent => 'eventUUID' in entry;
+
+/** The problem of an entry that the check or the store refused; undefined for the others. */
+const problemOf = (
+  entry: NewEvent | Problem,
+  outcome: EventOutcome | undefined,
+  index: number,
+): Problem | undefined => {
+  if (!isEvent(entry)) return entry;
+  if (outcome === undefined || !('refused' in outcome)) return undefined;
+  return { code: outcome.refused, message: outcome.message, field: `event[${index}].${outcome.field}` };
+};
+
+/** The problem of an event with an unlikely time. `field` is the path of its eventTime. */
+const timeProblem = (unlikely: string, field: string): Problem => ({
+  code: 'invalid_field',
+  message: `\`${field}\` ${unlikely}`,
+  field,
+});
+
+/** Checks one entry of a batch, and returns the event to store or its problem. */
+const checkEntry = (
+  entry: unknown,
+  at: string,
+  envelope: InputOf<'logEvents'>,
+  arrival: Arrival,
+): NewEvent | Problem => {
+  const checked = check(batchEvent, entry, at);
+  if (!checked.ok) return checked.problem;
+  const unlikely = unlikelyTime(checked.value.eventTime, arrival);
+  if (unlikely !== undefined) return timeProblem(unlikely, `${at}.eventTime`);
+  const event = newEvent(checked.value, envelope, arrival);
+  if (event.userUUID !== null || event.contactUUID !== null) return event;
+  const field = `${at}.userUUID`;
+  return { code: 'missing_field', message: `\`${field}\` is required unless \`contactUUID\` is given`, field };
+};
+
+const batchBy = (caller: Caller, events: readonly NewEvent[]): EventBatch => {
+  const { account, token, browser } = askerOf(caller);
+  return { account, token, browser, receivedTime: caller.time, events };
+};
+
+/** Checks the entries of a batch, and returns the event to store or the problem of each. */
+export const checkEntries = (input: InputOf<'logEvents'>, arrival: Arrival): (NewEvent | Problem)[] =>
+  input.event.map((entry, index) => checkEntry(entry, `event[${index}]`, input, arrival));
+
+export const createEvents = (
+  store: Store,
+  arrivalOf = createArrivalOf(),
+): AnsweringAll<'logEvent' | 'logEvents' | 'getEvent' | 'countEvents'> => {
+  /**
+   * Stores the refused entries on the list, and returns the problems. If the store refuses that, they get its refusal as their
+   * problem, so that the client sends them again. Other entries are not affected.
+   */
+  const keepRefused = async (
+    problems: readonly (Problem | undefined)[],
+    input: InputOf<'logEvents'>,
+    caller: Caller,
+  ): Promise<readonly (Problem | undefined)[]> => {
+    if (problems.every((problem) => problem === undefined)) return problems;
+    const { tokenUUID: token, time } = caller;
+    const isKept = (problem: Problem | undefined) => problem !== undefined && isKeptCode(problem.code);
+    const requests = problems.flatMap((problem, index) =>
+      problem && isKept(problem)
+        ? [refusedRequest('logEvent', entryAlone(input.event[index], input), problem, { token, time })]
+        : [],
+    );
+    if (requests.length === 0) return problems;
+    try {
+      await store.keepRefused(refusedBatch(caller, requests));
+      return problems;
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const { code, message } = error;
+      return problems.map((problem) => (isKept(problem) ? { code, message } : problem));
+    }
+  };
+
+  return {
+    logEvent: async (input, caller) => {
+      const arrival = arrivalOf(input, caller);
+      const unlikely = unlikelyTime(input.eventTime, arrival);
+      if (unlikely !== undefined) throw refusalOf(timeProblem(unlikely, 'eventTime'));
+      const event = newEvent(input, input, arrival);
+      const outcomes = await store.logEvents(batchBy(caller, [event]));
+      const outcome = outcomes[0] as EventOutcome;
+      if ('refused' in outcome) throw new Refusal(outcome.refused, outcome);
+      return outcome.kept ? { eventUUID: event.eventUUID } : { eventUUID: event.eventUUID, duplicate: true };
+    },
+    logEvents: async (input, caller) => {
+      const entries = checkEntries(input, arrivalOf(input, caller));
+      const events = entries.filter(isEvent);
+      const outcomes = events.length > 0 ? await store.logEvents(batchBy(caller, events)) : [];
+      let next = 0;
+      const all = entries.map((entry) => (isEvent(entry) ? outcomes[next++] : undefined));
+      const problems = entries.map((entry, index) => problemOf(entry, all[index], index));
+      const told = await keepRefused(problems, input, caller);
+      return { event: entries.map((entry, index) => entryAnswer(entry, all[index], told[index])) };
+    },
+
+    getEvent: async ({ include, cursor, order = 'desc', limit = 100, robots, ...filter }, caller) => {
+      const account = accountOf(caller);
+      const { events, next } = await store.getEvents({
+        ...filter,
+        account,
+        withoutRobots: robots === 'exclude',
+        order,
+        limit,
+        beyond: parseCursor('events', cursor),
+      });
+      const definitions = include?.includes('definition') ? await store.getEventDefinitions(account) : undefined;
+      const withWhy = include?.includes('why') ?? false;
+      return {
+        event: events.map((event) => eventAnswer(event, withWhy)),
+        nextCursor: toCursor('events', next),
+        ...(definitions && {
+          eventDefinition: definitions.map(({ firstTime, lastTime, ...definition }) => ({
+            ...definition,
+            firstTime: isoTime(firstTime),
+            lastTime: isoTime(lastTime),
+          })),
+        }),
+      };
+    },
+
+    countEvents: async ({ eventID, from, to, interval = 'day', timezone, robots, include }, caller) => {
+      const zone = timezone ?? caller.access.accountTimezone;
+      const end = to ?? caller.time;
+      if (end <= from) {
+        const message = `\`to\` must be later than \`from\`${to === undefined ? '; without it, `to` is now' : ''}`;
+        throw new Refusal('invalid_field', { field: 'to', message });
+      }
+      const edges = countEdges(from, end, interval, zone, limits.bucketsPerCount);
+      if (edges === undefined) {
+        throw new Refusal('invalid_field', {
+          field: 'interval',
+          message: `The range from \`from\` to \`to\` holds more than ${limits.bucketsPerCount.toLocaleString('en')} intervals; choose a longer interval.`,
+        });
+      }
+      const users = include?.includes('users') ?? false;
+      const query = { account: accountOf(caller), eventID, edges };
+      const withoutRobots = robots === 'exclude';
+      if (withoutRobots) checkFewEnough(await store.countEvents({ ...query, users: false }));
+      const buckets = await store.countEvents({ ...query, withoutRobots, users });
+      return {
+        count: buckets.map((bucket, index) => ({
+          from: isoTime(edges[index] as number),
+          to: isoTime(edges[index + 1] as number),
+          events: bucket.events,
+          ...(bucket.users !== undefined && { users: bucket.users }),
+        })),
+        timezone: zone,
+      };
+    },
+  };
+};

@@ -1,0 +1,157 @@
+/**
+ * streamEvents: sends events as they are stored, as server-sent events (HTML Standard, section "Server-sent events"). An error
+ * after the beginning is sent as the last message, of the type `error`, whose data is the body that an error response has.
+ */
+import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
+import type { Logger } from 'pino';
+import { hashToken } from '../../ingest/token.ts';
+import { Refusal } from '../../refusal.ts';
+import type { EventPage, EventQuery, Store } from '../../store/store.ts';
+import { accountOf } from '../access/caller.ts';
+import { emptyAnswer, headersOf, refusalBody } from '../answers/answers.ts';
+import { parseCursor, toCursor } from '../answers/cursor.ts';
+import { createToRefusal } from '../answers/failures.ts';
+import type { Reply } from '../operation-route.ts';
+import { eventAnswer } from './events.ts';
+import { createStreamPlaces } from './stream-places.ts';
+
+interface StreamSurroundings {
+  readonly store: Store;
+  readonly log: Logger;
+  readonly isStopping: () => boolean;
+  /** The time between two comments, which keep proxies from closing a silent connection. */
+  readonly heartbeatMilliseconds?: number;
+}
+
+const pageLimit = 100;
+/** A stream looks for new events, and whether the server is stopping, at least this often. */
+const lookMilliseconds = 1_000;
+
+/**
+ * `wait` resolves at the first commit since its last call, or after a second. The first call resolves at once: a commit may have
+ * preceded it.
+ */
+const createCommitBell = (store: Store) => {
+  let rung = true;
+  let wake = () => {};
+  const ring = () => {
+    rung = true;
+    wake();
+  };
+  const stop = store.onCommit(ring);
+  const wait = async () => {
+    if (!rung) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, lookMilliseconds);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    rung = false;
+  };
+  return { wait, ring, stop };
+};
+
+type Following = EventQuery & { readonly beyond: number };
+
+/** The sequence after which a stream without a cursor begins: that of the newest event. */
+const newestSequence = async (store: Store, account: number): Promise<number> =>
+  (await store.getEvents({ account, order: 'desc', limit: 1 })).through;
+
+/** The position of the `cursor` parameter or, if a reconnecting EventSource sends it, of the Last-Event-ID header. */
+const startOf = (c: Context, cursor: string | undefined) =>
+  parseCursor('events', cursor) ?? parseCursor('events', c.req.raw.headers.get('last-event-id') || undefined);
+
+/**
+ * Whether the response waits for an earlier one on its connection (pipelining). Node 20 and 22 don't tell such a response when the
+ * client leaves, so a stream would keep its place for ever.
+ */
+const isQueued = (c: Context): boolean => ((c.env ?? {}) as Partial<HttpBindings>).outgoing?.socket === null;
+
+export const createStreamReply = ({
+  store,
+  log,
+  isStopping,
+  heartbeatMilliseconds = 15_000,
+}: StreamSurroundings): Reply<'streamEvents'> => {
+  const toRefusal = createToRefusal(log);
+  const places = createStreamPlaces();
+
+  const writePage = async (stream: SSEStreamingApi, { events }: EventPage) => {
+    for (const event of events) {
+      await stream.writeSSE({
+        id: toCursor('events', event.sequence),
+        event: 'event',
+        data: JSON.stringify(eventAnswer(event)),
+      });
+    }
+  };
+
+  /** Writes the first page and then new events, until the client leaves, the server stops or the token is no longer live. */
+  const follow = async (stream: SSEStreamingApi, query: Following, first: EventPage, tokenHash: string) => {
+    const bell = createCommitBell(store);
+    stream.onAbort(bell.ring);
+    let { beyond } = query;
+    let page = first;
+    let heardAt = performance.now();
+    try {
+      for (;;) {
+        await writePage(stream, page);
+        beyond = Math.max(beyond, page.through);
+        if (page.next === null) await bell.wait();
+        if (performance.now() - heardAt >= heartbeatMilliseconds) {
+          heardAt = performance.now();
+          await stream.write(':\n\n');
+        }
+        if (stream.aborted || isStopping() || !(await store.findAccess(tokenHash))) return;
+        page = await store.getEvents({ ...query, beyond });
+      }
+    } finally {
+      bell.stop();
+    }
+  };
+
+  /** Reads the first page: before the stream begins, while a refusal can still be the response. */
+  const begin = async (filter: Omit<EventQuery, 'order' | 'limit'>, start: number | undefined) => {
+    const beyond = start ?? (await newestSequence(store, filter.account));
+    const query: Following = { ...filter, order: 'asc', beyond, limit: pageLimit };
+    return { query, first: await store.getEvents(query) };
+  };
+
+  return async ({ c, exchange, input: { cursor, ...filter }, caller }) => {
+    const account = accountOf(caller);
+    const start = startOf(c, cursor);
+    if (isQueued(c)) throw new Refusal('too_many_requests', { retryAfterSeconds: 1 });
+    // Entered before the store is read, so that a stream without a place costs no read.
+    places.enter(account);
+    const { query, first } = await begin({ ...filter, account }, start).catch((error) => {
+      places.leave(account);
+      throw error;
+    });
+    // A HEAD gets no stream, because no client would read or end it.
+    if (c.req.method === 'HEAD') {
+      places.leave(account);
+      return emptyAnswer(exchange, 200, { 'Content-Type': 'text/event-stream' });
+    }
+    const response = streamSSE(c, async (stream) => {
+      try {
+        // The first bytes tell the client that it is connected.
+        await stream.write(':\n\n');
+        await follow(stream, query, first, hashToken(caller.tokenUUID));
+      } catch (error) {
+        const refusal = toRefusal(exchange.requestID, error);
+        await stream.writeSSE({ event: 'error', data: JSON.stringify(refusalBody(exchange, refusal)) });
+      } finally {
+        places.leave(account);
+      }
+    });
+    // Without this header nginx delays events until its buffer is full.
+    const headers = { ...headersOf(exchange), 'X-Accel-Buffering': 'no' };
+    for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+    return response;
+  };
+};

@@ -1,0 +1,69 @@
+import type { AnswerOf } from '@firsthand/contract/operations';
+import type { TokenKind } from '@firsthand/contract/tokens';
+import { nanoid } from 'nanoid';
+import { createTokenText, newToken } from '../../ingest/token.ts';
+import { Refusal } from '../../refusal.ts';
+import type { Store, TokenDetail } from '../../store/store.ts';
+import { type AnsweringAll, actorOf, type Caller } from '../access/caller.ts';
+import { isoTime } from '../answers/iso-time.ts';
+import { namedAccount } from './named-account.ts';
+
+type AccountToken = NonNullable<AnswerOf<'getAccount'>['account']['token']>[number];
+
+/** A token in the form of a response. The command line also lists operator tokens, which no account has. */
+export const tokenAnswer = <Kind extends TokenKind = AccountToken['tokenKind']>(token: TokenDetail) => ({
+  tokenID: token.tokenID,
+  tokenKind: token.kind as Kind,
+  tokenName: token.tokenName,
+  ...(token.text !== null && { tokenUUID: token.text }),
+  createdTime: isoTime(token.createdTime),
+  createdBy: token.createdBy ?? '',
+  ...(token.expiresTime !== null && { expiresTime: isoTime(token.expiresTime) }),
+  ...(token.lastUsedTime !== null && { lastUsedTime: isoTime(token.lastUsedTime) }),
+  ...(token.revokedTime !== null && { revokedTime: isoTime(token.revokedTime) }),
+});
+
+/** Makes a token and returns its text, which is not stored for a secret token. Throws Refusal if it would have expired already. */
+export const makeToken = async (
+  store: Pick<Store, 'createToken'>,
+  caller: Caller,
+  token: { account: number | null; kind: TokenKind; tokenName?: string | undefined; expiresTime?: number | undefined },
+) => {
+  const { account, kind, tokenName = '', expiresTime } = token;
+  if (expiresTime !== undefined && expiresTime <= caller.time) {
+    throw new Refusal('invalid_field', { field: 'expiresTime', message: '`expiresTime` must be in the future' });
+  }
+  const text = createTokenText(kind);
+  const made = newToken(kind, {
+    text,
+    tokenID: nanoid(),
+    tokenName,
+    time: caller.time,
+    createdBy: actorOf(caller),
+    expiresTime: expiresTime ?? null,
+  });
+  await store.createToken({ ...made, account });
+  return {
+    tokenID: made.tokenID,
+    tokenKind: kind,
+    tokenUUID: text,
+    ...(expiresTime !== undefined && { expiresTime: isoTime(expiresTime) }),
+  };
+};
+
+export const createTokens = (store: Store): AnsweringAll<'createToken' | 'revokeToken'> => ({
+  createToken: async ({ accountUUID, tokenKind, tokenName, expiresTime }, caller) => {
+    const account = await namedAccount(store, caller, accountUUID);
+    return makeToken(store, caller, { account, kind: tokenKind, tokenName, expiresTime });
+  },
+
+  revokeToken: async ({ accountUUID, tokenID, descendants }, caller) => {
+    const account = await namedAccount(store, caller, accountUUID);
+    const revoked = await store.revokeToken({ account, tokenID, descendants, by: actorOf(caller), time: caller.time });
+    return {
+      tokenID,
+      revokedTime: isoTime(revoked.revokedTime),
+      ...(descendants && { descendants: revoked.descendants.length }),
+    };
+  },
+});

@@ -1,0 +1,111 @@
+/** Sends a refused request again after a fix: takes the steps of its operation's route, from the content check on. */
+import { check } from '@firsthand/contract/checking';
+import { type AnswerOf, type Operation, operations } from '@firsthand/contract/operations';
+import { isLive } from '../../ingest/token.ts';
+import { Refusal } from '../../refusal.ts';
+import type { KeptOperation, ListedToken, RefusedRequest, ReplayedWrite, Store } from '../../store/store.ts';
+import type { Answering, Caller } from '../access/caller.ts';
+import { refusalOf } from '../operation-route.ts';
+import { createArrivalOf } from '../operations/arrival.ts';
+import { createContacts } from '../operations/contacts.ts';
+import { checkEntries, createEvents } from '../operations/events.ts';
+import { parseObject } from '../request/json.ts';
+
+/** The request is no longer on the list: somebody else has sent it, or newer ones replaced it. */
+class NotListed extends Error {
+  override readonly name = 'NotListed';
+}
+
+/** The store, except that each write also removes the refused request from its list in the same transaction. */
+const replayingStore = (store: Store, { refused, tokenID }: { refused: number; tokenID: string }): Store => {
+  const replay = async (write: ReplayedWrite) => {
+    const answer = await store.replayRefused({ refused, tokenID, ...write });
+    if (answer === undefined) throw new NotListed(`the request ${refused} is not on the list any more`);
+    // The result belongs to the write in `write`.
+    return answer as never;
+  };
+  return {
+    ...store,
+    logEvents: (request) => replay({ write: 'logEvents', request }),
+    createContact: (request) => replay({ write: 'createContact', request }),
+    updateContact: (request) => replay({ write: 'updateContact', request }),
+  };
+};
+
+/** The token to use: the request's own, or the one that `as` names. Throws Refusal unless it is live, of this account and kind. */
+const tokenFor = async (
+  store: Pick<Store, 'listTokens'>,
+  { account, tokenID, tokenKind }: RefusedRequest,
+  { as = tokenID, time }: { as: string | undefined; time: number },
+): Promise<ListedToken> => {
+  const token = (await store.listTokens({ account })).find((each) => each.tokenID === as);
+  if (token !== undefined && isLive(token, time) && token.kind === tokenKind) return token;
+  throw new Refusal('invalid_token', {
+    message:
+      as === tokenID
+        ? `its token ${tokenID} is revoked or has expired: name with --as a live ${tokenKind} token of the account`
+        : `--as must name a live ${tokenKind} token of the account, as the request came with one`,
+  });
+};
+
+/** The caller that a request is sent again as. The token's text is known only for a browser token, which is public. */
+const callerOf = (request: RefusedRequest, token: ListedToken, time: number): Caller => ({
+  access: {
+    token: token.token,
+    tokenID: token.tokenID,
+    kind: token.kind,
+    account: request.account,
+    accountOrigin: [],
+    accountTimezone: 'UTC',
+  },
+  tokenUUID: token.text ?? '',
+  time,
+  refusedTime: request.refusedTime,
+  isRobot: () => request.robot,
+});
+
+/**
+ * Returns a function that sends a refused request again, with the same eventUUID, the same eventTime and the same token, or with
+ * the token that `as` names (required once the request's own is not live). `fix` replaces fields of the request. A request that
+ * succeeds is removed from the list in the same transaction. If it or one of its events is refused again, the function throws the
+ * Refusal and the request stays on the list.
+ */
+export const createReplay = (store: Store) => {
+  const answerings = (refused: number, tokenID: string): { readonly [Name in KeptOperation]: Answering<Name> } => {
+    const replaying = replayingStore(store, { refused, tokenID });
+    const arrivalOf = createArrivalOf();
+    const events = createEvents(replaying, arrivalOf);
+    return {
+      ...createContacts(replaying),
+      logEvent: events.logEvent,
+      logEvents: async (input, caller) => {
+        for (const entry of checkEntries(input, arrivalOf(input, caller))) if ('code' in entry) throw refusalOf(entry);
+        return events.logEvents(input, caller);
+      },
+    };
+  };
+
+  return async (
+    request: RefusedRequest,
+    { fix = {}, as, time }: { fix?: Readonly<Record<string, unknown>>; as?: string | undefined; time: number },
+  ): Promise<AnswerOf<KeptOperation>> => {
+    const { operation, refused, input } = request;
+    const fields = typeof input === 'string' ? fieldsOf(input, fix) : input;
+    const definition: Operation = operations[operation];
+    const checked = check(definition.input, { ...fields, ...fix });
+    if (!checked.ok) throw refusalOf(checked.problem);
+    const token = await tokenFor(store, request, { as, time });
+    const answering = answerings(refused, token.tokenID)[operation] as Answering<KeptOperation>;
+    return answering(checked.value as never, callerOf(request, token, time));
+  };
+};
+
+/** The fields of a request that could not be parsed: a newer version may parse it. Otherwise `fix` must hold all fields. */
+const fieldsOf = (text: string, fix: object): Readonly<Record<string, unknown>> => {
+  try {
+    return parseObject(text);
+  } catch (error) {
+    if (error instanceof Refusal && Object.keys(fix).length > 0) return {};
+    throw error;
+  }
+};

@@ -1,0 +1,204 @@
+/** Reads a request's body as bytes, up to a limit. */
+import { IncomingMessage } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { limits } from '@firsthand/contract/limits';
+import { Refusal } from '../../refusal.ts';
+import { type Arrive, arriveUnbounded } from './arriving.ts';
+import { toUnparsed } from './unparsed.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Smaller bodies are not bounded while they arrive: each connection may have one. */
+const smallBytes = 16 * 1024;
+
+const unzip = promisify(gunzip);
+
+/** Bodies that are decompressed at once: the cores of a small machine. The others wait, compressed. */
+const mostUnpacking = 2;
+let unpacking = 0;
+const waitingToUnpack: (() => void)[] = [];
+
+/** Runs `work` once fewer than `mostUnpacking` others run. */
+const inTurn = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+  if (unpacking >= mostUnpacking) await new Promise<void>((resolve) => waitingToUnpack.push(resolve));
+  else unpacking += 1;
+  try {
+    return await work();
+  } finally {
+    const next = waitingToUnpack.shift();
+    if (next) next();
+    else unpacking -= 1;
+  }
+};
+
+const tooLarge = (most: number) =>
+  new Refusal('body_too_large', { message: `the body, unpacked, is over ${most} bytes` });
+
+/** The client disconnected while sending. Nobody reads the response, and this is no fault of the server. */
+const brokenOff = (cause: unknown) => new Refusal('invalid_encoding', { message: 'the body broke off', cause });
+
+/** Other bodies needed the memory, and this one began to arrive first. */
+const tooSlow = () => new Refusal('not_kept', { message: 'the body came in too slowly', retryAfterSeconds: 1 });
+
+const readWhole = async (request: Request, most: number): Promise<Bytes> => {
+  const bytes = await request.arrayBuffer().catch((error) => {
+    throw brokenOff(error);
+  });
+  if (bytes.byteLength > most) throw tooLarge(most);
+  return new Uint8Array(bytes);
+};
+
+/**
+ * Reads from Node's request. A web stream made from it (Readable.toWeb, Node 20) buffers without a bound, because it counts chunks
+ * instead of bytes.
+ */
+const readIncoming = (incoming: IncomingMessage, most: number, arrive: Arrive): Promise<Bytes> =>
+  new Promise((resolve, reject) => {
+    /** The chunks so far; undefined once the body is complete or refused. */
+    let chunks: Bytes[] | undefined = [];
+    let length = 0;
+    const arriving = arrive(() => refuse(tooSlow()));
+    const refuse = (refusal: Refusal) => {
+      chunks = undefined;
+      arriving.end();
+      incoming.pause();
+      reject(refusal);
+    };
+    const breakOff = (cause?: Error) => {
+      if (chunks !== undefined) refuse(brokenOff(cause));
+    };
+    // Listeners are not removed: removing one costs more than calling it.
+    incoming
+      .on('data', (chunk: Bytes) => {
+        if (chunks === undefined) return;
+        length += chunk.length;
+        if (length > most) return refuse(tooLarge(most));
+        chunks.push(chunk);
+        arriving.add(chunk.length);
+      })
+      .on('end', () => {
+        if (chunks === undefined) return;
+        const [first] = chunks;
+        resolve(first?.length === length ? first : Buffer.concat(chunks, length));
+        chunks = undefined;
+        arriving.end();
+      })
+      .on('error', breakOff)
+      .on('close', breakOff);
+    // A destroyed request emits no more events.
+    if (incoming.destroyed) breakOff();
+  });
+
+const readChunks = async (body: ReadableStream<Uint8Array>, most: number): Promise<Bytes> => {
+  const reader = body.getReader();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read().catch((error) => {
+      throw brokenOff(error);
+    });
+    if (done) return Buffer.concat(chunks, length);
+    length += value.length;
+    if (length > most) {
+      reader.cancel().catch(() => {});
+      throw tooLarge(most);
+    }
+    chunks.push(value);
+  }
+};
+
+/** The longest pause in a body that is discarded. The time of the whole request is bounded by requestTimeout (application.ts). */
+const discardMilliseconds = 5_000;
+
+/**
+ * Reads and drops the rest of a body. @hono/node-server closes the connection half a second after the response, and a client that
+ * is still sending then may never see the response (RFC 9112 section 9.6). Stops after the size of the largest body allowed,
+ * because a body may be endless.
+ */
+export const discardBody = (incoming: IncomingMessage): Promise<void> =>
+  new Promise((resolve) => {
+    if (incoming.complete || incoming.destroyed) return resolve();
+    let length = 0;
+    const done = () => {
+      clearTimeout(timer);
+      incoming.off('data', count).off('end', done).off('error', done).off('close', done);
+      incoming.pause();
+      resolve();
+    };
+    const count = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limits.batchBodyBytes) done();
+      // Each chunk restarts the time: when many requests are refused, each client sends slowly.
+      else timer.refresh();
+    };
+    const timer = setTimeout(done, discardMilliseconds);
+    incoming.on('data', count).on('end', done).on('error', done).on('close', done);
+  });
+
+const unpack = async (packed: Bytes, most: number): Promise<Bytes> => {
+  try {
+    return await unzip(packed, { maxOutputLength: most });
+  } catch (cause) {
+    if ((cause as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(most);
+    const refusal = new Refusal('invalid_encoding', {
+      message: 'the body is not the gzip that Content-Encoding says',
+      cause,
+    });
+    throw toUnparsed(refusal, packed);
+  }
+};
+
+/** The source of a body, and the bounds on its memory. */
+export interface BodySource {
+  readonly arrive: Arrive;
+  /** Reserves memory for a body, or for its greatest decompressed size, before processing. Throws Refusal('not_kept') if full. */
+  hold(bytes: number): void;
+  /** Returns memory that was reserved and not used. */
+  release(bytes: number): void;
+  /** Node's request, when it came through a socket. */
+  readonly incoming?: IncomingMessage | undefined;
+}
+
+const readBytes = (
+  request: Request,
+  length: number | undefined,
+  most: number,
+  { arrive, incoming }: BodySource,
+): Promise<Bytes> => {
+  // The header can be trusted: Node ends a body at its Content-Length.
+  const isSmall = length !== undefined && length <= smallBytes;
+  if (incoming instanceof IncomingMessage) return readIncoming(incoming, most, isSmall ? arriveUnbounded : arrive);
+  return isSmall || !request.body ? readWhole(request, most) : readChunks(request.body, most);
+};
+
+/** Decompresses a body, after reserving memory for the largest result. */
+const unpackHeld = async (packed: Bytes, most: number, { hold, release }: BodySource): Promise<Bytes> => {
+  hold(packed.length);
+  return inTurn(async () => {
+    hold(most - packed.length);
+    const bytes = await unpack(packed, most);
+    release(most - bytes.length);
+    return bytes;
+  });
+};
+
+const unbounded: BodySource = { arrive: arriveUnbounded, hold: () => {}, release: () => {} };
+
+/**
+ * Reads a body of at most `most` bytes, both compressed and decompressed. A body whose Content-Length is larger is not read. The
+ * memory of the result is reserved by `source.hold`.
+ */
+export const readBody = async (request: Request, most: number, source: BodySource = unbounded): Promise<Bytes> => {
+  const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() || 'identity';
+  if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'x-gzip') {
+    throw new Refusal('unsupported_media_type', { message: 'Content-Encoding may be gzip, or absent' });
+  }
+  const announced = request.headers.get('content-length');
+  const length = announced === null ? undefined : Number(announced);
+  if (length !== undefined && length > most) throw tooLarge(most);
+  const bytes = await readBytes(request, length, most, source);
+  if (encoding !== 'identity' && bytes.length > 0) return unpackHeld(bytes, most, source);
+  source.hold(bytes.length);
+  return bytes;
+};

@@ -1,0 +1,455 @@
+/** What a client may send, and all the things that none should: through the front door. */
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { isRead, type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type * as z from 'zod';
+import { smallestInput } from '../../../test/fixtures/requests.ts';
+import { asText, openScene, type Scene } from '../../../test/fixtures/scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene.close());
+
+const userUUID = 'user_aaaaaaaaaaaaaaaa';
+const event = () => ({ tokenUUID: scene.tokens.browser, userUUID, eventID: 1 });
+
+const sendBody = (body: NonNullable<RequestInit['body']>, headers: Record<string, string> = {}, path = '/logEvent') =>
+  scene.send(path, { method: 'POST', body, headers: { 'Content-Type': 'application/json', ...headers } });
+
+const json = (text: string, path?: string) => sendBody(text, {}, path);
+const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+
+const outcome = ({ status, body }: { status: number; body: { error?: { code: string; field?: string } } }) => [
+  status,
+  body.error?.code,
+];
+
+describe('a body', () => {
+  it.each([
+    ['application/json'],
+    ['Application/JSON; charset=UTF-8'],
+    ['text/plain;charset=UTF-8'],
+    ['text/plain'],
+    ['application/json; charset="utf-8"'],
+  ])('of JSON is taken as %s', async (type) => {
+    expect((await sendBody(JSON.stringify(event()), { 'Content-Type': type })).status).toBe(200);
+  });
+
+  it.each([
+    ['application/xml'],
+    ['image/png'],
+    ['application/json; charset=iso-8859-1'],
+    ['text/plain; charset=utf-16'],
+    ['application/jsonp'],
+    ['nonsense'],
+  ])('is refused as %s', async (type) => {
+    const answer = await sendBody(JSON.stringify(event()), { 'Content-Type': type });
+    expect(outcome(answer)).toEqual([415, 'unsupported_media_type']);
+  });
+
+  it('of no bytes leaves the query string, whatever its type', async () => {
+    const query = new URLSearchParams(asText(event()));
+    const headers = { 'Content-Type': 'image/png' };
+    const answer = await scene.send(`/logEvent?${query}`, { method: 'POST', headers });
+    expect(answer.status).toBe(200);
+  });
+
+  it('wins over the query string', async () => {
+    const query = new URLSearchParams({ tokenUUID: scene.tokens.browser, eventID: 'wrong', eventUUID: 'from-query' });
+    const answer = await json(JSON.stringify({ userUUID, eventID: 1 }), `/logEvent?${query}`);
+    expect(answer.body).toEqual({ eventUUID: 'from-query', status: '200' });
+  });
+
+  it('of a GET is not looked at', async () => {
+    // A Request can't be made with one; the method's own input is the query string.
+    const answer = await scene.get('/logEvent', event());
+    expect(answer.status).toBe(200);
+  });
+
+  it('may begin with a byte order mark', async () => {
+    expect((await sendBody(bytes([0xef, 0xbb, 0xbf], JSON.stringify(event())))).status).toBe(200);
+  });
+
+  it.each([
+    ['a byte alone', [0xff]],
+    ['an overlong form', [0xc0, 0xaf]],
+    ['half a character', [0xe2, 0x82]],
+    ['a surrogate', [0xed, 0xa0, 0x80]],
+  ])('that is not UTF-8 is refused: %s', async (_, wrong) => {
+    const [before, after] = JSON.stringify({ ...event(), x: '|' }).split('|') as [string, string];
+    expect(outcome(await sendBody(bytes(before, wrong, after)))).toEqual([400, 'invalid_encoding']);
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    expect(outcome(await sendBody(bytes('a=', wrong), form))).toEqual([400, 'invalid_encoding']);
+    const multipart = { 'Content-Type': 'multipart/form-data; boundary=x' };
+    const part = bytes('--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n', wrong, '\r\n--x--\r\n');
+    expect(outcome(await sendBody(part, multipart))).toEqual([400, 'invalid_encoding']);
+  });
+
+  it('that breaks off is no fault of ours', async () => {
+    const body = new ReadableStream({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('{"a":')),
+      pull: (controller) => controller.error(new Error('aborted')),
+    });
+    const answer = await scene.send('/logEvent', { method: 'POST', body, duplex: 'half' } as RequestInit);
+    expect(outcome(answer)).toEqual([400, 'invalid_encoding']);
+  });
+
+  it('is checked for its form before the token, and the token before the content', async () => {
+    expect((await json('{')).status).toBe(400);
+    expect((await json('{"eventID":"wrong"}')).status).toBe(401);
+    expect((await json(JSON.stringify({ tokenUUID: scene.tokens.operator, eventID: 'wrong' }))).status).toBe(403);
+  });
+});
+
+describe('the size of a request', () => {
+  const filled = (length: number) => JSON.stringify({ ...event(), x: 'x'.repeat(length) });
+  const exactly = (length: number) => filled(length - filled(0).length);
+
+  it('may be 64 KiB', async () => {
+    expect((await json(exactly(65_536))).status).toBe(200);
+    expect(outcome(await json(exactly(65_537)))).toEqual([413, 'body_too_large']);
+  });
+
+  it('may be 1 MiB for a batch', async () => {
+    const batch = (length: number) =>
+      JSON.stringify({ tokenUUID: scene.tokens.browser, userUUID, event: [{ eventID: 1 }], x: 'x'.repeat(length) });
+    const exactly = (length: number) => batch(length - batch(0).length);
+    expect((await json(exactly(1_048_576), '/event/logEvents')).status).toBe(200);
+    expect(outcome(await json(exactly(1_048_577), '/event/logEvents'))).toEqual([413, 'body_too_large']);
+  });
+
+  it('is refused by its Content-Length before a byte is read', async () => {
+    let pulled = 0;
+    const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 });
+    const init = { method: 'POST', body, duplex: 'half', headers: { 'Content-Length': '100000000' } } as RequestInit;
+    expect(outcome(await scene.send('/logEvent', init))).toEqual([413, 'body_too_large']);
+    expect(pulled).toBe(0);
+  });
+
+  it('is refused as soon as it is over, when nobody said how much comes', async () => {
+    let pulled = 0;
+    const body = new ReadableStream({
+      pull: (controller) => {
+        pulled++;
+        controller.enqueue(new Uint8Array(10_000));
+      },
+    });
+    expect(outcome(await scene.send('/logEvent', { method: 'POST', body, duplex: 'half' } as RequestInit))).toEqual([
+      413,
+      'body_too_large',
+    ]);
+    expect(pulled).toBeLessThan(12);
+  });
+
+  it('is counted unpacked', async () => {
+    const gzip = { 'Content-Encoding': 'gzip' };
+    expect((await sendBody(gzipSync(exactly(65_536)), gzip)).status).toBe(200);
+    expect(outcome(await sendBody(gzipSync(exactly(65_537)), gzip))).toEqual([413, 'body_too_large']);
+    expect(outcome(await sendBody(gzipSync(Buffer.alloc(60_000_000)), gzip))).toEqual([413, 'body_too_large']);
+  });
+
+  it.each([
+    ['gzip', 'no gzip', 400, 'invalid_encoding'],
+    ['gzip', gzipSync('{}').subarray(0, -4), 400, 'invalid_encoding'],
+    ['gzip', randomBytes(100), 400, 'invalid_encoding'],
+    ['br', '{}', 415, 'unsupported_media_type'],
+    ['gzip, gzip', gzipSync(gzipSync('{}')), 415, 'unsupported_media_type'],
+  ])('packed as %s', async (encoding, body, status, code) => {
+    expect(outcome(await sendBody(body, { 'Content-Encoding': encoding }))).toEqual([status, code]);
+  });
+
+  it('may be 8 KiB of URL', async () => {
+    const url = (length: number) => `/logEvent?x=${'x'.repeat(length - '/logEvent?x='.length)}`;
+    expect((await scene.send(url(8_192))).status).toBe(401);
+    expect(outcome(await scene.send(url(8_193)))).toEqual([414, 'url_too_long']);
+  });
+});
+
+describe('the query string', () => {
+  it('takes the last of a field given twice', async () => {
+    const query = new URLSearchParams([...asText(event()), ['eventUUID', 'the-first'], ['eventUUID', 'the-second']]);
+    expect((await scene.send(`/logEvent?${query}`)).body.eventUUID).toBe('the-second');
+  });
+
+  it.each(['%', '%FF', '%C3%28', 'a=%ED%A0%80'])('is refused when it is not UTF-8: %s', async (wrong) => {
+    expect(outcome(await scene.send(`/logEvent?${wrong}`))).toEqual([400, 'invalid_encoding']);
+  });
+});
+
+describe('unknown fields', () => {
+  it('are named, so that a typo shows', async () => {
+    const { body } = await scene.post('/logEvent', {
+      ...event(),
+      eventUuid: 'x',
+      eventAttrArray: [{ attrID: 'a', attrValue: 'b', attrName: 'c' }],
+    });
+    expect(body.ignored).toEqual(['eventUuid', 'eventAttrArray[0].attrName']);
+  });
+
+  it('are named inside of a batch', async () => {
+    const { body } = await scene.post('/event/logEvents', {
+      tokenUUID: scene.tokens.browser,
+      userUUID,
+      event: [{ eventID: 1 }, { eventID: 1, eventid: 2 }],
+    });
+    expect(body.ignored).toEqual(['event[1].eventid']);
+  });
+
+  it('may be called __proto__, and pollute nothing', async () => {
+    const answer = await json(
+      `{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},${JSON.stringify(event()).slice(1)}`,
+      '/logEvent?__proto__=x&a=b',
+    );
+    expect(answer.status).toBe(200);
+    expect(answer.body.ignored).toEqual(expect.arrayContaining(['__proto__', 'constructor']));
+    expect(({} as { polluted?: 1 }).polluted).toBeUndefined();
+  });
+
+  it('give nothing to a request through __proto__', async () => {
+    const answer = await json(`{"__proto__":${JSON.stringify(event())}}`);
+    expect(outcome(answer)).toEqual([401, 'missing_token']);
+  });
+
+  it('may be as hostile as they like', async () => {
+    const hostile = `"\\u0000\\ud800":"\\udfff\\u0000","":1e400,"${'k'.repeat(30_000)}":9007199254740993,"n":-1e999`;
+    const answer = await json(`{${hostile},${JSON.stringify(event()).slice(1)}`);
+    expect(answer.status).toBe(200);
+  });
+});
+
+const readPaths = operationNames
+  .filter((name) => isRead(operations[name]))
+  .flatMap((name) => operations[name].paths.map((path) => [name, path] as const));
+
+describe('an unknown parameter of a read', () => {
+  const ask = async (name: OperationName, path: string, unknown: Record<string, string>) => {
+    const operation: Operation = operations[name];
+    const kind = operation.tokens.includes('server') ? 'server' : 'operator';
+    return scene.get(path, { tokenUUID: scene.tokens[kind], ...(await smallestInput[name](scene, kind)), ...unknown });
+  };
+
+  it('is tried on every operation that has no POST', () => {
+    expect(readPaths.map(([name]) => name)).toEqual(
+      expect.arrayContaining(['getAccount', 'getContact', 'searchContact', 'getEvent', 'countEvents', 'streamEvents']),
+    );
+  });
+
+  it.each(readPaths)('%s at %s is 400 with the nearest name', async (name, path) => {
+    for (const field of Object.keys((operations[name].input as z.ZodObject).shape)) {
+      const answer = await ask(name, path, { [`${field}_`]: 'x' });
+      expect(outcome(answer)).toEqual([400, 'unknown_field']);
+      expect(answer.body.error).toMatchObject({
+        field: `${field}_`,
+        message: `\`${field}_\` is not a parameter of ${name}. Did you mean \`${field}\`?`,
+      });
+    }
+  });
+
+  it.each(readPaths)('%s at %s is 400 with all names when none is near', async (name, path) => {
+    for (const unknown of ['_', '__proto__', 'constructor', '', 'x'.repeat(5_000)]) {
+      const answer = await ask(name, path, { [unknown]: 'x' });
+      expect(outcome(answer)).toEqual([400, 'unknown_field']);
+      expect(answer.body.error.message).toContain(`is not a parameter of ${name}, which takes tokenUUID`);
+    }
+  });
+
+  it.each([
+    ['getEvent', { eventId: '3' }, 'Did you mean `eventID`? Parameter names are case-sensitive.'],
+    ['getEvent', { contactEmailaddress: 'ann@shop.example' }, 'which takes tokenUUID, userUUID, contactUUID, eventID'],
+    ['countEvents', { contactUUID: 'x' }, 'which takes tokenUUID, eventID, from, to'],
+    ['searchContact', { attrID: 'x' }, 'which takes tokenUUID, text, contactEmailaddress'],
+  ] as const)('%s does not answer the whole account for %j', async (name, unknown, says) => {
+    const { status, body } = await ask(name, operations[name].paths[0], unknown);
+    expect([status, body.event, body.contact, body.count]).toEqual([400, undefined, undefined, undefined]);
+    expect(body.error.message).toContain(says);
+  });
+
+  it('is refused for its content only after the token and the right', async () => {
+    expect(outcome(await scene.get('/event/getEvent', { eventId: '1' }))).toEqual([401, 'missing_token']);
+    const browser = { tokenUUID: scene.tokens.browser, eventId: '1' };
+    expect(outcome(await scene.get('/event/getEvent', browser))).toEqual([403, 'token_kind']);
+  });
+});
+
+describe('a missing field', () => {
+  it.each([
+    ['/logEvent', { userUUID, eventId: 3 }, 'eventID', '`eventID` is required. The request has `eventId`; field names'],
+    ['/logEvent', { eventID: 3, userUuid: userUUID }, 'userUUID', 'The request has `userUuid`; field names are case'],
+    ['/logEvent', { eventID: 3, contactUuid: 'x' }, 'userUUID', '`contactUuid`; did you mean `contactUUID`?'],
+    [
+      '/logEvent',
+      { userUUID, eventID: 3, eventAttrArray: [{ attrId: 'a', attrValue: 'b' }] },
+      'eventAttrArray[0].attrID',
+      '`eventAttrArray[0].attrID` is required. The request has `attrId`; field names are case-sensitive.',
+    ],
+    [
+      '/createContact',
+      { userUUID, contactEmailAddress: 'a@b.example' },
+      'contactEmailaddress',
+      '`contactEmailAddress`;',
+    ],
+  ])('of %s %j is reported with the name that was sent instead', async (path, fields, field, says) => {
+    const answer = await scene.post(path, { tokenUUID: scene.tokens.browser, ...fields });
+    expect([...outcome(answer), answer.body.error.field]).toEqual([400, 'missing_field', field]);
+    expect(answer.body.error.message).toContain(says);
+  });
+
+  it('of one event of a batch is reported with the name that it has instead', async () => {
+    const { body } = await scene.post('/event/logEvents', { ...event(), event: [{ eventID: 1 }, { eventid: 2 }] });
+    expect(body.event[1].error.message).toBe(
+      '`event[1].eventID` is required. The request has `eventid`; field names are case-sensitive.',
+    );
+  });
+});
+
+describe('a value of the wrong type', () => {
+  it.each([
+    ['/logEvent', { eventUUID: ['a'] }, '`eventUUID` must be 8 to 64 of A-Z a-z 0-9 _ -; the value is a list'],
+    ['/logEvent', { userUUID: 12_345 }, '`userUUID` must be 16 to 64 of A-Z a-z 0-9 _ -; the value is a number'],
+    ['/logEvent', { eventID: {} }, '`eventID` must be a whole number from 1 to 2147483647; the value is an object'],
+    ['/logEvent', { eventID: 'x' }, '`eventID` must be a whole number from 1 to 2147483647'],
+    ['/logEvent', { eventAttrArray: 'x' }, '`eventAttrArray` must be a JSON array; the value is text'],
+    [
+      '/logEvent',
+      { eventAttrArray: ['x'] },
+      '`eventAttrArray[0]` must be an object of attrID and attrValue; the value is text',
+    ],
+    ['/logEvent', { contactUUID: true }, '`contactUUID` must be text of at most 255 characters; the value is true'],
+    ['/logEvent', { eventTime: '2026-11-01T09:30:00' }, /; the value has no offset: end it with Z for UTC$/],
+    ['/createContact', { contactEmailaddress: [] }, /^`contactEmailaddress` must be text .*; the value is a list$/],
+  ])('in a request to %s is reported as such: %j', async (path, fields, message) => {
+    const { body } = await scene.post(path, {
+      ...event(),
+      contactProfileID: 'p',
+      contactEmailaddress: 'a@b.example',
+      ...fields,
+    });
+    expect(body.error.code).toBe('invalid_field');
+    if (typeof message === 'string') expect(body.error.message).toBe(message);
+    else expect(body.error.message).toMatch(message);
+  });
+});
+
+describe('hostile text', () => {
+  it('is kept exactly, where it is allowed', async () => {
+    const attrValue = '<script>"\'\\ \u2028 é e\u0301 🍋 __proto__ %00 \t\r\n';
+    const eventUUID = 'hostile-text';
+    const eventAttrArray = [
+      { attrID: '__proto__', attrValue },
+      { attrID: 'constructor', attrValue: '[' },
+    ];
+    const answer = await scene.post('/logEvent', { ...event(), eventUUID, eventAttrArray });
+    expect(answer.body).toEqual({ eventUUID, status: '200' });
+    const { body } = await scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, attrID: '__proto__' });
+    expect(body.event[0]).toMatchObject({ eventUUID });
+    expect(body.event[0].eventAttrArray).toEqual(expect.arrayContaining(eventAttrArray));
+  });
+});
+
+const hostile: Record<string, string> = {
+  'an object': '{"wrong":[]}',
+  'a list of lists': '[[[]]]',
+  'a list of nothing': '[null]',
+  'an infinite number': '1e400',
+  'a number past what is exact': '9007199254740993',
+  'a number below zero': '-1',
+  'a fraction': '0.5',
+  'a long number': `1${'0'.repeat(300)}`,
+  'a boolean': 'true',
+  'text with NUL': '"a\\u0000b_aaaaaaaaaaaaaaaa"',
+  'half a surrogate pair': '"\\ud800aaaaaaaaaaaaaaaaa"',
+  'text that is too long': `"${'x'.repeat(20_000)}"`,
+  'many commas': `"${','.repeat(20_000)}"`,
+  'text of a deep list': `"${'['.repeat(20_000)}"`,
+  'text of an object': '"{\\"__proto__\\":1}"',
+  'text in another direction': '"\\u202e\\u0000"',
+  'a date that is none': '"2026-02-31T25:61:00Z"',
+  NaN: '"NaN"',
+  __proto__: '"__proto__"',
+  'a list of what has __proto__': '[{"__proto__":{"attrID":"a"},"attrID":"__proto__","attrValue":"x"}]',
+};
+
+const fieldsOf = (name: OperationName): string[] =>
+  Object.keys(((operations[name] as Operation).input as z.ZodObject).shape);
+
+/** It begins with the field's name or is a sentence, and says no word twice in a row. */
+const isPlainMessage = /^(?!.*\b(\w+) \1\b)(?:`[^`]+`|The|the|there) .*[^ ]$/s;
+
+/** Streams have their own tests: an open one would have to be closed. */
+const fields = operationNames
+  .filter((name) => name !== 'streamEvents')
+  .flatMap((name) => fieldsOf(name).map((field) => [name, field] as const));
+
+/** Named where the field itself says nothing (an empty one), or doesn't go with them. */
+const neighbours = ['contactUUID', 'linkID', 'userUUID', 'attrID', 'to', 'interval'];
+
+/** In a query string everything is text. These fields take any, and a name of nothing is answered with its status. */
+const anyText: Readonly<Record<string, 200 | 404>> = {
+  accountUUID: 404,
+  contactUUID: 404,
+  text: 200,
+  contactProfileID: 200,
+  contactTagID: 200,
+  attrID: 200,
+  attrValue: 200,
+};
+
+describe('every field of every operation', () => {
+  const fill = async (name: OperationName, field: string, value: string, way: 'body' | 'query') => {
+    const operation: Operation = operations[name];
+    const [path] = operation.paths;
+    const kind = operation.tokens.includes('server') ? 'server' : 'operator';
+    const needed = field === 'attrValue' ? { attrID: 'a' } : {};
+    const given = { tokenUUID: scene.tokens[kind], ...needed, ...(await smallestInput[name](scene, kind)) };
+    if (way === 'body') {
+      const rest = JSON.stringify({ ...given, [field]: undefined });
+      return json(`{${JSON.stringify(field)}:${value},${rest.slice(1)}`, path);
+    }
+    const text = value.startsWith('"') ? (JSON.parse(value) as string) : value;
+    const query = new URLSearchParams(asText({ ...given, [field]: text.slice(0, 900).toWellFormed() }));
+    return scene.send(`${path}?${query}`, { method: operation.methods[0] });
+  };
+
+  const wayOf = (name: OperationName) => ((operations[name] as Operation).methods.includes('POST') ? 'body' : 'query');
+  const takesText = ([name, field]: readonly [OperationName, string]) => wayOf(name) === 'query' && field in anyText;
+
+  it.each(fields.filter((each) => !takesText(each)))(
+    '%s refuses an object in %s, and names the field',
+    async (name, field) => {
+      const answer = await fill(name, field, '{"wrong":[]}', wayOf(name));
+      expect(outcome(answer)).toEqual([400, 'invalid_field']);
+      expect(answer.body.error.field).toMatch(new RegExp(`^${field}\\b`));
+      if (wayOf(name) === 'body') expect(answer.body.error.message).toMatch(/; the value is an object$|^`\w+\W/);
+      expect(answer.body.error.message).toMatch(isPlainMessage);
+    },
+  );
+
+  it.each(fields.filter(takesText))('%s takes an object in %s of its query as text', async (name, field) => {
+    const { status } = await fill(name, field, '{"wrong":[]}', 'query');
+    expect(status).toBe(anyText[field]);
+  });
+
+  it.each(fields)('%s takes or refuses whatever comes in %s', async (name, field) => {
+    for (const [what, value] of Object.entries(hostile)) {
+      for (const way of (operations[name] as Operation).methods.includes('POST')
+        ? (['body', 'query'] as const)
+        : (['query'] as const)) {
+        const { status, body } = await fill(name, field, value, way);
+        expect([what, way, status < 500]).toEqual([what, way, true]);
+        if (status !== 400) continue;
+        expect([what, way, body.error.message]).not.toContain('');
+        if (!isPlainMessage.test(body.error.message)) expect([what, way]).toEqual(body.error.message);
+        const atFault = new RegExp(`^(${[field, ...neighbours].join('|')})\\b`);
+        if (body.error.field !== undefined) expect(body.error.field).toMatch(atFault);
+      }
+    }
+  });
+
+  it('is never polluted', () => {
+    expect(Object.keys(Object.prototype)).toEqual([]);
+    expect(({} as { attrID?: 1 }).attrID).toBeUndefined();
+  });
+});

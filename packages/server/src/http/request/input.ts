@@ -1,0 +1,97 @@
+/** Reads a request's fields, however they are sent, as one object. Only encoding and size are checked here. */
+import { limits } from '@firsthand/contract/limits';
+import { Refusal } from '../../refusal.ts';
+import { type BodySource, readBody } from './body.ts';
+import { parseFields, parseMultipart } from './forms.ts';
+import { parseObject } from './json.ts';
+import { toUnparsed } from './unparsed.ts';
+
+/** Sizes in bytes up to which parsing a URL or a body, and reading a body, cost less than the rest of the request. */
+const parsedFreely = 1_024;
+const readFreely = 16 * 1024;
+
+export type Given = Record<string, unknown>;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+const decode = (bytes: Uint8Array): string => {
+  try {
+    return utf8.decode(bytes);
+  } catch (cause) {
+    throw new Refusal('invalid_encoding', { message: 'the body is not valid UTF-8', cause });
+  }
+};
+
+/** The types that mean JSON: pages may send `text/plain` without a preflight, and some clients send no type. */
+const jsonTypes = new Set(['', 'application/json', 'text/plain']);
+const openBrace = 0x7b;
+const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i;
+const utf8Names = new Set(['utf-8', 'utf8', 'us-ascii']);
+
+const parseBody = (bytes: Uint8Array<ArrayBuffer>, contentType: string): Given | Promise<Given> => {
+  const semicolon = contentType.indexOf(';');
+  const type = semicolon < 0 ? contentType : contentType.slice(0, semicolon);
+  const name = type.trim().toLowerCase();
+  const [, encoding = 'utf-8'] = (semicolon < 0 ? null : charset.exec(contentType)) ?? [];
+  if (!utf8Names.has(encoding.toLowerCase())) {
+    throw new Refusal('unsupported_media_type', { message: 'the charset may be utf-8 only' });
+  }
+  const isForm = name === 'application/x-www-form-urlencoded';
+  // `curl -d` labels all data as a form. A form would have encoded the brace (URL Standard, 5.2), so this is JSON.
+  if (jsonTypes.has(name) || (isForm && bytes[0] === openBrace)) return parseObject(decode(bytes));
+  if (isForm) return parseFields(decode(bytes), 'body');
+  if (name === 'multipart/form-data') {
+    // Only checks that it is UTF-8: the form's parser would insert replacement characters.
+    decode(bytes);
+    return parseMultipart(bytes, contentType);
+  }
+  throw new Refusal('unsupported_media_type');
+};
+
+/** The fields in the query string of an absolute URL. */
+const parseQuery = (url: string): Given => {
+  const path = url.indexOf('/', url.indexOf('//') + 2);
+  if (url.length - path > limits.urlBytes) throw new Refusal('url_too_long');
+  const question = url.indexOf('?', path);
+  if (question < 0) return {};
+  const text = url.slice(question + 1);
+  try {
+    return parseFields(text, 'query string');
+  } catch (error) {
+    throw toUnparsed(error, new TextEncoder().encode(text));
+  }
+};
+
+/** Decides whether a body may be read, and whether a body or a URL may be parsed. Each function rejects if not. */
+export interface Budget {
+  mayRead(bytes: number, query: Given): Promise<void>;
+  mayParse(text: Uint8Array, query: Given): Promise<void>;
+}
+
+/**
+ * Reads a request's fields. A GET has those of its query string; its body is ignored. A POST has those of its body as well, which
+ * take precedence. Throws Unparsed if the fields can't be parsed, and what `budget` throws for a large body or URL.
+ */
+export const readInput = async (
+  request: Request,
+  mostBytes: number,
+  source?: BodySource,
+  budget?: Budget,
+): Promise<Given> => {
+  const { url } = request;
+  if (budget && url.length > parsedFreely) await budget.mayParse(Buffer.from(url), {});
+  const query = parseQuery(url);
+  if (request.method !== 'POST') return query;
+  const announced = Number(request.headers.get('content-length') ?? mostBytes);
+  if (budget && announced > readFreely) await budget.mayRead(announced, query);
+  const bytes = await readBody(request, mostBytes, source);
+  if (bytes.length === 0) return query;
+  if (budget && bytes.length > parsedFreely) await budget.mayParse(bytes, query);
+  try {
+    const body = await parseBody(bytes, request.headers.get('content-type') ?? '');
+    for (const _ in query) return { ...query, ...body };
+    return body;
+  } catch (error) {
+    throw toUnparsed(error, bytes, query);
+  }
+};

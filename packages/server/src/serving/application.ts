@@ -1,0 +1,85 @@
+/** Puts the application on a Node server, which does not listen yet. */
+import { existsSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Demo } from '../demo/demo.ts';
+import { createConnectionShares } from '../http/access/connection-shares.ts';
+import { defaultRateLimits } from '../http/access/rate-limits.ts';
+import { createTokenUse } from '../http/access/token-use.ts';
+import { createFailed } from '../http/routes.ts';
+import { startQuota } from '../quota.ts';
+import type { Store } from '../store/store.ts';
+import { trackerFolder } from '../tracker-folder.ts';
+import { mostConnections } from './most-connections.ts';
+
+/** The limits of connections. A client has 10 s to send a request's headers and 30 s for all of it, so that no slow one stays. */
+const serverOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  // Longer than the 60 s after which common proxies close an idle connection, so that the server does not close it just
+  // when the proxy sends the next request.
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 1_000,
+  // Enough for a URL of 8 KiB and a page's cookies.
+  maxHeaderSize: 32 * 1024,
+};
+
+/** Headers that are read; further ones are ignored, because each costs time. A browser sends about 20, and proxies add a few. */
+const mostHeaders = 100;
+
+interface ApplicationOptions {
+  readonly store: Store;
+  readonly config: Pick<Config, 'basePath' | 'trustProxy' | 'rateLimits' | 'accountBytes'>;
+  readonly log: Logger;
+  readonly isStopping: () => boolean;
+}
+
+export interface Application {
+  readonly server: Server;
+  readonly demo: Demo | undefined;
+  /** Stops the background work. */
+  stop(): Promise<void>;
+  /** Writes what the requests have left to write. To be called after the last one, before the store is closed. */
+  finish(): Promise<void>;
+}
+
+/** Loads the application's modules, with or without the demo page, and returns the function that makes the application. */
+export const loadApplication = async (withDemo: boolean) => {
+  const [{ createApp }, demoPage] = await Promise.all([
+    import('../app.ts'),
+    withDemo ? import('../demo/demo.ts') : undefined,
+  ]);
+  return async ({ store, config, log, isStopping }: ApplicationOptions): Promise<Application> => {
+    const hasTracker = existsSync(`${trackerFolder}tracker.js`);
+    if (!hasTracker) log.warn('there is no tracker.js to serve: npm run build makes it');
+    const demo = await demoPage?.openDemo({ store, log, isStopping });
+    const { accountBytes } = config;
+    const quota = accountBytes === undefined ? undefined : startQuota(store, { accountBytes, log });
+    const trustProxy = config.trustProxy ?? [];
+    const most = mostConnections();
+    // One address may hold half of all connections, so that others get some.
+    const shares = createConnectionShares({ trustProxy, mostOfAnAddress: Math.ceil(most / 2) });
+    const tokenUse = createTokenUse({ store, now: Date.now });
+    const app = createApp({
+      store,
+      log,
+      basePath: config.basePath,
+      trustProxy,
+      vouch: shares.vouch,
+      tokenUse,
+      rateLimits: config.rateLimits ?? defaultRateLimits,
+      quota,
+      files: hasTracker ? { tracker: trackerFolder } : {},
+      isStopping,
+    });
+    demo?.addTo(app, config.basePath);
+    const errorHandler = createFailed({ log, isStopping });
+    const server = createServer(serverOptions, shares.withoutQueues(getRequestListener(app.fetch, { errorHandler })));
+    server.maxConnections = most;
+    server.maxHeadersCount = mostHeaders;
+    shares.guard(server);
+    return { server, demo, stop: async () => quota?.stop(), finish: tokenUse.finish };
+  };
+};

@@ -1,0 +1,34 @@
+/** Detects jumps of the system's clock, so that nothing irreversible is done at a wrong time. */
+import type { Logger } from 'pino';
+
+const hourMs = 3_600_000;
+/** A clock that has jumped by more than this since the last look is not trusted … */
+const jumpMs = hourMs;
+/** … until it has not jumped for this long. Meanwhile somebody may correct it. */
+const steadyMs = 24 * hourMs;
+
+interface Clocks {
+  readonly log: Logger;
+  /** The time of day, in milliseconds since 1970. */
+  readonly now: () => number;
+  /** A clock that nobody can set, in milliseconds. */
+  readonly monotonic?: () => number;
+}
+
+/**
+ * Returns a function that says whether the time of day may be trusted: whether, for a day, it has not jumped against a clock that
+ * nobody can set. At first it is trusted.
+ */
+export const createClockTrust = ({ log, now, monotonic = () => performance.now() }: Clocks): (() => boolean) => {
+  let offset = now() - monotonic();
+  let steadyFrom = Number.NEGATIVE_INFINITY;
+  return () => {
+    const jumped = now() - monotonic() - offset;
+    offset += jumped;
+    if (Math.abs(jumped) > jumpMs) {
+      steadyFrom = monotonic();
+      log.warn({ hours: Math.round(jumped / hourMs) }, 'the clock has jumped: no old events are deleted for a day');
+    }
+    return monotonic() - steadyFrom >= steadyMs;
+  };
+};

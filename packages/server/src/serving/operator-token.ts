@@ -1,0 +1,24 @@
+import { nanoid } from 'nanoid';
+import type { Logger } from 'pino';
+import { BadConfiguration } from '../config.ts';
+import { hashToken, newToken } from '../ingest/token.ts';
+import { Refusal } from '../refusal.ts';
+import type { Store } from '../store/store.ts';
+
+/**
+ * Stores the hash of OPERATOR_TOKEN, unless it is stored already. Unsetting the variable does not revoke the token, so the tokenID
+ * is logged, by which it can be revoked. Throws BadConfiguration for a token that was revoked.
+ */
+export const registerOperatorToken = async (
+  store: Pick<Store, 'findAccess' | 'createToken'>,
+  text: string,
+  { log, time }: { log: Logger; time: number },
+): Promise<void> => {
+  if (await store.findAccess(hashToken(text))) return;
+  const token = newToken('operator', { text, tokenID: nanoid(), tokenName: 'OPERATOR_TOKEN', time });
+  await store.createToken({ ...token, account: null }).catch((cause: unknown) => {
+    if (!(cause instanceof Refusal)) throw cause;
+    throw new BadConfiguration('OPERATOR_TOKEN names a token that was revoked: choose another', { cause });
+  });
+  log.info({ tokenID: token.tokenID }, 'OPERATOR_TOKEN registered');
+};

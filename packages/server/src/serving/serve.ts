@@ -1,0 +1,95 @@
+/** Runs a server: the store, the application on a socket, and the background work. */
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Demo } from '../demo/demo.ts';
+import { createLog } from '../log.ts';
+import { openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { loadApplication } from './application.ts';
+import { followConnections } from './drain.ts';
+import { listen, tryListening } from './listening.ts';
+import { registerOperatorToken } from './operator-token.ts';
+import { startRetention } from './retention.ts';
+import { rootURL } from './root-url.ts';
+
+export interface ServeOptions {
+  readonly log?: Logger;
+  /** Serve the demo page, with an account of its own. */
+  readonly demo?: boolean;
+  /** Called when the server can no longer know what the disk holds. It then responds to nothing: end the process. */
+  readonly onFatal?: (error: Error) => void;
+}
+
+export interface Serving {
+  /** The REST root, without a slash at its end. */
+  readonly url: string;
+  readonly demo: Demo | undefined;
+  /**
+   * Stops: accepts no more connections, completes the requests under way and closes the store. Resolves with the number of requests
+   * that were cut off because they took more than four seconds.
+   */
+  close(): Promise<number>;
+}
+
+/** The time after which requests under way are cut off. */
+const drainMs = 4_000;
+
+/**
+ * Starts a server, which runs until `close` is called. Throws StoreUnusable if the database can't be served (another server has it,
+ * it is another program's, …), and CannotListen if the address can't be used.
+ */
+export const serve = async (config: Config, options: ServeOptions = {}): Promise<Serving> => {
+  const log = options.log ?? createLog(config.logLevel ?? 'info');
+  let stopping = false;
+  let fail = (error: Error) => {
+    log.fatal({ err: error }, 'the store has failed: nothing more can be kept');
+    options.onFatal?.(error);
+  };
+  const opening = tryListening({ ...config, log }).then(() =>
+    openStore({ databaseURL: config.databaseURL, role: 'server', onFatal: (error) => fail(error) }),
+  );
+  // Loaded while the store's threads start, which takes equally long.
+  const application = loadApplication(options.demo === true);
+  // It may reject before it is awaited, or never be awaited.
+  application.catch(() => {});
+  const store = await opening;
+  try {
+    return await serveStore(store);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+
+  async function serveStore(store: Store): Promise<Serving> {
+    if (config.operatorToken) await registerOperatorToken(store, config.operatorToken, { log, time: Date.now() });
+    const createApplication = await application;
+    const { server, demo, stop, finish } = await createApplication({ store, config, log, isStopping: () => stopping });
+    const drain = followConnections(server);
+    const failAlone = fail;
+    fail = (error) => {
+      server.close();
+      server.closeAllConnections();
+      failAlone(error);
+    };
+    const port = await listen(server, { ...config, log }).catch(async (error) => {
+      await stop();
+      throw error;
+    });
+    const url = rootURL({ ...config, port });
+    const stopRetention = config.retentionDays ? startRetention(store, { days: config.retentionDays, log }) : undefined;
+    log.info({ address: url, database: config.databaseURL }, 'listening');
+
+    let closed: Promise<number> | undefined;
+    const close = async () => {
+      const stopAnswering = drain(drainMs, () => {
+        stopping = true;
+      });
+      const [cutOff] = await Promise.all([stopAnswering, stopRetention?.(), stop()]);
+      await finish();
+      await store.close();
+      log.info({ cutOff }, 'stopped');
+      return cutOff;
+    };
+    return { url, demo, close: () => (closed ??= close()) };
+  }
+};

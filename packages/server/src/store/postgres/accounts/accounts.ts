@@ -1,0 +1,148 @@
+/** Accounts: creates, changes and reads them. */
+import { Refusal } from '../../../refusal.ts';
+import { type AccountValues, changedValues, givenKinds } from '../../rules/account-changes.ts';
+import { usesOfContact } from '../../rules/catalogue-rules.ts';
+import type {
+  AccountChange,
+  AccountChanged,
+  AccountContact,
+  AccountDetail,
+  AccountSize,
+  AccountSummary,
+  CatalogueKind,
+  ContactOutcome,
+  NewAccount,
+} from '../../store.ts';
+import type { ContactFinder } from '../contacts/contact-finder.ts';
+import type { ContactWriter } from '../contacts/contacts.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Transaction } from '../transactions/transaction.ts';
+import { notifyAccess } from './access.ts';
+import { type CatalogueWriter, listCatalogue } from './catalogues.ts';
+import { createToken, tokensOf } from './tokens.ts';
+import { readUsage } from './usage.ts';
+
+const summary = 'account, "accountUUID", "accountName", "createdTime"';
+
+export const listAccounts = (db: Connection): Promise<AccountSummary[]> =>
+  db.all<AccountSummary>(`SELECT ${summary} FROM account ORDER BY account`);
+
+export const findAccount = async (db: Connection, accountUUID: string): Promise<number | undefined> =>
+  (await db.get<{ account: number }>('SELECT account FROM account WHERE "accountUUID" = $1', [accountUUID]))?.account;
+
+export const getAccount = async (db: Connection, account: number): Promise<AccountDetail> => {
+  const [row, profile, tag, attr, event, tokens, usage] = await Promise.all([
+    db.get<Omit<AccountDetail, 'catalogues' | 'tokens' | 'usage' | 'storedBytes'>>(
+      `SELECT ${summary}, "accountOrigin", "accountTimezone", strict, "browserCatalogue"
+       FROM account WHERE account = $1`,
+      [account],
+    ),
+    listCatalogue(db, account, 'profile'),
+    listCatalogue(db, account, 'tag'),
+    listCatalogue(db, account, 'attr'),
+    listCatalogue(db, account, 'event'),
+    tokensOf(db, account),
+    readUsage(db, account),
+  ]);
+  if (!row) throw new Refusal('unknown_account', { field: 'accountUUID' });
+  return { ...row, catalogues: { profile, tag, attr, event }, tokens, ...usage };
+};
+
+export const measureAccounts = async (db: Connection): Promise<AccountSize[]> => {
+  const sizes: AccountSize[] = [];
+  for (const { account, accountUUID } of await listAccounts(db)) {
+    sizes.push({ account, accountUUID, storedBytes: (await readUsage(db, account)).storedBytes });
+  }
+  return sizes;
+};
+
+/** Locks the account, and reads the values that updateAccount may change. */
+const valuesOf = async (db: Transaction, account: number, kinds: readonly CatalogueKind[]): Promise<AccountValues> => {
+  const settings = await db.one<AccountValues>(
+    `SELECT "accountName", "accountOrigin", "accountTimezone", strict, "browserCatalogue" FROM account
+     WHERE account = $1 FOR NO KEY UPDATE`,
+    [account],
+  );
+  const lists = await Promise.all(kinds.map(async (kind) => [kind, await listCatalogue(db, account, kind)] as const));
+  return { ...settings, ...Object.fromEntries(lists) };
+};
+
+export const createAccountWriter = (catalogues: CatalogueWriter, finder: ContactFinder, contacts: ContactWriter) => {
+  /** Changes a contact when it exists, otherwise creates it. */
+  const putContact = async (
+    db: Transaction,
+    account: number,
+    change: AccountContact,
+    time: number,
+  ): Promise<ContactOutcome> => {
+    const { fields, addedTags, removedTags, attributes, contactStatus, newContactUUID, address } = change;
+    const uses = usesOfContact({ profileID: fields.contactProfileID, tags: addedTags, attributes });
+    (await catalogues.checks(db, [account]))(account, { browser: false, uses });
+    const named = change.contactUUID !== undefined;
+    const { row, existed } = named
+      ? { row: await finder.byName(db, { account, contactUUID: change.contactUUID }), existed: true }
+      : await contacts.ensure(db, { account, address: address as string, newContactUUID, verified: true, time });
+    const written = { fields, addedTags, removedTags, attributes, contactStatus, time };
+    const { contactUUID } = await contacts.write(db, row, named ? { ...written, address } : written);
+    await catalogues.register(db, account, [{ browser: false, uses }]);
+    return { exists: existed, contactUUID };
+  };
+
+  /** Stores contacts. A refused contact does not affect the others. */
+  const putContacts = async (db: Transaction, account: number, changes: readonly AccountContact[], time: number) => {
+    const outcomes: ContactOutcome[] = [];
+    for (const change of changes) {
+      try {
+        outcomes.push(await db.attempt(() => putContact(db, account, change, time)));
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        outcomes.push({ refused: error.code, message: error.message, ...(error.field && { field: error.field }) });
+      }
+    }
+    return outcomes;
+  };
+
+  return {
+    async createAccount(
+      db: Transaction,
+      { tokens, catalogues: given, contacts: changes, time, ...account }: NewAccount,
+    ): Promise<ContactOutcome[]> {
+      const { accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = account;
+      const { account: number } = await db.one<{ account: number }>(
+        `INSERT INTO account ("accountUUID", "accountName", "accountOrigin", "accountTimezone", strict, "browserCatalogue", "createdTime")
+         VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING account`,
+        [accountUUID, accountName, JSON.stringify(accountOrigin), accountTimezone, strict, browserCatalogue, time],
+      );
+      for (const token of tokens) await createToken(db, { ...token, account: number });
+      await catalogues.put(db, number, given);
+      return putContacts(db, number, changes, time);
+    },
+
+    async updateAccount(
+      db: Transaction,
+      { account, catalogues: given, contacts: changes, time, ...change }: AccountChange,
+    ): Promise<AccountChanged> {
+      const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = change;
+      const kinds = givenKinds(given);
+      const before = await valuesOf(db, account, kinds);
+      await db.run(
+        `UPDATE account SET "accountName" = coalesce($2, "accountName"), "accountOrigin" = coalesce($3, "accountOrigin"),
+           "accountTimezone" = coalesce($4, "accountTimezone"), strict = coalesce($5, strict),
+           "browserCatalogue" = coalesce($6, "browserCatalogue")
+         WHERE account = $1`,
+        [
+          account,
+          accountName ?? null,
+          accountOrigin === undefined ? null : JSON.stringify(accountOrigin),
+          accountTimezone ?? null,
+          strict ?? null,
+          browserCatalogue ?? null,
+        ],
+      );
+      await notifyAccess(db);
+      await catalogues.put(db, account, given);
+      const updated = changedValues(before, await valuesOf(db, account, kinds));
+      return { updated, contacts: await putContacts(db, account, changes, time) };
+    },
+  };
+};

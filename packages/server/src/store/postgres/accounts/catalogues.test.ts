@@ -1,0 +1,24 @@
+import { robotMark } from '@firsthand/contract/identifiers';
+import pg from 'pg';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { createSite } from '../../../../test/fixtures/site.ts';
+import { openStore } from '../../open.ts';
+
+test("an event with the server's robot mark takes as many statements as one without", async () => {
+  const databaseURL = await newDatabase();
+  const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+  onTestFinished(() => store.close());
+  const { browser } = await createSite(store, { browserCatalogue: true });
+  const mark = [[robotMark.attrID, robotMark.attrValue]] as const;
+  await browser.log({}, { attributes: mark });
+  const query = vi.spyOn(pg.Client.prototype, 'query');
+  onTestFinished(() => query.mockRestore());
+  const isOfCatalogues = ([asked]: unknown[]) => JSON.stringify(asked).includes('catalogues');
+  const count = async (attributes: readonly (readonly [string, string])[]) => {
+    query.mockClear();
+    await browser.log({ attributes });
+    return query.mock.calls.filter(isOfCatalogues).length;
+  };
+  expect(await count(mark)).toBe(await count([]));
+});

@@ -1,0 +1,208 @@
+/** Catalogues: checks, lists and removes the IDs of an account, and caches what each account lists. */
+import {
+  type CatalogueSettings,
+  checkUses,
+  isListedOnUse,
+  isSettled,
+  type ListedIDs,
+  type Listing,
+  listUses,
+  noListedIDs,
+  partEntries,
+  roomForEntries,
+  type Use,
+  usesOfEvent,
+} from '../../rules/catalogue-rules.ts';
+import type { NameOf } from '../../rules/contact-telling.ts';
+import {
+  type CatalogueEntry,
+  type CatalogueKind,
+  type Catalogues,
+  catalogueKinds,
+  type NewEvent,
+} from '../../store.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Transaction } from '../transactions/transaction.ts';
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly browser: boolean;
+  readonly type: string;
+}
+
+/** The IDs that an account lists, as a transaction sees them. */
+interface Known {
+  /** Increases with each change. */
+  readonly version: number;
+  readonly ids: ListedIDs;
+}
+
+export interface EventChecks {
+  /** Throws a Refusal when the account, or a browser token, may not use an ID. */
+  check(account: number, browser: boolean, event: NewEvent): void;
+  mayBeNew(account: number, browser: boolean, event: NewEvent): boolean;
+}
+
+interface UsedIDs {
+  readonly browser: boolean;
+  readonly uses: readonly Use[];
+}
+
+/** The size of the cache of accounts; when it is full, it is emptied. */
+const mostAccounts = 500;
+
+const copyOf = ({ listed, ...settings }: ListedIDs): ListedIDs => ({
+  ...settings,
+  listed: {
+    profile: new Map(listed.profile),
+    tag: new Map(listed.tag),
+    attr: new Map(listed.attr),
+    event: new Map(listed.event),
+  },
+});
+
+interface Version extends CatalogueSettings {
+  readonly account: number;
+  readonly version: number;
+}
+
+const versionsOf = (db: Connection, accounts: readonly number[], lock = '') =>
+  db.all<Version>(
+    `SELECT account, catalogues AS version, strict, "browserCatalogue" FROM account
+     WHERE account = ANY ($1::integer[]) ORDER BY account ${lock}`,
+    [accounts],
+  );
+
+const readIDs = async (db: Connection, account: number, settings: CatalogueSettings): Promise<ListedIDs> => {
+  const rows = await db.all<Row & { kind: CatalogueKind; byBrowser: boolean }>(
+    'SELECT kind, id, browser, "byBrowser" FROM catalogue WHERE account = $1 ORDER BY nth',
+    [account],
+  );
+  const ids = noListedIDs(settings);
+  for (const { kind, id, browser, byBrowser } of rows) ids.listed[kind].set(id, { forBrowsers: browser, byBrowser });
+  return ids;
+};
+
+const write = (db: Connection, account: number, kind: CatalogueKind, entry: CatalogueEntry, byBrowser: boolean) =>
+  db.run(
+    `INSERT INTO catalogue (account, kind, id, name, browser, "byBrowser", type)
+     VALUES ($1, $2, $3, coalesce($4, $3), coalesce($5, true), $6, coalesce($7, CASE $2 WHEN 'attr' THEN 'text' ELSE '' END))
+     ON CONFLICT (account, kind, id) DO UPDATE SET name = coalesce($4, catalogue.name),
+       browser = coalesce($5, catalogue.browser), "byBrowser" = catalogue."byBrowser" AND $6, type = coalesce($7, catalogue.type)`,
+    [account, kind, entry.id, entry.name ?? null, entry.browser ?? null, byBrowser, entry.type ?? null],
+  );
+
+const change = (db: Connection, account: number, listings: readonly Listing[]) =>
+  listings.map((listing) => {
+    const { kind, id } = listing;
+    if (listing.do === 'list') return write(db, account, kind, { id, browser: listing.forBrowsers }, listing.byBrowser);
+    return db.run('DELETE FROM catalogue WHERE account = $1 AND kind = $2 AND id = $3', [account, kind, id]);
+  });
+
+/** Must be called with each change of an account's catalogues or their settings, so that other servers read them again. */
+const nextVersion = (db: Connection, account: number) =>
+  db.run('UPDATE account SET catalogues = catalogues + 1 WHERE account = $1', [account]);
+
+export const createCatalogueWriter = () => {
+  const remembered = new Map<number, Known>();
+
+  const remember = (account: number, known: Known) => {
+    if (remembered.size >= mostAccounts) remembered.clear();
+    remembered.set(account, known);
+  };
+
+  /** Returns a function that returns what an account lists now. Reads the catalogues that have changed since they were cached. */
+  const knownOf = async (db: Transaction, accounts: readonly number[]): Promise<(account: number) => Known> => {
+    const versions = await versionsOf(db, accounts);
+    const now = new Map(
+      await Promise.all(
+        versions.map(async ({ account, version, ...settings }): Promise<[number, Known]> => {
+          const known = remembered.get(account);
+          if (known?.version === version) return [account, known];
+          const fresh = { version, ids: await readIDs(db, account, settings) };
+          // Cached after the commit only, because the read may include this transaction's own changes.
+          db.whenCommitted(() => remember(account, fresh));
+          return [account, fresh];
+        }),
+      ),
+    );
+    return (account) => now.get(account) as Known;
+  };
+
+  /** Locks the account's catalogues until this transaction ends, and returns what the account lists. */
+  const held = async (db: Transaction, account: number): Promise<Known> => {
+    const [{ version, ...settings }] = (await versionsOf(db, [account], 'FOR NO KEY UPDATE')) as [Version];
+    const known = remembered.get(account);
+    const ids = known?.version === version ? copyOf(known.ids) : await readIDs(db, account, settings);
+    return { version, ids };
+  };
+
+  /** Adds used IDs that are not listed yet to the catalogues, while there is room. */
+  const register = async (db: Transaction, account: number, used: readonly UsedIDs[]): Promise<void> => {
+    const listingsOf = (ids: ListedIDs) => used.flatMap(({ browser, uses }) => listUses(ids, browser, uses));
+    const known = (await knownOf(db, [account]))(account);
+    const isListed = ({ browser, uses }: UsedIDs) =>
+      uses.every(({ kind, id }) => {
+        const entry = known.ids.listed[kind].get(id);
+        return entry ? browser || !entry.byBrowser : !isListedOnUse(known.ids, browser, kind);
+      });
+    if (used.every(isListed) || listingsOf(copyOf(known.ids)).length === 0) return;
+    const { version, ids } = await held(db, account);
+    const listings = listingsOf(ids);
+    if (listings.length === 0) return;
+    await Promise.all([...change(db, account, listings), nextVersion(db, account)]);
+    db.whenCommitted(() => remember(account, { version: version + 1, ids }));
+  };
+
+  return {
+    /** Returns a function that throws a Refusal when the account, or a browser token, may not use an ID. */
+    async checks(db: Transaction, accounts: readonly number[]) {
+      const knownNow = await knownOf(db, accounts);
+      return (account: number, { browser, uses }: UsedIDs): void => checkUses(knownNow(account).ids, browser, uses);
+    },
+
+    /** As `checks`, for the IDs of events; `mayBeNew` reports whether an event uses IDs that may have to be registered. */
+    async checksOfEvents(db: Transaction, accounts: readonly number[]): Promise<EventChecks> {
+      const knownNow = await knownOf(db, accounts);
+      return {
+        check(account, browser, event) {
+          const { ids } = knownNow(account);
+          if (!isSettled(ids, browser, event)) checkUses(ids, browser, usesOfEvent(event));
+        },
+        mayBeNew: (account, browser, event) => !isSettled(knownNow(account).ids, browser, event),
+      };
+    },
+
+    register,
+
+    /** Adds, changes or removes entries. Entries that only browser tokens have used are dropped when there is no room. */
+    async put(db: Transaction, account: number, catalogues: Catalogues): Promise<void> {
+      const { ids } = await held(db, account);
+      const { removed, named } = partEntries(ids, catalogues);
+      await Promise.all([
+        ...change(db, account, [...removed, ...roomForEntries(ids, named)]),
+        ...catalogueKinds.flatMap((kind) => (named[kind] ?? []).map((entry) => write(db, account, kind, entry, false))),
+        nextVersion(db, account),
+      ]);
+    },
+  };
+};
+export type CatalogueWriter = ReturnType<typeof createCatalogueWriter>;
+
+export const listCatalogue = (db: Connection, account: number, kind: CatalogueKind): Promise<Row[]> =>
+  db.all<Row>(
+    `SELECT id, name, browser, type FROM catalogue WHERE account = $1 AND kind = $2
+     ORDER BY CASE kind WHEN 'event' THEN id::integer END, id`,
+    [account, kind],
+  );
+
+/** Returns a function that returns the names of profiles and tags. */
+export const readNames = async (db: Connection, account: number): Promise<NameOf> => {
+  const rows = await db.all<Row & { kind: 'profile' | 'tag' }>(
+    "SELECT kind, id, name FROM catalogue WHERE account = $1 AND kind IN ('profile', 'tag')",
+    [account],
+  );
+  const names = new Map(rows.map(({ kind, id, name }) => [`${kind} ${id}`, name]));
+  return (kind, id) => names.get(`${kind} ${id}`) ?? id;
+};

@@ -1,0 +1,99 @@
+/** Tokens: creates, revokes and lists them. */
+import { Refusal } from '../../../refusal.ts';
+import type { ListedToken, TokenDetail } from '../../store.ts';
+import type { RequestOf } from '../calls.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Transaction } from '../transactions/transaction.ts';
+import { notifyAccess } from './access.ts';
+
+const columns = `t."tokenID", t.kind, t."tokenName", t.text, t."createdTime",
+  (SELECT "tokenID" FROM token WHERE token = t."createdBy") AS "createdBy", t."expiresTime", t."lastUsedTime", t."revokedTime"`;
+
+export const tokensOf = (db: Connection, account: number): Promise<TokenDetail[]> =>
+  db.all<TokenDetail>(`SELECT ${columns} FROM token t WHERE t.account = $1 ORDER BY t.token`, [account]);
+
+export const listTokens = (db: Connection, { account }: RequestOf<'listTokens'>): Promise<ListedToken[]> =>
+  db.all<ListedToken>(
+    `SELECT ${columns}, t.token, a."accountUUID", a."accountName"
+     FROM token t LEFT JOIN account a ON a.account = t.account
+     WHERE $1::integer IS NULL OR t.account = $1 ORDER BY t.account NULLS FIRST, t.token`,
+    [account ?? null],
+  );
+
+export const findProofKeys = async (
+  db: Connection,
+  { account, time }: RequestOf<'findProofKeys'>,
+): Promise<Uint8Array[]> => {
+  const rows = await db.all<{ hash: string }>(
+    `SELECT hash FROM token
+     WHERE account = $1 AND kind = 'server' AND "revokedTime" IS NULL AND ("expiresTime" IS NULL OR $2 < "expiresTime")`,
+    [account, time],
+  );
+  return rows.map(({ hash }) => Uint8Array.from(Buffer.from(hash, 'hex')));
+};
+
+/** Throws a Refusal unless the token that creates another is live. Locks it, so that it stays live until the transaction ends. */
+const holdMaker = async (db: Transaction, createdBy: number, time: number): Promise<void> => {
+  const maker = await db.get(
+    `SELECT 1 FROM token
+     WHERE token = $1 AND "revokedTime" IS NULL AND ("expiresTime" IS NULL OR $2 < "expiresTime") FOR SHARE`,
+    [createdBy, time],
+  );
+  if (!maker) throw new Refusal('invalid_token', { field: 'tokenUUID' });
+};
+
+export const createToken = async (db: Transaction, token: RequestOf<'createToken'>): Promise<void> => {
+  const { tokenID, account, kind, tokenName, hash, text, time, createdBy = null, expiresTime = null } = token;
+  if (createdBy !== null) await holdMaker(db, createdBy, time);
+  const made = await db.run(
+    `INSERT INTO token ("tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime")
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (hash) DO NOTHING`,
+    [tokenID, account, kind, tokenName, hash, text, time, createdBy, expiresTime],
+  );
+  if (made === 0) throw new Refusal('invalid_token', { message: 'there is or was such a token: choose another' });
+};
+
+/**
+ * Revokes the live tokens that a token created, directly or not. Repeats until none is left: the statement may wait for the row
+ * of a token that is creating another (see holdMaker), and only the next statement sees the new token.
+ */
+const revokeDescendants = async (db: Transaction, token: number, time: number): Promise<string[]> => {
+  const revoked: string[] = [];
+  for (;;) {
+    const rows = await db.all<{ tokenID: string }>(
+      `WITH RECURSIVE made (token) AS (
+         SELECT token FROM token WHERE "createdBy" = $1
+         UNION SELECT t.token FROM made JOIN token t ON t."createdBy" = made.token)
+       UPDATE token SET "revokedTime" = $2 WHERE "revokedTime" IS NULL AND token IN (SELECT token FROM made)
+       RETURNING "tokenID"`,
+      [token, time],
+    );
+    if (rows.length === 0) return revoked;
+    revoked.push(...rows.map(({ tokenID }) => tokenID));
+  }
+};
+
+export const revokeToken = async (
+  db: Transaction,
+  { account, tokenID, descendants = false, time }: RequestOf<'revokeToken'>,
+): Promise<{ revokedTime: number; descendants: string[] }> => {
+  const row = await db.get<{ token: number; revokedTime: number }>(
+    `UPDATE token SET "revokedTime" = coalesce("revokedTime", $3)
+     WHERE "tokenID" = $1 AND account IS NOT DISTINCT FROM $2 RETURNING token, "revokedTime"`,
+    [tokenID, account, time],
+  );
+  if (!row) throw new Refusal('unknown_token', { field: 'tokenID' });
+  const revoked = descendants ? await revokeDescendants(db, row.token, time) : [];
+  await notifyAccess(db);
+  return { revokedTime: row.revokedTime, descendants: revoked };
+};
+
+/** Updates tokens in ascending order, so that no two servers wait for each other. */
+export const noteTokenUses = async (db: Transaction, { uses }: RequestOf<'noteTokenUses'>): Promise<void> => {
+  for (const [token, time] of [...uses].sort(([a], [b]) => a - b)) {
+    await db.run('UPDATE token SET "lastUsedTime" = $2 WHERE token = $1 AND coalesce("lastUsedTime", 0) < $2', [
+      token,
+      time,
+    ]);
+  }
+};

@@ -1,0 +1,21 @@
+/** The time at which a proxy forwarded requests while TRUST_PROXY was not set. */
+import type { RequestOf } from '../calls.ts';
+import type { Connection } from '../database/connection.ts';
+
+export const noteUnknownProxy = async (
+  db: Pick<Connection, 'run'>,
+  { seenTime }: RequestOf<'noteUnknownProxy'>,
+): Promise<void> => {
+  if (seenTime === null) await db.run('DELETE FROM unknown_proxy', []);
+  else
+    await db.run(
+      `INSERT INTO unknown_proxy VALUES (1, $1)
+       ON CONFLICT (id) DO UPDATE SET "seenTime" = greatest(unknown_proxy."seenTime", excluded."seenTime")`,
+      [seenTime],
+    );
+};
+
+export const readUnknownProxy = async (db: Pick<Connection, 'all'>): Promise<number | null> => {
+  const [row] = await db.all<{ seenTime: number }>('SELECT "seenTime" FROM unknown_proxy', []);
+  return row?.seenTime ?? null;
+};

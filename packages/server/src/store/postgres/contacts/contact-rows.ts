@@ -1,0 +1,58 @@
+/** Reads rows of contacts, and follows merges to the contact that responses name. */
+import { followMerges } from '../../../identity/merges.ts';
+import { type Connection, Overtaken } from '../database/connection.ts';
+
+/** The values of a contact's own record without its address; see identity/contact-view.ts. */
+export interface OwnValues {
+  readonly fields: Readonly<Record<string, string>>;
+  readonly tags: readonly [tagID: string, opt: boolean][];
+  readonly attributes: readonly [attrID: string, attrValue: string | null][];
+}
+
+export interface ContactRow {
+  readonly contact: number;
+  readonly account: number;
+  readonly contactUUID: string;
+  readonly contactEmailaddress: string;
+  readonly said: OwnValues;
+  readonly contactStatus: string;
+  readonly verified: boolean;
+  readonly mergedInto: number | null;
+  readonly mergedTime: number | null;
+  readonly firstDay: number | null;
+  readonly lastDay: number | null;
+  readonly createdTime: number;
+  readonly updatedTime: number;
+}
+
+/** Returns the rows of contacts, ascending by number. */
+export const readContacts = (db: Connection, contacts: readonly number[]): Promise<ContactRow[]> =>
+  db.all<ContactRow>('SELECT * FROM contact WHERE contact = ANY ($1::bigint[]) ORDER BY contact', [contacts]);
+
+/** Contacts by number, with all contacts that they are merged into. */
+type Chains = ReadonlyMap<number, ContactRow>;
+
+/** Reads contacts and all that they are merged into. Each query follows one step of all chains, so without merges one is enough. */
+export const readChains = async (db: Connection, contacts: readonly number[]): Promise<Chains> => {
+  const rows = new Map<number, ContactRow>();
+  for (let at = contacts; at.length > 0; ) {
+    const found = await readContacts(db, at);
+    for (const row of found) rows.set(row.contact, row);
+    at = [...new Set(found.flatMap(({ mergedInto }) => mergedInto ?? []))].filter((contact) => !rows.has(contact));
+  }
+  return rows;
+};
+
+/** Returns which contact is merged into which, in the form that the rules in identity/ take. */
+export const pointersOf = (chains: Chains): Map<number, number> =>
+  new Map(
+    [...chains.values()].flatMap(({ contact, mergedInto }) => (mergedInto === null ? [] : [[contact, mergedInto]])),
+  );
+
+/** Returns the contact at the end of this contact's merges; the contact itself when it is not merged. */
+export const readAnswering = async (db: Connection, contact: number): Promise<ContactRow> => {
+  const chains = await readChains(db, [contact]);
+  const row = chains.get(followMerges(pointersOf(chains))(contact));
+  if (!row) throw new Overtaken();
+  return row;
+};

@@ -1,0 +1,41 @@
+/** Builds the views of contacts from their rows by the rules in identity/. */
+import { type ContactView, type Values, viewContact } from '../../../identity/contact-view.ts';
+import type { Connection } from '../database/connection.ts';
+import { claimsOf } from './claims.ts';
+import { type ContactRow, readContacts } from './contact-rows.ts';
+import { groupsOf } from './merges.ts';
+
+const valuesOf = ({ said, contactEmailaddress }: ContactRow): Values => ({
+  fields: { ...said.fields, contactEmailaddress },
+  tags: new Map(said.tags),
+  attributes: new Map(said.attributes),
+});
+
+/** Returns, for each contact, its own row, then the rows of all contacts merged into it. `kept` must not be merged themselves. */
+export const rowsOf = async (db: Connection, kept: readonly ContactRow[]): Promise<ContactRow[][]> => {
+  const groups = await groupsOf(
+    db,
+    kept.map(({ contact }) => contact),
+  );
+  const others = groups.flatMap(([, ...merged]) => merged);
+  const found = others.length > 0 ? await readContacts(db, others) : [];
+  const rows = new Map([...found, ...kept].map((row) => [row.contact, row]));
+  return groups.map((group) => group.map((contact) => rows.get(contact) as ContactRow));
+};
+
+/** Returns the view of each contact. `groups` are the results of `rowsOf`. */
+export const viewsOf = async (db: Connection, groups: readonly ContactRow[][]): Promise<ContactView[]> => {
+  const claims = await claimsOf(
+    db,
+    groups.flatMap((group) => group.map(({ contact }) => contact)),
+  );
+  return groups.map((group) =>
+    viewContact(
+      group.map((row) => {
+        const own = claims.filter(({ contact }) => contact === row.contact);
+        const addressVerified = row.verified || own.some(({ accepted, voided }) => accepted && !voided);
+        return { contact: row.contact, values: valuesOf(row), addressVerified, claims: own };
+      }),
+    ),
+  );
+};

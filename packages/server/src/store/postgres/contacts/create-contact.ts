@@ -1,0 +1,103 @@
+/** createContact: links a user to the contact with an e-mail address, which it creates if there is none. */
+import type { Values } from '../../../identity/contact-view.ts';
+import { Refusal } from '../../../refusal.ts';
+import { usesOfContact } from '../../rules/catalogue-rules.ts';
+import { requestName } from '../../rules/erased-names.ts';
+import type { NewContact } from '../../store.ts';
+import type { CatalogueWriter } from '../accounts/catalogues.ts';
+import type { Repeats, RequestRow } from '../events/repeats.ts';
+import { holdUsers } from '../transactions/held-rows.ts';
+import type { Transaction } from '../transactions/transaction.ts';
+import { sayClaim } from './claims.ts';
+import type { ContactFinder } from './contact-finder.ts';
+import { readAnswering } from './contact-rows.ts';
+import type { ContactWriter } from './contacts.ts';
+import { link } from './links.ts';
+import { dropSurplusClaims } from './surplus-claims.ts';
+import type { User, Users } from './users.ts';
+
+export interface CreateContactParts {
+  readonly users: Users;
+  readonly catalogues: CatalogueWriter;
+  readonly finder: ContactFinder;
+  readonly contacts: ContactWriter;
+  readonly repeats: Repeats;
+}
+
+/** The stored result of a request, and the contactUUID or handle to return. */
+type Created = RequestRow & { readonly answer: string };
+
+export const createContactCreator = (parts: CreateContactParts) => {
+  const { users, catalogues, finder, contacts, repeats } = parts;
+
+  /** With a server token: the values become the contact's own, and the link is verified. */
+  const createAsServer = async (db: Transaction, request: NewContact, user: number): Promise<Created> => {
+    const { account, fields, attributes, token, time } = request;
+    const { row, existed } = await contacts.ensure(db, request);
+    const { contact } = row;
+    await contacts.write(db, row, { fields, addedTags: request.tags, removedTags: [], attributes, time });
+    await link(db, { account, user, contact, verified: true, claim: null, token, time });
+    return { contact, claim: null, existed, answer: (await readAnswering(db, contact)).contactUUID };
+  };
+
+  /**
+   * With a browser token: makes one claim and one link, whether or not a contact has the address. The contact's own values are
+   * neither changed nor returned. A contactProof verifies the address and the link, but no other values.
+   */
+  const createAsBrowser = async (db: Transaction, request: NewContact, user: number): Promise<Created> => {
+    const { account, token, verified, time, newHandle } = request;
+    const { row } = await contacts.ensure(db, request);
+    const { contact } = row;
+    const values: Values = {
+      fields: { ...request.fields, contactEmailaddress: request.address },
+      tags: new Map(request.tags.map((id) => [id, true])),
+      attributes: new Map(request.attributes),
+    };
+    const said = { account, token, user, contact, values, newHandle, time };
+    const { claim, claimID, wasGiven } = await sayClaim(db, said);
+    const { exists } = await link(db, { account, user, contact, verified, claim, token, time });
+    if (!wasGiven) await dropSurplusClaims(db, contact, claim);
+    return { contact, claim, existed: exists && wasGiven, answer: claimID };
+  };
+
+  /** Returns the result of an earlier equal request; undefined when its claim has been deleted in favour of newer ones. */
+  const answerAgain = async (db: Transaction, { contact, claim, existed }: RequestRow) => {
+    if (claim === null) return { exists: existed, contactUUID: (await readAnswering(db, contact)).contactUUID };
+    const found = await db.get<{ claimID: string }>('SELECT "claimID" FROM claim WHERE contact = $1 AND claim = $2', [
+      contact,
+      claim,
+    ]);
+    return found && { exists: existed, contactUUID: found.claimID };
+  };
+
+  return async (db: Transaction, request: NewContact): Promise<{ exists: boolean; contactUUID: string }> => {
+    const { account, token, browser, userUUID, requestUUID, fields, tags, attributes, time } = request;
+    const day = db.dayOf(time);
+    const uses = usesOfContact({ profileID: fields.contactProfileID, tags, attributes });
+    // The user is created and held first, so that of two equal requests at once the second waits here for the first.
+    const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
+    await holdUsers(db, [user]);
+    if (requestUUID !== null) {
+      const sent = { requestUUID, token, user };
+      const repeat = await repeats.findRequest(db, sent);
+      const answer = repeat && (await answerAgain(db, repeat));
+      if (answer) return answer;
+      if (
+        (await finder.findErasure(
+          db,
+          account,
+          repeats.requestName(sent),
+          requestName(token, userUUID, requestUUID),
+        )) !== undefined
+      ) {
+        throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
+      }
+    }
+    const check = await catalogues.checks(db, [account]);
+    check(account, { browser, uses });
+    const created = browser ? await createAsBrowser(db, request, user) : await createAsServer(db, request, user);
+    await catalogues.register(db, account, [{ browser, uses }]);
+    if (requestUUID !== null) await repeats.rememberRequest(db, { requestUUID, token, user }, created, day);
+    return { exists: created.existed, contactUUID: created.answer };
+  };
+};

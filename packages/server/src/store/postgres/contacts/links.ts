@@ -1,0 +1,173 @@
+/** Links, unlinks, and the voiding and accepting of links and claims. */
+import { limits } from '@firsthand/contract/limits';
+import { decideLink, decideUnlink, linksGivingWay } from '../../../identity/statements.ts';
+import { Refusal } from '../../../refusal.ts';
+import { claimName } from '../../rules/erased-names.ts';
+import type { LinkSelection } from '../../store.ts';
+import type { RequestOf } from '../calls.ts';
+import { holdContacts, holdUsers } from '../transactions/held-rows.ts';
+import { drawSequences } from '../transactions/position.ts';
+import type { Transaction } from '../transactions/transaction.ts';
+import { findClaim, markClaim } from './claims.ts';
+import type { ContactFinder } from './contact-finder.ts';
+import { readAnswering } from './contact-rows.ts';
+import { marksOf, type StatementRow, statementsOf } from './statements.ts';
+import { dropLinks, dropSurplusLinks } from './surplus-claims.ts';
+import { findUser, type User, type Users } from './users.ts';
+
+interface NewStatement {
+  readonly account: number;
+  readonly user: number;
+  /** Null for an unlink. */
+  readonly contact: number | null;
+  readonly verified: boolean;
+  /** The claim that makes the link; null: a server token links. */
+  readonly claim: number | null;
+  readonly token: number;
+  readonly time: number;
+}
+
+/** Inserts a statement. The caller must hold the user's row, and draw the sequence after taking it. */
+export const insertStatement = async (db: Transaction, given: NewStatement, sequence: number): Promise<void> => {
+  const { account, user, contact, verified, claim, token, time } = given;
+  await Promise.all([
+    db.run(
+      `INSERT INTO statement ("user", sequence, account, contact, verified, voided, claim, token, erased, time)
+       VALUES ($1, $2, $3, $4, $5, 0, $6, $7, false, $8)`,
+      [user, sequence, account, contact, verified, claim, token, time],
+    ),
+    db.run('INSERT INTO statement_place (sequence, "user") VALUES ($1, $2)', [sequence, user]),
+    contact !== null &&
+      db.run('INSERT INTO contact_user (contact, "user") VALUES ($1, $2) ON CONFLICT DO NOTHING', [contact, user]),
+  ]);
+};
+
+const append = async (db: Transaction, given: NewStatement): Promise<number> => {
+  const [sequence] = (await drawSequences(db, 1)) as [number];
+  await insertStatement(db, given, sequence);
+  return sequence;
+};
+
+/** Holds a user's row, so that no other transaction adds statements, and returns the user's statements. */
+const held = async (db: Transaction, user: number): Promise<StatementRow[]> => {
+  // PostgreSQL runs these in order: the statements are read after the row is locked.
+  const [, statements] = await Promise.all([holdUsers(db, [user]), statementsOf(db, [user])]);
+  return statements.get(user) as StatementRow[];
+};
+
+/**
+ * Links a user to a contact from here on, unless it is linked already. The caller must hold the contact. Beyond
+ * `limits.claimedLinksPerUser` and `limits.claimedLinksPerContact`, the oldest claimed links are deleted.
+ */
+export const link = async (
+  db: Transaction,
+  given: NewStatement & { readonly contact: number },
+): Promise<{ exists: boolean; sequence: number }> => {
+  const { user, contact, verified } = given;
+  const before = await held(db, user);
+  const decision = decideLink(before, contact, verified);
+  if (decision.do === 'append') {
+    const sequence = await append(db, given);
+    if (!verified) {
+      await dropLinks(db, user, linksGivingWay(before, limits.claimedLinksPerUser - 1));
+      await dropSurplusLinks(db, contact);
+    }
+    return { exists: false, sequence };
+  }
+  const { sequence } = decision.statement;
+  if (decision.do === 'verify') {
+    await db.run('UPDATE statement SET verified = true WHERE "user" = $1 AND sequence = $2', [user, sequence]);
+  }
+  return { exists: true, sequence };
+};
+
+/** Voids or restores links that a token claimed in a span of time, except verified or accepted ones. Returns how many changed. */
+const voidClaimed = async (
+  db: Transaction,
+  { token, from, to, restore }: { token: number; from: number; to: number; restore: boolean },
+): Promise<number> => {
+  // `voided` is 2 for these links, so that restoring them does not restore links that were voided one by one.
+  const [before, after] = restore ? [2, 0] : [0, 2];
+  const rows = await db.all<{ user: number; sequence: number; contact: number; claim: number }>(
+    `SELECT "user", sequence, contact, claim FROM statement
+     WHERE token = $1 AND time >= $2 AND time < $3 AND voided = $4 AND claim IS NOT NULL AND NOT verified AND NOT erased
+     ORDER BY "user", sequence FOR NO KEY UPDATE`,
+    [token, from, to, before],
+  );
+  const marks = await marksOf(db, rows);
+  const changed = rows.filter(({ claim }) => {
+    const mark = marks.get(claim);
+    return !(mark?.accepted && !mark.voided);
+  });
+  return db.run(
+    `UPDATE statement SET voided = $3 FROM unnest($1::bigint[], $2::bigint[]) AS changed ("user", sequence)
+     WHERE statement."user" = changed."user" AND statement.sequence = changed.sequence`,
+    [changed.map(({ user }) => user), changed.map(({ sequence }) => sequence), after],
+  );
+};
+
+export const createLinkWriter = (users: Users, contacts: ContactFinder) => {
+  const voidOne = async (db: Transaction, account: number, { linkID }: { linkID: string }, voided: number) => {
+    const sequence = /^\d{1,15}$/.test(linkID) ? Number(linkID) : -1;
+    const place = await db.get<{ user: number }>('SELECT "user" FROM statement_place WHERE sequence = $1', [sequence]);
+    const found =
+      place &&
+      (await db.get<{ account: number; erased: boolean }>(
+        'SELECT account, erased FROM statement WHERE "user" = $1 AND sequence = $2 FOR NO KEY UPDATE',
+        [place.user, sequence],
+      ));
+    if (found?.account !== account) throw new Refusal('unknown_link', { field: 'linkID' });
+    if (found.erased) throw new Refusal('erased_contact', { field: 'linkID' });
+    return db.run(
+      'UPDATE statement SET voided = $3 WHERE "user" = $1 AND sequence = $2 AND (voided <> 0) <> ($3 <> 0)',
+      [place?.user, sequence, voided],
+    );
+  };
+
+  const claimOf = async (db: Transaction, account: number, claimID: string) => {
+    const claim = await findClaim(db, account, claimID);
+    if (claim) return claim;
+    const erased = (await contacts.findErasure(db, account, claimName(claimID))) !== undefined;
+    throw new Refusal(erased ? 'erased_contact' : 'unknown_claim', { field: 'claimID' });
+  };
+  return {
+    async linkUser(db: Transaction, { account, token, userUUID, contactUUID, time }: RequestOf<'linkUser'>) {
+      const contact = await contacts.numberOf(db, account, contactUUID);
+      const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
+      await Promise.all([holdUsers(db, [user]), holdContacts(db, [contact])]);
+      const { exists, sequence } = await link(db, { account, user, contact, verified: true, claim: null, token, time });
+      return { exists, linkID: String(sequence) };
+    },
+
+    async unlinkUser(db: Transaction, { account, token, userUUID, time }: RequestOf<'unlinkUser'>) {
+      const user = await findUser(db, { account, userUUID });
+      if (user === undefined) throw new Refusal('unknown_user', { field: 'userUUID' });
+      if (!decideUnlink(await held(db, user))) return { exists: true, linkID: '' };
+      const sequence = await append(db, { account, user, contact: null, verified: true, claim: null, token, time });
+      return { exists: false, linkID: String(sequence) };
+    },
+
+    async voidLinks(db: Transaction, { account, restore, links }: RequestOf<'voidLinks'>): Promise<number> {
+      if ('linkID' in links) return voidOne(db, account, links as LinkSelection & { linkID: string }, Number(!restore));
+      const found = await db.get<{ token: number }>('SELECT token FROM token WHERE account = $1 AND "tokenID" = $2', [
+        account,
+        links.tokenID,
+      ]);
+      if (!found) throw new Refusal('unknown_token', { field: 'tokenID' });
+      const { from = 0, to = Number.MAX_SAFE_INTEGER } = links;
+      return voidClaimed(db, { token: found.token, from, to, restore });
+    },
+
+    async acceptClaim(db: Transaction, { account, claimID, time }: RequestOf<'acceptClaim'>) {
+      const claim = await claimOf(db, account, claimID);
+      await markClaim(db, claim, { accepted: true, voided: false, time });
+      return { contactUUID: (await readAnswering(db, claim.contact)).contactUUID };
+    },
+
+    async voidClaim(db: Transaction, { account, claimID, restore, time }: RequestOf<'voidClaim'>) {
+      const claim = await claimOf(db, account, claimID);
+      await markClaim(db, claim, { voided: !restore, time });
+      return { contactUUID: (await readAnswering(db, claim.contact)).contactUUID };
+    },
+  };
+};

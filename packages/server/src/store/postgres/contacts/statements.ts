@@ -1,0 +1,138 @@
+/** Reads users' statements in the form that the rules in identity/ take. */
+import type { KeptStatement, Statement } from '../../../identity/statements.ts';
+import type { Connection } from '../database/connection.ts';
+
+export interface StatementRow extends KeptStatement {
+  readonly user: number;
+  readonly claim: number | null;
+  readonly claimID: string | null;
+  readonly time: number;
+}
+
+/** The part of a statement that decides about owners, and the claim that made it. */
+export type DecidingStatement = Statement & Pick<StatementRow, 'claim'>;
+
+type Facts = Omit<DecidingStatement, 'voided'> & { readonly user: number; readonly voided: number };
+type Row = Facts & Pick<StatementRow, 'time'>;
+
+interface ClaimMarks {
+  readonly claim: number;
+  readonly claimID: string;
+  readonly accepted: boolean;
+  readonly voided: boolean;
+}
+
+/** Returns, by claim, the marks of the claims that made these statements: of all, or only of those that were accepted or voided. */
+export const marksOf = async (
+  db: Connection,
+  statements: readonly { readonly claim: number | null; readonly contact: number | null }[],
+  which: 'all' | 'marked' = 'all',
+): Promise<Map<number, ClaimMarks>> => {
+  const made = statements.filter(({ claim }) => claim !== null);
+  if (made.length === 0) return new Map();
+  const rows = await db.all<ClaimMarks>(
+    `SELECT claim, "claimID", accepted, voided FROM claim
+     WHERE contact = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[]) ${which === 'all' ? '' : 'AND (accepted OR voided)'}`,
+    [made.map(({ contact }) => contact), made.map(({ claim }) => claim)],
+  );
+  return new Map(rows.map((row) => [row.claim, row]));
+};
+
+/**
+ * Applies the marks of a claim to a statement that it made, unless the statement is verified otherwise. So accepting or voiding a
+ * claim changes one row, and undoing that restores the exact state.
+ */
+const toDeciding = (
+  { sequence, contact, claim, verified, voided }: Facts,
+  marks: ClaimMarks | undefined,
+): DecidingStatement => ({
+  sequence,
+  contact,
+  claim,
+  verified: verified || (marks?.accepted === true && !marks.voided),
+  voided: voided !== 0 || (!verified && marks?.voided === true),
+});
+
+const toStatement = (row: Row, marks: ClaimMarks | undefined): StatementRow => {
+  const { user, time } = row;
+  const onlyClaimed = marks?.accepted === false && !row.verified;
+  return { ...toDeciding(row, marks), user, time, claimID: marks?.claimID ?? null, onlyClaimed };
+};
+
+/** Returns all statements of these users, by user, each list ascending by sequence. */
+export const statementsOf = async (db: Connection, users: readonly number[]): Promise<Map<number, StatementRow[]>> => {
+  const lists = new Map<number, StatementRow[]>(users.map((user) => [user, []]));
+  if (users.length === 0) return lists;
+  const rows = await db.all<Row>(
+    `SELECT "user", sequence, contact, claim, verified, voided, time FROM statement
+     WHERE "user" = ANY ($1::bigint[]) ORDER BY sequence`,
+    [[...lists.keys()]],
+  );
+  const marks = await marksOf(db, rows);
+  for (const row of rows) lists.get(row.user)?.push(toStatement(row, marks.get(row.claim ?? 0)));
+  return lists;
+};
+
+/** As `statementsOf`, with only the parts that decide about owners, in half the time: a contact may have many users and links. */
+export const statementsForOwners = async (
+  db: Connection,
+  users: readonly number[],
+): Promise<Map<number, DecidingStatement[]>> => {
+  const lists = new Map<number, DecidingStatement[]>(users.map((user) => [user, []]));
+  if (users.length === 0) return lists;
+  const rows = await db.all<Facts>(
+    `SELECT "user", sequence, contact, claim, verified, voided FROM statement
+     WHERE "user" = ANY ($1::bigint[]) ORDER BY sequence`,
+    [users],
+  );
+  const marks = await marksOf(db, rows, 'marked');
+  for (const row of rows) lists.get(row.user)?.push(toDeciding(row, marks.get(row.claim ?? 0)));
+  return lists;
+};
+
+/** Returns the linkID of the first link that each claim made, by claim; claims without a link are absent. */
+export const firstLinksOf = async (
+  db: Connection,
+  claims: readonly { readonly claim: number; readonly user: number; readonly contact: number }[],
+): Promise<Map<number, string>> => {
+  const rows = await db.all<{ claim: number; first: number }>(
+    `SELECT claim, min(sequence) AS first FROM statement
+     WHERE "user" = ANY ($1::bigint[]) AND contact = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[]) GROUP BY claim`,
+    [
+      claims.map(({ user }) => user),
+      [...new Set(claims.map(({ contact }) => contact))],
+      claims.map(({ claim }) => claim),
+    ],
+  );
+  return new Map(rows.map(({ claim, first }) => [claim, String(first)]));
+};
+
+/** Returns up to `most` links to these contacts after a sequence, ascending, and the number of all links to them. */
+export const linksAfter = async (
+  db: Connection,
+  contacts: readonly number[],
+  sequence: number,
+  most: number,
+): Promise<{ links: StatementRow[]; count: number }> => {
+  const asked = [await usersOf(db, contacts), contacts];
+  const toContacts = 'FROM statement WHERE "user" = ANY ($1::bigint[]) AND contact = ANY ($2::bigint[])';
+  const [{ count }, rows] = await Promise.all([
+    db.one<{ count: number }>(`SELECT count(*)::integer AS count ${toContacts}`, asked),
+    db.all<Row>(
+      `SELECT "user", sequence, contact, claim, verified, voided, time ${toContacts} AND sequence > $3
+       ORDER BY sequence LIMIT $4`,
+      [...asked, sequence, most],
+    ),
+  ]);
+  const marks = await marksOf(db, rows);
+  return { links: rows.map((row) => toStatement(row, marks.get(row.claim ?? 0))), count };
+};
+
+/** Returns the users that were ever linked to one of these contacts. */
+export const usersOf = async (db: Connection, contacts: readonly number[]): Promise<number[]> => {
+  const rows = await db.all<{ user: number }>(
+    'SELECT DISTINCT "user" FROM contact_user WHERE contact = ANY ($1::bigint[])',
+    [contacts],
+  );
+  return rows.map(({ user }) => user);
+};

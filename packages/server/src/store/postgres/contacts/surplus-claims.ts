@@ -1,0 +1,147 @@
+/** Deletes the oldest claims and claimed links beyond the limits of a contact or user, as if they had never been made. */
+import { limits } from '@firsthand/contract/limits';
+import { holdFreeUsers } from '../transactions/held-rows.ts';
+import type { Transaction } from '../transactions/transaction.ts';
+import type { StatementRow } from './statements.ts';
+
+/** Deletes at most this many for each new one. It is more than one, so that a contact over its limit gets back to it. */
+const mostGivingWay = 10;
+const claimsPerLook = 20;
+
+interface OldClaim {
+  readonly claim: number;
+  readonly claimID: string;
+  readonly user: number;
+}
+
+/** Returns the claims that may be deleted: no other transaction holds their users, and none of their links is verified. */
+const mayGiveWay = async (db: Transaction, claims: readonly OldClaim[]): Promise<OldClaim[]> => {
+  const held = await holdFreeUsers(
+    db,
+    claims.map(({ user }) => user),
+  );
+  const verified = await db.all<{ claim: number }>(
+    'SELECT claim FROM statement WHERE "user" = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[]) AND verified',
+    [[...held], claims.map(({ claim }) => claim)],
+  );
+  const kept = new Set(verified.map(({ claim }) => claim));
+  return claims.filter(({ user, claim }) => held.has(user) && !kept.has(claim));
+};
+
+/** Deletes claims for a contact, and the links that they made. The caller must hold their users' rows. */
+const dropClaims = async (db: Transaction, contact: number, claims: readonly OldClaim[]): Promise<void> => {
+  const users = claims.map(({ user }) => user);
+  const numbers = claims.map(({ claim }) => claim);
+  const links = await db.all<{ sequence: number }>(
+    'DELETE FROM statement WHERE "user" = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[]) RETURNING sequence',
+    [users, numbers],
+  );
+  const linked = await db.all<{ user: number }>(
+    'SELECT DISTINCT "user" FROM statement WHERE "user" = ANY ($1::bigint[]) AND contact = $2',
+    [users, contact],
+  );
+  const still = new Set(linked.map(({ user }) => user));
+  await Promise.all([
+    db.run('DELETE FROM statement_place WHERE sequence = ANY ($1::bigint[])', [links.map(({ sequence }) => sequence)]),
+    db.run('DELETE FROM contact_user WHERE contact = $1 AND "user" = ANY ($2::bigint[])', [
+      contact,
+      users.filter((user) => !still.has(user)),
+    ]),
+    db.run('DELETE FROM claim_name WHERE "claimID" = ANY ($1::text[])', [claims.map(({ claimID }) => claimID)]),
+    db.run('DELETE FROM claim WHERE contact = $1 AND claim = ANY ($2::bigint[])', [contact, numbers]),
+  ]);
+};
+
+/**
+ * Makes room for the new claim `made`: deletes the oldest claims beyond `limits.claimsPerContact`, with their links. Accepted
+ * claims, and claims with a verified link, stay.
+ */
+export const dropSurplusClaims = async (db: Transaction, contact: number, made: number): Promise<void> => {
+  const { surplus } = await db.one<{ surplus: number }>(
+    `SELECT count(*) AS surplus FROM (
+       SELECT 1 FROM claim WHERE contact = $1 AND NOT accepted LIMIT ${mostGivingWay} OFFSET ${limits.claimsPerContact}
+     ) AS beyond`,
+    [contact],
+  );
+  let after = 0;
+  for (let left = surplus; left > 0; ) {
+    const looked = await db.all<OldClaim>(
+      `SELECT claim, "claimID", "user" FROM claim WHERE contact = $1 AND NOT accepted AND claim > $2 AND claim <> $3
+       ORDER BY claim LIMIT ${claimsPerLook} FOR UPDATE SKIP LOCKED`,
+      [contact, after, made],
+    );
+    const going = (await mayGiveWay(db, looked)).slice(0, left);
+    if (going.length > 0) await dropClaims(db, contact, going);
+    left -= going.length;
+    if (looked.length < claimsPerLook) return;
+    after = (looked.at(-1) as OldClaim).claim;
+  }
+};
+
+/**
+ * Deletes links of a user, whose row the caller must hold. When no link to a contact is left, also deletes the user's claims for
+ * that contact that are not accepted. A link stays while another transaction holds its claim, which may be accepting it.
+ */
+export const dropLinks = async (
+  db: Transaction,
+  user: number,
+  chosen: readonly Pick<StatementRow, 'sequence' | 'contact' | 'claim'>[],
+): Promise<void> => {
+  if (chosen.length === 0) return;
+  const open = await db.all<{ claim: number }>(
+    `SELECT claim FROM claim WHERE contact = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[]) AND NOT accepted
+     FOR UPDATE SKIP LOCKED`,
+    [chosen.map(({ contact }) => contact), chosen.map(({ claim }) => claim)],
+  );
+  const links = await db.all<{ sequence: number; contact: number }>(
+    `DELETE FROM statement WHERE "user" = $1 AND sequence = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[]) AND NOT verified
+     RETURNING sequence, contact`,
+    [user, chosen.map(({ sequence }) => sequence), open.map(({ claim }) => claim)],
+  );
+  const contacts = [...new Set(links.map(({ contact }) => contact))];
+  await db.run('DELETE FROM statement_place WHERE sequence = ANY ($1::bigint[])', [
+    links.map(({ sequence }) => sequence),
+  ]);
+  const linked = await db.all<{ contact: number }>(
+    'SELECT DISTINCT contact FROM statement WHERE "user" = $1 AND contact = ANY ($2::bigint[])',
+    [user, contacts],
+  );
+  const still = new Set(linked.map(({ contact }) => contact));
+  const claims = await db.all<OldClaim & { contact: number }>(
+    `SELECT contact, claim, "claimID", "user" FROM claim
+     WHERE contact = ANY ($1::bigint[]) AND "user" = $2 AND NOT accepted FOR UPDATE`,
+    [contacts.filter((contact) => !still.has(contact)), user],
+  );
+  for (const contact of new Set(claims.map((claim) => claim.contact))) {
+    const ofContact = claims.filter((claim) => claim.contact === contact);
+    await dropClaims(db, contact, ofContact);
+  }
+};
+
+const claimedLinks = `
+  FROM statement WHERE contact = $1 AND claim IS NOT NULL AND NOT verified
+    AND claim NOT IN (SELECT claim FROM claim WHERE contact = $1 AND accepted)`;
+
+/**
+ * Makes room for a claimed link: deletes the oldest claimed links beyond `limits.claimedLinksPerContact`, up to `mostGivingWay` of
+ * them. Links of users that another transaction holds stay until the next call.
+ */
+export const dropSurplusLinks = async (db: Transaction, contact: number): Promise<void> => {
+  const surplus = await db.all<Pick<StatementRow, 'sequence' | 'user' | 'contact' | 'claim'>>(
+    `SELECT sequence, "user", contact, claim ${claimedLinks} ORDER BY sequence LIMIT (
+       SELECT count(*) FROM (SELECT 1 ${claimedLinks} LIMIT ${mostGivingWay} OFFSET ${limits.claimedLinksPerContact}) AS beyond
+     )`,
+    [contact],
+  );
+  const free = await holdFreeUsers(
+    db,
+    surplus.map(({ user }) => user),
+  );
+  for (const user of free) {
+    await dropLinks(
+      db,
+      user,
+      surplus.filter((link) => link.user === user),
+    );
+  }
+};

@@ -1,0 +1,171 @@
+/** Users: finds and creates them, and caches those that were used lately. */
+import { bigints, integers, texts } from '../database/arrays.ts';
+import type { Connection } from '../database/connection.ts';
+import { holdUsers } from '../transactions/held-rows.ts';
+import type { Transaction } from '../transactions/transaction.ts';
+
+export interface UserName {
+  readonly account: number;
+  readonly userUUID: string;
+}
+
+export interface User extends UserName {
+  readonly user: number;
+  /** The user has no event before this day. */
+  readonly since: number;
+  /** The last day on which the user is known to have an event; later ones may exist. Null: no event is known. */
+  readonly seenOn: number | null;
+}
+
+interface DaysOfUser {
+  readonly user: number;
+  readonly firstDay: number | null;
+  readonly lastDay: number | null;
+}
+
+/** The size of the cache of users; beyond it, the oldest entry is dropped. */
+const mostRemembered = 50_000;
+
+export const keyOfUser = ({ account, userUUID }: UserName): string => `${account} ${userUUID}`;
+
+const columnsOf = (names: readonly UserName[]) => [
+  integers(names, ({ account }) => account),
+  texts(names, ({ userUUID }) => userUUID),
+];
+
+const findNumbers = (db: Connection, names: readonly UserName[]): Promise<(UserName & { user: number })[]> =>
+  db.all<UserName & { user: number }>(
+    `SELECT n.account, n."userUUID", n."user"
+     FROM unnest($1::integer[], $2::text[]) AS asked (account, "userUUID")
+     JOIN user_name n ON n."userUUID" = asked."userUUID" AND n.account = asked.account`,
+    columnsOf(names),
+  );
+
+/** Returns the number of a user; undefined when the user does not exist. */
+export const findUser = async (db: Connection, name: UserName): Promise<number | undefined> =>
+  (await findNumbers(db, [name]))[0]?.user;
+
+/** Returns userUUIDs by the numbers of their users. */
+export const userUUIDsOf = async (db: Connection, users: readonly number[]): Promise<Map<number, string>> => {
+  if (users.length === 0) return new Map();
+  const rows = await db.all<{ user: number; userUUID: string }>(
+    'SELECT "user", "userUUID" FROM "user" WHERE "user" = ANY ($1::bigint[])',
+    [[...new Set(users)]],
+  );
+  return new Map(rows.map(({ user, userUUID }) => [user, userUUID]));
+};
+
+export interface Users {
+  /** Returns a user from the cache. */
+  known(name: UserName): User | undefined;
+  /** Returns those of the named users that exist. */
+  find(db: Transaction, names: readonly UserName[]): Promise<User[]>;
+  /** As `find`, and creates the missing users: `withEvent`, with an event on the current day. */
+  ensure(
+    db: Transaction,
+    names: readonly UserName[],
+    made: { readonly time: number; readonly withEvent: boolean },
+  ): Promise<User[]>;
+  /** Records that users have an event on a day. Holds the rows of the users that it updates, and of `others`. */
+  seenOn(db: Transaction, users: readonly User[], day: number, others: readonly number[]): Promise<void>;
+}
+
+export const createUsers = (): Users => {
+  /** The cache, by userUUID. When several accounts have the same userUUID, it holds the last one that was used. */
+  const remembered = new Map<string, User>();
+
+  const remember = (user: User) => {
+    if (remembered.size >= mostRemembered) remembered.delete(remembered.keys().next().value as string);
+    remembered.set(user.userUUID, user);
+  };
+
+  const known: Users['known'] = ({ account, userUUID }) => {
+    const user = remembered.get(userUUID);
+    return user?.account === account ? user : undefined;
+  };
+
+  const read = async (db: Transaction, names: readonly UserName[]): Promise<User[]> => {
+    const numbers = await findNumbers(db, names);
+    if (numbers.length === 0) return [];
+    const rows = await db.all<DaysOfUser>(
+      'SELECT "user", "firstDay", "lastDay" FROM "user" WHERE "user" = ANY ($1::bigint[])',
+      [bigints(numbers, ({ user }) => user)],
+    );
+    const days = new Map(rows.map((row) => [row.user, row]));
+    return numbers.map(({ account, userUUID, user }) => {
+      const { firstDay, lastDay } = days.get(user) as DaysOfUser;
+      // A user without events cannot get its first event on a day before the current one.
+      return { account, userUUID, user, since: firstDay ?? db.position.day, seenOn: lastDay };
+    });
+  };
+
+  const find: Users['find'] = async (db, names) => {
+    const met = names.flatMap((name) => known(name) ?? []);
+    if (met.length === names.length) return met;
+    const found = await read(
+      db,
+      names.filter((name) => !known(name)),
+    );
+    found.forEach(remember);
+    return [...met, ...found];
+  };
+
+  /** Creates users and returns them, except those that another transaction has created meanwhile. */
+  const make = async (db: Transaction, names: readonly UserName[], seenOn: number | null, time: number) => {
+    const rows = await db.all<UserName & { user: number }>(
+      `INSERT INTO user_name ("userUUID", account, "user")
+       SELECT "userUUID", account, nextval('user_number')
+       FROM unnest($1::integer[], $2::text[]) WITH ORDINALITY AS new (account, "userUUID", nth) ORDER BY nth
+       ON CONFLICT DO NOTHING RETURNING account, "userUUID", "user"`,
+      columnsOf(names),
+    );
+    const made = rows.map((row): User => ({ ...row, since: db.position.day, seenOn }));
+    await db.run(
+      `INSERT INTO "user" ("user", account, "userUUID", "createdTime", "firstDay", "lastDay")
+       SELECT unnest($1::bigint[]), unnest($2::integer[]), unnest($3::text[]), $4, $5, $5`,
+      [bigints(made, ({ user }) => user), ...columnsOf(made), time, seenOn],
+    );
+    db.whenCommitted(() => made.forEach(remember));
+    return made;
+  };
+
+  return {
+    known,
+    find,
+
+    async ensure(db, names, { time, withEvent }) {
+      const found = await find(db, names);
+      if (found.length === names.length) return found;
+      // All transactions insert in the same order, so that no two wait for each other.
+      const named = names
+        .map((name): [string, UserName] => [keyOfUser(name), name])
+        .sort(([a], [b]) => (a < b ? -1 : 1));
+      const missing = new Map(named);
+      for (const user of found) missing.delete(keyOfUser(user));
+      const made = await make(db, [...missing.values()], withEvent ? db.position.day : null, time);
+      for (const user of made) missing.delete(keyOfUser(user));
+      // Another transaction has created these meanwhile.
+      const others = missing.size > 0 ? await read(db, [...missing.values()]) : [];
+      return [...found, ...made, ...others];
+    },
+
+    async seenOn(db, users, day, others) {
+      const news = users.filter(({ seenOn }) => seenOn === null || seenOn < day);
+      const numbers = news.map(({ user }) => user);
+      if (numbers.length + others.length === 0) return;
+      // Rows are locked by number first, because UPDATE locks them in the order in which it finds them.
+      const held = holdUsers(db, [...numbers, ...others]);
+      const updated =
+        numbers.length > 0 &&
+        db.run(
+          `UPDATE "user" SET "firstDay" = coalesce("firstDay", $2), "lastDay" = greatest("lastDay", $2)
+           WHERE "user" = ANY ($1::bigint[])`,
+          [numbers, day],
+        );
+      await Promise.all([held, updated]);
+      db.whenCommitted(() => {
+        for (const user of news) remember({ ...user, seenOn: day });
+      });
+    },
+  };
+};

@@ -1,0 +1,224 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import { asking, newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { day } from '../../../../test/fixtures/store.ts';
+import type { HeldEvent, HeldRow, HeldTable, Holdings } from '../../holdings.ts';
+import { migrateStore, openStore } from '../../open.ts';
+import { isNotNow } from '../database/connection.ts';
+import { copyInto } from './copy.ts';
+
+const time = Date.UTC(2028, 0, 10);
+const today = time / day;
+const count = 60_000;
+
+const eventOf = (sequence: number): HeldEvent => ({
+  sequence,
+  day: today,
+  account: 1,
+  user: 1,
+  contact: null,
+  eventID: 1,
+  eventUUID: `event-${sequence}`,
+  eventTime: time + sequence,
+  receivedTime: time,
+  timeReplaced: 0,
+  server: 0,
+  attributes: [['note', `of ${sequence}`]],
+});
+
+const rows: Partial<Record<HeldTable, HeldRow[]>> = {
+  account: [
+    {
+      account: 1,
+      accountUUID: 'account-one',
+      accountName: 'A shop',
+      accountOrigin: '[]',
+      accountTimezone: 'UTC',
+      createdTime: time,
+      strict: 0,
+      browserCatalogue: 0,
+    },
+  ],
+  user: [{ user: 1, account: 1, userUUID: 'visitor-one', firstDay: today, lastDay: today, days: 0, createdTime: time }],
+  account_day: [
+    {
+      account: 1,
+      day: today,
+      count,
+      bytes: 0,
+      firstSequence: 1,
+      lastSequence: count,
+      firstTime: time,
+      lastTime: time + count,
+    },
+  ],
+};
+
+/** A database with many events; `asked` notes after which sequence they were asked for. */
+const createHoldings = (changes: Partial<Holdings> = {}) => {
+  const asked: number[] = [];
+  const holdings: Holdings = {
+    position: { sequence: count, day: today, clockDay: today, secret: Buffer.alloc(32, 1) },
+    numbers: { contact: 0, claim: 0, refused_request: 0 },
+    rows: (table) => [rows[table] ?? []],
+    *eventsAfter(sequence) {
+      asked.push(sequence);
+      for (let after = sequence; after < count; after += 1_000) {
+        yield Array.from({ length: 1_000 }, (_, nth) => eventOf(after + 1 + nth));
+      }
+    },
+    close: () => {},
+    ...changes,
+  };
+  return { holdings, asked };
+};
+
+const copied = async (databaseURL: string) => {
+  const found = await asking<{ events: string; different: string; last: string }>(
+    databaseURL,
+    'SELECT count(*) AS events, count(DISTINCT sequence) AS different, max(sequence) AS last FROM event',
+  );
+  const [{ events, different, last } = { events: '', different: '', last: '' }] = found;
+  return { events: Number(events), different: Number(different), last: Number(last) };
+};
+const ignored = () => {};
+
+/** Ends all connections to a database, and comes back when they are gone: nothing else of this process goes on meanwhile. */
+const endOthers = (databaseURL: string) => {
+  const script = `import pg from 'pg';
+    const client = new pg.Client(process.argv[1]);
+    await client.connect();
+    await client.query(\`SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'\`);
+    await client.end();`;
+  execFileSync(process.execPath, ['--input-type=module', '-e', script, databaseURL], { cwd: import.meta.dirname });
+};
+
+describe('a copy', () => {
+  test('that is interrupted goes on after the last events that were committed', async () => {
+    const databaseURL = await newDatabase();
+    const { holdings, asked } = createHoldings();
+    const interrupted = new Error('interrupted');
+    const told: object[] = [];
+    const first = copyInto(databaseURL, holdings, (progress) => {
+      told.push(progress);
+      throw interrupted;
+    });
+    await expect(first).rejects.toBe(interrupted);
+    expect(await copied(databaseURL)).toEqual({ events: 50_000, different: 50_000, last: 50_000 });
+    await copyInto(databaseURL, holdings, (progress) => told.push(progress));
+    expect(asked).toEqual([0, 50_000]);
+    expect(told).toEqual([
+      { sequence: 50_000, last: count, events: 50_000 },
+      { sequence: count, last: count, events: 10_000 },
+    ]);
+    expect(await copied(databaseURL)).toEqual({ events: count, different: count, last: count });
+
+    const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+    const { events } = await store.getEvents({ account: 1, order: 'desc', limit: 1 });
+    expect(events).toMatchObject([{ eventUUID: `event-${count}`, attributes: [['note', `of ${count}`]] }]);
+    await store.close();
+  });
+
+  test('of large events goes in some at a time', async () => {
+    const databaseURL = await newDatabase();
+    const many = 1_000;
+    const { holdings } = createHoldings({
+      *eventsAfter(sequence) {
+        for (let next = sequence + 1; next <= many; next += 1) {
+          yield [{ ...eventOf(next), attributes: [['note', 'x'.repeat(40_000)]] }];
+        }
+      },
+    });
+    const told: number[] = [];
+    await copyInto(databaseURL, holdings, ({ sequence }) => told.push(sequence));
+    // 16 MiB of 40,000 and some each.
+    expect(told).toEqual([420, 840, many]);
+    expect(await copied(databaseURL)).toEqual({ events: many, different: many, last: many });
+  });
+
+  test('leaves repeats behind that nobody asks for any more, and of which there may be newer ones', async () => {
+    const databaseURL = await newDatabase();
+    const request = { requestUUID: 'request-one', token: 1, user: 1, contact: 1, claim: null, existed: 0 };
+    const days = Array.from({ length: 10 }, (_, nth) => today - nth);
+    const repeats: Partial<Record<HeldTable, HeldRow[]>> = {
+      request_repeat: [today - 9, today].map((day) => ({ ...request, day })),
+      erased_repeat: days.map((day) => ({ day, hash: Buffer.alloc(16, day) })),
+    };
+    const { holdings } = createHoldings({ rows: (table) => [repeats[table] ?? rows[table] ?? []] });
+    await copyInto(databaseURL, holdings, ignored);
+    const daysOf = async (table: string) =>
+      (await asking<{ day: number }>(databaseURL, `SELECT day FROM ${table} ORDER BY day DESC`)).map(({ day }) => day);
+    expect(await daysOf('request_repeat')).toEqual([today]);
+    expect(await daysOf('event_repeat')).toEqual(days.slice(0, 9));
+    expect(await daysOf('kept_day')).toEqual(days.slice(0, 9));
+  });
+
+  test('of a database that has changed since, or of another, does not go on', async () => {
+    const databaseURL = await newDatabase();
+    const { holdings } = createHoldings();
+    const interrupt = () => {
+      throw new Error('interrupted');
+    };
+    await expect(copyInto(databaseURL, holdings, interrupt)).rejects.toThrow('interrupted');
+    const { position } = holdings;
+    for (const change of [{ sequence: count + 1 }, { day: today + 1 }, { secret: Buffer.alloc(32, 2) }]) {
+      const other = createHoldings({ position: { ...position, ...change } });
+      await expect(copyInto(databaseURL, other.holdings, ignored)).rejects.toThrow(/its source has changed/);
+      expect(other.asked).toEqual([]);
+    }
+    await copyInto(databaseURL, holdings, ignored);
+    expect(await copied(databaseURL)).toMatchObject({ events: count, different: count });
+  });
+
+  test('of a database that cannot be read any further ends with what is wrong, and nothing of it is kept', async () => {
+    const databaseURL = await newDatabase();
+    const damaged = new Error('this database is damaged');
+    const { holdings } = createHoldings({
+      *rows(table) {
+        yield rows[table] ?? [];
+        if (table === 'claim') throw damaged;
+      },
+    });
+    await expect(copyInto(databaseURL, holdings, ignored)).rejects.toBe(damaged);
+    expect(await asking(databaseURL, 'SELECT 1 FROM account')).toEqual([]);
+    await copyInto(databaseURL, createHoldings().holdings, ignored);
+    expect(await copied(databaseURL)).toMatchObject({ events: count });
+  });
+
+  test('that PostgreSQL refuses a row of says why', async () => {
+    const databaseURL = await newDatabase();
+    const twice: HeldRow[] = [...(rows.user ?? []), ...(rows.user ?? [])];
+    const { holdings } = createHoldings({ rows: (table) => [table === 'user' ? twice : (rows[table] ?? [])] });
+    await expect(copyInto(databaseURL, holdings, ignored)).rejects.toMatchObject({ code: '23505' });
+    expect(await asking(databaseURL, 'SELECT 1 FROM account')).toEqual([]);
+  });
+
+  test('whose connection is lost in the middle ends with that, and goes on when it is asked again', async () => {
+    const databaseURL = await newDatabase();
+    await migrateStore(databaseURL, { citus: false });
+    await asking(
+      databaseURL,
+      `CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         IF NEW.sequence = 55000 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+         RETURN NEW;
+       END $$;
+       CREATE TRIGGER lose BEFORE INSERT ON event FOR EACH ROW EXECUTE FUNCTION lose()`,
+    );
+    const { holdings, asked } = createHoldings();
+    await expect(copyInto(databaseURL, holdings, ignored)).rejects.toSatisfy(isNotNow);
+    await asking(databaseURL, 'DROP TRIGGER lose ON event');
+    await copyInto(databaseURL, holdings, ignored);
+    expect(asked).toEqual([0, 50_000]);
+    expect(await copied(databaseURL)).toMatchObject({ events: count, different: count });
+  });
+
+  test('whose connection is lost while nothing is asked of it ends with that, and goes on as well', async () => {
+    const databaseURL = await newDatabase();
+    const { holdings, asked } = createHoldings();
+    await expect(copyInto(databaseURL, holdings, () => endOthers(databaseURL))).rejects.toSatisfy(isNotNow);
+    await copyInto(databaseURL, holdings, ignored);
+    expect(asked).toEqual([0, 50_000]);
+    expect(await copied(databaseURL)).toMatchObject({ events: count, different: count });
+  });
+});

@@ -1,0 +1,212 @@
+import { expect, test } from 'vitest';
+import { asking, newDatabase, pretendOff } from '../../../../test/fixtures/postgres.ts';
+import { day } from '../../../../test/fixtures/store.ts';
+import type { Held, HeldEvent, HeldRow, HeldTable, Holdings } from '../../holdings.ts';
+import { migrateStore, openStore } from '../../open.ts';
+import { isNotNow } from '../database/connection.ts';
+import { copyInto } from './copy.ts';
+import { openHoldings } from './holdings.ts';
+
+const time = Date.UTC(2028, 0, 31);
+const lastDay = time / day + 1;
+/** On two days, of two months: more than is asked for at once, of both. */
+const count = 12_000;
+const users = 2_500;
+
+/** The numbers between are of statements, or of nobody. */
+const sequenceOf = (nth: number): number => 2 * nth + 1;
+const accountOf = (nth: number): number => 1 + (nth % 2);
+const dayOf = (nth: number): number => (nth < count / 2 ? lastDay - 1 : lastDay);
+
+const eventOf = (nth: number): HeldEvent => ({
+  sequence: sequenceOf(nth),
+  day: dayOf(nth),
+  account: accountOf(nth),
+  user: nth % 7 === 0 ? null : 1 + (nth % users),
+  contact: nth % 7 === 0 || nth % 11 === 0 ? 1 + (nth % 5) : null,
+  eventID: 1 + (nth % 3),
+  eventUUID: `event-${nth}`,
+  eventTime: time + nth,
+  receivedTime: time + nth + 1,
+  timeReplaced: nth % 13 === 0 ? 1 : 0,
+  server: null,
+  attributes: nth % 2 === 0 ? [] : [['note', `"of" ${nth}`]],
+});
+
+function* allEvents() {
+  for (let nth = 0; nth < count; nth += 1_000) yield Array.from({ length: 1_000 }, (_, more) => eventOf(nth + more));
+}
+
+const rowsOf: Partial<Record<HeldTable, HeldRow[]>> = {
+  account: [1, 2].map((account) => ({
+    account,
+    accountUUID: `account-${account}`,
+    accountName: 'A shop',
+    accountOrigin: '["https://shop.example"]',
+    accountTimezone: 'UTC',
+    createdTime: time,
+    strict: account - 1,
+    browserCatalogue: 2 - account,
+  })),
+  user: Array.from({ length: users }, (_, nth) => ({
+    user: nth + 1,
+    account: 1,
+    userUUID: `visitor-${nth}`,
+    firstDay: null,
+    lastDay: null,
+    days: 0,
+    createdTime: time,
+  })),
+  account_day: [1, 2].flatMap((account) =>
+    [lastDay - 1, lastDay].map((each) => {
+      const from = (each === lastDay ? count / 2 : 0) + account - 1;
+      return {
+        account,
+        day: each,
+        count: count / 4,
+        bytes: count * 50,
+        firstSequence: sequenceOf(from),
+        lastSequence: sequenceOf(from + count / 2 - 2),
+        firstTime: time,
+        lastTime: time + count,
+      };
+    }),
+  ),
+};
+
+const holdings: Holdings = {
+  position: { sequence: sequenceOf(count), day: lastDay, clockDay: lastDay, secret: Buffer.alloc(32, 1) },
+  numbers: { contact: 50, claim: 60, refused_request: 70 },
+  rows: (table) => [rowsOf[table] ?? []],
+  eventsAfter: allEvents,
+  close: () => {},
+};
+
+const all = async <Item>(held: Held<Item>): Promise<Item[]> => {
+  const items: Item[] = [];
+  for await (const some of held) items.push(...some);
+  return items;
+};
+
+test('all that was copied is held, in its order, however much there is of it', { timeout: 60_000 }, async () => {
+  const databaseURL = await newDatabase();
+  await copyInto(databaseURL, holdings, () => {});
+  const held = await openHoldings(databaseURL);
+  const { position, numbers } = holdings;
+  expect({ position: held.position, numbers: held.numbers }).toEqual({ position, numbers });
+  const found = await all(held.eventsAfter(0));
+  expect(found.length).toBe(count);
+  expect(found.every((event, nth) => JSON.stringify(event) === JSON.stringify(eventOf(nth)))).toBe(true);
+  expect(await all(held.eventsAfter(sequenceOf(count - 3)))).toEqual([eventOf(count - 2), eventOf(count - 1)]);
+  for (const table of ['account', 'user', 'account_day'] as const) {
+    const rows = await all(held.rows(table));
+    expect(rows).toHaveLength(rowsOf[table]?.length as number);
+    expect(rows).toEqual(expect.arrayContaining(rowsOf[table]?.slice(-4) as HeldRow[]));
+  }
+  await held.close();
+});
+
+test('of large events fewer are read at once', async () => {
+  const databaseURL = await newDatabase();
+  const many = 2_000;
+  const large = (nth: number): HeldEvent =>
+    nth < many / 2 ? eventOf(nth) : { ...eventOf(nth), attributes: [['note', 'x'.repeat(20_000)]] };
+  const firstSequence = sequenceOf(0);
+  const row = {
+    account: 1,
+    day: lastDay - 1,
+    count: many,
+    bytes: 0,
+    firstSequence,
+    lastSequence: sequenceOf(many - 1),
+  };
+  const days = [{ ...row, firstTime: time, lastTime: time + many }];
+  await copyInto(
+    databaseURL,
+    {
+      ...holdings,
+      rows: (table) => [table === 'account_day' ? days : (rowsOf[table] ?? [])],
+      eventsAfter: () => [Array.from({ length: many }, (_, nth) => ({ ...large(nth), account: 1 }))],
+    },
+    () => {},
+  );
+  const held = await openHoldings(databaseURL);
+  const pages: number[] = [];
+  for await (const events of held.eventsAfter(0)) pages.push(events.length);
+  expect(pages.reduce((sum, length) => sum + length)).toBe(many);
+  // Every other number is an event's: 50 are asked for first, then twice as many each time, until they are large.
+  expect(pages.slice(0, 4)).toEqual([50, 100, 200, 400]);
+  expect(Math.max(...pages.slice(5))).toBeLessThanOrEqual(400);
+  await held.close();
+});
+
+test('nobody holds it twice, and nobody who is refused goes on holding it', async () => {
+  const databaseURL = await newDatabase();
+  await migrateStore(databaseURL, { citus: false });
+  const held = await openHoldings(databaseURL);
+  expect(held.position).toMatchObject({ sequence: 0, day: 0, clockDay: 0 });
+  expect(await all(held.eventsAfter(0))).toEqual([]);
+  await expect(openHoldings(databaseURL)).rejects.toThrow('is in use');
+  await held.close();
+  await asking(databaseURL, 'INSERT INTO migration VALUES (9000, now())');
+  await expect(openHoldings(databaseURL)).rejects.toThrow('written by a newer Firsthand');
+  await asking(databaseURL, 'DELETE FROM migration WHERE number = 9000');
+  await (await openHoldings(databaseURL)).close();
+});
+
+test('who comes while it is read, and would write afterwards, is noticed at its end', async () => {
+  const databaseURL = await newDatabase();
+  await migrateStore(databaseURL, { citus: false });
+  const held = await openHoldings(databaseURL);
+  const beside = await openStore({ databaseURL, role: 'beside', onFatal: () => {} });
+  await expect(all(held.eventsAfter(0))).rejects.toThrow('has come to the database to copy from meanwhile');
+  await beside.close();
+  await held.close();
+});
+
+test('of a standby nothing is copied: those who write to what it follows would go on', async () => {
+  const databaseURL = await newDatabase();
+  await migrateStore(databaseURL, { citus: false });
+  await asking(databaseURL, "CREATE FUNCTION pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true'");
+  await asking(
+    databaseURL,
+    `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$`,
+  );
+  await expect(openHoldings(databaseURL)).rejects.toThrow('is a standby');
+});
+
+test('what is lost in the middle is said to be, and nobody is held up by it', async () => {
+  const databaseURL = await newDatabase();
+  await migrateStore(databaseURL, { citus: false });
+  const held = await openHoldings(databaseURL);
+  await asking(
+    databaseURL,
+    `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
+     WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`,
+  );
+  await expect(all(held.rows('account'))).rejects.toSatisfy(isNotNow);
+  await held.close();
+  await (await openHoldings(databaseURL)).close();
+});
+
+test.each([
+  ['postgres://shop:secret@127.0.0.1:1/firsthand', 'ECONNREFUSED'],
+  ['postgres://shop:secret@127.0.0.1:port/firsthand', 'Invalid URL'],
+])(
+  'where nothing answers, or can, that is said of the database to copy from, without its password',
+  async (url, says) => {
+    const error = await openHoldings(url).then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    expect(error?.message).toMatch(/^the database to copy from \(--from\) cannot be opened: /);
+    expect(error?.message).toContain(says);
+    expect(error?.message).not.toContain('secret');
+  },
+);
+
+test('a database that does not sync what it commits is refused by its own reason', async () => {
+  const databaseURL = await newDatabase();
+  await pretendOff(databaseURL, 'fsync');
+  await expect(openHoldings(databaseURL)).rejects.toThrow(/fsync = off: turn it on/);
+});

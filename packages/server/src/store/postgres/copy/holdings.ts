@@ -1,0 +1,227 @@
+/** Reads the contents of a PostgreSQL database in the form of SQLite's tables: totals of all slots added up, values as columns. */
+
+import { setTimeout as wait } from 'node:timers/promises';
+import type pg from 'pg';
+import { contactFields } from '../../../identity/contact-view.ts';
+import type { HeldEvent, HeldRow, HeldTable, Holdings } from '../../holdings.ts';
+import { tokenInKey } from '../../rules/sent-keys.ts';
+import { StoreUnusable } from '../../unusable.ts';
+import { recordAudit } from '../accounts/audit.ts';
+import { bytesLeft } from '../accounts/usage.ts';
+import {
+  type Connection,
+  codeOf,
+  hasTable,
+  isServed,
+  lockKeys,
+  openPlain,
+  type ScriptedConnection,
+  toScripted,
+} from '../database/connection.ts';
+import { newestMigration, readSchema } from '../database/migrate.ts';
+import { within } from '../events/event-order.ts';
+import { contactOf, type EventRow, pairsOf, type StoredRow, toRow, userOf } from '../events/event-teller.ts';
+
+const rowsPerFetch = 1_000;
+/** The number of sequences that one page covers: fewer after a page of large events. */
+const sequencesPerPage = { fewest: 100, most: 1_000 };
+/** A page with more bytes of bodies is followed by a smaller one. */
+const bytesPerPage = 4 * 1024 * 1024;
+
+/** A closed connection may hold its locks for some milliseconds longer. */
+const patienceMilliseconds = 2_000;
+const pauseMilliseconds = 20;
+
+const fieldColumns = contactFields
+  .filter((name) => name !== 'contactEmailaddress')
+  .map((name) => `said -> 'fields' ->> '${name}' AS "${name}"`);
+
+/** SQL for the rows of each table. */
+const rowsSQL: Readonly<Record<HeldTable, string>> = {
+  account: `
+    SELECT account, "accountUUID", "accountName", "accountOrigin"::text, "accountTimezone", strict::integer,
+      "browserCatalogue"::integer, "createdTime"
+    FROM account`,
+  token: `
+    SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime", "lastUsedTime",
+      "revokedTime"
+    FROM token`,
+  audit: 'SELECT audit, account, token, action, subject, time FROM audit',
+  catalogue: 'SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type FROM catalogue',
+  // `days` is 0: the days between the first and the last are not known (store/sqlite/contacts/active-days.ts).
+  user: 'SELECT "user", account, "userUUID", "firstDay", "lastDay", 0 AS days, "createdTime" FROM "user"',
+  contact: `
+    SELECT contact, account, "contactUUID", "contactEmailaddress", ${fieldColumns.join(', ')}, "contactStatus",
+      verified::integer, "mergedInto", "mergedTime", "firstDay", "lastDay", 0 AS days, "createdTime", "updatedTime"
+    FROM contact`,
+  contact_tag: `
+    SELECT contact, tag ->> 0 AS "tagID", (tag ->> 1)::boolean::integer AS opt
+    FROM contact, jsonb_array_elements(said -> 'tags') AS tag`,
+  contact_attr: `
+    SELECT contact, attr ->> 0 AS "attrID", attr ->> 1 AS "attrValue"
+    FROM contact, jsonb_array_elements(said -> 'attributes') AS attr`,
+  claim: `
+    SELECT claim, "claimID", account, token, "user", contact, said::text, accepted::integer, voided::integer,
+      "createdTime", "updatedTime"
+    FROM claim`,
+  statement: `
+    SELECT sequence, "user", contact, verified::integer, voided, claim, token, erased::integer, time FROM statement`,
+  event_repeat: 'SELECT WHERE false',
+  event_repeat_of_either: 'SELECT WHERE false',
+  // Sorted as SQLite stores them.
+  erased_repeat: 'SELECT day, uuid_send(key) AS hash FROM event_repeat ORDER BY day, key',
+  request_repeat: `
+    SELECT day, key::text AS "requestUUID", ${tokenInKey} AS token, "user", contact, claim, existed::integer
+    FROM request_repeat`,
+  event_total: `
+    SELECT account, "eventID", quarter, sum(count)::bigint AS count, min("firstTime") AS "firstTime", max("lastTime") AS "lastTime"
+    FROM event_total GROUP BY account, "eventID", quarter HAVING sum(count) > 0`,
+  account_day: `
+    SELECT account, day, sum(count)::bigint AS count, ${bytesLeft} AS bytes, min("firstSequence") AS "firstSequence",
+      max("lastSequence") AS "lastSequence", min("firstTime") AS "firstTime", max("lastTime") AS "lastTime"
+    FROM account_day GROUP BY account, day HAVING sum(count) > 0`,
+  erasure:
+    'SELECT erasure, account, "erasedTime", "deletedEvents", complete::integer, "verifiedOnly"::integer FROM erasure',
+  erased_stretch: 'SELECT erasure, "user", after, through FROM erased_stretch',
+  erased_contact: 'SELECT erasure, contact FROM erased_contact',
+  erased_identifier: 'SELECT hash, erasure FROM erased_identifier',
+  refused_request: `
+    SELECT refused, token, operation, code, field, message, "refusedTime", bytes, address, input, sender, robot::integer
+    FROM refused_request`,
+  refused_count: 'SELECT token, listed, "listedBytes", evicted, erased, replayed FROM refused_count',
+};
+
+/** SQL for a page of a day's events. It uses the index of accounts, because no index has the events of all accounts in order. */
+const eventsSQL = `
+  SELECT * FROM event
+  WHERE account = ANY ($1::integer[]) AND day = $2 AND ${within('account', '$3::bigint', '$4::bigint')} ORDER BY sequence`;
+
+const toEvent = (row: EventRow): HeldEvent => ({
+  sequence: row.sequence,
+  day: row.day,
+  account: row.account,
+  user: userOf(row),
+  contact: contactOf(row),
+  eventID: row.eventID,
+  eventUUID: row.eventUUID,
+  eventTime: row.eventTime,
+  receivedTime: row.receivedTime,
+  timeReplaced: row.timeReplaced ? 1 : 0,
+  server: null,
+  attributes: pairsOf(row.attributes),
+});
+
+async function* readRows(db: ScriptedConnection, table: HeldTable): AsyncGenerator<HeldRow[]> {
+  await db.script(`DECLARE "held ${table}" NO SCROLL CURSOR FOR ${rowsSQL[table]}`);
+  for (;;) {
+    const [rows] = (await db.script(`FETCH ${rowsPerFetch} FROM "held ${table}"`)) as [HeldRow[]];
+    if (rows.length === 0) break;
+    yield rows;
+  }
+  await db.script(`CLOSE "held ${table}"`);
+}
+
+/**
+ * Yields the events day by day, which is the order of sequences, because days do not overlap. At the end, throws StoreUnusable
+ * when a server or command uses the database: it waits to write, and the copy would miss what it writes.
+ */
+async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGenerator<HeldEvent[]> {
+  // PostgreSQL may expect a page to be most of a month and scan the whole partition.
+  await db.script('SET LOCAL enable_seqscan = off');
+  const days = await db.all<{ day: number; accounts: number[]; first: number; last: number }>(`
+    SELECT day, array_agg(DISTINCT account) AS accounts, min("firstSequence") AS first, max("lastSequence") AS last
+    FROM account_day GROUP BY day HAVING sum(count) > 0 ORDER BY day`);
+  const { fewest, most } = sequencesPerPage;
+  let perPage = fewest;
+  for (const { day, accounts, first, last } of days) {
+    let after = Math.max(sequence, first - 1);
+    while (after < last) {
+      const through = Math.min(last, after + perPage);
+      const rows = await db.all<StoredRow>(eventsSQL, [accounts, day, after, through]);
+      yield rows.map((row) => toEvent(toRow(row)));
+      const bytes = rows.reduce((sum, { body }) => sum + body.length, 0);
+      perPage = bytes > bytesPerPage ? Math.max(fewest, Math.floor(perPage / 4)) : Math.min(most, perPage * 2);
+      after = through;
+    }
+  }
+  if (await isServed(db)) {
+    throw new StoreUnusable(
+      'a server or a command has come to the database to copy from meanwhile: end it, and whatever starts it, and copy again',
+    );
+  }
+}
+
+const tryHold = async (db: Connection): Promise<boolean> =>
+  !(await isServed(db)) &&
+  (await db.one<{ held: boolean }>(`SELECT pg_try_advisory_lock(${lockKeys.structure}) AS held`)).held;
+
+/**
+ * Takes the lock that every write holds shared, so that no other connection writes from here on. Throws StoreUnusable while a
+ * server or command uses the database, because it would write after everything is read.
+ */
+const hold = async (db: ScriptedConnection): Promise<void> => {
+  // Locks on a standby do not block writes on its primary.
+  if ((await db.one<{ follows: boolean }>('SELECT pg_is_in_recovery() AS follows')).follows) {
+    throw new StoreUnusable('the database to copy from is a standby: copy from the one that it follows');
+  }
+  const asked = performance.now();
+  while (!(await tryHold(db))) {
+    if (performance.now() - asked >= patienceMilliseconds) {
+      throw new StoreUnusable(
+        'the database to copy from is in use: end all servers, commands and copies over it first',
+      );
+    }
+    await wait(pauseMilliseconds);
+  }
+  if ((await readSchema(db)) < newestMigration()) {
+    throw new StoreUnusable(
+      'the database to copy from has nothing of Firsthand, or an older schema: a server with this Firsthand brings that up to date',
+    );
+  }
+  if (await hasTable(db, 'copying')) {
+    throw new StoreUnusable('a copy into the database to copy from is not complete: firsthand copy goes on with it');
+  }
+};
+
+const readHoldings = async (client: pg.Client): Promise<Holdings> => {
+  const db = toScripted(client);
+  await hold(db);
+  await recordAudit(db, { action: 'copy', subject: {}, by: null, time: Date.now() });
+  await db.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  const position = await db.one<Holdings['position']>(
+    'SELECT last_value AS sequence, greatest(day, 0) AS day, greatest("clockDay", 0) AS "clockDay", secret FROM event_order, position',
+  );
+  const numbers = await db.one<Holdings['numbers']>(`
+    SELECT c.last_value AS contact, k.last_value AS claim, r.last_value AS refused_request
+    FROM contact_number c, claim_number k, refused_number r`);
+  return {
+    position,
+    numbers,
+    rows: (table) => readRows(db, table),
+    eventsAfter: (sequence) => readEvents(db, sequence),
+    close: () => client.end(),
+  };
+};
+
+/** Returns the error without the URL, which may contain a password. */
+const unopened = (cause: unknown): StoreUnusable =>
+  new StoreUnusable(
+    `the database to copy from (--from) cannot be opened: ${codeOf(cause)} ${(cause as Error).message}`.trim(),
+    { cause },
+  );
+
+/**
+ * Opens the contents of a database and blocks all writes until it is closed. Throws StoreUnusable when a server or command uses
+ * the database; reading the last events throws it too, when one has started meanwhile.
+ */
+export const openHoldings = async (databaseURL: string): Promise<Holdings> => {
+  const client = await openPlain(databaseURL).catch((cause: unknown) => {
+    throw cause instanceof StoreUnusable ? cause : unopened(cause);
+  });
+  try {
+    return await readHoldings(client);
+  } catch (error) {
+    await client.end();
+    throw error;
+  }
+};

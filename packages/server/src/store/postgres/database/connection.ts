@@ -1,0 +1,292 @@
+/** Connections to a PostgreSQL database, with the settings that durable commits and bounded waiting need. */
+import pg from 'pg';
+import { StoreUnusable } from '../../unusable.ts';
+
+/** Runs SQL. Statements are pipelined: they are sent at once, and PostgreSQL executes them in the order of the calls. */
+export interface Connection {
+  all<Row>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
+  get<Row>(sql: string, values?: readonly unknown[]): Promise<Row | undefined>;
+  /** As `get`, for SQL that always returns a row: a count, or RETURNING. */
+  one<Row>(sql: string, values?: readonly unknown[]): Promise<Row>;
+  /** Returns how many rows the SQL has read or written. */
+  run(sql: string, values?: readonly unknown[]): Promise<number>;
+}
+
+export interface ScriptedConnection extends Connection {
+  /**
+   * Runs several statements in one message and returns the rows of each. Each statement sees what was committed before it.
+   * `unhurried` lifts the client's time limit; PostgreSQL's own limits remain.
+   */
+  script(sql: string, pace?: 'unhurried'): Promise<Record<string, unknown>[][]>;
+}
+
+/**
+ * A connection of a pool, for exclusive use until it is released. After a release or rollback it rejects further SQL: when one of
+ * several parallel calls has failed, the others may still send statements.
+ */
+export interface TakenConnection extends ScriptedConnection {
+  /** A number that no other open connection of any server has. */
+  readonly slot: number;
+  /** Throws when PostgreSQL rolls back instead, because a statement had failed. */
+  commit(): Promise<void>;
+  rollBack(): Promise<void>;
+  /**
+   * Returns the error that failed first. PostgreSQL rejects the statements after it only because the transaction has failed, and
+   * the caller may have caught one of those errors.
+   */
+  causeOf(error: unknown): unknown;
+  /** Returns the connection to the pool; a `broken` one is closed instead. */
+  release(broken: boolean): void;
+}
+
+export interface ConnectionPool {
+  take(): Promise<TakenConnection>;
+  /** Closes all connections; none may be in use. */
+  close(): Promise<void>;
+}
+
+/** Time limits in milliseconds: for waiting for a lock, for a statement, for a transaction that sends nothing, for connecting. */
+const patience = {
+  lock_timeout: 5_000,
+  statement_timeout: 30_000,
+  idle_in_transaction_session_timeout: 10_000,
+  connectionTimeoutMillis: 5_000,
+  query_timeout: 35_000,
+};
+
+/** A listening connection without a response for this long is lost. */
+const mostSilentMilliseconds = 2_000;
+
+/** Keys of advisory locks, 64 bits wide. They are near or above 2^61, so that other programs are unlikely to use the same. */
+export const lockKeys = {
+  migration: '2305843009213693951',
+  /** Held shared by every write, and exclusively by writes that run alone: merges, new days, migrations. */
+  structure: '2305843009213693952',
+  /** Plus one of `contactLocks`: held shared to add to a contact, and exclusively to erase it. */
+  contacts: '2594073385365405696',
+  /** Plus an account: held shared to add to its refused requests, and exclusively to erase a person from them. */
+  refused: '2882303761517117440',
+  /** Held by one server at a time, for work that is not urgent. */
+  tidying: '2305843009213693953',
+  /** Plus a slot: held by the connection with that slot. */
+  slots: '3458764513820540928',
+  /** Plus a sequence, the floor of a transaction: see position.ts. */
+  floors: '4611686018427387904',
+} as const;
+
+const int8 = 20;
+const types: pg.CustomTypesConfig = {
+  // All int8 values are sequences, times and counts, far below 2^53.
+  getTypeParser: ((oid: number, format: 'text' | 'binary') =>
+    oid === int8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
+/** The names of prepared statements. Each connection prepares each SQL text once. */
+const names = new Map<string, string>();
+const nameOf = (sql: string): string => {
+  const known = names.get(sql);
+  if (known) return known;
+  const name = `firsthand_${names.size}`;
+  names.set(sql, name);
+  return name;
+};
+
+type Ask = (sql: string, values?: readonly unknown[]) => Promise<pg.QueryResult>;
+
+const askOf =
+  (client: pg.ClientBase): Ask =>
+  (sql, values = []) =>
+    client.query({ name: nameOf(sql), text: sql, values: values as unknown[] });
+
+const toConnection = (ask: Ask): Connection => ({
+  all: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows as Row[],
+  get: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows[0] as Row | undefined,
+  one: async <Row>(sql: string, values?: readonly unknown[]) => (await ask(sql, values)).rows[0] as Row,
+  run: async (sql, values) => (await ask(sql, values)).rowCount as number,
+});
+
+/** The longest delay of a timer. */
+const longestMilliseconds = 2 ** 31 - 1;
+
+const runScript = async (client: pg.ClientBase, sql: string, pace?: 'unhurried') => {
+  const script = pace ? { text: sql, query_timeout: longestMilliseconds } : sql;
+  const results = (await client.query(script)) as unknown as pg.QueryResult | pg.QueryResult[];
+  return (Array.isArray(results) ? results : [results]).map(({ rows }) => rows);
+};
+
+/** Wraps a plain connection in the interface of the others. */
+export const toScripted = (client: pg.ClientBase): ScriptedConnection => ({
+  ...toConnection(askOf(client)),
+  script: (sql, pace) => runScript(client, sql, pace),
+});
+
+const optionsOf = (databaseURL: string): pg.ClientConfig => ({
+  connectionString: databaseURL,
+  application_name: 'firsthand',
+  keepAlive: true,
+  pipeline: true,
+  types,
+  ...patience,
+});
+
+/** Ignores the loss of a connection: pending and later statements on it fail. */
+const ignore = () => {};
+
+/** Turns synchronous commits on. Throws StoreUnusable when a crash could undo an acknowledged commit. */
+const assertDurable = async (client: pg.ClientBase): Promise<void> => {
+  const settings = `
+    SELECT current_setting('synchronous_commit') AS commit, current_setting('fsync') AS fsync, current_database() AS name`;
+  const { commit, fsync, name } = (await client.query(settings)).rows[0];
+  const which = `the PostgreSQL that has the database ${name}`;
+  if (fsync !== 'on') throw new StoreUnusable(`${which} runs with fsync = off: turn it on`);
+  if (commit !== 'off') return;
+  await client.query('SET synchronous_commit = on');
+  const after = (await client.query(settings)).rows[0];
+  if (after.commit !== 'on') throw new StoreUnusable(`${which} cannot commit synchronously`);
+};
+
+/** Whether a server or a command uses the database: each has at least one connection with a slot. */
+export const isServed = async (db: Connection): Promise<boolean> =>
+  (
+    await db.one<{ served: boolean }>(`
+      SELECT EXISTS (
+        SELECT FROM pg_locks
+        WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+          AND objsubid = 1 AND classid::bigint = ${BigInt(lockKeys.slots) >> 32n}
+      ) AS served`)
+  ).served;
+
+const takeSlot = `SELECT n FROM generate_series(1, 1000000) AS n WHERE pg_try_advisory_lock(${lockKeys.slots} + n) LIMIT 1`;
+
+/**
+ * Settings for reading pages: without them, PostgreSQL collects and sorts all rows when it expects few, rather than read them in
+ * order from an index. Pages of events need more settings (event-order.ts).
+ */
+export const inOrder = '-c enable_bitmapscan=off';
+
+/** Opens a pool of up to `most` connections. `settings` are the start options of each connection. */
+export const openPool = (databaseURL: string, most: number, settings?: string): ConnectionPool => {
+  const slots = new WeakMap<object, number>();
+  const pool = new pg.Pool({
+    ...optionsOf(databaseURL),
+    max: most,
+    ...(settings && { options: settings }),
+    idleTimeoutMillis: 0,
+    async onConnect(client) {
+      await assertDurable(client);
+      slots.set(client, (await client.query(takeSlot)).rows[0].n);
+    },
+  });
+  // Errors of idle connections.
+  pool.on('error', ignore);
+  return {
+    async take() {
+      const client = await pool.connect();
+      client.on('error', ignore);
+      let isOver = false;
+      let failure: unknown;
+      /** Rejects SQL after the end of the transaction; remembers the first failure. */
+      const guarded = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
+        if (isOver) throw new Error('a connection is asked whose transaction is over');
+        try {
+          return await ask();
+        } catch (error) {
+          if (!isOfFailed(error)) failure ??= error;
+          throw error;
+        }
+      };
+      const ask = askOf(client);
+      return {
+        ...toConnection((sql, values) => guarded(() => ask(sql, values))),
+        slot: slots.get(client) as number,
+        script: (sql, pace) => guarded(() => runScript(client, sql, pace)),
+        causeOf: (error) => (isOfFailed(error) ? (failure ?? error) : error),
+        async commit() {
+          // When a statement has failed, PostgreSQL executes COMMIT as ROLLBACK.
+          const { command } = await client.query('COMMIT');
+          if (command !== 'COMMIT') throw new Error(`a commit was answered by ${command}`);
+        },
+        async rollBack() {
+          isOver = true;
+          await client.query('ROLLBACK');
+        },
+        release(broken) {
+          isOver = true;
+          client.off('error', ignore);
+          client.release(broken);
+        },
+      };
+    },
+    close: () => pool.end(),
+  };
+};
+
+/** Opens a separate connection that listens for notifications. Calls `lost` when it breaks. */
+export const openListener = async (
+  databaseURL: string,
+  { channel, heard, lost }: { channel: string; heard: () => void; lost: () => void },
+): Promise<Pick<TakenConnection, 'script'> & { close(): Promise<void> }> => {
+  const client = new pg.Client({ ...optionsOf(databaseURL), query_timeout: mostSilentMilliseconds });
+  client.on('notification', heard);
+  client.on('error', lost);
+  client.on('end', lost);
+  try {
+    await client.connect();
+    await client.query(`LISTEN ${channel}`);
+  } catch (error) {
+    await client.end();
+    throw error;
+  }
+  return { script: (sql, pace) => runScript(client, sql, pace), close: () => client.end() };
+};
+
+/** Opens a separate connection for COPY, without pipelining and without time limits. */
+export const openPlain = async (databaseURL: string): Promise<pg.Client> => {
+  const client = new pg.Client({ connectionString: databaseURL, types });
+  client.on('error', ignore);
+  try {
+    await client.connect();
+    await client.query('SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0');
+    await assertDurable(client);
+  } catch (error) {
+    await client.end();
+    throw error;
+  }
+  return client;
+};
+
+/**
+ * Whether the current schema has a table with this name. Reads the rows of pg_class, because PostgreSQL caches lookups of names.
+ */
+export const hasTable = async (db: Connection, name: string): Promise<boolean> =>
+  (await db.get('SELECT 1 FROM pg_class WHERE relname = $1 AND relnamespace = current_schema()::regnamespace', [
+    name,
+  ])) !== undefined;
+
+/** Returns the SQLSTATE of PostgreSQL's error, or the code of a system error; '' for other errors. */
+export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
+
+/** Whether the error only says that an earlier statement of the same transaction has failed (in_failed_sql_transaction). */
+const isOfFailed = (error: unknown): boolean => codeOf(error) === '25P02';
+
+/** Another transaction changed rows that this one had read, before it could lock them. This one runs again and sees the change. */
+export class Overtaken extends Error {
+  /** serialization_failure, the SQLSTATE with which PostgreSQL itself reports such conflicts. */
+  readonly code = '40001';
+}
+
+/** Whether a transaction failed because of a conflict with another (serialization failure or deadlock). It can be tried again. */
+export const isConflict = (error: unknown): boolean => /^40(001|P01)$/.test(codeOf(error));
+
+/**
+ * Whether the statement is fine but the database cannot execute it now: it is unreachable, starting or stopping, accepts no
+ * connections, is full, has become a standby, or takes too long. Classes of codes:
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+export const isNotNow = (error: unknown): boolean =>
+  isConflict(error) ||
+  /^(08|53|57|58|25006|25P0[34]|55P03|E[A-Z]+$)/.test(codeOf(error)) ||
+  // 55000 alone says that an object is not in the required state, which can also be a bug of this program.
+  (codeOf(error) === '55000' && /not currently accepting connections/.test(String(error))) ||
+  (codeOf(error) === '' &&
+    /connection (terminated|timeout|error)|timeout exceeded|read timeout|not queryable/i.test(String(error)));

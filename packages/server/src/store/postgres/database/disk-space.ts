@@ -1,0 +1,25 @@
+/** Checks whether PostgreSQL's disk is full. */
+import { createRoom, type Room } from '../../disk-space.ts';
+import { type ConnectionPool, codeOf } from './connection.ts';
+
+/** SQLSTATE disk_full. */
+const noRoom = '53100';
+
+/** Writes 256 KiB of rows, more than a usual commit, and rolls them back. */
+const findRoom = `
+  BEGIN;
+  CREATE TABLE room AS SELECT repeat('x', 220) AS filler FROM generate_series(1, 1024);
+  ROLLBACK`;
+
+export const createPostgresRoom = (pool: ConnectionPool): Room =>
+  createRoom(
+    (cause) => codeOf(cause) === noRoom,
+    async () => {
+      const db = await pool.take();
+      try {
+        await db.script(findRoom);
+      } finally {
+        await db.rollBack().finally(() => db.release(false));
+      }
+    },
+  );

@@ -1,0 +1,197 @@
+// From the events of 0001 to those of 0002: whoever reads them finds no difference.
+import { readFileSync } from 'node:fs';
+import pg from 'pg';
+import { afterEach, expect, test, vi } from 'vitest';
+import { asking, newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { createSite, type Site } from '../../../../test/fixtures/site.ts';
+import { day, laptop, phone } from '../../../../test/fixtures/store.ts';
+import { openStore } from '../../open.ts';
+import type { EventQuery, NewEvent, Store, StoredEvent } from '../../store.ts';
+import { monthSQL } from '../events/days.ts';
+import { type StoredRow, toRow } from '../events/event-teller.ts';
+
+const lastMigration = vi.hoisted(() => ({ number: Infinity }));
+vi.mock('../../migrations.ts', async (importOriginal) => {
+  const original = await importOriginal<typeof import('../../migrations.ts')>();
+  const readMigrations = (folder: URL) =>
+    original.readMigrations(folder).filter(({ number }) => number <= lastMigration.number);
+  return { readMigrations, newestOf: (folder: URL) => readMigrations(folder).at(-1)?.number };
+});
+
+const opened: Store[] = [];
+afterEach(async () => {
+  lastMigration.number = Infinity;
+  await Promise.all(opened.splice(0).map((store) => store.close()));
+});
+const open = async (databaseURL: string): Promise<Store> => {
+  const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+  opened.push(store);
+  return store;
+};
+
+/** Of each user and contact, and on their own; on days of two months. */
+const logAllKinds = async (site: Site): Promise<void> => {
+  const { contactUUID } = await site.server.createContact({ userUUID: phone });
+  const { time } = site;
+  const said: Partial<NewEvent>[] = [
+    {},
+    { timeReplaced: true },
+    { eventTime: 0 },
+    { eventTime: time - 127 },
+    { eventTime: time - 128 },
+    { eventTime: time + 300_000 },
+    { eventTime: Date.UTC(9999, 11, 31), timeReplaced: true },
+    ...[8, 9, 10, 11, 12, 36, 63, 64].map((length) => ({ eventUUID: 'Zz9-_'.repeat(13).slice(0, length) })),
+    { attributes: [['page', '/']] },
+    { attributes: [['empty', '']] },
+    {
+      attributes: [
+        ['Straße', 'naïve 日本 😀'],
+        ['quoted', 'o’neil "said" \\ \'so\''],
+        ['control', '\u0001\t\n\r\u007f\u2028\ufffd'],
+      ],
+    },
+    {
+      attributes: [
+        ['127', 'a'.repeat(127)],
+        ['128', 'a'.repeat(128)],
+        ['129', '€'.repeat(43)],
+      ],
+    },
+    { attributes: Array.from({ length: 100 }, (_, nth) => [`attribute ${nth}`, `€${nth}`.repeat(400)] as const) },
+    { attributes: [['long', Array.from({ length: 500 }, (_, nth) => (nth * 7919) % 9973).join(' ')]] },
+  ];
+  const of = [{ userUUID: laptop }, { userUUID: null, contactUUID }, { userUUID: phone, contactUUID }];
+  // An eventUUID of these is kept once, on the first day.
+  for (const receivedTime of [time, time + day, time + 31 * day]) {
+    for (const who of of) await site.server.logAt(receivedTime, ...said.map((event) => ({ ...event, ...who })));
+  }
+};
+
+/** Each as a text: bodies are compared a thousand times faster than as bytes. */
+const eventRows = (databaseURL: string) => asking(databaseURL, 'SELECT event::text FROM event ORDER BY sequence');
+const repeatRows = (databaseURL: string) =>
+  asking<{ holder: string; key: string; day: number }>(
+    databaseURL,
+    'SELECT * FROM event_repeat ORDER BY holder, key, day',
+  );
+const structure = (databaseURL: string) =>
+  asking(databaseURL, "SELECT tablename, indexdef FROM pg_indexes WHERE tablename LIKE 'event%' ORDER BY indexdef");
+
+/** Has the events be as 0001 would have them. What later migrations than those of events made stays. */
+const takeBack = async (databaseURL: string): Promise<void> => {
+  const first = readFileSync(new URL('../migrations/0001-first.sql', import.meta.url), 'utf8');
+  const repeats = await repeatRows(databaseURL);
+  const events = await asking<StoredRow>(databaseURL, 'SELECT * FROM event');
+  const rows = events.map((row) => toRow({ ...row, eventTime: Number(row.eventTime) }));
+  const days = new Set([...rows, ...repeats].map(({ day }) => day));
+  const partitions = [...days].map(
+    (day) => `${monthSQL(day)}; CREATE TABLE event_repeat_${day} PARTITION OF event_repeat FOR VALUES IN (${day});`,
+  );
+  lastMigration.number = 3;
+  const client = new pg.Client(databaseURL);
+  await client.connect();
+  await client.query(
+    `DROP VIEW event_told; DROP FUNCTION read_event_body; DROP TABLE event, event_repeat;
+     ALTER TABLE kept_day DROP COLUMN keyed; DELETE FROM migration WHERE number > 1;
+     ${first.slice(first.indexOf('-- Written once, never changed.'))}; ${partitions.join('\n')}`,
+  );
+  for (const row of rows) {
+    await client.query(
+      `INSERT INTO event (holder, sequence, "user", "eventTime", "receivedTime", account, day, "eventID", "timeReplaced",
+         "eventUUID", attributes)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+      [
+        ...[row.holder, row.sequence, row.user, row.eventTime, row.receivedTime, row.account, row.day, row.eventID],
+        ...[row.timeReplaced, row.eventUUID, JSON.stringify(row.attributes)],
+      ],
+    );
+  }
+  for (const { holder, key, day } of repeats)
+    await client.query('INSERT INTO event_repeat VALUES ($1, $2, $3)', [holder, key, day]);
+  await client.end();
+};
+
+const pageOf = async (store: Store, query: Omit<EventQuery, 'order' | 'limit'>): Promise<readonly StoredEvent[]> =>
+  (await store.getEvents({ order: 'desc', limit: 1_000, ...query })).events;
+
+test('every event reads as before, and what was sent is still known', async () => {
+  const databaseURL = await newDatabase();
+  const site = await createSite(await open(databaseURL));
+  await logAllKinds(site);
+  const { account, server } = site;
+  const queries = [
+    {},
+    { userUUID: laptop },
+    { userUUID: phone },
+    { attrID: 'page', attrValue: '/' },
+    { attrID: '129' },
+  ];
+  const readAll = (store: Store) => Promise.all(queries.map((query) => pageOf(store, { account, ...query })));
+  const pages = await readAll(site.store);
+  const [rows, repeats] = await Promise.all([eventRows(databaseURL), repeatRows(databaseURL)]);
+  const indexes = await structure(databaseURL);
+  // As whoever opens the database sees it.
+  const told = await asking(
+    databaseURL,
+    `SELECT "eventUUID", "receivedTime"::float8, "timeReplaced", attributes FROM event_told ORDER BY sequence DESC`,
+  );
+  expect(told).toEqual(
+    pages[0]?.map(({ eventUUID, receivedTime, timeReplaced, attributes }) => {
+      return { eventUUID, receivedTime, timeReplaced, attributes };
+    }),
+  );
+  expect(pages.map(({ length }) => length)).toEqual([141, 47, 47, 9, 9]);
+  await opened.splice(0)[0]?.close();
+
+  await takeBack(databaseURL);
+  expect(await structure(databaseURL)).not.toEqual(indexes);
+  const store = await open(databaseURL);
+  expect(await eventRows(databaseURL)).toEqual(rows);
+  expect(await repeatRows(databaseURL)).toEqual(repeats);
+  expect(await structure(databaseURL)).toEqual(indexes);
+  expect(await readAll(store)).toEqual(pages);
+
+  const last = pages[0]?.[0] as StoredEvent;
+  const again = { ...last, userUUID: phone, contactUUID: last.contactUUID, attributes: [] };
+  const { token, browser } = server;
+  const log = (...events: NewEvent[]) =>
+    store.logEvents({ account, token, browser, receivedTime: last.receivedTime, events });
+  expect(await log(again, { ...again, eventUUID: 'event-after-it' })).toEqual([
+    { kept: false, duplicate: true },
+    { kept: true },
+  ]);
+  expect(await pageOf(store, { account })).toHaveLength(142);
+});
+
+test('a server of before that was left running begins no day: repeats would have no key on it', async () => {
+  const databaseURL = await newDatabase();
+  const store = await open(databaseURL);
+  const { account, server, time } = await createSite(store);
+  await server.log({});
+  const next = Math.floor(time / day) + 1;
+  const beginning = asking(
+    databaseURL,
+    `UPDATE position SET day = ${next}, "clockDay" = ${next}; INSERT INTO kept_day VALUES (${next}) ON CONFLICT DO NOTHING;
+     ${monthSQL(next)}; CREATE TABLE event_repeat_${next} PARTITION OF event_repeat FOR VALUES IN (${next})`,
+  );
+  await expect(beginning).rejects.toThrow(/"keyed".*not-null/);
+  const again = { userUUID: phone, eventUUID: 'event-sent-twice' };
+  expect(await server.logAt(time + day, again)).toEqual([{ kept: true }]);
+  expect(await server.logAt(time + day, again)).toEqual([{ kept: false, duplicate: true }]);
+  expect(await pageOf(store, { account, userUUID: phone })).toHaveLength(1);
+});
+
+test('events that Citus has spread are left as they are, and it is said what to do', async () => {
+  const databaseURL = await newDatabase();
+  await (await open(databaseURL)).close();
+  opened.length = 0;
+  await takeBack(databaseURL);
+  await asking(
+    databaseURL,
+    `CREATE TABLE pg_dist_partition (logicalrelid regclass, partkey text);
+     INSERT INTO pg_dist_partition VALUES ('event', 'holder')`,
+  );
+  await expect(open(databaseURL)).rejects.toThrow(/Citus has spread.*migrate --citus an empty one/);
+  expect(await asking(databaseURL, 'SELECT "receivedTime" FROM event')).toEqual([]);
+});

@@ -1,0 +1,160 @@
+import { expect, test, vi } from 'vitest';
+import { asking, newDatabase } from '../../../../test/fixtures/postgres.ts';
+import type * as Migrations from '../../migrations.ts';
+import { examineStore, migrateStore, openStore } from '../../open.ts';
+import { lockKeys, openPool } from './connection.ts';
+import { migrate } from './migrate.ts';
+
+/** The program of the next release, which knows one migration more. */
+let isNext = false;
+/** How long that takes at least. */
+let sleepSeconds = 0;
+vi.mock('../../migrations.ts', async (importOriginal) => {
+  const { readMigrations, newestOf } = await importOriginal<typeof Migrations>();
+  const number = 1_000;
+  const next = () => ({ number, sql: `CREATE TABLE next (number integer); SELECT pg_sleep(${sleepSeconds})` });
+  return {
+    readMigrations: (folder: URL) => [...readMigrations(folder), ...(isNext ? [next()] : [])],
+    newestOf: (folder: URL) => (isNext ? number : newestOf(folder)),
+  };
+});
+
+const open = async (databaseURL: string, role: 'server' | 'beside') =>
+  (await openStore({ databaseURL, role, onFatal: expect.unreachable as never })).close();
+const tablesOf = async (databaseURL: string) =>
+  (await asking<{ tablename: string }>(databaseURL, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")).map(
+    ({ tablename }) => tablename,
+  );
+const schemaFound = async (databaseURL: string) => (await examineStore(databaseURL))[1];
+
+test('a server brings an older schema to its own; a command leaves that to it, and the doctor says so', async () => {
+  const databaseURL = await newDatabase();
+  expect(await schemaFound(databaseURL)).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(/^0; .* brings it there at start$/),
+  });
+  await open(databaseURL, 'server');
+  expect(await schemaFound(databaseURL)).toMatchObject({ ok: true });
+  const before = await asking(databaseURL, 'SELECT number FROM migration ORDER BY number');
+  isNext = true;
+  try {
+    await expect(open(databaseURL, 'beside')).rejects.toThrow(/older schema: start a server/);
+    expect(await schemaFound(databaseURL)).toMatchObject({
+      ok: false,
+      detail: expect.stringMatching(/knows 1000, and brings it there/),
+    });
+    expect(await examineStore(databaseURL)).toHaveLength(2);
+    expect(await tablesOf(databaseURL)).not.toContain('next');
+    await open(databaseURL, 'server');
+    await open(databaseURL, 'beside');
+  } finally {
+    isNext = false;
+  }
+  expect(await tablesOf(databaseURL)).toContain('next');
+  const after = await asking(databaseURL, 'SELECT number FROM migration ORDER BY number');
+  expect(after).toEqual([...before, { number: 1_000 }]);
+  expect(await examineStore(databaseURL)).toEqual([
+    { name: 'database', ok: false, detail: expect.stringMatching(/written by a newer Firsthand \(schema 1000/) },
+  ]);
+});
+
+test('a migration may take longer than anything else that is asked, and whoever waits for it waits as long', async () => {
+  const hurried = Object.assign(new URL(await newDatabase()), { search: '?query_timeout=1000' }).href;
+  await open(hurried, 'server');
+  isNext = true;
+  sleepSeconds = 1.5;
+  try {
+    await Promise.all([open(hurried, 'server'), open(hurried, 'server')]);
+  } finally {
+    isNext = false;
+    sleepSeconds = 0;
+  }
+  expect(await tablesOf(hurried)).toContain('next');
+});
+
+test('a migration waits for whoever writes, of whom it would take one table while they wait for another', async () => {
+  const databaseURL = await newDatabase();
+  await open(databaseURL, 'server');
+  const writer = openPool(databaseURL, 1);
+  const db = await writer.take();
+  await db.script(
+    `BEGIN; SELECT pg_advisory_xact_lock_shared(${lockKeys.structure}); INSERT INTO kept_day VALUES (1, true)`,
+  );
+  isNext = true;
+  try {
+    const opening = open(databaseURL, 'server');
+    const waiting = "SELECT 1 AS waits FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
+    await expect.poll(() => asking(databaseURL, waiting), { timeout: 10_000 }).toEqual([{ waits: 1 }]);
+    expect(await tablesOf(databaseURL)).not.toContain('next');
+    await db.commit();
+    await opening;
+  } finally {
+    isNext = false;
+    db.release(true);
+    await writer.close();
+  }
+  expect(await tablesOf(databaseURL)).toContain('next');
+});
+
+test('a role needs no more than a schema to make its own, and leaves nothing in it that it made for that alone', async () => {
+  const databaseURL = await newDatabase();
+  const name = new URL(databaseURL).pathname.slice(1);
+  const role = `role_of_${name}`;
+  await asking(
+    databaseURL,
+    `CREATE ROLE ${role} LOGIN PASSWORD '${role}'; REVOKE ALL ON DATABASE ${name} FROM PUBLIC;
+     GRANT CONNECT ON DATABASE ${name} TO ${role}; GRANT ALL ON SCHEMA public TO ${role}`,
+  );
+  try {
+    await open(Object.assign(new URL(databaseURL), { username: role, password: role }).href, 'server');
+    const functions = "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY proname";
+    expect(await asking(databaseURL, functions)).toEqual([
+      { proname: 'read_event_body' },
+      { proname: 'refuse_audit_change' },
+    ]);
+  } finally {
+    await asking(databaseURL, `DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  }
+});
+
+test('a database in which our schema has no room is left as it was', async () => {
+  const databaseURL = await newDatabase();
+  await asking(databaseURL, 'CREATE TABLE contact (theirs text)');
+  await expect(open(databaseURL, 'server')).rejects.toThrow(/cannot be served: 42P07 .*"contact"/);
+  expect(await tablesOf(databaseURL)).toEqual(['contact']);
+
+  // The connection can be used for something else.
+  const pool = openPool(databaseURL, 1);
+  const db = await pool.take();
+  await expect(migrate(db)).rejects.toMatchObject({ code: '42P07' });
+  expect(await db.all('SELECT * FROM contact')).toEqual([]);
+  db.release(false);
+  await pool.close();
+});
+
+test('a connection that is lost in the middle is what is told, and nothing is half done', async () => {
+  const databaseURL = await newDatabase();
+  const [holder, pool] = [openPool(databaseURL, 1), openPool(databaseURL, 1)];
+  const [other, db] = [await holder.take(), await pool.take()];
+  await other.script(`SELECT pg_advisory_lock(${lockKeys.migration})`);
+  const { process } = await db.one<{ process: number }>('SELECT pg_backend_pid() AS process');
+  const migrating = expect(migrate(db)).rejects.toMatchObject({ code: '57P01' });
+  const waiting = `SELECT 1 AS waits FROM pg_stat_activity WHERE pid = ${process} AND wait_event = 'advisory'`;
+  await expect.poll(() => asking(databaseURL, waiting), { timeout: 10_000 }).toEqual([{ waits: 1 }]);
+  await asking(databaseURL, `SELECT pg_terminate_backend(${process})`);
+  await migrating;
+  db.release(true);
+  other.release(true);
+  await Promise.all([holder.close(), pool.close()]);
+  expect(await tablesOf(databaseURL)).toEqual([]);
+  await open(databaseURL, 'server');
+});
+
+test.each(['UPDATE audit SET time = 0', 'DELETE FROM audit', 'TRUNCATE audit'])(
+  'the audit log cannot be changed, nor anything of it deleted: %s',
+  async (statement) => {
+    const databaseURL = await newDatabase();
+    await migrateStore(databaseURL, { citus: false });
+    await expect(asking(databaseURL, statement)).rejects.toThrow('append-only');
+  },
+);

@@ -1,0 +1,63 @@
+/** Watches for changes that other servers make, on its own connection. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { type AccessMemory, accessChannel } from '../accounts/access.ts';
+import { readSettled } from '../transactions/position.ts';
+import { openListener } from './connection.ts';
+
+/** The pause between two queries: the delay with which a stream gets events that another server stored. */
+const pauseMilliseconds = 100;
+
+interface Watch {
+  close(): Promise<void>;
+}
+
+/** Calls `committed` when the settled sequence (position.ts) has changed, and `access.forget` when a server changed a token. */
+export const startWatch = (
+  databaseURL: string,
+  access: Pick<AccessMemory, 'forget' | 'heardAt'>,
+  committed: () => void,
+): Watch => {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const pause = () => wait(pauseMilliseconds, undefined, { signal }).catch(() => {});
+
+  const watch = async () => {
+    let isLost = false;
+    const lost = () => {
+      isLost = true;
+    };
+    const db = await openListener(databaseURL, { channel: accessChannel, heard: access.forget, lost });
+    // Changes before LISTEN were not notified.
+    access.forget();
+    let seen = -1;
+    try {
+      while (!signal.aborted && !isLost) {
+        const asked = performance.now();
+        const { settled } = await readSettled(db);
+        access.heardAt(asked);
+        if (settled !== seen) committed();
+        seen = settled;
+        await pause();
+      }
+    } finally {
+      access.forget();
+      await db.close();
+    }
+  };
+
+  const run = async () => {
+    while (!signal.aborted) {
+      // Ignored: the database is unavailable, which the operations report.
+      await watch().catch(() => {});
+      await pause();
+    }
+  };
+  const running = run();
+
+  return {
+    async close() {
+      stopping.abort();
+      await running;
+    },
+  };
+};

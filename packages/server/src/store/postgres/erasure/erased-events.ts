@@ -1,0 +1,29 @@
+/** Finds the events of erased contacts that are not deleted yet, so that reads hide them. */
+import type { Connection } from '../database/connection.ts';
+
+interface Held {
+  readonly holder: number;
+}
+
+export type IsErased = (event: Held & { readonly sequence: number }) => boolean;
+
+const distinct = (numbers: readonly number[]): number[] => [...new Set(numbers)];
+
+/** Returns a function that reports whether an event of one of these holders is erased. */
+export const readErased = async (db: Connection, held: readonly Held[]): Promise<IsErased> => {
+  const holders = distinct(held.map(({ holder }) => holder));
+  const [stretches, contacts] = await Promise.all([
+    db.all<{ user: number; after: number; through: number }>(
+      'SELECT "user", after, through FROM erased_stretch WHERE "user" = ANY ($1::bigint[])',
+      [holders.filter((holder) => holder > 0)],
+    ),
+    db.all<{ contact: number }>('SELECT contact FROM erased_contact WHERE contact = ANY ($1::bigint[])', [
+      holders.filter((holder) => holder < 0).map((holder) => -holder),
+    ]),
+  ]);
+  const erasedContacts = new Set(contacts.map(({ contact }) => contact));
+  return ({ holder, sequence }) =>
+    holder < 0
+      ? erasedContacts.has(-holder)
+      : stretches.some(({ user, after, through }) => user === holder && after < sequence && sequence <= through);
+};

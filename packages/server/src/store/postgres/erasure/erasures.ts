@@ -1,0 +1,283 @@
+/** Erases contacts: one commit removes a contact from every read; later steps delete its events. */
+import { setImmediate } from 'node:timers/promises';
+import { stretchesOf } from '../../../identity/ownership.ts';
+import { claimName, handleName } from '../../rules/erased-names.ts';
+import type { PersonNames } from '../../rules/refused-names.ts';
+import type { ErasureReceipt, NewErasure } from '../../store.ts';
+import type { RefusedWriter } from '../accounts/refused-requests.ts';
+import type { RequestOf } from '../calls.ts';
+import type { ContactFinder } from '../contacts/contact-finder.ts';
+import type { ContactRow } from '../contacts/contact-rows.ts';
+import { groupOf } from '../contacts/merges.ts';
+import { marksOf, type StatementRow, statementsOf } from '../contacts/statements.ts';
+import { userUUIDsOf } from '../contacts/users.ts';
+import { inGroups, type OrderedBy, walkingInOrder, within } from '../events/event-order.ts';
+import { findOldEvents } from '../events/old-events.ts';
+import type { Repeats } from '../events/repeats.ts';
+import { type CountedEvent, takeFromTotals } from '../events/totals.ts';
+import { holdPerson } from '../transactions/held-rows.ts';
+import { readSettled } from '../transactions/position.ts';
+import type { Transaction } from '../transactions/transaction.ts';
+
+const eventsPerStep = 1_000;
+/** Limits a turn of the event loop to about a millisecond. */
+const hashesPerTurn = 100;
+
+interface ErasedClaim {
+  readonly claimID: string;
+  readonly token: number;
+  readonly user: number;
+  readonly address: string;
+}
+
+const readReceipt = async (db: Transaction, erasure: number, contactUUID: string): Promise<ErasureReceipt> => {
+  const found = await db.one<Omit<ErasureReceipt, 'contactUUID'>>(
+    'SELECT "erasedTime", "deletedEvents", complete FROM erasure WHERE erasure = $1',
+    [erasure],
+  );
+  return { contactUUID, ...found };
+};
+
+/** Records the stretches of users' histories that the group's contacts own. Reads hide these events until they are deleted. */
+const eraseStretches = async (
+  db: Transaction,
+  { erasure, group, verifiedOnly }: { erasure: number; group: readonly number[]; verifiedOnly: boolean },
+  statements: ReadonlyMap<number, readonly StatementRow[]>,
+) => {
+  const { last } = await db.one<{ last: number }>('SELECT last_value AS last FROM event_order');
+  const stretches = [...statements].flatMap(([user, list]) =>
+    stretchesOf(list)
+      .filter(({ contact }) => contact !== null && group.includes(contact))
+      .filter(({ statement }) => !verifiedOnly || statement?.verified)
+      .map(({ after, through }) => ({ user, after, through: Math.min(through, last) })),
+  );
+  await db.run(
+    `INSERT INTO erased_stretch ("user", erasure, after, through)
+     SELECT "user", $1, after, through FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS new ("user", after, through)`,
+    [
+      erasure,
+      stretches.map(({ user }) => user),
+      stretches.map(({ after }) => after),
+      stretches.map(({ through }) => through),
+    ],
+  );
+};
+
+/** Turns the group's links into unlinks, permanently. */
+const unlink = async (db: Transaction, group: readonly number[], users: readonly number[]) => {
+  const made = await db.all<{ user: number; sequence: number; contact: number; claim: number; verified: boolean }>(
+    `SELECT "user", sequence, contact, claim, verified FROM statement
+     WHERE "user" = ANY ($1::bigint[]) AND contact = ANY ($2::bigint[]) AND claim IS NOT NULL`,
+    [users, group],
+  );
+  const marks = await marksOf(db, made);
+  // A claim's marks (accepted, voided) apply to its links. The claim is deleted, so they are first written to the statements.
+  const voided = made.filter(({ claim, verified }) => !verified && marks.get(claim)?.voided);
+  await db.run(
+    `UPDATE statement SET voided = 1 FROM unnest($1::bigint[], $2::bigint[]) AS gone ("user", sequence)
+     WHERE statement."user" = gone."user" AND statement.sequence = gone.sequence AND voided = 0`,
+    [voided.map(({ user }) => user), voided.map(({ sequence }) => sequence)],
+  );
+  const accepted = made.filter(({ claim }) => marks.get(claim)?.accepted && !marks.get(claim)?.voided);
+  await db.run(
+    `UPDATE statement SET verified = true FROM unnest($1::bigint[], $2::bigint[]) AS accepted ("user", sequence)
+     WHERE statement."user" = accepted."user" AND statement.sequence = accepted.sequence`,
+    [accepted.map(({ user }) => user), accepted.map(({ sequence }) => sequence)],
+  );
+  await db.run(
+    `UPDATE statement SET contact = NULL, claim = NULL, erased = true
+     WHERE "user" = ANY ($1::bigint[]) AND contact = ANY ($2::bigint[])`,
+    [users, group],
+  );
+};
+
+/** Deletes all rows about the group's contacts except their events. */
+const forget = (db: Transaction, rows: readonly ContactRow[], claims: readonly ErasedClaim[]) => {
+  const group = rows.map(({ contact }) => contact);
+  return Promise.all([
+    db.run('DELETE FROM claim WHERE contact = ANY ($1::bigint[])', [group]),
+    db.run('DELETE FROM claim_name WHERE "claimID" = ANY ($1::text[])', [claims.map(({ claimID }) => claimID)]),
+    db.run('DELETE FROM contact_user WHERE contact = ANY ($1::bigint[])', [group]),
+    db.run('DELETE FROM merged_contact WHERE contact = ANY ($1::bigint[])', [group]),
+    db.run('DELETE FROM contact_name WHERE "contactUUID" = ANY ($1::text[])', [
+      rows.map(({ contactUUID }) => contactUUID),
+    ]),
+    db.run(
+      `DELETE FROM contact_address WHERE "contactEmailaddress" = ANY ($1::text[]) AND contact = ANY ($2::bigint[])`,
+      [rows.map(({ contactEmailaddress }) => contactEmailaddress), group],
+    ),
+    db.run('DELETE FROM contact WHERE contact = ANY ($1::bigint[])', [group]),
+  ]);
+};
+
+export interface ErasureParts {
+  readonly finder: ContactFinder;
+  readonly repeats: Repeats;
+  readonly refused: RefusedWriter;
+}
+
+export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
+  /** Returns all names by which a refused request may refer to these contacts, their users included. */
+  const namesOf = async (
+    db: Transaction,
+    rows: readonly ContactRow[],
+    {
+      claims,
+      linked,
+      verifiedOnly,
+    }: { claims: readonly ErasedClaim[]; linked: readonly number[]; verifiedOnly: boolean },
+  ): Promise<PersonNames> => {
+    const claiming = verifiedOnly ? [] : claims.map(({ user }) => user);
+    const userUUIDs = await userUUIDsOf(db, [...linked, ...claiming]);
+    return {
+      addresses: new Set([
+        ...rows.map(({ contactEmailaddress }) => contactEmailaddress),
+        ...claims.map(({ address }) => address),
+      ]),
+      contactUUIDs: new Set(rows.map(({ contactUUID }) => contactUUID)),
+      others: new Set([...userUUIDs.values(), ...claims.map(({ claimID }) => claimID)]),
+    };
+  };
+
+  /** Returns the keyed hashes of names. There may be thousands, so it yields to other requests. */
+  const hashesOf = async (account: number, names: readonly string[]): Promise<Buffer[]> => {
+    const hashes: Buffer[] = [];
+    for (const name of names) {
+      if (hashes.length % hashesPerTurn === 0) await setImmediate();
+      hashes.push(finder.hashOf(account, name));
+    }
+    return hashes;
+  };
+
+  /** Erases the contacts of one person; returns the number of the erasure. */
+  const eraseGroup = async (
+    db: Transaction,
+    account: number,
+    group: readonly number[],
+    { time, verifiedOnly = false }: Pick<NewErasure, 'time' | 'verifiedOnly'>,
+  ): Promise<number> => {
+    const { rows, users } = await holdPerson(db, group);
+    const [{ erasure }, claims, statements] = await Promise.all([
+      db.one<{ erasure: number }>(
+        `INSERT INTO erasure (erasure, account, "erasedTime", "deletedEvents", complete, "verifiedOnly")
+         VALUES (nextval('erasure_number'), $1, $2, 0, false, $3) RETURNING erasure`,
+        [account, time, verifiedOnly],
+      ),
+      db.all<ErasedClaim>(
+        `SELECT "claimID", token, "user", said -> 'fields' ->> 'contactEmailaddress' AS address FROM claim
+         WHERE contact = ANY ($1::bigint[])`,
+        [group],
+      ),
+      statementsOf(db, users),
+    ]);
+    await eraseStretches(db, { erasure, group, verifiedOnly }, statements);
+    await db.run('INSERT INTO erased_contact (contact, erasure) SELECT unnest($1::bigint[]), $2', [group, erasure]);
+    const isGroups = ({ contact, verified }: StatementRow) =>
+      contact !== null && group.includes(contact) && (verified || !verifiedOnly);
+    const linked = users.filter((user) => statements.get(user)?.some(isGroups));
+    await refused.erase(db, account, await namesOf(db, rows, { claims, linked, verifiedOnly }));
+    const names = [
+      ...rows.map(({ contactUUID }) => contactUUID),
+      ...claims.flatMap(({ token, claimID }) => [handleName(token, claimID), claimName(claimID)]),
+      ...(await repeats.eraseRequests(db, group)),
+    ];
+    await db.run(
+      'INSERT INTO erased_identifier (hash, erasure) SELECT unnest($1::bytea[]), $2 ON CONFLICT DO NOTHING',
+      [await hashesOf(account, names), erasure],
+    );
+    await unlink(db, group, users);
+    await forget(db, rows, claims);
+    return erasure;
+  };
+
+  /** Deletes events of one holder, or of some accounts, whose sequences are close together; returns how many. */
+  const deleteEvents = async (
+    db: Transaction,
+    { by, whose }: { by: OrderedBy; whose: readonly number[] },
+    events: readonly { readonly sequence: number; readonly day: number }[],
+  ): Promise<number> => {
+    if (events.length === 0) return 0;
+    const sequences = events.map(({ sequence }) => sequence);
+    const days = events.map(({ day }) => day);
+    const deleted = await db.all<CountedEvent>(
+      `DELETE FROM event
+       WHERE ${by} = ANY ($1::bigint[]) AND ${within(by, '$2::bigint', '$3::bigint')} AND sequence = ANY ($4::bigint[])
+         AND day >= $5 AND day <= $6
+       RETURNING account, day, sequence, "eventID", "eventTime"`,
+      [whose, Math.min(...sequences) - 1, Math.max(...sequences), sequences, Math.min(...days), Math.max(...days)],
+    );
+    await takeFromTotals(db, deleted);
+    return deleted.length;
+  };
+
+  return {
+    /** Erases the named contact and all contacts merged with it. A repeated request only returns the progress. */
+    async eraseContact(db: Transaction, { time, verifiedOnly, ...name }: NewErasure): Promise<ErasureReceipt> {
+      const { account, contactUUID } = name;
+      const row = contactUUID === undefined ? undefined : await finder.byUUID(db, account, contactUUID);
+      // Read after the row: when the row is gone, the erasure that deleted it is visible.
+      const erased = contactUUID === undefined || row ? undefined : await finder.findErasure(db, account, contactUUID);
+      if (erased !== undefined) return readReceipt(db, erased, contactUUID as string);
+      const named = row ?? (await finder.byName(db, name));
+      const erasure = await eraseGroup(db, account, await groupOf(db, named.contact), { time, verifiedOnly });
+      return readReceipt(db, erasure, named.contactUUID);
+    },
+
+    /** Deletes up to `eventsPerStep` events of erased contacts; returns whether more are left. Runs on one server at a time. */
+    async continueErasures(db: Transaction): Promise<boolean> {
+      // A stretch waits until its sequences are settled: an uncommitted event in it must be deleted too. Reads hide it meanwhile.
+      const { settled } = await readSettled(db);
+      const stretch = await db.get<{ erasure: number; user: number; after: number; through: number }>(
+        'SELECT erasure, "user", after, through FROM erased_stretch WHERE through <= $1 LIMIT 1',
+        [settled],
+      );
+      const contact = stretch
+        ? undefined
+        : await db.get<{ erasure: number; contact: number }>('SELECT erasure, contact FROM erased_contact LIMIT 1');
+      const erasure = stretch?.erasure ?? contact?.erasure;
+      if (erasure === undefined) {
+        await db.run(
+          `UPDATE erasure SET complete = true
+           WHERE NOT complete AND NOT EXISTS (SELECT FROM erased_stretch s WHERE s.erasure = erasure.erasure)
+             AND NOT EXISTS (SELECT FROM erased_contact c WHERE c.erasure = erasure.erasure)`,
+        );
+        return false;
+      }
+      const { holder, after, through } = stretch
+        ? { holder: stretch.user, after: stretch.after, through: stretch.through }
+        : { holder: -(contact as { contact: number }).contact, after: 0, through: Number.MAX_SAFE_INTEGER };
+      await db.script(walkingInOrder);
+      const events = await db.all<{ sequence: number; day: number }>(
+        `SELECT sequence, day FROM event WHERE holder = $1 AND ${within('holder', '$2::bigint', '$3::bigint')}
+         ORDER BY ${inGroups('holder')} LIMIT ${eventsPerStep}`,
+        [holder, after, through],
+      );
+      const deleted = await deleteEvents(db, { by: 'holder', whose: [holder] }, events);
+      await db.run('UPDATE erasure SET "deletedEvents" = "deletedEvents" + $2 WHERE erasure = $1', [erasure, deleted]);
+      if (events.length === eventsPerStep) return true;
+      if (stretch) {
+        await db.run('DELETE FROM erased_stretch WHERE "user" = $1 AND after = $2 AND erasure = $3', [
+          stretch.user,
+          stretch.after,
+          erasure,
+        ]);
+      } else {
+        await db.run('DELETE FROM erased_contact WHERE contact = $1', [contact?.contact]);
+      }
+      return true;
+    },
+
+    async deleteEventsBefore(
+      db: Transaction,
+      { time, most, now = Infinity }: RequestOf<'deleteEventsBefore'>,
+    ): Promise<number> {
+      await db.script(walkingInOrder);
+      const events = await findOldEvents(db, { time, most, now });
+      const accounts = [...new Set(events.map(({ account }) => account))];
+      const deleted = await deleteEvents(db, { by: 'account', whose: accounts }, events);
+      // Refused requests are stored no longer than events.
+      await refused.evictBefore(db, time, most);
+      return deleted;
+    },
+  };
+};

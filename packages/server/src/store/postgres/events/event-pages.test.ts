@@ -1,0 +1,122 @@
+// The bounds of a page, which are too far for a test to reach: here they are near.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { askedBy } from '../../../../test/fixtures/plans.ts';
+import { newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { createSite, type Site } from '../../../../test/fixtures/site.ts';
+import { day } from '../../../../test/fixtures/store.ts';
+import { openStore } from '../../open.ts';
+import type { EventPage, EventQuery, Store } from '../../store.ts';
+import { createContactFinder } from '../contacts/contact-finder.ts';
+import { type ConnectionPool, openPool } from '../database/connection.ts';
+import { readSnapshot } from '../transactions/transaction.ts';
+import { createEventPager, type PageBounds } from './event-pages.ts';
+
+const perMonth = 6_000;
+/** The first and the last of a month, and those on both sides of where 5,000 of it have been looked at, from either end. */
+const isRare = (nth: number) => [0, 999, 1_000, 4_999, 5_000, 5_999].includes(nth % perMonth);
+const rare = Array.from({ length: 3 * perMonth }, (_, nth) => nth).filter(isRare);
+
+let store: Store;
+let pool: ConnectionPool;
+let site: Site;
+beforeAll(async () => {
+  const databaseURL = await newDatabase();
+  store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+  pool = openPool(databaseURL, 2);
+  site = await createSite(store);
+  for (let batch = 0; batch < 18; batch += 1) {
+    const events = Array.from({ length: 1_000 }, (_, index) => {
+      const nth = batch * 1_000 + index;
+      const text = 'x'.repeat(isRare(nth) ? 1_000 : 10);
+      return { eventUUID: `event-${nth}`, attributes: [[isRare(nth) ? 'rare' : 'usual', text] as const] };
+    });
+    await site.server.logAt(site.time + Math.floor(batch / 6) * 31 * day, ...events);
+  }
+});
+afterAll(async () => {
+  await pool.close();
+  await store.close();
+});
+
+const pagesOf = async (query: Partial<EventQuery>, bounds: PageBounds): Promise<EventPage[]> => {
+  const getEvents = createEventPager(createContactFinder(Buffer.alloc(32)), bounds);
+  const pages: EventPage[] = [];
+  let beyond: number | undefined;
+  for (;;) {
+    const asked: EventQuery = { account: site.account, order: 'asc', limit: 100, beyond, ...query };
+    const page = await readSnapshot(pool, 'all settled', (db) => getEvents(db, asked));
+    pages.push(page);
+    if (page.next === null) return pages;
+    expect(page.next).not.toBe(beyond);
+    beyond = page.next;
+  }
+};
+const numbersOf = (pages: readonly EventPage[]) =>
+  pages.flatMap(({ events }) => events.map(({ eventUUID }) => Number(eventUUID.slice('event-'.length))));
+
+describe.each(['asc', 'desc'] as const)('a page of events, %s', (order) => {
+  const inOrder = (numbers: readonly number[]) => (order === 'asc' ? numbers : numbers.toReversed());
+
+  test.each([1, 5_001, perMonth, 9_000])(
+    'ends after %i events that were looked at, and the next goes on',
+    async (mostLooked) => {
+      const pages = await pagesOf({ order, attrID: 'rare' }, { mostLooked, mostCharacters: Infinity });
+      expect(pages.length).toBeGreaterThan(1);
+      expect(numbersOf(pages)).toEqual(inOrder(rare));
+      if (order === 'desc') return;
+      for (const { events, through } of pages) {
+        for (const { sequence } of events) expect(through).toBeGreaterThanOrEqual(sequence);
+      }
+    },
+  );
+
+  test('may hold none, and tells a follower how far it has looked', async () => {
+    const pages = await pagesOf({ order, attrID: 'none' }, { mostLooked: 2_000, mostCharacters: Infinity });
+    expect(pages.length).toBeGreaterThan(3);
+    for (const { events, next, through } of pages) {
+      expect(events).toEqual([]);
+      if (order === 'asc' && next !== null) expect(through).toBe(next);
+    }
+  });
+
+  test('ends with a month where it has looked at as many as it may by then', async () => {
+    const pages = await pagesOf({ order, attrID: 'none' }, { mostLooked: perMonth, mostCharacters: Infinity });
+    const sequences = (await site.events()).map(({ sequence }) => sequence);
+    const ends = order === 'asc' ? [perMonth - 1, 2 * perMonth - 1] : [2 * perMonth, perMonth];
+    expect(pages.map(({ next }) => next)).toEqual([...ends.map((nth) => sequences[nth]), null]);
+  });
+
+  test('is not long in coming where all only seem to fit, however few are wanted', async () => {
+    const other = await createSite(store, { time: site.time + 62 * day });
+    const said = { attributes: [['plan', 'page'] as const] };
+    for (let batch = 0; batch < 3; batch += 1) await other.browser.log(...Array.from({ length: 1_000 }, () => said));
+    let page: EventPage | undefined;
+    const asked = await askedBy(async () => {
+      page = await store.getEvents({ account: other.account, order, limit: 1, attrID: 'page' });
+    });
+    expect(page).toMatchObject({ events: [], next: null });
+    expect(asked.length).toBeLessThan(40);
+    await other.browser.log({ attributes: [['page', 'plan']] }, said);
+    expect(await other.events({ order, limit: 1, attrID: 'page' })).toHaveLength(1);
+    const bounds = { mostLooked: 2_000, mostCharacters: Infinity };
+    const ends = (await pagesOf({ account: other.account, order, limit: 1, attrID: 'page' }, bounds)).map(
+      ({ events }) => events.length,
+    );
+    expect(ends.reduce((sum, length) => sum + length)).toBe(1);
+    expect(ends.length).toBeGreaterThan(1);
+  });
+
+  test('is the last where nothing is left to look at, though it has looked at as many as it may', async () => {
+    const all = { mostLooked: 3 * perMonth, mostCharacters: Infinity };
+    expect(await pagesOf({ order, attrID: 'none' }, all)).toMatchObject([{ next: null }]);
+  });
+
+  test('ends when its attributes take as much as they may, and has one at least', async () => {
+    const few = await pagesOf({ order, attrID: 'rare' }, { mostLooked: Infinity, mostCharacters: 1 });
+    expect(few.map(({ events }) => events.length)).toEqual(rare.map(() => 1));
+    expect(numbersOf(few)).toEqual(inOrder(rare));
+    const pairs = await pagesOf({ order, attrID: 'rare' }, { mostLooked: Infinity, mostCharacters: 1_500 });
+    expect(pairs[0]?.events).toHaveLength(2);
+    expect(numbersOf(pairs)).toEqual(inOrder(rare));
+  });
+});

@@ -1,0 +1,30 @@
+/**
+ * Joins the stretches of one holder that share a group of sequences (event-order.ts) into one probe, because each stretch would
+ * read the whole group. A user that was linked to two contacts in turn, many times, has hundreds of stretches.
+ */
+import { isSameGroup } from './event-order.ts';
+import type { Stretch } from './event-sources.ts';
+
+/** One stretch, or the range from the first to the last of several. */
+export interface Probe extends Stretch {
+  /** For each stretch, its first sequence and the first sequence after it, ascending; empty for a single stretch. */
+  readonly bounds: readonly number[];
+}
+
+const boundsOf = ({ after, through }: Stretch): number[] => [after + 1, through + 1];
+
+const ofOneHolder = (a: Stretch, b: Stretch): boolean => a.holder === b.holder && a.user === b.user;
+
+/** Returns the probes of stretches that do not overlap. */
+export const probesOf = (stretches: readonly Stretch[]): Probe[] => {
+  const probes: (Stretch & { bounds: number[] })[] = [];
+  for (const stretch of [...stretches].sort((a, b) => a.holder - b.holder || a.after - b.after)) {
+    const before = probes.at(-1);
+    if (before && ofOneHolder(before, stretch) && isSameGroup('holder', before.through, stretch.after + 1)) {
+      const bounds = before.bounds.length > 0 ? before.bounds : boundsOf(before);
+      bounds.push(...boundsOf(stretch));
+      probes[probes.length - 1] = { ...before, through: stretch.through, bounds };
+    } else probes.push({ ...stretch, bounds: [] });
+  }
+  return probes;
+};

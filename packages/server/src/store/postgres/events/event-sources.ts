@@ -1,0 +1,98 @@
+/** The source of a query of events: those of a user, of a contact, or of the whole account. */
+import { stretchesOf } from '../../../identity/ownership.ts';
+import type { Statement } from '../../../identity/statements.ts';
+import type { EventQuery } from '../../store.ts';
+import type { ContactFinder } from '../contacts/contact-finder.ts';
+import { readContacts } from '../contacts/contact-rows.ts';
+import { groupOf } from '../contacts/merges.ts';
+import { statementsForOwners, usersOf } from '../contacts/statements.ts';
+import { findUser } from '../contacts/users.ts';
+import type { Connection } from '../database/connection.ts';
+
+/** The events of one holder with after < sequence <= through. */
+export interface Stretch {
+  readonly holder: number;
+  readonly after: number;
+  readonly through: number;
+  /** Only events of this user; null: of all users. */
+  readonly user: number | null;
+}
+
+export type Source =
+  | { readonly what: 'account' }
+  | {
+      readonly what: 'stretches';
+      readonly stretches: readonly Stretch[];
+      /** All events are on these days; null when there are no events. */
+      readonly days: { readonly first: number; readonly last: number } | null;
+    };
+
+interface ActiveDays {
+  readonly firstDay: number | null;
+  readonly lastDay: number | null;
+}
+
+const always = { after: 0, through: Number.MAX_SAFE_INTEGER };
+
+/** Returns the days of those users who have events. */
+const daysOfUsers = (db: Connection, users: readonly number[]): Promise<(ActiveDays & { user: number })[]> =>
+  db.all<ActiveDays & { user: number }>(
+    'SELECT "user", "firstDay", "lastDay" FROM "user" WHERE "user" = ANY ($1::bigint[]) AND "firstDay" IS NOT NULL',
+    [users],
+  );
+
+/** Returns the earliest first day and the latest last day; null when there are no events. */
+const span = (days: readonly ActiveDays[]) => {
+  const seen = days.filter(({ firstDay }) => firstDay !== null);
+  if (seen.length === 0) return null;
+  return {
+    first: Math.min(...seen.map(({ firstDay }) => firstDay as number)),
+    last: Math.max(...seen.map(({ lastDay }) => lastDay as number)),
+  };
+};
+
+export const createEventSources = (contacts: ContactFinder) => {
+  /** Returns the stretches of users' histories that the contact owns, and the events that were logged with its contactUUID. */
+  const ofContact = async (
+    db: Connection,
+    account: number,
+    contactUUID: string,
+    onlyUser: number | undefined,
+  ): Promise<Source> => {
+    const group = await groupOf(db, await contacts.numberOf(db, account, contactUUID));
+    const [linked, rows] = await Promise.all([usersOf(db, group), readContacts(db, group)]);
+    const asked = onlyUser === undefined ? linked : linked.filter((user) => user === onlyUser);
+    const daysOfThem = await daysOfUsers(db, asked);
+    const users = daysOfThem.map(({ user }) => user);
+    const statements = await statementsForOwners(db, users);
+    const stretches = users.flatMap((user) =>
+      stretchesOf(statements.get(user) as Statement[])
+        .filter(({ contact }) => contact !== null && group.includes(contact))
+        .map(({ after, through }): Stretch => {
+          return { holder: user, after, through: Math.min(through, always.through), user: null };
+        }),
+    );
+    const direct = group.map((contact): Stretch => ({ ...always, holder: -contact, user: onlyUser ?? null }));
+    return { what: 'stretches', stretches: [...stretches, ...direct], days: span([...daysOfThem, ...rows]) };
+  };
+
+  /** Returns the events of a user, including those that were logged with a contact as well. */
+  const ofUser = async (db: Connection, user: number): Promise<Source> => {
+    const [rows, days] = await Promise.all([
+      db.all<{ contact: number }>('SELECT contact FROM user_contact WHERE "user" = $1', [user]),
+      daysOfUsers(db, [user]),
+    ]);
+    const withContacts = rows.map(({ contact }): Stretch => ({ ...always, holder: -contact, user }));
+    const stretches = [{ ...always, holder: user, user: null }, ...withContacts];
+    return { what: 'stretches', stretches, days: span(days) };
+  };
+
+  /** Returns the source of a query. Throws a Refusal when the contactUUID names no contact. */
+  return async (db: Connection, query: EventQuery): Promise<Source> => {
+    const { account, userUUID, contactUUID } = query;
+    const user = userUUID === undefined ? undefined : ((await findUser(db, { account, userUUID })) ?? 0);
+    if (contactUUID !== undefined) return ofContact(db, account, contactUUID, user);
+    if (user !== undefined) return ofUser(db, user);
+    return { what: 'account' };
+  };
+};

@@ -1,0 +1,323 @@
+/** Stores batches of events, from many clients, in one transaction. */
+import { linkedContact, type Statement } from '../../../identity/statements.ts';
+import { Refusal } from '../../../refusal.ts';
+import { usesOfEvent } from '../../rules/catalogue-rules.ts';
+import { handleName } from '../../rules/erased-names.ts';
+import { eventBytes } from '../../rules/row-bytes.ts';
+import type { EventBatch, EventOutcome, NewEvent } from '../../store.ts';
+import type { CatalogueWriter, EventChecks } from '../accounts/catalogues.ts';
+import { findClaims } from '../contacts/claims.ts';
+import type { ContactFinder } from '../contacts/contact-finder.ts';
+import { insertStatement } from '../contacts/links.ts';
+import { statementsOf } from '../contacts/statements.ts';
+import { keyOfUser, type User, type UserName, type Users, userUUIDsOf } from '../contacts/users.ts';
+import { bigints, byteas, integers } from '../database/arrays.ts';
+import { holdContacts } from '../transactions/held-rows.ts';
+import { drawSequences } from '../transactions/position.ts';
+import type { Transaction } from '../transactions/transaction.ts';
+import { createBodies } from './event-body.ts';
+import type { AskedEvent, Repeats, SentEvent } from './repeats.ts';
+import { addToTotals } from './totals.ts';
+
+export interface EventParts {
+  readonly users: Users;
+  readonly catalogues: CatalogueWriter;
+  readonly finder: ContactFinder;
+  readonly repeats: Repeats;
+}
+
+/** The user and contact that an event is logged with. */
+interface Against {
+  readonly name: UserName | null;
+  readonly contact: number | null;
+  /** The contact that the event names, by contactUUID or handle: it must not be erased before this transaction ends. */
+  readonly named: number | null;
+}
+
+/** An event that is being stored. */
+interface Entry extends Against {
+  readonly batch: EventBatch;
+  readonly event: NewEvent;
+  /** The user that `name` names, once it is found or created. */
+  user: User | undefined;
+  /** The key of the event, once its user is known. */
+  sent: SentEvent | undefined;
+  outcome: EventOutcome | undefined;
+}
+
+const kept: EventOutcome = { kept: true };
+const duplicate: EventOutcome = { kept: false, duplicate: true };
+const refused = ({ code, field, message }: Refusal): EventOutcome => ({
+  kept: false,
+  refused: code,
+  field: field as string,
+  message,
+});
+
+const distinct = <Value>(values: Iterable<Value>, keyOf: (value: Value) => unknown = (value) => value): Value[] => [
+  ...new Map([...values].map((value) => [keyOf(value), value])).values(),
+];
+
+/** Returns the names of the users that are not found yet, each once. */
+const soughtUsers = (entries: readonly Entry[]): UserName[] => {
+  const names = new Map<string, UserName>();
+  for (const { name, user } of entries) if (name !== null && !user) names.set(keyOfUser(name), name);
+  return [...names.values()];
+};
+
+const isOfBoth = ({ name, contact }: Entry): boolean => name !== null && contact !== null;
+/** Returns the user of an entry that has one; it must be found already. */
+const userOf = ({ user }: Entry): number => (user as User).user;
+
+const insertEvents = `
+  INSERT INTO event (day, holder, sequence, "user", "eventTime", account, "eventID", body)
+  SELECT $1, unnest($2::bigint[]), unnest($3::bigint[]), unnest($4::bigint[]), unnest($5::bigint[]), unnest($6::integer[]),
+    unnest($7::integer[]), unnest($8::bytea[])`;
+
+export const createEventWriter = ({ users, catalogues, finder, repeats }: EventParts) => {
+  /** Looks up the contacts and claims that events name. Returns a function that resolves an event, or returns its Refusal. */
+  const createResolver = async (db: Transaction, batches: readonly EventBatch[]) => {
+    const named = (browser: boolean) =>
+      distinct(
+        batches
+          .filter((batch) => batch.browser === browser)
+          .flatMap(({ account, token, events }) =>
+            events.flatMap(({ contactUUID }) => (contactUUID === null ? [] : [{ account, token, contactUUID }])),
+          ),
+        ({ account, token, contactUUID }) => `${account} ${token} ${contactUUID}`,
+      );
+    const [handles, contactUUIDs] = [named(true), named(false)];
+    const claims =
+      handles.length > 0
+        ? await findClaims(
+            db,
+            handles.map(({ contactUUID }) => contactUUID),
+          )
+        : [];
+    const userUUIDs = await userUUIDsOf(
+      db,
+      claims.map(({ user }) => user),
+    );
+    const contacts =
+      contactUUIDs.length > 0
+        ? await db.all<{ contactUUID: string; account: number; contact: number }>(
+            'SELECT "contactUUID", account, contact FROM contact_name WHERE "contactUUID" = ANY ($1::text[])',
+            [contactUUIDs.map(({ contactUUID }) => contactUUID)],
+          )
+        : [];
+    const claimByHandle = new Map(claims.map((claim) => [claim.claimID, claim]));
+    const contactByName = new Map(contacts.map((row) => [`${row.account} ${row.contactUUID}`, row.contact]));
+    const found = new Map<string, Against | Refusal>();
+    const missing = new Map<string, { account: number; identifier: string }>();
+    for (const { account, token, contactUUID } of handles) {
+      const key = `${account} ${token} ${contactUUID}`;
+      const claim = claimByHandle.get(contactUUID);
+      if (claim && claim.account === account && claim.token === token) {
+        const name = { account, userUUID: userUUIDs.get(claim.user) as string };
+        found.set(key, { name, contact: null, named: claim.contact });
+      } else missing.set(key, { account, identifier: handleName(token, contactUUID) });
+    }
+    for (const { account, token, contactUUID } of contactUUIDs) {
+      const key = `${account} ${token} ${contactUUID}`;
+      const contact = contactByName.get(`${account} ${contactUUID}`);
+      if (contact !== undefined) found.set(key, { name: null, contact, named: contact });
+      else missing.set(key, { account, identifier: contactUUID });
+    }
+    const refusals = await finder.missingEach(db, [...missing.values()]);
+    for (const [nth, key] of [...missing.keys()].entries()) found.set(key, refusals[nth] as Refusal);
+
+    return ({ account, token, browser }: EventBatch, { userUUID, contactUUID }: NewEvent): Against | Refusal => {
+      const name = userUUID === null ? null : { account, userUUID };
+      if (contactUUID === null) return { name, contact: null, named: null };
+      const against = found.get(`${account} ${token} ${contactUUID}`) as Against | Refusal;
+      if (against instanceof Refusal) return against;
+      if (!browser) return { ...against, name };
+      // A handle stands for the user of its claim, and is unknown with any other token or user.
+      const isAnother = userUUID !== null && userUUID !== against.name?.userUUID;
+      return isAnother ? new Refusal('unknown_contact', { field: 'contactUUID' }) : against;
+    };
+  };
+
+  const toEntries = async (db: Transaction, batches: readonly EventBatch[]): Promise<Entry[][]> => {
+    const resolve = await createResolver(db, batches);
+    return batches.map((batch) =>
+      batch.events.map((event): Entry => {
+        const against = resolve(batch, event);
+        const isRefused = against instanceof Refusal;
+        const name = isRefused ? null : against.name;
+        const contact = isRefused ? null : against.contact;
+        const named = isRefused ? null : against.named;
+        const user = name === null ? undefined : users.known(name);
+        const outcome = isRefused ? refused(against) : undefined;
+        return { batch, event, name, contact, named, user, sent: undefined, outcome };
+      }),
+    );
+  };
+
+  /** Sets `user` of the entries whose users are among `found`, and `sent` of all entries whose holder is known. */
+  const note = (entries: readonly Entry[], found: readonly User[]): void => {
+    const byKey = new Map(found.map((user) => [keyOfUser(user), user]));
+    for (const entry of entries) {
+      const { batch, name, contact, event } = entry;
+      if (name !== null) entry.user ??= byKey.get(keyOfUser(name));
+      const holder = name === null ? -(contact as number) : entry.user?.user;
+      if (holder !== undefined) entry.sent ??= repeats.sent(holder, event.eventUUID, batch.browser ? 0 : 1);
+    }
+  };
+
+  /** Sets the outcome of repeats and of refused events. Of several equal events, the first stays without an outcome. */
+  const examine = async (db: Transaction, entries: readonly Entry[]): Promise<EventChecks> => {
+    const open = entries.filter(({ outcome }) => outcome === undefined);
+    const found = await users.find(db, soughtUsers(open));
+    const checks = await catalogues.checksOfEvents(db, distinct(open.map(({ batch }) => batch.account)));
+    const refusalOf = ({ batch, event }: Entry): Refusal | undefined => {
+      try {
+        checks.check(batch.account, batch.browser, event);
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        return error;
+      }
+    };
+    const { day } = db.position;
+    const refusals = new Map<Entry, Refusal>();
+    const asked: AskedEvent[] = [];
+    note(open, found);
+    for (const entry of open) {
+      const refusal = refusalOf(entry);
+      if (refusal) refusals.set(entry, refusal);
+      const since = entry.user?.since ?? 0;
+      // `remember` recognizes repeats of today. A refused event never gets there, so its repeats are looked up now.
+      if (entry.sent && (since < day || refusal || repeats.mustAsk)) asked.push({ ...entry.sent, since });
+    }
+    const isRepeat = await repeats.find(db, asked);
+    const first = new Set<string>();
+    for (const entry of open) {
+      const { batch, name, event, sent } = entry;
+      const refusal = refusals.get(entry);
+      const key = sent?.key ?? `${batch.browser} ${keyOfUser(name as UserName)} ${event.eventUUID}`;
+      if (first.has(key) || (sent && isRepeat(sent))) entry.outcome = duplicate;
+      else if (refusal) entry.outcome = refused(refusal);
+      else first.add(key);
+    }
+    return checks;
+  };
+
+  /** Returns the events that link their user: those with a user and a contact, of users who are linked to nobody. */
+  const findLinks = async (db: Transaction, entries: readonly Entry[]) => {
+    const both = entries.filter(isOfBoth);
+    const links = new Map<Entry, number>();
+    if (both.length === 0) return links;
+    const lists = await statementsOf(db, both.map(userOf));
+    for (const entry of both) {
+      const user = userOf(entry);
+      const statements: Statement[] | undefined = lists.get(user);
+      if (!statements || linkedContact(statements) !== null) continue;
+      links.set(entry, user);
+      lists.delete(user);
+    }
+    return links;
+  };
+
+  const insert = (db: Transaction, entries: readonly Entry[], sequences: readonly number[]) => {
+    const { day } = db.position;
+    const bodies = createBodies(entries.length);
+    for (const { batch, event } of entries) bodies.add(event, batch.receivedTime);
+    const inserted = db.run(insertEvents, [
+      day,
+      bigints(entries, (entry) => (entry.contact === null ? userOf(entry) : -entry.contact)),
+      bigints(sequences, (sequence) => sequence),
+      bigints(entries, (entry) => (isOfBoth(entry) ? userOf(entry) : null)),
+      bigints(entries, ({ event }) => event.eventTime),
+      integers(entries, ({ batch }) => batch.account),
+      integers(entries, ({ event }) => event.eventID),
+      byteas(bodies),
+    ]);
+    const counted = entries.map(({ batch, event }, nth) => ({
+      account: batch.account,
+      day,
+      sequence: sequences[nth] as number,
+      eventID: event.eventID,
+      eventTime: event.eventTime,
+      bytes: eventBytes(event),
+    }));
+    return [inserted, addToTotals(db, counted)];
+  };
+
+  /** Updates the days of the contacts that events were logged with, and records their users. */
+  const noteContacts = (db: Transaction, entries: readonly Entry[]) => {
+    const contacts = distinct(entries.flatMap(({ contact }) => contact ?? []));
+    if (contacts.length === 0) return [];
+    const both = entries.filter(isOfBoth);
+    return [
+      db.run(
+        `UPDATE contact SET "firstDay" = coalesce("firstDay", $2), "lastDay" = greatest("lastDay", $2)
+         WHERE contact = ANY ($1::bigint[]) AND ("lastDay" IS NULL OR "lastDay" < $2)`,
+        [contacts, db.position.day],
+      ),
+      db.run(
+        `INSERT INTO user_contact ("user", contact) SELECT DISTINCT * FROM unnest($1::bigint[], $2::bigint[])
+         ON CONFLICT DO NOTHING`,
+        [bigints(both, userOf), bigints(both, ({ contact }) => contact)],
+      ),
+    ];
+  };
+
+  const keep = async (db: Transaction, entries: readonly Entry[], checks: EventChecks, time: number): Promise<void> => {
+    note(entries, await users.ensure(db, soughtUsers(entries), { time, withEvent: true }));
+    const { day } = db.position;
+    const both = entries.filter(isOfBoth);
+    const seen = new Set(entries.flatMap(({ user }) => user ?? []));
+    const named = distinct(entries.flatMap(({ named }) => named ?? []));
+    await Promise.all([users.seenOn(db, [...seen], day, both.map(userOf)), holdContacts(db, named)]);
+    const links = await findLinks(db, entries);
+    const sentOf = ({ sent }: Entry) => sent as SentEvent;
+    const [isNew, drawn] = await Promise.all([
+      repeats.remember(db, entries.map(sentOf), day),
+      drawSequences(db, entries.length + links.size),
+    ]);
+
+    const news = entries.filter((entry) => {
+      const isKept = isNew(sentOf(entry));
+      entry.outcome = isKept ? kept : duplicate;
+      return isKept;
+    });
+    if (news.length === 0) return;
+    const rest = drawn.values();
+    const next = () => rest.next().value as number;
+    const sequences: number[] = [];
+    const writing: unknown[] = [];
+    for (const entry of news) {
+      sequences.push(next());
+      const user = links.get(entry);
+      if (user === undefined) continue;
+      const { batch, contact } = entry;
+      const { account, token, receivedTime } = batch;
+      writing.push(
+        insertStatement(db, { account, user, contact, verified: true, claim: null, token, time: receivedTime }, next()),
+      );
+    }
+    writing.push(...noteContacts(db, news), ...insert(db, news, sequences));
+    await Promise.all(writing);
+    const unlisted = news.filter(({ batch, event }) => checks.mayBeNew(batch.account, batch.browser, event));
+    for (const account of distinct(unlisted.map(({ batch }) => batch.account)).sort((a, b) => a - b)) {
+      const used = unlisted.filter(({ batch }) => batch.account === account);
+      await catalogues.register(
+        db,
+        account,
+        used.map(({ batch, event }) => ({ browser: batch.browser, uses: usesOfEvent(event) })),
+      );
+    }
+  };
+
+  /** Returns one outcome for each event of each batch. A refused event has no effect and does not affect the others. */
+  return async (db: Transaction, batches: readonly EventBatch[]): Promise<EventOutcome[][]> => {
+    const time = Math.max(...batches.map(({ receivedTime }) => receivedTime));
+    db.dayOf(time);
+    const lists = await toEntries(db, batches);
+    const checks = await examine(db, lists.flat());
+    const left = lists.flat().filter(({ outcome }) => outcome === undefined);
+    if (left.length > 0) await keep(db, left, checks, time);
+    return lists.map((entries) => entries.map(({ outcome }) => outcome as EventOutcome));
+  };
+};

@@ -1,0 +1,81 @@
+/** Finds the oldest events, ignoring received times that cannot be right. */
+import type { Connection } from '../database/connection.ts';
+import { bytesOfTimes, readReceivedTime } from './event-body.ts';
+import { inGroups, within } from './event-order.ts';
+
+interface OldEvent {
+  readonly account: number;
+  readonly sequence: number;
+  readonly day: number;
+  readonly receivedTime: number;
+}
+
+type StoredOldEvent = Omit<OldEvent, 'receivedTime'> & { readonly eventTime: number; readonly times: Buffer };
+
+/** Returns up to `most` events after a sequence, of all accounts, in order. */
+const eventsAfter = async (db: Connection, sequence: number, most: number): Promise<OldEvent[]> => {
+  const found: OldEvent[] = [];
+  for (let beyond = -1; found.length < most; ) {
+    const parts = await db.all<{ account: number; day: number; first: number; last: number }>(
+      `WITH day AS (
+         SELECT account, day, min("firstSequence") AS first, max("lastSequence") AS last FROM account_day
+         GROUP BY account, day HAVING sum(count) > 0 AND max("lastSequence") > $1 AND day > $2
+       )
+       SELECT * FROM day WHERE day = (SELECT min(day) FROM day)`,
+      [sequence, beyond],
+    );
+    if (parts.length === 0) return found;
+    beyond = (parts[0] as { day: number }).day;
+    const rows = await db.all<StoredOldEvent>(
+      `SELECT e.* FROM unnest($1::integer[], $2::bigint[], $3::bigint[]) AS part (account, first, last)
+       CROSS JOIN LATERAL (
+         SELECT account, sequence, day, "eventTime", substr(body, 1, ${bytesOfTimes}) AS times FROM event
+         WHERE account = part.account AND day = $4 AND ${within('account', 'greatest(part.first - 1, $5::bigint)', 'part.last')}
+         ORDER BY ${inGroups('account')} LIMIT $6
+       ) AS e ORDER BY sequence LIMIT $6`,
+      [
+        parts.map(({ account }) => account),
+        parts.map(({ first }) => first),
+        parts.map(({ last }) => last),
+        beyond,
+        sequence,
+        most - found.length,
+      ],
+    );
+    for (const { times, eventTime, ...event } of rows) {
+      found.push({ ...event, receivedTime: readReceivedTime(times, eventTime) });
+    }
+  }
+  return found;
+};
+
+const lookedPerStep = 1_000;
+
+/** Returns the received time of the next event after a sequence that was not received after `now`; Infinity: there is none. */
+const nextBelievable = async (db: Connection, sequence: number, now: number): Promise<number> => {
+  for (let after = sequence; ; ) {
+    const events = await eventsAfter(db, after, lookedPerStep);
+    const believable = events.find(({ receivedTime }) => receivedTime <= now);
+    if (believable) return believable.receivedTime;
+    if (events.length < lookedPerStep) return Infinity;
+    after = (events.at(-1) as OldEvent).sequence;
+  }
+};
+
+/**
+ * Returns up to `most` events that were received before `time`, in order from the first. A received time after `now` comes from a
+ * clock that was ahead: such an event counts as received when the next event with a believable time was.
+ */
+export const findOldEvents = async (
+  db: Connection,
+  { time, most, now }: { time: number; most: number; now: number },
+): Promise<OldEvent[]> => {
+  const candidates = await eventsAfter(db, 0, most);
+  const at = candidates.findIndex(({ receivedTime }) => receivedTime >= time && receivedTime <= now);
+  const before = at < 0 ? candidates : candidates.slice(0, at);
+  const last = before.at(-1);
+  if (!last || last.receivedTime < time) return before;
+  // All candidates behind the last old one have received times after `now`: the next believable event decides about them.
+  if (at < 0 && (await nextBelievable(db, last.sequence, now)) < time) return before;
+  return before.slice(0, before.findLastIndex(({ receivedTime }) => receivedTime < time) + 1);
+};

@@ -1,0 +1,91 @@
+/**
+ * The rows and locks that a transaction holds until it ends, so that an erasure misses nothing that is written at the same time,
+ * and unrelated writes go on. All transactions take them in one order, so that no two wait for each other: users by number,
+ * addresses, contacts by number, claims, statements, refused requests, the account. Only updateAccount begins with the account,
+ * so it may have to run again after a deadlock.
+ */
+
+import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
+import { usersOf } from '../contacts/statements.ts';
+import { type Connection, lockKeys, Overtaken } from '../database/connection.ts';
+
+/** Holds the rows of users. A transaction adds statements of a user only while it holds the user's row. */
+export const holdUsers = (db: Connection, users: readonly number[]): Promise<unknown> =>
+  db.all('SELECT "user" FROM "user" WHERE "user" = ANY ($1::bigint[]) ORDER BY "user" FOR NO KEY UPDATE', [users]);
+
+/** Holds the rows of those users that no other transaction holds, and returns these users. */
+export const holdFreeUsers = async (db: Connection, users: readonly number[]): Promise<Set<number>> => {
+  if (users.length === 0) return new Set();
+  const rows = await db.all<{ user: number }>(
+    'SELECT "user" FROM "user" WHERE "user" = ANY ($1::bigint[]) FOR NO KEY UPDATE SKIP LOCKED',
+    [users],
+  );
+  return new Set(rows.map(({ user }) => user));
+};
+
+/** Holds the addresses of contacts: before this transaction ends, no other takes them, or finds them in `ensure` (contacts.ts). */
+export const holdAddresses = (db: Connection, rows: readonly ContactRow[]): Promise<unknown> =>
+  db.all(
+    `SELECT contact FROM contact_address WHERE "contactEmailaddress" = ANY ($1::text[]) AND contact = ANY ($2::bigint[])
+     ORDER BY "contactEmailaddress" FOR UPDATE`,
+    [rows.map(({ contactEmailaddress }) => contactEmailaddress), rows.map(({ contact }) => contact)],
+  );
+
+/** Contacts share this many advisory locks, because PostgreSQL's lock table holds only some thousands. */
+const contactLocks = 64;
+
+/**
+ * Takes advisory locks, not `FOR KEY SHARE`: PostgreSQL grants the latter ahead of an erasure that already waits, which could then
+ * wait for ever.
+ */
+const lockContacts = (db: Connection, contacts: readonly number[], how: 'alone' | 'shared') =>
+  db.run(
+    `SELECT pg_advisory_xact_lock${how === 'shared' ? '_shared' : ''}(${lockKeys.contacts} + key)
+     FROM (SELECT DISTINCT contact % ${contactLocks} AS key FROM unnest($1::bigint[]) AS contact ORDER BY key) AS keys`,
+    [contacts],
+  );
+
+/** Prevents the erasure of contacts until this transaction ends. Throws Overtaken when one is already erased. */
+export const holdContacts = async (db: Connection, contacts: readonly number[]): Promise<void> => {
+  if (contacts.length === 0) return;
+  const [, { found }] = await Promise.all([
+    lockContacts(db, contacts, 'shared'),
+    db.one<{ found: number }>('SELECT count(*) AS found FROM contact WHERE contact = ANY ($1::bigint[])', [contacts]),
+  ]);
+  if (found < new Set(contacts).size) throw new Overtaken();
+};
+
+interface HeldPerson {
+  readonly rows: readonly ContactRow[];
+  readonly users: readonly number[];
+}
+
+/**
+ * Holds everything that is erased with contacts who are one person: no other transaction adds to it or changes it before this one
+ * ends. Only events of their users can still be stored; they get later sequences. Throws Overtaken when rows changed meanwhile.
+ */
+export const holdPerson = async (db: Connection, group: readonly number[]): Promise<HeldPerson> => {
+  const [seen, found] = await Promise.all([readContacts(db, group), usersOf(db, group)]);
+  const [, , , rows, linked] = await Promise.all([
+    holdUsers(db, found),
+    holdAddresses(db, seen),
+    lockContacts(db, group, 'alone'),
+    db.all<ContactRow>('SELECT * FROM contact WHERE contact = ANY ($1::bigint[]) ORDER BY contact FOR UPDATE', [group]),
+    usersOf(db, group),
+  ]);
+  const isSame = rows.every(({ contactEmailaddress }, nth) => contactEmailaddress === seen[nth]?.contactEmailaddress);
+  // Users that were linked since the first read are usually no longer held.
+  const known = new Set(found);
+  const added = linked.filter((user) => !known.has(user));
+  const free = await holdFreeUsers(db, added);
+  if (rows.length < group.length || !isSame || free.size < added.length) throw new Overtaken();
+  const users = [...found, ...added];
+  await Promise.all([
+    db.all('SELECT claim FROM claim WHERE contact = ANY ($1::bigint[]) ORDER BY contact, claim FOR UPDATE', [group]),
+    db.all(
+      `SELECT sequence FROM statement WHERE "user" = ANY ($1::bigint[]) ORDER BY "user", sequence FOR NO KEY UPDATE`,
+      [users],
+    ),
+  ]);
+  return { rows, users };
+};

@@ -1,0 +1,141 @@
+// Whoever goes through contacts or refused requests page by page misses none, however late it is committed.
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+import { afterEach, expect, test, vi } from 'vitest';
+import { asking, newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { type Caller, createSite, type Site } from '../../../../test/fixtures/site.ts';
+import { newContact } from '../../../../test/fixtures/store.ts';
+import { Refusal } from '../../../refusal.ts';
+import { openStore } from '../../open.ts';
+import type { Store } from '../../store.ts';
+
+const opened: Store[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((store) => store.close()));
+});
+
+const openServer = async (databaseURL: string): Promise<Store> => {
+  const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+  opened.push(store);
+  return store;
+};
+
+interface Page {
+  readonly addresses: readonly string[];
+  readonly next: number | null;
+}
+
+/** What is gone through: each has an address. */
+interface Listed {
+  readonly table: 'contact' | 'refused_request';
+  readonly column: string;
+  add(store: Store, caller: Caller, address: string, time: number): Promise<unknown>;
+  page(store: Store, query: { account: number; beyond: number; limit: number }): Promise<Page>;
+}
+
+const contacts: Listed = {
+  table: 'contact',
+  column: 'contactEmailaddress',
+  add: (store, { account, token }, address, time) =>
+    store.createContact({
+      ...newContact({ address, userUUID: `user-of-${token}-at-the-shop`, time }),
+      account,
+      token,
+      browser: false,
+      verified: true,
+    }),
+  async page(store, query) {
+    const { contacts, next } = await store.searchContact(query);
+    return { addresses: contacts.map(({ fields }) => fields.contactEmailaddress), next };
+  },
+};
+
+const refusedRequests: Listed = {
+  table: 'refused_request',
+  column: 'address',
+  add: (store, { account, token }, address, time) =>
+    store.keepRefused({
+      account,
+      token,
+      time,
+      sender: 0,
+      requests: [{ operation: 'createContact', input: { address }, address, code: 'invalid_field', message: '' }],
+    }),
+  async page(store, query) {
+    const { requests, next } = await store.listRefused(query);
+    return { addresses: requests.map(({ input }) => (input as { address: string }).address), next };
+  },
+};
+
+/** Page by page, from what was first; who is told to try later does. */
+const goThrough = async ({ page }: Listed, store: Store, { account }: Site): Promise<string[]> => {
+  const ask = (beyond: number): Promise<Page> =>
+    page(store, { account, beyond, limit: 4 }).catch((error: unknown) => {
+      if (error instanceof Refusal && error.code === 'not_kept') return ask(beyond);
+      throw error;
+    });
+  const found: string[] = [];
+  for (let beyond: number | null = 0; beyond !== null; ) {
+    const { addresses, next }: Page = await ask(beyond);
+    found.push(...addresses);
+    beyond = next;
+  }
+  return found;
+};
+
+/** Whoever adds late-1@… or late-2@… has its number then, and waits until that is let go, however long. */
+const holdLate = async (databaseURL: string, { table, column }: Listed) => {
+  await asking(
+    databaseURL,
+    `CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS
+       $$ BEGIN PERFORM pg_advisory_xact_lock(substr(NEW."${column}", 6, 1)::integer); RETURN NEW; END $$;
+     CREATE TRIGGER wait BEFORE INSERT ON ${table} FOR EACH ROW WHEN (NEW."${column}" LIKE 'late-%') EXECUTE FUNCTION wait()`,
+  );
+  const gate = new pg.Client(databaseURL);
+  await gate.connect();
+  await gate.query('SELECT pg_advisory_lock(1), pg_advisory_lock(2)');
+  return {
+    async isWaiting(count: number) {
+      const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'";
+      await vi.waitFor(async () => expect((await gate.query(waiting)).rows).toHaveLength(count), 10_000);
+    },
+    letGo: (nth: number) => gate.query('SELECT pg_advisory_unlock($1)', [nth]),
+    close: () => gate.end(),
+  };
+};
+
+test.each([
+  ['contacts', contacts],
+  ['refused requests', refusedRequests],
+])('of %s, none is passed over that has its number and is committed after the next', async (_, listed) => {
+  const databaseURL = await newDatabase();
+  const [one, other] = [await openServer(databaseURL), await openServer(databaseURL)];
+  const site = await createSite(one);
+  // Each by a token and a user of its own: none waits for what another does.
+  const add = async (store: Store, name: string) =>
+    listed.add(store, await site.newCaller('server'), `${name}@example.com`, site.time);
+  await add(one, 'early');
+  const late = await holdLate(databaseURL, listed);
+  try {
+    const first = add(one, 'late-1');
+    await late.isWaiting(1);
+    await add(other, 'acknowledged');
+    const going = goThrough(listed, other, site);
+    // Time for one that does not wait to see all that it ever will.
+    const pause = () => Promise.race([going, wait(100)]);
+    await pause();
+    const second = add(one, 'late-2');
+    await late.isWaiting(2);
+    for (const name of ['later', 'latest']) await add(other, name);
+    await late.letGo(1);
+    await pause();
+    await late.letGo(2);
+    await Promise.all([first, second]);
+    const found = (await going).map((address) => address.replace(/@.*/, ''));
+    expect(found).toEqual(expect.arrayContaining(['early', 'acknowledged']));
+    const all = ['early', 'late-1', 'acknowledged', 'late-2', 'later', 'latest'];
+    expect(found).toEqual(all.slice(0, found.length));
+  } finally {
+    await late.close();
+  }
+});

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { Refusal } from '../../../refusal.ts';
+import { type ConnectionPool, openPool } from '../database/connection.ts';
+import { migrate } from '../database/migrate.ts';
+import { readOnce, readSnapshot, writeAlone, writeBesideOthers } from './transaction.ts';
+
+let databaseURL: string;
+let pool: ConnectionPool;
+beforeAll(async () => {
+  databaseURL = await newDatabase();
+  pool = openPool(databaseURL, 4);
+  const db = await pool.take();
+  await migrate(db);
+  await db.script('CREATE TABLE thing (name text PRIMARY KEY, count integer NOT NULL)');
+  await db.script("INSERT INTO thing VALUES ('one', 0), ('other', 0)");
+  db.release(false);
+});
+afterAll(() => pool.close());
+
+const countOf = async (name: string) =>
+  (await readOnce(pool, (db) => db.get<{ count: number }>('SELECT count FROM thing WHERE name = $1', [name])))?.count;
+const add = 'UPDATE thing SET count = count + 1 WHERE name = $1';
+
+describe('a transaction', () => {
+  test('is carried out again when it had to give in to another', async () => {
+    let met = 0;
+    let go = () => {};
+    const both = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    const each = (first: string, second: string) =>
+      writeBesideOthers(pool, async (db) => {
+        await db.run(add, [first]);
+        met += 1;
+        if (met >= 2) go();
+        await both;
+        await db.run(add, [second]);
+      });
+    await Promise.all([each('one', 'other'), each('other', 'one')]);
+    expect([await countOf('one'), await countOf('other')]).toEqual([2, 2]);
+    expect(met).toBeGreaterThan(2);
+  });
+
+  test('that is refused leaves nothing, and remembers nothing', async () => {
+    const before = await countOf('one');
+    let remembered = false;
+    const work = writeBesideOthers(pool, async (db) => {
+      await db.run(add, ['one']);
+      db.whenCommitted(() => {
+        remembered = true;
+      });
+      throw new Refusal('unknown_user');
+    });
+    await expect(work).rejects.toMatchObject({ code: 'unknown_user' });
+    expect([await countOf('one'), remembered]).toEqual([before, false]);
+  });
+
+  test('goes on without the attempt that is refused', async () => {
+    const before = (await countOf('one')) ?? 0;
+    await writeBesideOthers(pool, async (db) => {
+      await db.run(add, ['one']);
+      const refused = db.attempt(async () => {
+        await db.run(add, ['one']);
+        throw new Refusal('unknown_user');
+      });
+      await expect(refused).rejects.toThrow(Refusal);
+      await db.attempt(() => db.run(add, ['one']));
+    });
+    expect(await countOf('one')).toBe(before + 2);
+  });
+
+  test('is not committed when a statement of it has failed, even where nobody saw that', async () => {
+    const before = await countOf('one');
+    const work = writeBesideOthers(pool, async (db) => {
+      await db.run(add, ['one']);
+      await db.run('SELECT 1 / 0').catch(() => {});
+    });
+    await expect(work).rejects.toThrow(/answered by ROLLBACK/);
+    expect(await countOf('one')).toBe(before);
+  });
+
+  test('that is refused leaves nothing of what goes on beside it', async () => {
+    const before = await countOf('one');
+    let goOn = () => {};
+    const refused = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    let late: Promise<unknown> = Promise.resolve();
+    const work = writeBesideOthers(pool, async (db) => {
+      late = refused.then(() => db.run(add, ['one']));
+      late.catch(() => {});
+      setImmediate(goOn);
+      throw new Refusal('unknown_user');
+    });
+    await expect(work).rejects.toThrow(Refusal);
+    await expect(late).rejects.toThrow(/whose transaction is over/);
+    expect(await countOf('one')).toBe(before);
+  });
+
+  test('that gives in to others again and again is refused in the end, and may be tried later', async () => {
+    const before = await countOf('one');
+    let tries = 0;
+    const work = writeBesideOthers(pool, async (db) => {
+      tries += 1;
+      await db.run(add, ['one']);
+      await db.script("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$");
+    });
+    await expect(work).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 1 });
+    expect([tries, await countOf('one')]).toEqual([10, before]);
+  });
+
+  test('whose attempt has a fault is undone as a whole', async () => {
+    const before = await countOf('one');
+    const work = writeBesideOthers(pool, async (db) => {
+      await db.run(add, ['one']);
+      await db.attempt(() => db.run('SELECT 1 / 0')).catch((error: unknown) => expect(error).toBeInstanceOf(Error));
+      await db.run(add, ['one']);
+    });
+    await expect(work).rejects.toMatchObject({ code: '22012' });
+    expect(await countOf('one')).toBe(before);
+  });
+
+  test('is judged by what has failed first, however deep that was asked', async () => {
+    const deeply = async <Value>(depth: number, work: () => Promise<Value>): Promise<Value> =>
+      depth > 0 ? deeply(depth - 1, work) : work();
+    const failing = (code: string) => `DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${code}'; END $$`;
+    let tries = 0;
+    const work = (code: string) => () =>
+      writeBesideOthers(pool, async (db) => {
+        tries += 1;
+        const fails = deeply(10, () => (tries === 1 ? db.script(failing(code)) : db.script('SELECT 1')));
+        await Promise.all([fails, db.run(add, ['one'])]);
+      });
+    await expect(work('55P03')()).rejects.toMatchObject({ code: 'not_kept', cause: { code: '55P03' } });
+    tries = 0;
+    const before = await countOf('one');
+    await work('40001')();
+    expect([tries, await countOf('one')]).toEqual([2, (before as number) + 1]);
+  });
+
+  test('that finds the disk full is refused for a little longer', async () => {
+    const before = await countOf('one');
+    const work = writeBesideOthers(pool, async (db) => {
+      await db.run(add, ['one']);
+      await db.script("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$");
+    });
+    await expect(work).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 5 });
+    expect(await countOf('one')).toBe(before);
+  });
+
+  test('whose connection is lost leaves nothing, and its connection is not used again', async () => {
+    const before = await countOf('one');
+    const single = openPool(databaseURL, 1);
+    const lost = writeBesideOthers(single, async (db) => {
+      await db.run(add, ['one']);
+      await db.run('SELECT pg_terminate_backend(pg_backend_pid())');
+    });
+    await expect(lost).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 1 });
+    expect(await countOf('one')).toBe(before);
+    await writeBesideOthers(single, (db) => db.run(add, ['one']));
+    expect(await countOf('one')).toBe((before as number) + 1);
+    await single.close();
+  });
+
+  test('that is carried out alone begins when others have ended', async () => {
+    const order: string[] = [];
+    let end = () => {};
+    const beside = writeBesideOthers(pool, async (db) => {
+      await db.run(add, ['one']);
+      order.push('beside others');
+      await new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      order.push('ended');
+    });
+    await expect.poll(() => order).toEqual(['beside others']);
+    const alone = writeAlone(pool, async () => order.push('alone'));
+    end();
+    await Promise.all([beside, alone]);
+    expect(order).toEqual(['beside others', 'ended', 'alone']);
+  });
+});
+
+test('a read is of one moment', async () => {
+  const [first, second] = await readSnapshot(pool, 'now', async (db) => {
+    const ask = () => db.get<{ count: number }>("SELECT count FROM thing WHERE name = 'one'");
+    const before = await ask();
+    await writeBesideOthers(pool, (other) => other.run(add, ['one']));
+    return [before, await ask()];
+  });
+  expect(second).toEqual(first);
+});
+
+test('a connection on which a read did not end well is not used again', async () => {
+  const single = openPool(databaseURL, 1);
+  const process = 'SELECT pg_backend_pid() AS process';
+  const first = await readSnapshot(single, 'now', async (db) => {
+    const answer = await db.one<{ process: number }>(process);
+    await db.run('SELECT 1 / 0').catch(() => {});
+    return answer;
+  });
+  const second = await readSnapshot(single, 'now', (db) => db.one<{ process: number }>(process));
+  expect(await readSnapshot(single, 'now', (db) => db.one(process))).toEqual(second);
+  expect(second).not.toEqual(first);
+  await single.close();
+});
+
+test('a database that is not there is a mistake of the settings: nobody is told to try later', async () => {
+  const wrong = openPool(databaseURL.replace(/[^/]+$/, 'no_such_database'), 1);
+  await expect(readOnce(wrong, async () => {})).rejects.toMatchObject({ code: '3D000' });
+  await wrong.close();
+});
+
+test('without a database the answer is that nothing can be kept now', async () => {
+  const away = openPool('postgres://nobody@%2Fnowhere/nothing', 1);
+  await expect(writeBesideOthers(away, async () => {})).rejects.toMatchObject({ code: 'not_kept' });
+  await expect(readOnce(away, async () => {})).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 1 });
+  await away.close();
+});

@@ -1,0 +1,187 @@
+/** The only place where operations of the store begin and commit transactions. */
+import { Refusal } from '../../../refusal.ts';
+import { type DayUnderWay, dayAt } from '../../rules/received-day.ts';
+import {
+  type Connection,
+  type ConnectionPool,
+  codeOf,
+  isConflict,
+  isNotNow,
+  type TakenConnection,
+} from '../database/connection.ts';
+import { beginDay } from '../events/days.ts';
+import { beginWriting, readSettled, type Settled, waitForSettled, waitForWriters } from './position.ts';
+
+/** A transaction that writes. */
+export interface Transaction extends Connection, Pick<TakenConnection, 'slot' | 'script'> {
+  readonly position: DayUnderWay;
+  /**
+   * Returns the day of something received at a time. When it is not the current day, this throws: the transaction is rolled
+   * back, the day begins, and the work runs again.
+   */
+  dayOf(receivedTime: number): number;
+  /** Calls `remember` after the commit, to update what is held in memory. */
+  whenCommitted(remember: () => void): void;
+  /** Runs the work in a savepoint. When it throws a Refusal, only what the work has written is rolled back. Rethrows. */
+  attempt<Value>(work: () => Promise<Value>): Promise<Value>;
+}
+
+/** A transaction that reads the database as it is at one moment. */
+export interface Snapshot extends Connection {
+  /** The snapshot holds all rows with numbers up to this one: sequences, contacts or refused requests, as `moments` says. */
+  readonly settled: Promise<Settled['settled']>;
+}
+
+class OtherDay extends Error {
+  readonly receivedTime: number;
+
+  constructor(receivedTime: number) {
+    super('a day begins');
+    this.receivedTime = receivedTime;
+  }
+}
+
+/** How often a transaction that conflicts with another is tried. */
+const mostTries = 10;
+
+export const notKept = (cause: unknown): Refusal =>
+  new Refusal('not_kept', { retryAfterSeconds: codeOf(cause).startsWith('53') ? 5 : 1, cause });
+
+const giveBack = (db: TakenConnection): void => db.release(false);
+
+/** Ends a read transaction without waiting: the result of its commit does not matter. */
+const endBehind = (db: TakenConnection): void => {
+  db.commit().then(
+    () => db.release(false),
+    () => db.release(true),
+  );
+};
+
+/**
+ * Takes a connection, runs the work, and returns the connection with `end`. When the work throws, rolls back and returns the
+ * connection, or closes it when that fails. Throws Refusal('not_kept') when the database is unavailable; rethrows conflicts.
+ */
+const withConnection = async <Value>(
+  pool: ConnectionPool,
+  work: (db: TakenConnection) => Promise<Value>,
+  end = giveBack,
+): Promise<Value> => {
+  let db: TakenConnection;
+  try {
+    db = await pool.take();
+  } catch (error) {
+    throw isNotNow(error) ? notKept(error) : error;
+  }
+  try {
+    const value = await work(db);
+    end(db);
+    return value;
+  } catch (error) {
+    // A connection that can still roll back is usable. After a commit without a response its state is unknown: it is closed.
+    await db.rollBack().then(
+      () => db.release(false),
+      () => db.release(true),
+    );
+    const cause = db.causeOf(error);
+    throw isNotNow(cause) && !isConflict(cause) ? notKept(cause) : cause;
+  }
+};
+
+const carryOut = async <Value>(
+  db: TakenConnection,
+  mode: 'beside others' | 'alone',
+  work: (transaction: Transaction) => Promise<Value>,
+): Promise<Value> => {
+  const position = await beginWriting(db, mode);
+  const remembering: (() => void)[] = [];
+  const value = await work({
+    ...db,
+    position,
+    dayOf(receivedTime) {
+      const { day, clockDay } = dayAt(position, receivedTime);
+      if (day !== position.day || clockDay !== position.clockDay) throw new OtherDay(receivedTime);
+      return day;
+    },
+    whenCommitted: (remember) => remembering.push(remember),
+    async attempt(attempted) {
+      await db.script('SAVEPOINT attempt');
+      try {
+        const done = await attempted();
+        await db.script('RELEASE attempt');
+        return done;
+      } catch (error) {
+        if (error instanceof Refusal) await db.script('ROLLBACK TO attempt');
+        throw error;
+      }
+    },
+  });
+  await db.commit();
+  for (const remember of remembering) remember();
+  return value;
+};
+
+const write = async <Value>(
+  pool: ConnectionPool,
+  mode: 'beside others' | 'alone',
+  work: (transaction: Transaction) => Promise<Value>,
+): Promise<Value> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await withConnection(pool, (db) => carryOut(db, mode, work));
+    } catch (error) {
+      if (error instanceof OtherDay) {
+        const { receivedTime } = error;
+        await write(pool, 'alone', (db) => beginDay(db, receivedTime));
+      } else if (!isConflict(error)) throw error;
+      else if (tries === mostTries) throw notKept(error);
+    }
+  }
+};
+
+/**
+ * Runs the work in one transaction, beside others; it is committed and synced when the promise resolves. The work may run several
+ * times: after a conflict with another transaction, and when a day begins.
+ */
+export const writeBesideOthers = <Value>(pool: ConnectionPool, work: (db: Transaction) => Promise<Value>) =>
+  write(pool, 'beside others', work);
+
+/** As `writeBesideOthers`, but runs while no other transaction writes. */
+export const writeAlone = <Value>(pool: ConnectionPool, work: (db: Transaction) => Promise<Value>) =>
+  write(pool, 'alone', work);
+
+/** The kinds of moments to read at; each returns the number up to which all rows are settled (position.ts). */
+const moments = {
+  now: async () => 0,
+  settled: async (db: TakenConnection) => (await readSettled(db)).settled,
+  'all settled': waitForSettled,
+  'all contacts settled': (db: TakenConnection) => waitForWriters(db, 'contact_number'),
+  'all refused settled': (db: TakenConnection) => waitForWriters(db, 'refused_number'),
+};
+
+/**
+ * Runs reads in one snapshot. With `all`, waits for a moment at which everything acknowledged before this call is settled.
+ * `settings` are SQL statements that change settings for this transaction.
+ */
+export const readSnapshot = <Value>(
+  pool: ConnectionPool,
+  wanted: keyof typeof moments,
+  work: (db: Snapshot) => Promise<Value>,
+  settings = '',
+): Promise<Value> =>
+  withConnection(
+    pool,
+    async (db) => {
+      const settled = moments[wanted](db);
+      // Only a snapshot that is taken after all is settled shows all of it.
+      if (wanted.startsWith('all ')) await settled;
+      // PostgreSQL executes pipelined statements in the order in which they were sent.
+      const begun = db.script(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${settings}`);
+      const [value] = await Promise.all([work({ ...db, settled }), begun, settled]);
+      return value;
+    },
+    endBehind,
+  );
+
+/** Runs a read of one statement, which needs no transaction to see one moment. */
+export const readOnce = <Value>(pool: ConnectionPool, work: (db: Connection) => Promise<Value>): Promise<Value> =>
+  withConnection(pool, work);

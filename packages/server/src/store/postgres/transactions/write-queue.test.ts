@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { newEvent } from '../../../../test/fixtures/store.ts';
+import { Refusal } from '../../../refusal.ts';
+import type { EventBatch, EventOutcome } from '../../store.ts';
+import { createWriteQueue, mostUnderWay } from './write-queue.ts';
+
+const batchOf = (count: number): EventBatch => ({
+  account: 1,
+  token: 1,
+  browser: false,
+  receivedTime: 0,
+  events: Array.from({ length: count }, () => newEvent()),
+});
+
+/** A keeper that keeps when it is told to; `fails` says of which commits it doesn't. */
+const createKeeper = (fails: (batches: readonly EventBatch[]) => Error | undefined = () => undefined) => {
+  const commits: number[][] = [];
+  const waiting: (() => void)[] = [];
+  const keep = async (batches: readonly EventBatch[]): Promise<EventOutcome[][]> => {
+    commits.push(batches.map(({ events }) => events.length));
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    const error = fails(batches);
+    if (error) throw error;
+    return batches.map(({ events }) => events.map(() => ({ kept: true })));
+  };
+  const goOn = async () => {
+    for (const resolve of waiting.splice(0)) resolve();
+    await new Promise(setImmediate);
+  };
+  return { keep, commits, goOn };
+};
+
+const isRefusal = (error: unknown) => error instanceof Refusal;
+const turn = () => new Promise(setImmediate);
+
+describe('batches', () => {
+  test('that arrive while commits are under way go together into the next', async () => {
+    const { keep, commits, goOn } = createKeeper();
+    const ask = createWriteQueue(keep, isRefusal);
+    const asked: Promise<EventOutcome[]>[] = [];
+    for (let nth = 0; nth < mostUnderWay + 3; nth += 1) {
+      asked.push(ask(batchOf(1 + nth)));
+      await turn();
+    }
+    expect(commits).toEqual([[1], [2], [3], [4]]);
+    await goOn();
+    expect(commits.slice(mostUnderWay)).toEqual([[5, 6, 7]]);
+    await goOn();
+    expect((await Promise.all(asked)).map(({ length }) => length)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  test('that are many are spread over the connections that are free', async () => {
+    const { keep, commits, goOn } = createKeeper();
+    const ask = createWriteQueue(keep, isRefusal);
+    const asked = [3_000, 3_000, 900, 5_000].map((count) => ask(batchOf(count)));
+    await turn();
+    expect(commits).toEqual([[3_000], [3_000, 900], [5_000]]);
+    await goOn();
+    expect(await Promise.all(asked)).toHaveLength(4);
+  });
+
+  test('are tried one by one when their commit has a fault, which stays with the one that has it', async () => {
+    const fault = new TypeError('of one of them');
+    const { keep, commits, goOn } = createKeeper((batches) =>
+      batches.some(({ events }) => events.length === 2) ? fault : undefined,
+    );
+    const ask = createWriteQueue(keep, isRefusal);
+    const settling = Promise.allSettled([1, 2, 3].map((count) => ask(batchOf(count))));
+    for (let commit = 0; commit < 4; commit += 1) {
+      await turn();
+      await goOn();
+    }
+    const settled = await settling;
+    expect(commits).toEqual([[1, 2, 3], [1], [2], [3]]);
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(settled[1]).toMatchObject({ reason: fault });
+  });
+
+  test('are all refused when the database is away', async () => {
+    const { keep, commits, goOn } = createKeeper(() => new Refusal('not_kept'));
+    const ask = createWriteQueue(keep, isRefusal);
+    const settling = Promise.allSettled([ask(batchOf(1)), ask(batchOf(1))]);
+    await turn();
+    await goOn();
+    expect((await settling).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(commits).toHaveLength(1);
+  });
+});

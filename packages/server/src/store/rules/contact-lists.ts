@@ -1,0 +1,42 @@
+/** Pages of a contact's claims and links. */
+import { limits } from '@firsthand/contract/limits';
+import type { ClaimDetail, ContactDetail, LinkDetail } from '../store.ts';
+
+/** The length of the JSON of the claims on one page, in UTF-16 code units; a single claim may take 200 KB. */
+const mostClaimCharacters = 1024 * 1024;
+
+/** The part of a list that a driver reads for one page: one entry more than fits, if there is one. */
+export interface Listing<Item> {
+  /** The number of entries on all pages. */
+  readonly count: number;
+  /** Each entry with the number that the list is sorted by, ascending. */
+  readonly entries: readonly (readonly [number: number, item: Item])[];
+}
+
+export const claimsToRead = limits.claimsPerPage + 1;
+export const linksToRead = limits.linksPerPage + 1;
+
+const cut = <Item>(entries: Listing<Item>['entries'], most: number, mostCharacters: number) => {
+  let characters = 0;
+  const end = entries.findIndex(([, item], nth) => {
+    if (mostCharacters < Infinity) characters += JSON.stringify(item).length;
+    return nth >= most || (nth > 0 && characters > mostCharacters);
+  });
+  const page = end < 0 ? entries : entries.slice(0, end);
+  return { items: page.map(([, item]) => item), next: end < 0 ? null : (page.at(-1)?.[0] as number) };
+};
+
+/** Returns the page of each requested list, as members of the response. */
+export const tellLists = (lists: {
+  readonly claims: Listing<ClaimDetail> | undefined;
+  readonly links: Listing<LinkDetail> | undefined;
+}): Partial<ContactDetail> => {
+  const claims = lists.claims && cut(lists.claims.entries, limits.claimsPerPage, mostClaimCharacters);
+  const links = lists.links && cut(lists.links.entries, limits.linksPerPage, Infinity);
+  if (!claims && !links) return {};
+  return {
+    ...(claims && { claims: claims.items, claimCount: lists.claims?.count as number }),
+    ...(links && { links: links.items, linkCount: lists.links?.count as number }),
+    next: { claim: claims?.next ?? null, link: links?.next ?? null },
+  };
+};

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { openMemory } from '../../../../test/fixtures/memory.ts';
+import { newAccount, newToken } from '../../../../test/fixtures/store.ts';
+import { createWriteEngine } from '../engine.ts';
+import { createAccess } from './access.ts';
+
+test('what was made is remembered, whoever made it, and what was not is not', () => {
+  const db = openMemory();
+  const engine = createWriteEngine(db);
+  const [first, second, never] = [newToken('server'), newToken('browser'), newToken('server')];
+  engine.write([{ name: 'createAccount', request: newAccount({ tokens: [first] }) }]);
+  const { wasMade } = createAccess(db);
+  expect([first, second, never].map(({ hash }) => wasMade(hash))).toEqual([true, false, false]);
+  engine.write([{ name: 'createToken', request: { ...second, account: 1 } }]);
+  engine.write([{ name: 'revokeToken', request: { account: 1, tokenID: first.tokenID, time: 1 } }]);
+  expect([first, second, never].map(({ hash }) => wasMade(hash))).toEqual([true, true, false]);
+});
+
+test('a token that was revoked while the database was busy works no more when it is free', () => {
+  const db = openMemory();
+  const engine = createWriteEngine(db);
+  const token = newToken('server');
+  engine.write([{ name: 'createAccount', request: newAccount({ tokens: [token] }) }]);
+
+  // As another connection, which is told of a commit once, by data_version, and finds the database busy just then.
+  let data = 1;
+  let busy = false;
+  const reader = {
+    readonly: true,
+    prepare: (sql: string) => {
+      if (/data_version/.test(sql)) return { pluck: () => ({ get: () => data }) };
+      const statement = db.prepare(sql);
+      if (!/SELECT access/.test(sql)) return statement;
+      statement.pluck();
+      return {
+        pluck: () => ({
+          get: () => {
+            if (busy) throw Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+            return statement.get();
+          },
+        }),
+      };
+    },
+  };
+  const { findAccess } = createAccess(reader as never);
+  expect(findAccess(token.hash, 1)).toBeDefined();
+  engine.write([{ name: 'revokeToken', request: { account: 1, tokenID: token.tokenID, time: 1 } }]);
+  data += 1;
+  busy = true;
+  expect(() => findAccess(token.hash, 1)).toThrow('locked');
+  busy = false;
+  expect(findAccess(token.hash, 1)).toBeUndefined();
+});

@@ -1,0 +1,161 @@
+import { Refusal } from '../../../refusal.ts';
+import { type AccountValues, changedValues, givenKinds } from '../../rules/account-changes.ts';
+import { usesOfContact } from '../../rules/catalogue-rules.ts';
+import type {
+  AccountChange,
+  AccountChanged,
+  AccountContact,
+  AccountDetail,
+  AccountSize,
+  AccountSummary,
+  CatalogueKind,
+  ContactOutcome,
+  NewAccount,
+} from '../../store.ts';
+import type { ContactWriter } from '../contacts/contacts.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Steps } from '../transactions/steps.ts';
+import type { CatalogueWriter } from './catalogues.ts';
+import { createCatalogueReader } from './catalogues.ts';
+import type { TokenReader, TokenWriter } from './tokens.ts';
+import { createUsageReader } from './usage.ts';
+
+export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenReader, 'tokensOf'>) => {
+  const catalogues = createCatalogueReader(db);
+  const list = db.prepare<[], AccountSummary>(
+    'SELECT account, accountUUID, accountName, createdTime FROM account ORDER BY account',
+  );
+  const find = db.prepare<[string], number>('SELECT account FROM account WHERE accountUUID = ?').pluck();
+  const get = db.prepare<
+    [number],
+    AccountSummary & { accountOrigin: string; accountTimezone: string; strict: number; browserCatalogue: number }
+  >('SELECT * FROM account WHERE account = ?');
+  const usageOf = createUsageReader(db);
+
+  return {
+    listAccounts: (): AccountSummary[] => list.all(),
+    *measureAccounts(): Steps<AccountSize[]> {
+      const sizes: AccountSize[] = [];
+      for (const { account, accountUUID } of list.all()) {
+        sizes.push({ account, accountUUID, storedBytes: (yield* usageOf(account)).storedBytes });
+        yield;
+      }
+      return sizes;
+    },
+    findAccount: (accountUUID: string): number | undefined => find.get(accountUUID),
+    *getAccount(account: number): Steps<AccountDetail> {
+      const row = get.get(account);
+      if (!row) throw new Refusal('unknown_account', { field: 'accountUUID' });
+      return {
+        account,
+        accountUUID: row.accountUUID,
+        accountName: row.accountName,
+        accountOrigin: JSON.parse(row.accountOrigin),
+        accountTimezone: row.accountTimezone,
+        strict: row.strict === 1,
+        browserCatalogue: row.browserCatalogue === 1,
+        createdTime: row.createdTime,
+        catalogues: {
+          profile: catalogues.list(account, 'profile'),
+          tag: catalogues.list(account, 'tag'),
+          attr: catalogues.list(account, 'attr'),
+          event: catalogues.list(account, 'event'),
+        },
+        tokens: tokensOf(account),
+        ...(yield* usageOf(account)),
+      };
+    },
+  };
+};
+
+export const createAccountWriter = (
+  db: Connection,
+  parts: { catalogues: CatalogueWriter; contacts: ContactWriter; tokens: TokenWriter },
+) => {
+  const { catalogues, contacts } = parts;
+  const { createToken } = parts.tokens;
+  const insert = db.prepare(`
+    INSERT INTO account (accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue, createdTime)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  const update = db.prepare(`
+    UPDATE account SET accountName = coalesce(@accountName, accountName), accountOrigin = coalesce(@accountOrigin, accountOrigin),
+      accountTimezone = coalesce(@accountTimezone, accountTimezone), strict = coalesce(@strict, strict),
+      browserCatalogue = coalesce(@browserCatalogue, browserCatalogue)
+    WHERE account = @account`);
+  const settings = db.prepare<[number], AccountValues>(
+    'SELECT accountName, accountOrigin, accountTimezone, strict, browserCatalogue FROM account WHERE account = ?',
+  );
+  const listed = createCatalogueReader(db);
+
+  const valuesOf = (account: number, kinds: readonly CatalogueKind[]): AccountValues => ({
+    ...settings.get(account),
+    ...Object.fromEntries(kinds.map((kind) => [kind, listed.list(account, kind)])),
+  });
+
+  /** Updates a contact that exists, or else creates it. A Refusal concerns this contact only. */
+  const putContact = (account: number, change: AccountContact, time: number): ContactOutcome => {
+    const uses = usesOfContact({
+      profileID: change.fields.contactProfileID,
+      tags: change.addedTags,
+      attributes: change.attributes,
+    });
+    catalogues.check(account, false, uses);
+    const named = change.contactUUID !== undefined;
+    const known = named ? contacts.byName({ account, contactUUID: change.contactUUID }) : undefined;
+    const { newContactUUID, address } = change;
+    const { row, existed } = known
+      ? { row: known, existed: true }
+      : contacts.ensure({ account, address: address as string, newContactUUID, verified: true, time });
+    const { fields, addedTags, removedTags, attributes, contactStatus } = change;
+    const written = { fields, addedTags, removedTags, attributes, contactStatus, time };
+    const { contactUUID } = contacts.write(row, named ? { ...written, address } : written);
+    catalogues.register(account, false, uses);
+    return { exists: existed, contactUUID };
+  };
+
+  const putContacts = (account: number, changes: readonly AccountContact[], time: number) =>
+    changes.map((change): ContactOutcome => {
+      try {
+        return putContact(account, change, time);
+      } catch (error) {
+        // Every Refusal is thrown before the contact's first write.
+        if (!(error instanceof Refusal)) throw error;
+        return { refused: error.code, message: error.message, ...(error.field && { field: error.field }) };
+      }
+    });
+
+  return {
+    createAccount({ tokens, catalogues: given, contacts: changes, time, ...account }: NewAccount): ContactOutcome[] {
+      const { accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = account;
+      const { lastInsertRowid } = insert.run(
+        accountUUID,
+        accountName,
+        JSON.stringify(accountOrigin),
+        accountTimezone,
+        Number(strict),
+        Number(browserCatalogue),
+        time,
+      );
+      const number = Number(lastInsertRowid);
+      for (const token of tokens) createToken({ ...token, account: number });
+      catalogues.put(number, given);
+      return putContacts(number, changes, time);
+    },
+    updateAccount({ account, catalogues: given, contacts: changes, time, ...change }: AccountChange): AccountChanged {
+      const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = change;
+      const kinds = givenKinds(given);
+      const before = valuesOf(account, kinds);
+      update.run({
+        account,
+        accountName: accountName ?? null,
+        accountOrigin: accountOrigin === undefined ? null : JSON.stringify(accountOrigin),
+        accountTimezone: accountTimezone ?? null,
+        strict: strict === undefined ? null : Number(strict),
+        browserCatalogue: browserCatalogue === undefined ? null : Number(browserCatalogue),
+      });
+      catalogues.put(account, given);
+      const updated = changedValues(before, valuesOf(account, kinds));
+      return { updated, contacts: putContacts(account, changes, time) };
+    },
+  };
+};

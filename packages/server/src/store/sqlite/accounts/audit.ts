@@ -1,0 +1,60 @@
+import { auditedNames, recordsOf } from '../../rules/audit.ts';
+import type { AuditEntry, AuditRecord } from '../../store.ts';
+import type { RequestOf, Writes } from '../calls.ts';
+import type { Connection } from '../database/connection.ts';
+
+export const createAuditWriter = (db: Connection) => {
+  const insert = db.prepare(`
+    INSERT INTO audit (account, token, action, subject, time) VALUES (
+      coalesce(@account, (SELECT account FROM account WHERE accountUUID = @accountUUID),
+        (SELECT account FROM token WHERE tokenID = @accountOf)),
+      @by, @action, @subject, @time)`);
+
+  const recordAudit = ({ account = null, accountUUID = null, accountOf = null, subject, ...record }: Entry): void => {
+    insert.run({ account, accountUUID, accountOf, subject: JSON.stringify(subject), ...record });
+  };
+
+  return {
+    recordAudit,
+    /** Returns the writes; those that are audited also record their entries. */
+    recording(writes: Writes): Writes {
+      const audited = auditedNames.map((name) => [
+        name,
+        (request: never) => {
+          const answer = writes[name](request);
+          for (const record of recordsOf(name, request, answer)) recordAudit(record);
+          return answer;
+        },
+      ]);
+      return { ...writes, ...Object.fromEntries(audited) };
+    },
+  };
+};
+
+type Entry = Omit<AuditRecord, 'accountUUID' | 'accountOf'> & {
+  readonly accountUUID?: string | null;
+  readonly accountOf?: string | null;
+};
+
+/** A query without filters. */
+const everything = { account: null, from: null, to: null, action: null, beyond: null };
+
+export const createAuditReader = (db: Connection) => {
+  const list = db.prepare<unknown[], Omit<AuditEntry, 'subject'> & { subject: string }>(`
+    SELECT e.audit, a.accountUUID, t.tokenID AS actor, e.action, e.subject, e.time
+    FROM audit e LEFT JOIN account a ON a.account = e.account LEFT JOIN token t ON t.token = e.token
+    WHERE (@account IS NULL OR e.account = @account) AND (@beyond IS NULL OR e.audit < @beyond)
+      AND (@from IS NULL OR e.time >= @from) AND (@to IS NULL OR e.time < @to) AND (@action IS NULL OR e.action = @action)
+    ORDER BY e.audit DESC LIMIT @limit`);
+
+  return {
+    listAudit(query: RequestOf<'listAudit'>) {
+      const { limit } = query;
+      const rows = list.all(
+        Object.fromEntries(Object.entries({ ...everything, ...query }).map(([name, value]) => [name, value ?? null])),
+      );
+      const entries = rows.map(({ subject, ...row }): AuditEntry => ({ ...row, subject: JSON.parse(subject) }));
+      return { entries, next: rows.length < limit ? null : (entries.at(-1) as AuditEntry).audit };
+    },
+  };
+};

@@ -1,0 +1,27 @@
+import { limits } from '@firsthand/contract/limits';
+import { beforeEach, expect, test } from 'vitest';
+import { openMemory } from '../../../../test/fixtures/memory.ts';
+import { newAccount, newToken } from '../../../../test/fixtures/store.ts';
+import type { RefusedCount, RefusedPage } from '../../store.ts';
+import type { Connection } from '../database/connection.ts';
+import { createReadEngine, createWriteEngine } from '../engine.ts';
+
+let db: Connection;
+beforeEach(() => {
+  db = openMemory();
+});
+
+test('a count that is wrong costs a list what is on it, and holds nothing up', async () => {
+  const engine = createWriteEngine(db);
+  const reads = createReadEngine(db);
+  const refused = { operation: 'logEvent', input: { eventID: 'x' }, code: 'invalid_field', message: '', address: null };
+  const keep = () =>
+    engine.write([{ name: 'keepRefused', request: { account: 1, token: 1, time: 0, sender: 0, requests: [refused] } }]);
+  engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
+  keep();
+  db.prepare('UPDATE refused_count SET listed = ?').run(limits.refusedPerToken + 10);
+  expect(keep()).toEqual([{ value: undefined }]);
+  const { requests } = (await reads({ name: 'listRefused', request: { beyond: 0, limit: 10 } })) as RefusedPage;
+  expect(requests).toEqual([]);
+  expect((await reads({ name: 'countRefused', request: {} })) as RefusedCount[]).toMatchObject([{ evicted: 2 }]);
+});

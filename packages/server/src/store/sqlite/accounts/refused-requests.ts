@@ -1,0 +1,150 @@
+/** Requests that were refused for their content: a bounded list for each token, and counts of what became of them. */
+import { limits } from '@firsthand/contract/limits';
+import type { TokenKind } from '@firsthand/contract/tokens';
+import { chooseEvicted, type SenderShare } from '../../rules/refused-eviction.ts';
+import { contactsNamedBy, type ListedText } from '../../rules/refused-names.ts';
+import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../../store.ts';
+import type { Connection } from '../database/connection.ts';
+import { createErasingRefusedReader, type ListedBytes } from '../erasure/erasing-refused.ts';
+
+/** Looks up erased identifiers by their keyed hashes; see contact-finder.ts. */
+interface Erasures {
+  findErasure(account: number, identifier: string): number | undefined;
+  isErasedHandle(account: number, token: number, handle: string): boolean;
+}
+
+type Fate = 'evicted' | 'erased' | 'replayed';
+
+export const createRefusedWriter = (db: Connection, { findErasure, isErasedHandle }: Erasures) => {
+  const erasing = createErasingRefusedReader(db);
+  const insert = db.prepare(`
+    INSERT INTO refused_request VALUES
+    (NULL, @token, @operation, @code, @field, @message, @time, @size, @address, @input, @sender, @robot)`);
+  const add = db.prepare(`
+    INSERT INTO refused_count VALUES (@token, @listed, @bytes, 0, @erased, 0)
+    ON CONFLICT (token) DO UPDATE
+    SET listed = listed + @listed, listedBytes = listedBytes + @bytes, erased = erased + @erased`);
+  const held = db.prepare<[number], { listed: number; listedBytes: number }>(
+    'SELECT listed, listedBytes FROM refused_count WHERE token = ?',
+  );
+  const shares = db.prepare<[number], SenderShare>(`
+    SELECT sender, count(*) AS listed, sum(bytes) AS bytes FROM refused_request WHERE token = ?
+    GROUP BY sender ORDER BY min(refused)`);
+  const oldest = db.prepare<[token: number, sender: number, beyond: number], ListedBytes>(`
+    SELECT refused, token, bytes FROM refused_request WHERE token = ? AND sender = ? AND refused > ?
+    ORDER BY refused LIMIT 1`);
+  const find = db.prepare<[number], ListedBytes & ListedText & { account: number }>(`
+    SELECT r.refused, r.token, r.bytes, r.input, r.message, r.address, t.account
+    FROM refused_request r JOIN token t ON t.token = r.token WHERE r.refused = ?`);
+  const before = db.prepare<[number, number], ListedBytes>(
+    'SELECT refused, token, bytes FROM refused_request WHERE refusedTime < ? LIMIT ?',
+  );
+  const drop = db.prepare('DELETE FROM refused_request WHERE refused = ?');
+  const move = db.prepare(`
+    UPDATE refused_count SET listed = listed - 1, listedBytes = listedBytes - @bytes, evicted = evicted + @evicted,
+      erased = erased + @erased, replayed = replayed + @replayed
+    WHERE token = @token`);
+
+  const takeOff = ({ refused, token, bytes }: ListedBytes, fate: Fate) => {
+    if (drop.run(refused).changes === 0) return;
+    move.run({ token, bytes, evicted: 0, erased: 0, replayed: 0, [fate]: 1 });
+  };
+
+  const evictSurplus = (token: number) => {
+    const { listed, listedBytes } = held.get(token) as { listed: number; listedBytes: number };
+    const surplus = { listed: listed - limits.refusedPerToken, bytes: listedBytes - limits.refusedBytesPerToken };
+    if (surplus.listed <= 0 && surplus.bytes <= 0) return;
+    const passed = new Map<number, number>();
+    const nextOldest = (sender: number) => {
+      const row = oldest.get(token, sender, passed.get(sender) ?? 0);
+      if (row) passed.set(sender, row.refused);
+      return row;
+    };
+    for (const row of chooseEvicted(shares.all(token), surplus, nextOldest)) takeOff(row, 'evicted');
+  };
+
+  return {
+    keepRefused({ account, token, time, sender, robot = false, requests }: RefusedBatch): void {
+      let [listed, bytes, erased] = [0, 0, 0];
+      for (const request of requests) {
+        const namesErased = contactsNamedBy(request).some(
+          (name) => findErasure(account, name) !== undefined || isErasedHandle(account, token, name),
+        );
+        if (namesErased) {
+          erased += 1;
+          continue;
+        }
+        const input = JSON.stringify(request.input);
+        const size = Buffer.byteLength(input);
+        const { operation, address, code, field = '', message } = request;
+        insert.run({
+          token,
+          operation,
+          code,
+          field,
+          message,
+          time,
+          size,
+          address,
+          input,
+          sender,
+          robot: Number(robot),
+        });
+        listed += 1;
+        bytes += size;
+      }
+      add.run({ token, listed, bytes, erased });
+      evictSurplus(token);
+    },
+
+    /** Removes a request from its list, because it is carried out in the same transaction. Returns whether it was listed. */
+    takeReplayed(refused: number): boolean {
+      const found = find.get(refused);
+      if (!found || erasing.withoutErased([found]).length === 0) return false;
+      takeOff(found, 'replayed');
+      return true;
+    },
+
+    /** Removes a request from its list, because it names an erased person. */
+    takeErased: (row: ListedBytes): void => takeOff(row, 'erased'),
+
+    /** Removes up to `most` requests that were refused before `time` from their lists. */
+    evictBefore(time: number, most: number): void {
+      for (const row of before.all(time, most)) takeOff(row, 'evicted');
+    },
+  };
+};
+export type RefusedWriter = ReturnType<typeof createRefusedWriter>;
+
+interface Row extends Omit<RefusedRequest, 'input' | 'tokenKind' | 'account' | 'robot'>, ListedText {
+  readonly robot: 0 | 1;
+  readonly tokenKind: TokenKind;
+  readonly account: number;
+}
+
+export const createRefusedReader = (db: Connection) => {
+  const erasing = createErasingRefusedReader(db);
+  const page = db.prepare<{ account: number | null; beyond: number; limit: number }, Row>(`
+    SELECT r.refused, r.operation, r.input, r.code, r.field, r.message, r.address, r.refusedTime, r.robot,
+      t.token, t.tokenID, t.kind AS tokenKind, t.text AS tokenText, a.account, a.accountUUID
+    FROM refused_request r JOIN token t ON t.token = r.token JOIN account a ON a.account = t.account
+    WHERE r.refused > @beyond AND (@account IS NULL OR a.account = @account) ORDER BY r.refused LIMIT @limit`);
+  const counts = db.prepare<{ account: number | null }, RefusedCount>(`
+    SELECT a.accountUUID, t.tokenID, t.kind AS tokenKind, c.listed, c.listedBytes, c.evicted, c.erased, c.replayed
+    FROM refused_count c JOIN token t ON t.token = c.token JOIN account a ON a.account = t.account
+    WHERE @account IS NULL OR a.account = @account ORDER BY c.token`);
+  return {
+    listRefused({ account = null, beyond, limit }: RefusedQuery): RefusedPage {
+      const rows = page.all({ account, beyond, limit });
+      const requests = erasing.withoutErased(rows).map(
+        ({ address: _, ...row }): RefusedRequest => ({
+          ...row,
+          input: JSON.parse(row.input),
+          robot: row.robot === 1,
+        }),
+      );
+      return { requests, next: rows.length < limit ? null : (rows.at(-1) as Row).refused };
+    },
+    countRefused: ({ account = null }: { account?: number | null }): RefusedCount[] => counts.all({ account }),
+  };
+};

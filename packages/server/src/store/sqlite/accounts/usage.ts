@@ -1,0 +1,75 @@
+/** Measures what an account stores: the number of its contacts, users and events, and their bytes. */
+import { storedBytesOf } from '../../rules/row-bytes.ts';
+import type { AccountDetail } from '../../store.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Steps } from '../transactions/steps.ts';
+
+/** Rows in a step, which takes some milliseconds: an account may have millions of users. */
+const rowsPerStep = 20_000;
+/** Rows in a step that also reads their content. */
+const contentsPerStep = 2_000;
+
+/**
+ * The result of a step: how many rows were read, how many of them count, their bytes, and the last key, after which the next step
+ * begins.
+ */
+interface Counted<Key> {
+  readonly looked: number;
+  readonly count: number;
+  readonly bytes: number;
+  readonly last: Key;
+}
+
+function* countInSteps<Key>(first: Key, most: number, next: (after: Key) => Counted<Key>) {
+  const sum = { rows: 0, count: 0, bytes: 0 };
+  for (let after = first; ; ) {
+    const { looked, count, bytes, last } = next(after);
+    sum.rows += looked;
+    sum.count += count;
+    sum.bytes += bytes;
+    if (looked < most) return sum;
+    after = last;
+    yield;
+  }
+}
+
+export type Usage = Pick<AccountDetail, 'usage' | 'storedBytes'>;
+
+export const createUsageReader = (db: Connection): ((account: number) => Steps<Usage>) => {
+  const users = db.prepare<[number, string], Counted<string>>(`
+    SELECT count(*) AS looked, count(*) AS count, 0 AS bytes, max(userUUID) AS last
+    FROM (SELECT userUUID FROM user WHERE account = ? AND userUUID > ? ORDER BY userUUID LIMIT ${rowsPerStep})`);
+  const contacts = db.prepare<[number, string], Counted<string>>(`
+    SELECT count(*) AS looked, count(*) - count(mergedInto) AS count, coalesce(sum(bytes), 0) AS bytes,
+      max(contactEmailaddress) AS last
+    FROM (SELECT contactEmailaddress, mergedInto,
+        (SELECT sum(length(attrID) + length(attrValue)) FROM contact_attr WHERE contact_attr.contact = contact.contact) AS bytes
+      FROM contact WHERE account = ? AND contactEmailaddress > ? ORDER BY contactEmailaddress LIMIT ${contentsPerStep})`);
+  const claims = db.prepare<[number, number], Counted<number>>(`
+    SELECT count(*) AS looked, count(*) AS count, coalesce(sum(length(said)), 0) AS bytes, max(claim) AS last
+    FROM (SELECT claim, said FROM claim WHERE account = ? AND claim > ? ORDER BY claim LIMIT ${contentsPerStep})`);
+  const events = db.prepare<[number], { count: number; bytes: number }>(
+    'SELECT coalesce(sum(count), 0) AS count, coalesce(sum(bytes), 0) AS bytes FROM account_day WHERE account = ?',
+  );
+
+  return function* usageOf(account) {
+    const ofUsers = yield* countInSteps('', rowsPerStep, (after) => users.get(account, after) as Counted<string>);
+    const ofContacts = yield* countInSteps(
+      '',
+      contentsPerStep,
+      (after) => contacts.get(account, after) as Counted<string>,
+    );
+    const ofClaims = yield* countInSteps(0, contentsPerStep, (after) => claims.get(account, after) as Counted<number>);
+    const ofEvents = events.get(account) as { count: number; bytes: number };
+    return {
+      usage: { contacts: ofContacts.count, users: ofUsers.count, events: ofEvents.count },
+      storedBytes: storedBytesOf({
+        users: ofUsers.rows,
+        contacts: ofContacts.rows,
+        claims: ofClaims.rows,
+        eventBytes: ofEvents.bytes,
+        saidBytes: ofContacts.bytes + ofClaims.bytes,
+      }),
+    };
+  };
+};

@@ -1,0 +1,80 @@
+/** Finds contacts by contactUUID or address, and builds the Refusal when there is none. */
+import { createHmac } from 'node:crypto';
+import { Refusal } from '../../../refusal.ts';
+import { claimName, handleName } from '../../rules/erased-names.ts';
+import type { NamedContact } from '../../store.ts';
+import type { Connection } from '../database/connection.ts';
+import { type ContactRow, createMergeReader } from './contact-rows.ts';
+
+const unknown = (field: string) =>
+  new Refusal('unknown_contact', { field, message: `\`${field}\` names no contact of this account` });
+
+export const createContactFinder = (db: Connection) => {
+  const byNumber = db.prepare<[number], ContactRow>('SELECT * FROM contact WHERE contact = ?');
+  const byUUID = db.prepare<[number, string], ContactRow>(
+    'SELECT * FROM contact WHERE account = ? AND contactUUID = ? AND mergedInto IS NOT contact',
+  );
+  const byAddress = db.prepare<[number, string], ContactRow>(
+    'SELECT * FROM contact WHERE account = ? AND contactEmailaddress = ?',
+  );
+  const anyErasure = db.prepare<[], number>('SELECT 1 FROM erasure LIMIT 1').pluck();
+  const erasureOf = db.prepare<[Buffer], number>('SELECT erasure FROM erased_identifier WHERE hash = ?').pluck();
+  const erasingClaim = db.prepare<[number, string], { token: number }>(
+    'SELECT c.token FROM claim c JOIN erasing_contact e ON e.contact = c.contact WHERE c.account = ? AND c.claimID = ?',
+  );
+  const secret = db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer;
+  const merges = createMergeReader(db);
+
+  /** The keyed hash of an identifier: all that remains of it after an erasure. */
+  const hashOf = (account: number, identifier: string) =>
+    createHmac('sha256', secret).update(`${account}\n${identifier}`).digest();
+
+  const findErasure = (account: number, identifier: string): number | undefined =>
+    anyErasure.get() === undefined ? undefined : erasureOf.get(hashOf(account, identifier));
+
+  /** The Refusal for an identifier that names no contact. */
+  const missing = (account: number, identifier: string, field = 'contactUUID'): Refusal =>
+    findErasure(account, identifier) === undefined ? unknown(field) : new Refusal('erased_contact', { field });
+
+  /** Whether a claim is erased, for a caller with access to the whole account. */
+  const isErasedClaim = (account: number, claimID: string): boolean =>
+    erasingClaim.get(account, claimID) !== undefined || findErasure(account, claimName(claimID)) !== undefined;
+
+  /** Whether a handle is erased, for the token that made it. To other tokens the handle never existed. */
+  const isErasedHandle = (account: number, token: number, handle: string): boolean =>
+    erasingClaim.get(account, handle)?.token === token || findErasure(account, handleName(token, handle)) !== undefined;
+
+  /** The Refusal for a handle that names no claim of the token. */
+  const missingHandle = (account: number, token: number, handle: string): Refusal =>
+    isErasedHandle(account, token, handle)
+      ? new Refusal('erased_contact', { field: 'contactUUID' })
+      : unknown('contactUUID');
+
+  const byName = ({ account, contactUUID, address }: NamedContact): ContactRow => {
+    if (contactUUID !== undefined) {
+      const row = byUUID.get(account, contactUUID);
+      if (!row) throw missing(account, contactUUID);
+      return row;
+    }
+    const row = address === undefined ? undefined : byAddress.get(account, address);
+    if (!row) throw unknown('contactEmailaddress');
+    return row;
+  };
+
+  return {
+    get: (contact: number) => byNumber.get(contact),
+    byUUID: (account: number, contactUUID: string) => byUUID.get(account, contactUUID),
+    byAddress: (account: number, address: string) => byAddress.get(account, address),
+    /** Returns the contact that a request names, merged or not. Throws a Refusal when there is none. */
+    byName,
+    /** Returns the contact that answers for this one: the end of its merges. */
+    answering: (row: ContactRow): ContactRow => byNumber.get(merges.follow(row.contact)) as ContactRow,
+    hashOf,
+    findErasure,
+    isErasedClaim,
+    isErasedHandle,
+    missing,
+    missingHandle,
+  };
+};
+export type ContactFinder = ReturnType<typeof createContactFinder>;

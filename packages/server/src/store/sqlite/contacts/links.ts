@@ -1,0 +1,160 @@
+/** Links and claims: states who a user is, and takes that back. */
+import { limits } from '@firsthand/contract/limits';
+import { decideLink, decideUnlink, linksGivingWay } from '../../../identity/statements.ts';
+import { Refusal } from '../../../refusal.ts';
+import type { LinkSelection } from '../../store.ts';
+import type { RequestOf } from '../calls.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Detaching } from '../erasure/detaching.ts';
+import type { Position } from '../transactions/position.ts';
+import type { ClaimWriter } from './claims.ts';
+import type { ContactRow } from './contact-rows.ts';
+import { createMergeReader } from './contact-rows.ts';
+import type { ContactWriter } from './contacts.ts';
+import { createStatementReader } from './statements.ts';
+import type { SurplusClaims } from './surplus-claims.ts';
+import type { User, Users } from './users.ts';
+
+interface GivenLink {
+  readonly user: User;
+  readonly contact: number;
+  readonly verified: boolean;
+  /** The claim that makes the link when a browser token sent it; else null. */
+  readonly claim: number | null;
+  readonly token: number;
+  readonly time: number;
+}
+
+export const createLinkWriter = (
+  db: Connection,
+  parts: {
+    position: Position;
+    users: Users;
+    contacts: ContactWriter;
+    claims: ClaimWriter;
+    surplus: SurplusClaims;
+    detaching: Detaching;
+  },
+) => {
+  const { position, users, contacts, claims, surplus, detaching } = parts;
+  const statements = createStatementReader(db);
+  const merges = createMergeReader(db);
+  const insert = db.prepare('INSERT INTO statement VALUES (?, ?, ?, ?, 0, ?, ?, 0, ?)');
+  const verify = db.prepare('UPDATE statement SET verified = 1 WHERE sequence = ?');
+  const setVoided = db.prepare('UPDATE statement SET voided = ? WHERE sequence = ? AND (voided <> 0) <> ?');
+  const find = db.prepare<[number, number], { user: number; erased: number }>(
+    `SELECT s.user, (s.erased OR e.contact IS NOT NULL) AS erased FROM statement s JOIN user u ON u.user = s.user
+     LEFT JOIN erasing_contact e ON e.contact = s.contact WHERE s.sequence = ? AND u.account = ?`,
+  );
+  const isClaimed = `
+    s.token = @token AND s.time >= @from AND s.time < @to AND s.voided = @before
+    AND s.claim IS NOT NULL AND NOT s.verified AND NOT s.erased
+    AND NOT EXISTS (SELECT 1 FROM erasing_contact e WHERE e.contact = s.contact)
+    AND NOT EXISTS (SELECT 1 FROM claim c WHERE c.claim = s.claim AND c.accepted AND NOT c.voided)`;
+  const voidClaimed = db.prepare(`UPDATE statement AS s SET voided = @after WHERE ${isClaimed}`);
+  const claimedUsers = db
+    .prepare<unknown[], number>(`SELECT DISTINCT s.user FROM statement s WHERE ${isClaimed}`)
+    .pluck();
+  const findToken = db
+    .prepare<[number, string], number>('SELECT token FROM token WHERE account = ? AND tokenID = ?')
+    .pluck();
+
+  const append = ({
+    user,
+    contact,
+    verified,
+    claim,
+    token,
+    time,
+  }: Omit<GivenLink, 'contact'> & { contact: number | null }) => {
+    const sequence = position.nextSequence();
+    insert.run(sequence, user.user, contact, Number(verified), claim, token, time);
+    return sequence;
+  };
+
+  /**
+   * Links the user to the contact from here on, unless that is its link already. Beyond `limits.claimedLinksPerUser` and
+   * `limits.claimedLinksPerContact` the oldest claimed links are deleted.
+   */
+  const link = (given: GivenLink): { exists: boolean; sequence: number } => {
+    detaching.detachUser(given.user.user);
+    const before = statements.ofUser(given.user.user);
+    const decision = decideLink(before, given.contact, given.verified);
+    if (decision.do === 'append') {
+      const sequence = append(given);
+      if (!given.verified) {
+        surplus.dropLinks(linksGivingWay(before, limits.claimedLinksPerUser - 1));
+        surplus.dropSurplusLinks(given.contact);
+      }
+      return { exists: false, sequence };
+    }
+    if (decision.do === 'verify') verify.run(decision.statement.sequence);
+    return { exists: true, sequence: decision.statement.sequence };
+  };
+
+  const select = (account: number, links: LinkSelection & { linkID: string }) => {
+    const sequence = /^\d{1,15}$/.test(links.linkID) ? Number(links.linkID) : -1;
+    const found = find.get(sequence, account);
+    if (!found) throw new Refusal('unknown_link', { field: 'linkID' });
+    if (found.erased) throw new Refusal('erased_contact', { field: 'linkID' });
+    detaching.detachUser(found.user);
+    return sequence;
+  };
+
+  const claimOf = (account: number, claimID: string) => {
+    const claim = claims.find(account, claimID);
+    if (claim) {
+      detaching.detachUser(claim.user);
+      return claim;
+    }
+    throw new Refusal(contacts.isErasedClaim(account, claimID) ? 'erased_contact' : 'unknown_claim', {
+      field: 'claimID',
+    });
+  };
+  const answeringUUID = (contact: number) => (contacts.get(merges.follow(contact)) as ContactRow).contactUUID;
+
+  return {
+    link,
+
+    linkUser({ account, token, userUUID, contactUUID, time }: RequestOf<'linkUser'>) {
+      const { contact } = contacts.byName({ account, contactUUID });
+      const user = users.ensure(account, userUUID, time);
+      const { exists, sequence } = link({ user, contact, verified: true, claim: null, token, time });
+      return { exists, linkID: String(sequence) };
+    },
+
+    unlinkUser({ account, token, userUUID, time }: RequestOf<'unlinkUser'>) {
+      const user = users.find(account, userUUID);
+      if (!user) throw new Refusal('unknown_user', { field: 'userUUID' });
+      if (!decideUnlink(statements.ofUser(user.user))) return { exists: true, linkID: '' };
+      const sequence = append({ user, contact: null, verified: true, claim: null, token, time });
+      return { exists: false, linkID: String(sequence) };
+    },
+
+    voidLinks({ account, restore, links }: RequestOf<'voidLinks'>): number {
+      const voided = Number(!restore);
+      if ('linkID' in links) return setVoided.run(voided, select(account, links), voided).changes;
+      const token = findToken.get(account, links.tokenID);
+      if (token === undefined) throw new Refusal('unknown_token', { field: 'tokenID' });
+      const { from = 0, to = Number.MAX_SAFE_INTEGER } = links;
+      // Marked with 2, so that restoring them leaves links that were voided one by one.
+      const [before, after] = restore ? [2, 0] : [0, 2];
+      const claimed = { before, token, from, to };
+      detaching.detachUsers(() => claimedUsers.all(claimed));
+      return voidClaimed.run({ ...claimed, after }).changes;
+    },
+
+    acceptClaim({ account, claimID, time }: RequestOf<'acceptClaim'>) {
+      const { claim, contact } = claimOf(account, claimID);
+      claims.accept(claim, time);
+      return { contactUUID: answeringUUID(contact) };
+    },
+
+    voidClaim({ account, claimID, restore, time }: RequestOf<'voidClaim'>) {
+      const { claim, contact } = claimOf(account, claimID);
+      claims.setVoided(claim, !restore, time);
+      return { contactUUID: answeringUUID(contact) };
+    },
+  };
+};
+export type LinkWriter = ReturnType<typeof createLinkWriter>;

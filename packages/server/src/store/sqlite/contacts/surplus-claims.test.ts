@@ -1,0 +1,24 @@
+import { limits } from '@firsthand/contract/limits';
+import { expect, test } from 'vitest';
+import { openMemory } from '../../../../test/fixtures/memory.ts';
+import { createSurplusClaims } from './surplus-claims.ts';
+
+test('the oldest claimed links give way first, ten at a time, until a contact is back at its limit', () => {
+  const db = openMemory();
+  db.pragma('foreign_keys = OFF');
+  const insert = db.prepare('INSERT INTO statement VALUES (?, 1, 1, ?, 0, 1, 1, 0, 0)');
+  const verified = 3;
+  const count = limits.claimedLinksPerContact + 25;
+  for (let sequence = 1; sequence <= verified + count; sequence += 1)
+    insert.run(sequence, Number(sequence <= verified));
+  const { dropSurplusLinks } = createSurplusClaims(db, { detachUser: () => {} });
+  const oldestClaimed = () => {
+    dropSurplusLinks(1);
+    return db.prepare('SELECT min(sequence) FROM statement WHERE NOT verified').pluck().get();
+  };
+  expect([oldestClaimed(), oldestClaimed(), oldestClaimed(), oldestClaimed()]).toEqual(
+    [10, 20, 25, 25].map((dropped) => verified + 1 + dropped),
+  );
+  const left = db.prepare('SELECT count(*) FROM statement').pluck().get();
+  expect(left).toBe(verified + limits.claimedLinksPerContact);
+});

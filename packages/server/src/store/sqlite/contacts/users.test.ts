@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest';
+import { openConnection } from '../database/connection.ts';
+import { migrate } from '../database/migrate.ts';
+import { createUsers } from './users.ts';
+
+test('users of the same name are told apart by their accounts, whoever was met last', () => {
+  const db = openConnection(':memory:', 'write');
+  migrate(db, ':memory:');
+  db.exec(`
+    INSERT INTO account (accountUUID, accountName, accountOrigin, accountTimezone, strict, createdTime)
+    VALUES ('a', 'a', '[]', 'UTC', 0, 0), ('b', 'b', '[]', 'UTC', 0, 0)`);
+  const users = createUsers(db);
+  expect(users.find(1, 'laptop-0123456789')).toBeUndefined();
+  const first = users.ensure(1, 'laptop-0123456789', 0);
+  expect(users.find(2, 'laptop-0123456789')).toBeUndefined();
+  const second = users.ensure(2, 'laptop-0123456789', 0);
+  expect(second.user).not.toBe(first.user);
+  users.seenOn(first, 7);
+  for (let turn = 0; turn < 2; turn += 1) {
+    expect(users.find(1, 'laptop-0123456789')).toMatchObject({ user: first.user, active: { firstDay: 7, lastDay: 7 } });
+    expect(users.find(2, 'laptop-0123456789')).toMatchObject({ user: second.user, active: { lastDay: null } });
+  }
+  db.close();
+});

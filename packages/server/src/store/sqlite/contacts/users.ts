@@ -1,0 +1,68 @@
+import type { Connection } from '../database/connection.ts';
+import type { Pending } from '../transactions/transaction.ts';
+import { type ActiveDays, isActive, noDays, withDay } from './active-days.ts';
+
+export interface User {
+  readonly user: number;
+  active: ActiveDays;
+}
+
+export interface Users extends Pending {
+  find(account: number, userUUID: string): User | undefined;
+  ensure(account: number, userUUID: string, time: number): User;
+  /** Notes that the user has an event on a day. Days must ascend. */
+  seenOn(user: User, day: number): void;
+}
+
+interface RememberedUser extends User {
+  readonly account: number;
+}
+
+/** The most users in memory; beyond this the one that was read first is dropped. */
+const mostRemembered = 50_000;
+
+export const createUsers = (db: Connection): Users => {
+  const select = db.prepare<[number, string], ActiveDays & { user: number }>(
+    'SELECT user, firstDay, lastDay, days FROM user WHERE account = ? AND userUUID = ?',
+  );
+  const insert = db.prepare('INSERT INTO user (account, userUUID, createdTime) VALUES (?, ?, ?)');
+  const setDays = db.prepare('UPDATE user SET firstDay = ?, lastDay = ?, days = ? WHERE user = ?');
+  /**
+   * Keyed by userUUID alone, which is hashed faster than a key with the account. When two accounts use the same userUUID, the one
+   * that was read last is held.
+   */
+  const remembered = new Map<string, RememberedUser>();
+
+  const remember = (userUUID: string, user: RememberedUser) => {
+    if (remembered.size >= mostRemembered) remembered.delete(remembered.keys().next().value as string);
+    remembered.set(userUUID, user);
+    return user;
+  };
+
+  const find = (account: number, userUUID: string) => {
+    const known = remembered.get(userUUID);
+    if (known?.account === account) return known;
+    const found = select.get(account, userUUID);
+    if (!found) return undefined;
+    const { user, ...active } = found;
+    return remember(userUUID, { account, user, active });
+  };
+
+  return {
+    find,
+    ensure(account, userUUID, time) {
+      const known = find(account, userUUID);
+      if (known) return known;
+      const { lastInsertRowid } = insert.run(account, userUUID, time);
+      return remember(userUUID, { account, user: Number(lastInsertRowid), active: noDays });
+    },
+    seenOn(user, day) {
+      if (isActive(user.active, day)) return;
+      user.active = withDay(user.active, day);
+      const { firstDay, lastDay, days } = user.active;
+      setDays.run(firstDay, lastDay, days, user.user);
+    },
+    forget: () => remembered.clear(),
+    undo: () => remembered.clear(),
+  };
+};

@@ -1,0 +1,226 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { HeldEvent, HeldRow, HeldTable, Holdings } from '../../holdings.ts';
+import { createSentKeys, type SentByServer, toBytes } from '../../rules/sent-keys.ts';
+import { type Connection, openConnection } from '../database/connection.ts';
+import { takeLock } from '../database/lock.ts';
+import { createReadEngine } from '../engine.ts';
+import { copyInto } from './copy.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
+  path = join(folder, 'of-its-own', 'firsthand.db');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const today = 20_000;
+const time = today * 86_400_000;
+const secret = Buffer.alloc(32, 1);
+const count = 3;
+
+const eventOf = (sequence: number): HeldEvent => ({
+  sequence,
+  day: today,
+  account: 1,
+  user: 1,
+  contact: null,
+  eventID: 1,
+  eventUUID: `event-${sequence}`,
+  eventTime: time,
+  receivedTime: time,
+  timeReplaced: 0,
+  server: 0,
+  attributes: [['note', `of ${sequence}`]],
+});
+/** The first by a browser token, the second by a server token, the third by one that is not known. */
+const kindOf = (sequence: number) => ([0, 1, null] as const)[(sequence - 1) % 3] as SentByServer;
+const keyOf = (sequence: number): Buffer =>
+  toBytes(createSentKeys(secret).eventKey(1, `event-${sequence}`, kindOf(sequence)));
+
+const account: HeldRow = {
+  account: 1,
+  accountUUID: 'account-one',
+  accountName: 'A shop',
+  accountOrigin: '[]',
+  accountTimezone: 'UTC',
+  strict: 0,
+  browserCatalogue: 0,
+  createdTime: time,
+};
+const token: HeldRow = {
+  token: 1,
+  tokenID: 'token-one',
+  account: 1,
+  kind: 'server',
+  tokenName: '',
+  hash: 'ab',
+  text: null,
+  createdTime: time,
+  createdBy: null,
+  expiresTime: null,
+  lastUsedTime: null,
+  revokedTime: null,
+};
+const accountDay: HeldRow = {
+  account: 1,
+  day: today,
+  count,
+  bytes: 0,
+  firstSequence: 1,
+  lastSequence: count,
+  firstTime: time,
+  lastTime: time,
+};
+
+/** A database with a few events, of which the second is not known any more, and one that was deleted still is. */
+const createHoldings = (changes: Partial<Record<HeldTable, HeldRow[]>> = {}): Holdings => {
+  const rows: Partial<Record<HeldTable, HeldRow[]>> = {
+    account: [account],
+    token: [token],
+    user: [
+      { user: 1, account: 1, userUUID: 'visitor-one', firstDay: today, lastDay: today, days: 0, createdTime: time },
+    ],
+    account_day: [accountDay],
+    erased_repeat: [1, 3, 99].map((sequence) => ({ day: today, hash: keyOf(sequence) })),
+    ...changes,
+  };
+  return {
+    position: { sequence: 7, day: today, clockDay: today, secret },
+    numbers: { contact: 50, claim: 60, refused_request: 70 },
+    rows: (table) => [rows[table] ?? []],
+    eventsAfter: () => [[eventOf(1), eventOf(2)], [], [eventOf(3)]],
+    close: () => {},
+  };
+};
+
+const ignored = () => {};
+
+test('a copy is a file that has its name when it is whole: another is never replaced', async () => {
+  const told: object[] = [];
+  await copyInto(path, createHoldings(), (progress) => {
+    expect(existsSync(path)).toBe(false);
+    told.push(progress);
+  });
+  expect(told).toEqual([
+    { sequence: 2, last: 7, events: 2 },
+    { sequence: 3, last: 7, events: 3 },
+  ]);
+  expect(readdirSync(join(folder, 'of-its-own')).sort()).toEqual(['firsthand.db', 'firsthand.db-lock']);
+
+  const db = openConnection(path, 'write');
+  const request = { account: 1, order: 'asc', limit: 9 } as const;
+  const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: HeldEvent[] };
+  expect(events).toMatchObject([1, 2, 3].map((sequence) => ({ sequence, eventUUID: `event-${sequence}` })));
+  expect(db.prepare('SELECT eventUUID, holder, server FROM event_repeat').all()).toEqual([
+    { eventUUID: 'event-1', holder: 1, server: 0 },
+  ]);
+  expect(db.prepare('SELECT eventUUID, holder FROM event_repeat_of_either').all()).toEqual([
+    { eventUUID: 'event-3', holder: 1 },
+  ]);
+  expect(db.prepare('SELECT day, hash FROM erased_repeat').all()).toEqual([{ day: today, hash: keyOf(99) }]);
+  expect(db.prepare('SELECT sequence, remembered, day, clockDay, secret FROM position').get()).toEqual({
+    sequence: 7,
+    remembered: 7,
+    day: today,
+    clockDay: today,
+    secret,
+  });
+  expect(db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'contact'").pluck().get()).toBe(50);
+  db.close();
+
+  await expect(copyInto(path, createHoldings(), ignored)).rejects.toThrow(`${path} exists already`);
+  rmSync(path);
+  for (const ending of ['-wal', '-journal']) {
+    writeFileSync(path + ending, 'of another');
+    await expect(copyInto(path, createHoldings(), ignored)).rejects.toThrow(`${path}${ending} exists already`);
+    rmSync(path + ending);
+  }
+  symlinkSync(join(folder, 'nowhere'), path);
+  await expect(copyInto(path, createHoldings(), ignored)).rejects.toThrow(`${path} exists already`);
+  rmSync(path);
+  const makeAnother = () => writeFileSync(path, 'of another');
+  await expect(copyInto(path, createHoldings(), makeAnother)).rejects.toThrow(`${path} exists already`);
+  expect(readFileSync(path, 'utf8')).toBe('of another');
+  expect(readdirSync(join(folder, 'of-its-own')).sort()).toEqual(['firsthand.db', 'firsthand.db-lock']);
+});
+
+test('a copy that somebody reads before it is whole does not get its name', { timeout: 30_000 }, async () => {
+  const readers: Connection[] = [];
+  const read = () => {
+    const reader = openConnection(`${path}.copying`, 'read');
+    readers.push(reader);
+    reader.exec('BEGIN');
+    expect(reader.prepare('SELECT count(*) FROM account').pluck().get()).toBe(1);
+  };
+  await expect(copyInto(path, createHoldings(), read)).rejects.toThrow(`${path}.copying is being read`);
+  expect(readdirSync(join(folder, 'of-its-own'))).toEqual(['firsthand.db-lock']);
+  for (const reader of readers) reader.close();
+});
+
+test('what is copied is arranged on the way, as by a server', async () => {
+  const [pages, perPage] = [10, 72];
+  const holdings: Holdings = {
+    ...createHoldings({ account_day: [{ ...accountDay, count: pages * perPage, lastSequence: pages * perPage }] }),
+    position: { sequence: pages * perPage, day: today, clockDay: today, secret },
+    *eventsAfter() {
+      for (let page = 0; page < pages; page += 1) {
+        yield Array.from({ length: perPage }, (_, nth) => eventOf(page * perPage + nth + 1));
+      }
+    },
+  };
+  await copyInto(path, holdings, ignored, { eventsPerSegment: 2 * perPage });
+  const db = openConnection(path, 'write');
+  // What came later is what readers know by heart.
+  expect(db.prepare('SELECT after, through FROM event_segment').all()).toEqual([{ after: 0, through: 8 * perPage }]);
+  const request = { account: 1, userUUID: 'visitor-one', order: 'asc', limit: 1_000 } as const;
+  const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: HeldEvent[] };
+  expect(events.map(({ sequence }) => sequence)).toEqual(Array.from({ length: pages * perPage }, (_, nth) => nth + 1));
+  db.close();
+});
+
+test('a copy for which there is no room leaves nothing, and says which file it was', async () => {
+  const fill = () => {
+    const db = openConnection(`${path}.copying`, 'write');
+    try {
+      db.pragma('max_page_count = 1');
+      db.exec('CREATE TABLE more AS SELECT zeroblob(1000000)');
+    } finally {
+      db.close();
+    }
+  };
+  await expect(copyInto(path, createHoldings(), fill)).rejects.toThrow(
+    `${path} cannot be made: database or disk is full`,
+  );
+  expect(readdirSync(join(folder, 'of-its-own'))).toEqual(['firsthand.db-lock']);
+});
+
+test('a copy that is interrupted leaves nothing, and what a crash has left of one is not gone on with', async () => {
+  const interrupt = () => {
+    throw new Error('interrupted');
+  };
+  await expect(copyInto(path, createHoldings(), interrupt)).rejects.toThrow('interrupted');
+  expect(readdirSync(join(folder, 'of-its-own'))).toEqual(['firsthand.db-lock']);
+  for (const ending of ['', '-wal', '-shm']) writeFileSync(`${path}.copying${ending}`, 'half of a copy');
+  const unlock = takeLock(path);
+  await expect(copyInto(path, createHoldings(), ignored)).rejects.toThrow('is being served already');
+  unlock();
+  await copyInto(path, createHoldings(), ignored);
+  expect(readdirSync(join(folder, 'of-its-own')).sort()).toEqual(['firsthand.db', 'firsthand.db-lock']);
+});
+
+test.each<[string, Partial<Record<HeldTable, HeldRow[]>>, string]>([
+  [
+    'counts other events than there are',
+    { account_day: [{ ...accountDay, count: 4 }] },
+    'it counts 4 events, and holds 3',
+  ],
+  ['refers to what is not there', { token: [{ ...token, account: 2 }] }, 'refer to others that are not there'],
+  ['says something twice', { token: [token, token] }, 'UNIQUE constraint failed'],
+])('a database that %s is not copied', async (_, changes, says) => {
+  await expect(copyInto(path, createHoldings(changes), ignored)).rejects.toThrow(says);
+  expect(existsSync(path)).toBe(false);
+});

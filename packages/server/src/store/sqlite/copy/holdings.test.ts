@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { newAccount, newEvent, newToken } from '../../../../test/fixtures/store.ts';
+import { StoreUnusable } from '../../unusable.ts';
+import { openConnection } from '../database/connection.ts';
+import { ensureFile } from '../database/file.ts';
+import { takeLock } from '../database/lock.ts';
+import { createWriteEngine } from '../engine.ts';
+import { openHoldings } from './holdings.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
+  path = join(folder, 'firsthand.db');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const inDatabase = (work: (db: ReturnType<typeof openConnection>) => void) => {
+  const db = openConnection(path, 'write');
+  work(db);
+  db.close();
+};
+
+test('a file that is not there, is served, or is newer holds nothing to be copied', () => {
+  expect(() => openHoldings(path)).toThrow(new StoreUnusable(`there is no database at ${path}`));
+  ensureFile(path);
+  const unlock = takeLock(path);
+  expect(() => openHoldings(path)).toThrow('is being served already');
+  unlock();
+  inDatabase((db) => db.pragma('user_version = 9000'));
+  expect(() => openHoldings(path)).toThrow('written by a newer Firsthand');
+  // It is not held on to.
+  takeLock(path)();
+});
+
+test('the latest totals are in their place, and the file is free again when it is closed', () => {
+  ensureFile(path);
+  inDatabase((db) =>
+    createWriteEngine(db).write([
+      { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
+      {
+        name: 'logEvents',
+        request: { account: 1, token: 1, browser: false, receivedTime: 0, events: [newEvent(), newEvent()] },
+      },
+    ]),
+  );
+  const holdings = openHoldings(path);
+  expect([...holdings.rows('event_total')].flat()).toMatchObject([{ count: 2 }]);
+  expect([...holdings.eventsAfter(1)].flat()).toHaveLength(1);
+  holdings.close();
+  takeLock(path)();
+});
+
+test('however many rows there are, all of them are held', () => {
+  ensureFile(path);
+  inDatabase((db) => {
+    createWriteEngine(db).write([{ name: 'createAccount', request: newAccount({ tokens: [] }) }]);
+    db.exec(`
+      WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 2500)
+      INSERT INTO user SELECT n, 1, 'visitor-' || n, NULL, NULL, 0, 0 FROM number`);
+  });
+  const holdings = openHoldings(path);
+  expect([...holdings.rows('user')].flat().map(({ user }) => user)).toEqual(
+    Array.from({ length: 2_500 }, (_, n) => n + 1),
+  );
+  expect([...holdings.rows('claim')].flat()).toEqual([]);
+  holdings.close();
+});

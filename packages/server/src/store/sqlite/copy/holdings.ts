@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import type { HeldRow, HeldTable, Holdings } from '../../holdings.ts';
+import { StoreUnusable } from '../../unusable.ts';
+import { createAuditWriter } from '../accounts/audit.ts';
+import { type Connection, openConnection } from '../database/connection.ts';
+import { takeLock } from '../database/lock.ts';
+import { migrate } from '../database/migrate.ts';
+import { createWriteEngine } from '../engine.ts';
+import { eventsOf } from '../event-log/event-block.ts';
+import { createBlockReader, createBlockWriter } from '../event-log/event-blocks.ts';
+import { createRecentRepeats } from '../events/recent-repeats.ts';
+import { createTotals } from '../events/totals.ts';
+import { createPosition } from '../transactions/position.ts';
+
+/**
+ * Writes the keys of repeats and the totals that wait to be written, and completes erasures that the copy must not hold incomplete.
+ */
+const settle = (db: Connection): void => {
+  const latest = createRecentRepeats(db, createPosition(db), createBlockWriter(db));
+  const totals = createTotals(db);
+  db.transaction(() => {
+    latest.settle();
+    totals.settle();
+  }).immediate();
+  createWriteEngine(db).detachAll();
+};
+
+const rowsPerPart = 1_000;
+
+function* inParts(rows: Iterable<HeldRow>): Generator<HeldRow[]> {
+  let part: HeldRow[] = [];
+  for (const row of rows) {
+    if (part.push(row) < rowsPerPart) continue;
+    yield part;
+    part = [];
+  }
+  yield part;
+}
+
+/** Opens all data of a file for copying. No server can use the file until it is closed; throws StoreUnusable when one does. */
+export const openHoldings = (path: string) => {
+  if (!existsSync(path)) throw new StoreUnusable(`there is no database at ${path}`);
+  const unlock = takeLock(path);
+  const db = openConnection(path, 'write');
+  const close = () => {
+    db.close();
+    unlock();
+  };
+  try {
+    migrate(db, path);
+    settle(db);
+    createAuditWriter(db).recordAudit({ action: 'copy', subject: {}, by: null, time: Date.now() });
+  } catch (error) {
+    close();
+    throw error;
+  }
+  const blocks = createBlockReader(db);
+  const greatest = db
+    .prepare<[string], number>('SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?')
+    .pluck();
+  const numberOf = (table: string) => greatest.get(table) as number;
+  return {
+    position: db.prepare('SELECT sequence, day, clockDay, secret FROM position').get() as Holdings['position'],
+    numbers: {
+      contact: numberOf('contact'),
+      claim: numberOf('claim'),
+      refused_request: numberOf('refused_request'),
+    },
+    rows: (table: HeldTable) => inParts(db.prepare<[], HeldRow>(`SELECT * FROM ${table}`).iterate()),
+    *eventsAfter(sequence: number) {
+      for (let stored = blocks.after(sequence); stored; stored = blocks.after(stored.through)) {
+        yield eventsOf(stored.block).filter((event) => event.sequence > sequence);
+      }
+    },
+    close,
+  } satisfies Holdings;
+};

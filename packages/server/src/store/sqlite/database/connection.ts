@@ -1,0 +1,78 @@
+/** Connections to a Firsthand database, with the settings that durability and erasure depend on. */
+
+import type BetterSqlite3 from 'better-sqlite3';
+import { StoreUnusable } from '../../unusable.ts';
+import Database from './better-sqlite3.ts';
+
+export type Connection = BetterSqlite3.Database;
+
+/** `FHnd`: the `PRAGMA application_id` of a Firsthand database. */
+export const applicationID = 0x46486e64;
+
+const cacheKiB = 32 * 1024;
+
+/** How long a statement waits while another process or thread has the database locked. */
+const patienceMilliseconds = 5_000;
+
+/**
+ * Opens a connection that syncs before a commit returns. In WAL mode better-sqlite3's build falls back to NORMAL, which does not
+ * (https://www.sqlite.org/wal.html#performance_considerations), so FULL is set on each connection and read back. Mode `serve`
+ * writes, and leaves checkpoints to write-ahead-log.ts.
+ */
+export const openConnection = (path: string, mode: 'serve' | 'write' | 'read'): Connection => {
+  const db = new Database(path, {
+    readonly: mode === 'read',
+    fileMustExist: path !== ':memory:',
+    timeout: patienceMilliseconds,
+  });
+  try {
+    db.pragma('synchronous = FULL');
+    db.pragma(`cache_size = -${cacheKiB}`);
+    db.pragma('temp_store = MEMORY');
+    db.pragma('foreign_keys = ON');
+    let isLogged = true;
+    if (mode !== 'read') {
+      const journal = db.pragma('journal_mode = WAL', { simple: true });
+      isLogged = path === ':memory:' || journal === 'wal';
+      db.pragma('secure_delete = ON');
+      db.pragma('journal_size_limit = 67108864');
+      if (mode === 'serve') db.pragma('wal_autocheckpoint = 0');
+    }
+    // SQLite reports nothing when it leaves a setting unchanged.
+    if (!isLogged || db.pragma('synchronous', { simple: true }) !== 2) {
+      throw new StoreUnusable(`${path} cannot be put into WAL mode, or does not sync its commits`);
+    }
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+};
+
+/**
+ * Writes the write-ahead log back into the database and empties it, so that it holds no deleted data. Returns whether it could be
+ * done: a long read or a full disk can prevent it.
+ */
+export const emptyLog = (db: Connection): boolean => {
+  // Long enough for the current steps of reads, and short for the events that wait meanwhile.
+  db.pragma('busy_timeout = 100');
+  try {
+    const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+    return result?.busy === 0;
+  } catch (error) {
+    if (!isNotNow(error)) throw error;
+    return false;
+  } finally {
+    db.pragma(`busy_timeout = ${patienceMilliseconds}`);
+  }
+};
+
+/** The code of an error, '' when it has none. */
+export const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '');
+
+/**
+ * Whether an error is temporary and not the fault of the request: no room, no memory, no file descriptor, or another process has
+ * the database locked. Covers errors of SQLite, and of the operating system for files beside the database.
+ */
+export const isNotNow = (error: unknown): boolean =>
+  /^(SQLITE_(FULL|BUSY|LOCKED|NOMEM|CANTOPEN).*|ENOSPC|EDQUOT|EMFILE|ENFILE|ENOMEM)$/.test(codeOf(error));

@@ -1,0 +1,93 @@
+// Damage that leaves a database well-formed, so that SQLite says nothing of it.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createSite, type Site } from '../../../../test/fixtures/site.ts';
+import { openStore } from '../../open.ts';
+import { createReadEngine } from '../engine.ts';
+import { createPosition } from '../transactions/position.ts';
+import { openConnection } from './connection.ts';
+import { examineDatabase } from './doctor.ts';
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-damage-'));
+  path = join(folder, 'firsthand.db');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const open = () =>
+  openStore({
+    databaseURL: `sqlite:${path}`,
+    role: 'server',
+    onFatal(error) {
+      throw error;
+    },
+  });
+
+/** Makes the database; answers what a read of all its events would be asked with. */
+const make = async (fill: (site: Site) => Promise<unknown>) => {
+  const store = await open();
+  const site = await createSite(store);
+  await fill(site);
+  await store.close();
+  return { account: site.account, order: 'asc', limit: 10 } as const;
+};
+const damage = (sql: string) => {
+  const db = openConnection(path, 'write');
+  db.exec(sql);
+  db.close();
+};
+const read = async (request: Awaited<ReturnType<typeof make>>) => {
+  const db = openConnection(path, 'read');
+  try {
+    return await createReadEngine(db)({ name: 'getEvents', request });
+  } finally {
+    db.close();
+  }
+};
+
+test('events that were changed are found by the doctor, and nobody is answered them', async () => {
+  const all = await make(({ server }) => server.log({ eventUUID: 'event-as-sent' }));
+  const events = async () => (await examineDatabase(path)).find(({ name }) => name === 'events');
+  expect(await events()).toMatchObject({ ok: true });
+  damage("UPDATE event_block SET events = replace(events, 'event-as-sent', 'event-as-lent')");
+  expect(await events()).toMatchObject({ ok: false, detail: expect.stringMatching(/^1 /) });
+  await expect(read(all)).rejects.toThrow('are damaged');
+  // The server begins, and says the same to who asks.
+  const store = await open();
+  await expect(store.getEvents(all)).rejects.toThrow('are damaged');
+  await store.close();
+});
+
+test.each([
+  ['user', { userUUID: 'somebody-as-sent' }],
+  ['contact', { contactUUID: 'somebody-as-sent' }],
+] as const)('nobody is answered another %s than the one that was kept', async (whose, event) => {
+  const all = await make(async ({ server }) => {
+    if (whose === 'contact') await server.createContact({ newContactUUID: 'somebody-as-sent' });
+    await server.log(event);
+  });
+  const good = readFileSync(path);
+  // Once in the row, and once in its index.
+  const places = [...good.toString('latin1').matchAll(/somebody-as-sent/g)].map(({ index }) => index);
+  expect(places.length).toBeGreaterThanOrEqual(2);
+  for (const place of places) {
+    writeFileSync(path, Buffer.from(good).fill('somebody-as-lent', place, place + 'somebody-as-lent'.length));
+    await expect(read(all)).rejects.toThrow(`the row of ${whose} 1 is damaged`);
+  }
+});
+
+test.each(['sequence = sequence - 1', 'packed = sequence + 1', 'indexed = sequence'])(
+  'a database that goes on after its position is not served: %s',
+  async (change) => {
+    await make(({ server }) => server.log({}));
+    damage(`UPDATE position SET ${change}`);
+    const db = openConnection(path, 'write');
+    expect(() => createPosition(db)).toThrow('its position is damaged');
+    db.close();
+    await expect(open()).rejects.toThrow('its position is damaged');
+  },
+);

@@ -1,0 +1,34 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../../../../test/fixtures/command.ts';
+import { Refusal } from '../../../refusal.ts';
+import { fromPlain, toPlain } from '../threads/messages.ts';
+import { createFileRoom } from './disk-space.ts';
+
+const full = Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+const busy = Object.assign(new Error('database is locked'), { code: 'SQLITE_BUSY' });
+const notKept = (cause: Error) => new Refusal('not_kept', { retryAfterSeconds: 5, cause });
+
+it('the cause of a refusal comes from the other thread along with it', () => {
+  const plain = structuredClone(toPlain({ error: notKept(full) }));
+  expect(() => fromPlain(plain)).toThrow(
+    expect.objectContaining({ cause: expect.objectContaining({ code: 'SQLITE_FULL' }) }),
+  );
+});
+
+it('looks for room after a write has found none, until there is some', async () => {
+  const folder = temporaryFolder();
+  const room = createFileRoom(join(folder, 'there', 'firsthand.db'));
+  room.noteFailure(notKept(busy));
+  await room.check();
+  room.noteFailure(notKept(full));
+  await expect(room.check()).rejects.toThrow();
+  await expect(room.check()).rejects.toThrow();
+
+  const found = createFileRoom(join(folder, 'firsthand.db'));
+  found.noteFailure(notKept(full));
+  await found.check();
+  rmSync(folder, { recursive: true });
+  await found.check();
+});

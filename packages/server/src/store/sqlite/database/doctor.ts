@@ -1,0 +1,132 @@
+/** Examines a database for a person who runs the service (`firsthand doctor`). Changes nothing. */
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import {
+  clockFinding,
+  type ExamineOptions,
+  type Finding,
+  proxyFinding,
+  quotaFindings,
+  refusedFinding,
+} from '../../doctor-findings.ts';
+import { createAccountReader } from '../accounts/accounts.ts';
+import { createTokenReader } from '../accounts/tokens.ts';
+import { readUnknownProxy } from '../accounts/unknown-proxy.ts';
+import { type BlockRow, isWhole } from '../event-log/event-block-row.ts';
+import { examineBackup } from './backup-age.ts';
+import { applicationID, type Connection, openConnection } from './connection.ts';
+import { examinePermissions } from './file-permissions.ts';
+import { tryLock } from './lock.ts';
+import { newestMigration } from './migrate.ts';
+
+const mebibyte = 1024 * 1024;
+const fewestFreeBytes = 256 * mebibyte;
+const mostWALBytes = 64 * mebibyte;
+
+const examineServer = (path: string): Finding => {
+  const found = (ok: boolean, detail: string): Finding => ({ name: 'server', ok, detail });
+  if (!existsSync(`${path}-lock`)) return found(true, 'not running');
+  try {
+    const unlock = tryLock(path);
+    unlock?.();
+    return found(true, unlock === undefined ? 'running' : 'not running');
+  } catch (error) {
+    // The lock's file may belong to another user.
+    return found(false, `not known whether it is running: ${(error as Error).message}`);
+  }
+};
+
+const examineEvents = (db: Connection): Finding => {
+  let damaged = 0;
+  const blocks = db.prepare<[], BlockRow>('SELECT through, events, checksum FROM event_block');
+  for (const block of blocks.iterate()) if (!isWhole(block)) damaged += 1;
+  const detail = `${damaged} blocks of them are not as they were written`;
+  return { name: 'events', ok: damaged === 0, detail };
+};
+
+const examineRefused = (db: Connection): Finding => {
+  const sum = 'SELECT coalesce(sum(listed), 0) AS listed, coalesce(sum(evicted), 0) AS evicted FROM refused_count';
+  return refusedFinding(db.prepare<[], { listed: number; evicted: number }>(sum).get() as never);
+};
+
+const examineQuotas = (db: Connection, options: ExamineOptions): Finding[] => {
+  if (options.accountBytes === undefined) return [];
+  const steps = createAccountReader(db, createTokenReader(db)).measureAccounts();
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return quotaFindings(value, options);
+  }
+};
+
+const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
+  const count = (sql: string) => db.prepare<[], number>(sql).pluck().get() as number;
+  const damage = db.prepare<[], string>('PRAGMA quick_check(5)').pluck().all();
+  const orphans = db.prepare('PRAGMA foreign_key_check').all();
+  const version = db.pragma('user_version', { simple: true }) as number;
+  const accounts = count('SELECT count(*) FROM account');
+  const tokens = count("SELECT count(*) FROM token WHERE kind = 'server' AND revokedTime IS NULL");
+  const day = count('SELECT day FROM position');
+  const erasing = count('SELECT count(*) FROM erasure WHERE NOT complete');
+  const sqlite = db.prepare<[], string>('SELECT sqlite_version()').pluck().get() as string;
+  return [
+    { name: 'SQLite', ok: true, detail: sqlite },
+    { name: 'structure', ok: damage.join() === 'ok', detail: damage.join('; ') },
+    { name: 'references', ok: orphans.length === 0, detail: `${orphans.length} rows point to nothing` },
+    {
+      name: 'schema',
+      ok: version === newestMigration(),
+      detail: `${version}; this program knows ${newestMigration()}${version < newestMigration() ? ', and brings it there at start' : ''}`,
+    },
+    { name: 'accounts', ok: accounts > 0, detail: `${accounts}, with ${tokens} live server tokens` },
+    clockFinding(day),
+    { name: 'erasures', ok: true, detail: `${erasing} under way` },
+    // An older schema has no blocks, or no checksums.
+    ...(version === newestMigration()
+      ? [examineRefused(db), proxyFinding(readUnknownProxy(db)), ...examineQuotas(db, options), examineEvents(db)]
+      : []),
+  ];
+};
+
+const examineFile = (path: string, options: ExamineOptions): Finding[] => {
+  try {
+    const db = openConnection(path, 'read');
+    try {
+      const ours = db.pragma('application_id', { simple: true }) === applicationID;
+      if (!ours) return [{ name: 'file', ok: false, detail: `${path} is another program's database` }];
+      return [{ name: 'file', ok: true, detail: path }, ...examineRows(db, options)];
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    return [{ name: 'file', ok: false, detail: `${path} cannot be read: ${(error as Error).message}` }];
+  }
+};
+
+/** Returns a finding if there is no file at `path`, or if this user may not look for it. */
+const examineAbsence = (path: string): Finding | undefined => {
+  const finding = { name: 'file', ok: false };
+  try {
+    if (statSync(path, { throwIfNoEntry: false })) return undefined;
+  } catch (error) {
+    return { ...finding, detail: `${path}: ${(error as Error).message}; run this as the user that serves` };
+  }
+  return { ...finding, detail: `there is none at ${path}: firsthand serve makes it` };
+};
+
+/** Examines the database at `path`. A finding that is not `ok` needs a person. */
+export const examineDatabase = async (path: string, options: ExamineOptions = {}): Promise<Finding[]> => {
+  const absence = examineAbsence(path);
+  if (absence) return [absence];
+  const findings = examineFile(path, options);
+  const { bavail, bsize } = statfsSync(dirname(path));
+  const free = bavail * bsize;
+  const wal = existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0;
+  findings.push(
+    examinePermissions(path),
+    examineBackup(path),
+    { name: 'disk', ok: free > fewestFreeBytes, detail: `${Math.floor(free / mebibyte)} MiB free` },
+    { name: 'write-ahead log', ok: wal <= mostWALBytes, detail: `${Math.ceil(wal / mebibyte)} MiB` },
+    examineServer(path),
+  );
+  return findings;
+};

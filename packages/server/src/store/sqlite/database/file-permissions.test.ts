@@ -1,0 +1,85 @@
+import { accessSync, mkdirSync, type PathLike, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../../../../test/fixtures/command.ts';
+import { examineDatabase } from './doctor.ts';
+import { examinePermissions } from './file-permissions.ts';
+
+// The tests may run as root, to whom everything is open, or as a user who cannot give files away.
+vi.mock('node:fs', async (load) => {
+  const fs = await load<typeof import('node:fs')>();
+  return { ...fs, accessSync: vi.fn(fs.accessSync), statSync: vi.fn(fs.statSync) };
+});
+const real = await vi.importActual<typeof import('node:fs')>('node:fs');
+afterEach(() => {
+  vi.mocked(statSync).mockImplementation(real.statSync as typeof statSync);
+  vi.mocked(accessSync).mockImplementation(real.accessSync);
+});
+
+const denied = (path: PathLike) => Object.assign(new Error(`EACCES: permission denied, '${path}'`), { code: 'EACCES' });
+
+/** A database's files, for their owner only. */
+const makeFiles = () => {
+  const folder = join(temporaryFolder(), 'data');
+  mkdirSync(folder, { mode: 0o700 });
+  const path = join(folder, 'firsthand.db');
+  for (const suffix of ['', '-wal', '-lock']) writeFileSync(path + suffix, '', { mode: 0o600 });
+  return { folder, path, owner: real.statSync(path).uid };
+};
+
+const giveAway = (...names: string[]) =>
+  vi.mocked(statSync).mockImplementation(((path: string) => {
+    const stats = real.statSync(path);
+    return names.includes(basename(path)) ? Object.assign(stats, { uid: stats.uid + 1 }) : stats;
+  }) as typeof statSync);
+
+const close = (...names: string[]) =>
+  vi.mocked(accessSync).mockImplementation((path, mode) => {
+    if (names.includes(basename(String(path)))) throw denied(path);
+    real.accessSync(path, mode);
+  });
+
+test('files of one owner, for nobody else, are as they should be', () => {
+  const { path, owner } = makeFiles();
+  const detail = `only user ${owner} may read the 3 files`;
+  expect(examinePermissions(path)).toEqual({ name: 'permissions', ok: true, detail });
+});
+
+test('a file of another owner is named, with the command that gives it back', () => {
+  const { path, owner } = makeFiles();
+  const advice = `a server that runs as the owner of ${path} cannot use them: chown ${owner}`;
+  giveAway('firsthand.db-wal');
+  expect(examinePermissions(path)).toEqual({
+    name: 'permissions',
+    ok: false,
+    detail: `${path}-wal has another owner; ${advice} ${path}-wal`,
+  });
+  giveAway('firsthand.db-wal', 'firsthand.db-lock');
+  expect(examinePermissions(path).detail).toBe(
+    `${path}-wal, ${path}-lock have another owner; ${advice} ${path}-wal ${path}-lock`,
+  );
+});
+
+test.each([
+  ['a file', 'firsthand.db', (path: string) => path],
+  ['the folder', 'data', (path: string) => join(path, '..')],
+])('%s that this user may not read and write is named', (_, name, named) => {
+  const { path, owner } = makeFiles();
+  close(name);
+  expect(examinePermissions(path)).toEqual({
+    name: 'permissions',
+    ok: false,
+    detail: `this user may not read and write ${named(path)}; user ${owner} owns the database`,
+  });
+});
+
+test('a database in a folder that this user may not enter is not said to be missing', async () => {
+  const { path } = makeFiles();
+  vi.mocked(statSync).mockImplementation((path) => {
+    throw denied(path);
+  });
+  const [finding, ...others] = await examineDatabase(path);
+  expect(others).toEqual([]);
+  expect(finding).toMatchObject({ name: 'file', ok: false });
+  expect(finding?.detail).toMatch(/firsthand\.db: EACCES: permission denied, .*; run this as the user that serves$/);
+});

@@ -1,0 +1,654 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { bundle, threads } from '../../../../build/bundle.ts';
+import { forgetAudit } from '../../../../test/fixtures/audit-log.ts';
+import { createSite } from '../../../../test/fixtures/site.ts';
+import { newEvent, newToken } from '../../../../test/fixtures/store.ts';
+import { openStore, type StoreOptions } from '../../open.ts';
+import type { Store } from '../../store.ts';
+import { StoreUnusable } from '../../unusable.ts';
+import { backupDatabase } from './backup.ts';
+import Database from './better-sqlite3.ts';
+import { applicationID, openConnection } from './connection.ts';
+import { examineDatabase } from './doctor.ts';
+import { takeLock } from './lock.ts';
+import { newestMigration } from './migrate.ts';
+
+/** Of the program that opens a store in a process of its own. */
+let built: string;
+beforeAll(async () => {
+  built = mkdtempSync(join(tmpdir(), 'firsthand-opener-'));
+  await bundle(['test/fixtures/opener.ts', ...threads], built);
+});
+afterAll(() => rmSync(built, { recursive: true }));
+
+let folder: string;
+let path: string;
+const stores: Store[] = [];
+const processes: ChildProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
+  path = join(folder, 'firsthand.db');
+});
+afterEach(async () => {
+  await Promise.all(stores.splice(0).map((store) => store.close()));
+  for (const child of processes.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.stdin?.end();
+    await once(child, 'exit');
+  }
+  rmSync(folder, { recursive: true });
+});
+
+const open = async (
+  role: StoreOptions['role'] = 'server',
+  { databaseURL = `sqlite:${path}`, create = false } = {},
+): Promise<Store> => {
+  const onFatal = (error: Error) => {
+    throw error;
+  };
+  const store = await openStore({ databaseURL, role, create, onFatal });
+  stores.push(store);
+  return store;
+};
+const close = async (store: Store) => {
+  stores.splice(stores.indexOf(store), 1);
+  await store.close();
+};
+
+interface Opener {
+  readonly child: ChildProcess;
+  readonly answer: { open: boolean; accounts?: number; name?: string; message?: string };
+}
+/** Opens the store in another process; answers when it has, or was refused. */
+const openElsewhere = async (role: StoreOptions['role'] = 'server'): Promise<Opener> => {
+  const child = spawn(process.execPath, [join(built, 'opener.cjs'), `sqlite:${path}`, role], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_PATH: fileURLToPath(new URL('../../../../../../node_modules', import.meta.url)) },
+  });
+  processes.push(child);
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  return { child, answer: JSON.parse(line) };
+};
+
+const hashOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
+
+let filled: Buffer | undefined;
+/** A database with something in it, that nobody has open. */
+const makeDatabase = async () => {
+  if (!filled) {
+    const store = await open();
+    const { server } = await createSite(store);
+    await server.log(...Array.from({ length: 200 }, () => ({ attributes: [['note', 'x'.repeat(500)]] as const })));
+    await server.createContact();
+    await close(store);
+    filled = readFileSync(path);
+  }
+  writeFileSync(path, filled);
+};
+
+/** As the first Firsthand left it, with an account; answers the account's UUID. */
+const makeOlder = (file: string): string => {
+  const db = new Database(file);
+  db.exec(readFileSync(new URL('../migrations/0001-first.sql', import.meta.url), 'utf8'));
+  db.pragma('user_version = 1');
+  db.pragma(`application_id = ${applicationID}`);
+  db.pragma('journal_mode = WAL');
+  db.exec(`INSERT INTO account VALUES (1, 'account-of-old', 'Shop', '[]', 'UTC', 0, 0)`);
+  db.close();
+  return 'account-of-old';
+};
+
+/** All that a database is made of. */
+const schemaOf = (file: string) => {
+  const db = new Database(file, { readonly: true });
+  const number = db.pragma('user_version', { simple: true });
+  const definitions = db.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name').all();
+  db.close();
+  return { number, definitions };
+};
+
+describe('a database file', () => {
+  test('is made where there is none, with its folders, and nothing is left beside it', async () => {
+    path = join(folder, 'some', 'where', 'new.db');
+    const store = await open();
+    const { accountUUID } = await createSite(store);
+    await close(store);
+    expect(readdirSync(join(folder, 'some', 'where')).sort()).toEqual(['new.db', 'new.db-lock']);
+    const again = await open();
+    expect(await again.listAccounts()).toMatchObject([{ accountUUID }]);
+  });
+
+  test('keeps its events, and its order goes on, from one server to the next', async () => {
+    let store = await open();
+    const { account, server, time } = await createSite(store);
+    const asker = { account, token: server.token, browser: false };
+    const log = async (eventUUID: string) =>
+      store.logEvents({ ...asker, receivedTime: time, events: [newEvent({ eventUUID })] });
+    const sequences = async () =>
+      (await store.getEvents({ account, order: 'asc', limit: 10 })).events.map(({ sequence }) => sequence);
+    await log('event-first');
+    await close(store);
+    store = await open();
+    await log('event-second');
+    expect(await log('event-first')).toEqual([{ kept: false, duplicate: true }]);
+    const [first, second] = (await sequences()) as [number, number];
+    expect(second).toBeGreaterThan(first);
+    await store.deleteEventsBefore({ time: time + 1, most: 10 });
+    await close(store);
+    store = await open();
+    await log('event-third');
+    const [third] = (await sequences()) as [number];
+    expect(third).toBeGreaterThan(second);
+  });
+
+  test('syncs every commit, on each connection, also after it has written', async () => {
+    await makeDatabase();
+    for (const mode of ['write', 'read'] as const) {
+      const db = openConnection(path, mode);
+      expect(db.pragma('synchronous', { simple: true })).toBe(2);
+      if (mode === 'write') db.exec('UPDATE position SET access = access + 1');
+      db.prepare('SELECT * FROM position').get();
+      expect(db.pragma('synchronous', { simple: true })).toBe(2);
+      expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
+      db.close();
+    }
+  });
+
+  test('answers what was asked of it before it is closed', async () => {
+    const store = await open();
+    const { server } = await createSite(store);
+    const asked: Promise<unknown>[] = [];
+    const thousand = Array.from({ length: 1_000 }, () => ({}));
+    for (let turn = 0; turn < 5; turn += 1) {
+      asked.push(server.log(...thousand), store.check());
+      await new Promise(setImmediate);
+    }
+    await close(store);
+    const settled = await Promise.allSettled(asked);
+    expect(settled.filter(({ status }) => status === 'rejected')).toEqual([]);
+  });
+});
+
+describe('a second server on the same file', () => {
+  const expectRefusal = (error: unknown) => {
+    expect(error).toBeInstanceOf(StoreUnusable);
+    expect((error as Error).message).toContain(path);
+    expect((error as Error).message).toMatch(/being served already/);
+  };
+
+  test('is refused in less than a second, and the first serves on', async () => {
+    const { child, answer } = await openElsewhere();
+    expect(answer).toMatchObject({ open: true });
+    const started = performance.now();
+    const error = await open().catch((thrown: unknown) => thrown);
+    expect(performance.now() - started).toBeLessThan(1_000);
+    expectRefusal(error);
+    expect(child.exitCode).toBeNull();
+  });
+
+  test('is refused in the same process as well, by whatever path it comes', async () => {
+    const store = await open();
+    expectRefusal(await open().catch((thrown: unknown) => thrown));
+    expect(
+      await open('server', { databaseURL: `sqlite:${folder}/./firsthand.db` }).catch((thrown: unknown) => thrown),
+    ).toBeInstanceOf(StoreUnusable);
+    await createSite(store);
+  });
+
+  test('may begin when the first has closed, or was killed', async () => {
+    await close(await open());
+    await close(await open());
+    const { child } = await openElsewhere();
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await (await open()).listAccounts()).toEqual([]);
+  });
+
+  test('that starts at the same moment, where there is no file yet, leaves one that serves', async () => {
+    const openers = await Promise.all([openElsewhere(), openElsewhere(), openElsewhere()]);
+    const refused = openers.filter(({ answer }) => !answer.open);
+    expect(openers.filter(({ answer }) => answer.open)).toHaveLength(1);
+    for (const { answer } of refused) expect(answer).toMatchObject({ name: 'StoreUnusable' });
+    expect(readdirSync(folder).filter((file) => file.includes('new'))).toEqual([]);
+  });
+});
+
+describe('a file that is not ours to serve', () => {
+  const files: [string, RegExp, () => Promise<void>][] = [
+    ['an empty file', /is empty/, async () => writeFileSync(path, '')],
+    ['a text', /cannot be read as a database/, async () => writeFileSync(path, 'not a database\n'.repeat(1_000))],
+    [
+      'another program’s database',
+      /another program's database/,
+      async () => {
+        const db = new Database(path);
+        db.exec('CREATE TABLE account (name TEXT); PRAGMA application_id = 1');
+        db.close();
+      },
+    ],
+    [
+      'a database without an application_id',
+      /another program's database/,
+      async () => {
+        const db = new Database(path);
+        db.exec('CREATE TABLE account (name TEXT)');
+        db.close();
+      },
+    ],
+    [
+      'a database of ours that was cut off between two pages',
+      /cannot be read as a database/,
+      async () => {
+        await makeDatabase();
+        truncateSync(path, 4_096 * Math.floor(statSync(path).size / 4_096 / 2));
+      },
+    ],
+    [
+      'a database of ours that was cut off within a page',
+      /cannot be read as a database/,
+      async () => {
+        await makeDatabase();
+        truncateSync(path, 1_000);
+      },
+    ],
+    [
+      'a database of a newer Firsthand',
+      /newer Firsthand/,
+      async () => {
+        await makeDatabase();
+        const db = new Database(path);
+        db.pragma(`user_version = ${newestMigration() + 1}`);
+        db.close();
+      },
+    ],
+    [
+      'a backup of a newer Firsthand',
+      /newer Firsthand/,
+      async () => {
+        await makeDatabase();
+        const db = new Database(path);
+        db.pragma('journal_mode = DELETE');
+        db.pragma(`user_version = ${newestMigration() + 1}`);
+        db.close();
+      },
+    ],
+  ];
+
+  test.each(files)('%s is refused and stays as it is, byte for byte', async (_name, reason, make) => {
+    await make();
+    const before = hashOf(path);
+    for (const role of ['server', 'beside'] as const) {
+      const error = await open(role).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(StoreUnusable);
+      expect((error as Error).message).toContain(path);
+      expect((error as Error).message).toMatch(reason);
+      expect(hashOf(path)).toBe(before);
+    }
+  });
+
+  test('a folder is refused', async () => {
+    mkdirSync(path);
+    await expect(open()).rejects.toThrow(StoreUnusable);
+  });
+
+  test('a link that leads nowhere is refused, and still leads nowhere', async () => {
+    symlinkSync(join(folder, 'not-mounted', 'firsthand.db'), path);
+    for (const role of ['server', 'beside'] as const) {
+      await expect(open(role, { create: true })).rejects.toThrow(path);
+    }
+    expect(readlinkSync(path)).toBe(join(folder, 'not-mounted', 'firsthand.db'));
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test('a name so long that the disk takes none for a journal beside it is refused, and nothing is left', async () => {
+    path = join(folder, 'a'.repeat(255 - `.${process.pid}.new`.length));
+    const error = await open().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StoreUnusable);
+    expect((error as Error).message).toContain(`${path} cannot be made`);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('what can have no write-ahead log is not opened', () => {
+    // An empty name is a database that is nobody's, for which SQLite makes none.
+    expect(() => openConnection('', 'write')).toThrow(StoreUnusable);
+  });
+});
+
+describe('beside a server', () => {
+  test('accounts and tokens are made, read and noticed at once', async () => {
+    const serving = await open();
+    const beside = await open('beside');
+    const { account } = await createSite(beside);
+    expect(await serving.listAccounts()).toMatchObject([{ account }]);
+    const token = newToken('server');
+    await beside.createToken({ ...token, account });
+    expect(await serving.findAccess(token.hash)).toMatchObject({ tokenID: token.tokenID, account });
+    await beside.revokeToken({ account, tokenID: token.tokenID, time: 1 });
+    expect(await serving.findAccess(token.hash)).toBeUndefined();
+  });
+
+  test('a token that is revoked in another process stops at once, here and there', async () => {
+    const serving = await open();
+    const { account } = await createSite(serving);
+    const [token, other] = [newToken('browser'), newToken('browser')];
+    await serving.createToken({ ...token, account });
+    await serving.createToken({ ...other, account });
+    expect(await serving.findAccess(token.hash)).toBeDefined();
+    const beside = await open('beside');
+    expect(await beside.findAccess(token.hash)).toBeDefined();
+    await beside.revokeToken({ account, tokenID: token.tokenID, time: 1 });
+    expect(await serving.findAccess(token.hash)).toBeUndefined();
+    expect(await beside.findAccess(token.hash)).toBeUndefined();
+    await serving.revokeToken({ account, tokenID: other.tokenID, time: 1 });
+    expect(await beside.findAccess(other.hash)).toBeUndefined();
+  });
+
+  test('what an account changes is noticed by who writes events', async () => {
+    const serving = await open();
+    const site = await createSite(serving);
+    expect(await site.browser.log({ eventID: 7 })).toEqual([{ kept: true }]);
+    const beside = await open('beside');
+    const change = { account: site.account, contacts: [], time: site.time };
+    await beside.updateAccount({ ...change, catalogues: { event: [{ id: '7', browser: false }] } });
+    expect(await site.browser.log({ eventID: 7 })).toMatchObject([{ refused: 'id_not_for_browser' }]);
+    await beside.updateAccount({ ...change, strict: true, catalogues: {} });
+    expect(await site.server.log({ eventID: 8 })).toMatchObject([{ refused: 'unknown_id' }]);
+  });
+
+  test('events are read as soon as they are kept, and kept by either in one order', async () => {
+    const serving = await open();
+    const site = await createSite(serving);
+    const beside = await open('beside');
+    const { account, server, time } = site;
+    for (let nth = 0; nth < 10; nth += 1) {
+      await server.log({ eventUUID: `event-of-server-${nth}` });
+      const events = [newEvent({ eventUUID: `event-beside-${nth}` })];
+      await beside.logEvents({ account, token: server.token, browser: false, receivedTime: time, events });
+      const page = await beside.getEvents({ account, order: 'asc', limit: 100 });
+      expect(page.events).toHaveLength(2 * (nth + 1));
+      expect(await site.events()).toEqual(page.events);
+    }
+    expect(await site.count()).toBe(20);
+  });
+
+  test('a command works where nobody serves, and makes the file where there is none, if that is its purpose', async () => {
+    const error = await open('beside').catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StoreUnusable);
+    expect((error as Error).message).toBe(
+      `there is no database at ${path}: firsthand serve or firsthand account create makes one`,
+    );
+    expect(readdirSync(folder)).toEqual([]);
+    const beside = await open('beside', { create: true });
+    await createSite(beside);
+    await close(beside);
+    const store = await open();
+    expect(await store.listAccounts()).toHaveLength(1);
+  });
+
+  test('a command leaves an older schema as it is while a server runs on it', async () => {
+    await makeDatabase();
+    const older = newestMigration() - 1;
+    const db = new Database(path);
+    db.pragma(`user_version = ${older}`);
+    db.close();
+    const unlock = takeLock(path);
+    const error = await open('beside').catch((thrown: unknown) => thrown);
+    unlock();
+    expect(error).toBeInstanceOf(StoreUnusable);
+    expect((error as Error).message).toMatch(/older schema, and a server runs on it/);
+    const after = new Database(path, { readonly: true });
+    expect(after.pragma('user_version', { simple: true })).toBe(older);
+    after.close();
+  });
+
+  test('a command brings an older schema to the newest where nobody serves, and keeps what is in it', async () => {
+    const accountUUID = makeOlder(path);
+    const beside = await open('beside');
+    expect(await beside.listAccounts()).toMatchObject([{ accountUUID }]);
+    await close(beside);
+    const fresh = join(folder, 'fresh.db');
+    await close(await open('beside', { databaseURL: `sqlite:${fresh}`, create: true }));
+    expect(schemaOf(path)).toEqual(schemaOf(fresh));
+    await (await open()).check();
+  });
+
+  test('commands may start at the same moment, where there is no file yet', async () => {
+    const openers = await Promise.all([1, 2, 3, 4].map(() => openElsewhere('beside')));
+    for (const { answer } of openers) expect(answer).toMatchObject({ open: true, accounts: 0 });
+  });
+});
+
+describe('a server whose threads cannot open the database', () => {
+  test('is refused with the reason, and leaves nothing open', async () => {
+    await makeDatabase();
+    const damage = (sql: string) => {
+      const db = new Database(path);
+      db.exec(sql);
+      db.close();
+    };
+    damage('ALTER TABLE erased_repeat RENAME TO lost');
+    const onFatal = vi.fn();
+    const opening = openStore({ databaseURL: `sqlite:${path}`, role: 'server', onFatal });
+    const error = await opening.catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StoreUnusable);
+    expect((error as Error).message).toMatch(/cannot be served: no such table: erased_repeat/);
+    expect(onFatal).not.toHaveBeenCalled();
+    damage('ALTER TABLE lost RENAME TO erased_repeat');
+    expect(readdirSync(folder).sort()).toEqual(['firsthand.db', 'firsthand.db-lock']);
+    await (await open()).check();
+  });
+});
+
+describe('an erased contact', () => {
+  /** Which files hold a text; asked of another process, because closing a database's file here would drop its locks. */
+  const filesWith = (text: string): Promise<string> =>
+    new Promise((resolve) => {
+      execFile(
+        'grep',
+        ['--recursive', '--text', '--files-with-matches', '--fixed-strings', text, folder],
+        (_, stdout) => resolve(stdout),
+      );
+    });
+
+  test('leaves not a byte of what it was called in the files, and then none of what it did', async () => {
+    const store = await open();
+    const site = await createSite(store, { browserCatalogue: true });
+    const fill = (nth: number, secret: string) => ({
+      userUUID: `visitor-number-${nth}`,
+      address: `${secret}-${nth}@example.com`,
+      fields: { contactFirstname: `${secret}-first-${nth}`, contactLastname: `${secret}-last-${nth}` },
+      tags: [],
+      attributes: [['note', `${secret}-note-${nth}`]] as const,
+    });
+    for (let nth = 0; nth < 60; nth += 1) await site.server.createContact(fill(nth, 'harmless'));
+    const { contactUUID } = await site.server.createContact(fill(61, 'identifying'));
+    await site.browser.createContact({ ...fill(62, 'identifying'), address: 'identifying-61@example.com' });
+    await site.update({
+      contactUUID,
+      fields: { contactJobRole: 'identifying-job' },
+      attributes: [['note', 'identifying-2']],
+    });
+    for (let nth = 0; nth < 60; nth += 1) await site.browser.createContact(fill(nth, 'claimed'));
+    const events = Array.from({ length: 50 }, (_, nth) => ({
+      userUUID: 'visitor-number-61',
+      eventUUID: `identifying-event-${nth}`,
+      attributes: [['search', `identifying-search-${nth}`]] as const,
+    }));
+    await site.server.log(...events);
+    // More than the first commit of an erasure searches.
+    const requests = Array.from({ length: 40 }, () => ({
+      operation: 'createContact' as const,
+      input: { contactEmailaddress: 'identifying-61@example.com', text: 'x'.repeat(20_000) },
+      address: 'identifying-61@example.com',
+      code: 'invalid_field' as const,
+      message: '',
+    }));
+    const { account, time, server } = site;
+    await store.keepRefused({ account, token: server.token, time, sender: 0, requests });
+    expect(await filesWith('identifying')).not.toBe('');
+    expect(await filesWith(contactUUID)).not.toBe('');
+    await site.erase(contactUUID);
+    await vi.waitFor(async () => expect(await filesWith('identifying')).toBe(''), { timeout: 10_000, interval: 100 });
+    expect(await filesWith('harmless-first-59')).not.toBe('');
+    await close(store);
+    expect(await filesWith('identifying')).toBe('');
+    // The audit log says who was erased, and nothing else does.
+    forgetAudit(path);
+    expect(await filesWith(contactUUID)).toBe('');
+  });
+
+  test('goes on being erased by the next server', async () => {
+    const store = await open();
+    const site = await createSite(store);
+    const { contactUUID } = await site.server.createContact();
+    const count = 5_000;
+    for (let sent = 0; sent < count; sent += 1_000) {
+      await site.server.log(...Array.from({ length: 1_000 }, (_, nth) => ({ eventUUID: `event-${sent + nth}` })));
+    }
+    await site.erase(contactUUID);
+    await close(store);
+    const again = await open();
+    const ask = () => again.eraseContact({ account: site.account, contactUUID, time: 0 });
+    await vi.waitUntil(async () => (await ask()).complete, { timeout: 10_000, interval: 50 });
+    expect(await ask()).toMatchObject({ erasedTime: site.time, deletedEvents: count });
+    expect((await again.getAccount(site.account)).usage.events).toBe(0);
+  });
+});
+
+describe('a backup', () => {
+  test('is a database of its own, as it was at that moment, while a server writes on', async () => {
+    const store = await open();
+    const site = await createSite(store);
+    await site.server.log({ eventUUID: 'event-before' });
+    const target = join(folder, 'backup.db');
+    backupDatabase(path, target);
+    await site.server.log({ eventUUID: 'event-after' });
+    const copy = await open('server', { databaseURL: `sqlite:${target}` });
+    const { events } = await copy.getEvents({ account: site.account, order: 'asc', limit: 10 });
+    expect(events.map(({ eventUUID }) => eventUUID)).toEqual(['event-before']);
+    expect(Object.keys(await site.owners())).toEqual(['event-before', 'event-after']);
+    expect(readdirSync(folder).filter((file) => file.includes('.new'))).toEqual([]);
+  });
+
+  test('never replaces a file, and leaves none where it can’t be made', async () => {
+    await makeDatabase();
+    const target = join(folder, 'backup.db');
+    writeFileSync(target, 'mine');
+    expect(() => backupDatabase(path, target)).toThrow(StoreUnusable);
+    expect(readFileSync(target, 'utf8')).toBe('mine');
+    expect(() => backupDatabase(join(folder, 'none.db'), join(folder, 'other.db'))).toThrow();
+    expect(() => backupDatabase(path, join(folder, 'no', 'folder', 'other.db'))).toThrow();
+    expect(readdirSync(folder).filter((file) => file.includes('other') || file.includes('none'))).toEqual([]);
+  });
+});
+
+describe('the doctor', () => {
+  const findings = async () =>
+    Object.fromEntries((await examineDatabase(path)).map(({ name, ok, detail }) => [name, { ok, detail }]));
+
+  test('finds nothing wrong with a database, served or not', async () => {
+    await makeDatabase();
+    const before = hashOf(path);
+    const found = await findings();
+    for (const name of ['file', 'structure', 'references', 'schema', 'accounts', 'erasures', 'events', 'server']) {
+      expect(found[name], name).toMatchObject({ ok: true });
+    }
+    expect(found.server).toMatchObject({ detail: 'not running' });
+    expect(hashOf(path)).toBe(before);
+    await open();
+    expect((await findings()).server).toMatchObject({ ok: true, detail: 'running' });
+    await expect(open()).rejects.toThrow(StoreUnusable);
+  });
+
+  test('says what is wrong with a file', async () => {
+    expect(await findings()).toMatchObject({ file: { ok: false, detail: expect.stringContaining(path) } });
+    writeFileSync(path, 'text\n'.repeat(1_000));
+    expect(await findings()).toMatchObject({ file: { ok: false, detail: expect.stringContaining(path) } });
+    rmSync(path);
+    await makeDatabase();
+    const copy = `${path}-copy`;
+    copyFileSync(path, copy);
+    const bytes = readFileSync(copy);
+    bytes.fill('damage', 8 * 4_096, 30 * 4_096);
+    writeFileSync(path, bytes);
+    const { file, structure } = await findings();
+    expect([file?.ok, structure?.ok]).toContain(false);
+  });
+
+  test('says whose a database is, or of which schema, when it is not ours or older', async () => {
+    const db = new Database(path);
+    db.exec('CREATE TABLE account (name TEXT)');
+    db.close();
+    expect(await findings()).toMatchObject({ file: { ok: false, detail: `${path} is another program's database` } });
+    rmSync(path);
+    makeOlder(path);
+    const { schema } = await findings();
+    expect(schema).toMatchObject({ ok: false, detail: expect.stringMatching(/^1; .*brings it there at start$/) });
+    await close(await open());
+    expect((await findings()).schema).toMatchObject({ ok: true });
+  });
+
+  test('says when there is no account, no event and no backup', async () => {
+    await close(await open());
+    expect(await findings()).toMatchObject({
+      accounts: { ok: false },
+      clock: { ok: true, detail: 'no event was received yet' },
+      'refused requests': { ok: true, detail: '0 listed, 0 gave way' },
+      backup: { ok: true, detail: 'firsthand backup has made none' },
+    });
+  });
+
+  test('says how many refused requests are listed, and how many gave way', async () => {
+    const store = await open();
+    const { account, server, time } = await createSite(store);
+    const request = { operation: 'logEvent', input: {}, address: null, code: 'missing_field', message: '' } as const;
+    const keep = (count: number) =>
+      store.keepRefused({ account, token: server.token, time, sender: 0, requests: Array(count).fill(request) });
+    await keep(1_000);
+    await keep(2);
+    const detail = '1000 listed, 2 gave way; firsthand refused list shows them';
+    expect(await findings()).toMatchObject({ 'refused requests': { ok: true, detail } });
+  });
+
+  test('says the rest when the file of the lock cannot be opened', async () => {
+    await makeDatabase();
+    // As another user's would be.
+    rmSync(`${path}-lock`, { force: true });
+    mkdirSync(`${path}-lock`);
+    const { server, events } = await findings();
+    expect(server).toMatchObject({ ok: false, detail: expect.stringContaining('not known whether it is running') });
+    expect(events).toMatchObject({ ok: true });
+  });
+
+  test('says how old the last backup is, and when that is long', async () => {
+    await makeDatabase();
+    backupDatabase(path, join(folder, 'copy.db'));
+    expect((await findings()).backup).toEqual({ ok: true, detail: 'the last one is 0.0 days old' });
+    const before = new Date(Date.now() - 8 * 86_400_000);
+    utimesSync(`${path}-backup`, before, before);
+    expect((await findings()).backup).toEqual({ ok: false, detail: 'the last one is 8.0 days old' });
+  });
+});

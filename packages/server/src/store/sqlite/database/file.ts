@@ -1,0 +1,84 @@
+/** The database file: created completely or not at all, and accepted only when its header says that it is Firsthand's. */
+import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { StoreUnusable } from '../../unusable.ts';
+import Database from './better-sqlite3.ts';
+import { applicationID } from './connection.ts';
+import { migrate, refuseNewer } from './migrate.ts';
+
+/**
+ * Makes sure that a Firsthand database is at `path`; throws StoreUnusable when that fails. A new database is created under another
+ * name and linked into place when it is complete. So a file of that name is never half written, and an empty file is never a
+ * Firsthand database.
+ */
+export const ensureFile = (path: string): void => {
+  if (existsSync(path)) {
+    refuseForeign(path);
+    return;
+  }
+  mkdirSync(dirname(path), { recursive: true });
+  const draft = `${path}.${process.pid}.new`;
+  rmSync(draft, { force: true });
+  try {
+    const db = new Database(draft);
+    db.pragma('synchronous = EXTRA');
+    db.pragma(`application_id = ${applicationID}`);
+    migrate(db, path);
+    // Set now, while nobody else has the file open: two processes that change the mode at once can block each other.
+    db.pragma('journal_mode = WAL');
+    db.close();
+    linkSync(draft, path);
+    syncDirectory(dirname(path));
+  } catch (error) {
+    // Another process that starts at the same moment may have created the file first: then that file is used, if it is a Firsthand
+    // database.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unmakeable(path, error);
+    refuseForeign(path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+};
+
+const refuseForeign = (path: string): void => {
+  const file = statSync(path);
+  if (file.isDirectory()) throw new StoreUnusable(`${path} is a folder: DATABASE_URL must name a file`);
+  if (file.size === 0) {
+    throw new StoreUnusable(`${path} is empty, which a Firsthand database never is: move it away, or restore a backup`);
+  }
+  const found = readHeader(path);
+  if (found.applicationID !== applicationID) {
+    throw new StoreUnusable(`${path} is another program's database, not Firsthand's`);
+  }
+  refuseNewer(found.schema, path);
+};
+
+const unmakeable = (path: string, cause: unknown) =>
+  new StoreUnusable(`${path} cannot be made: ${(cause as Error).message}`, { cause });
+
+/** Reads the header of the file without changing it, as opening it for writing would. */
+const readHeader = (path: string) => {
+  try {
+    const db = new Database(path, { readonly: true, fileMustExist: true });
+    try {
+      const ask = (pragma: string) => db.pragma(pragma, { simple: true }) as number;
+      return { applicationID: ask('application_id'), schema: ask('user_version') };
+    } finally {
+      db.close();
+    }
+  } catch (cause) {
+    throw new StoreUnusable(
+      `${path} cannot be read as a database: ${(cause as Error).message} (is it damaged, its folder read-only, or the disk full?)`,
+      { cause },
+    );
+  }
+};
+
+/** A new name is durable once its directory is synced (fsync(2)). */
+export const syncDirectory = (directory: string): void => {
+  const descriptor = openSync(directory, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+};

@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { expect, onTestFinished, test } from 'vitest';
+import { StoreUnusable } from '../../unusable.ts';
+import { packageName } from './better-sqlite3.ts';
+import { takeLock } from './lock.ts';
+
+const newPath = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'firsthand.db');
+};
+
+/** Another process has the lock, and lets go of it some time after it has said so; `released` returns when. */
+const holdElsewhere = async (path: string, milliseconds: number) => {
+  const script = `
+    const Database = require(${JSON.stringify(createRequire(import.meta.url).resolve(packageName))});
+    const lock = new Database(${JSON.stringify(`${path}-lock`)});
+    lock.exec('BEGIN EXCLUSIVE');
+    console.log('held');
+    setTimeout(() => {
+      console.log(Date.now());
+      lock.close();
+    }, ${milliseconds});`;
+  const child = execFile(process.execPath, ['-e', script]);
+  onTestFinished(() => void child.kill());
+  const lines = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]();
+  await lines.next();
+  return { released: async () => Number((await lines.next()).value) };
+};
+
+// On a busy machine this process may hear too late that the lock is held.
+test('a lock that is held for a moment is waited for', { retry: 9 }, async () => {
+  const path = newPath();
+  const { released } = await holdElsewhere(path, 100);
+  const began = Date.now();
+  takeLock(path)();
+  const ended = Date.now();
+  const between = await released();
+  expect(began).toBeLessThan(between);
+  expect(ended).toBeGreaterThanOrEqual(between);
+});
+
+test('a lock that a server holds is refused soon', async () => {
+  const path = newPath();
+  await holdElsewhere(path, 5_000);
+  const before = performance.now();
+  expect(() => takeLock(path)).toThrow(StoreUnusable);
+  expect(performance.now() - before).toBeLessThan(1_000);
+});
+
+test.each([
+  ['a folder', (file: string) => mkdirSync(file)],
+  ['no database', (file: string) => writeFileSync(file, 'text\n'.repeat(1_000))],
+])('a lock that is %s is told by its name', (_, make) => {
+  const path = newPath();
+  make(`${path}-lock`);
+  expect(() => takeLock(path)).toThrow(StoreUnusable);
+  expect(() => takeLock(path)).toThrow(`${path}-lock cannot be locked`);
+});

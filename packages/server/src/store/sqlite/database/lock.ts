@@ -1,0 +1,46 @@
+/** The lock that allows one server for a file. */
+
+import { StoreUnusable } from '../../unusable.ts';
+import Database from './better-sqlite3.ts';
+import { codeOf } from './connection.ts';
+
+/** How long to wait for a process that holds the lock only to test it: `firsthand doctor`, another command. */
+const patienceMilliseconds = 250;
+
+const unlockable = (path: string, cause: unknown) =>
+  new StoreUnusable(`${path}-lock cannot be locked: ${(cause as Error).message}`, { cause });
+
+const openLock = (path: string) => {
+  try {
+    return new Database(`${path}-lock`, { timeout: patienceMilliseconds });
+  } catch (cause) {
+    throw unlockable(path, cause);
+  }
+};
+
+/**
+ * Takes the lock of the database at `path`. Returns a function that releases it, or undefined when another process has it. The lock
+ * is a second database that is held in an exclusive transaction: the operating system releases it however the process ends, which a
+ * PID file can't ensure.
+ */
+export const tryLock = (path: string): (() => void) | undefined => {
+  const lock = openLock(path);
+  try {
+    lock.pragma('journal_mode = DELETE');
+    lock.exec('BEGIN EXCLUSIVE');
+    return () => lock.close();
+  } catch (cause) {
+    lock.close();
+    if (codeOf(cause) === 'SQLITE_BUSY') return undefined;
+    throw unlockable(path, cause);
+  }
+};
+
+/** Takes the lock. Throws StoreUnusable when another server has it. */
+export const takeLock = (path: string): (() => void) => {
+  const unlock = tryLock(path);
+  if (unlock) return unlock;
+  throw new StoreUnusable(
+    `${path} is being served already: one server for a file (stop it, or use another DATABASE_URL)`,
+  );
+};

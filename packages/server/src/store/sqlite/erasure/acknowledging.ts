@@ -1,0 +1,31 @@
+/** Acknowledges an erasure once the record holds everything that must be purged from a restored backup (decision 7). */
+import { setTimeout as wait } from 'node:timers/promises';
+import { Refusal } from '../../../refusal.ts';
+import type { ErasureReceipt, NewErasure, Store } from '../../store.ts';
+import type { Call } from '../calls.ts';
+
+/** The progress of an erasure. */
+export interface ErasureProgress extends ErasureReceipt {
+  /** Whether claims or requests still name the contact by identifiers that are not in the record yet. */
+  readonly hasNames: boolean;
+}
+
+const pauseMilliseconds = 10;
+/** A contact with 100,000 requests takes some seconds. */
+const mostMilliseconds = 60_000;
+
+/** `eraseContact` of the Store, over a writer that needs several commits for a contact with many claims or requests. */
+export const acknowledging =
+  (write: (call: Call) => Promise<unknown>): Store['eraseContact'] =>
+  async (request) => {
+    const ask = async (asked: NewErasure) => (await write({ name: 'eraseContact', request: asked })) as ErasureProgress;
+    let { hasNames, ...receipt } = await ask(request);
+    const { account } = request;
+    for (const began = performance.now(); hasNames; ) {
+      if (performance.now() - began > mostMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 5 });
+      await wait(pauseMilliseconds);
+      // The same as a repeated request of a client.
+      ({ hasNames, ...receipt } = await ask({ account, contactUUID: receipt.contactUUID, time: Date.now() }));
+    }
+    return receipt;
+  };

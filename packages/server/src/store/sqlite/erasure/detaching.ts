@@ -1,0 +1,194 @@
+/**
+ * Detaches an erased contact, some rows in each commit: refused requests that name it are removed from the lists, its claims and
+ * requests are replaced by keyed hashes, and then its links become unlinks. Until that is done, reads compute the result
+ * (statements.ts, erased-stretches.ts), and a write that would change the other statements of a user detaches that user first.
+ */
+import { claimName, handleName, requestKeyName, requestName } from '../../rules/erased-names.ts';
+import { tokenInKey } from '../../rules/sent-keys.ts';
+import type { Connection } from '../database/connection.ts';
+import { createErasingReader } from './erased-stretches.ts';
+import { createErasingRefused, type ListedBytes } from './erasing-refused.ts';
+import type { Erased } from './erasure-record.ts';
+
+const usualRowsPerStep = 100;
+
+interface ErasingContact extends Omit<Erased, 'hash'> {
+  readonly contact: number;
+  readonly erasure: number;
+}
+
+interface NewDetaching {
+  readonly account: number;
+  readonly erasure: number;
+  /** The last sequence that the erasure covers. */
+  readonly through: number;
+}
+
+interface ClaimRow {
+  readonly claim: number;
+  readonly claimID: string;
+  readonly token: number;
+  readonly user: number;
+}
+
+interface RequestRow {
+  readonly day: number;
+  readonly token: number;
+  readonly user: number;
+  readonly userUUID: string;
+  readonly requestUUID: string;
+}
+
+export type EraseName = (identifier: string, erased: Omit<Erased, 'hash'>, erasure: number) => void;
+
+/** `takeOffRefused` removes a refused request from its list. `rowsPerStep` is about how many rows a step changes. */
+export const createDetaching = (
+  db: Connection,
+  takeOffRefused: (row: ListedBytes) => void,
+  rowsPerStep = usualRowsPerStep,
+) => {
+  const erasing = createErasingReader(db);
+  const refused = createErasingRefused(db, takeOffRefused, rowsPerStep);
+  const begin = db.prepare(`
+    INSERT INTO erasing_contact (contact, erasure, through, contactUUID, contactEmailaddress)
+    SELECT contact, @erasure, @through, iif(@isSearched, contactUUID, NULL), iif(@isSearched, contactEmailaddress, NULL)
+    FROM contact WHERE contact IN (SELECT value FROM json_each(@group))`);
+  const columns = `
+    e.contact, e.erasure, x.account, x.erasedTime, x.verifiedOnly
+    FROM erasing_contact e JOIN erasure x ON x.erasure = e.erasure`;
+  const next = db.prepare<[], ErasingContact>(`SELECT ${columns} LIMIT 1`);
+  const nextWithNames = db.prepare<[], ErasingContact>(`SELECT ${columns} WHERE e.hasNames LIMIT 1`);
+  const withNamesOf = db.prepare<[number], ErasingContact>(
+    `SELECT ${columns} WHERE e.hasNames AND e.erasure = ? LIMIT 1`,
+  );
+  const setNameless = db.prepare('UPDATE erasing_contact SET hasNames = 0 WHERE contact = ?');
+  const isOne = db.prepare<[number], number>('SELECT 1 FROM erasing_contact WHERE contact = ?').pluck();
+  const insertStretch = db.prepare('INSERT INTO erased_stretch VALUES (?, ?, ?, ?)');
+  // A claim's marks decide about its links and are deleted with it, so they are first copied into the links.
+  const unlink = db.prepare(`
+    UPDATE statement SET
+      voided = voided OR (NOT verified AND coalesce((SELECT c.voided FROM claim c WHERE c.claim = statement.claim), 0)),
+      verified = verified OR coalesce((SELECT c.accepted AND NOT c.voided FROM claim c WHERE c.claim = statement.claim), 0),
+      contact = NULL, claim = NULL, erased = 1
+    WHERE user = ? AND contact IN (SELECT contact FROM erasing_contact)`);
+  const nextUser = db.prepare<[number], number>('SELECT user FROM statement WHERE contact = ? LIMIT 1').pluck();
+  const nextClaims = db.prepare<[number], ClaimRow>(
+    `SELECT claim, claimID, token, user FROM claim WHERE contact = ? LIMIT ${rowsPerStep}`,
+  );
+  const dropClaim = db.prepare('DELETE FROM claim WHERE claim = ?');
+  const nextRequests = db.prepare<[number], RequestRow>(`
+    SELECT r.day, r.token, r.user, u.userUUID, r.requestUUID FROM request_repeat r JOIN user u ON u.user = r.user
+    WHERE r.contact = ? LIMIT ${rowsPerStep}`);
+  const dropRequest = db.prepare(
+    'DELETE FROM request_repeat WHERE day = ? AND requestUUID = ? AND token = ? AND user = ?',
+  );
+  const dropTagsAndAttributes = [
+    `DELETE FROM contact_tag WHERE contact = @contact
+     AND tagID IN (SELECT tagID FROM contact_tag WHERE contact = @contact LIMIT @most)`,
+    `DELETE FROM contact_attr WHERE contact = @contact
+     AND attrID IN (SELECT attrID FROM contact_attr WHERE contact = @contact LIMIT @most)`,
+  ].map((sql) => db.prepare(sql));
+  const end = db.prepare('DELETE FROM erasing_contact WHERE contact = ?');
+  const dropContact = db.prepare('DELETE FROM contact WHERE contact = ?');
+
+  /** Detaches a user from the contacts that are being erased. Returns the number of changed rows. */
+  const detach = (user: number): number => {
+    const stretches = erasing.stretchesOf(user);
+    for (const { erasure, after, through } of stretches) insertStretch.run(erasure, user, after, through);
+    return refused.noteUser(user) + stretches.length + unlink.run(user).changes;
+  };
+
+  /** Deletes tags, attributes, requests and claims of a contact, about `most` rows. Returns the number of changed rows. */
+  const takeNames = ({ contact, erasure, ...erased }: ErasingContact, most: number, eraseName: EraseName): number => {
+    let rows = 0;
+    for (const drop of dropTagsAndAttributes) {
+      rows += drop.run({ contact, most: most - rows }).changes;
+      if (rows >= most) return rows;
+    }
+    const requests = nextRequests.all(contact);
+    for (const { day, token, user, userUUID, requestUUID } of requests) {
+      if (rows >= most) return rows;
+      const isKey = token === tokenInKey;
+      const name = isKey ? requestKeyName(user, requestUUID) : requestName(token, userUUID, requestUUID);
+      eraseName(name, erased, erasure);
+      dropRequest.run(day, requestUUID, token, user);
+      rows += 2;
+    }
+    const claims = nextClaims.all(contact);
+    for (const { claim, claimID, token, user } of claims) {
+      if (rows >= most) return rows;
+      // The claim's marks decide about its user's links, so the user is detached first.
+      rows += detach(user);
+      for (const name of [handleName(token, claimID), claimName(claimID)]) eraseName(name, erased, erasure);
+      dropClaim.run(claim);
+      rows += 3;
+    }
+    if (requests.length < rowsPerStep && claims.length < rowsPerStep) setNameless.run(contact);
+    return rows + 1;
+  };
+
+  /**
+   * Detaches users linked to a contact until about `most` rows have changed, and at last deletes its row. Returns the number of
+   * changed rows.
+   */
+  const takeLinks = ({ contact }: ErasingContact, most: number): number => {
+    let rows = 0;
+    while (rows < most) {
+      const user = nextUser.get(contact);
+      if (user === undefined) {
+        end.run(contact);
+        dropContact.run(contact);
+        return rows + 2;
+      }
+      rows += detach(user);
+    }
+    return rows;
+  };
+
+  return {
+    /** Begins to detach contacts. Their own identifiers are stored only when refused requests must be searched for them. */
+    begin({ account, erasure, through }: NewDetaching, group: readonly number[]): void {
+      const isSearched = group.length > 0 && refused.begin(erasure, account);
+      begin.run({ erasure, through, isSearched: Number(isSearched), group: JSON.stringify(group) });
+    },
+    isUnderWay: (contact: number): boolean => isOne.get(contact) !== undefined,
+
+    /** Detaches a user while an erasure is in progress. Call it before any change that affects the user's history. */
+    detachUser: (user: number): void => {
+      if (erasing.isUnderWay()) detach(user);
+    },
+    /** The same for many users, whom `read` selects only while an erasure is in progress. */
+    detachUsers: (read: () => readonly number[]): void => {
+      if (erasing.isUnderWay()) for (const user of read()) detach(user);
+    },
+
+    /** Whether claims, requests or refused requests still name a contact of this erasure. */
+    hasNames: (erasure: number): boolean => withNamesOf.get(erasure) !== undefined,
+
+    /** Takes away the names of this erasure, up to about a step's rows. */
+    takeFirstNames(erasure: number, eraseName: EraseName): void {
+      let rows = refused.step();
+      for (let found = withNamesOf.get(erasure); found && rows < rowsPerStep; found = withNamesOf.get(erasure)) {
+        rows += takeNames(found, rowsPerStep - rows, eraseName);
+      }
+    },
+
+    /**
+     * Runs a step. Returns whether there was anything to do. Names come first: an erasure is acknowledged once they are taken away.
+     */
+    step(eraseName: EraseName): boolean {
+      // The search needs the names that the rest of the step deletes.
+      let rows = refused.step();
+      while (rows < rowsPerStep) {
+        const withNames = nextWithNames.get();
+        const found = withNames ?? next.get();
+        if (!found) break;
+        rows += withNames ? takeNames(found, rowsPerStep - rows, eraseName) : takeLinks(found, rowsPerStep - rows);
+      }
+      return rows > 0;
+    },
+
+    forget: refused.forget,
+  };
+};
+export type Detaching = ReturnType<typeof createDetaching>;

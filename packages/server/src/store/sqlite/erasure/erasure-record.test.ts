@@ -1,0 +1,274 @@
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openMemory } from '../../../../test/fixtures/memory.ts';
+import { newAccount, newContact, newEvent, newToken } from '../../../../test/fixtures/store.ts';
+import { backupDatabase } from '../database/backup.ts';
+import { type Connection, openConnection } from '../database/connection.ts';
+import { ensureFile } from '../database/file.ts';
+import { createReadEngine, createWriteEngine, type WriteEngine } from '../engine.ts';
+import { acknowledging } from './acknowledging.ts';
+
+vi.mock('node:fs', { spy: true });
+
+let folder: string;
+let path: string;
+let db: Connection;
+let engine: WriteEngine;
+/** A backup from before there was an account. */
+let empty: string;
+
+const asker = { account: 1, token: 1, browser: false };
+
+const open = () => {
+  db = openConnection(path, 'serve');
+  engine = createWriteEngine(db);
+};
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
+  path = join(folder, 'firsthand.db');
+  ensureFile(path);
+  open();
+  empty = backUp();
+  write('createAccount', newAccount({ tokens: [newToken('server')] }));
+});
+afterEach(() => {
+  db.close();
+  rmSync(folder, { recursive: true });
+});
+
+const write = (name: string, request: object) => {
+  const [outcome] = engine.write([{ name, request }]);
+  if (outcome && 'value' in outcome) return outcome.value;
+  throw outcome?.error;
+};
+const create = (name: string, requestUUID: string | null = null) => {
+  const address = `${name}@example.com`;
+  const userUUID = `browser-of-${name}`;
+  const contact = { ...newContact({ userUUID, address, requestUUID }), ...asker, verified: true };
+  return (write('createContact', contact) as { contactUUID: string }).contactUUID;
+};
+const log = (name: string) =>
+  write('logEvents', { ...asker, receivedTime: 0, events: [newEvent({ userUUID: `browser-of-${name}` })] });
+const erase = (contactUUID: string) => write('eraseContact', { account: 1, contactUUID, time: 5 });
+const finish = () => {
+  while (engine.tidy() !== null);
+};
+const read = (name: string, request: unknown) => createReadEngine(db)({ name, request });
+const events = async () =>
+  ((await read('getEvents', { account: 1, order: 'asc', limit: 100 })) as { events: unknown[] }).events.length;
+
+const backUp = () => {
+  const file = join(folder, `backup-${readdirSync(folder).length}.db`);
+  backupDatabase(path, file);
+  return file;
+};
+/** As a person restores: the server is stopped, and the file put in the place of the other. */
+const restore = (backup: string) => {
+  db.close();
+  copyFileSync(backup, path);
+  open();
+};
+
+test('what was erased after a backup is erased from it again, with its events, and nobody else', async () => {
+  const ann = create('ann');
+  const ben = create('ben');
+  const cleo = create('cleo');
+  for (const name of ['ann', 'ben', 'cleo']) log(name);
+  // Merged when the backup is made, and not any more when one of the two is erased.
+  write('mergeContact', { account: 1, contactUUID: ann, otherContactUUID: cleo, time: 1 });
+  const backup = backUp();
+  write('unmergeContact', { account: 1, otherContactUUID: cleo });
+  erase(ann);
+  finish();
+
+  restore(backup);
+  engine.eraseAgain();
+  await expect(read('getContact', { ...asker, contactUUID: ann, include: [] })).rejects.toMatchObject({
+    code: 'erased_contact',
+  });
+  for (const contactUUID of [ben, cleo]) {
+    expect(await read('getContact', { ...asker, contactUUID, include: [] })).toMatchObject({ contactUUID });
+  }
+  expect(await events()).toBe(2);
+  finish();
+  expect(erase(ann)).toMatchObject({ erasedTime: 5, deletedEvents: 1, complete: true });
+  expect(readFileSync(path).includes('ann@example.com')).toBe(false);
+  expect(readFileSync(path).includes('cleo@example.com')).toBe(true);
+});
+
+test('what an erasure left because it was claimed only is left again', async () => {
+  // Claimed by the browser of Ann, and written by the server for Ben's.
+  const claimed = { userUUID: 'browser-of-ann', address: 'ben@example.com' };
+  write('createContact', { ...newContact(claimed), ...asker, browser: true, verified: false });
+  const ben = create('ben');
+  log('ann');
+  log('ben');
+  const backup = backUp();
+  write('eraseContact', { account: 1, contactUUID: ben, verifiedOnly: true, time: 5 });
+  finish();
+  expect(await events()).toBe(1);
+
+  restore(backup);
+  expect(await events()).toBe(2);
+  engine.eraseAgain();
+  finish();
+  expect(await events()).toBe(1);
+});
+
+test('what the backup never knew is known as erased all the same, and no late retry makes it anew', async () => {
+  const backup = backUp();
+  const ann = create('ann', 'request-of-ann');
+  erase(ann);
+  restore(backup);
+  engine.eraseAgain();
+  await expect(read('getContact', { ...asker, contactUUID: ann, include: [] })).rejects.toMatchObject({
+    code: 'erased_contact',
+  });
+  expect(() => create('ann', 'request-of-ann')).toThrow(expect.objectContaining({ code: 'erased_contact' }));
+  expect(create('ann')).not.toBe(ann);
+});
+
+test('of what made a contact, nothing that is sent again makes it anew on a backup, however soon the server died', async () => {
+  const users = 60;
+  const claim = (nth: number) => {
+    const sent = { userUUID: `visitor-number-${nth}`, requestUUID: `request-${nth}`, newHandle: `handle-${nth}` };
+    const contact = {
+      ...newContact({ ...sent, address: 'ann@example.com' }),
+      ...asker,
+      browser: true,
+      verified: false,
+    };
+    return write('createContact', contact);
+  };
+  const claimAll = (from: number, to: number) => {
+    for (let nth = from; nth < to; nth += 1) claim(nth);
+  };
+  const backups = [backUp()];
+  const ann = create('ann', 'request-of-ann');
+  claimAll(0, users / 2);
+  backups.push(backUp());
+  claimAll(users / 2, users);
+  const eraseContact = acknowledging(async ({ name, request }) => {
+    const answer = write(name, request as object);
+    engine.tidy();
+    return answer;
+  });
+  await eraseContact({ account: 1, contactUUID: ann, time: 5 });
+  const erased = expect.objectContaining({ code: 'erased_contact' });
+  for (const backup of backups) {
+    const record = readFileSync(`${path}-erased`);
+    restore(backup);
+    engine.eraseAgain();
+    expect(() => create('ann', 'request-of-ann')).toThrow(erased);
+    for (let nth = 0; nth < users; nth += 1) {
+      expect(() => claim(nth)).toThrow(erased);
+      const named = { ...asker, browser: true, contactUUID: `handle-${nth}`, include: [] };
+      await expect(read('getContact', named)).rejects.toEqual(erased);
+    }
+    expect(readFileSync(`${path}-erased`)).toEqual(record);
+  }
+});
+
+test('the record is made anew where it is lost or cut short, and names nobody', () => {
+  const ann = create('ann', 'request-of-ann');
+  erase(ann);
+  const record = readFileSync(`${path}-erased`, 'utf8');
+  expect(record).not.toMatch(/ann/i);
+  expect(record).not.toContain(ann);
+  const lines = (text: string) => text.split('\n').filter(Boolean).sort();
+  for (const left of ['', record.slice(0, 20), record.slice(0, -20)]) {
+    writeFileSync(`${path}-erased`, left);
+    engine.eraseAgain();
+    expect(lines(readFileSync(`${path}-erased`, 'utf8'))).toEqual(expect.arrayContaining(lines(record)));
+  }
+  rmSync(`${path}-erased`);
+  engine.eraseAgain();
+  expect(lines(readFileSync(`${path}-erased`, 'utf8'))).toEqual(lines(record));
+});
+
+test('the record of another database stops the start', () => {
+  writeFileSync(`${path}-erased`, `erased from ${'0'.repeat(64)}\n`);
+  expect(() => engine.eraseAgain()).toThrow(/tells of erasures in another database: move it away/);
+});
+
+test('a backup from before the account is served: there is nothing in it to erase', async () => {
+  erase(create('ann'));
+  restore(empty);
+  engine.eraseAgain();
+  expect(await read('listAccounts', undefined)).toEqual([]);
+});
+
+test('what cannot be erased again stops the start', () => {
+  const ann = create('ann');
+  const backup = backUp();
+  erase(ann);
+  restore(backup);
+  db.exec(`CREATE TEMP TRIGGER fault BEFORE UPDATE ON contact BEGIN SELECT RAISE(ABORT, 'broken'); END`);
+  expect(() => engine.eraseAgain()).toThrow('broken');
+});
+
+test('nobody is said to be erased while there is no room to record it, and what else was asked is kept', async () => {
+  const ann = create('ann');
+  vi.mocked(writeSync).mockImplementationOnce(() => {
+    throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+  });
+  const outcomes = engine.write([
+    { name: 'eraseContact', request: { account: 1, contactUUID: ann, time: 5 } },
+    { name: 'logEvents', request: { ...asker, receivedTime: 0, events: [newEvent()] } },
+  ]);
+  expect(outcomes).toEqual([
+    { error: expect.objectContaining({ code: 'not_kept', retryAfterSeconds: 5 }) },
+    { value: [{ kept: true }] },
+  ]);
+  // Out of every read it is.
+  await expect(read('getContact', { ...asker, contactUUID: ann, include: [] })).rejects.toThrow();
+  expect(readFileSync(`${path}-erased`, 'utf8')).toBe('');
+  expect(erase(ann)).toMatchObject({ contactUUID: ann, erasedTime: 5 });
+  const [, ...lines] = readFileSync(`${path}-erased`, 'utf8').split('\n').filter(Boolean);
+  expect(lines.length).toBeGreaterThan(0);
+});
+
+test('what could not be recorded is recorded when there is room, even if nobody asks again', () => {
+  const ann = create('ann', 'request-of-ann');
+  for (let times = 0; times < 2; times += 1) {
+    vi.mocked(writeSync).mockImplementationOnce(() => {
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+    });
+  }
+  expect(() => erase(ann)).toThrow(expect.objectContaining({ code: 'not_kept' }));
+  expect(engine.tidy()).toBeGreaterThanOrEqual(0);
+  expect(readFileSync(`${path}-erased`, 'utf8')).toBe('');
+  finish();
+  expect(readFileSync(`${path}-erased`, 'utf8').split('\n').filter(Boolean)).toHaveLength(3);
+});
+
+test('a record that cannot be written is not passed over', () => {
+  const ann = create('ann');
+  mkdirSync(`${path}-erased`);
+  expect(() => erase(ann)).toThrow('EISDIR');
+});
+
+test('a database in memory has none, and erases all the same', () => {
+  const inMemory = openMemory();
+  const other = createWriteEngine(inMemory);
+  other.eraseAgain();
+  const contact = { ...newContact(), ...asker, verified: true };
+  const [, , erased] = other.write([
+    { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
+    { name: 'createContact', request: contact },
+    { name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } },
+  ]);
+  expect(erased).toMatchObject({ value: {} });
+  inMemory.close();
+});

@@ -1,0 +1,263 @@
+// Packed or not, in postings or known by heart: where events lie changes no answer. Two databases are told the same; one
+// is arranged all the time, in segments of a few events, the other hardly.
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { openMemory } from '../../../../test/fixtures/memory.ts';
+import { runs } from '../../../../test/fixtures/runs.ts';
+import { smallSegments } from '../../../../test/fixtures/small-segments.ts';
+import {
+  ann,
+  ben,
+  day,
+  laptop,
+  newAccount,
+  newEvent,
+  newToken,
+  phone,
+  quarter,
+  tablet,
+} from '../../../../test/fixtures/store.ts';
+import type { EventPage, EventQuery } from '../../store.ts';
+import type { Arrangement } from '../arrangement.ts';
+import type { Call } from '../calls.ts';
+import type { Connection } from '../database/connection.ts';
+import { createReadEngine, createWriteEngine } from '../engine.ts';
+import { createEventPager } from '../events/event-pages.ts';
+
+const asker = { account: 1, token: 1, browser: false };
+const users = [laptop, phone, tablet];
+const contacts = ['contact-of-ann', 'contact-of-ben'];
+const addresses = [ann, ben];
+
+const user = fc.nat({ max: 2 });
+const contact = fc.nat({ max: 1 });
+const attributes = fc.constantFrom<string[][]>(
+  [],
+  [['path', '/']],
+  [['path', '/a']],
+  [
+    ['path', '/'],
+    ['campaign', 'spring'],
+  ],
+);
+const event = fc.record({
+  user,
+  contact: fc.option(contact, { freq: 5 }),
+  eventID: fc.integer({ min: 1, max: 3 }),
+  attributes,
+});
+
+type Step =
+  | {
+      do: 'log';
+      days: number;
+      events: { user: number; contact: number | null; eventID: number; attributes: string[][] }[];
+    }
+  | { do: 'create'; user: number; contact: number }
+  | { do: 'unlink'; user: number }
+  | { do: 'erase'; contact: number }
+  | { do: 'retain'; most: number }
+  | { do: 'arrange'; steps: number }
+  | { do: 'read' };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      do: fc.constant('log' as const),
+      days: fc.nat({ max: 1 }),
+      events: fc.array(event, { minLength: 20, maxLength: 90, size: 'max' }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('create' as const), user, contact }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('unlink' as const), user }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('erase' as const), contact }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('retain' as const), most: fc.integer({ min: 1, max: 300 }) }) },
+  { weight: 2, arbitrary: fc.constant({ do: 'read' as const }) },
+  { weight: 8, arbitrary: fc.record({ do: fc.constant('arrange' as const), steps: fc.integer({ min: 1, max: 60 }) }) },
+);
+
+const openEngine = (arrangement: Arrangement) => {
+  const db = openMemory();
+  const engine = createWriteEngine(db, arrangement);
+  engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
+  return { db, engine, read: createReadEngine(db) };
+};
+
+/** The calls of a history, so that both databases are told the same to the letter. */
+const callsOf = (steps: readonly Step[]): (Call | { arrange: number } | 'read')[] => {
+  let made = 0;
+  let today = 0;
+  const callOf = (step: Step): Call | { arrange: number } | 'read' => {
+    switch (step.do) {
+      case 'log': {
+        today += step.days;
+        const events = step.events.map(({ user, contact, eventID, attributes }) => {
+          made += 1;
+          return {
+            userUUID: contact !== null && made % 2 ? null : users[user],
+            contactUUID: contact === null ? null : contacts[contact],
+            eventID,
+            eventUUID: `event-${made}`,
+            eventTime: today * day + (made % 7) * 1_000_000,
+            timeReplaced: made % 5 === 0,
+            attributes,
+          };
+        });
+        return { name: 'logEvents', request: { ...asker, receivedTime: today * day + made, events } };
+      }
+      case 'create':
+        return {
+          name: 'createContact',
+          request: {
+            ...asker,
+            userUUID: users[step.user],
+            address: addresses[step.contact],
+            fields: {},
+            tags: [],
+            attributes: [],
+            verified: true,
+            requestUUID: null,
+            newContactUUID: contacts[step.contact],
+            newHandle: `handle-${made}`,
+            time: today * day,
+          },
+        };
+      case 'unlink':
+        return { name: 'unlinkUser', request: { account: 1, token: 1, userUUID: users[step.user], time: 0 } };
+      case 'erase':
+        return { name: 'eraseContact', request: { account: 1, contactUUID: contacts[step.contact], time: 0 } };
+      case 'retain':
+        return { name: 'deleteEventsBefore', request: { time: (today - 1) * day, most: step.most } };
+      case 'read':
+        return 'read';
+      case 'arrange':
+        return { arrange: step.steps };
+    }
+  };
+  return steps.map(callOf);
+};
+
+const queries: Omit<EventQuery, 'order' | 'limit'>[] = [
+  { account: 1 },
+  ...users.map((userUUID) => ({ account: 1, userUUID })),
+  ...contacts.map((contactUUID) => ({ account: 1, contactUUID })),
+  { account: 1, userUUID: laptop, contactUUID: contacts[0] },
+  { account: 1, eventID: 2 },
+  { account: 1, eventID: 2, from: day, to: 3 * day },
+  { account: 1, attrID: 'path', attrValue: '/a' },
+  { account: 1, attrID: 'campaign', from: day, to: 5 * day },
+  { account: 1, attrID: 'campaign', attrValue: 'autumn' },
+  { account: 1, eventID: 3, attrID: 'path', attrValue: '/' },
+  { account: 1, userUUID: phone, attrID: 'path', attrValue: '/a', from: 2 * day },
+];
+
+/** Small pages, so that one begins in the middle of a block. */
+const createPager = (db: Connection) => createEventPager(db, { bounds: { mostRows: 300, mostCharacters: 100 } });
+
+/** All pages, each of its own moment. */
+const pagesOf = (getEvents: ReturnType<typeof createPager>, query: Omit<EventQuery, 'limit'>) => {
+  const found: EventPage['events'][number][] = [];
+  let beyond: number | undefined;
+  for (;;) {
+    const steps = getEvents({ ...query, limit: 37, beyond });
+    let step = steps.next();
+    while (!step.done) step = steps.next();
+    found.push(...step.value.events);
+    if (step.value.next === null) return found;
+    beyond = step.value.next;
+  }
+};
+
+const allPages = (getEvents: ReturnType<typeof createPager>) =>
+  queries.flatMap((query) =>
+    (['asc', 'desc'] as const).map((order) => {
+      try {
+        return pagesOf(getEvents, { ...query, order });
+      } catch (error) {
+        return (error as { code: string }).code;
+      }
+    }),
+  );
+
+const answersOf = async ({ db, read }: ReturnType<typeof openEngine>) => {
+  const pages = allPages(createPager(db));
+  const spans = [
+    [0, day, 2 * day, 40 * day],
+    [day + quarter, day + 2 * quarter, 3 * day + 4 * quarter],
+  ];
+  const counts = await Promise.all(
+    spans.flatMap((edges) =>
+      [undefined, 2, 3].map((eventID) =>
+        read({ name: 'countEvents', request: { account: 1, eventID, edges, users: true } }),
+      ),
+    ),
+  );
+  return { pages, counts, definitions: await read({ name: 'getEventDefinitions', request: 1 }) };
+};
+
+test('wherever events lie, the answers are the same', async () => {
+  let segments = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 50, size: 'max' }), async (steps) => {
+      const arranged = openEngine(smallSegments);
+      const plain = openEngine({ eventsPerSegment: Infinity });
+      // They stay, and know by heart what was there when they were asked last.
+      const readers = [arranged, plain].map(({ db }) => createPager(db));
+      for (const call of callsOf(steps)) {
+        if (call === 'read') {
+          const [some, others] = readers.map(allPages);
+          expect(some).toEqual(others);
+          continue;
+        }
+        if ('arrange' in call) {
+          for (let step = 0; step < call.arrange; step += 1) arranged.engine.tidy();
+          continue;
+        }
+        const answers = [arranged, plain].map(({ engine }) => engine.write([call])[0]);
+        expect(answers[0]).toEqual(answers[1]);
+        // Retention counts what is deleted, and is to find the same.
+        if (call.name === 'eraseContact') for (const { engine } of [arranged, plain]) while (engine.tidy() === 0);
+      }
+      while (arranged.engine.tidy() !== null);
+      segments += arranged.db.prepare('SELECT count(*) FROM event_segment').pluck().get() as number;
+      expect(await answersOf(arranged)).toEqual(await answersOf(plain));
+      const rows = ({ db }: typeof plain) => db.prepare('SELECT * FROM event ORDER BY sequence').all();
+      expect(rows(arranged)).toEqual(rows(plain));
+      for (const { db } of [arranged, plain]) db.close();
+    }),
+    { numRuns: runs(10, 50) },
+  );
+  expect(segments).toBeGreaterThan(0);
+}, 120_000);
+
+test.each([25, 50, 249, 1_000])(
+  'events that come without a rest, %d in a commit, leave no more than some segments of them to be known by heart',
+  (perCommit) => {
+    const eventsPerSegment = 4_096;
+    const { db, engine } = openEngine({ eventsPerSegment });
+    const waiting = db
+      .prepare<[], number>('SELECT sum(count) FROM event_block WHERE through > (SELECT indexed FROM position)')
+      .pluck();
+    let most = 0;
+    for (let sent = 0; sent < 40_000; sent += perCommit) {
+      const events = Array.from({ length: perCommit }, (_, nth) =>
+        newEvent({
+          eventUUID: `event-${sent + nth}`.padEnd(20, '0'),
+          userUUID: `user-${(sent + nth) % 20_000}`.padEnd(20, '0'),
+          attributes: [
+            ['path', `/products/${nth % 500}`],
+            ['referrer', 'https://search.example/'],
+          ],
+        }),
+      );
+      engine.write([{ name: 'logEvents', request: { ...asker, receivedTime: sent, events } }]);
+      engine.catchUp();
+      most = Math.max(most, waiting.get() ?? 0);
+    }
+    expect(most).toBeGreaterThan(3 * eventsPerSegment);
+    expect(most).toBeLessThan(6 * eventsPerSegment);
+    db.close();
+  },
+  60_000,
+);

@@ -1,0 +1,51 @@
+/** The place and the time range of each block of a segment, as bytes: 12 for a block, little-endian. */
+
+/**
+ * `place` is how far the block's `through` is after the beginning of the segment; the times are the earliest and latest eventTime.
+ */
+export interface BlockTimes {
+  readonly place: number;
+  readonly firstTime: number;
+  readonly lastTime: number;
+}
+
+const bytesPerBlock = 12;
+const minuteMilliseconds = 60_000;
+
+/** Whole minutes since 1970, clamped to 32 bits (4,000 years). */
+const toMinute = (time: number): number =>
+  Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, Math.floor(time / minuteMilliseconds)));
+
+export const toBytes = (blocks: readonly BlockTimes[]): Buffer => {
+  const bytes = Buffer.allocUnsafe(blocks.length * bytesPerBlock);
+  blocks.forEach(({ place, firstTime, lastTime }, nth) => {
+    const at = nth * bytesPerBlock;
+    bytes.writeUInt32LE(place, at);
+    bytes.writeInt32LE(toMinute(firstTime), at + 4);
+    bytes.writeInt32LE(toMinute(lastTime), at + 8);
+  });
+  return bytes;
+};
+
+/**
+ * Returns the places of the blocks that may hold an event with from <= eventTime < to and for which `isOpen` returns true,
+ * ascending.
+ */
+export const placesBetween = (
+  bytes: Buffer,
+  { from = -Infinity, to = Infinity }: { readonly from?: number | undefined; readonly to?: number | undefined },
+  isOpen: (nth: number) => boolean,
+): number[] => {
+  const places: number[] = [];
+  const first = toMinute(from);
+  const last = toMinute(to);
+  const numbers = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  for (let nth = 0; nth * bytesPerBlock < bytes.length; nth += 1) {
+    if (!isOpen(nth)) continue;
+    const at = nth * bytesPerBlock;
+    if (numbers.getInt32(at + 8, true) >= first && numbers.getInt32(at + 4, true) <= last) {
+      places.push(numbers.getUint32(at, true));
+    }
+  }
+  return places;
+};

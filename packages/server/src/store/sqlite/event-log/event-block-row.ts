@@ -1,0 +1,34 @@
+/** The row of a block: its text and a checksum. Damaged blocks are rejected, not served. */
+import { crc32 } from 'node:zlib';
+import type { EventBlock } from './event-block.ts';
+
+export interface BlockRow {
+  /** The key of the block: the sequence of the last event that was written into it. */
+  readonly through: number;
+  readonly events: string;
+  /** Null in a block written before there were checksums. */
+  readonly checksum: number | null;
+}
+
+export const checksumOf = ({ through, events }: Pick<BlockRow, 'through' | 'events'>): number =>
+  // Seeded with the key: a block copied to another row doesn't match.
+  crc32(events, through % 2 ** 32);
+
+/** Whether the row matches its checksum; true when it has none. */
+export const isWhole = (row: BlockRow): boolean => row.checksum === null || row.checksum === checksumOf(row);
+
+/** Throws when the row doesn't match its checksum. */
+export const readBlock = (row: BlockRow): EventBlock => {
+  if (!isWhole(row)) {
+    throw new Error(
+      `the events up to sequence ${row.through} are damaged: the checksum does not match; restore a backup`,
+    );
+  }
+  return JSON.parse(row.events) as EventBlock;
+};
+
+/** Builds the row for a block. */
+export const toBlockRow = (through: number, block: EventBlock): BlockRow & { readonly checksum: number } => {
+  const events = JSON.stringify(block);
+  return { through, events, checksum: checksumOf({ through, events }) };
+};

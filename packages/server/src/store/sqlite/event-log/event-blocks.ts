@@ -1,0 +1,143 @@
+/** Reads and writes the blocks that store events. A commit writes its own blocks; packing.ts joins them later. */
+import { charactersOf } from '../../rules/attributes.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Pending } from '../transactions/transaction.ts';
+import { type EventBlock, eventsOf, type KeptEvent, only, sizeOf, toBlock } from './event-block.ts';
+import { type BlockRow, readBlock, toBlockRow } from './event-block-row.ts';
+
+/**
+ * Events in a block. Larger blocks take less space but make reading one event slower. At 72, events with three attributes each just
+ * fill a page of the database; with 64, an event takes 6 bytes more.
+ */
+export const usualEventsPerBlock = 72;
+
+/** The most characters of attributes in a block, about; a single event may exceed it. */
+export const charactersPerBlock = 64 * 1024;
+
+export interface StoredBlock {
+  /** The key of the block: the sequence of the last event that was written into it. */
+  readonly through: number;
+  readonly block: EventBlock;
+}
+
+/** The size of a block: its events, and the bytes of its text. */
+export interface BlockSize {
+  readonly through: number;
+  readonly count: number;
+  readonly bytes: number;
+}
+
+export const createBlockReader = (db: Connection) => {
+  const next = db.prepare<[number], BlockRow>(
+    'SELECT through, events, checksum FROM event_block WHERE through > ? ORDER BY through LIMIT 1',
+  );
+  const stored = (row: BlockRow | undefined): StoredBlock | undefined =>
+    row && { through: row.through, block: readBlock(row) };
+  const last = db
+    .prepare<[number], number>('SELECT coalesce(max(through), 0) FROM event_block WHERE through < ?')
+    .pluck();
+  return {
+    /** The block that contains a sequence, or else the first block after it. */
+    containing: (sequence: number): StoredBlock | undefined => stored(next.get(sequence - 1)),
+    /** The first block with an event after a sequence. */
+    after: (sequence: number): StoredBlock | undefined => stored(next.get(sequence)),
+    /** The key of the last block that ends before a sequence; 0 when there is none. */
+    lastBefore: (sequence: number): number => last.get(sequence) as number,
+  };
+};
+
+/** Cuts events into as few blocks as they fit in, with up to `most` events each. */
+const chunk = (events: readonly KeptEvent[], most: number): KeptEvent[][] => {
+  const chunks: KeptEvent[][] = [];
+  let characters = Infinity;
+  for (const event of events) {
+    const more = charactersOf(event);
+    const last = chunks.at(-1);
+    if (last && last.length < most && characters + more <= charactersPerBlock) {
+      last.push(event);
+      characters += more;
+    } else {
+      chunks.push([event]);
+      characters = more;
+    }
+  }
+  return chunks;
+};
+
+export interface BlockWriter extends Pending {
+  /** The most events in a block. */
+  readonly eventsPerBlock: number;
+  /** Adds an event to the current commit. Sequences must ascend. */
+  add(event: KeptEvent): void;
+  flush(): void;
+  /** Events that were added and will be written with the commit. */
+  readonly unwritten: readonly KeptEvent[];
+  /** The number of events written since this writer was made, and the bytes of their text. */
+  readonly written: number;
+  readonly writtenBytes: number;
+  /** Removes events from a block. */
+  remove(stored: StoredBlock, indexes: ReadonlySet<number>): void;
+  /** Replaces consecutive blocks with one or few full ones. Returns the sizes of the new blocks. */
+  replace(blocks: readonly StoredBlock[]): BlockSize[];
+}
+
+export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPerBlock): BlockWriter => {
+  const insert = db.prepare('INSERT INTO event_block (through, count, events, checksum) VALUES (?, ?, ?, ?)');
+  const update = db.prepare('UPDATE event_block SET count = ?, events = ?, checksum = ? WHERE through = ?');
+  const drop = db.prepare('DELETE FROM event_block WHERE through = ?');
+  let pending: KeptEvent[] = [];
+  let written = 0;
+  let writtenBytes = 0;
+
+  const write = (events: readonly KeptEvent[], most: number): BlockSize[] =>
+    chunk(events, most).map((some) => {
+      const { sequence: through } = some.at(-1) as KeptEvent;
+      const { events: text, checksum } = toBlockRow(through, toBlock(some));
+      insert.run(through, some.length, text, checksum);
+      return { through, count: some.length, bytes: Buffer.byteLength(text) };
+    });
+
+  return {
+    eventsPerBlock,
+    add(event) {
+      pending.push(event);
+    },
+    flush() {
+      if (pending.length === 0) return;
+      // Blocks of equal size: a small last one would have to be packed.
+      const made = write(pending, Math.ceil(pending.length / Math.ceil(pending.length / eventsPerBlock)));
+      for (const { bytes } of made) writtenBytes += bytes;
+      written += pending.length;
+      pending = [];
+    },
+    forget() {
+      pending = [];
+    },
+    get unwritten() {
+      return pending;
+    },
+    get written() {
+      return written;
+    },
+    get writtenBytes() {
+      return writtenBytes;
+    },
+    remove({ through, block }, indexes) {
+      const rest: number[] = [];
+      for (let index = 0; index < sizeOf(block); index += 1) if (!indexes.has(index)) rest.push(index);
+      if (rest.length === 0) {
+        drop.run(through);
+        return;
+      }
+      const { events, checksum } = toBlockRow(through, only(block, rest));
+      update.run(rest.length, events, checksum, through);
+    },
+    replace(blocks) {
+      for (const { through } of blocks) drop.run(through);
+      return write(
+        blocks.flatMap(({ block }) => eventsOf(block)),
+        eventsPerBlock,
+      );
+    },
+  };
+};

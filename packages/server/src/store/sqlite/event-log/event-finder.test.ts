@@ -1,0 +1,142 @@
+// A reader that stays: what it knows by heart, and where it looks, may be older than what is there.
+import { beforeEach, expect, test } from 'vitest';
+import { openMemory } from '../../../../test/fixtures/memory.ts';
+import {
+  ann,
+  day,
+  laptop,
+  newAccount,
+  newContact,
+  newEvent,
+  newToken,
+  phone,
+} from '../../../../test/fixtures/store.ts';
+import type { EventPage, EventQuery } from '../../store.ts';
+import type { Arrangement } from '../arrangement.ts';
+import type { Connection } from '../database/connection.ts';
+import { createWriteEngine, type WriteEngine } from '../engine.ts';
+import { createEventPager, type PageBounds } from '../events/event-pages.ts';
+
+const asker = { account: 1, token: 1, browser: false };
+const mostSteps = 5_000;
+
+let db: Connection;
+let engine: WriteEngine;
+let made: number;
+
+const open = (arrangement?: Arrangement) => {
+  engine = createWriteEngine(db, arrangement);
+};
+beforeEach(() => {
+  db = openMemory();
+  made = 0;
+  open();
+  engine.write([{ name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) }]);
+});
+
+/** Logs an event of each of these users, in one commit. */
+const log = (userUUIDs: readonly string[], days = 0) => {
+  const events = userUUIDs.map((userUUID) => {
+    made += 1;
+    return newEvent({ userUUID, eventUUID: `event-${made}`, eventTime: days * day });
+  });
+  engine.write([{ name: 'logEvents', request: { ...asker, receivedTime: days * day, events } }]);
+};
+const logTimes = (times: number, userUUID = laptop, days = 0) =>
+  log(
+    Array.from({ length: times }, () => userUUID),
+    days,
+  );
+const tidyUp = () => {
+  while (engine.tidy() !== null);
+};
+const retain = (most: number, time: number) => engine.write([{ name: 'deleteEventsBefore', request: { time, most } }]);
+
+/** The numbers of the events on all pages. */
+const createReader = (bounds?: PageBounds) => {
+  const getEvents = createEventPager(db, { bounds });
+  return (query: Partial<EventQuery>): number[] => {
+    const numbers: number[] = [];
+    let beyond: number | undefined;
+    for (;;) {
+      const steps = getEvents({ account: 1, order: 'desc', limit: 1_000, beyond, ...query });
+      let step = steps.next();
+      for (let nth = 0; !step.done; nth += 1) {
+        if (nth > mostSteps) throw new Error('it never ends');
+        step = steps.next();
+      }
+      const { events, next }: EventPage = step.value;
+      numbers.push(...events.map(({ eventUUID }) => Number(eventUUID.slice('event-'.length))));
+      if (next === null) return numbers;
+      beyond = next;
+    }
+  };
+};
+const from = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, nth) => first + nth);
+
+test.each(['asc', 'desc'] as const)('%s, passes what it knows by heart and what is gone', (order) => {
+  const read = createReader();
+  logTimes(500);
+  logTimes(500, laptop, 5);
+  expect(read({ order })).toHaveLength(1_000);
+  retain(500, day);
+  const left = from(501, 1_000);
+  expect(read({ order })).toEqual(order === 'asc' ? left : left.toReversed());
+  retain(500, 9 * day);
+  expect(read({ order })).toEqual([]);
+});
+
+test.each(['asc', 'desc'] as const)('%s, passes blocks of a segment that are gone', (order) => {
+  open({ eventsPerPacking: 64, eventsPerSegment: 6_400 });
+  logTimes(4_000);
+  logTimes(4_000, laptop, 5);
+  tidyUp();
+  expect(db.prepare('SELECT count(*) FROM event_segment').pluck().get()).toBe(1);
+  retain(4_000, day);
+  const left = from(4_001, 8_000);
+  expect(createReader()({ order })).toEqual(order === 'asc' ? left : left.toReversed());
+});
+
+test.each(['asc', 'desc'] as const)('%s, a page that ends in a block of two days goes on in it', (order) => {
+  for (let nth = 0; nth < 10; nth += 1) logTimes(20, laptop, nth < 5 ? 0 : 2);
+  open({ eventsPerPacking: 64 });
+  tidyUp();
+  const all = from(1, 200);
+  const expected = order === 'asc' ? all : all.toReversed();
+  for (const mostRows of [1, 60, 70, 120, 130, 190]) {
+    const read = createReader({ mostRows, mostCharacters: Infinity });
+    expect(read({ order, from: 0, to: 9 * day }), `${mostRows}`).toEqual(expected);
+  }
+});
+
+test.each(['asc', 'desc'] as const)('%s, a contact may have very many users', (order) => {
+  open({ eventsPerPacking: 64, eventsPerSegment: 2_000 });
+  const users = from(1, 600).map((nth) => `user-${String(nth).padStart(16, '0')}`);
+  const contact = newContact({ address: ann });
+  for (const userUUID of users) {
+    const request = { ...newContact({ ...contact, userUUID, newHandle: userUUID }), ...asker, verified: true };
+    engine.write([{ name: 'createContact', request }]);
+  }
+  log(users);
+  for (let nth = 0; nth < 4; nth += 1) {
+    logTimes(500, phone);
+    log(users);
+  }
+  const { newContactUUID: contactUUID } = contact;
+  const before = createReader()({ order, contactUUID });
+  expect(before).toHaveLength(3_000);
+  tidyUp();
+  expect(db.prepare('SELECT count(*) FROM event_segment').pluck().get()).toBe(1);
+  expect(createReader()({ order, contactUUID })).toEqual(before);
+});
+
+test.each(['asc', 'desc'] as const)('%s, passes the segments in which a user has no events', (order) => {
+  open({ eventsPerPacking: 64, eventsPerSegment: 128 });
+  for (const userUUID of [laptop, phone, laptop]) {
+    logTimes(128, userUUID);
+    tidyUp();
+  }
+  expect(db.prepare('SELECT count(*) FROM event_segment').pluck().get()).toBe(3);
+  const ofLaptop = [...from(1, 128), ...from(257, 384)];
+  expect(createReader()({ userUUID: laptop, order })).toEqual(order === 'asc' ? ofLaptop : ofLaptop.toReversed());
+});

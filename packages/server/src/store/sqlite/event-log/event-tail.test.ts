@@ -1,0 +1,105 @@
+import { beforeEach, expect, test } from 'vitest';
+import { openMemory } from '../../../../test/fixtures/memory.ts';
+import type { Connection } from '../database/connection.ts';
+import { type BlockWriter, createBlockWriter } from './event-blocks.ts';
+import { createEventTail, type EventTail } from './event-tail.ts';
+import { createPacking } from './packing.ts';
+
+let db: Connection;
+let blocks: BlockWriter;
+let tail: EventTail;
+let sequence: number;
+
+beforeEach(() => {
+  db = openMemory();
+  blocks = createBlockWriter(db);
+  tail = createEventTail(db);
+  sequence = 0;
+});
+
+const write = (events: number) => {
+  for (let nth = 0; nth < events; nth += 1) {
+    sequence += 1;
+    blocks.add({
+      sequence,
+      day: 0,
+      account: 1 + (sequence % 2),
+      user: sequence % 3 ? 5 : null,
+      contact: sequence % 3 ? null : 6,
+      eventID: 1 + (sequence % 4),
+      eventUUID: `event-${sequence}`,
+      eventTime: 0,
+      receivedTime: 0,
+      timeReplaced: 0,
+      server: 0,
+      attributes: [],
+    });
+  }
+  blocks.flush();
+};
+const index = (through: number) => db.prepare('UPDATE position SET indexed = ?').run(through);
+const find = (what: 'user' | 'contact' | 'account' | 'kind', number: number, eventID = 0) =>
+  tail.find({ what, number, eventID }, 0, Infinity);
+const after = (from: number, isOne: (nth: number) => boolean) =>
+  Array.from({ length: sequence - from }, (_, nth) => from + nth + 1).filter(isOne);
+
+const expectAllAfter = (from: number) => {
+  expect(tail.refresh()).toBe(true);
+  expect(find('user', 5)).toEqual(after(from, (nth) => nth % 3 !== 0));
+  expect(find('contact', 6)).toEqual(after(from, (nth) => nth % 3 === 0));
+  expect(find('account', 1)).toEqual(after(from, (nth) => nth % 2 === 0));
+  expect(find('kind', 2, 4)).toEqual(after(from, (nth) => nth % 4 === 3));
+};
+
+test('takes in what is new, once, however it is packed meanwhile', () => {
+  const packing = createPacking(db, blocks);
+  for (let nth = 0; nth < 70; nth += 1) {
+    write(1);
+    expectAllAfter(0);
+  }
+  packing.step();
+  write(3);
+  expectAllAfter(0);
+  expect(find('user', 99)).toEqual([]);
+  expect(find('kind', 99, 1)).toEqual([]);
+  expect(find('kind', 1, 99)).toEqual([]);
+  expect(tail.find({ what: 'user', number: 5, eventID: 0 }, 4, 8)).toEqual([5, 7, 8]);
+});
+
+test('lets go of what the postings tell, and takes in no more than is left', () => {
+  write(64);
+  write(64);
+  expectAllAfter(0);
+  index(64);
+  expect(tail.refresh()).toBe(true);
+  expect(tail.indexed).toBe(64);
+  expectAllAfter(64);
+  index(128);
+  write(64);
+  expectAllAfter(128);
+  index(192);
+  expect(tail.refresh()).toBe(true);
+  for (const found of [find('user', 5), find('contact', 6), find('account', 1), find('kind', 2, 4)]) {
+    expect(found).toEqual([]);
+  }
+});
+
+test('takes in much in several goes, and loses none', () => {
+  write(20_000);
+  let goes = 1;
+  while (!tail.refresh()) goes += 1;
+  expect(goes).toBeGreaterThan(2);
+  expectAllAfter(0);
+});
+
+test('forgets what was never committed', () => {
+  db.exec('BEGIN');
+  write(10);
+  expectAllAfter(0);
+  db.exec('ROLLBACK');
+  tail.forget();
+  sequence = 0;
+  expectAllAfter(0);
+  write(5);
+  expectAllAfter(0);
+});

@@ -1,0 +1,182 @@
+import { beforeEach, expect, test } from 'vitest';
+import { openMemory } from '../../../../test/fixtures/memory.ts';
+import type { Connection } from '../database/connection.ts';
+import type { KeptEvent } from './event-block.ts';
+import { type BlockWriter, createBlockWriter, usualEventsPerBlock as eventsPerBlock } from './event-blocks.ts';
+import { createIndexing, type Indexing } from './indexing.ts';
+
+/** Two steps of reading full blocks. */
+const perSegment = 128 * eventsPerBlock;
+let db: Connection;
+let blocks: BlockWriter;
+let indexing: Indexing;
+let sequence: number;
+
+const open = () => {
+  blocks = createBlockWriter(db);
+  indexing = createIndexing(db, () => blocks.written, perSegment);
+};
+beforeEach(() => {
+  db = openMemory();
+  sequence = 0;
+  open();
+});
+
+const write = (events: number, of: (nth: number) => Partial<KeptEvent>, text: (nth: number) => string = () => '') => {
+  for (let nth = 0; nth < events; nth += 1) {
+    sequence += 1;
+    blocks.add({
+      sequence,
+      day: 0,
+      account: 1,
+      user: null,
+      contact: null,
+      eventID: 1,
+      eventUUID: `event-${sequence}`,
+      eventTime: 0,
+      receivedTime: 0,
+      timeReplaced: 0,
+      server: 0,
+      attributes: [['text', text(nth)]],
+      ...of(nth),
+    });
+  }
+  blocks.flush();
+};
+const run = () => {
+  let steps = 0;
+  while (indexing.step(sequence)) steps += 1;
+  return steps;
+};
+
+interface Row {
+  what: number;
+  number: number;
+  eventID: number;
+  blocks: string;
+}
+const postings = (segment = 1) =>
+  db
+    .prepare<[number], Row>(
+      'SELECT what, number, eventID, blocks FROM event_posting WHERE segment = ? ORDER BY what, number, eventID',
+    )
+    .all(segment);
+const segments = () => db.prepare('SELECT segment, after, through FROM event_segment ORDER BY segment').all();
+/** In the order in which they are written, which a trigger sees. */
+const watch = () => {
+  db.exec(`
+    CREATE TEMP TABLE seen (nth INTEGER PRIMARY KEY, what, number, eventID);
+    CREATE TEMP TRIGGER see AFTER INSERT ON event_posting
+      BEGIN INSERT INTO seen VALUES (NULL, NEW.what, NEW.number, NEW.eventID); END;`);
+  return () => db.prepare('SELECT what, number, eventID FROM seen ORDER BY nth').raw().all() as number[][];
+};
+
+const mixed = (nth: number): Partial<KeptEvent> => ({
+  account: 1 + (nth % 3),
+  user: nth % 5 ? (nth * 7_919) % 1_500 : null,
+  contact: nth % 5 ? null : 1 + (nth % 40),
+  eventID: 1 + (nth % 7),
+});
+
+test('tells in which blocks whose events are, written in order', () => {
+  const seen = watch();
+  write(perSegment, mixed);
+  expect(run()).toBeGreaterThan(4);
+  expect(segments()).toEqual([{ segment: 1, after: 0, through: perSegment }]);
+  const expected = new Map<string, Set<number>>();
+  for (let nth = 0; nth < perSegment; nth += 1) {
+    const { account, user, contact, eventID } = mixed(nth);
+    const through = eventsPerBlock * (1 + Math.floor(nth / eventsPerBlock));
+    const keys = [[2, account, 0] as const, [3, account, eventID] as const];
+    for (const key of [...keys, user !== null && [0, user, 0], contact !== null && [1, contact, 0]]) {
+      if (key) expected.set(key.join(), (expected.get(key.join()) ?? new Set()).add(through));
+    }
+  }
+  const told = new Map(postings().map((row) => [[row.what, row.number, row.eventID].join(), JSON.parse(row.blocks)]));
+  expect(told).toEqual(new Map([...expected].map(([key, throughs]) => [key, [...throughs]])));
+  const inOrder = seen();
+  const compare = (a: number[], b: number[]) => a.map((part, nth) => part - (b[nth] as number)).find(Boolean) ?? 0;
+  expect(inOrder).toEqual(inOrder.toSorted(compare));
+});
+
+test('waits for events, and for their blocks to be packed', () => {
+  write(perSegment - 1, mixed);
+  expect(indexing.step(sequence)).toBe(false);
+  write(1, mixed);
+  expect(indexing.step(0)).toBe(true);
+  expect(indexing.isUnderWay()).toBe(true);
+  expect(indexing.step(0)).toBe(false);
+  // Nothing to do until more is packed.
+  expect(indexing.isUnderWay()).toBe(false);
+  run();
+  expect(segments()).toHaveLength(1);
+});
+
+test('is behind when more than three segments wait', () => {
+  write(3 * perSegment, mixed);
+  expect(indexing.behind()).toBe(0);
+  write(1, mixed);
+  expect(indexing.behind()).toBeCloseTo(1 / perSegment);
+  run();
+  expect(segments()).toHaveLength(3);
+  expect(indexing.behind()).toBe(0);
+});
+
+test('steps are short, however large the events are, and however many blocks a posting names', () => {
+  write(perSegment, mixed, (nth) => `${nth}`.padEnd(2_000, 'x'));
+  let steps = 0;
+  while (segments().length === 0) {
+    const before = postings().length;
+    indexing.step(sequence);
+    expect(postings().length - before).toBeLessThanOrEqual(1_000);
+    steps += 1;
+  }
+  // Some 16 MB of text, of which a step reads half a megabyte.
+  expect(steps).toBeGreaterThan(20);
+});
+
+test('a step writes few postings that name many blocks', () => {
+  for (let nth = 0; nth < 32; nth += 1) write(perSegment, (nth) => ({ eventID: 1 + (nth % 32) }));
+  const large = createIndexing(db, () => blocks.written, 32 * perSegment);
+  let before = 0;
+  while (large.step(sequence)) {
+    const { length } = postings();
+    expect(length - before).toBeLessThan(7);
+    before = length;
+  }
+  expect(before).toBe(33);
+});
+
+test.each(['rolled back', 'ended before it was done'])('%s, it begins anew and leaves nothing twice', (what) => {
+  write(2 * perSegment, (nth) => ({ user: nth % perSegment }));
+  while (postings().length < 2_000) indexing.step(sequence);
+  if (what === 'rolled back') {
+    db.exec('BEGIN');
+    indexing.step(sequence);
+    db.exec('ROLLBACK');
+    indexing.forget();
+    expect(indexing.isUnderWay()).toBe(false);
+  } else open();
+  expect(postings().length).toBeGreaterThan(0);
+  run();
+  expect(segments()).toHaveLength(2);
+  expect(postings(1)).toHaveLength(perSegment + 2);
+  expect(postings(2)).toHaveLength(perSegment + 2);
+});
+
+test('postings go with the last of their events, of one segment after the other, without waiting for new events', () => {
+  write(2 * perSegment, (nth) => ({ user: nth % perSegment }));
+  run();
+  db.prepare('DELETE FROM event_block WHERE through < ?').run(perSegment);
+  expect(run()).toBe(0);
+  db.prepare('DELETE FROM event_block WHERE through <= ?').run(perSegment);
+  expect(indexing.step(sequence)).toBe(true);
+  expect(indexing.isUnderWay()).toBe(true);
+  run();
+  expect(postings(1)).toEqual([]);
+  expect(segments()).toEqual([{ segment: 2, after: perSegment, through: 2 * perSegment }]);
+  db.prepare('DELETE FROM event_block').run();
+  run();
+  expect(segments()).toEqual([]);
+  expect(db.prepare('SELECT count(*) FROM event_posting').pluck().get()).toBe(0);
+});

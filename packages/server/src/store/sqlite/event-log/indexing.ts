@@ -1,0 +1,233 @@
+/**
+ * Writes postings, which say which blocks hold the events of a user, contact, account or kind. The postings of a segment, a long
+ * stretch of events, are written together and sorted, so that they are appended in one place; single entries would each change a
+ * page. Until then event-tail.ts indexes the events in memory. A summary of the blocks is written too, for reads that would examine
+ * many of them.
+ */
+
+import type { Connection } from '../database/connection.ts';
+import type { Pending } from '../transactions/transaction.ts';
+import { hasherOf } from './block-filter.ts';
+import type { EventBlock, KeptEvent } from './event-block.ts';
+import { type BlockRow, readBlock } from './event-block-row.ts';
+import { createPostingsDraft, type PostingsDraft } from './postings-draft.ts';
+import { createSummaryDraft, type SummaryDraft } from './summary-draft.ts';
+import { createVisitorWriter } from './visitors.ts';
+
+/** Events in a segment. Larger segments make lookups faster, but each reader holds as many events in memory. */
+export const eventsPerSegment = 131_072;
+
+/** The most events that may wait for indexing, in segments: readers index them in memory. */
+const mostSegmentsWaiting = 3;
+
+/** The most blocks that a step reads, and the most characters in them. */
+const blocksPerStep = 64;
+const charactersPerStep = 128 * 1024;
+/** The most that a step of writing may cost: a row, plus 1 for each block, event or attribute that it covers. */
+const costPerStep = 10_000;
+const costOfRow = 20;
+/** Rows that a step deletes from a table. */
+const rowsPerStep = 1_000;
+
+/** The most attributes in a summary: a segment ends early when its events have very many. */
+const attributesPerSegment = 2 ** 21;
+
+/** A segment that is being written. */
+interface Draft {
+  readonly segment: number;
+  readonly after: number;
+  through: number;
+  count: number;
+  /** Undefined when the postings are stored already and only the summary is missing. */
+  readonly postings: PostingsDraft | undefined;
+  readonly summary: SummaryDraft;
+  /** The last sequence of the segment; Infinity while it is not known. */
+  readonly end: number;
+  /** Set once all blocks are read: writes row after row and yields the cost of each. */
+  writing: Generator<number, void> | undefined;
+}
+
+export interface Indexing extends Pending {
+  /** Does a part of the due work, for blocks up to `packed`. Returns whether there is more. Must be called in a transaction. */
+  step(packed: number): boolean;
+  /** Whether the last step left more to do. */
+  isUnderWay(): boolean;
+  /**
+   * By how many segments the events that wait for indexing exceed the permitted number; 0 while they don't. Above 0, commits wait
+   * for steps of indexing (tidying.ts).
+   */
+  behind(): number;
+  /** Removes events that are being deleted from the summaries, where leaving them would change a result. */
+  remove(events: readonly KeptEvent[]): void;
+}
+
+export const createIndexing = (db: Connection, written: () => number, perSegment = eventsPerSegment): Indexing => {
+  const readIndexed = db.prepare<[], number>('SELECT indexed FROM position').pluck();
+  const writeIndexed = db.prepare('UPDATE position SET indexed = ?');
+  const countAfter = db
+    .prepare<[number], number>('SELECT coalesce(sum(count), 0) FROM event_block WHERE through > ?')
+    .pluck();
+  const lastSegment = db.prepare<[], number>('SELECT coalesce(max(segment), 0) FROM event_segment').pluck();
+  const next = db.prepare<[number, number], BlockRow & { readonly count: number }>(
+    `SELECT through, count, events, checksum FROM event_block WHERE through > ? AND through <= ? ORDER BY through LIMIT ${blocksPerStep}`,
+  );
+  const insertPosting = db.prepare('INSERT INTO event_posting VALUES (?, ?, ?, ?, ?)');
+  const insertSegment = db.prepare('INSERT INTO event_segment VALUES (?, ?, ?)');
+  /** The oldest segment, when none of its events is left. */
+  const emptySegment = db
+    .prepare<[], number>(`
+      SELECT segment FROM event_segment WHERE through < coalesce((SELECT min(through) FROM event_block), 9e15)
+      ORDER BY segment LIMIT 1`)
+    .pluck();
+  /** The oldest segment that has events left but no summary: it was written before there were summaries. */
+  const unsummedSegment = db.prepare<[], { segment: number; after: number; through: number }>(`
+    SELECT segment, after, through FROM event_segment
+    WHERE segment NOT IN (SELECT segment FROM segment_summary)
+      AND through >= (SELECT min(through) FROM event_block)
+    ORDER BY segment LIMIT 1`);
+  const insertVisitors = db.prepare('INSERT INTO segment_visitors VALUES (?, ?, ?, ?)');
+  const insertSlice = db.prepare('INSERT INTO segment_slice VALUES (?, ?, ?)');
+  const insertSummary = db.prepare('INSERT INTO segment_summary VALUES (?, ?, ?)');
+  const createDrop = (table: string, key: string) =>
+    db.prepare(
+      `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE segment = ? LIMIT ${rowsPerStep})`,
+    );
+  const dropSummary = [
+    createDrop('segment_summary', 'segment'),
+    createDrop('segment_slice', 'segment, slice'),
+    createDrop('segment_visitors', 'segment, account, eventID'),
+  ];
+  const dropAll = [createDrop('event_posting', 'segment, what, number, eventID'), ...dropSummary];
+  const dropSegment = db.prepare('DELETE FROM event_segment WHERE segment = ?');
+  const hasher = hasherOf(db);
+  const visitors = createVisitorWriter(db);
+  let draft: Draft | undefined;
+  let underWay = false;
+  /** The number of events that no segment covered when `written` events had been written. */
+  let counted: { events: number; written: number } | undefined;
+
+  const waiting = (): number => {
+    counted ??= { events: countAfter.get(readIndexed.get() as number) as number, written: written() };
+    return counted.events + written() - counted.written;
+  };
+
+  /** Deletes some rows of a segment. Returns whether there were any. */
+  const dropSome = (statements: typeof dropAll, segment: number): boolean =>
+    statements.some((statement) => statement.run(segment).changes > 0);
+
+  const begin = (): boolean => {
+    if (waiting() < perSegment) return false;
+    const segment = (lastSegment.get() as number) + 1;
+    // A previous server may have ended before it had written all of the segment.
+    if (dropSome(dropAll, segment)) return true;
+    const after = readIndexed.get() as number;
+    const postings = createPostingsDraft();
+    const summary = createSummaryDraft(hasher);
+    draft = { segment, after, through: after, count: 0, postings, summary, end: Infinity, writing: undefined };
+    return true;
+  };
+
+  const beginSummary = (): boolean => {
+    const found = unsummedSegment.get();
+    if (!found) return false;
+    const { segment, after, through: end } = found;
+    if (dropSome(dropSummary, segment)) return true;
+    const summary = createSummaryDraft(hasher);
+    draft = { segment, after, through: after, count: 0, postings: undefined, summary, end, writing: undefined };
+    return true;
+  };
+
+  function* write({ segment, after, through, postings, summary }: Draft): Generator<number, void> {
+    for (let posting = postings?.take(); posting; posting = postings?.take()) {
+      const { what, number, eventID, blocks } = posting;
+      insertPosting.run(segment, what, number, eventID, JSON.stringify(blocks));
+      yield blocks.length;
+    }
+    for (const { account, eventID, events, list } of summary.visitors()) {
+      insertVisitors.run(segment, account, eventID, list());
+      yield events;
+    }
+    const slices = yield* summary.slices();
+    for (let nth = 0; nth < slices.count; nth += 1) {
+      const bits = slices.slice(nth);
+      if (bits.some((byte) => byte !== 0)) insertSlice.run(segment, nth, bits);
+      // Copied bytes cost next to nothing.
+      yield bits.length / 16;
+    }
+    insertSummary.run(segment, slices.count, summary.blocks());
+    if (postings) {
+      insertSegment.run(segment, after, through);
+      writeIndexed.run(through);
+    }
+  }
+
+  const read = (draft: Draft, packed: number): boolean => {
+    const { through: before, postings, summary } = draft;
+    const blocks: (readonly [EventBlock, number])[] = [];
+    let characters = 0;
+    for (const row of next.iterate(before, Math.min(packed, draft.end))) {
+      const block = readBlock(row);
+      const place = row.through - draft.after;
+      blocks.push([block, place]);
+      summary.read(block, place);
+      draft.through = row.through;
+      draft.count += row.count;
+      characters += row.events.length;
+      if (characters >= charactersPerStep) break;
+    }
+    postings?.read(blocks);
+    const isRead = postings
+      ? draft.count >= perSegment || summary.attributes >= attributesPerSegment
+      : blocks.length === 0;
+    if (isRead) draft.writing = write(draft);
+    return isRead || draft.through > before;
+  };
+
+  /** Continues writing; returns whether there is more to write. */
+  const writeSome = (writing: Generator<number, void>): boolean => {
+    for (let cost = 0; cost < costPerStep; ) {
+      const { done, value } = writing.next();
+      if (done) return false;
+      cost += costOfRow + value;
+    }
+    return true;
+  };
+
+  /** Deletes the rows of the oldest segment once its last event is deleted. */
+  const dropOldest = (): boolean => {
+    const segment = emptySegment.get();
+    if (segment === undefined) return false;
+    if (!dropSome(dropAll, segment)) dropSegment.run(segment);
+    return true;
+  };
+
+  const step = (packed: number): boolean => {
+    if (!draft) return begin() || dropOldest() || beginSummary();
+    if (!draft.writing) return read(draft, packed);
+    if (!writeSome(draft.writing)) {
+      draft = undefined;
+      counted = undefined;
+    }
+    return true;
+  };
+
+  return {
+    step(packed) {
+      underWay = step(packed);
+      return underWay;
+    },
+    isUnderWay: () => underWay,
+    behind: () => Math.max(0, waiting() / perSegment - mostSegmentsWaiting),
+    remove(events) {
+      visitors.remove(events);
+      // The draft has summed up events that are now deleted: it must begin again.
+      const { after = 0, through = 0 } = draft ?? {};
+      if (events.some(({ sequence }) => sequence > after && sequence <= through)) draft = undefined;
+    },
+    forget() {
+      draft = undefined;
+      counted = undefined;
+      underWay = false;
+    },
+  };
+};

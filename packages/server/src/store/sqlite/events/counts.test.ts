@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { openMemory } from '../../../../test/fixtures/memory.ts';
+import { hour, newAccount, newContact, newEvent, newToken, phone, quarter } from '../../../../test/fixtures/store.ts';
+import type { NewEvent } from '../../store.ts';
+import type { Call } from '../calls.ts';
+import { createWriteEngine } from '../engine.ts';
+import { createEventFinder, type EventFinder } from '../event-log/event-finder.ts';
+import { createCounter } from './counts.ts';
+
+const day = 24 * hour;
+
+test('lets others go first after each kind of event that it counts', () => {
+  const db = openMemory();
+  const events = [1, 2, 3, 3].map((eventID) => newEvent({ eventID, eventTime: eventID * quarter }));
+  createWriteEngine(db).write([
+    { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
+    { name: 'logEvents', request: { account: 1, token: 1, browser: false, receivedTime: 0, events } },
+  ]);
+  const { countEvents, getEventDefinitions } = createCounter(db);
+  const edges = [0, 2 * quarter, 3 * quarter, 9 * quarter];
+  const counting = countEvents({ account: 1, edges, users: false });
+  for (const _ of events.slice(1)) expect(counting.next()).toEqual({ done: false, value: undefined });
+  expect(counting.next()).toEqual({ done: true, value: [{ events: 1 }, { events: 1 }, { events: 2 }] });
+  const defining = getEventDefinitions(1);
+  for (const _ of events.slice(1)) expect(defining.next().done).toBe(false);
+  expect(defining.next()).toMatchObject({ done: true, value: [{ count: 1 }, { count: 1 }, { count: 2 }] });
+});
+
+test('tells no time that never was of events that are deleted while it looks for them', () => {
+  const db = openMemory();
+  const engine = createWriteEngine(db);
+  const asker = { account: 1, token: 1, browser: false };
+  const log = (receivedTime: number, ...events: Partial<NewEvent>[]): Call => ({
+    name: 'logEvents',
+    request: { ...asker, receivedTime, events: events.map((event) => newEvent({ userUUID: phone, ...event })) },
+  });
+  const contact = { ...newContact({ time: 0 }), ...asker, verified: true };
+  const erased = { userUUID: null, contactUUID: contact.newContactUUID, eventTime: 0 };
+  engine.write([
+    { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
+    { name: 'createContact', request: contact },
+    // A day before the others, with which the looking begins, and more than it looks at without a rest.
+    log(0, { eventID: 2, eventTime: 0 }, ...Array.from({ length: 2_100 }, () => ({ eventTime: quarter }))),
+    log(day, { eventTime: 1 }, erased),
+    { name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } },
+  ]);
+  while (engine.tidy() !== null);
+  const defining = createCounter(db).getEventDefinitions(1);
+  expect(defining.next().done).toBe(false);
+  engine.write([{ name: 'deleteEventsBefore', request: { time: 2 * day, most: 10_000 } }]);
+  let last = defining.next();
+  while (!last.done) last = defining.next();
+  expect(last.value).toEqual([{ eventID: 1, eventName: '1', count: 2_101, firstTime: 0, lastTime: quarter }]);
+});
+
+test('looks for the first event that is left no further than it must', () => {
+  const db = openMemory();
+  const engine = createWriteEngine(db);
+  const asker = { account: 1, token: 1, browser: false };
+  const log = (event: Partial<NewEvent>): Call => ({
+    name: 'logEvents',
+    request: { ...asker, receivedTime: 0, events: [newEvent({ userUUID: phone, ...event })] },
+  });
+  const contact = { ...newContact({ time: 0 }), ...asker, verified: true };
+  engine.write([
+    { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
+    { name: 'createContact', request: contact },
+    log({ userUUID: null, contactUUID: contact.newContactUUID, eventTime: 0 }),
+  ]);
+  // A block for each.
+  engine.write([log({ eventTime: 5 })]);
+  for (let nth = 0; nth < 100; nth += 1) engine.write([log({ eventTime: quarter + nth })]);
+  engine.write([{ name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } }]);
+  while (db.prepare('SELECT 1 FROM erased_contact').get() !== undefined) engine.tidy();
+  const finder = createEventFinder(db);
+  let looked = 0;
+  const counting: EventFinder = {
+    ...finder,
+    *find(...asked) {
+      for (const found of finder.find(...asked)) {
+        looked += 1;
+        yield found;
+      }
+    },
+  };
+  const defining = createCounter(db, counting).getEventDefinitions(1);
+  let step = defining.next();
+  while (!step.done) step = defining.next();
+  expect(step.value).toEqual([{ eventID: 1, eventName: '1', count: 101, firstTime: 5, lastTime: quarter + 99 }]);
+  expect(looked).toBeLessThanOrEqual(3);
+});

@@ -1,0 +1,228 @@
+/** Counts events from the totals, and distinct users from the summaries of segments and the events that no segment covers. */
+import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
+import { createCatalogueReader } from '../accounts/catalogues.ts';
+import type { Connection } from '../database/connection.ts';
+import { type EventBlock, eventTimeAt, factsAt, isRobot } from '../event-log/event-block.ts';
+import { createEventFinder, type Range } from '../event-log/event-finder.ts';
+import { createVisitorReader, visitorOf } from '../event-log/visitors.ts';
+import type { Steps } from '../transactions/steps.ts';
+import { createDayReader, toRanges } from './days.ts';
+import { quarterMilliseconds } from './totals.ts';
+
+interface Quarter {
+  readonly quarter: number;
+  readonly count: number;
+  readonly firstTime: number;
+  readonly lastTime: number;
+}
+
+/** Returns the parts of `ranges` that `others` don't cover. Both ascend. */
+const without = (ranges: readonly Range[], others: readonly Range[]): Range[] =>
+  ranges.flatMap((range) => {
+    const rest: Range[] = [];
+    let { after } = range;
+    for (const other of others) {
+      if (other.through <= after || other.after >= range.through) continue;
+      if (other.after > after) rest.push({ after, through: other.after });
+      after = other.through;
+    }
+    if (after < range.through) rest.push({ after, through: range.through });
+    return rest;
+  });
+
+/** The same SELECT from both tables of totals (totals.ts). */
+const each = (select: (table: string) => string): string =>
+  ['event_total', 'recent_total'].map(select).join(' UNION ALL ');
+
+export const createCounter = (db: Connection, finder = createEventFinder(db)) => {
+  const catalogues = createCatalogueReader(db);
+  const daysOf = createDayReader(db);
+  const visitors = createVisitorReader(db);
+  const nextKind = db
+    .prepare<{ account: number; eventID: number }, number | null>(`
+      SELECT min(eventID) FROM (
+        ${each((table) => `SELECT min(eventID) AS eventID FROM ${table} WHERE account = @account AND eventID > @eventID`)}
+      )`)
+    .pluck();
+  /** The count of one kind in each span of quarters that has events. `spans` is JSON: [[from, to], …]. */
+  const totals = db.prepare<{ spans: string; account: number; eventID: number }, { bucket: number; count: number }>(`
+    SELECT bucket, sum(count) AS count FROM (
+      ${each(
+        (table) => `
+          SELECT span.key AS bucket, total.count FROM json_each(@spans) AS span CROSS JOIN ${table} AS total
+            ON total.account = @account AND total.eventID = @eventID
+            AND total.quarter >= (span.value ->> 0) AND total.quarter < (span.value ->> 1)`,
+      )}
+    ) GROUP BY bucket`);
+  const countOf = db
+    .prepare<{ account: number; eventID: number }, number | null>(`
+      SELECT sum(count) FROM (
+        ${each((table) => `SELECT count FROM ${table} WHERE account = @account AND eventID = @eventID`)}
+      )`)
+    .pluck();
+  const outermost = (direction: 'ASC' | 'DESC') =>
+    db.prepare<{ account: number; eventID: number }, Quarter>(`
+      SELECT quarter, sum(count) AS count, min(firstTime) AS firstTime, max(lastTime) AS lastTime FROM (
+        ${each(
+          (table) => `
+            SELECT * FROM (
+              SELECT quarter, count, firstTime, lastTime FROM ${table}
+              WHERE account = @account AND eventID = @eventID ORDER BY quarter ${direction} LIMIT 1
+            )`,
+        )}
+      ) GROUP BY quarter ORDER BY quarter ${direction} LIMIT 1`);
+  const firstQuarter = outermost('ASC');
+  const lastQuarter = outermost('DESC');
+
+  /** The ranges of sequences that may hold events with from <= eventTime < to. */
+  const rangesBetween = (account: number, from: number, to: number): Range[] =>
+    toRanges(daysOf({ account, from, to, after: 0, through: Infinity }));
+
+  /**
+   * Finds the events of a kind, or of all kinds, in these ranges. Skips blocks without an event that has from <= eventTime < to.
+   */
+  const findIn = (ranges: readonly Range[], account: number, eventID: number | undefined, from: number, to: number) => {
+    const what = eventID === undefined ? 'account' : 'kind';
+    const source = { what, number: account, eventID: eventID ?? 0, after: 0, through: Infinity } as const;
+    return finder.find([source], ranges, 'asc', { account, from, to });
+  };
+
+  /** The kinds that have events, by one index seek for each instead of a scan. */
+  function* kindsOf(account: number) {
+    const after = (eventID: number) => nextKind.get({ account, eventID }) as number | null;
+    for (let kind = after(0); kind !== null; kind = after(kind)) yield kind;
+  }
+
+  const bucketOf = (edges: readonly number[]) => {
+    let at = 0;
+    return (time: number): number => {
+      while (at > 0 && time < (edges[at] as number)) at -= 1;
+      while (at < edges.length - 2 && time >= (edges[at + 1] as number)) at += 1;
+      return at;
+    };
+  };
+
+  /**
+   * The times of the first and last event of a kind in a quarter. A stored time outside of the quarter means that the first or last
+   * event was deleted: then events are read until as many as the total counts have been seen.
+   */
+  function* timesIn(account: number, eventID: number, total: Quarter): Steps<Pick<Quarter, 'firstTime' | 'lastTime'>> {
+    const from = total.quarter * quarterMilliseconds;
+    const to = from + quarterMilliseconds;
+    if (total.firstTime >= from && total.lastTime < to) return total;
+    let seen = 0;
+    let firstTime = Infinity;
+    let lastTime = -Infinity;
+    for (const found of findIn(rangesBetween(account, from, to), account, eventID, from, to)) {
+      if (seen >= total.count) break;
+      if (typeof found === 'number') {
+        yield;
+        continue;
+      }
+      for (const index of found.indexes) {
+        const eventTime = eventTimeAt(found.block, index);
+        if (eventTime < from || eventTime >= to) continue;
+        seen += 1;
+        firstTime = Math.min(firstTime, eventTime);
+        lastTime = Math.max(lastTime, eventTime);
+      }
+    }
+    // All of them may have been deleted between two steps.
+    return seen > 0 ? { firstTime, lastTime } : { firstTime: from, lastTime: to - 1 };
+  }
+
+  /** Calls `see` for each event of a kind, or of all kinds, in these ranges whose eventTime is in a bucket. */
+  function* lookIn(
+    ranges: readonly Range[],
+    { account, eventID, edges }: CountQuery,
+    see: (block: EventBlock, index: number, bucket: number) => void,
+  ): Steps<void> {
+    const from = edges[0] as number;
+    const to = edges.at(-1) as number;
+    const inBucket = bucketOf(edges);
+    for (const found of findIn(ranges, account, eventID, from, to)) {
+      if (typeof found === 'number') {
+        yield;
+        continue;
+      }
+      for (const index of found.indexes) {
+        const eventTime = eventTimeAt(found.block, index);
+        if (eventTime >= from && eventTime < to) see(found.block, index, inBucket(eventTime));
+      }
+    }
+  }
+
+  /** Counts by reading the events: neither the totals nor the summaries distinguish robots. */
+  function* countWithoutRobots(query: CountQuery): Steps<CountBucket[]> {
+    const { account, edges, users } = query;
+    const events = edges.slice(1).map(() => 0);
+    const seen = events.map(() => new Set<number>());
+    const ranges = rangesBetween(account, edges[0] as number, edges.at(-1) as number);
+    yield* lookIn(ranges, query, (block, index, bucket) => {
+      if (isRobot(block, index)) return;
+      events[bucket] = (events[bucket] as number) + 1;
+      if (users) (seen[bucket] as Set<number>).add(visitorOf(factsAt(block, index)));
+    });
+    return events.map((count, bucket) => ({
+      events: count,
+      ...(users && { users: (seen[bucket] as Set<number>).size }),
+    }));
+  }
+
+  return {
+    *countEvents(query: CountQuery): Steps<CountBucket[]> {
+      if (query.withoutRobots) return yield* countWithoutRobots(query);
+      const { account, eventID, edges, users } = query;
+      const from = edges[0] as number;
+      const to = edges.at(-1) as number;
+      const events = edges.slice(1).map(() => 0);
+      const inBucket = bucketOf(edges);
+      const quarters = edges.map((edge) => edge / quarterMilliseconds);
+      const spans = JSON.stringify(quarters.slice(1).map((quarter, bucket) => [quarters[bucket], quarter]));
+      for (const kind of eventID === undefined ? kindsOf(account) : [eventID]) {
+        for (const { bucket, count } of totals.all({ spans, account, eventID: kind })) {
+          events[bucket] = (events[bucket] as number) + count;
+        }
+        yield;
+      }
+      if (!users) return events.map((count) => ({ events: count }));
+
+      const seen = events.map(() => new Set<number>());
+      const ranges = rangesBetween(account, from, to);
+      // A segment that is written meanwhile is not among these: its events are read. A segment that is deleted meanwhile has no
+      // events left.
+      const segments = visitors.segmentsIn(ranges);
+      for (const { segment } of segments) {
+        visitors.visit(segment, { account, eventID }, (quarter) => {
+          const time = quarter * quarterMilliseconds;
+          if (time < from || time >= to) return undefined;
+          const ofBucket = seen[inBucket(time)] as Set<number>;
+          return (visitor) => ofBucket.add(visitor);
+        });
+        yield;
+      }
+      yield* lookIn(without(ranges, segments), query, (block, index, bucket) => {
+        (seen[bucket] as Set<number>).add(visitorOf(factsAt(block, index)));
+      });
+      return events.map((count, bucket) => ({ events: count, users: (seen[bucket] as Set<number>).size }));
+    },
+
+    *getEventDefinitions(account: number): Steps<EventDefinition[]> {
+      const definitions: EventDefinition[] = [];
+      for (const { id, name } of catalogues.list(account, 'event')) {
+        const eventID = Number(id);
+        const count = countOf.get({ account, eventID });
+        if (count) {
+          const [first, last] = [firstQuarter, lastQuarter].map(
+            (quarter) => quarter.get({ account, eventID }) as Quarter,
+          );
+          const { firstTime } = yield* timesIn(account, eventID, first as Quarter);
+          const { lastTime } = yield* timesIn(account, eventID, last as Quarter);
+          definitions.push({ eventID, eventName: name, count, firstTime, lastTime });
+        }
+        yield;
+      }
+      return definitions;
+    },
+  };
+};

@@ -1,0 +1,28 @@
+/** Finds the days on which an account has events, by sequences and eventTimes. */
+import type { DayRange, DaySpan } from '../../rules/day-spans.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Range } from '../event-log/event-finder.ts';
+
+/**
+ * Returns the ranges of sequences of these days. Consecutive days are joined into one range, and so are days with at most
+ * `mostBetween` events between them: a new range costs more than skipping those events.
+ */
+export const toRanges = (days: readonly DaySpan[], mostBetween = 0): Range[] => {
+  const ranges: { after: number; through: number }[] = [];
+  days.forEach(({ day, firstSequence, lastSequence }, nth) => {
+    const last = ranges.at(-1);
+    const follows = days[nth - 1]?.day === day - 1;
+    if (last && (follows || firstSequence - last.through - 1 <= mostBetween)) last.through = lastSequence;
+    else ranges.push({ after: firstSequence - 1, through: lastSequence });
+  });
+  return ranges;
+};
+
+export const createDayReader = (db: Connection) => {
+  const select = db.prepare<unknown[], DaySpan>(`
+    SELECT day, firstSequence, lastSequence FROM account_day
+    WHERE account = @account AND lastTime >= @from AND firstTime < @to
+      AND lastSequence > @after AND firstSequence <= @through
+    ORDER BY day`);
+  return (range: DayRange): DaySpan[] => select.all(range);
+};

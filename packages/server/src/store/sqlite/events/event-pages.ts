@@ -1,0 +1,110 @@
+/** Reads events page by page, in the order of their sequences. */
+import { charactersOf } from '../../rules/attributes.ts';
+import type { EventPage, EventQuery, StoredEvent } from '../../store.ts';
+import type { Connection } from '../database/connection.ts';
+import {
+  type EventBlock,
+  eventAt,
+  eventTimeAt,
+  factsAt,
+  hasAttribute,
+  isRobot,
+  sizeOf,
+} from '../event-log/event-block.ts';
+import { createEventFinder, type EventFinder, type Order, type Range } from '../event-log/event-finder.ts';
+import { eventsPerSegment } from '../event-log/indexing.ts';
+import type { Steps } from '../transactions/steps.ts';
+import { createDayReader, toRanges } from './days.ts';
+import { createEventSources } from './event-sources.ts';
+import { createEventTeller } from './event-teller.ts';
+
+export interface PageBounds {
+  /** A page ends after this many events were examined, however few of them match: this bounds the cost of a request. */
+  readonly mostRows: number;
+  /** A page ends when its attributes reach this size, in UTF-16 code units; a single event may exceed it. */
+  readonly mostCharacters: number;
+}
+const defaultBounds: PageBounds = { mostRows: 200_000, mostCharacters: 4 * 1024 * 1024 };
+
+/** Returns a function that checks the conditions of the query that its sources don't ensure. */
+const createMatcher = ({ eventID, from = 0, to = Infinity, attrID, attrValue, withoutRobots = false }: EventQuery) => {
+  return (block: EventBlock, index: number): boolean => {
+    if (eventID !== undefined && factsAt(block, index).eventID !== eventID) return false;
+    const time = eventTimeAt(block, index);
+    if (time < from || time >= to) return false;
+    if (withoutRobots && isRobot(block, index)) return false;
+    return attrID === undefined || hasAttribute(block, index, attrID, attrValue);
+  };
+};
+
+/** The part of each range that is within `bounds`, in the order of reading. */
+const within = (ranges: readonly Range[], bounds: Range, order: Order): Range[] => {
+  const parts = ranges.map(({ after, through }) => ({
+    after: Math.max(after, bounds.after),
+    through: Math.min(through, bounds.through),
+  }));
+  return order === 'asc' ? parts : parts.reverse();
+};
+
+export const createEventPager = (
+  db: Connection,
+  {
+    bounds: { mostRows, mostCharacters } = defaultBounds,
+    finder = createEventFinder(db),
+    mostBetween = eventsPerSegment,
+  }: {
+    bounds?: PageBounds | undefined;
+    finder?: EventFinder;
+    /** A visitor's days with at most this many events between them are read as one range. */
+    mostBetween?: number | undefined;
+  } = {},
+) => {
+  const daysOf = createDayReader(db);
+  const sourcesOf = createEventSources(db);
+  const createTeller = createEventTeller(db);
+  const lastSequence = db.prepare<[], number>('SELECT sequence FROM position').pluck();
+
+  return function* getEvents(query: EventQuery): Steps<EventPage> {
+    const { account, order, limit, from, to } = query;
+    const ascending = order === 'asc';
+    const end = lastSequence.get() as number;
+    const after = ascending ? (query.beyond ?? 0) : 0;
+    const through = ascending ? end : Math.min(end, (query.beyond ?? end + 1) - 1);
+    const accountDays = daysOf({ account, from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, after, through });
+    const { sources, days } = sourcesOf(query, accountDays);
+    const matches = createMatcher(query);
+    const teller = createTeller(account);
+    const events: StoredEvent[] = [];
+    let looked = 0;
+    let characters = 0;
+
+    const always = from === undefined && to === undefined;
+    // The postings of a visitor name few blocks in a segment: skipping the visitor's other days costs less than another range.
+    const ofVisitor = days && toRanges(days, mostBetween);
+    const ranges = ofVisitor ?? (always ? [{ after, through }] : toRanges(accountDays));
+    const filter = always && query.attrID === undefined ? undefined : query;
+    for (const found of finder.find(sources, within(ranges, { after, through }, order), order, filter)) {
+      if (typeof found === 'number') {
+        yield;
+        continue;
+      }
+      const { block, indexes, reached } = found;
+      for (const index of indexes) {
+        if (!matches(block, index)) continue;
+        const event = eventAt(block, index);
+        if (teller.isErased(event)) continue;
+        if (events.length === limit || characters >= mostCharacters) {
+          const { sequence } = events.at(-1) as StoredEvent;
+          return { events, next: sequence, through: sequence };
+        }
+        events.push(teller.tell(event));
+        characters += charactersOf(event);
+      }
+      looked += sizeOf(block);
+      if (looked >= mostRows && (ascending ? reached < end : reached > 1)) {
+        return { events, next: reached, through: reached };
+      }
+    }
+    return { events, next: null, through: end };
+  };
+};

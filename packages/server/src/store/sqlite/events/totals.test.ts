@@ -1,0 +1,98 @@
+import { beforeEach, expect, test } from 'vitest';
+import { openMemory } from '../../../../test/fixtures/memory.ts';
+import { quarter } from '../../../../test/fixtures/store.ts';
+import type { Connection } from '../database/connection.ts';
+import { createTotals, type Totals, totalsPerStep } from './totals.ts';
+
+let db: Connection;
+let totals: Totals;
+let sequence: number;
+beforeEach(() => {
+  db = openMemory();
+  totals = createTotals(db, 10);
+  sequence = 0;
+});
+
+const newEvent = (changes: { eventID?: number; eventTime?: number } = {}) => {
+  sequence += 1;
+  return { account: 1, day: 0, sequence, eventID: 1, eventTime: 0, bytes: 100, ...changes };
+};
+/** A commit of so many events, one of a kind each. */
+const commit = (events: number, eventTime = 0) => {
+  for (let eventID = 1; eventID <= events; eventID += 1) totals.add(newEvent({ eventID, eventTime }));
+  totals.flush();
+};
+const rowsOf = (table: string) =>
+  db.prepare(`SELECT eventID, quarter, count, firstTime, lastTime FROM ${table} ORDER BY eventID, quarter`).all();
+const countOf = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
+
+test('a commit touches the recent totals only, until there are enough to move', () => {
+  expect(totals.step()).toBe(false);
+  commit(9);
+  expect(totals.isDue()).toBe(false);
+  expect(totals.step()).toBe(false);
+  expect([countOf('recent_total'), countOf('event_total')]).toEqual([9, 0]);
+  commit(1, 7);
+  expect(totals.isDue()).toBe(true);
+  expect(totals.step()).toBe(false);
+  expect(totals.isDue()).toBe(false);
+  expect([countOf('recent_total'), countOf('event_total')]).toEqual([0, 9]);
+  expect(rowsOf('event_total')[0]).toEqual({ eventID: 1, quarter: 0, count: 2, firstTime: 0, lastTime: 7 });
+});
+
+test('what is moved is added to what was there, its times as well', () => {
+  commit(10, 5);
+  totals.settle();
+  commit(10, 3);
+  commit(10, 8);
+  totals.settle();
+  expect(rowsOf('event_total')).toHaveLength(10);
+  expect(rowsOf('event_total')[9]).toEqual({ eventID: 10, quarter: 0, count: 3, firstTime: 3, lastTime: 8 });
+});
+
+test('many are moved some at a time', () => {
+  commit(totalsPerStep + 1);
+  expect(totals.step()).toBe(true);
+  expect([countOf('recent_total'), countOf('event_total')]).toEqual([1, totalsPerStep]);
+  expect(totals.step()).toBe(false);
+  expect([countOf('recent_total'), countOf('event_total')]).toEqual([0, totalsPerStep + 1]);
+});
+
+test('what an earlier server has left is moved at the start', () => {
+  commit(3);
+  totals = createTotals(db, 10);
+  expect(totals.isDue()).toBe(true);
+  expect(totals.step()).toBe(false);
+  expect([countOf('recent_total'), countOf('event_total')]).toEqual([0, 3]);
+});
+
+test('an event that is deleted is counted no more, wherever its count stands', () => {
+  const [first, second, third] = [newEvent(), newEvent({ eventTime: 5 }), newEvent({ eventTime: quarter })];
+  totals.add(first);
+  totals.flush();
+  totals.settle();
+  totals.add(second);
+  totals.flush();
+  totals.add(third);
+  totals.remove(second);
+  totals.remove(third);
+  totals.flush();
+  expect(countOf('recent_total')).toBe(0);
+  expect(rowsOf('event_total')).toEqual([{ eventID: 1, quarter: 0, count: 1, firstTime: 0, lastTime: quarter }]);
+  totals.remove(first);
+  expect(countOf('event_total')).toBe(0);
+});
+
+test('after a rollback nothing is counted of what was, and what is there is looked for anew', () => {
+  commit(10);
+  totals.settle();
+  db.exec('BEGIN');
+  commit(2);
+  totals.add(newEvent());
+  db.exec('ROLLBACK');
+  totals.forget();
+  totals.flush();
+  expect(totals.isDue()).toBe(true);
+  totals.settle();
+  expect(rowsOf('event_total').map((row) => (row as { count: number }).count)).toEqual(Array(10).fill(1));
+});

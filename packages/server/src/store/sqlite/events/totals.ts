@@ -1,0 +1,166 @@
+/**
+ * Counts of events by kind and quarter of an hour, and by account and day. They are summed in memory and written once for each
+ * commit. The totals of a kind are stored together, so a commit would change a page for each of its kinds. It adds to
+ * `recent_total` instead, a page or two, which is moved into `event_total` after some thousand events.
+ */
+import type { Connection } from '../database/connection.ts';
+import { createRowInsert, type RowValue } from '../database/row-inserts.ts';
+import type { Pending } from '../transactions/transaction.ts';
+
+export const quarterMilliseconds = 900_000;
+
+export interface CountedEvent {
+  readonly account: number;
+  readonly day: number;
+  readonly sequence: number;
+  readonly eventID: number;
+  readonly eventTime: number;
+}
+
+interface Sum {
+  readonly account: number;
+  count: number;
+  firstTime: number;
+  lastTime: number;
+}
+type TotalSum = Sum & { readonly eventID: number; readonly quarter: number };
+type DaySum = Sum & { bytes: number; readonly day: number; readonly firstSequence: number; lastSequence: number };
+
+/** Events that are counted before the recent totals are moved: each kind among them then costs a page. */
+const usualEventsPerMove = 4_096;
+/** Rows that a step moves. */
+export const totalsPerStep = 256;
+
+const add = (sum: Sum, time: number) => {
+  sum.count += 1;
+  sum.firstTime = Math.min(sum.firstTime, time);
+  sum.lastTime = Math.max(sum.lastTime, time);
+};
+
+export interface Totals extends Pending {
+  flush(): void;
+  /** Counts an event that was inserted. Sequences must ascend. */
+  add(event: CountedEvent & { readonly bytes: number }): void;
+  /**
+   * Subtracts a deleted event from the counts. When it was the first or last event of a quarter, the new first or last one is not
+   * searched for: the stored time is set outside of the quarter. The times of a day are left. Its bytes are taken as the average of
+   * its day.
+   */
+  remove(event: CountedEvent): void;
+  /** Whether enough recent totals may wait to be worth a step. */
+  isDue(): boolean;
+  /** Moves some recent totals into `event_total`. Returns whether there may be more. Must be called in a transaction. */
+  step(): boolean;
+  /** Moves all recent totals. Must be called in a transaction. */
+  settle(): void;
+}
+
+export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove): Totals => {
+  const columns = ['account', 'eventID', 'quarter', 'count', 'firstTime', 'lastTime'];
+  const addUp = `
+    ON CONFLICT (account, eventID, quarter) DO UPDATE SET
+      count = count + excluded.count,
+      firstTime = min(firstTime, excluded.firstTime),
+      lastTime = max(lastTime, excluded.lastTime)`;
+  const addToRecent = createRowInsert(db, { table: 'recent_total', columns, onConflict: addUp });
+  const some = `FROM recent_total ORDER BY account, eventID, quarter LIMIT ${totalsPerStep}`;
+  const copySome = db.prepare(`INSERT INTO event_total (${columns}) SELECT ${columns} ${some} ${addUp}`);
+  const dropSome = db.prepare(`
+    DELETE FROM recent_total WHERE (account, eventID, quarter) IN (SELECT account, eventID, quarter ${some})`);
+  const upsertDay = db.prepare(`
+    INSERT INTO account_day (account, day, count, bytes, firstSequence, lastSequence, firstTime, lastTime)
+    VALUES (@account, @day, @count, @bytes, @firstSequence, @lastSequence, @firstTime, @lastTime)
+    ON CONFLICT (account, day) DO UPDATE
+    SET count = count + @count, bytes = bytes + @bytes, lastSequence = max(lastSequence, @lastSequence),
+        firstTime = min(firstTime, @firstTime), lastTime = max(lastTime, @lastTime)`);
+  const removeTotal = db.prepare(`
+    UPDATE event_total
+    SET count = count - 1,
+        firstTime = iif(firstTime = @eventTime, quarter * ${quarterMilliseconds} - 1, firstTime),
+        lastTime = iif(lastTime = @eventTime, (quarter + 1) * ${quarterMilliseconds}, lastTime)
+    WHERE account = @account AND eventID = @eventID AND quarter = @quarter`);
+  const removeDay = db.prepare(`
+    UPDATE account_day SET count = count - 1, bytes = bytes - bytes / max(count, 1) WHERE account = ? AND day = ?`);
+  const dropTotal = db.prepare(
+    'DELETE FROM event_total WHERE account = ? AND eventID = ? AND quarter = ? AND count <= 0',
+  );
+  const dropDay = db.prepare('DELETE FROM account_day WHERE account = ? AND day = ? AND count <= 0');
+  const totals = new Map<string, TotalSum>();
+  const days = new Map<string, DaySum>();
+  /** Events counted since the recent totals were moved. At the start there may be some from a previous server. */
+  let counted = eventsPerMove;
+
+  const flush = () => {
+    const values: RowValue[] = [];
+    for (const { account, eventID, quarter, count, firstTime, lastTime } of totals.values()) {
+      values.push(account, eventID, quarter, count, firstTime, lastTime);
+      counted += count;
+    }
+    addToRecent(values);
+    for (const sum of days.values()) upsertDay.run(sum);
+    totals.clear();
+    days.clear();
+  };
+
+  const step = (): boolean => {
+    copySome.run();
+    const { changes } = dropSome.run();
+    if (changes === totalsPerStep) return true;
+    counted = 0;
+    return false;
+  };
+
+  /** Writes and moves all totals: none is left in memory or in `recent_total`. */
+  const settle = () => {
+    flush();
+    if (counted > 0) while (step());
+  };
+
+  return {
+    add({ account, day, sequence, eventID, eventTime, bytes }) {
+      const quarter = Math.floor(eventTime / quarterMilliseconds);
+      const totalKey = `${account} ${eventID} ${quarter}`;
+      let total = totals.get(totalKey);
+      if (!total) {
+        total = { account, eventID, quarter, count: 0, firstTime: eventTime, lastTime: eventTime };
+        totals.set(totalKey, total);
+      }
+      add(total, eventTime);
+      const dayKey = `${account} ${day}`;
+      let sum = days.get(dayKey);
+      if (!sum) {
+        sum = {
+          account,
+          day,
+          count: 0,
+          bytes: 0,
+          firstSequence: sequence,
+          lastSequence: sequence,
+          firstTime: eventTime,
+          lastTime: eventTime,
+        };
+        days.set(dayKey, sum);
+      }
+      add(sum, eventTime);
+      sum.bytes += bytes;
+      sum.lastSequence = sequence;
+    },
+    remove({ account, day, eventID, eventTime }) {
+      settle();
+      const quarter = Math.floor(eventTime / quarterMilliseconds);
+      removeTotal.run({ account, eventID, eventTime, quarter });
+      dropTotal.run(account, eventID, quarter);
+      removeDay.run(account, day);
+      dropDay.run(account, day);
+    },
+    flush,
+    isDue: () => counted >= eventsPerMove,
+    step: () => counted >= eventsPerMove && step(),
+    settle,
+    forget() {
+      totals.clear();
+      days.clear();
+      counted = eventsPerMove;
+    },
+  };
+};

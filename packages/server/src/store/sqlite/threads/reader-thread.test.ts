@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { openPort } from '../../../../test/fixtures/port.ts';
+import { hour, newAccount, newEvent, newToken } from '../../../../test/fixtures/store.ts';
+import { openConnection } from '../database/connection.ts';
+import { ensureFile } from '../database/file.ts';
+import { createWriteEngine } from '../engine.ts';
+import { start } from './reader-thread.ts';
+
+let folder: string;
+let path: string;
+const account = newAccount({ tokens: [newToken('server')] });
+
+/** With an account, and an event of each of three kinds. */
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
+  path = join(folder, 'firsthand.db');
+  ensureFile(path);
+  const db = openConnection(path, 'write');
+  const events = [1, 2, 3].map((eventID) => newEvent({ eventID, eventTime: 0 }));
+  createWriteEngine(db).write([
+    { name: 'createAccount', request: account },
+    { name: 'logEvents', request: { account: 1, token: 1, browser: false, receivedTime: 0, events } },
+  ]);
+  db.close();
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test('each call has its own answer: a value, a refusal, or a fault', async () => {
+  const { port, send, replies } = openPort();
+  start(port, path);
+  const calls = [
+    { name: 'findAccount', request: account.accountUUID },
+    { name: 'getAccount', request: 2 },
+    { name: 'no-such-call', request: null },
+  ];
+  send({ id: 7, calls });
+  await vi.waitFor(() => expect(replies).toHaveLength(1), { timeout: 20_000 });
+  const refusal = ['unknown_account', { field: 'accountUUID', message: expect.any(String) }];
+  const fault = expect.objectContaining({ message: 'the store has no operation no-such-call here' });
+  expect(replies).toEqual([{ id: 7, outcomes: [{ value: 1 }, { refusal }, { fault }] }]);
+  send('close');
+});
+
+test('closed, it answers what it was asked before, and then lets go of the database', async () => {
+  const { port, send, replies, isClosed } = openPort();
+  start(port, path);
+  // A step for each kind of event.
+  send({ id: 1, calls: [{ name: 'countEvents', request: { account: 1, edges: [0, hour], users: false } }] });
+  send('close');
+  expect(replies).toEqual([]);
+  await vi.waitUntil(isClosed, { timeout: 20_000 });
+  expect(replies).toEqual([{ id: 1, outcomes: [{ value: [{ events: 3 }] }] }]);
+  // Which only the last connection may.
+  const db = openConnection(path, 'write');
+  expect(db.pragma('journal_mode = DELETE', { simple: true })).toBe('delete');
+  db.close();
+});

@@ -1,0 +1,36 @@
+/** A thread that reads. A long read lets other reads run between its steps. */
+import type { Arrangement } from '../arrangement.ts';
+import type { Call } from '../calls.ts';
+import { openConnection } from '../database/connection.ts';
+import { createReadEngine } from '../engine.ts';
+import { type Port, type Reply, type Request, toFlatAnswer, toPlain } from './messages.ts';
+
+/** Opens the database at `path` and replies to the requests from the port until it receives 'close'. */
+export const start = (port: Port, path: string, arrangement?: Arrangement): void => {
+  const db = openConnection(path, 'read');
+  const read = createReadEngine(db, arrangement);
+
+  const underWay = new Set<Promise<void>>();
+
+  const answer = async ({ id, calls }: Request): Promise<void> => {
+    const settled = await Promise.allSettled(calls.map(read));
+    const outcomes = settled.map((outcome, index) =>
+      toFlatAnswer(
+        calls[index] as Call,
+        toPlain(outcome.status === 'fulfilled' ? { value: outcome.value } : { error: outcome.reason }),
+      ),
+    );
+    port.postMessage({ id, outcomes } satisfies Reply);
+  };
+
+  port.on('message', async (request: Request | 'close') => {
+    if (request === 'close') {
+      await Promise.all(underWay);
+      db.close();
+      port.close();
+      return;
+    }
+    const answering = answer(request).finally(() => underWay.delete(answering));
+    underWay.add(answering);
+  });
+};

@@ -1,0 +1,102 @@
+/** A worker thread, as the main thread sees it. */
+import { Worker } from 'node:worker_threads';
+import type { Call } from '../calls.ts';
+import { fromFlatAnswer, type Opening, type PlainOutcome, type Reply, type Request, toFlat } from './messages.ts';
+
+/** Carries out calls. */
+export interface Carrier {
+  /** Sends the calls as one message. Resolves to the outcome of each. */
+  send(calls: readonly Call[]): Promise<readonly PlainOutcome[]>;
+}
+
+export interface StartedThread extends Carrier {
+  /** Resolves when the thread has opened the database; rejects with the reason when it can't. */
+  readonly ready: Promise<void>;
+  /** Resolves when the thread has closed the database. */
+  close(): Promise<void>;
+}
+
+/** Receives the reply to a message; undefined when none will come. */
+type Answered = (outcomes: readonly PlainOutcome[] | undefined) => void;
+
+/** The outcomes of calls without a reply. Some may have been carried out, but none is reported as stored. */
+const notKept = (calls: readonly Call[], cause: Error | undefined): readonly PlainOutcome[] =>
+  calls.map(() => ({ refusal: ['not_kept', { cause }] }));
+
+export interface ThreadOptions {
+  readonly opening: Opening;
+  /** By how much the thread's priority is below that of the process's other threads, up to 19 (nice(1)). */
+  readonly niceness: number;
+  /** Receives the reason when a thread that was ready ends without being closed. */
+  readonly onFatal: (error: Error) => void;
+}
+
+/** Starts a thread that runs `file`'s `start`. */
+export const startThread = (file: URL, { opening, niceness, onFatal }: ThreadOptions): StartedThread => {
+  const start = new URL('./thread-start.cjs', import.meta.url);
+  const worker = new Worker(start, {
+    workerData: { file: file.href, niceness, ...opening },
+    execArgv: [],
+    // Frees the memory of finished commits sooner: on a slow disk the thread held more than twice what it used.
+    resourceLimits: { maxYoungGenerationSizeMb: 8 },
+  });
+  const waiting = new Map<number, Answered>();
+  let lastID = 0;
+  let ended: Error | undefined;
+  let closing = false;
+  let opened = false;
+  let becomeReady!: () => void;
+  let failToOpen!: (error: Error) => void;
+  const ready = new Promise<void>((resolve, reject) => {
+    becomeReady = resolve;
+    failToOpen = reject;
+  });
+  // The promise may reject before anybody awaits it.
+  ready.catch(() => {});
+
+  const end = (error: Error) => {
+    if (ended) return;
+    ended = error;
+    for (const answered of waiting.values()) answered(undefined);
+    waiting.clear();
+    if (!opened) failToOpen(error);
+    else if (!closing) onFatal(error);
+  };
+
+  const exited = new Promise<void>((resolve) => {
+    worker.on('exit', () => {
+      end(new Error('the thread has ended'));
+      resolve();
+    });
+  });
+  worker.on('error', end);
+  worker.on('message', (reply: Reply) => {
+    if ('fatal' in reply) return end(new Error(reply.fatal));
+    if ('ready' in reply) {
+      opened = true;
+      return becomeReady();
+    }
+    const asked = waiting.get(reply.id);
+    waiting.delete(reply.id);
+    asked?.(reply.outcomes);
+  });
+
+  return {
+    ready,
+    send(calls) {
+      if (ended || closing) return Promise.resolve(notKept(calls, ended));
+      lastID += 1;
+      const id = lastID;
+      worker.postMessage({ id, calls: calls.map(toFlat) } satisfies Request);
+      const outcomeOf = (outcome: PlainOutcome, index: number) => fromFlatAnswer(calls[index] as Call, outcome);
+      return new Promise((resolve) =>
+        waiting.set(id, (outcomes) => resolve(outcomes?.map(outcomeOf) ?? notKept(calls, ended))),
+      );
+    },
+    async close() {
+      closing = true;
+      worker.postMessage('close');
+      await exited;
+    },
+  };
+};

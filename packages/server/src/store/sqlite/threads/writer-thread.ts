@@ -1,0 +1,56 @@
+/** The thread that writes. Each message is one commit; the calls that arrive meanwhile are collected into the next. */
+import { dirname } from 'node:path';
+import type { Arrangement } from '../arrangement.ts';
+import type { Call } from '../calls.ts';
+import { openConnection } from '../database/connection.ts';
+import { syncDirectory } from '../database/file.ts';
+import { createWriteEngine } from '../engine.ts';
+import { fromFlat, type Port, type Reply, type Request, toFlatAnswer, toPlain } from './messages.ts';
+
+/** Opens the database at `path` and replies to the requests from the port until it receives 'close'. */
+export const start = (port: Port, path: string, arrangement?: Arrangement): void => {
+  const db = openConnection(path, 'serve');
+  const engine = createWriteEngine(db, arrangement);
+  engine.eraseAgain();
+  while (engine.catchUp());
+  // The log exists by now. SQLite syncs its folder too, but ignores a failure (os_unix.c, unixSync).
+  syncDirectory(dirname(path));
+
+  /** Ends the thread when the state on the disk can no longer be known. */
+  const orDie = <Value>(work: () => Value): Value => {
+    try {
+      return work();
+    } catch (error) {
+      port.postMessage({ fatal: (error as Error).message } satisfies Reply);
+      // The database is not closed: closing would write.
+      port.close();
+      throw error;
+    }
+  };
+
+  /** The timer of the next step of tidying. */
+  let tidying: NodeJS.Timeout | undefined;
+  const tidyAfter = (milliseconds: number) => {
+    tidying = setTimeout(() => {
+      tidying = undefined;
+      const rest = orDie(() => engine.tidy());
+      if (rest !== null) tidyAfter(rest);
+    }, milliseconds);
+  };
+
+  port.on('message', (message: Request | 'close') => {
+    if (message === 'close') {
+      clearTimeout(tidying);
+      db.close();
+      port.close();
+      return;
+    }
+    const calls = message.calls.map(fromFlat);
+    const outcomes = orDie(() => engine.write(calls)).map(toPlain);
+    const flat = outcomes.map((outcome, index) => toFlatAnswer(calls[index] as Call, outcome));
+    port.postMessage({ id: message.id, outcomes: flat } satisfies Reply);
+    orDie(() => engine.catchUp());
+    if (tidying === undefined) tidyAfter(0);
+  });
+  tidyAfter(0);
+};

@@ -1,0 +1,76 @@
+/** The last sequence and the current day: assigns the one order of events and statements. */
+import { dayAt } from '../../rules/received-day.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Pending } from './transaction.ts';
+
+interface At {
+  sequence: number;
+  day: number;
+  /** The last day that the clock showed. */
+  clockDay: number;
+}
+
+export interface Position extends Pending {
+  /** Returns the next sequence: greater than all before it, never reused. */
+  nextSequence(): number;
+  /** Returns the day of something received at `receivedTime`. Days never go back, whatever the clock does: see received-day.ts. */
+  dayOf(receivedTime: number): number;
+  /** The last sequence that was assigned. */
+  readonly sequence: number;
+  /** The last day on which an event was stored. */
+  readonly day: number;
+}
+
+/**
+ * Whether the stored position contradicts the other tables, which no write of this program causes. SQLite has no checksums that
+ * would detect it.
+ */
+const isDamaged = (db: Connection): boolean =>
+  db
+    .prepare<[], number>(`
+      SELECT sequence < max(
+          packed,
+          indexed,
+          remembered,
+          coalesce((SELECT max(through) FROM event_block), 0),
+          coalesce((SELECT max(sequence) FROM statement), 0)
+        )
+        OR indexed <> coalesce((SELECT max(through) FROM event_segment), indexed)
+        OR indexed > coalesce((SELECT max(through) FROM event_segment), (SELECT min(through) - 1 FROM event_block), indexed)
+      FROM position`)
+    .pluck()
+    .get() !== 0;
+
+/** Throws when the stored position is damaged. */
+export const createPosition = (db: Connection): Position => {
+  if (isDamaged(db)) throw new Error('its position is damaged: it is before stored events; restore a backup');
+  const read = db.prepare<[], At>('SELECT sequence, day, clockDay FROM position');
+  const write = db.prepare('UPDATE position SET sequence = ?, day = ?, clockDay = ?');
+  let at = read.get() as At;
+  let saved = at.sequence;
+  return {
+    nextSequence() {
+      at.sequence += 1;
+      return at.sequence;
+    },
+    dayOf(receivedTime) {
+      Object.assign(at, dayAt(at, receivedTime));
+      return at.day;
+    },
+    get sequence() {
+      return at.sequence;
+    },
+    get day() {
+      return at.day;
+    },
+    flush() {
+      if (at.sequence === saved) return;
+      write.run(at.sequence, at.day, at.clockDay);
+      saved = at.sequence;
+    },
+    forget() {
+      at = read.get() as At;
+      saved = at.sequence;
+    },
+  };
+};

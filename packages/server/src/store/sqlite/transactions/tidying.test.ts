@@ -1,0 +1,206 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { newAccount, newContact, newEvent, newToken } from '../../../../test/fixtures/store.ts';
+import { Refusal } from '../../../refusal.ts';
+import { type Connection, openConnection } from '../database/connection.ts';
+import { ensureFile } from '../database/file.ts';
+import { createWriteEngine, type WriteEngine } from '../engine.ts';
+import { createTidying, type TidyingParts } from './tidying.ts';
+
+let folder: string;
+let path: string;
+let db: Connection;
+let engine: WriteEngine;
+
+const asker = { account: 1, token: 1, browser: false };
+const events = () => db.prepare('SELECT count(*) FROM event').pluck().get();
+
+/** With a contact that is erased, and an event of its that is still to be deleted. */
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
+  path = join(folder, 'firsthand.db');
+  ensureFile(path);
+  db = openConnection(path, 'serve');
+  engine = createWriteEngine(db);
+  const contact = { ...newContact({ userUUID: 'laptop-0123456789' }), ...asker, verified: true };
+  engine.write([
+    { name: 'createAccount', request: newAccount({ tokens: [newToken('server')] }) },
+    { name: 'createContact', request: contact },
+    { name: 'logEvents', request: { ...asker, receivedTime: 0, events: [newEvent({ userUUID: contact.userUUID })] } },
+  ]);
+  engine.write([{ name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } }]);
+  expect(events()).toBe(1);
+});
+afterEach(() => {
+  db.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('what cannot be deleted now is deleted later', () => {
+  db.pragma('busy_timeout = 0');
+  const other = openConnection(path, 'write');
+  other.exec('BEGIN IMMEDIATE');
+  try {
+    expect(engine.tidy()).toBeGreaterThan(0);
+    db.pragma('busy_timeout = 0');
+    expect(engine.tidy()).toBeGreaterThan(0);
+  } finally {
+    other.close();
+  }
+  for (let step = 0; events() !== 0 && step < 10; step += 1) expect(engine.tidy()).not.toBeNull();
+  expect(events()).toBe(0);
+});
+
+test('what a server before this one has left incomplete is completed', () => {
+  db.close();
+  db = openConnection(path, 'serve');
+  engine = createWriteEngine(db);
+  while (engine.tidy() !== null);
+  expect(events()).toBe(0);
+  expect(db.prepare('SELECT complete FROM erasure').pluck().get()).toBe(1);
+});
+
+test('a fault in the background is not passed over', () => {
+  db.exec(`CREATE TEMP TRIGGER fault BEFORE DELETE ON event_block BEGIN SELECT RAISE(ABORT, 'broken'); END`);
+  expect(() => {
+    for (let step = 0; step < 10; step += 1) engine.tidy();
+  }).toThrow('broken');
+});
+
+describe('a step', () => {
+  /** Tidying up whose parts have nothing to do, unless told otherwise. */
+  const createIdle = (parts: Partial<TidyingParts>) =>
+    createTidying({
+      transactions: { run: (calls) => calls.map(({ carryOut }) => ({ value: carryOut() })) },
+      log: { holdsErased: () => {}, mayHoldErased: () => false, tidy: () => null },
+      unusedSpace: { begin: () => {}, step: () => null },
+      erasing: false,
+      detachSome: () => false,
+      continueErasures: () => false,
+      arranging: {
+        isDue: () => false,
+        behind: () => 0,
+        step: () => false,
+        written: () => 0,
+        writtenBytes: () => 0,
+      },
+      day: () => 0,
+      completeErasures: () => {},
+      forgetRepeats: () => false,
+      ...parts,
+    });
+
+  test('is followed at once by the next while there are pages to clear, and deletes nothing meanwhile', () => {
+    const pauses = [0, 0, null];
+    const forgetRepeats = vi.fn(() => false);
+    const { step } = createIdle({
+      unusedSpace: { begin: () => {}, step: () => pauses.shift() as number | null },
+      forgetRepeats,
+    });
+    expect([step(), step()]).toEqual([0, 0]);
+    expect(forgetRepeats).not.toHaveBeenCalled();
+    expect(step()).toBeNull();
+    expect(forgetRepeats).toHaveBeenCalledOnce();
+  });
+
+  test('forgets as many repeats as were kept since the last one, within bounds', () => {
+    let written = 0;
+    const forgetRepeats = vi.fn((_most: number) => true);
+    const { step } = createIdle({
+      arranging: {
+        isDue: () => false,
+        behind: () => 0,
+        step: () => false,
+        written: () => written,
+        writtenBytes: () => 0,
+      },
+      forgetRepeats,
+    });
+    for (const kept of [1_000_000, 3_000, 1_000_000, 1]) {
+      written += kept;
+      step();
+    }
+    expect(forgetRepeats.mock.calls.flat()).toEqual([1_000, 3_000, 4_000, 1_000]);
+  });
+
+  test('says that an erasure is complete later when it cannot be said now', () => {
+    const completeErasures = vi.fn();
+    // Another process has the database just then.
+    const busy = [false, true, false, false];
+    const { step } = createIdle({
+      erasing: true,
+      completeErasures,
+      transactions: {
+        run: (calls) =>
+          busy.shift() ? [{ error: new Refusal('not_kept') }] : calls.map(({ carryOut }) => ({ value: carryOut() })),
+      },
+    });
+    expect(step()).toBeGreaterThan(0);
+    expect(completeErasures).not.toHaveBeenCalled();
+    expect(step()).toBeNull();
+    expect(completeErasures).toHaveBeenCalledOnce();
+  });
+
+  test('arranges before a write goes on only what waits too long, and a rest later what cannot be arranged now', () => {
+    let behind = 0;
+    const more = [true, false];
+    const arrange = vi.fn(() => more.shift() as boolean);
+    const busy: boolean[] = [];
+    const pauses: (number | null)[] = [];
+    const { step, catchUp } = createIdle({
+      arranging: {
+        isDue: () => true,
+        behind: () => behind,
+        step: arrange,
+        written: () => 0,
+        writtenBytes: () => 0,
+      },
+      unusedSpace: { begin: () => {}, step: () => pauses.shift() ?? null },
+      transactions: {
+        run: (calls) =>
+          busy.shift() ? [{ error: new Refusal('not_kept') }] : calls.map(({ carryOut }) => ({ value: carryOut() })),
+      },
+    });
+    expect(catchUp()).toBe(false);
+    expect(arrange).not.toHaveBeenCalled();
+    behind = 1;
+    expect([catchUp(), catchUp()]).toEqual([true, false]);
+    busy.push(true);
+    expect(catchUp()).toBe(false);
+    busy.push(true);
+    const pause = step() as number;
+    expect(pause).toBeGreaterThan(0);
+    busy.push(true);
+    pauses.push(10);
+    expect(step()).toBe(10);
+    busy.push(true);
+    pauses.push(2 * pause);
+    expect(step()).toBe(pause);
+  });
+
+  test('catches up the more the more was kept, and the more waits', () => {
+    let behind = 0.1;
+    let writtenBytes = 1_000_000;
+    const arrange = vi.fn(() => true);
+    const { catchUp } = createIdle({
+      arranging: {
+        isDue: () => true,
+        behind: () => behind,
+        step: arrange,
+        written: () => 0,
+        writtenBytes: () => writtenBytes,
+      },
+    });
+    writtenBytes += 5.5 * 16 * 1024;
+    expect(catchUp()).toBe(true);
+    expect(arrange).toHaveBeenCalledTimes(7);
+    catchUp();
+    expect(arrange).toHaveBeenCalledTimes(8);
+    behind = 2;
+    writtenBytes += 5.5 * 16 * 1024;
+    catchUp();
+    expect(arrange).toHaveBeenCalledTimes(25);
+  });
+});

@@ -1,0 +1,239 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createRandom } from '../../../../test/tools/counts.ts';
+import { backupDatabase } from '../database/backup.ts';
+import { type Connection, emptyLog, openConnection } from '../database/connection.ts';
+import { ensureFile } from '../database/file.ts';
+import { createUnusedSpace } from './unused-space.ts';
+
+let folder: string;
+let path: string;
+let db: Connection;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
+  path = join(folder, 'firsthand.db');
+  ensureFile(path);
+  db = openConnection(path, 'serve');
+  // Names that stand in an index of their own, and grow, so that pages are packed anew all the time.
+  db.exec('CREATE TABLE person (person INTEGER PRIMARY KEY, name TEXT UNIQUE, value TEXT)');
+});
+afterEach(() => {
+  db.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Makes people, changes them, and deletes every tenth; answers the names of those. */
+const fill = (): string[] => {
+  const random = createRandom(7);
+  const insert = db.prepare('INSERT INTO person (name, value) VALUES (?, ?)');
+  const change = db.prepare('UPDATE person SET value = ? WHERE person = ?');
+  const names = Array.from({ length: 4_000 }, (_, nth) => `${random().toString(36).slice(2, 10)}-${nth}-`);
+  db.pragma('synchronous = OFF');
+  for (const name of names) insert.run(name.repeat(3), name.repeat(1 + random() * 9));
+  names.forEach((name, index) => {
+    change.run(name.repeat(1 + random() * 30), index + 1);
+  });
+  const gone = names.filter((_, index) => index % 10 === 0);
+  const remove = db.prepare('DELETE FROM person WHERE name = ?');
+  for (const name of gone) remove.run(name.repeat(3));
+  emptyLog(db);
+  return gone;
+};
+
+const found = (names: readonly string[], file = path): number => {
+  const bytes = readFileSync(file);
+  return names.filter((name) => bytes.includes(name)).length;
+};
+
+const finish = (unused: ReturnType<typeof createUnusedSpace>) => {
+  for (let steps = 0; steps < 1_000; steps += 1) if (unused.step() === null) return;
+  throw new Error('it comes to no end');
+};
+const clearAll = (unused: ReturnType<typeof createUnusedSpace>) => {
+  unused.begin();
+  finish(unused);
+};
+
+test('what packing leaves of deleted rows goes, and nothing else', () => {
+  const gone = fill();
+  const before = db.prepare('SELECT * FROM person').all();
+  // Or there would be nothing to clear, and no need for it.
+  expect(found(gone)).toBeGreaterThan(0);
+  clearAll(createUnusedSpace(db));
+  expect(found(gone)).toBe(0);
+  expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
+  expect(db.prepare('SELECT * FROM person').all()).toEqual(before);
+});
+
+test('it does not come back with the next change of a page', () => {
+  const gone = fill();
+  clearAll(createUnusedSpace(db));
+  db.exec("UPDATE person SET value = 'x' || value");
+  emptyLog(db);
+  expect(found(gone)).toBe(0);
+});
+
+test('while others read it waits, and is done when they have read', async () => {
+  const gone = fill();
+  db.exec("UPDATE person SET value = '' WHERE person = 2");
+  const reader = openConnection(path, 'read');
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM person').get();
+  db.exec("UPDATE person SET value = '' WHERE person = 3");
+  const unused = createUnusedSpace(db);
+  unused.begin();
+  const pause = unused.step() as number;
+  expect(pause).toBeGreaterThan(0);
+  reader.close();
+  await wait(pause);
+  expect(unused.step()).toBeNull();
+  expect(found(gone)).toBe(0);
+});
+
+test('nothing stays of what is deleted from a backup, which was packed anew as a whole', () => {
+  db.exec('CREATE TABLE detail (person, name, value, PRIMARY KEY (person, name)) WITHOUT ROWID');
+  const random = createRandom(11);
+  const insert = db.prepare('INSERT INTO detail VALUES (?, ?, ?)');
+  const names = Array.from({ length: 3_000 }, (_, nth) => `${random().toString(36).slice(2, 10)}-${nth}-`);
+  db.pragma('synchronous = OFF');
+  names.forEach((name, person) => {
+    for (let nth = 0; nth < 1 + random() * 3; nth += 1) insert.run(person, nth, name.repeat(1 + random() * 60));
+  });
+  const backup = join(folder, 'backup.db');
+  backupDatabase(path, backup);
+  const restored = openConnection(backup, 'serve');
+  const gone = names.filter((_, person) => person % 10 === 0);
+  restored.exec('DELETE FROM detail WHERE person % 10 = 0');
+  emptyLog(restored);
+  clearAll(createUnusedSpace(restored));
+  expect(found(gone, backup)).toBe(0);
+  expect(restored.pragma('integrity_check', { simple: true })).toBe('ok');
+  restored.close();
+});
+
+/** The database, where something happens each time just before it is locked. */
+const before = (happens: () => void): Connection =>
+  new Proxy(db, {
+    get: (target, name) => {
+      const value = Reflect.get(target, name);
+      if (name !== 'prepare') return typeof value === 'function' ? value.bind(target) : value;
+      return (sql: string) => {
+        const statement = target.prepare(sql);
+        if (sql !== 'BEGIN IMMEDIATE') return statement;
+        const run = () => {
+          happens();
+          return statement.run();
+        };
+        return { run };
+      };
+    },
+  });
+
+test('while others write it waits, and touches nothing of what they have written', () => {
+  const gone = fill();
+  const other = openConnection(path, 'write');
+  const doing = [
+    () => other.exec("UPDATE person SET value = 'written meanwhile' WHERE person = 2"),
+    () => {
+      db.pragma('busy_timeout = 0');
+      other.exec('BEGIN IMMEDIATE');
+    },
+  ];
+  const unused = createUnusedSpace(before(() => doing.shift()?.()));
+  unused.begin();
+  expect(unused.step()).toBeGreaterThan(0);
+  expect(unused.step()).toBeGreaterThan(0);
+  other.exec('ROLLBACK');
+  expect(unused.step()).toBeNull();
+  other.close();
+  expect(found(gone)).toBe(0);
+  expect(db.prepare('SELECT value FROM person WHERE person = 2').pluck().get()).toBe('written meanwhile');
+  expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
+});
+
+test('a disk that is full is tried again, and one that fails is not passed over', () => {
+  const gone = fill();
+  const codes = ['ENOSPC', 'SQLITE_FULL', 'EIO'];
+  const unused = createUnusedSpace(
+    before(() => {
+      const code = codes.shift();
+      if (code) throw Object.assign(new Error(code), { code });
+    }),
+  );
+  unused.begin();
+  expect(unused.step()).toBeGreaterThan(0);
+  expect(unused.step()).toBeGreaterThan(0);
+  expect(() => unused.step()).toThrow('EIO');
+  expect(unused.step()).toBeNull();
+  expect(found(gone)).toBe(0);
+});
+
+/** Makes `count` pages that hold one row each, and where another was; answers the names of those that are gone. */
+const fillPages = (count: number): string[] => {
+  db.pragma('secure_delete = OFF');
+  db.exec('CREATE TABLE thing (thing INTEGER PRIMARY KEY, name TEXT)');
+  const names = Array.from({ length: 2 * count }, (_, nth) => `name-of-${nth}-`);
+  const insert = db.prepare('INSERT INTO thing (name) VALUES (?)');
+  db.transaction(() => {
+    for (const name of names) insert.run(name.padEnd(1_900, 'x'));
+  })();
+  // Of the two on each page the one that lies next to the unused middle.
+  db.exec('DELETE FROM thing WHERE thing % 2 = 0');
+  emptyLog(db);
+  return names.filter((_, index) => index % 2 === 1);
+};
+
+test('however many pages there are, each is cleared, some at a time', () => {
+  const gone = fillPages(4_500).filter((_, index) => index % 100 === 0);
+  const things = () => db.prepare('SELECT count(*), sum(length(name)) FROM thing').raw().get();
+  const before = things();
+  expect(found(gone)).toBe(45);
+  const reader = openConnection(path, 'read');
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM thing').get();
+  db.exec("INSERT INTO thing (name) VALUES ('')");
+  const unused = createUnusedSpace(db);
+  unused.begin();
+  // Others may go first after each; at last it has to wait for the reader.
+  let steps = 0;
+  while (unused.step() === 0 && steps < 100) steps += 1;
+  expect(steps).toBeGreaterThan(1);
+  expect(steps).toBeLessThan(100);
+  reader.close();
+  finish(unused);
+  expect(found(gone)).toBe(0);
+  db.exec("DELETE FROM thing WHERE name = ''");
+  expect(things()).toEqual(before);
+  expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
+});
+
+test('a file that has become shorter between two steps stays as short', () => {
+  fillPages(1_500);
+  const unused = createUnusedSpace(db);
+  unused.begin();
+  expect(unused.step()).toBe(0);
+  // And its last page is one to clear.
+  db.exec('DELETE FROM thing WHERE thing > 7; VACUUM; DELETE FROM thing WHERE thing IN (3, 7)');
+  emptyLog(db);
+  const { size } = statSync(path);
+  finish(unused);
+  expect(statSync(path).size).toBe(size);
+  expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
+});
+
+test('pages that are full, or hold a part of something long, stay as they are', () => {
+  fillPages(1);
+  db.exec('CREATE TABLE long (bytes BLOB)');
+  const insert = db.prepare('INSERT INTO long VALUES (randomblob(?))');
+  // Two of 2,036 bytes leave nothing unused on a page of 4,096.
+  for (const bytes of [2_036, 2_036, 100_000]) insert.run(bytes);
+  emptyLog(db);
+  const before = db.prepare('SELECT * FROM long').all();
+  clearAll(createUnusedSpace(db));
+  expect(db.prepare('SELECT * FROM long').all()).toEqual(before);
+  expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
+});

@@ -1,0 +1,37 @@
+/** A PostgreSQL that a test file has to itself, and a folder for changed servers. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { asking } from '../../fixtures/postgres.ts';
+import { startPostgres, stopPostgres, urlOf } from '../../fixtures/postgres-server.ts';
+import { makeAccountIn } from '../../tools/served.ts';
+
+/** Starts PostgreSQL before the file's first test; stops it, and deletes both folders, after the last. */
+export const useOwnPostgres = () => {
+  let folder: string;
+  let cluster: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'firsthand-servers-'));
+    cluster = mkdtempSync(join(tmpdir(), 'firsthand-postgres-'));
+    await startPostgres(cluster);
+  });
+  afterAll(async () => {
+    await stopPostgres(cluster, 'immediate');
+    rmSync(cluster, { recursive: true });
+    rmSync(folder, { recursive: true });
+  });
+  return {
+    /** Where changed servers are written. */
+    folder: () => folder,
+    start: () => startPostgres(cluster),
+    /** Stops it as if its machine had lost power. */
+    stop: () => stopPostgres(cluster, 'immediate'),
+    /** Makes a database with an account. Returns its URL and the account's server token. */
+    async newDatabase(name: string): Promise<{ databaseURL: string; token: string }> {
+      await asking(urlOf(cluster, 'postgres'), `CREATE DATABASE ${name}`);
+      const databaseURL = urlOf(cluster, name);
+      return { databaseURL, token: await makeAccountIn(databaseURL) };
+    },
+  };
+};

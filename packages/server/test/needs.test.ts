@@ -1,0 +1,16 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import type { TestProject } from 'vitest/node';
+
+it('a tier that lacks a program fails before its tests, and names it with its Debian package', async () => {
+  vi.stubEnv('CHROMIUM_PATH', '/nowhere/chromium');
+  vi.stubEnv('FIREFOX_PATH', '/nowhere/firefox');
+  vi.stubEnv('ENGINE', '');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { setup } = await import('../../vitest.needs.ts');
+  const start = (name: string) => () => setup({ name } as TestProject);
+  const chromium = "/nowhere/chromium (Debian's package chromium)";
+  expect(start('browsers')).toThrow(new Error(`The tests of "browsers" need ${chromium}.`));
+  const engines = `The tests of "browsers: engines" need ${chromium}; /nowhere/firefox (Debian's package firefox-esr)`;
+  expect(start('browsers: engines')).toThrow(engines);
+  expect(start('unit')).not.toThrow();
+});

@@ -1,0 +1,62 @@
+/** All that a server serves, in this process: the operations, the tracker's files, the demo page. */
+import { fileURLToPath } from 'node:url';
+import { type Operation, operationNames, operations } from '@firsthand/contract/operations';
+import { pino } from 'pino';
+import { type AppOptions, createApp } from '../../../src/app.ts';
+import { openDemo } from '../../../src/demo/demo.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { type Fields, noRateLimits, openScene, type Scene, waysTo } from '../../fixtures/scene.ts';
+
+const tracker = fileURLToPath(new URL('../../../../tracker/dist/', import.meta.url));
+
+export interface Service extends Scene {
+  /** Every path that leads somewhere, as the application itself lists them. */
+  readonly paths: readonly string[];
+}
+
+export const openService = async (
+  options: Partial<AppOptions> & { account?: Fields; wrap?: (store: Store) => Store } = {},
+): Promise<Service> => {
+  // The demo's account by its name, so that its page is served.
+  const { wrap, account, ...rest } = options;
+  const scene = await openScene({ account: { accountName: 'Demo shop', ...account } });
+  const store = wrap?.(scene.store) ?? scene.store;
+  let logged = '';
+  const log = pino({ level: 'trace' }, { write: (line) => (logged += line) });
+  const files = { tracker };
+  const app = createApp({ store, log, basePath: '/', trustProxy: [], rateLimits: noRateLimits, files, ...rest });
+  const demo = await openDemo({ store: scene.store, log, isStopping: () => false });
+  if (demo === undefined) throw new Error('there is no demo page');
+  demo.addTo(app, '/');
+  const paths = [...new Set(app.routes.map(({ path }) => path))];
+  return { ...scene, store, app, paths, logged: () => logged, ...waysTo(app) };
+};
+
+/** Every operation with each of its paths, and the method to call it by. */
+export const operationPaths = operationNames.flatMap((name) => {
+  const operation: Operation = operations[name];
+  return operation.paths.map((path) => ({ name, operation, path, openToPages: operation.openToPages ?? false }));
+});
+
+/** What the pages of a browser on this very machine come with. */
+export const fromHere = { incoming: { socket: { remoteAddress: '127.0.0.1' } } };
+
+/** A body whole; of a stream, what has come until it is silent for a moment. */
+export const readText = async (response: Response, silenceMilliseconds = 60): Promise<string> => {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) return response.text();
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  for (;;) {
+    let timer: NodeJS.Timeout | undefined;
+    const silence = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), silenceMilliseconds);
+    });
+    const next = await Promise.race([reader.read(), silence]);
+    clearTimeout(timer);
+    if (next === undefined || next.done) break;
+    text += decoder.decode(next.value, { stream: true });
+  }
+  await reader.cancel().catch(() => {});
+  return text;
+};

@@ -1,0 +1,9 @@
+/**
+ * Calls a method of Element.prototype, because a field may hide the method of its form: `<form><input name="closest">` (HTML, "The
+ * form element").
+ */
+export const callOn = <Method extends 'closest' | 'getAttribute'>(
+  element: EventTarget | null,
+  method: Method,
+  text: string,
+): ReturnType<Element[Method]> => Reflect.apply(Element.prototype[method], element, [text]);

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+let disk: Record<string, string>;
+let queue: typeof import('./queue.ts');
+let storage: typeof import('./storage.ts');
+let createEventUUID: typeof import('../records/eventUUID.ts').createEventUUID;
+
+/** What `localStorage` is to us: properties, of which there may be no more than so many. */
+const createDisk = (most = Number.POSITIVE_INFINITY): Record<string, string> =>
+  new Proxy<Record<string, string>>(
+    {},
+    {
+      set: (kept, key: string, value: string) => {
+        if (!(key in kept) && Object.keys(kept).length >= most) throw new DOMException('full', 'QuotaExceededError');
+        kept[key] = value;
+        return true;
+      },
+    },
+  );
+
+const load = async (localStorage: unknown): Promise<void> => {
+  vi.resetModules();
+  vi.stubGlobal('localStorage', localStorage);
+  queue = await import('./queue.ts');
+  ({ createEventUUID } = await import('../records/eventUUID.ts'));
+  storage = await import('./storage.ts');
+  storage.openStored();
+};
+
+const enqueue = (record: string, token = 'browser_a'): string => {
+  const key = `firsthand:${createEventUUID()}${token}`;
+  storage.writeStored(key, record);
+  queue.queuedKeys('');
+  return key;
+};
+
+beforeEach(async () => {
+  vi.useFakeTimers({ now: Date.now() });
+  disk = createDisk();
+  await load(disk);
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+test('keeps each record under a key of its own, in order, apart for each token', () => {
+  const keys = [enqueue('1'), enqueue('2'), enqueue('3')];
+  const other = enqueue('4', 'browser_b');
+  expect(queue.queuedKeys('browser_a')).toEqual(keys);
+  expect(queue.queuedKeys('browser_b')).toEqual([other]);
+  expect(disk[keys[1] as string]).toBe('2');
+});
+
+test('finds what an earlier page has left, and what another tab writes', async () => {
+  const key = enqueue('1');
+  vi.advanceTimersByTime(1);
+  await load(disk);
+  expect(queue.queuedKeys('browser_a')).toEqual([key]);
+  const other = `firsthand:${createEventUUID()}browser_a`;
+  disk[other] = '2';
+  storage.noteKey(other);
+  storage.noteKey('theirs');
+  expect(queue.queuedKeys('browser_a')).toEqual([key, other]);
+  delete disk[key];
+  expect(queue.queuedKeys('browser_a')).toEqual([other]);
+  expect(Object.keys(storage.ourKeys)).toEqual([other]);
+});
+
+test('leaves alone what is not ours', () => {
+  disk['fh:theirs'] = disk.cart = 'theirs';
+  enqueue('1');
+  expect([disk['fh:theirs'], disk.cart]).toEqual(['theirs', 'theirs']);
+});
+
+test('drops what is older than 7 days', () => {
+  enqueue('old');
+  vi.advanceTimersByTime(7 * 86_400e3 + 1);
+  const young = enqueue('young');
+  expect(queue.queuedKeys('browser_a')).toEqual([young]);
+});
+
+test('holds 500 records, and drops the oldest first', () => {
+  const keys = Array.from({ length: 510 }, () => enqueue('x'));
+  expect(queue.queuedKeys('browser_a')).toEqual(keys.slice(10));
+  expect(Number(queue.droppedCount())).toBe(10);
+});
+
+test('holds 256 KiB, and drops the oldest first', () => {
+  const keys = Array.from({ length: 30 }, () => enqueue('x'.repeat(10_240)));
+  expect(queue.queuedKeys('browser_a')).toEqual(keys.slice(-25));
+});
+
+test.for<[string, () => unknown]>([
+  ['full', () => createDisk(2)],
+  ['forbidden', () => undefined],
+  ['null', () => null],
+])('with storage that is %s goes on in memory', async ([, make]) => {
+  await load(make());
+  const keys = [enqueue('1'), enqueue('2'), enqueue('3'), enqueue('4')];
+  expect(queue.queuedKeys('browser_a')).toEqual(keys);
+});

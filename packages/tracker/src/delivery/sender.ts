@@ -1,0 +1,167 @@
+/**
+ * Sends the queued records, oldest first, one request at a time. A browser that has a userUUID sends at once, because the page may
+ * close at any moment. A new browser's first request, and requests after a failure, are sent by one tab at a time. A record leaves
+ * the queue only when the service has responded for it. A repeat is harmless, because the service recognises each eventUUID.
+ */
+
+import { safeDocument } from '../document.ts';
+import { cookieDomain } from '../identity/cookie.ts';
+import { currentUser, knownUser } from '../identity/identity.ts';
+import { note } from '../note.ts';
+import { type ContactResult, isContactRecord } from '../records/contacts.ts';
+import { createEventUUID, timeOf } from '../records/eventUUID.ts';
+import { retryMilliseconds } from './backoff.ts';
+import { queuedKeys } from './queue.ts';
+import { stored } from './storage.ts';
+
+/** The service's response for one record, or for a whole request. */
+export type Verdict = Partial<ContactResult> & {
+  readonly status?: string;
+  readonly error?: { readonly code: string; readonly message: string; readonly field?: string };
+};
+
+/** The callbacks for the service's final verdict on a record, by its key. */
+export const expected: Record<string, (verdict: Verdict) => void> = {};
+
+/**
+ * Returns a function that sends the queued records soon, unless a request is under way or a retry is due later. `base` is the URL
+ * of a file in the service's REST root, as that of `tracker.js`, or the root with a slash at its end. Unless `isAllowed` returns
+ * true (consent), nothing is sent, and no userUUID is made.
+ */
+export const createSender = (base: string, token: string, isAllowed: () => unknown): (() => void) => {
+  /**
+   * The keep-alive requests of a page may hold 65,536 bytes in total (Fetch, "HTTP-network-or-cache fetch"). This is enough for two
+   * of ours with their envelopes: one under way and one when the page is left. Records that the browser refuses beyond that stay in
+   * storage.
+   */
+  const bytesTogether = 30_000;
+  const keepaliveBytes = 30_000 * 2;
+  /** The time after which a request without a response is given up. Until then nothing else is sent. */
+  const timeoutMilliseconds = 15_000;
+  // The records in flight, and those with a response: if the storage fails to remove one, this page still doesn't send it again.
+  const taken: Record<string, boolean> = {};
+  /** Whether a request is under way or a retry is due. */
+  let isBusy: unknown;
+  let isWaitingForLock = false;
+  let failures = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  /**
+   * Sends the next records in one request (as many events as fit, or one createContact), and then the next ones. A page that is
+   * being left sends all requests at the same time.
+   */
+  const sendNext = async (isLeaving?: unknown): Promise<void> => {
+    const userUUID = isAllowed() && currentUser();
+    const keys: string[] = [];
+    const records: string[] = [];
+    let bytes = 0;
+    for (const key of userUUID ? queuedKeys(token) : [])
+      if (!taken[key]) {
+        const record = stored[key] as string;
+        const size = new Blob([record]).size;
+        // After a failure a record is sent alone, because it may be the cause.
+        if (
+          bytes &&
+          (bytes + size > bytesTogether || isContactRecord(`${records}\n${record}`) || (failures && !isLeaving))
+        )
+          break;
+        keys.push(key);
+        records.push(record);
+        bytes += size;
+        taken[key] = true;
+      }
+    // Set in the same turn in which the queue was found empty, so that a later event starts a new request.
+    isBusy = bytes;
+    if (!isBusy) return;
+    let again = keys;
+    let retryAfterSeconds: string | null | undefined;
+    try {
+      const isContact = isContactRecord(records);
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(), timeoutMilliseconds);
+      // The address is text, because scripts that wrap fetch take any other value for a Request.
+      const request = fetch(`${new URL(isContact ? 'contact/createContact' : 'event/logEvents', base)}`, {
+        method: 'POST',
+        // A text body is text/plain, which needs no preflight. A userUUID in a record comes later in the JSON, and so counts.
+        body: `{"tokenUUID":"${token}","userUUID":"${userUUID}",${
+          isContact
+            ? `${records}`.slice(1)
+            : `"cookieDomain":"${cookieDomain}","sentTime":${timeOf(createEventUUID())},"event":[${records}]}`
+        }`,
+        keepalive: bytes < keepaliveBytes,
+        signal: controller.signal,
+      });
+      if (isLeaving) sendNow(isLeaving);
+      const response = await request;
+      retryAfterSeconds = response.headers.get('Retry-After');
+      const answer = await response.json();
+      note(answer);
+      if (/40[13]/.test(answer.status)) isAllowed = () => false;
+      again = keys.filter((key, index) => {
+        // If several records were refused together, none of them has a verdict.
+        const verdict = (answer.event || keys[1] || [answer])[index];
+        // After 408, 429, 5xx and unknown statuses the record is sent again.
+        if (!/^[24](?!08|29)/.test(verdict.status)) return true;
+        if (isAllowed()) delete stored[key];
+        if (expected[key]) expected[key](verdict);
+        return false;
+      });
+    } catch (error) {
+      note(error);
+    }
+    for (const key of again) taken[key] = false;
+    isBusy = true;
+    if (again[0]) {
+      // Only one timer at a time: a page that is left sends several requests, and may come back.
+      clearTimeout(timer);
+      failures++;
+      timer = setTimeout(retry, retryMilliseconds(failures, retryAfterSeconds));
+    } else {
+      failures = 0;
+      return sendNext();
+    }
+  };
+
+  const sendNow = (isLeaving?: unknown): Promise<void> => sendNext(isLeaving).catch(note);
+
+  let leaving: Event | undefined;
+  const isLeft = new Promise((resolve) => {
+    // Needed for older Safari, which fires no visibilitychange when a link is followed. It is fired on window only.
+    addEventListener('pagehide', (event) => {
+      leaving = event;
+      sendNow(event);
+      resolve(event);
+    });
+  });
+
+  const send = async (): Promise<void> => {
+    // Waits for a microtask, so that events logged together are sent together.
+    await 0;
+    if (isBusy) return;
+    if (!failures && knownUser()) return sendNow();
+    if (isWaitingForLock) return;
+    isWaitingForLock = true;
+    try {
+      // A page that was left and comes back uses no lock, because in Firefox pages in the back-forward cache keep a lock and
+      // can't release it (Web Locks 2.1).
+      await ((leaving || navigator.locks) as LockManager).request(
+        `firsthand:${token}`,
+        () => isBusy || Promise.race([isLeft, sendNext()]),
+      );
+    } catch {
+      // Locks are missing on plain http and in old Safari, and refused in sandboxed frames. Then every tab sends, and the service
+      // recognises the repeats.
+      if (!isBusy) sendNow();
+    }
+    isWaitingForLock = false;
+  };
+
+  const retry = (): void => {
+    isBusy = false;
+    send();
+  };
+
+  addEventListener('visibilitychange', () => (safeDocument.hidden ? sendNow(true) : send()));
+  addEventListener('online', retry);
+  return send;
+};

@@ -1,0 +1,67 @@
+import { userCookieName } from '@firsthand/contract/identifiers';
+import { nanoid } from 'nanoid';
+import { queuedKeys } from '../delivery/queue.ts';
+import { stored, writeStored } from '../delivery/storage.ts';
+import { readCookie, writeCookie } from './cookie.ts';
+
+/** The key in storage of a second copy of the userUUID, for browsers that lose or refuse the cookie. */
+export const copyKey = `firsthand.${userCookieName}`;
+
+/** The userUUID in the cookie that this page has written. */
+let written: string | undefined;
+
+let userUUIDLength = 21;
+
+/**
+ * From now on new userUUIDs have one character more, which marks consent given despite a signal (`consent.ts`). The cookie so
+ * carries this consent to every later page and subdomain. Returns true.
+ */
+export const markUsers = (): boolean => {
+  userUUIDLength = 22;
+  return true;
+};
+
+/** Whether a text fits the contract's `userUUIDPattern` and is none of the most common placeholders (`placeholders.ts` has more). */
+export const isUserUUID = (candidate: string | undefined): boolean =>
+  /^(?!(undefined|null|[-_0])+$)[\w-]{16,64}$/.test(candidate as string);
+
+/**
+ * Makes this browser that user. Queued records stay with the last user: if that was another, their userUUID is written into each
+ * record. A record without a userUUID belongs to the user who sends it, so that two tabs that open at once in a new browser can log
+ * before its userUUID is decided. If a record gets a second userUUID, the first one counts, because it comes last in the JSON.
+ */
+const becomeUser = (userUUID: string): void => {
+  const last = stored[copyKey];
+  if (last !== userUUID && isUserUUID(last))
+    queuedKeys('').map((key) => writeStored(key, `{"userUUID":"${last}",${(stored[key] as string).slice(1)}`));
+  writeCookie(userUUID);
+  writeStored(copyKey, userUUID);
+  written = userUUID;
+};
+
+/** The userUUID of this browser; undefined if it has none yet. */
+export const knownUser = (): string | undefined => [readCookie(), stored[copyKey]].find(isUserUUID);
+
+/**
+ * This browser's userUUID, which is made if there is none. Its cookie is renewed once per page. If there is none, only the tab that
+ * has the lock calls this, so that two tabs that open at once in a new browser don't make two. The result differs from `written` if
+ * another tab or subdomain has reset it. It is '' if all was removed elsewhere: a page in the back-forward cache doesn't learn that
+ * consent was withdrawn.
+ */
+export const currentUser = (): string => {
+  const userUUID = knownUser() || (written ? '' : nanoid(userUUIDLength));
+  if (userUUID && written !== userUUID) becomeUser(userUUID);
+  return userUUID;
+};
+
+/** Removes the cookie, so that this page may make another user. The caller erases the storage. */
+export const forgetUser = (): void => {
+  written = '';
+  writeCookie('');
+};
+
+/** Gives this browser a new userUUID. */
+export const resetUser = (): void => {
+  currentUser();
+  becomeUser(nanoid(userUUIDLength));
+};

@@ -1,0 +1,41 @@
+import type { StoredRecord } from '../delivery/queue.ts';
+import { guard } from '../guard.ts';
+import { type Attributes, toAttributesJSON } from './attributes.ts';
+import { toJSONText } from './json.ts';
+
+/** The fields of createContact. The tracker adds the token, the userUUID and the requestUUID. */
+export type ContactFields = {
+  readonly contactEmailaddress: string;
+  readonly contactProfileID: string;
+  readonly contactTitle?: string;
+  readonly contactFirstname?: string;
+  readonly contactLastname?: string;
+  readonly contactTelephone?: string;
+  readonly contactMobile?: string;
+  readonly contactJobRole?: string;
+  /** Tag identifiers, separated by commas. */
+  readonly contactTagID?: string;
+  readonly contactAttr?: Attributes;
+  /** A proof made by the site's own server. It verifies the address at once. */
+  readonly contactProof?: string;
+};
+
+/** The service's result. `contactUUID` is a handle: it stands for this browser's claim, and is valid with this token only. */
+export type ContactResult = { readonly exists: boolean; readonly contactUUID: string };
+
+/** The service's refusal: its error code, its message and the field concerned. */
+export type TrackerError = Error & { readonly code?: string; readonly field?: string };
+
+/** The body of createContact as JSON, without token and user. */
+export const toContactRecord = (fields: Record<string, unknown>, requestUUID: string): StoredRecord =>
+  `{${Object.keys(fields)
+    .map(
+      guard(
+        (field) =>
+          `${toJSONText(field)}:${field === 'contactAttr' ? toAttributesJSON(fields[field]) : toJSONText(fields[field])},`,
+      ),
+    )
+    .join('')}"requestUUID":"${requestUUID}"}`;
+
+/** Whether one of these lines is a contact's record, which ends in a text. The record of an event ends in an array. */
+export const isContactRecord = (lines: string | string[]): boolean => /"}(\n|$)/.test(lines as string);
