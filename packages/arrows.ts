@@ -74,6 +74,13 @@ const anotherPackage = (group: string): Rule => ({
 const carried = ['limits', 'identifiers'].map((name) => `packages/contract/src/${name}.ts`);
 const not = (paths: readonly string[]): string[] => paths.map((path) => `!${path}`);
 
+const inSQLite = [...inStore, anotherDriver(['**/postgres/**', 'pg', '**/open.ts'])];
+const eventLog = 'packages/server/src/store/sqlite/event-log/**';
+const oneDoor: Rule = {
+  group: ['**/event-log/**', '!**/event-log/event-log.ts'],
+  message: 'The log of events has one interface: event-log/event-log.ts.',
+};
+
 const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule[]])[] = [
   [
     ['packages/contract/src/**', ...not(carried)],
@@ -217,7 +224,20 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       },
     ],
   ],
-  [['packages/server/src/store/sqlite/**'], [...inStore, anotherDriver(['**/postgres/**', 'pg', '**/open.ts'])]],
+  [
+    ['packages/server/src/store/sqlite/**', `!${eventLog}`],
+    [...inSQLite, oneDoor],
+  ],
+  [
+    [eventLog],
+    [
+      ...inSQLite,
+      {
+        group: ['../**', ...not(['../../rules/**', '../arrangement.ts', '../database/**', '../transactions/**'])],
+        message: 'The log of events is below the other rooms of the driver: they know it, and it knows none of them.',
+      },
+    ],
+  ],
   [
     ['packages/server/src/store/postgres/**'],
     [...inStore, anotherDriver(['**/sqlite/**', 'better-sqlite3', '**/open.ts'])],

@@ -26,6 +26,8 @@ const shared = /knows none of them/;
 const library = /A database's library/;
 const drivers = /don't know of each other/;
 const pure = /pure functions/;
+const oneDoor = /has one interface/;
+const below = /below the other rooms/;
 
 /** As seen from a file; `up` leads to `src`. */
 const others = (up: string) => ({
@@ -191,6 +193,17 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     '../../postgres/store.ts': drivers,
     pg: drivers,
     '../../open.ts': drivers,
+    '../event-log/event-block.ts': oneDoor,
+  },
+  'server/src/store/sqlite/engine.ts': { './event-log/compaction.ts': oneDoor },
+  'server/src/store/sqlite/event-log/event-log.ts': {
+    ...outside('../../../'),
+    ...fromBelow(fromBelow(storeKnows)),
+    '../../postgres/store.ts': drivers,
+    pg: drivers,
+    '../../open.ts': drivers,
+    '../events/totals.ts': below,
+    '../engine.ts': below,
   },
   'server/src/store/postgres/events/events.ts': {
     ...outside('../../../'),

@@ -6,7 +6,7 @@ export interface Arrangement {
   /** A block holds at most this many events. */
   readonly eventsPerBlock?: number;
   /** A step packs small blocks that hold about this many events. */
-  readonly eventsPerPacking?: number;
+  readonly eventsPerCompaction?: number;
   /** Recent totals are moved after this many events. */
   readonly eventsPerMove?: number;
   /** Repeats are written after this many events. */

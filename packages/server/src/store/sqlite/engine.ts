@@ -22,10 +22,7 @@ import { type Connection, isNotNow } from './database/connection.ts';
 import { createDetaching } from './erasure/detaching.ts';
 import { createErasureRecord, type Erased } from './erasure/erasure-record.ts';
 import { createErasures } from './erasure/erasures.ts';
-import { createBlockWriter } from './event-log/event-blocks.ts';
-import { createEventFinder } from './event-log/event-finder.ts';
-import { createIndexing } from './event-log/indexing.ts';
-import { createPacking } from './event-log/packing.ts';
+import { createEventLogReader, createEventLogWriter } from './event-log/event-log.ts';
 import { createCounter } from './events/counts.ts';
 import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
@@ -39,17 +36,8 @@ import { createTransactions, type Outcome } from './transactions/transaction.ts'
 import { createUnusedSpace } from './transactions/unused-space.ts';
 import { createWriteAheadLog } from './transactions/write-ahead-log.ts';
 
-export const createWriteEngine = (
-  db: Connection,
-  {
-    eventsPerBlock,
-    eventsPerPacking,
-    eventsPerMove,
-    eventsPerSettling,
-    eventsPerSegment,
-    rowsPerDetaching,
-  }: Arrangement = {},
-) => {
+export const createWriteEngine = (db: Connection, arrangement: Arrangement = {}) => {
+  const { eventsPerMove, eventsPerSettling, rowsPerDetaching } = arrangement;
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   // Read before anything else, so that later commits of other processes are noticed.
   let seenData = dataVersion.get();
@@ -63,11 +51,9 @@ export const createWriteEngine = (
   const detaching = createDetaching(db, refused.takeErased, rowsPerDetaching);
   const surplus = createSurplusClaims(db, detaching);
   const links = createLinkWriter(db, { position, users, contacts, claims, surplus, detaching });
-  const blocks = createBlockWriter(db, eventsPerBlock);
-  const latest = createRecentRepeats(db, position, blocks, eventsPerSettling);
+  const log = createEventLogWriter(db, arrangement);
+  const latest = createRecentRepeats(db, position, log, eventsPerSettling);
   const repeats = createRepeats(db, latest);
-  const packing = createPacking(db, blocks, eventsPerPacking);
-  const indexing = createIndexing(db, () => blocks.written, eventsPerSegment);
   const parts = {
     position,
     users,
@@ -79,8 +65,7 @@ export const createWriteEngine = (
     repeats,
     links,
     refused,
-    blocks,
-    indexing,
+    log,
     detaching,
   };
   const tokens = createTokenWriter(db);
@@ -133,19 +118,7 @@ export const createWriteEngine = (
     replayRefused: (replay) => (refused.takeReplayed(replay.refused) ? carryOutReplayed(replay) : undefined),
   });
 
-  const pending = [
-    position,
-    users,
-    catalogues,
-    latest,
-    repeats,
-    totals,
-    detaching,
-    erasures,
-    blocks,
-    packing,
-    indexing,
-  ];
+  const pending = [position, users, catalogues, latest, repeats, totals, detaching, erasures, log];
   const transactions = createTransactions(db, pending, () => {
     // Another process has committed: the state in memory may be out of date.
     const data = dataVersion.get();
@@ -156,23 +129,21 @@ export const createWriteEngine = (
 
   const tidying = createTidying({
     transactions,
-    log: createWriteAheadLog(db),
+    writeAheadLog: createWriteAheadLog(db),
     unusedSpace: createUnusedSpace(db),
     erasing: erasures.isErasing(),
     detachSome: erasures.detachSome,
     continueErasures: erasures.continueErasures,
     completeErasures: erasures.completeErasures,
     arranging: {
-      isDue: () => latest.isDue() || packing.isDue() || totals.isDue() || indexing.isUnderWay(),
-      behind: indexing.behind,
+      isDue: () => latest.isDue() || totals.isDue() || log.isDue(),
+      behind: log.behind,
       step() {
         if (latest.isDue()) latest.settle();
-        // Indexing goes first when it is behind: each commit leaves something to pack, so packing alone could use every step.
-        if (indexing.behind() > 0 && indexing.step(packing.packed)) return true;
-        return packing.step() || totals.step() || indexing.step(packing.packed);
+        return totals.step() || log.step();
       },
-      written: () => blocks.written,
-      writtenBytes: () => blocks.writtenBytes,
+      written: () => log.written,
+      writtenBytes: () => log.writtenBytes,
     },
     forgetRepeats: (most) => repeats.forgetOld(position.day, most),
     day: () => position.day,
@@ -258,8 +229,8 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
   const { listTokens, findProofKeys } = tokens;
   const { getContact, searchContact } = createContactReader(db);
   // One for both, since it holds the newest events in memory.
-  const finder = createEventFinder(db);
-  const { countEvents, getEventDefinitions } = createCounter(db, finder);
+  const log = createEventLogReader(db);
+  const { countEvents, getEventDefinitions } = createCounter(db, log);
   const operations = {
     listAccounts,
     findAccount,
@@ -270,7 +241,7 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     measureAccounts,
     getContact,
     searchContact,
-    getEvents: createEventPager(db, { finder, mostBetween: eventsPerSegment }),
+    getEvents: createEventPager(db, { log, mostBetween: eventsPerSegment }),
     countEvents,
     getEventDefinitions,
     ...createRefusedReader(db),

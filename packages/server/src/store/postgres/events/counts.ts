@@ -1,11 +1,12 @@
 /** Counts events: from the stored totals, except for distinct users and counts without robots, which read the events. */
+
+import { quarterMilliseconds } from '../../rules/quarter.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import { daysOf } from './days.ts';
 import { readBody } from './event-body.ts';
 import { inGroups, within } from './event-order.ts';
 import { isRobot, soughtMark } from './robots.ts';
-import { quarterMilliseconds } from './totals.ts';
 
 /** Returns the span of the days that may hold events with from <= eventTime < to; undefined when none does. */
 const daysBetween = async (db: Connection, account: number, from: number, to: number) => {

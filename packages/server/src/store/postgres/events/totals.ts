@@ -2,10 +2,9 @@
  * Totals: the counts of events of each kind and day. Each connection adds to rows of its own slot, so that none waits for
  * another's commit; reads add up the rows of all slots.
  */
+import { quarterMilliseconds, quarterOf } from '../../rules/quarter.ts';
 import { bigints, integers } from '../database/arrays.ts';
 import type { Transaction } from '../transactions/transaction.ts';
-
-export const quarterMilliseconds = 900_000;
 
 /** The slot of deleted events: its counts are negative. */
 const slotOfDeleted = 0;
@@ -39,8 +38,6 @@ const branch = <Key, Value>(tree: Map<Key, Map<Key, Value>>, key: Key): Map<Key,
   tree.set(key, found);
   return found;
 };
-
-const quarterOf = (time: number): number => Math.floor(time / quarterMilliseconds);
 
 /** Adds up the events of an account that have the same two numbers, `first` and `second`. */
 const sumsOf = (events: readonly CountedEvent[], first: (event: CountedEvent) => number, second = first): Sum[] => {

@@ -12,9 +12,7 @@ import { type Connection, isNotNow, openConnection } from '../database/connectio
 import { ensureFile, syncDirectory } from '../database/file.ts';
 import { takeLock } from '../database/lock.ts';
 import { createWriteEngine } from '../engine.ts';
-import { createBlockWriter } from '../event-log/event-blocks.ts';
-import { eventsPerSegment as usualEventsPerSegment } from '../event-log/indexing.ts';
-import { visitorOf } from '../event-log/visitors.ts';
+import { createEventLogWriter, eventsPerSegment as usualEventsPerSegment, visitorOf } from '../event-log/event-log.ts';
 
 /** Sets where sequences, days and row numbers continue. */
 const writePosition = (db: Connection, { position, numbers }: Holdings): void => {
@@ -43,7 +41,7 @@ const copyTables = async (db: Connection, holdings: Holdings): Promise<void> => 
  * of event_repeat, as in any other file; the other hashes stay.
  */
 const createEventCopier = (db: Connection, secret: Buffer) => {
-  const blocks = createBlockWriter(db);
+  const log = createEventLogWriter(db);
   const { eventKey } = createSentKeys(secret);
   const daysKept = new Set(db.prepare<[], number>('SELECT DISTINCT day FROM erased_repeat').pluck().all());
   const dropKey = db.prepare('DELETE FROM erased_repeat WHERE day = ? AND hash = ?');
@@ -59,11 +57,11 @@ const createEventCopier = (db: Connection, secret: Buffer) => {
     for (const event of events) {
       const { day, eventUUID } = event;
       const server = daysKept.has(day) ? takeKey(event) : undefined;
-      blocks.add({ ...event, server: server ?? null });
+      log.append({ ...event, server: server ?? null });
       if (server === null) insertOfEither.run(day, eventUUID, visitorOf(event));
       else if (server !== undefined) insertName.run(day, eventUUID, visitorOf(event), server);
     }
-    blocks.flush();
+    log.flush();
   });
 };
 

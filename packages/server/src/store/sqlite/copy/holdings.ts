@@ -6,8 +6,7 @@ import { type Connection, openConnection } from '../database/connection.ts';
 import { takeLock } from '../database/lock.ts';
 import { migrate } from '../database/migrate.ts';
 import { createWriteEngine } from '../engine.ts';
-import { eventsOf } from '../event-log/event-block.ts';
-import { createBlockReader, createBlockWriter } from '../event-log/event-blocks.ts';
+import { createEventLogReader, createEventLogWriter, eventsOf } from '../event-log/event-log.ts';
 import { createRecentRepeats } from '../events/recent-repeats.ts';
 import { createTotals } from '../events/totals.ts';
 import { createPosition } from '../transactions/position.ts';
@@ -16,7 +15,7 @@ import { createPosition } from '../transactions/position.ts';
  * Writes the keys of repeats and the totals that wait to be written, and completes erasures that the copy must not hold incomplete.
  */
 const settle = (db: Connection): void => {
-  const latest = createRecentRepeats(db, createPosition(db), createBlockWriter(db));
+  const latest = createRecentRepeats(db, createPosition(db), createEventLogWriter(db));
   const totals = createTotals(db);
   db.transaction(() => {
     latest.settle();
@@ -54,7 +53,7 @@ export const openHoldings = (path: string) => {
     close();
     throw error;
   }
-  const blocks = createBlockReader(db);
+  const log = createEventLogReader(db);
   const greatest = db
     .prepare<[string], number>('SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?')
     .pluck();
@@ -68,8 +67,8 @@ export const openHoldings = (path: string) => {
     },
     rows: (table: HeldTable) => inParts(db.prepare<[], HeldRow>(`SELECT * FROM ${table}`).iterate()),
     *eventsAfter(sequence: number) {
-      for (let stored = blocks.after(sequence); stored; stored = blocks.after(stored.through)) {
-        yield eventsOf(stored.block).filter((event) => event.sequence > sequence);
+      for (const { block } of log.blocksAfter(sequence)) {
+        yield eventsOf(block).filter((event) => event.sequence > sequence);
       }
     },
     close,

@@ -12,7 +12,7 @@ import {
 import { createAccountReader } from '../accounts/accounts.ts';
 import { createTokenReader } from '../accounts/tokens.ts';
 import { readUnknownProxy } from '../accounts/unknown-proxy.ts';
-import { type BlockRow, isWhole } from '../event-log/event-block-row.ts';
+import { countDamagedBlocks } from '../event-log/event-log.ts';
 import { examineBackup } from './backup-age.ts';
 import { applicationID, type Connection, openConnection } from './connection.ts';
 import { examinePermissions } from './file-permissions.ts';
@@ -37,9 +37,7 @@ const examineServer = (path: string): Finding => {
 };
 
 const examineEvents = (db: Connection): Finding => {
-  let damaged = 0;
-  const blocks = db.prepare<[], BlockRow>('SELECT through, events, checksum FROM event_block');
-  for (const block of blocks.iterate()) if (!isWhole(block)) damaged += 1;
+  const damaged = countDamagedBlocks(db);
   const detail = `${damaged} blocks of them are not as they were written`;
   return { name: 'events', ok: damaged === 0, detail };
 };

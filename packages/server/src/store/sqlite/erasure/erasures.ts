@@ -5,12 +5,15 @@ import type { RefusedWriter } from '../accounts/refused-requests.ts';
 import { createMergeReader } from '../contacts/contact-rows.ts';
 import type { ContactWriter } from '../contacts/contacts.ts';
 import type { Connection } from '../database/connection.ts';
-import { eventAt, type KeptEvent } from '../event-log/event-block.ts';
-import type { BlockWriter, StoredBlock } from '../event-log/event-blocks.ts';
-import { createEventFinder, type Source } from '../event-log/event-finder.ts';
-import type { Indexing } from '../event-log/indexing.ts';
-import { visitorOf } from '../event-log/visitors.ts';
-import { createOldEvents, type PlacedEvent } from '../events/old-events.ts';
+import {
+  createEventLogReader,
+  type EventLogWriter,
+  eventAt,
+  type PlacedEvent,
+  type Source,
+  visitorOf,
+} from '../event-log/event-log.ts';
+import { createOldEvents } from '../events/old-events.ts';
 import type { Repeats } from '../events/repeats.ts';
 import type { Totals } from '../events/totals.ts';
 import type { Position } from '../transactions/position.ts';
@@ -44,12 +47,11 @@ export interface ErasureParts {
   readonly repeats: Repeats;
   readonly totals: Totals;
   readonly refused: RefusedWriter;
-  readonly blocks: BlockWriter;
-  readonly indexing: Indexing;
+  readonly log: EventLogWriter;
 }
 
 export const createErasures = (db: Connection, parts: ErasureParts) => {
-  const { position, contacts, detaching, repeats, totals, refused, blocks, indexing } = parts;
+  const { position, contacts, detaching, repeats, totals, refused, log } = parts;
   const merges = createMergeReader(db);
   const insert = db.prepare('INSERT INTO erasure VALUES (NULL, ?, ?, 0, 0, ?)');
   const get = db.prepare<[number], { erasedTime: number; deletedEvents: number; complete: number }>(
@@ -84,8 +86,8 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const nextContact = db.prepare<[], { erasure: number; contact: number }>(
     'SELECT erasure, contact FROM erased_contact LIMIT 1',
   );
-  const finder = createEventFinder(db);
-  const oldEvents = createOldEvents(db);
+  const reader = createEventLogReader(db);
+  const oldEvents = createOldEvents(reader);
   const dropStretch = db.prepare('DELETE FROM erased_stretch WHERE erasure = ? AND user = ? AND after = ?');
   const dropContact = db.prepare('DELETE FROM erased_contact WHERE erasure = ? AND contact = ?');
   const addDeleted = db.prepare('UPDATE erasure SET deletedEvents = deletedEvents + ? WHERE erasure = ?');
@@ -130,7 +132,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     if (progress.of !== of) progress = { of, after: source.after };
     const range = { after: progress.after, through: source.through };
     let cost = 0;
-    for (const found of finder.find([{ ...source, eventID: 0 }], [range], 'asc')) {
+    for (const found of reader.find([{ ...source, eventID: 0 }], [range], 'asc')) {
       if (typeof found === 'number') {
         progress.after = found;
         cost += costOfRest;
@@ -145,16 +147,13 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   };
 
   const deleteEvents = (places: readonly PlacedEvent[]) => {
-    const byBlock = new Map<StoredBlock, Set<number>>();
-    const events = places.map(({ stored, index }) => eventAt(stored.block, index));
-    places.forEach(({ stored, index }, nth) => {
-      const event = events[nth] as KeptEvent;
+    for (const { stored, index } of places) {
+      const event = eventAt(stored.block, index);
       repeats.erase({ ...event, holder: visitorOf(event) });
       totals.remove(event);
-      byBlock.set(stored, (byBlock.get(stored) ?? new Set()).add(index));
-    });
-    for (const [stored, indexes] of byBlock) blocks.remove(stored, indexes);
-    indexing.remove(events);
+    }
+    // Last: until they are settled, the keys of repeats are read from the log.
+    log.remove(places);
   };
 
   return {
@@ -205,7 +204,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     forget() {
       fresh = [];
       progress = { of: '', after: 0 };
-      finder.forget();
+      reader.forget();
     },
 
     /** Whether an erasure is incomplete. */
@@ -222,7 +221,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
         const contact = stretch ? undefined : nextContact.get();
         const found = stretch ?? contact;
         if (found === undefined) {
-          finder.forget();
+          reader.forget();
           break;
         }
         const source: Omit<Source, 'eventID'> = stretch
@@ -245,7 +244,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     },
 
     deleteEventsBefore({ time, most, now = Infinity }: { time: number; most: number; now?: number }): number {
-      blocks.flush();
+      log.flush();
       const places = oldEvents({ time, most, now });
       deleteEvents(places);
       // Refused requests are stored no longer than accepted ones.

@@ -2,7 +2,7 @@
 
 import type { Connection } from '../database/connection.ts';
 import { placesBetween } from './block-times.ts';
-import { createAttributeHasher, visitSlices } from './signature.ts';
+import { createAttributeHasher, visitSlices } from './bloom-filter.ts';
 
 /** Conditions on an event, apart from its owner. */
 export interface EventFilter {

@@ -1,9 +1,9 @@
-/** Reads and writes the blocks that store events. A commit writes its own blocks; packing.ts joins them later. */
+/** Reads and writes the blocks that store events. A commit writes its own blocks; compaction.ts joins them later. */
 import { charactersOf } from '../../rules/attributes.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Pending } from '../transactions/transaction.ts';
 import { type EventBlock, eventsOf, type KeptEvent, only, sizeOf, toBlock } from './event-block.ts';
-import { type BlockRow, readBlock, toBlockRow } from './event-block-row.ts';
+import { type BlockRow, isWhole, readBlock, toBlockRow } from './event-block-row.ts';
 
 /**
  * Events in a block. Larger blocks take less space but make reading one event slower. At 72, events with three attributes each just
@@ -31,16 +31,22 @@ export const createBlockReader = (db: Connection) => {
   const next = db.prepare<[number], BlockRow>(
     'SELECT through, events, checksum FROM event_block WHERE through > ? ORDER BY through LIMIT 1',
   );
-  const stored = (row: BlockRow | undefined): StoredBlock | undefined =>
-    row && { through: row.through, block: readBlock(row) };
+  const stored = (row: BlockRow): StoredBlock => ({ through: row.through, block: readBlock(row) });
   const last = db
     .prepare<[number], number>('SELECT coalesce(max(through), 0) FROM event_block WHERE through < ?')
     .pluck();
   return {
     /** The block that contains a sequence, or else the first block after it. */
-    containing: (sequence: number): StoredBlock | undefined => stored(next.get(sequence - 1)),
-    /** The first block with an event after a sequence. */
-    after: (sequence: number): StoredBlock | undefined => stored(next.get(sequence)),
+    containing(sequence: number): StoredBlock | undefined {
+      const row = next.get(sequence - 1);
+      return row && stored(row);
+    },
+    /** The blocks with events after a sequence, in order. Throws at a damaged one, unless these are to be left out. */
+    *after(sequence: number, leaveOutDamaged = false): Generator<StoredBlock> {
+      for (let row = next.get(sequence); row; row = next.get(row.through)) {
+        if (!leaveOutDamaged || isWhole(row)) yield stored(row);
+      }
+    },
     /** The key of the last block that ends before a sequence; 0 when there is none. */
     lastBefore: (sequence: number): number => last.get(sequence) as number,
   };

@@ -87,7 +87,7 @@ test.each(['asc', 'desc'] as const)('%s, passes what it knows by heart and what 
 });
 
 test.each(['asc', 'desc'] as const)('%s, passes blocks of a segment that are gone', (order) => {
-  open({ eventsPerPacking: 64, eventsPerSegment: 6_400 });
+  open({ eventsPerCompaction: 64, eventsPerSegment: 6_400 });
   logTimes(4_000);
   logTimes(4_000, laptop, 5);
   tidyUp();
@@ -99,7 +99,7 @@ test.each(['asc', 'desc'] as const)('%s, passes blocks of a segment that are gon
 
 test.each(['asc', 'desc'] as const)('%s, a page that ends in a block of two days goes on in it', (order) => {
   for (let nth = 0; nth < 10; nth += 1) logTimes(20, laptop, nth < 5 ? 0 : 2);
-  open({ eventsPerPacking: 64 });
+  open({ eventsPerCompaction: 64 });
   tidyUp();
   const all = from(1, 200);
   const expected = order === 'asc' ? all : all.toReversed();
@@ -110,7 +110,7 @@ test.each(['asc', 'desc'] as const)('%s, a page that ends in a block of two days
 });
 
 test.each(['asc', 'desc'] as const)('%s, a contact may have very many users', (order) => {
-  open({ eventsPerPacking: 64, eventsPerSegment: 2_000 });
+  open({ eventsPerCompaction: 64, eventsPerSegment: 2_000 });
   const users = from(1, 600).map((nth) => `user-${String(nth).padStart(16, '0')}`);
   const contact = newContact({ address: ann });
   for (const userUUID of users) {
@@ -131,7 +131,7 @@ test.each(['asc', 'desc'] as const)('%s, a contact may have very many users', (o
 });
 
 test.each(['asc', 'desc'] as const)('%s, passes the segments in which a user has no events', (order) => {
-  open({ eventsPerPacking: 64, eventsPerSegment: 128 });
+  open({ eventsPerCompaction: 64, eventsPerSegment: 128 });
   for (const userUUID of [laptop, phone, laptop]) {
     logTimes(128, userUUID);
     tidyUp();

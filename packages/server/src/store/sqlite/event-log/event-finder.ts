@@ -155,7 +155,7 @@ export const createEventFinder = (db: Connection): EventFinder => {
   ): Span => {
     const passing = () => filter && filterBlocks(segment.segment, filter)?.map((distance) => segment.after + distance);
     if (filter?.attrID !== undefined && sources.every(({ what }) => what === 'account')) {
-      // The signatures cover the account too; its postings would name nearly every block.
+      // The Bloom filters cover the account too; its postings would name nearly every block.
       const passed = passing();
       if (passed) return { ...segment, places: placesIn(range, passed) };
     }

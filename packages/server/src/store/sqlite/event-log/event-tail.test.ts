@@ -1,9 +1,9 @@
 import { beforeEach, expect, test } from 'vitest';
 import { openMemory } from '../../../../test/fixtures/memory.ts';
 import type { Connection } from '../database/connection.ts';
+import { createCompaction } from './compaction.ts';
 import { type BlockWriter, createBlockWriter } from './event-blocks.ts';
 import { createEventTail, type EventTail } from './event-tail.ts';
-import { createPacking } from './packing.ts';
 
 let db: Connection;
 let blocks: BlockWriter;
@@ -52,12 +52,12 @@ const expectAllAfter = (from: number) => {
 };
 
 test('takes in what is new, once, however it is packed meanwhile', () => {
-  const packing = createPacking(db, blocks);
+  const compaction = createCompaction(db, blocks);
   for (let nth = 0; nth < 70; nth += 1) {
     write(1);
     expectAllAfter(0);
   }
-  packing.step();
+  compaction.step();
   write(3);
   expectAllAfter(0);
   expect(find('user', 99)).toEqual([]);

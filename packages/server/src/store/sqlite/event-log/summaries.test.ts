@@ -17,7 +17,7 @@ import { migrate } from '../database/migrate.ts';
 import { createWriteEngine, type WriteEngine } from '../engine.ts';
 import { createCounter } from '../events/counts.ts';
 import { createEventPager } from '../events/event-pages.ts';
-import { createEventFinder } from './event-finder.ts';
+import { createEventLogReader, type EventLogReader } from './event-log.ts';
 
 const asker = { account: 1, token: 1, browser: false };
 const contact = { ...newContact({ address: ann, userUUID: laptop }), ...asker, verified: true };
@@ -43,7 +43,7 @@ const begin = () => {
   ]);
 };
 const open = () => {
-  engine = createWriteEngine(db, { eventsPerPacking: 64, eventsPerSegment });
+  engine = createWriteEngine(db, { eventsPerCompaction: 64, eventsPerSegment });
 };
 
 /** Segments of ten blocks, the events a second after each other. */
@@ -79,12 +79,12 @@ const count = (eventID?: number): CountBucket[] => end(counting(eventID));
 /** The events that are found, and how many blocks were looked at for them. */
 const find = (query: Partial<EventQuery>) => {
   let looked = 0;
-  const finder = createEventFinder(db);
+  const reader = createEventLogReader(db);
   const getEvents = createEventPager(db, {
-    finder: {
-      ...finder,
-      *find(...asked) {
-        for (const found of finder.find(...asked)) {
+    log: {
+      ...reader,
+      *find(...asked: Parameters<EventLogReader['find']>) {
+        for (const found of reader.find(...asked)) {
           if (typeof found !== 'number') looked += 1;
           yield found;
         }

@@ -1,8 +1,8 @@
 /** The summary of a segment's blocks, collected while they are read. */
 
 import { type BlockTimes, toBytes } from './block-times.ts';
+import { type AttributeHasher, createSlices, type Slices } from './bloom-filter.ts';
 import { type EventBlock, eventTimeAt, factsAt, sizeOf, visitAttributes } from './event-block.ts';
-import { type AttributeHasher, createSlices, type Slices } from './signature.ts';
 import { type Holder, toVisitorList } from './visitor-list.ts';
 import { addVisitor, visitorOf } from './visitors.ts';
 
@@ -22,7 +22,7 @@ export interface SummaryDraft {
   readonly attributes: number;
   /** Yields the kinds in the order of their keys. Call it once all blocks are read. */
   visitors(): Generator<KindVisitors>;
-  /** Builds the signatures block by block. Each step yields its cost, in the unit of `costPerStep` (indexing.ts). */
+  /** Builds the Bloom filters block by block. Each step yields its cost, in the unit of `costPerStep` (segment-builder.ts). */
   slices(): Generator<number, Slices>;
   blocks(): Buffer;
 }

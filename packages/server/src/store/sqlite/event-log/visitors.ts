@@ -1,6 +1,6 @@
 /** Reads and updates the visitors who had events of a kind, in the summaries of segments. */
+import { quarterOf } from '../../rules/quarter.ts';
 import type { Connection } from '../database/connection.ts';
-import { quarterMilliseconds } from '../events/totals.ts';
 import type { KeptEvent } from './event-block.ts';
 import type { Range } from './event-finder.ts';
 import { type Holder, readVisitorList, withoutVisitors } from './visitor-list.ts';
@@ -10,7 +10,7 @@ interface SummedSegment extends Range {
   readonly segment: number;
 }
 
-interface Kind {
+export interface KindOfEvent {
   readonly account: number;
   /** Undefined: every kind. */
   readonly eventID: number | undefined;
@@ -22,7 +22,7 @@ export const visitorOf = ({ user, contact }: Pick<KeptEvent, 'user' | 'contact'>
 
 /** Adds a visitor to the quarter of an hour in which the event happened. */
 export const addVisitor = (visitors: Map<number, Holder[]>, eventTime: number, visitor: Holder): void => {
-  const quarter = Math.floor(eventTime / quarterMilliseconds);
+  const quarter = quarterOf(eventTime);
   const those = visitors.get(quarter);
   if (those) those.push(visitor);
   else visitors.set(quarter, [visitor]);
@@ -54,7 +54,7 @@ export const createVisitorReader = (db: Connection) => {
     /** Calls the function that `ofQuarter` returns for a quarter with each visitor of that quarter, once for each event. */
     visit(
       segment: number,
-      { account, eventID }: Kind,
+      { account, eventID }: KindOfEvent,
       ofQuarter: (quarter: number) => ((visitor: Holder) => void) | undefined,
     ): void {
       const lists =

@@ -4,7 +4,7 @@ import { hour, newAccount, newContact, newEvent, newToken, phone, quarter } from
 import type { NewEvent } from '../../store.ts';
 import type { Call } from '../calls.ts';
 import { createWriteEngine } from '../engine.ts';
-import { createEventFinder, type EventFinder } from '../event-log/event-finder.ts';
+import { createEventLogReader, type EventLogReader } from '../event-log/event-log.ts';
 import { createCounter } from './counts.ts';
 
 const day = 24 * hour;
@@ -72,12 +72,12 @@ test('looks for the first event that is left no further than it must', () => {
   for (let nth = 0; nth < 100; nth += 1) engine.write([log({ eventTime: quarter + nth })]);
   engine.write([{ name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } }]);
   while (db.prepare('SELECT 1 FROM erased_contact').get() !== undefined) engine.tidy();
-  const finder = createEventFinder(db);
+  const reader = createEventLogReader(db);
   let looked = 0;
-  const counting: EventFinder = {
-    ...finder,
+  const counting: EventLogReader = {
+    ...reader,
     *find(...asked) {
-      for (const found of finder.find(...asked)) {
+      for (const found of reader.find(...asked)) {
         looked += 1;
         yield found;
       }

@@ -1,13 +1,11 @@
 /** Counts events from the totals, and distinct users from the summaries of segments and the events that no segment covers. */
+import { quarterMilliseconds } from '../../rules/quarter.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
-import { type EventBlock, eventTimeAt, factsAt, isRobot } from '../event-log/event-block.ts';
-import { createEventFinder, type Range } from '../event-log/event-finder.ts';
-import { createVisitorReader, visitorOf } from '../event-log/visitors.ts';
+import { createEventLogReader, eventTimeAt, factsAt, isRobot, type Range, visitorOf } from '../event-log/event-log.ts';
 import type { Steps } from '../transactions/steps.ts';
 import { createDayReader, toRanges } from './days.ts';
-import { quarterMilliseconds } from './totals.ts';
 
 interface Quarter {
   readonly quarter: number;
@@ -16,28 +14,13 @@ interface Quarter {
   readonly lastTime: number;
 }
 
-/** Returns the parts of `ranges` that `others` don't cover. Both ascend. */
-const without = (ranges: readonly Range[], others: readonly Range[]): Range[] =>
-  ranges.flatMap((range) => {
-    const rest: Range[] = [];
-    let { after } = range;
-    for (const other of others) {
-      if (other.through <= after || other.after >= range.through) continue;
-      if (other.after > after) rest.push({ after, through: other.after });
-      after = other.through;
-    }
-    if (after < range.through) rest.push({ after, through: range.through });
-    return rest;
-  });
-
 /** The same SELECT from both tables of totals (totals.ts). */
 const each = (select: (table: string) => string): string =>
   ['event_total', 'recent_total'].map(select).join(' UNION ALL ');
 
-export const createCounter = (db: Connection, finder = createEventFinder(db)) => {
+export const createCounter = (db: Connection, log = createEventLogReader(db)) => {
   const catalogues = createCatalogueReader(db);
   const daysOf = createDayReader(db);
-  const visitors = createVisitorReader(db);
   const nextKind = db
     .prepare<{ account: number; eventID: number }, number | null>(`
       SELECT min(eventID) FROM (
@@ -84,7 +67,7 @@ export const createCounter = (db: Connection, finder = createEventFinder(db)) =>
   const findIn = (ranges: readonly Range[], account: number, eventID: number | undefined, from: number, to: number) => {
     const what = eventID === undefined ? 'account' : 'kind';
     const source = { what, number: account, eventID: eventID ?? 0, after: 0, through: Infinity } as const;
-    return finder.find([source], ranges, 'asc', { account, from, to });
+    return log.find([source], ranges, 'asc', { account, from, to });
   };
 
   /** The kinds that have events, by one index seek for each instead of a scan. */
@@ -131,38 +114,26 @@ export const createCounter = (db: Connection, finder = createEventFinder(db)) =>
     return seen > 0 ? { firstTime, lastTime } : { firstTime: from, lastTime: to - 1 };
   }
 
-  /** Calls `see` for each event of a kind, or of all kinds, in these ranges whose eventTime is in a bucket. */
-  function* lookIn(
-    ranges: readonly Range[],
-    { account, eventID, edges }: CountQuery,
-    see: (block: EventBlock, index: number, bucket: number) => void,
-  ): Steps<void> {
+  /** Counts by reading the events: neither the totals nor the summaries distinguish robots. */
+  function* countWithoutRobots({ account, eventID, edges, users }: CountQuery): Steps<CountBucket[]> {
     const from = edges[0] as number;
     const to = edges.at(-1) as number;
     const inBucket = bucketOf(edges);
-    for (const found of findIn(ranges, account, eventID, from, to)) {
+    const events = edges.slice(1).map(() => 0);
+    const seen = events.map(() => new Set<number>());
+    for (const found of findIn(rangesBetween(account, from, to), account, eventID, from, to)) {
       if (typeof found === 'number') {
         yield;
         continue;
       }
       for (const index of found.indexes) {
         const eventTime = eventTimeAt(found.block, index);
-        if (eventTime >= from && eventTime < to) see(found.block, index, inBucket(eventTime));
+        if (eventTime < from || eventTime >= to || isRobot(found.block, index)) continue;
+        const bucket = inBucket(eventTime);
+        events[bucket] = (events[bucket] as number) + 1;
+        if (users) (seen[bucket] as Set<number>).add(visitorOf(factsAt(found.block, index)));
       }
     }
-  }
-
-  /** Counts by reading the events: neither the totals nor the summaries distinguish robots. */
-  function* countWithoutRobots(query: CountQuery): Steps<CountBucket[]> {
-    const { account, edges, users } = query;
-    const events = edges.slice(1).map(() => 0);
-    const seen = events.map(() => new Set<number>());
-    const ranges = rangesBetween(account, edges[0] as number, edges.at(-1) as number);
-    yield* lookIn(ranges, query, (block, index, bucket) => {
-      if (isRobot(block, index)) return;
-      events[bucket] = (events[bucket] as number) + 1;
-      if (users) (seen[bucket] as Set<number>).add(visitorOf(factsAt(block, index)));
-    });
     return events.map((count, bucket) => ({
       events: count,
       ...(users && { users: (seen[bucket] as Set<number>).size }),
@@ -188,21 +159,10 @@ export const createCounter = (db: Connection, finder = createEventFinder(db)) =>
       if (!users) return events.map((count) => ({ events: count }));
 
       const seen = events.map(() => new Set<number>());
-      const ranges = rangesBetween(account, from, to);
-      // A segment that is written meanwhile is not among these: its events are read. A segment that is deleted meanwhile has no
-      // events left.
-      const segments = visitors.segmentsIn(ranges);
-      for (const { segment } of segments) {
-        visitors.visit(segment, { account, eventID }, (quarter) => {
-          const time = quarter * quarterMilliseconds;
-          if (time < from || time >= to) return undefined;
-          const ofBucket = seen[inBucket(time)] as Set<number>;
-          return (visitor) => ofBucket.add(visitor);
-        });
-        yield;
-      }
-      yield* lookIn(without(ranges, segments), query, (block, index, bucket) => {
-        (seen[bucket] as Set<number>).add(visitorOf(factsAt(block, index)));
+      yield* log.visit({ account, eventID, from, to }, rangesBetween(account, from, to), (time) => {
+        if (time < from || time >= to) return undefined;
+        const ofBucket = seen[inBucket(time)] as Set<number>;
+        return (visitor) => ofBucket.add(visitor);
       });
       return events.map((count, bucket) => ({ events: count, users: (seen[bucket] as Set<number>).size }));
     },

@@ -1,7 +1,7 @@
 /** Finds the days on which an account has events, by sequences and eventTimes. */
 import type { DayRange, DaySpan } from '../../rules/day-spans.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Range } from '../event-log/event-finder.ts';
+import type { Range } from '../event-log/event-log.ts';
 
 /**
  * Returns the ranges of sequences of these days. Consecutive days are joined into one range, and so are days with at most

@@ -3,16 +3,19 @@ import { charactersOf } from '../../rules/attributes.ts';
 import type { EventPage, EventQuery, StoredEvent } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import {
+  createEventLogReader,
   type EventBlock,
+  type EventLogReader,
   eventAt,
+  eventsPerSegment,
   eventTimeAt,
   factsAt,
   hasAttribute,
   isRobot,
+  type Order,
+  type Range,
   sizeOf,
-} from '../event-log/event-block.ts';
-import { createEventFinder, type EventFinder, type Order, type Range } from '../event-log/event-finder.ts';
-import { eventsPerSegment } from '../event-log/indexing.ts';
+} from '../event-log/event-log.ts';
 import type { Steps } from '../transactions/steps.ts';
 import { createDayReader, toRanges } from './days.ts';
 import { createEventSources } from './event-sources.ts';
@@ -50,11 +53,11 @@ export const createEventPager = (
   db: Connection,
   {
     bounds: { mostRows, mostCharacters } = defaultBounds,
-    finder = createEventFinder(db),
+    log = createEventLogReader(db),
     mostBetween = eventsPerSegment,
   }: {
     bounds?: PageBounds | undefined;
-    finder?: EventFinder;
+    log?: EventLogReader;
     /** A visitor's days with at most this many events between them are read as one range. */
     mostBetween?: number | undefined;
   } = {},
@@ -83,7 +86,7 @@ export const createEventPager = (
     const ofVisitor = days && toRanges(days, mostBetween);
     const ranges = ofVisitor ?? (always ? [{ after, through }] : toRanges(accountDays));
     const filter = always && query.attrID === undefined ? undefined : query;
-    for (const found of finder.find(sources, within(ranges, { after, through }, order), order, filter)) {
+    for (const found of log.find(sources, within(ranges, { after, through }, order), order, filter)) {
       if (typeof found === 'number') {
         yield;
         continue;

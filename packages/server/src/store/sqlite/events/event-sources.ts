@@ -8,7 +8,7 @@ import type { ContactRow } from '../contacts/contact-rows.ts';
 import { createMergeReader } from '../contacts/contact-rows.ts';
 import { createStatementReader } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Source } from '../event-log/event-finder.ts';
+import type { Source } from '../event-log/event-log.ts';
 
 /** The sources of the events that a query selects. */
 interface Sought {

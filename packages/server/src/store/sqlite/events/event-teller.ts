@@ -7,7 +7,7 @@ import { createMergeReader } from '../contacts/contact-rows.ts';
 import { createStatementReader, type DecidingStatement } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';
 import { createErasingReader } from '../erasure/erased-stretches.ts';
-import type { KeptEvent } from '../event-log/event-block.ts';
+import type { KeptEvent } from '../event-log/event-log.ts';
 
 /** Caches the result for each key. */
 const remembering = <Key, Value>(ask: (key: Key) => Value) => {

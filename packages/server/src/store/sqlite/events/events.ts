@@ -13,7 +13,7 @@ import type { LinkWriter } from '../contacts/links.ts';
 import { createStatementReader } from '../contacts/statements.ts';
 import type { User, Users } from '../contacts/users.ts';
 import type { Connection } from '../database/connection.ts';
-import type { BlockWriter } from '../event-log/event-blocks.ts';
+import type { EventLogWriter } from '../event-log/event-log.ts';
 import type { Position } from '../transactions/position.ts';
 import type { Repeats } from './repeats.ts';
 import type { Totals } from './totals.ts';
@@ -27,7 +27,7 @@ export interface EventParts {
   readonly links: LinkWriter;
   readonly repeats: Repeats;
   readonly totals: Totals;
-  readonly blocks: BlockWriter;
+  readonly log: EventLogWriter;
 }
 
 /** The user or contact that an event was logged against. `user` is undefined while the userUUID is not known. */
@@ -45,7 +45,7 @@ const sentAs = ({ browser }: EventBatch, { eventUUID }: NewEvent, { user, contac
 });
 
 export const createEventWriter = (db: Connection, parts: EventParts) => {
-  const { position, users, catalogues, contacts, claims, links, repeats, totals, blocks } = parts;
+  const { position, users, catalogues, contacts, claims, links, repeats, totals, log } = parts;
   const statements = createStatementReader(db);
   const setContactDays = db.prepare(
     'UPDATE contact SET firstDay = @firstDay, lastDay = @lastDay, days = @days WHERE contact = @contact',
@@ -103,7 +103,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     if (!repeats.remember(day, sent, active)) return { kept: false, duplicate: true };
     catalogues.register(account, browser, uses);
     const sequence = position.nextSequence();
-    blocks.add({
+    log.append({
       sequence,
       day,
       account,

@@ -1,22 +1,13 @@
 /** Finds the oldest events, as far as their received times can be trusted. */
-import type { Connection } from '../database/connection.ts';
-import { receivedTimeAt, sequenceAt, sizeOf } from '../event-log/event-block.ts';
-import { createBlockReader, type StoredBlock } from '../event-log/event-blocks.ts';
+import { type EventLogReader, type PlacedEvent, receivedTimeAt, sequenceAt, sizeOf } from '../event-log/event-log.ts';
 
-/** An event in its block. */
-export interface PlacedEvent {
-  readonly stored: StoredBlock;
-  readonly index: number;
-}
-
-export const createOldEvents = (db: Connection) => {
-  const blocks = createBlockReader(db);
+export const createOldEvents = (log: EventLogReader) => {
   const receivedTimeOf = ({ stored, index }: PlacedEvent) => receivedTimeAt(stored.block, index);
   const sequenceOf = ({ stored, index }: PlacedEvent) => sequenceAt(stored.block, index);
 
   /** The events after a sequence, in order. */
   function* eventsAfter(sequence: number): Generator<PlacedEvent> {
-    for (let stored = blocks.after(sequence); stored; stored = blocks.after(stored.through)) {
+    for (const stored of log.blocksAfter(sequence)) {
       for (let index = 0; index < sizeOf(stored.block); index += 1) {
         if (sequenceAt(stored.block, index) > sequence) yield { stored, index };
       }

@@ -188,7 +188,7 @@ const openServer = (path: string) => {
   let engine: WriteEngine;
   let isBroken = false;
   const begin = () => {
-    engine = createWriteEngine(db, { eventsPerPacking: 72, eventsPerMove: 20, eventsPerSegment: 100 });
+    engine = createWriteEngine(db, { eventsPerCompaction: 72, eventsPerMove: 20, eventsPerSegment: 100 });
   };
   const mend = () => {
     db.exec('DROP TRIGGER IF EXISTS fault');

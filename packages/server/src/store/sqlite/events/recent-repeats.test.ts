@@ -19,7 +19,7 @@ import type { Call } from '../calls.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { ensureFile } from '../database/file.ts';
 import { createReadEngine, createWriteEngine, type WriteEngine } from '../engine.ts';
-import { createBlockWriter } from '../event-log/event-blocks.ts';
+import { createEventLogWriter } from '../event-log/event-log.ts';
 import { createPosition } from '../transactions/position.ts';
 import { createRecentRepeats } from './recent-repeats.ts';
 
@@ -106,13 +106,13 @@ test('what was rolled back is not known, and what stands is', () => {
 });
 
 test('what a call of the same commit undoes leaves the others known', () => {
-  const blocks = createBlockWriter(db);
+  const eventLog = createEventLogWriter(db);
   const position = createPosition(db);
-  const latest = createRecentRepeats(db, position, blocks);
+  const latest = createRecentRepeats(db, position, eventLog);
   db.exec('BEGIN');
   expect(latest.has('event-sent-twice', 1, 0)).toBe(false);
   latest.add(0, { ...once, holder: 1, server: 0 });
-  blocks.add({
+  eventLog.append({
     ...newEvent(once),
     ...{
       sequence: position.nextSequence(),

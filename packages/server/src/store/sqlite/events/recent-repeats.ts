@@ -6,11 +6,7 @@
 import type { SentByServer } from '../../rules/sent-keys.ts';
 import type { Connection } from '../database/connection.ts';
 import { createRowInsert, type RowValue } from '../database/row-inserts.ts';
-import { eventsOf, type KeptEvent } from '../event-log/event-block.ts';
-import { type BlockRow, isWhole, readBlock } from '../event-log/event-block-row.ts';
-import type { BlockWriter } from '../event-log/event-blocks.ts';
-import type { Holder } from '../event-log/visitor-list.ts';
-import { visitorOf } from '../event-log/visitors.ts';
+import { type EventLogWriter, type Holder, visitorOf } from '../event-log/event-log.ts';
 import type { Position } from '../transactions/position.ts';
 import type { Pending } from '../transactions/transaction.ts';
 
@@ -51,7 +47,7 @@ const byKey = (a: SentEvent, b: SentEvent): number => {
 export const createRecentRepeats = (
   db: Connection,
   position: Position,
-  blocks: BlockWriter,
+  log: EventLogWriter,
   eventsPerSettling = usualEventsPerSettling,
 ): RecentRepeats => {
   const known = ['day', 'eventUUID', 'holder'];
@@ -61,9 +57,6 @@ export const createRecentRepeats = (
   const insertOfEither = createRowInsert(db, { table: 'event_repeat_of_either', columns: known, onConflict });
   const readRemembered = db.prepare<[], number>('SELECT remembered FROM position').pluck();
   const writeRemembered = db.prepare('UPDATE position SET remembered = ?');
-  const blocksAfter = db.prepare<[number], BlockRow>(
-    'SELECT through, events, checksum FROM event_block WHERE through > ? ORDER BY through',
-  );
   let recent = new Map<string, Entry>();
   let count = 0;
   /** True while the memory may not match the blocks: at the start, and after a rollback. */
@@ -75,25 +68,19 @@ export const createRecentRepeats = (
     return events;
   };
 
-  /** The keys of the events in blocks whose keys are not written yet, and of the events that this transaction adds. */
-  const inBlocks = (): SentEvent[] => {
-    const remembered = readRemembered.get() as number;
-    const events: SentEvent[] = [];
-    const take = (event: KeptEvent) => {
-      const { sequence, day, eventUUID, server } = event;
-      if (sequence > remembered) events.push({ day, eventUUID, holder: visitorOf(event), server });
-    };
-    for (const row of blocksAfter.iterate(remembered)) {
-      // A damaged block is skipped: an event of it that is sent again counts as new.
-      if (isWhole(row)) eventsOf(readBlock(row)).forEach(take);
-    }
-    // These events are not flushed: what is written within a call is lost when the call is refused.
-    blocks.unwritten.forEach(take);
-    return events;
+  /** The keys of the events in the log whose keys are not written yet, and of the events that this transaction adds. */
+  const inLog = (): SentEvent[] => {
+    // An event of a damaged block is left out: sent again, it counts as new. Those of this transaction are not flushed: what is
+    // written within a call is lost when the call is refused.
+    const events = [...log.eventsAfter(readRemembered.get() as number)];
+    return events.map((event) => {
+      const { day, eventUUID, server } = event;
+      return { day, eventUUID, holder: visitorOf(event), server };
+    });
   };
 
   const settle = () => {
-    const events = isDoubtful ? inBlocks() : held();
+    const events = isDoubtful ? inLog() : held();
     isDoubtful = false;
     if (events.length === 0) return;
     const values: RowValue[] = [];

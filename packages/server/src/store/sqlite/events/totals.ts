@@ -3,11 +3,10 @@
  * commit. The totals of a kind are stored together, so a commit would change a page for each of its kinds. It adds to
  * `recent_total` instead, a page or two, which is moved into `event_total` after some thousand events.
  */
+import { quarterMilliseconds, quarterOf } from '../../rules/quarter.ts';
 import type { Connection } from '../database/connection.ts';
 import { createRowInsert, type RowValue } from '../database/row-inserts.ts';
 import type { Pending } from '../transactions/transaction.ts';
-
-export const quarterMilliseconds = 900_000;
 
 export interface CountedEvent {
   readonly account: number;
@@ -118,7 +117,7 @@ export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove)
 
   return {
     add({ account, day, sequence, eventID, eventTime, bytes }) {
-      const quarter = Math.floor(eventTime / quarterMilliseconds);
+      const quarter = quarterOf(eventTime);
       const totalKey = `${account} ${eventID} ${quarter}`;
       let total = totals.get(totalKey);
       if (!total) {
@@ -147,7 +146,7 @@ export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove)
     },
     remove({ account, day, eventID, eventTime }) {
       settle();
-      const quarter = Math.floor(eventTime / quarterMilliseconds);
+      const quarter = quarterOf(eventTime);
       removeTotal.run({ account, eventID, eventTime, quarter });
       dropTotal.run(account, eventID, quarter);
       removeDay.run(account, day);

@@ -74,7 +74,7 @@ describe('a step', () => {
   const createIdle = (parts: Partial<TidyingParts>) =>
     createTidying({
       transactions: { run: (calls) => calls.map(({ carryOut }) => ({ value: carryOut() })) },
-      log: { holdsErased: () => {}, mayHoldErased: () => false, tidy: () => null },
+      writeAheadLog: { holdsErased: () => {}, mayHoldErased: () => false, tidy: () => null },
       unusedSpace: { begin: () => {}, step: () => null },
       erasing: false,
       detachSome: () => false,

@@ -37,7 +37,7 @@ interface Arranging {
 
 export interface TidyingParts {
   readonly transactions: Transactions;
-  readonly log: WriteAheadLog;
+  readonly writeAheadLog: WriteAheadLog;
   readonly unusedSpace: UnusedSpace;
   /** Whether a previous server left an erasure incomplete. */
   readonly erasing: boolean;
@@ -70,7 +70,7 @@ export interface Tidying {
 export const createTidying = (parts: TidyingParts): Tidying => {
   const {
     transactions,
-    log,
+    writeAheadLog,
     unusedSpace,
     arranging,
     continueErasures,
@@ -98,7 +98,7 @@ export const createTidying = (parts: TidyingParts): Tidying => {
 
   const clearFiles = () => {
     erasing = true;
-    log.holdsErased();
+    writeAheadLog.holdsErased();
     unusedSpace.begin();
   };
   const erases = () => {
@@ -125,9 +125,9 @@ export const createTidying = (parts: TidyingParts): Tidying => {
       detaching = false;
       clearFiles();
     }
-    const logPause = log.tidy();
+    const logPause = writeAheadLog.tidy();
     // While the log may hold erased data, pages that are not in the database yet may hold it too.
-    const clearPause = log.mayHoldErased() ? logPause : unusedSpace.step();
+    const clearPause = writeAheadLog.mayHoldErased() ? logPause : unusedSpace.step();
     if (clearPause === 0) return 0;
     const today = day();
     const isDue = erasing || deleting || today !== tidiedDay;

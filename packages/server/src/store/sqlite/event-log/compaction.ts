@@ -8,8 +8,8 @@ import { type BlockSize, type BlockWriter, charactersPerBlock, type StoredBlock 
 const blocksPerStep = 128;
 const bytesPerStep = 1024 * 1024;
 
-/** The approximate number of events that are packed together; never fewer than a block holds. */
-export const eventsPerPacking = 1_024;
+/** The approximate number of events that are joined together; never fewer than a block holds. */
+export const eventsPerCompaction = 1_024;
 
 const sumOf = (group: readonly BlockSize[], what: 'count' | 'bytes'): number =>
   group.reduce((sum, size) => sum + size[what], 0);
@@ -26,7 +26,7 @@ const createRules = (eventsPerBlock: number) => ({
     sumOf(group, 'bytes') + other.bytes <= charactersPerBlock,
 });
 
-export interface Packing extends Pending {
+export interface Compaction extends Pending {
   /** Whether there may be enough small blocks. */
   isDue(): boolean;
   /** Packs some small blocks. Returns whether there may be more. Must be called in a transaction. */
@@ -35,19 +35,23 @@ export interface Packing extends Pending {
    * Blocks up to this sequence are final, except for erasures. Each of the few small ones among them is alone between larger
    * blocks.
    */
-  readonly packed: number;
+  readonly compacted: number;
 }
 
-export const createPacking = (db: Connection, blocks: BlockWriter, perPacking = eventsPerPacking): Packing => {
+export const createCompaction = (
+  db: Connection,
+  blocks: BlockWriter,
+  perCompaction = eventsPerCompaction,
+): Compaction => {
   const { isSmall, areEnough, makeOne } = createRules(blocks.eventsPerBlock);
-  const readPacked = db.prepare<[], number>('SELECT packed FROM position').pluck();
-  const writePacked = db.prepare('UPDATE position SET packed = ?');
+  const readCompacted = db.prepare<[], number>('SELECT packed FROM position').pluck();
+  const writeCompacted = db.prepare('UPDATE position SET packed = ?');
   const sizes = db.prepare<[number], BlockSize>(
     `SELECT through, count, octet_length(events) AS bytes FROM event_block WHERE through > ? ORDER BY through LIMIT ${blocksPerStep}`,
   );
   const load = db.prepare<[number], BlockRow>('SELECT through, events, checksum FROM event_block WHERE through = ?');
-  let packed = readPacked.get() as number;
-  /** The number of written events from which packing is worth trying again. */
+  let compacted = readCompacted.get() as number;
+  /** The number of written events from which compaction is worth trying again. */
   let dueAt = 0;
 
   const stored = ({ through }: BlockSize): StoredBlock => ({
@@ -59,19 +63,19 @@ export const createPacking = (db: Connection, blocks: BlockWriter, perPacking = 
 
   return {
     isDue,
-    get packed() {
-      return packed;
+    get compacted() {
+      return compacted;
     },
     step() {
       if (!isDue()) return false;
       let group: BlockSize[] = [];
       let events = 0;
       let bytes = 0;
-      const before = packed;
+      const before = compacted;
       let reached = before;
       let replaced = false;
-      for (const size of sizes.all(packed)) {
-        if (events >= perPacking || bytes >= bytesPerStep) break;
+      for (const size of sizes.all(compacted)) {
+        if (events >= perCompaction || bytes >= bytesPerStep) break;
         events += size.count;
         bytes += size.bytes;
         if (!isSmall(size) && !makeOne(group, size)) {
@@ -93,16 +97,16 @@ export const createPacking = (db: Connection, blocks: BlockWriter, perPacking = 
         group = made.slice(-1).filter(isSmall);
       }
       if (reached > before) {
-        packed = reached;
-        writePacked.run(packed);
+        compacted = reached;
+        writeCompacted.run(compacted);
       }
       if (replaced || reached > before) return true;
       // By then there are enough events to fill blocks.
-      dueAt = blocks.written + perPacking;
+      dueAt = blocks.written + perCompaction;
       return false;
     },
     forget() {
-      packed = readPacked.get() as number;
+      compacted = readCompacted.get() as number;
       dueAt = 0;
     },
   };

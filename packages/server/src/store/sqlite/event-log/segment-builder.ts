@@ -47,9 +47,9 @@ interface Draft {
   writing: Generator<number, void> | undefined;
 }
 
-export interface Indexing extends Pending {
-  /** Does a part of the due work, for blocks up to `packed`. Returns whether there is more. Must be called in a transaction. */
-  step(packed: number): boolean;
+export interface SegmentBuilder extends Pending {
+  /** Does a part of the due work, for blocks up to `compacted`. Returns whether there is more. Must be called in a transaction. */
+  step(compacted: number): boolean;
   /** Whether the last step left more to do. */
   isUnderWay(): boolean;
   /**
@@ -61,7 +61,11 @@ export interface Indexing extends Pending {
   remove(events: readonly KeptEvent[]): void;
 }
 
-export const createIndexing = (db: Connection, written: () => number, perSegment = eventsPerSegment): Indexing => {
+export const createSegmentBuilder = (
+  db: Connection,
+  written: () => number,
+  perSegment = eventsPerSegment,
+): SegmentBuilder => {
   const readIndexed = db.prepare<[], number>('SELECT indexed FROM position').pluck();
   const writeIndexed = db.prepare('UPDATE position SET indexed = ?');
   const countAfter = db
@@ -161,11 +165,11 @@ export const createIndexing = (db: Connection, written: () => number, perSegment
     }
   }
 
-  const read = (draft: Draft, packed: number): boolean => {
+  const read = (draft: Draft, compacted: number): boolean => {
     const { through: before, postings, summary } = draft;
     const blocks: (readonly [EventBlock, number])[] = [];
     let characters = 0;
-    for (const row of next.iterate(before, Math.min(packed, draft.end))) {
+    for (const row of next.iterate(before, Math.min(compacted, draft.end))) {
       const block = readBlock(row);
       const place = row.through - draft.after;
       blocks.push([block, place]);
@@ -201,9 +205,9 @@ export const createIndexing = (db: Connection, written: () => number, perSegment
     return true;
   };
 
-  const step = (packed: number): boolean => {
+  const step = (compacted: number): boolean => {
     if (!draft) return begin() || dropOldest() || beginSummary();
-    if (!draft.writing) return read(draft, packed);
+    if (!draft.writing) return read(draft, compacted);
     if (!writeSome(draft.writing)) {
       draft = undefined;
       counted = undefined;
@@ -212,8 +216,8 @@ export const createIndexing = (db: Connection, written: () => number, perSegment
   };
 
   return {
-    step(packed) {
-      underWay = step(packed);
+    step(compacted) {
+      underWay = step(compacted);
       return underWay;
     },
     isUnderWay: () => underWay,

@@ -3,18 +3,18 @@ import { openMemory } from '../../../../test/fixtures/memory.ts';
 import type { Connection } from '../database/connection.ts';
 import type { KeptEvent } from './event-block.ts';
 import { type BlockWriter, createBlockWriter, usualEventsPerBlock as eventsPerBlock } from './event-blocks.ts';
-import { createIndexing, type Indexing } from './indexing.ts';
+import { createSegmentBuilder, type SegmentBuilder } from './segment-builder.ts';
 
 /** Two steps of reading full blocks. */
 const perSegment = 128 * eventsPerBlock;
 let db: Connection;
 let blocks: BlockWriter;
-let indexing: Indexing;
+let builder: SegmentBuilder;
 let sequence: number;
 
 const open = () => {
   blocks = createBlockWriter(db);
-  indexing = createIndexing(db, () => blocks.written, perSegment);
+  builder = createSegmentBuilder(db, () => blocks.written, perSegment);
 };
 beforeEach(() => {
   db = openMemory();
@@ -45,7 +45,7 @@ const write = (events: number, of: (nth: number) => Partial<KeptEvent>, text: (n
 };
 const run = () => {
   let steps = 0;
-  while (indexing.step(sequence)) steps += 1;
+  while (builder.step(sequence)) steps += 1;
   return steps;
 };
 
@@ -101,25 +101,25 @@ test('tells in which blocks whose events are, written in order', () => {
 
 test('waits for events, and for their blocks to be packed', () => {
   write(perSegment - 1, mixed);
-  expect(indexing.step(sequence)).toBe(false);
+  expect(builder.step(sequence)).toBe(false);
   write(1, mixed);
-  expect(indexing.step(0)).toBe(true);
-  expect(indexing.isUnderWay()).toBe(true);
-  expect(indexing.step(0)).toBe(false);
+  expect(builder.step(0)).toBe(true);
+  expect(builder.isUnderWay()).toBe(true);
+  expect(builder.step(0)).toBe(false);
   // Nothing to do until more is packed.
-  expect(indexing.isUnderWay()).toBe(false);
+  expect(builder.isUnderWay()).toBe(false);
   run();
   expect(segments()).toHaveLength(1);
 });
 
 test('is behind when more than three segments wait', () => {
   write(3 * perSegment, mixed);
-  expect(indexing.behind()).toBe(0);
+  expect(builder.behind()).toBe(0);
   write(1, mixed);
-  expect(indexing.behind()).toBeCloseTo(1 / perSegment);
+  expect(builder.behind()).toBeCloseTo(1 / perSegment);
   run();
   expect(segments()).toHaveLength(3);
-  expect(indexing.behind()).toBe(0);
+  expect(builder.behind()).toBe(0);
 });
 
 test('steps are short, however large the events are, and however many blocks a posting names', () => {
@@ -127,7 +127,7 @@ test('steps are short, however large the events are, and however many blocks a p
   let steps = 0;
   while (segments().length === 0) {
     const before = postings().length;
-    indexing.step(sequence);
+    builder.step(sequence);
     expect(postings().length - before).toBeLessThanOrEqual(1_000);
     steps += 1;
   }
@@ -137,7 +137,7 @@ test('steps are short, however large the events are, and however many blocks a p
 
 test('a step writes few postings that name many blocks', () => {
   for (let nth = 0; nth < 32; nth += 1) write(perSegment, (nth) => ({ eventID: 1 + (nth % 32) }));
-  const large = createIndexing(db, () => blocks.written, 32 * perSegment);
+  const large = createSegmentBuilder(db, () => blocks.written, 32 * perSegment);
   let before = 0;
   while (large.step(sequence)) {
     const { length } = postings();
@@ -149,13 +149,13 @@ test('a step writes few postings that name many blocks', () => {
 
 test.each(['rolled back', 'ended before it was done'])('%s, it begins anew and leaves nothing twice', (what) => {
   write(2 * perSegment, (nth) => ({ user: nth % perSegment }));
-  while (postings().length < 2_000) indexing.step(sequence);
+  while (postings().length < 2_000) builder.step(sequence);
   if (what === 'rolled back') {
     db.exec('BEGIN');
-    indexing.step(sequence);
+    builder.step(sequence);
     db.exec('ROLLBACK');
-    indexing.forget();
-    expect(indexing.isUnderWay()).toBe(false);
+    builder.forget();
+    expect(builder.isUnderWay()).toBe(false);
   } else open();
   expect(postings().length).toBeGreaterThan(0);
   run();
@@ -170,8 +170,8 @@ test('postings go with the last of their events, of one segment after the other,
   db.prepare('DELETE FROM event_block WHERE through < ?').run(perSegment);
   expect(run()).toBe(0);
   db.prepare('DELETE FROM event_block WHERE through <= ?').run(perSegment);
-  expect(indexing.step(sequence)).toBe(true);
-  expect(indexing.isUnderWay()).toBe(true);
+  expect(builder.step(sequence)).toBe(true);
+  expect(builder.isUnderWay()).toBe(true);
   run();
   expect(postings(1)).toEqual([]);
   expect(segments()).toEqual([{ segment: 2, after: perSegment, through: 2 * perSegment }]);

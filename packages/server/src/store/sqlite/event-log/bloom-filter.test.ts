@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { createAttributeHasher, createSlices, visitSlices } from './signature.ts';
+import { createAttributeHasher, createSlices, visitSlices } from './bloom-filter.ts';
 
 const hasher = createAttributeHasher(Buffer.alloc(32, 1));
 const hashOf = (value: string, account = 1) => hasher.of(account, { attrID: 'path', attrValue: value });
 
 /** Blocks of so many values each, none of them in two blocks. */
-const createSignatures = (blocks: number, perBlock: number) => {
+const createFilters = (blocks: number, perBlock: number) => {
   const hashes = Array.from({ length: blocks }, (_, block) =>
     Array.from({ length: perBlock }, (_, nth) => hashOf(`/${block}/${nth}`)),
   );
@@ -23,7 +23,7 @@ const createSignatures = (blocks: number, perBlock: number) => {
 
 test.each([1, 30, 118, 500])('of %i attributes in a block, all are found, and of others hardly any', (perBlock) => {
   const blocks = 100;
-  const { count, mayHold } = createSignatures(blocks, perBlock);
+  const { count, mayHold } = createFilters(blocks, perBlock);
   expect(count).toBe(Math.max(64, 14 * perBlock));
   let inVain = 0;
   for (let block = 0; block < blocks; block += 1) {
@@ -47,7 +47,7 @@ test('a hash is of an account, an attribute and a value, and of one database', (
   expect(hashOf('/')).toBe(hashOf('/'));
 });
 
-test('blocks without attributes have signatures without bits', () => {
+test('blocks without attributes have filters without bits', () => {
   const { count, slice } = createSlices(2, 0);
   for (let nth = 0; nth < count; nth += 1) expect([...slice(nth)]).toEqual([0]);
 });

@@ -1,19 +1,19 @@
 import { beforeEach, expect, test } from 'vitest';
 import { openMemory } from '../../../../test/fixtures/memory.ts';
 import type { Connection } from '../database/connection.ts';
+import { type Compaction, createCompaction } from './compaction.ts';
 import { eventsOf, type KeptEvent } from './event-block.ts';
 import { type BlockWriter, createBlockWriter, usualEventsPerBlock as eventsPerBlock } from './event-blocks.ts';
-import { createPacking, type Packing } from './packing.ts';
 
 let db: Connection;
 let blocks: BlockWriter;
-let packing: Packing;
+let compaction: Compaction;
 let sequence: number;
 
 beforeEach(() => {
   db = openMemory();
   blocks = createBlockWriter(db);
-  packing = createPacking(db, blocks);
+  compaction = createCompaction(db, blocks);
   sequence = 0;
 });
 
@@ -41,9 +41,9 @@ const commit = (commits: number, events: number, text: (nth: number) => string =
     blocks.flush();
   }
 };
-const pack = () => {
+const compact = () => {
   let steps = 0;
-  while (packing.step()) steps += 1;
+  while (compaction.step()) steps += 1;
   return steps;
 };
 const counts = () => db.prepare<[], number>('SELECT count FROM event_block ORDER BY through').pluck().all();
@@ -53,36 +53,39 @@ const expectAll = () => expect(sequences()).toEqual(Array.from({ length: sequenc
 
 test.each([1, 3, 10, 31])('commits of %i events become full blocks, but for the last few events', (events) => {
   commit(Math.ceil(2_000 / events), events);
-  expect(pack()).toBeGreaterThan(1);
+  expect(compact()).toBeGreaterThan(1);
   const all = counts();
-  const { packed } = packing;
-  const before = db.prepare<[number], number>('SELECT count FROM event_block WHERE through <= ?').pluck().all(packed);
+  const { compacted } = compaction;
+  const before = db
+    .prepare<[number], number>('SELECT count FROM event_block WHERE through <= ?')
+    .pluck()
+    .all(compacted);
   expect(new Set(before)).toEqual(new Set([eventsPerBlock]));
   expect(all.slice(before.length).reduce((sum, count) => sum + count, 0)).toBeLessThan(eventsPerBlock);
   expectAll();
 });
 
-test('what is over is packed with what comes later', () => {
+test('what is over is joined with what comes later', () => {
   commit(40, 3);
-  pack();
-  const { packed } = packing;
-  expect(packed).toBe(eventsPerBlock);
+  compact();
+  const { compacted } = compaction;
+  expect(compacted).toBe(eventsPerBlock);
   commit(342, 3);
-  pack();
-  expect(packing.packed).toBe(eventsPerBlock * Math.floor(sequence / eventsPerBlock));
+  compact();
+  expect(compaction.compacted).toBe(eventsPerBlock * Math.floor(sequence / eventsPerBlock));
   expectAll();
 });
 
-test('a commit is cut into blocks that need no packing', () => {
+test('a commit is cut into blocks that need no compaction', () => {
   commit(3, 1_600);
   expect(Math.min(...counts())).toBeGreaterThan(eventsPerBlock / 2);
   const before = texts();
-  pack();
+  compact();
   expect(texts()).toEqual(before);
-  expect(packing.packed).toBe(sequence);
+  expect(compaction.compacted).toBe(sequence);
 });
 
-test('small blocks are packed with each other, and with a larger one where all are one', () => {
+test('small blocks are joined with each other, and with a larger one where all are one', () => {
   commit(3, 5);
   commit(1, eventsPerBlock);
   commit(1, 5);
@@ -90,54 +93,54 @@ test('small blocks are packed with each other, and with a larger one where all a
   commit(1, 10);
   commit(1, 60);
   commit(1, eventsPerBlock);
-  pack();
+  compact();
   expect(counts()).toEqual([15, eventsPerBlock, 5, eventsPerBlock, 70, eventsPerBlock]);
   expectAll();
 });
 
 test('waits until there is enough again', () => {
   commit(4, 1);
-  expect(packing.isDue()).toBe(true);
-  expect(packing.step()).toBe(false);
-  expect(packing.isDue()).toBe(false);
+  expect(compaction.isDue()).toBe(true);
+  expect(compaction.step()).toBe(false);
+  expect(compaction.isDue()).toBe(false);
   commit(1_023, 1);
-  expect(packing.isDue()).toBe(false);
-  expect(packing.step()).toBe(false);
+  expect(compaction.isDue()).toBe(false);
+  expect(compaction.step()).toBe(false);
   expect(counts()).toHaveLength(1_027);
   commit(1, 1);
-  expect(packing.isDue()).toBe(true);
+  expect(compaction.isDue()).toBe(true);
 });
 
 test('events that fill a block by their size stay where they are', () => {
   commit(100, 1, (nth) => `${nth}`.padEnd(40_000, 'x'));
   const changes = () => db.prepare<[], number>('SELECT total_changes()').pluck().get() as number;
   const before = changes();
-  const steps = pack();
+  const steps = compact();
   // A step looks at about a megabyte, and writes how far it has come.
   expect(steps).toBeGreaterThan(2);
   expect(changes() - before).toBe(steps);
-  expect(packing.packed).toBe(100);
+  expect(compaction.compacted).toBe(100);
 });
 
 test('a block holds no more text than it may, and small ones become few', () => {
   commit(60, 1, (nth) => `${nth}`.padEnd(20_000, 'x'));
-  pack();
+  compact();
   expect(counts().slice(0, 10)).toEqual(Array.from({ length: 10 }, () => 3));
   expectAll();
 });
 
 test('texts that come back count as often as they are said', () => {
   commit(20, 1, () => 'the same'.padEnd(20_000, 'x'));
-  expect(pack()).toBeGreaterThan(0);
+  expect(compact()).toBeGreaterThan(0);
   expect(counts()).toEqual([3, 3, 3, 3, 3, 3, 1, 1]);
-  expect(packing.packed).toBe(18);
+  expect(compaction.compacted).toBe(18);
   expectAll();
 });
 
 test('what was large only as several blocks is one that is small, and begins the next', () => {
   commit(25, 1, () => 'the same'.padEnd(2_900, 'x'));
-  expect(pack()).toBe(1);
-  expect(packing.packed).toBe(0);
+  expect(compact()).toBe(1);
+  expect(compaction.compacted).toBe(0);
   expect(counts()[0]).toBeGreaterThan(20);
   expectAll();
 });
@@ -145,12 +148,12 @@ test('what was large only as several blocks is one that is small, and begins the
 test('rolled back, it begins where it was', () => {
   commit(2 * eventsPerBlock, 1);
   db.exec('BEGIN');
-  packing.step();
-  expect(packing.packed).toBe(eventsPerBlock);
+  compaction.step();
+  expect(compaction.compacted).toBe(eventsPerBlock);
   db.exec('ROLLBACK');
-  packing.forget();
-  expect(packing.packed).toBe(0);
-  pack();
+  compaction.forget();
+  expect(compaction.compacted).toBe(0);
+  compact();
   expect(counts()).toEqual([eventsPerBlock, eventsPerBlock]);
   expectAll();
 });
