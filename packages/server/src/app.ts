@@ -19,7 +19,7 @@ import { createAudit } from './http/operations/audit.ts';
 import { createContacts } from './http/operations/contacts.ts';
 import { createEvents } from './http/operations/events.ts';
 import { createLinks } from './http/operations/links.ts';
-import { createLogEventReply } from './http/operations/pixel.ts';
+import { createLogEventReply } from './http/operations/log-event-reply.ts';
 import { createStreamReply } from './http/operations/stream.ts';
 import { createTokens } from './http/operations/tokens.ts';
 import { createLogEventsReply } from './http/operations/user-cookie.ts';

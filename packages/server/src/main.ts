@@ -1,6 +1,6 @@
 /** The command line. Each noun has a file in commands/, which is loaded when the noun is used: `firsthand --help` loads none. */
 import { Command, CommanderError } from 'commander';
-import { exitCodeOf, explain } from './commands/failing.ts';
+import { exitCodeOf, explain } from './commands/command-errors.ts';
 import { printComplaint } from './commands/printing.ts';
 import { version } from './version.ts';
 

@@ -202,7 +202,7 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     '../../postgres/store.ts': drivers,
     pg: drivers,
     '../../open.ts': drivers,
-    '../events/totals.ts': below,
+    '../events/rollups.ts': below,
     '../engine.ts': below,
   },
   'server/src/store/postgres/events/events.ts': {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Store } from '../store/store.ts';
+import { WrongUsage } from './command-errors.ts';
 import { addDatabase, asOperator, withStore } from './database.ts';
-import { WrongUsage } from './failing.ts';
 import { collect, jsonFlag } from './flags.ts';
 import { printJSON, printLine, toList, toMinute, toTable } from './printing.ts';
 

@@ -1,8 +1,8 @@
 import { auditActions } from '@firsthand/contract/audit';
 import { type Command, Option } from 'commander';
 import type { AuditEntry } from '../store/store.ts';
+import { WrongUsage } from './command-errors.ts';
 import { addDatabase, withStore } from './database.ts';
-import { WrongUsage } from './failing.ts';
 import { jsonFlag } from './flags.ts';
 import { printJSON, printLine, toMinute, toTable } from './printing.ts';
 

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import type { CopyProgress } from '../store/holdings.ts';
-import { WrongUsage } from './failing.ts';
+import type { CopyProgress } from '../store/database-export.ts';
+import { WrongUsage } from './command-errors.ts';
 import { printLine, toTable } from './printing.ts';
 
 interface CopyOptions {

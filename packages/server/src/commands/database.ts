@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { type Caller, commandLine } from '../http/access/caller.ts';
 import type { Store } from '../store/store.ts';
-import { WrongUsage } from './failing.ts';
+import { WrongUsage } from './command-errors.ts';
 import { addSettings, settingsOf } from './flags.ts';
 
 export const addDatabase = (command: Command): Command => addSettings(command, ['databaseURL']);

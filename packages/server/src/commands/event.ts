@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { WrongUsage } from './failing.ts';
+import { WrongUsage } from './command-errors.ts';
 import { collect, jsonFlag } from './flags.ts';
 import { printable, printJSON, printLine, toTable } from './printing.ts';
 import { addServer, connect } from './server.ts';

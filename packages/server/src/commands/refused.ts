@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { RefusedRequest, Store } from '../store/store.ts';
+import { explain, WrongUsage } from './command-errors.ts';
 import { addDatabase, withStore } from './database.ts';
-import { explain, WrongUsage } from './failing.ts';
 import { jsonFlag } from './flags.ts';
 import { printJSON, printLine, toMinute, toTable } from './printing.ts';
 

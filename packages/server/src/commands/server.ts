@@ -2,7 +2,7 @@
 import type { Client } from '@firsthand/client';
 import { type Command, Option } from 'commander';
 import { rootURL } from '../serving/root-url.ts';
-import { WrongUsage } from './failing.ts';
+import { WrongUsage } from './command-errors.ts';
 import { settingsOf } from './flags.ts';
 
 export const addServer = (command: Command): Command =>

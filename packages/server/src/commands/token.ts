@@ -2,8 +2,8 @@ import { type TokenKind, tokenKinds } from '@firsthand/contract/tokens';
 import { type Command, Option } from 'commander';
 import { isLive } from '../ingest/token.ts';
 import type { ListedToken, Store } from '../store/store.ts';
+import { WrongUsage } from './command-errors.ts';
 import { addDatabase, asOperator, withStore } from './database.ts';
-import { WrongUsage } from './failing.ts';
 import { jsonFlag } from './flags.ts';
 import { printJSON, printLine, toList, toMinute, toTable } from './printing.ts';
 

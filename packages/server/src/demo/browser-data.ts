@@ -11,7 +11,7 @@ interface Person {
   readonly address: string;
 }
 
-interface HeldEvent {
+interface ExportedEvent {
   readonly eventUUID: string;
   readonly eventID: number;
   readonly eventName: string;
@@ -23,10 +23,10 @@ interface HeldEvent {
   readonly loggedAnonymously: boolean;
 }
 
-export interface Holdings {
+export interface DatabaseExport {
   readonly userUUID: string;
   /** Newest first, 50 at most. */
-  readonly events: readonly HeldEvent[];
+  readonly events: readonly ExportedEvent[];
   readonly hasMore: boolean;
   /** The owners of the events. */
   readonly people: readonly Person[];
@@ -54,7 +54,7 @@ const findPerson = async (store: Reads, asker: Asker, userUUID: string, contactU
   }
 };
 
-export const readHoldings = async (store: Reads, asker: Asker, userUUID: string): Promise<Holdings> => {
+export const readHoldings = async (store: Reads, asker: Asker, userUUID: string): Promise<DatabaseExport> => {
   const { events, next } = await store.getEvents({
     account: asker.account,
     userUUID,

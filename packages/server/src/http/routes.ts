@@ -7,7 +7,7 @@ import { Refusal } from '../refusal.ts';
 import type { SpendRefusal } from './access/refusal-budget.ts';
 import { type Exchange, emptyAnswer, refusalAnswer } from './answers/answers.ts';
 import { preflightHeaders } from './answers/cors.ts';
-import { createToRefusal } from './answers/failures.ts';
+import { createToRefusal } from './answers/to-refusal.ts';
 
 export interface Route {
   /** GET includes HEAD. */

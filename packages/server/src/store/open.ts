@@ -1,7 +1,7 @@
 /** Opens, migrates, copies, backs up and examines the database that a URL names. */
 import { resolve } from 'node:path';
+import type { CopyProgress } from './database-export.ts';
 import type { ExamineOptions, Finding } from './doctor-findings.ts';
-import type { CopyProgress } from './holdings.ts';
 import type { Arrangement } from './sqlite/arrangement.ts';
 import type { Store } from './store.ts';
 import { StoreUnusable } from './unusable.ts';
@@ -85,28 +85,28 @@ export const copyStore = async ({
 type Tell = (progress: CopyProgress) => void;
 
 const copyToPostgres = async (path: string, databaseURL: string, tell: Tell): Promise<void> => {
-  const [{ openHoldings }, { copyInto }] = await Promise.all([
-    import('./sqlite/copy/holdings.ts'),
+  const [{ openExport }, { copyInto }] = await Promise.all([
+    import('./sqlite/copy/export.ts'),
     import('./postgres/copy/copy.ts'),
   ]);
-  const holdings = openHoldings(path);
+  const exported = openExport(path);
   try {
-    await copyInto(databaseURL, holdings, tell);
+    await copyInto(databaseURL, exported, tell);
   } finally {
-    holdings.close();
+    exported.close();
   }
 };
 
 const copyToFile = async (databaseURL: string, path: string, tell: Tell): Promise<void> => {
-  const [{ openHoldings }, { copyInto }] = await Promise.all([
-    import('./postgres/copy/holdings.ts'),
+  const [{ openExport }, { copyInto }] = await Promise.all([
+    import('./postgres/copy/export.ts'),
     import('./sqlite/copy/copy.ts'),
   ]);
-  const holdings = await openHoldings(databaseURL);
+  const exported = await openExport(databaseURL);
   try {
-    await copyInto(path, holdings, tell);
+    await copyInto(path, exported, tell);
   } finally {
-    await holdings.close();
+    await exported.close();
   }
 };
 

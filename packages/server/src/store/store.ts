@@ -449,7 +449,7 @@ export interface CountQuery {
   readonly eventID?: number | undefined;
   /** Ascending, at least two, each a multiple of a quarter of an hour. */
   readonly edges: readonly number[];
-  /** Leaves out events with the robot mark. Slower: it reads each event, not the stored totals. */
+  /** Leaves out events with the robot mark. Slower: it reads each event, not the stored rollups. */
   readonly withoutRobots?: boolean | undefined;
   readonly users: boolean;
 }

@@ -11,7 +11,7 @@ const askedArbitrary = fc.record({
 });
 
 /** Whose event it is for a count: its user, or the contact that it was logged with. */
-const visitorOf = ({ userUUID, contactUUID, why }: StoredEvent) =>
+const holderOf = ({ userUUID, contactUUID, why }: StoredEvent) =>
   userUUID === '' ? `contact ${why.mergedFrom ?? contactUUID}` : userUUID;
 
 const countOf = (events: readonly StoredEvent[], { eventID, edges }: Pick<CountQuery, 'eventID' | 'edges'>) =>
@@ -21,7 +21,7 @@ const countOf = (events: readonly StoredEvent[], { eventID, edges }: Pick<CountQ
       (event) =>
         (eventID === undefined || event.eventID === eventID) && event.eventTime >= from && event.eventTime < to,
     );
-    return { events: within.length, users: new Set(within.map(visitorOf)).size };
+    return { events: within.length, users: new Set(within.map(holderOf)).size };
   });
 
 const definitionsOf = (events: readonly StoredEvent[]) =>

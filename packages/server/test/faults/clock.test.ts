@@ -95,7 +95,7 @@ const tour = async (name: string, main?: string) => {
 /** Takes the calendar's word for how long ago something was. */
 const byCalendar: readonly Change[] = [
   {
-    file: 'store/sqlite/events/repeats.ts',
+    file: 'store/sqlite/events/dedup.ts',
     from: 'found.push(before === noDay ? noDay : (dayBefore.get(...tables.map(() => before)) ?? noDay));',
     to: 'found.push(before - 1);',
   },

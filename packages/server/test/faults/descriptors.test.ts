@@ -58,7 +58,7 @@ const exhaust = async (name: string, main?: string, env: Record<string, string> 
     });
     const sockets = await takeAll(port);
     statuses.push((await ask('/contact/eraseContact', { contactUUID: body.contactUUID })).status);
-    // A step of tidying reads the database's file.
+    // A step of maintenance reads the database's file.
     await wait(300);
     for (const socket of sockets) socket.destroy();
     await wait(300);

@@ -4,7 +4,7 @@ import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answerEvenly } from '../../src/http/answers/even-answers.ts';
+import { answerInSteps } from '../../src/http/answers/constant-time.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newUserUUID } from '../fixtures/requests.ts';
 import { openScene } from '../fixtures/scene.ts';
@@ -29,7 +29,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Without steps of time, and with more to do for an address that is known. */
 const telling: readonly Change[] = [
-  { file: 'http/operations/contacts.ts', from: 'answerEvenly(answer)', to: 'answer' },
+  { file: 'http/operations/contacts.ts', from: 'answerInSteps(answer)', to: 'answer' },
   {
     file: 'store/sqlite/contacts/create-contact.ts',
     from: 'const { row } = contacts.ensure(request);',
@@ -186,7 +186,7 @@ describe('what is done', () => {
       order.push(`${name} done`);
     };
     const both = ['short', 'long'].map((name, index) =>
-      answerEvenly(work(name, index * 50)).then(() => order.push(`${name} answered`)),
+      answerInSteps(work(name, index * 50)).then(() => order.push(`${name} answered`)),
     );
     await Promise.all(both);
     expect(order).toEqual(['short done', 'long done', 'short answered', 'long answered']);

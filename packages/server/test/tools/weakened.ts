@@ -102,14 +102,14 @@ export const deafToErrors: readonly Change[] = [
 
 /** Does not know what was sent before. */
 export const forgetful: readonly Change[] = [
-  { file: 'store/sqlite/events/repeats.ts', from: 'if (isRepeat(day, sent, active)) return false;', to: '' },
+  { file: 'store/sqlite/events/dedup.ts', from: 'if (isRepeat(day, sent, active)) return false;', to: '' },
 ];
 
 /** Lets any number of events wait for a commit. */
 export const withoutBound: readonly Change[] = [
   { file: 'http/request/admission.ts', from: 'mostHeldBytes = 8 * 1024 * 1024', to: 'mostHeldBytes = Infinity' },
   {
-    file: 'store/waiting.ts',
+    file: 'store/backpressure.ts',
     from: 'mostWaitingBytes = 8 * 1024 * 1024',
     to: 'mostWaitingBytes = Infinity',
   },

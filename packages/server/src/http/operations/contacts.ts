@@ -15,8 +15,8 @@ import {
   type Caller,
   toldTimeOf,
 } from '../access/caller.ts';
+import { answerInSteps } from '../answers/constant-time.ts';
 import { parseCursor, parseHeldCursor, toCursor, toHeldCursor } from '../answers/cursor.ts';
-import { answerEvenly } from '../answers/even-answers.ts';
 import { isoTime } from '../answers/iso-time.ts';
 import { eventAnswer } from './events.ts';
 
@@ -129,7 +129,7 @@ export const createContacts = (
     // A page must not learn from the duration whether an address is known.
     createContact: (input, caller) => {
       const answer = createContact(input, caller);
-      return caller.access.kind === 'browser' ? answerEvenly(answer) : answer;
+      return caller.access.kind === 'browser' ? answerInSteps(answer) : answer;
     },
 
     getContact: async ({ contactUUID, include = [], cursor }, caller) => {

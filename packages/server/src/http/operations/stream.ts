@@ -12,7 +12,7 @@ import type { EventPage, EventQuery, Store } from '../../store/store.ts';
 import { accountOf } from '../access/caller.ts';
 import { emptyAnswer, headersOf, refusalBody } from '../answers/answers.ts';
 import { parseCursor, toCursor } from '../answers/cursor.ts';
-import { createToRefusal } from '../answers/failures.ts';
+import { createToRefusal } from '../answers/to-refusal.ts';
 import type { Reply } from '../operation-route.ts';
 import { eventAnswer } from './events.ts';
 import { createStreamPlaces } from './stream-places.ts';

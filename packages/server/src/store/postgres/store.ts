@@ -1,9 +1,9 @@
 /** The store on PostgreSQL: any number of servers over one database. */
 import { Refusal } from '../../refusal.ts';
+import { createBackpressure } from '../backpressure.ts';
 import type { AuditedName } from '../rules/audit.ts';
 import type { EventBatch, EventOutcome, RefusedReplay, ReplayedAnswer, ReplayedWrite, Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
-import { createWaiting } from '../waiting.ts';
 import { createAccess } from './accounts/access.ts';
 import { createAccountWriter, findAccount, getAccount, listAccounts, measureAccounts } from './accounts/accounts.ts';
 import { listAudit, recordAudit, recording } from './accounts/audit.ts';
@@ -31,12 +31,12 @@ import { createPostgresRoom } from './database/disk-space.ts';
 import { migrate, newestMigration, readSchema } from './database/migrate.ts';
 import { startWatch } from './database/watch.ts';
 import { createErasures } from './erasure/erasures.ts';
-import { startTidying, type Tidying } from './erasure/tidying.ts';
+import { type Maintenance, startMaintenance } from './erasure/maintenance.ts';
 import { countEvents, getEventDefinitions } from './events/counts.ts';
+import { createDedup } from './events/dedup.ts';
 import { walkingInOrder } from './events/event-order.ts';
 import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
-import { createRepeats } from './events/repeats.ts';
 import { readOnce, readSnapshot, type Transaction, writeAlone, writeBesideOthers } from './transactions/transaction.ts';
 import { createTurns } from './transactions/turns.ts';
 import { createWriteQueue, mostUnderWay } from './transactions/write-queue.ts';
@@ -88,13 +88,13 @@ const prepare = async (
 /** Creates the writes of the store; each takes its transaction as a parameter. */
 const createWrites = ({ secret, withErased, withEither }: Prepared) => {
   const finder = createContactFinder(secret);
-  const repeats = createRepeats(secret, { withErased, withEither });
+  const dedup = createDedup(secret, { withErased, withEither });
   const users = createUsers();
   const catalogues = createCatalogueWriter();
   const contacts = createContactWriter(finder, catalogues);
   const refused = createRefusedWriter(finder);
-  const keepEvents = createEventWriter({ users, catalogues, finder, repeats });
-  const createContact = createContactCreator({ users, catalogues, finder, contacts, repeats });
+  const keepEvents = createEventWriter({ users, catalogues, finder, dedup });
+  const createContact = createContactCreator({ users, catalogues, finder, contacts, dedup });
   const { updateContact } = contacts;
 
   /** Stores all of the events, or throws the first Refusal. */
@@ -135,7 +135,7 @@ const createWrites = ({ secret, withErased, withEither }: Prepared) => {
     },
     /** Writes that run alone, because all others depend on what they change. */
     alone: createMergeWriter(finder),
-    erasures: createErasures({ finder, repeats, refused }),
+    erasures: createErasures({ finder, dedup, refused }),
   };
 };
 
@@ -166,7 +166,7 @@ export const openPostgres = async (
   });
 
   const { finder, keepEvents, beside, alone, erasures } = createWrites(prepared);
-  const waiting = createWaiting();
+  const waiting = createBackpressure();
   const room = createPostgresRoom(pools.quick);
   let isClosed = false;
 
@@ -229,9 +229,9 @@ export const openPostgres = async (
       return value;
     };
 
-  const tidying: Tidying | undefined =
+  const maintenance: Maintenance | undefined =
     role === 'server'
-      ? startTidying((step) => writeBesideOthers(pools.writes, step), erasures.continueErasures)
+      ? startMaintenance((step) => writeBesideOthers(pools.writes, step), erasures.continueErasures)
       : undefined;
   const { getContact, searchContact } = createContactReader(finder);
   const getEvents = createEventPager(finder);
@@ -262,7 +262,7 @@ export const openPostgres = async (
     deleteEventsBefore: besideOthers(erasures.deleteEventsBefore),
     async eraseContact(request) {
       const receipt = await erase(request);
-      if (!receipt.complete) tidying?.wake();
+      if (!receipt.complete) maintenance?.wake();
       return receipt;
     },
     logEvents: (batch) =>
@@ -312,7 +312,7 @@ export const openPostgres = async (
     async close() {
       isClosed = true;
       await waiting.drain();
-      await tidying?.close();
+      await maintenance?.close();
       await watch.close();
       await closePools();
     },

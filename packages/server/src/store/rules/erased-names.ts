@@ -7,5 +7,5 @@ export const claimName = (claimID: string): string => `claim\n${claimID}`;
 /** A createContact whose contact is erased. */
 export const requestName = (token: number, userUUID: string, requestUUID: string): string =>
   `request\n${token}\n${userUUID}\n${requestUUID}`;
-/** As requestName, for a request of which only the key is stored: see sent-keys.ts. */
+/** As requestName, for a request of which only the key is stored: see idempotency-keys.ts. */
 export const requestKeyName = (user: number, key: string): string => `request\n${user}\n${key}`;

@@ -7,9 +7,9 @@ export interface Arrangement {
   readonly eventsPerBlock?: number;
   /** A step packs small blocks that hold about this many events. */
   readonly eventsPerCompaction?: number;
-  /** Recent totals are moved after this many events. */
+  /** Recent rollups are moved after this many events. */
   readonly eventsPerMove?: number;
-  /** Repeats are written after this many events. */
+  /** Dedup are written after this many events. */
   readonly eventsPerSettling?: number;
   /** A segment indexes this many events. */
   readonly eventsPerSegment?: number;

@@ -1,6 +1,6 @@
 /** The operations of the store that run on its threads, and which of them write. */
 import type { Store } from '../store.ts';
-import type { Steps } from './transactions/steps.ts';
+import type { ChunkedRead } from './transactions/chunked-reads.ts';
 
 type OnAThread = Exclude<keyof Store, 'findAccess' | 'wasMade' | 'onCommit' | 'close'>;
 
@@ -62,7 +62,9 @@ type ValueOf<Name extends keyof Store> = Awaited<ReturnType<Store[Name]>>;
 /** The functions that carry out the writes. */
 export type Writes = { readonly [Name in WriteName]: (request: RequestOf<Name>) => ValueOf<Name> };
 /** The functions that carry out the reads, at once or in steps. */
-export type Reads = { readonly [Name in ReadName]: (request: RequestOf<Name>) => ValueOf<Name> | Steps<ValueOf<Name>> };
+export type Reads = {
+  readonly [Name in ReadName]: (request: RequestOf<Name>) => ValueOf<Name> | ChunkedRead<ValueOf<Name>>;
+};
 
 /** An operation of the store and its request, as they are sent to another thread. */
 export interface Call {

@@ -24,14 +24,14 @@ import { createErasureRecord, type Erased } from './erasure/erasure-record.ts';
 import { createErasures } from './erasure/erasures.ts';
 import { createEventLogReader, createEventLogWriter } from './event-log/event-log.ts';
 import { createCounter } from './events/counts.ts';
+import { createDedup } from './events/dedup.ts';
 import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
-import { createRecentRepeats } from './events/recent-repeats.ts';
-import { createRepeats } from './events/repeats.ts';
-import { createTotals } from './events/totals.ts';
+import { createRecentKeys } from './events/recent-keys.ts';
+import { createRollups } from './events/rollups.ts';
+import { createReads } from './transactions/chunked-reads.ts';
+import { createMaintenance, pauseMilliseconds } from './transactions/maintenance.ts';
 import { createPosition } from './transactions/position.ts';
-import { createReads } from './transactions/steps.ts';
-import { createTidying, pauseMilliseconds } from './transactions/tidying.ts';
 import { createTransactions, type Outcome } from './transactions/transaction.ts';
 import { createUnusedSpace } from './transactions/unused-space.ts';
 import { createWriteAheadLog } from './transactions/write-ahead-log.ts';
@@ -44,7 +44,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const position = createPosition(db);
   const users = createUsers(db);
   const catalogues = createCatalogueWriter(db);
-  const totals = createTotals(db, eventsPerMove);
+  const rollups = createRollups(db, eventsPerMove);
   const contacts = createContactWriter(db);
   const claims = createClaimWriter(db);
   const refused = createRefusedWriter(db, contacts);
@@ -52,17 +52,17 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const surplus = createSurplusClaims(db, detaching);
   const links = createLinkWriter(db, { position, users, contacts, claims, surplus, detaching });
   const log = createEventLogWriter(db, arrangement);
-  const latest = createRecentRepeats(db, position, log, eventsPerSettling);
-  const repeats = createRepeats(db, latest);
+  const latest = createRecentKeys(db, position, log, eventsPerSettling);
+  const dedup = createDedup(db, latest);
   const parts = {
     position,
     users,
     catalogues,
-    totals,
+    rollups,
     contacts,
     claims,
     surplus,
-    repeats,
+    dedup,
     links,
     refused,
     log,
@@ -118,7 +118,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     replayRefused: (replay) => (refused.takeReplayed(replay.refused) ? carryOutReplayed(replay) : undefined),
   });
 
-  const pending = [position, users, catalogues, latest, repeats, totals, detaching, erasures, log];
+  const pending = [position, users, catalogues, latest, dedup, rollups, detaching, erasures, log];
   const transactions = createTransactions(db, pending, () => {
     // Another process has committed: the state in memory may be out of date.
     const data = dataVersion.get();
@@ -127,7 +127,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     for (const part of pending) part.forget();
   });
 
-  const tidying = createTidying({
+  const maintenance = createMaintenance({
     transactions,
     writeAheadLog: createWriteAheadLog(db),
     unusedSpace: createUnusedSpace(db),
@@ -136,16 +136,16 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     continueErasures: erasures.continueErasures,
     completeErasures: erasures.completeErasures,
     arranging: {
-      isDue: () => latest.isDue() || totals.isDue() || log.isDue(),
+      isDue: () => latest.isDue() || rollups.isDue() || log.isDue(),
       behind: log.behind,
       step() {
         if (latest.isDue()) latest.settle();
-        return totals.step() || log.step();
+        return rollups.step() || log.step();
       },
       written: () => log.written,
       writtenBytes: () => log.writtenBytes,
     },
-    forgetRepeats: (most) => repeats.forgetOld(position.day, most),
+    forgetRepeats: (most) => dedup.forgetOld(position.day, most),
     day: () => position.day,
   });
 
@@ -159,7 +159,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const followErasures = (): boolean => {
     const fresh = erasures.takeFresh();
     // Only for new erasures: a request for the progress of one would start the removal again.
-    if (fresh.length > 0) tidying.erases();
+    if (fresh.length > 0) maintenance.erases();
     unrecorded.push(...fresh);
     if (unrecorded.length === 0) return true;
     try {
@@ -201,7 +201,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
       }
       // Records erasures that a previous server could not record before it ended, or whose record is lost.
       const known = new Set(recorded.map(nameOf));
-      if (erasures.takeFresh().length > 0) tidying.erases();
+      if (erasures.takeFresh().length > 0) maintenance.erases();
       unrecorded = erasures.listErased().filter((erased) => !known.has(nameOf(erased)));
       followErasures();
     },
@@ -213,10 +213,10 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
         more = outcome.value === true;
       }
     },
-    catchUp: tidying.catchUp,
-    /** Runs a step of the work that is not urgent: see tidying.ts. */
-    tidy() {
-      const rest = tidying.step();
+    catchUp: maintenance.catchUp,
+    /** Runs a step of the work that is not urgent: see maintenance.ts. */
+    maintain() {
+      const rest = maintenance.step();
       return followErasures() ? rest : Math.min(rest ?? pauseMilliseconds, pauseMilliseconds);
     },
   };

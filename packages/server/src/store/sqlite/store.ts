@@ -54,7 +54,7 @@ const assemble = (parts: {
   };
 };
 
-/** In memory no thread tidies between writes, so each write runs at most this many steps of tidying. */
+/** In memory no thread does maintenance between writes, so each write runs at most this many steps of maintenance. */
 const stepsPerWriteInMemory = 8;
 
 /** A Store with one connection, on this thread: in memory, and for the `firsthand` command beside a running server. */
@@ -65,14 +65,14 @@ const onThisThread = (
   const listeners = new Set<() => void>();
   const engine = createWriteEngine(db, arrangement);
   const tidyUp = async () => {
-    for (let rest = engine.tidy(); rest !== null; rest = engine.tidy()) await wait(rest);
+    for (let rest = engine.maintain(); rest !== null; rest = engine.maintain()) await wait(rest);
   };
   const write: Ask = async (call) => {
     const outcomes = engine.write([call]).map(toPlain);
     const value = outcomes.map(fromPlain)[0];
     for (const listener of listeners) listener();
     while (engine.catchUp());
-    for (let step = 0; step < stepsPerWrite && engine.tidy() === 0; step += 1);
+    for (let step = 0; step < stepsPerWrite && engine.maintain() === 0; step += 1);
     if (call.name === 'eraseContact') await tidyUp();
     return value;
   };

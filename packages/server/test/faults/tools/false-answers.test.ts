@@ -27,7 +27,7 @@ const judge = (...lines: readonly string[]) => findFalseAnswers(parseCalls(lines
 test.each<[string, readonly string[]]>([
   ['the commit was synced', [frameOf(one), tidied, synced, answerOf(one)]],
   [
-    'the commit was synced, and then a sync of the tidying fails',
+    'the commit was synced, and then a sync of the maintenance fails',
     [frameOf(one), synced, tidied, failed, answerOf(one)],
   ],
   [
@@ -35,7 +35,7 @@ test.each<[string, readonly string[]]>([
     [frameOf(one), synced, onDatabase + fails, answerOf(one)],
   ],
   [
-    'the commit was synced, and the tidying writes its events anew',
+    'the commit was synced, and the maintenance writes its events anew',
     [frameOf(one), synced, frameOf(one), answerOf(one)],
   ],
   ['an event before it lies in the same page', [frameOf(one), synced, frameOf(one, two), synced, answerOf(two)]],
@@ -59,14 +59,17 @@ test.each<[string, readonly string[]]>([
   ['only another file was synced', [frameOf(one), `${onDatabase}) = 0`, answerOf(one)]],
   ['the write failed', [frameOf(one).replace(/\) = 4096$/, fails), synced, answerOf(one)]],
   ['the sync of the commit fails', [frameOf(one), failed, answerOf(one)]],
-  ['the tidying was synced, and the sync of the commit fails', [tidied, synced, frameOf(one), failed, answerOf(one)]],
+  [
+    'the maintenance was synced, and the sync of the commit fails',
+    [tidied, synced, frameOf(one), failed, answerOf(one)],
+  ],
   ['a sync succeeds after one that failed', [frameOf(one), failed, synced, answerOf(one)]],
   [
     'a sync succeeds after one that failed, though the frames were written anew',
     [frameOf(one), failed, frameOf(one), synced, answerOf(one)],
   ],
   [
-    'a sync of the tidying fails before the commit, which then is synced',
+    'a sync of the maintenance fails before the commit, which then is synced',
     [tidied, failed, frameOf(one), synced, answerOf(one)],
   ],
   ['one event of several was not synced', [frameOf(one), synced, frameOf(two), failed, answerOf(one, two)]],

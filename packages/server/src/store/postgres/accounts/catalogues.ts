@@ -13,7 +13,7 @@ import {
   type Use,
   usesOfEvent,
 } from '../../rules/catalogue-rules.ts';
-import type { NameOf } from '../../rules/contact-telling.ts';
+import type { NameOf } from '../../rules/contact-presenter.ts';
 import {
   type CatalogueEntry,
   type CatalogueKind,

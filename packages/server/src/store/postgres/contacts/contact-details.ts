@@ -1,6 +1,12 @@
 /** Reads contacts: one contact, one browser's claim by its handle, and pages of search results. */
 import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
-import { createContactMatcher, tellClaim, tellHandle, tellRecord, tellTags } from '../../rules/contact-telling.ts';
+import {
+  createContactMatcher,
+  toClaimDetail,
+  toContactRecord,
+  toHandle,
+  toTagDetails,
+} from '../../rules/contact-presenter.ts';
 import type {
   ClaimDetail,
   ContactDetail,
@@ -54,7 +60,7 @@ const listClaims = async (
         tokenID: tokenIDs.get(claim.token) as string,
       };
       const contactUUID = contactUUIDs.get(claim.contact) as string;
-      return [claim.claim, tellClaim(said, { contactUUID, linkID: linkIDs.get(claim.claim) ?? '' }, nameOf)];
+      return [claim.claim, toClaimDetail(said, { contactUUID, linkID: linkIDs.get(claim.claim) ?? '' }, nameOf)];
     }),
   };
 };
@@ -93,7 +99,7 @@ export const createContactReader = (contacts: ContactFinder) => {
   ): Promise<ContactDetail> => {
     const claim = await findClaim(db, account, contactUUID);
     if (!claim || claim.token !== token) throw await contacts.missingHandle(db, account, token, contactUUID);
-    return tellHandle(claim, await readNames(db, account));
+    return toHandle(claim, await readNames(db, account));
   };
 
   const byAddress = async (db: Connection, { account, address = '' }: ContactSearch): Promise<ContactRow[]> => {
@@ -115,8 +121,8 @@ export const createContactReader = (contacts: ContactFinder) => {
       ]);
       const [view] = views as [(typeof views)[number]];
       return {
-        ...tellRecord(row, view, nameOf),
-        tags: tellTags(view, tags),
+        ...toContactRecord(row, view, nameOf),
+        tags: toTagDetails(view, tags),
         attributes: [...view.attributes],
         ...tellLists({
           claims: include.includes('claim') ? await listClaims(db, { account, group }, beyond?.claim) : undefined,
@@ -145,7 +151,7 @@ export const createContactReader = (contacts: ContactFinder) => {
           const row = rows[nth] as ContactRow;
           if (!isWanted(row, view)) continue;
           if (found.length === limit) return { contacts: found, next: beyond };
-          found.push(tellRecord(row, view, nameOf));
+          found.push(toContactRecord(row, view, nameOf));
           beyond = row.contact;
         }
         if (rows.length < contactsPerStep) return { contacts: found, next: null };

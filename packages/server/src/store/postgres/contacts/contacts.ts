@@ -2,7 +2,7 @@
 import { contactFields } from '../../../identity/contact-view.ts';
 import { Refusal } from '../../../refusal.ts';
 import { usesOfContact } from '../../rules/catalogue-rules.ts';
-import { changedFields } from '../../rules/contact-telling.ts';
+import { changedFields } from '../../rules/contact-presenter.ts';
 import type { ContactChange } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
 import { Overtaken } from '../database/connection.ts';

@@ -5,7 +5,7 @@ import { usesOfContact } from '../../rules/catalogue-rules.ts';
 import { requestName } from '../../rules/erased-names.ts';
 import type { NewContact } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
-import type { Repeats, RequestRow } from '../events/repeats.ts';
+import type { Dedup, RequestRow } from '../events/dedup.ts';
 import { holdUsers } from '../transactions/held-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { sayClaim } from './claims.ts';
@@ -21,14 +21,14 @@ export interface CreateContactParts {
   readonly catalogues: CatalogueWriter;
   readonly finder: ContactFinder;
   readonly contacts: ContactWriter;
-  readonly repeats: Repeats;
+  readonly dedup: Dedup;
 }
 
 /** The stored result of a request, and the contactUUID or handle to return. */
 type Created = RequestRow & { readonly answer: string };
 
 export const createContactCreator = (parts: CreateContactParts) => {
-  const { users, catalogues, finder, contacts, repeats } = parts;
+  const { users, catalogues, finder, contacts, dedup } = parts;
 
   /** With a server token: the values become the contact's own, and the link is verified. */
   const createAsServer = async (db: Transaction, request: NewContact, user: number): Promise<Created> => {
@@ -79,16 +79,12 @@ export const createContactCreator = (parts: CreateContactParts) => {
     await holdUsers(db, [user]);
     if (requestUUID !== null) {
       const sent = { requestUUID, token, user };
-      const repeat = await repeats.findRequest(db, sent);
+      const repeat = await dedup.findRequest(db, sent);
       const answer = repeat && (await answerAgain(db, repeat));
       if (answer) return answer;
       if (
-        (await finder.findErasure(
-          db,
-          account,
-          repeats.requestName(sent),
-          requestName(token, userUUID, requestUUID),
-        )) !== undefined
+        (await finder.findErasure(db, account, dedup.requestName(sent), requestName(token, userUUID, requestUUID))) !==
+        undefined
       ) {
         throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
       }
@@ -97,7 +93,7 @@ export const createContactCreator = (parts: CreateContactParts) => {
     check(account, { browser, uses });
     const created = browser ? await createAsBrowser(db, request, user) : await createAsServer(db, request, user);
     await catalogues.register(db, account, [{ browser, uses }]);
-    if (requestUUID !== null) await repeats.rememberRequest(db, { requestUUID, token, user }, created, day);
+    if (requestUUID !== null) await dedup.rememberRequest(db, { requestUUID, token, user }, created, day);
     return { exists: created.existed, contactUUID: created.answer };
   };
 };

@@ -1,10 +1,10 @@
 /** The mapping of another database's rows to the rows of each PostgreSQL table except `event`. */
 import { contactFields } from '../../../identity/contact-view.ts';
-import type { Held, HeldRow, HeldTable, Holdings } from '../../holdings.ts';
-import { createSentKeys, tokenInKey, toUUID } from '../../rules/sent-keys.ts';
+import type { DatabaseExport, ExportedRow, ExportedTable, InParts } from '../../database-export.ts';
+import { createIdempotencyKeys, tokenInKey, toUUID } from '../../rules/idempotency-keys.ts';
 import type { CopiedValue } from './copy-rows.ts';
 
-/** The slot of the copied totals. */
+/** The slot of the copied rollups. */
 const slot = 1;
 
 type Values = Readonly<Record<string, CopiedValue>>;
@@ -12,14 +12,14 @@ type Values = Readonly<Record<string, CopiedValue>>;
 /** The mapping of rows of the table `from` to rows of the table `to`. */
 interface CopiedTable {
   readonly to: string;
-  readonly from: HeldTable;
+  readonly from: ExportedTable;
   /** Names of columns that are copied, separated by spaces; `booleans` are 1 or 0 in `from`. */
   readonly columns: string;
   readonly booleans?: string;
   /** Names of columns that `make` computes. */
   readonly made?: readonly string[];
-  readonly make?: (row: HeldRow) => Values;
-  readonly only?: (row: HeldRow) => boolean;
+  readonly make?: (row: ExportedRow) => Values;
+  readonly only?: (row: ExportedRow) => boolean;
 }
 
 const wordsOf = (words = ''): string[] => words.split(' ').filter((word) => word !== '');
@@ -31,10 +31,13 @@ export const columnsOf = ({ columns, booleans, made = [] }: CopiedTable): string
   ...made,
 ];
 
-export async function* rowsFor({ from, columns, booleans, made = [], make, only }: CopiedTable, holdings: Holdings) {
+export async function* rowsFor(
+  { from, columns, booleans, made = [], make, only }: CopiedTable,
+  exported: DatabaseExport,
+) {
   const same = wordsOf(columns);
   const flags = wordsOf(booleans);
-  const toRow = (row: HeldRow): CopiedValue[] => {
+  const toRow = (row: ExportedRow): CopiedValue[] => {
     const values = make?.(row) ?? {};
     return [
       ...same.map((name) => row[name] as CopiedValue),
@@ -42,12 +45,12 @@ export async function* rowsFor({ from, columns, booleans, made = [], make, only 
       ...made.map((name) => values[name] as CopiedValue),
     ];
   };
-  for await (const rows of holdings.rows(from)) yield (only ? rows.filter(only) : rows).map(toRow);
+  for await (const rows of exported.rows(from)) yield (only ? rows.filter(only) : rows).map(toRow);
 }
 
 /** Groups rows by contact. */
-const byContact = async (rows: Held<HeldRow>): Promise<Map<number, HeldRow[]>> => {
-  const found = new Map<number, HeldRow[]>();
+const byContact = async (rows: InParts<ExportedRow>): Promise<Map<number, ExportedRow[]>> => {
+  const found = new Map<number, ExportedRow[]>();
   for await (const some of rows) {
     for (const row of some) {
       const list = found.get(row.contact as number);
@@ -59,10 +62,10 @@ const byContact = async (rows: Held<HeldRow>): Promise<Map<number, HeldRow[]>> =
 };
 
 /** Returns a function that returns a contact's own values as JSON of `OwnValues`. */
-const createSaid = async (holdings: Holdings) => {
-  const tags = await byContact(holdings.rows('contact_tag'));
-  const attributes = await byContact(holdings.rows('contact_attr'));
-  return (row: HeldRow): string => {
+const createSaid = async (exported: DatabaseExport) => {
+  const tags = await byContact(exported.rows('contact_tag'));
+  const attributes = await byContact(exported.rows('contact_attr'));
+  return (row: ExportedRow): string => {
     const contact = row.contact as number;
     const fields = contactFields.filter((name) => name !== 'contactEmailaddress' && row[name] !== null);
     return JSON.stringify({
@@ -73,14 +76,14 @@ const createSaid = async (holdings: Holdings) => {
   };
 };
 
-/** Returns the mappings of all tables except `event`, `contact_user` and `user_contact`. Repeats are copied for `keptDays` only. */
-export const tablesOf = async (holdings: Holdings, keptDays: ReadonlySet<number>): Promise<CopiedTable[]> => {
+/** Returns the mappings of all tables except `event`, `contact_user` and `user_contact`. Dedup are copied for `keptDays` only. */
+export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<number>): Promise<CopiedTable[]> => {
   // Older repeats wait to be deleted. They may have been sent again since, and request_repeat holds each key only once.
-  const isKept = ({ day }: HeldRow) => keptDays.has(day as number);
-  const { eventKey, requestKey } = createSentKeys(holdings.position.secret);
-  const saidOf = await createSaid(holdings);
+  const isKept = ({ day }: ExportedRow) => keptDays.has(day as number);
+  const { eventKey, requestKey } = createIdempotencyKeys(exported.position.secret);
+  const saidOf = await createSaid(exported);
   const accounts = new Map<unknown, CopiedValue>();
-  for await (const users of holdings.rows('user')) {
+  for await (const users of exported.rows('user')) {
     for (const { user, account } of users) accounts.set(user, account as number);
   }
   return [

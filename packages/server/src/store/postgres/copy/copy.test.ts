@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { asking, newDatabase } from '../../../../test/fixtures/postgres.ts';
 import { day } from '../../../../test/fixtures/store.ts';
-import type { HeldEvent, HeldRow, HeldTable, Holdings } from '../../holdings.ts';
+import type { DatabaseExport, ExportedEvent, ExportedRow, ExportedTable } from '../../database-export.ts';
 import { migrateStore, openStore } from '../../open.ts';
 import { isNotNow } from '../database/connection.ts';
 import { copyInto } from './copy.ts';
@@ -11,7 +11,7 @@ const time = Date.UTC(2028, 0, 10);
 const today = time / day;
 const count = 60_000;
 
-const eventOf = (sequence: number): HeldEvent => ({
+const eventOf = (sequence: number): ExportedEvent => ({
   sequence,
   day: today,
   account: 1,
@@ -26,7 +26,7 @@ const eventOf = (sequence: number): HeldEvent => ({
   attributes: [['note', `of ${sequence}`]],
 });
 
-const rows: Partial<Record<HeldTable, HeldRow[]>> = {
+const rows: Partial<Record<ExportedTable, ExportedRow[]>> = {
   account: [
     {
       account: 1,
@@ -55,9 +55,9 @@ const rows: Partial<Record<HeldTable, HeldRow[]>> = {
 };
 
 /** A database with many events; `asked` notes after which sequence they were asked for. */
-const createHoldings = (changes: Partial<Holdings> = {}) => {
+const createExport = (changes: Partial<DatabaseExport> = {}) => {
   const asked: number[] = [];
-  const holdings: Holdings = {
+  const exported: DatabaseExport = {
     position: { sequence: count, day: today, clockDay: today, secret: Buffer.alloc(32, 1) },
     numbers: { contact: 0, claim: 0, refused_request: 0 },
     rows: (table) => [rows[table] ?? []],
@@ -70,7 +70,7 @@ const createHoldings = (changes: Partial<Holdings> = {}) => {
     close: () => {},
     ...changes,
   };
-  return { holdings, asked };
+  return { exported, asked };
 };
 
 const copied = async (databaseURL: string) => {
@@ -97,16 +97,16 @@ const endOthers = (databaseURL: string) => {
 describe('a copy', () => {
   test('that is interrupted goes on after the last events that were committed', async () => {
     const databaseURL = await newDatabase();
-    const { holdings, asked } = createHoldings();
+    const { exported, asked } = createExport();
     const interrupted = new Error('interrupted');
     const told: object[] = [];
-    const first = copyInto(databaseURL, holdings, (progress) => {
+    const first = copyInto(databaseURL, exported, (progress) => {
       told.push(progress);
       throw interrupted;
     });
     await expect(first).rejects.toBe(interrupted);
     expect(await copied(databaseURL)).toEqual({ events: 50_000, different: 50_000, last: 50_000 });
-    await copyInto(databaseURL, holdings, (progress) => told.push(progress));
+    await copyInto(databaseURL, exported, (progress) => told.push(progress));
     expect(asked).toEqual([0, 50_000]);
     expect(told).toEqual([
       { sequence: 50_000, last: count, events: 50_000 },
@@ -123,7 +123,7 @@ describe('a copy', () => {
   test('of large events goes in some at a time', async () => {
     const databaseURL = await newDatabase();
     const many = 1_000;
-    const { holdings } = createHoldings({
+    const { exported } = createExport({
       *eventsAfter(sequence) {
         for (let next = sequence + 1; next <= many; next += 1) {
           yield [{ ...eventOf(next), attributes: [['note', 'x'.repeat(40_000)]] }];
@@ -131,7 +131,7 @@ describe('a copy', () => {
       },
     });
     const told: number[] = [];
-    await copyInto(databaseURL, holdings, ({ sequence }) => told.push(sequence));
+    await copyInto(databaseURL, exported, ({ sequence }) => told.push(sequence));
     // 16 MiB of 40,000 and some each.
     expect(told).toEqual([420, 840, many]);
     expect(await copied(databaseURL)).toEqual({ events: many, different: many, last: many });
@@ -141,12 +141,12 @@ describe('a copy', () => {
     const databaseURL = await newDatabase();
     const request = { requestUUID: 'request-one', token: 1, user: 1, contact: 1, claim: null, existed: 0 };
     const days = Array.from({ length: 10 }, (_, nth) => today - nth);
-    const repeats: Partial<Record<HeldTable, HeldRow[]>> = {
+    const repeats: Partial<Record<ExportedTable, ExportedRow[]>> = {
       request_repeat: [today - 9, today].map((day) => ({ ...request, day })),
       erased_repeat: days.map((day) => ({ day, hash: Buffer.alloc(16, day) })),
     };
-    const { holdings } = createHoldings({ rows: (table) => [repeats[table] ?? rows[table] ?? []] });
-    await copyInto(databaseURL, holdings, ignored);
+    const { exported } = createExport({ rows: (table) => [repeats[table] ?? rows[table] ?? []] });
+    await copyInto(databaseURL, exported, ignored);
     const daysOf = async (table: string) =>
       (await asking<{ day: number }>(databaseURL, `SELECT day FROM ${table} ORDER BY day DESC`)).map(({ day }) => day);
     expect(await daysOf('request_repeat')).toEqual([today]);
@@ -156,41 +156,41 @@ describe('a copy', () => {
 
   test('of a database that has changed since, or of another, does not go on', async () => {
     const databaseURL = await newDatabase();
-    const { holdings } = createHoldings();
+    const { exported } = createExport();
     const interrupt = () => {
       throw new Error('interrupted');
     };
-    await expect(copyInto(databaseURL, holdings, interrupt)).rejects.toThrow('interrupted');
-    const { position } = holdings;
+    await expect(copyInto(databaseURL, exported, interrupt)).rejects.toThrow('interrupted');
+    const { position } = exported;
     for (const change of [{ sequence: count + 1 }, { day: today + 1 }, { secret: Buffer.alloc(32, 2) }]) {
-      const other = createHoldings({ position: { ...position, ...change } });
-      await expect(copyInto(databaseURL, other.holdings, ignored)).rejects.toThrow(/its source has changed/);
+      const other = createExport({ position: { ...position, ...change } });
+      await expect(copyInto(databaseURL, other.exported, ignored)).rejects.toThrow(/its source has changed/);
       expect(other.asked).toEqual([]);
     }
-    await copyInto(databaseURL, holdings, ignored);
+    await copyInto(databaseURL, exported, ignored);
     expect(await copied(databaseURL)).toMatchObject({ events: count, different: count });
   });
 
   test('of a database that cannot be read any further ends with what is wrong, and nothing of it is kept', async () => {
     const databaseURL = await newDatabase();
     const damaged = new Error('this database is damaged');
-    const { holdings } = createHoldings({
+    const { exported } = createExport({
       *rows(table) {
         yield rows[table] ?? [];
         if (table === 'claim') throw damaged;
       },
     });
-    await expect(copyInto(databaseURL, holdings, ignored)).rejects.toBe(damaged);
+    await expect(copyInto(databaseURL, exported, ignored)).rejects.toBe(damaged);
     expect(await asking(databaseURL, 'SELECT 1 FROM account')).toEqual([]);
-    await copyInto(databaseURL, createHoldings().holdings, ignored);
+    await copyInto(databaseURL, createExport().exported, ignored);
     expect(await copied(databaseURL)).toMatchObject({ events: count });
   });
 
   test('that PostgreSQL refuses a row of says why', async () => {
     const databaseURL = await newDatabase();
-    const twice: HeldRow[] = [...(rows.user ?? []), ...(rows.user ?? [])];
-    const { holdings } = createHoldings({ rows: (table) => [table === 'user' ? twice : (rows[table] ?? [])] });
-    await expect(copyInto(databaseURL, holdings, ignored)).rejects.toMatchObject({ code: '23505' });
+    const twice: ExportedRow[] = [...(rows.user ?? []), ...(rows.user ?? [])];
+    const { exported } = createExport({ rows: (table) => [table === 'user' ? twice : (rows[table] ?? [])] });
+    await expect(copyInto(databaseURL, exported, ignored)).rejects.toMatchObject({ code: '23505' });
     expect(await asking(databaseURL, 'SELECT 1 FROM account')).toEqual([]);
   });
 
@@ -205,19 +205,19 @@ describe('a copy', () => {
        END $$;
        CREATE TRIGGER lose BEFORE INSERT ON event FOR EACH ROW EXECUTE FUNCTION lose()`,
     );
-    const { holdings, asked } = createHoldings();
-    await expect(copyInto(databaseURL, holdings, ignored)).rejects.toSatisfy(isNotNow);
+    const { exported, asked } = createExport();
+    await expect(copyInto(databaseURL, exported, ignored)).rejects.toSatisfy(isNotNow);
     await asking(databaseURL, 'DROP TRIGGER lose ON event');
-    await copyInto(databaseURL, holdings, ignored);
+    await copyInto(databaseURL, exported, ignored);
     expect(asked).toEqual([0, 50_000]);
     expect(await copied(databaseURL)).toMatchObject({ events: count, different: count });
   });
 
   test('whose connection is lost while nothing is asked of it ends with that, and goes on as well', async () => {
     const databaseURL = await newDatabase();
-    const { holdings, asked } = createHoldings();
-    await expect(copyInto(databaseURL, holdings, () => endOthers(databaseURL))).rejects.toSatisfy(isNotNow);
-    await copyInto(databaseURL, holdings, ignored);
+    const { exported, asked } = createExport();
+    await expect(copyInto(databaseURL, exported, () => endOthers(databaseURL))).rejects.toSatisfy(isNotNow);
+    await copyInto(databaseURL, exported, ignored);
     expect(asked).toEqual([0, 50_000]);
     expect(await copied(databaseURL)).toMatchObject({ events: count, different: count });
   });

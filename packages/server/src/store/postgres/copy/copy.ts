@@ -3,7 +3,7 @@
  * is under way. Then each transaction copies some events and records how far it got. An interrupted copy continues there.
  */
 import type pg from 'pg';
-import type { CopyProgress, HeldEvent, HeldTable, Holdings } from '../../holdings.ts';
+import type { CopyProgress, DatabaseExport, ExportedEvent, ExportedTable } from '../../database-export.ts';
 import { charactersOf } from '../../rules/attributes.ts';
 import { daysKept } from '../../rules/received-day.ts';
 import { StoreUnusable } from '../../unusable.ts';
@@ -18,7 +18,7 @@ const eventsPerCommit = 50_000;
 /** The limit of attributes in one commit, in UTF-16 code units, because they are held in memory until the commit. */
 const charactersPerCommit = 16 * 1024 * 1024;
 /** For each PostgreSQL sequence, the greatest number that was given so far, so that the next is greater. */
-const numbersOf = ({ numbers }: Holdings) => [
+const numbersOf = ({ numbers }: DatabaseExport) => [
   ["pg_get_serial_sequence('account', 'account')", 'SELECT max(account) FROM account'],
   ["pg_get_serial_sequence('token', 'token')", 'SELECT max(token) FROM token'],
   ["pg_get_serial_sequence('audit', 'audit')", 'SELECT max(audit) FROM audit'],
@@ -29,50 +29,50 @@ const numbersOf = ({ numbers }: Holdings) => [
   ["'refused_number'", numbers.refused_request],
 ];
 
-const daysIn = async (holdings: Holdings, table: HeldTable): Promise<Set<number>> => {
+const daysIn = async (exported: DatabaseExport, table: ExportedTable): Promise<Set<number>> => {
   const days = new Set<number>();
-  for await (const rows of holdings.rows(table)) for (const { day } of rows) days.add(day as number);
+  for await (const rows of exported.rows(table)) for (const { day } of rows) days.add(day as number);
   return days;
 };
 
 /** Returns the newest `daysKept` days with repeats: the days that are searched for a repeat. */
-const keptDaysOf = async (holdings: Holdings): Promise<Set<number>> => {
-  const days = new Set([holdings.position.day]);
+const keptDaysOf = async (exported: DatabaseExport): Promise<Set<number>> => {
+  const days = new Set([exported.position.day]);
   for (const table of ['event_repeat', 'event_repeat_of_either', 'erased_repeat', 'request_repeat'] as const) {
-    for (const day of await daysIn(holdings, table)) days.add(day);
+    for (const day of await daysIn(exported, table)) days.add(day);
   }
   return new Set([...days].sort((a, b) => b - a).slice(0, daysKept));
 };
 
-const begin = async (client: pg.Client, holdings: Holdings): Promise<void> => {
-  const { sequence, day, clockDay, secret } = holdings.position;
+const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void> => {
+  const { sequence, day, clockDay, secret } = exported.position;
   if ((await client.query('SELECT 1 FROM account LIMIT 1')).rows.length > 0) {
     throw new StoreUnusable('the database to copy to has accounts already: give an empty one');
   }
   await client.query('BEGIN');
   await client.query('CREATE TABLE copying (source text NOT NULL, through bigint NOT NULL)');
-  await client.query('INSERT INTO copying VALUES ($1, 0)', [sourceOf(holdings)]);
+  await client.query('INSERT INTO copying VALUES ($1, 0)', [sourceOf(exported)]);
   await client.query('UPDATE position SET day = $1, "clockDay" = $2, secret = $3', [day, clockDay, secret]);
-  const months = await daysIn(holdings, 'account_day');
-  const kept = await keptDaysOf(holdings);
+  const months = await daysIn(exported, 'account_day');
+  const kept = await keptDaysOf(exported);
   for (const each of [...months, day]) await client.query(monthSQL(each));
   for (const each of kept) await client.query(repeatsSQL(each));
   // The keys of erased repeats don't show whether they include the kind of token.
   const days = await Promise.all(
-    (['event_repeat_of_either', 'erased_repeat'] as const).map((table) => daysIn(holdings, table)),
+    (['event_repeat_of_either', 'erased_repeat'] as const).map((table) => daysIn(exported, table)),
   );
   const ofEither = days.some(({ size }) => size > 0);
   await client.query('INSERT INTO kept_day (day, keyed, "ofEither") SELECT unnest($1::integer[]), true, $2', [
     [...kept],
     ofEither,
   ]);
-  for (const table of await tablesOf(holdings, kept)) {
-    await copyRows(client, table.to, columnsOf(table), rowsFor(table, holdings));
+  for (const table of await tablesOf(exported, kept)) {
+    await copyRows(client, table.to, columnsOf(table), rowsFor(table, exported));
   }
   await client.query(
     `INSERT INTO contact_user SELECT DISTINCT contact, "user" FROM statement WHERE contact IS NOT NULL`,
   );
-  for (const [name, greatest] of numbersOf(holdings)) {
+  for (const [name, greatest] of numbersOf(exported)) {
     await client.query(`SELECT setval(${name}, greatest(coalesce((${greatest}), 0), 1))`);
   }
   await client.query('SELECT setval($1, $2)', ['event_order', sequence]);
@@ -80,12 +80,12 @@ const begin = async (client: pg.Client, holdings: Holdings): Promise<void> => {
 };
 
 /** Returns a text that identifies a source and its state. */
-const sourceOf = ({ position: { sequence, day, secret } }: Holdings): string =>
+const sourceOf = ({ position: { sequence, day, secret } }: DatabaseExport): string =>
   `${sequence} ${day} ${secret.toString('hex').slice(0, 16)}`;
 
 const eventColumns = ['holder', 'sequence', 'user', 'eventTime', 'account', 'day', 'eventID', 'body'];
 
-const toRow = (event: HeldEvent, body: Buffer): CopiedValue[] => {
+const toRow = (event: ExportedEvent, body: Buffer): CopiedValue[] => {
   const { user, contact } = event;
   return [
     contact === null ? (user as number) : -contact,
@@ -100,7 +100,7 @@ const toRow = (event: HeldEvent, body: Buffer): CopiedValue[] => {
 };
 
 /** Copies events and records in the same transaction that all up to `through` are copied. */
-const copyEvents = async (client: pg.Client, events: readonly HeldEvent[], through: number): Promise<void> => {
+const copyEvents = async (client: pg.Client, events: readonly ExportedEvent[], through: number): Promise<void> => {
   await client.query('BEGIN');
   const bodies = toBodies(events);
   await copyRows(client, 'event', eventColumns, [events.map((event, nth) => toRow(event, bodies[nth] as Buffer))]);
@@ -127,22 +127,22 @@ const prepare = async (databaseURL: string): Promise<void> => {
 /** Copies everything into an empty database, or continues an interrupted copy of the same source. */
 export const copyInto = async (
   databaseURL: string,
-  holdings: Holdings,
+  exported: DatabaseExport,
   tell: (progress: CopyProgress) => void,
 ): Promise<void> => {
   await prepare(databaseURL);
   const client = await openPlain(databaseURL);
   try {
     const exists = (await client.query("SELECT to_regclass('copying') IS NOT NULL AS exists")).rows[0].exists;
-    if (!exists) await begin(client, holdings);
+    if (!exists) await begin(client, exported);
     const { source, through } = (await client.query('SELECT source, through FROM copying')).rows[0];
-    if (source !== sourceOf(holdings)) {
+    if (source !== sourceOf(exported)) {
       throw new StoreUnusable(
         'another copy into this database is not complete, or its source has changed: give an empty one',
       );
     }
-    const last = holdings.position.sequence;
-    let waiting: HeldEvent[] = [];
+    const last = exported.position.sequence;
+    let waiting: ExportedEvent[] = [];
     let characters = 0;
     let copied = 0;
     const flush = async () => {
@@ -154,7 +154,7 @@ export const copyInto = async (
       waiting = [];
       characters = 0;
     };
-    for await (const events of holdings.eventsAfter(Number(through))) {
+    for await (const events of exported.eventsAfter(Number(through))) {
       waiting.push(...events);
       for (const event of events) characters += charactersOf(event);
       if (waiting.length >= eventsPerCommit || characters >= charactersPerCommit) await flush();

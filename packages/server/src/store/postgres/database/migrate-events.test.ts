@@ -8,7 +8,7 @@ import { day, laptop, phone } from '../../../../test/fixtures/store.ts';
 import { openStore } from '../../open.ts';
 import type { EventQuery, NewEvent, Store, StoredEvent } from '../../store.ts';
 import { monthSQL } from '../events/days.ts';
-import { type StoredRow, toRow } from '../events/event-teller.ts';
+import { type StoredRow, toRow } from '../events/event-presenter.ts';
 
 const lastMigration = vi.hoisted(() => ({ number: Infinity }));
 vi.mock('../../migrations.ts', async (importOriginal) => {

@@ -11,10 +11,10 @@ import type { ContactRow } from '../contacts/contact-rows.ts';
 import { groupOf } from '../contacts/merges.ts';
 import { marksOf, type StatementRow, statementsOf } from '../contacts/statements.ts';
 import { userUUIDsOf } from '../contacts/users.ts';
+import type { Dedup } from '../events/dedup.ts';
 import { inGroups, type OrderedBy, walkingInOrder, within } from '../events/event-order.ts';
 import { findOldEvents } from '../events/old-events.ts';
-import type { Repeats } from '../events/repeats.ts';
-import { type CountedEvent, takeFromTotals } from '../events/totals.ts';
+import { type CountedEvent, takeFromTotals } from '../events/rollups.ts';
 import { holdPerson } from '../transactions/held-rows.ts';
 import { readSettled } from '../transactions/position.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -112,11 +112,11 @@ const forget = (db: Transaction, rows: readonly ContactRow[], claims: readonly E
 
 export interface ErasureParts {
   readonly finder: ContactFinder;
-  readonly repeats: Repeats;
+  readonly dedup: Dedup;
   readonly refused: RefusedWriter;
 }
 
-export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
+export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
   /** Returns all names by which a refused request may refer to these contacts, their users included. */
   const namesOf = async (
     db: Transaction,
@@ -179,7 +179,7 @@ export const createErasures = ({ finder, repeats, refused }: ErasureParts) => {
     const names = [
       ...rows.map(({ contactUUID }) => contactUUID),
       ...claims.flatMap(({ token, claimID }) => [handleName(token, claimID), claimName(claimID)]),
-      ...(await repeats.eraseRequests(db, group)),
+      ...(await dedup.eraseRequests(db, group)),
     ];
     await db.run(
       'INSERT INTO erased_identifier (hash, erasure) SELECT unnest($1::bytea[]), $2 ON CONFLICT DO NOTHING',

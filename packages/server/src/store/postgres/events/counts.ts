@@ -1,4 +1,4 @@
-/** Counts events: from the stored totals, except for distinct users and counts without robots, which read the events. */
+/** Counts events: from the stored rollups, except for distinct users and counts without robots, which read the events. */
 
 import { quarterMilliseconds } from '../../rules/quarter.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
@@ -55,7 +55,7 @@ interface Looked {
   readonly eventTime: number;
 }
 
-/** Counts events without the robot mark. Reads each event, because the totals include robots. */
+/** Counts events without the robot mark. Reads each event, because the rollups include robots. */
 const countWithoutRobots = async (db: Connection, query: CountQuery): Promise<CountBucket[]> => {
   const { account, eventID, edges } = query;
   const [from, to] = [edges[0] as number, edges.at(-1) as number];

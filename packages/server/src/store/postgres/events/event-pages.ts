@@ -9,9 +9,9 @@ import type { Snapshot } from '../transactions/transaction.ts';
 import { daysOf, monthBounds } from './days.ts';
 import { toSought } from './event-body.ts';
 import { inGroups, sequenceGroup, within } from './event-order.ts';
+import { type EventRow, type StoredRow, toEvents, toRow } from './event-presenter.ts';
 import { type Probe, probesOf } from './event-probes.ts';
 import { createEventSources, type Source } from './event-sources.ts';
-import { type EventRow, type StoredRow, tellEvents, toRow } from './event-teller.ts';
 import { isRobot } from './robots.ts';
 
 export interface PageBounds {
@@ -209,7 +209,7 @@ export const createEventPager = (contacts: ContactFinder, { mostLooked, mostChar
     let looked = 0;
     let characters = 0;
     const pageTo = async (next: number | null): Promise<EventPage> => ({
-      events: await tellEvents(db, account, rows),
+      events: await toEvents(db, account, rows),
       next,
       through: ascending && next !== null ? next : await db.settled,
     });

@@ -15,15 +15,15 @@ import { bigints, byteas, integers } from '../database/arrays.ts';
 import { holdContacts } from '../transactions/held-rows.ts';
 import { drawSequences } from '../transactions/position.ts';
 import type { Transaction } from '../transactions/transaction.ts';
+import type { AskedEvent, Dedup, SentEvent } from './dedup.ts';
 import { createBodies } from './event-body.ts';
-import type { AskedEvent, Repeats, SentEvent } from './repeats.ts';
-import { addToTotals } from './totals.ts';
+import { addToTotals } from './rollups.ts';
 
 export interface EventParts {
   readonly users: Users;
   readonly catalogues: CatalogueWriter;
   readonly finder: ContactFinder;
-  readonly repeats: Repeats;
+  readonly dedup: Dedup;
 }
 
 /** The user and contact that an event is logged with. */
@@ -74,7 +74,7 @@ const insertEvents = `
   SELECT $1, unnest($2::bigint[]), unnest($3::bigint[]), unnest($4::bigint[]), unnest($5::bigint[]), unnest($6::integer[]),
     unnest($7::integer[]), unnest($8::bytea[])`;
 
-export const createEventWriter = ({ users, catalogues, finder, repeats }: EventParts) => {
+export const createEventWriter = ({ users, catalogues, finder, dedup }: EventParts) => {
   /** Looks up the contacts and claims that events name. Returns a function that resolves an event, or returns its Refusal. */
   const createResolver = async (db: Transaction, batches: readonly EventBatch[]) => {
     const named = (browser: boolean) =>
@@ -161,7 +161,7 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
       const { batch, name, contact, event } = entry;
       if (name !== null) entry.user ??= byKey.get(keyOfUser(name));
       const holder = name === null ? -(contact as number) : entry.user?.user;
-      if (holder !== undefined) entry.sent ??= repeats.sent(holder, event.eventUUID, batch.browser ? 0 : 1);
+      if (holder !== undefined) entry.sent ??= dedup.sent(holder, event.eventUUID, batch.browser ? 0 : 1);
     }
   };
 
@@ -188,9 +188,9 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
       if (refusal) refusals.set(entry, refusal);
       const since = entry.user?.since ?? 0;
       // `remember` recognizes repeats of today. A refused event never gets there, so its repeats are looked up now.
-      if (entry.sent && (since < day || refusal || repeats.mustAsk)) asked.push({ ...entry.sent, since });
+      if (entry.sent && (since < day || refusal || dedup.mustAsk)) asked.push({ ...entry.sent, since });
     }
-    const isRepeat = await repeats.find(db, asked);
+    const isRepeat = await dedup.find(db, asked);
     const first = new Set<string>();
     for (const entry of open) {
       const { batch, name, event, sent } = entry;
@@ -273,7 +273,7 @@ export const createEventWriter = ({ users, catalogues, finder, repeats }: EventP
     const links = await findLinks(db, entries);
     const sentOf = ({ sent }: Entry) => sent as SentEvent;
     const [isNew, drawn] = await Promise.all([
-      repeats.remember(db, entries.map(sentOf), day),
+      dedup.remember(db, entries.map(sentOf), day),
       drawSequences(db, entries.length + links.size),
     ]);
 

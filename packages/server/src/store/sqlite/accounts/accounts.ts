@@ -14,7 +14,7 @@ import type {
 } from '../../store.ts';
 import type { ContactWriter } from '../contacts/contacts.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Steps } from '../transactions/steps.ts';
+import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import type { CatalogueWriter } from './catalogues.ts';
 import { createCatalogueReader } from './catalogues.ts';
 import type { TokenReader, TokenWriter } from './tokens.ts';
@@ -34,7 +34,7 @@ export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenRead
 
   return {
     listAccounts: (): AccountSummary[] => list.all(),
-    *measureAccounts(): Steps<AccountSize[]> {
+    *measureAccounts(): ChunkedRead<AccountSize[]> {
       const sizes: AccountSize[] = [];
       for (const { account, accountUUID } of list.all()) {
         sizes.push({ account, accountUUID, storedBytes: (yield* usageOf(account)).storedBytes });
@@ -43,7 +43,7 @@ export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenRead
       return sizes;
     },
     findAccount: (accountUUID: string): number | undefined => find.get(accountUUID),
-    *getAccount(account: number): Steps<AccountDetail> {
+    *getAccount(account: number): ChunkedRead<AccountDetail> {
       const row = get.get(account);
       if (!row) throw new Refusal('unknown_account', { field: 'accountUUID' });
       return {

@@ -2,7 +2,7 @@
 import { storedBytesOf } from '../../rules/row-bytes.ts';
 import type { AccountDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Steps } from '../transactions/steps.ts';
+import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 
 /** Rows in a step, which takes some milliseconds: an account may have millions of users. */
 const rowsPerStep = 20_000;
@@ -35,7 +35,7 @@ function* countInSteps<Key>(first: Key, most: number, next: (after: Key) => Coun
 
 export type Usage = Pick<AccountDetail, 'usage' | 'storedBytes'>;
 
-export const createUsageReader = (db: Connection): ((account: number) => Steps<Usage>) => {
+export const createUsageReader = (db: Connection): ((account: number) => ChunkedRead<Usage>) => {
   const users = db.prepare<[number, string], Counted<string>>(`
     SELECT count(*) AS looked, count(*) AS count, 0 AS bytes, max(userUUID) AS last
     FROM (SELECT userUUID FROM user WHERE account = ? AND userUUID > ? ORDER BY userUUID LIMIT ${rowsPerStep})`);

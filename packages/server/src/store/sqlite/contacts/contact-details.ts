@@ -4,11 +4,11 @@ import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/
 import {
   createContactMatcher,
   type NameOf,
-  tellClaim,
-  tellHandle,
-  tellRecord,
-  tellTags,
-} from '../../rules/contact-telling.ts';
+  toClaimDetail,
+  toContactRecord,
+  toHandle,
+  toTagDetails,
+} from '../../rules/contact-presenter.ts';
 import type {
   ClaimDetail,
   ContactDetail,
@@ -19,7 +19,7 @@ import type {
 } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Steps } from '../transactions/steps.ts';
+import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import { type ClaimRow, createClaimReader } from './claims.ts';
 import { createContactFinder } from './contact-finder.ts';
 import type { ContactRow } from './contact-rows.ts';
@@ -44,12 +44,12 @@ export const createContactReader = (db: Connection) => {
     (kind, id) =>
       catalogues.name(account, kind, id);
 
-  const record = (row: ContactRow, view: ContactView): ContactRecord => tellRecord(row, view, naming(row.account));
+  const record = (row: ContactRow, view: ContactView): ContactRecord => toContactRecord(row, view, naming(row.account));
 
   const claimDetail = (claim: ClaimRow): ClaimDetail => {
     const made = statements.firstOfClaim(claim.claim);
     const { contactUUID } = contacts.get(claim.contact) as ContactRow;
-    return tellClaim(claim, { contactUUID, linkID: made === null ? '' : String(made) }, naming(claim.account));
+    return toClaimDetail(claim, { contactUUID, linkID: made === null ? '' : String(made) }, naming(claim.account));
   };
 
   const linkDetail = ({ sequence, user, contact, time, verified, voided }: StatementRow): LinkDetail => ({
@@ -81,7 +81,7 @@ export const createContactReader = (db: Connection) => {
   const byHandle = ({ account, token, contactUUID = '' }: ContactQuery): ContactDetail => {
     const claim = claims.find(account, contactUUID);
     if (!claim || claim.token !== token) throw contacts.missingHandle(account, token, contactUUID);
-    return tellHandle(claim, naming(account));
+    return toHandle(claim, naming(account));
   };
 
   return {
@@ -92,7 +92,7 @@ export const createContactReader = (db: Connection) => {
       const view = viewOf(group);
       return {
         ...record(row, view),
-        tags: tellTags(view, catalogues.list(query.account, 'tag')),
+        tags: toTagDetails(view, catalogues.list(query.account, 'tag')),
         attributes: [...view.attributes],
         ...tellLists({
           claims: query.include.includes('claim') ? listClaims(group, query.beyond?.claim) : undefined,
@@ -101,7 +101,7 @@ export const createContactReader = (db: Connection) => {
       };
     },
 
-    *searchContact(search: ContactSearch): Steps<{ contacts: ContactRecord[]; next: number | null }> {
+    *searchContact(search: ContactSearch): ChunkedRead<{ contacts: ContactRecord[]; next: number | null }> {
       const { account, address, limit } = search;
       const isWanted = createContactMatcher(search);
       if (address !== undefined) {

@@ -1,7 +1,7 @@
 /** Creates contacts, and writes what a server token says of them. */
 import { type ContactField, contactFields } from '../../../identity/contact-view.ts';
 import { Refusal } from '../../../refusal.ts';
-import { changedFields } from '../../rules/contact-telling.ts';
+import { changedFields } from '../../rules/contact-presenter.ts';
 import type { ContactChange } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import { createContactFinder } from './contact-finder.ts';

@@ -3,12 +3,12 @@ import type { Values } from '../../../identity/contact-view.ts';
 import { Refusal } from '../../../refusal.ts';
 import { usesOfContact } from '../../rules/catalogue-rules.ts';
 import { requestKeyName, requestName } from '../../rules/erased-names.ts';
-import { createSentKeys, tokenInKey } from '../../rules/sent-keys.ts';
+import { createIdempotencyKeys, tokenInKey } from '../../rules/idempotency-keys.ts';
 import type { NewContact } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Detaching } from '../erasure/detaching.ts';
-import type { Repeats } from '../events/repeats.ts';
+import type { Dedup } from '../events/dedup.ts';
 import type { Position } from '../transactions/position.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { ContactRow } from './contact-rows.ts';
@@ -26,16 +26,18 @@ export interface CreateContactParts {
   readonly claims: ClaimWriter;
   readonly surplus: SurplusClaims;
   readonly links: LinkWriter;
-  readonly repeats: Repeats;
+  readonly dedup: Dedup;
   readonly detaching: Detaching;
 }
 
 type Answer = { exists: boolean; contactUUID: string };
 
 export const createContactCreator = (db: Connection, parts: CreateContactParts) => {
-  const { position, users, catalogues, contacts, claims, surplus, links, repeats, detaching } = parts;
+  const { position, users, catalogues, contacts, claims, surplus, links, dedup, detaching } = parts;
   const merges = createMergeReader(db);
-  const { requestKey } = createSentKeys(db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer);
+  const { requestKey } = createIdempotencyKeys(
+    db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer,
+  );
 
   /**
    * Returns the stored result of a request that was sent before, or 'erased' when it was erased with its contact. A request that
@@ -50,8 +52,8 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     const key = requestKey({ requestUUID, token });
     if (contacts.findErasure(account, requestKeyName(user, key)) !== undefined) return 'erased';
     const found =
-      repeats.findRequest(day, { requestUUID, token, user }) ??
-      repeats.findRequest(day, { requestUUID: key, token: tokenInKey, user });
+      dedup.findRequest(day, { requestUUID, token, user }) ??
+      dedup.findRequest(day, { requestUUID: key, token: tokenInKey, user });
     if (found && detaching.isUnderWay(found.contact)) return 'erased';
     // The claim may have been deleted as surplus since: then the request counts as never sent.
     return found?.claim && !claims.get(found.claim) ? undefined : found;
@@ -104,7 +106,7 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     catalogues.register(account, browser, uses);
     const user = users.ensure(account, userUUID, time);
     const created = browser ? createAsBrowser(request, user) : createAsServer(request, user);
-    if (requestUUID !== null) repeats.rememberRequest(day, { requestUUID, token, user: user.user }, created);
+    if (requestUUID !== null) dedup.rememberRequest(day, { requestUUID, token, user: user.user }, created);
     return answer(created);
   };
 };

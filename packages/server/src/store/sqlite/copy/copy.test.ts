@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { HeldEvent, HeldRow, HeldTable, Holdings } from '../../holdings.ts';
-import { createSentKeys, type SentByServer, toBytes } from '../../rules/sent-keys.ts';
+import type { DatabaseExport, ExportedEvent, ExportedRow, ExportedTable } from '../../database-export.ts';
+import { createIdempotencyKeys, type SentByServer, toBytes } from '../../rules/idempotency-keys.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { takeLock } from '../database/lock.ts';
 import { createReadEngine } from '../engine.ts';
@@ -22,7 +22,7 @@ const time = today * 86_400_000;
 const secret = Buffer.alloc(32, 1);
 const count = 3;
 
-const eventOf = (sequence: number): HeldEvent => ({
+const eventOf = (sequence: number): ExportedEvent => ({
   sequence,
   day: today,
   account: 1,
@@ -39,9 +39,9 @@ const eventOf = (sequence: number): HeldEvent => ({
 /** The first by a browser token, the second by a server token, the third by one that is not known. */
 const kindOf = (sequence: number) => ([0, 1, null] as const)[(sequence - 1) % 3] as SentByServer;
 const keyOf = (sequence: number): Buffer =>
-  toBytes(createSentKeys(secret).eventKey(1, `event-${sequence}`, kindOf(sequence)));
+  toBytes(createIdempotencyKeys(secret).eventKey(1, `event-${sequence}`, kindOf(sequence)));
 
-const account: HeldRow = {
+const account: ExportedRow = {
   account: 1,
   accountUUID: 'account-one',
   accountName: 'A shop',
@@ -51,7 +51,7 @@ const account: HeldRow = {
   browserCatalogue: 0,
   createdTime: time,
 };
-const token: HeldRow = {
+const token: ExportedRow = {
   token: 1,
   tokenID: 'token-one',
   account: 1,
@@ -65,7 +65,7 @@ const token: HeldRow = {
   lastUsedTime: null,
   revokedTime: null,
 };
-const accountDay: HeldRow = {
+const accountDay: ExportedRow = {
   account: 1,
   day: today,
   count,
@@ -77,8 +77,8 @@ const accountDay: HeldRow = {
 };
 
 /** A database with a few events, of which the second is not known any more, and one that was deleted still is. */
-const createHoldings = (changes: Partial<Record<HeldTable, HeldRow[]>> = {}): Holdings => {
-  const rows: Partial<Record<HeldTable, HeldRow[]>> = {
+const createExport = (changes: Partial<Record<ExportedTable, ExportedRow[]>> = {}): DatabaseExport => {
+  const rows: Partial<Record<ExportedTable, ExportedRow[]>> = {
     account: [account],
     token: [token],
     user: [
@@ -101,7 +101,7 @@ const ignored = () => {};
 
 test('a copy is a file that has its name when it is whole: another is never replaced', async () => {
   const told: object[] = [];
-  await copyInto(path, createHoldings(), (progress) => {
+  await copyInto(path, createExport(), (progress) => {
     expect(existsSync(path)).toBe(false);
     told.push(progress);
   });
@@ -113,7 +113,7 @@ test('a copy is a file that has its name when it is whole: another is never repl
 
   const db = openConnection(path, 'write');
   const request = { account: 1, order: 'asc', limit: 9 } as const;
-  const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: HeldEvent[] };
+  const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: ExportedEvent[] };
   expect(events).toMatchObject([1, 2, 3].map((sequence) => ({ sequence, eventUUID: `event-${sequence}` })));
   expect(db.prepare('SELECT eventUUID, holder, server FROM event_repeat').all()).toEqual([
     { eventUUID: 'event-1', holder: 1, server: 0 },
@@ -132,18 +132,18 @@ test('a copy is a file that has its name when it is whole: another is never repl
   expect(db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'contact'").pluck().get()).toBe(50);
   db.close();
 
-  await expect(copyInto(path, createHoldings(), ignored)).rejects.toThrow(`${path} exists already`);
+  await expect(copyInto(path, createExport(), ignored)).rejects.toThrow(`${path} exists already`);
   rmSync(path);
   for (const ending of ['-wal', '-journal']) {
     writeFileSync(path + ending, 'of another');
-    await expect(copyInto(path, createHoldings(), ignored)).rejects.toThrow(`${path}${ending} exists already`);
+    await expect(copyInto(path, createExport(), ignored)).rejects.toThrow(`${path}${ending} exists already`);
     rmSync(path + ending);
   }
   symlinkSync(join(folder, 'nowhere'), path);
-  await expect(copyInto(path, createHoldings(), ignored)).rejects.toThrow(`${path} exists already`);
+  await expect(copyInto(path, createExport(), ignored)).rejects.toThrow(`${path} exists already`);
   rmSync(path);
   const makeAnother = () => writeFileSync(path, 'of another');
-  await expect(copyInto(path, createHoldings(), makeAnother)).rejects.toThrow(`${path} exists already`);
+  await expect(copyInto(path, createExport(), makeAnother)).rejects.toThrow(`${path} exists already`);
   expect(readFileSync(path, 'utf8')).toBe('of another');
   expect(readdirSync(join(folder, 'of-its-own')).sort()).toEqual(['firsthand.db', 'firsthand.db-lock']);
 });
@@ -156,15 +156,15 @@ test('a copy that somebody reads before it is whole does not get its name', { ti
     reader.exec('BEGIN');
     expect(reader.prepare('SELECT count(*) FROM account').pluck().get()).toBe(1);
   };
-  await expect(copyInto(path, createHoldings(), read)).rejects.toThrow(`${path}.copying is being read`);
+  await expect(copyInto(path, createExport(), read)).rejects.toThrow(`${path}.copying is being read`);
   expect(readdirSync(join(folder, 'of-its-own'))).toEqual(['firsthand.db-lock']);
   for (const reader of readers) reader.close();
 });
 
 test('what is copied is arranged on the way, as by a server', async () => {
   const [pages, perPage] = [10, 72];
-  const holdings: Holdings = {
-    ...createHoldings({ account_day: [{ ...accountDay, count: pages * perPage, lastSequence: pages * perPage }] }),
+  const exported: DatabaseExport = {
+    ...createExport({ account_day: [{ ...accountDay, count: pages * perPage, lastSequence: pages * perPage }] }),
     position: { sequence: pages * perPage, day: today, clockDay: today, secret },
     *eventsAfter() {
       for (let page = 0; page < pages; page += 1) {
@@ -172,12 +172,12 @@ test('what is copied is arranged on the way, as by a server', async () => {
       }
     },
   };
-  await copyInto(path, holdings, ignored, { eventsPerSegment: 2 * perPage });
+  await copyInto(path, exported, ignored, { eventsPerSegment: 2 * perPage });
   const db = openConnection(path, 'write');
   // What came later is what readers know by heart.
   expect(db.prepare('SELECT after, through FROM event_segment').all()).toEqual([{ after: 0, through: 8 * perPage }]);
   const request = { account: 1, userUUID: 'visitor-one', order: 'asc', limit: 1_000 } as const;
-  const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: HeldEvent[] };
+  const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: ExportedEvent[] };
   expect(events.map(({ sequence }) => sequence)).toEqual(Array.from({ length: pages * perPage }, (_, nth) => nth + 1));
   db.close();
 });
@@ -192,7 +192,7 @@ test('a copy for which there is no room leaves nothing, and says which file it w
       db.close();
     }
   };
-  await expect(copyInto(path, createHoldings(), fill)).rejects.toThrow(
+  await expect(copyInto(path, createExport(), fill)).rejects.toThrow(
     `${path} cannot be made: database or disk is full`,
   );
   expect(readdirSync(join(folder, 'of-its-own'))).toEqual(['firsthand.db-lock']);
@@ -202,17 +202,17 @@ test('a copy that is interrupted leaves nothing, and what a crash has left of on
   const interrupt = () => {
     throw new Error('interrupted');
   };
-  await expect(copyInto(path, createHoldings(), interrupt)).rejects.toThrow('interrupted');
+  await expect(copyInto(path, createExport(), interrupt)).rejects.toThrow('interrupted');
   expect(readdirSync(join(folder, 'of-its-own'))).toEqual(['firsthand.db-lock']);
   for (const ending of ['', '-wal', '-shm']) writeFileSync(`${path}.copying${ending}`, 'half of a copy');
   const unlock = takeLock(path);
-  await expect(copyInto(path, createHoldings(), ignored)).rejects.toThrow('is being served already');
+  await expect(copyInto(path, createExport(), ignored)).rejects.toThrow('is being served already');
   unlock();
-  await copyInto(path, createHoldings(), ignored);
+  await copyInto(path, createExport(), ignored);
   expect(readdirSync(join(folder, 'of-its-own')).sort()).toEqual(['firsthand.db', 'firsthand.db-lock']);
 });
 
-test.each<[string, Partial<Record<HeldTable, HeldRow[]>>, string]>([
+test.each<[string, Partial<Record<ExportedTable, ExportedRow[]>>, string]>([
   [
     'counts other events than there are',
     { account_day: [{ ...accountDay, count: 4 }] },
@@ -221,6 +221,6 @@ test.each<[string, Partial<Record<HeldTable, HeldRow[]>>, string]>([
   ['refers to what is not there', { token: [{ ...token, account: 2 }] }, 'refer to others that are not there'],
   ['says something twice', { token: [token, token] }, 'UNIQUE constraint failed'],
 ])('a database that %s is not copied', async (_, changes, says) => {
-  await expect(copyInto(path, createHoldings(changes), ignored)).rejects.toThrow(says);
+  await expect(copyInto(path, createExport(changes), ignored)).rejects.toThrow(says);
   expect(existsSync(path)).toBe(false);
 });

@@ -4,18 +4,24 @@
  */
 import { closeSync, fsyncSync, linkSync, lstatSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type CopyProgress, type HeldEvent, type HeldRow, type Holdings, heldTables } from '../../holdings.ts';
-import { createSentKeys, type SentByServer, toBytes } from '../../rules/sent-keys.ts';
+import {
+  type CopyProgress,
+  type DatabaseExport,
+  type ExportedEvent,
+  type ExportedRow,
+  exportedTables,
+} from '../../database-export.ts';
+import { createIdempotencyKeys, type SentByServer, toBytes } from '../../rules/idempotency-keys.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import type { Arrangement } from '../arrangement.ts';
 import { type Connection, isNotNow, openConnection } from '../database/connection.ts';
 import { ensureFile, syncDirectory } from '../database/file.ts';
 import { takeLock } from '../database/lock.ts';
 import { createWriteEngine } from '../engine.ts';
-import { createEventLogWriter, eventsPerSegment as usualEventsPerSegment, visitorOf } from '../event-log/event-log.ts';
+import { createEventLogWriter, holderOf, eventsPerSegment as usualEventsPerSegment } from '../event-log/event-log.ts';
 
 /** Sets where sequences, days and row numbers continue. */
-const writePosition = (db: Connection, { position, numbers }: Holdings): void => {
+const writePosition = (db: Connection, { position, numbers }: DatabaseExport): void => {
   // `remembered`: the keys of events are written with their blocks, so no server has to read them from there.
   const columns = 'sequence = @sequence, remembered = @sequence, day = @day, clockDay = @clockDay, secret = @secret';
   db.prepare(`UPDATE position SET ${columns}`).run(position);
@@ -23,16 +29,16 @@ const writePosition = (db: Connection, { position, numbers }: Holdings): void =>
   for (const [table, greatest] of Object.entries(numbers)) write.run(table, greatest);
 };
 
-const copyTables = async (db: Connection, holdings: Holdings): Promise<void> => {
-  for (const table of heldTables) {
+const copyTables = async (db: Connection, exported: DatabaseExport): Promise<void> => {
+  for (const table of exportedTables) {
     const columns = (db.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name);
     const insert = db.prepare(
       `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map((name) => `@${name}`).join(', ')})`,
     );
-    const insertAll = db.transaction((rows: readonly HeldRow[]) => {
+    const insertAll = db.transaction((rows: readonly ExportedRow[]) => {
       for (const row of rows) insert.run(row);
     });
-    for await (const rows of holdings.rows(table)) insertAll(rows);
+    for await (const rows of exported.rows(table)) insertAll(rows);
   }
 };
 
@@ -42,24 +48,24 @@ const copyTables = async (db: Connection, holdings: Holdings): Promise<void> => 
  */
 const createEventCopier = (db: Connection, secret: Buffer) => {
   const log = createEventLogWriter(db);
-  const { eventKey } = createSentKeys(secret);
+  const { eventKey } = createIdempotencyKeys(secret);
   const daysKept = new Set(db.prepare<[], number>('SELECT DISTINCT day FROM erased_repeat').pluck().all());
   const dropKey = db.prepare('DELETE FROM erased_repeat WHERE day = ? AND hash = ?');
   const insertName = db.prepare('INSERT INTO event_repeat (day, eventUUID, holder, server) VALUES (?, ?, ?, ?)');
   const insertOfEither = db.prepare('INSERT INTO event_repeat_of_either (day, eventUUID, holder) VALUES (?, ?, ?)');
   /** The kind of token that sent the event, found by its keyed hash; undefined when there is none. */
-  const takeKey = (event: HeldEvent): SentByServer | undefined =>
+  const takeKey = (event: ExportedEvent): SentByServer | undefined =>
     ([0, 1, null] as const).find((server) => {
-      const key = toBytes(eventKey(visitorOf(event), event.eventUUID, server));
+      const key = toBytes(eventKey(holderOf(event), event.eventUUID, server));
       return dropKey.run(event.day, key).changes > 0;
     });
-  return db.transaction((events: readonly HeldEvent[]) => {
+  return db.transaction((events: readonly ExportedEvent[]) => {
     for (const event of events) {
       const { day, eventUUID } = event;
       const server = daysKept.has(day) ? takeKey(event) : undefined;
       log.append({ ...event, server: server ?? null });
-      if (server === null) insertOfEither.run(day, eventUUID, visitorOf(event));
-      else if (server !== undefined) insertName.run(day, eventUUID, visitorOf(event), server);
+      if (server === null) insertOfEither.run(day, eventUUID, holderOf(event));
+      else if (server !== undefined) insertName.run(day, eventUUID, holderOf(event), server);
     }
     log.flush();
   });
@@ -84,18 +90,18 @@ const arrange = (db: Connection, arrangement: Arrangement): void => {
 
 const copyAll = async (
   db: Connection,
-  holdings: Holdings,
+  exported: DatabaseExport,
   tell: (progress: CopyProgress) => void,
   arrangement: Arrangement,
 ): Promise<void> => {
-  writePosition(db, holdings);
-  await copyTables(db, holdings);
-  const copyEvents = createEventCopier(db, holdings.position.secret);
-  const last = holdings.position.sequence;
+  writePosition(db, exported);
+  await copyTables(db, exported);
+  const copyEvents = createEventCopier(db, exported.position.secret);
+  const last = exported.position.sequence;
   const { eventsPerSegment = usualEventsPerSegment } = arrangement;
   let copied = 0;
   let arranged = 0;
-  for await (const events of holdings.eventsAfter(0)) {
+  for await (const events of exported.eventsAfter(0)) {
     const end = events.at(-1);
     if (!end) continue;
     copyEvents(events);
@@ -123,10 +129,10 @@ const completeFile = (db: Connection): void => {
 
 const exists = (name: string) => new StoreUnusable(`${name} exists already: a copy never replaces a file`);
 
-/** Creates the file at `path` from all holdings. Throws StoreUnusable when it exists. */
+/** Creates the file at `path` from all exported. Throws StoreUnusable when it exists. */
 export const copyInto = async (
   path: string,
-  holdings: Holdings,
+  exported: DatabaseExport,
   tell: (progress: CopyProgress) => void,
   arrangement: Arrangement = {},
 ): Promise<void> => {
@@ -148,7 +154,7 @@ export const copyInto = async (
       // The file is synced once, as a whole. References are checked as a whole too: a contact may be merged into a later one.
       db.pragma('synchronous = OFF');
       db.pragma('foreign_keys = OFF');
-      await copyAll(db, holdings, tell, arrangement);
+      await copyAll(db, exported, tell, arrangement);
       completeFile(db);
     } finally {
       db.close();

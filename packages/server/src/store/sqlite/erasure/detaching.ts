@@ -4,7 +4,7 @@
  * (statements.ts, erased-stretches.ts), and a write that would change the other statements of a user detaches that user first.
  */
 import { claimName, handleName, requestKeyName, requestName } from '../../rules/erased-names.ts';
-import { tokenInKey } from '../../rules/sent-keys.ts';
+import { tokenInKey } from '../../rules/idempotency-keys.ts';
 import type { Connection } from '../database/connection.ts';
 import { createErasingReader } from './erased-stretches.ts';
 import { createErasingRefused, type ListedBytes } from './erasing-refused.ts';

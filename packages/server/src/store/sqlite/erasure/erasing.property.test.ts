@@ -253,13 +253,13 @@ test('an erasure takes and leaves the same, whatever happens between two of its 
         };
       };
       for (const [nth, each] of actions.entries()) {
-        if (each.do === 'tidy') for (let step = 0; step < each.steps; step += 1) later.engine.tidy();
+        if (each.do === 'tidy') for (let step = 0; step < each.steps; step += 1) later.engine.maintain();
         if (each.do === 'restart') later.engine = createWriteEngine(later.db, { rowsPerDetaching: 1 });
         if (each.do === 'refuse') last.refused += 1;
         const call = toCall(each, nth);
         if (!call) continue;
         const [expected, found] = [atOnce, later].map(({ engine }) => outcomeOf(engine.write([call])[0]));
-        while (atOnce.engine.tidy() !== null);
+        while (atOnce.engine.maintain() !== null);
         if (each.do === 'erase' && typeof expected === 'object') {
           const { deletedEvents: _, complete: __, hasNames: ___, ...receipt } = expected as Record<string, unknown>;
           expect(found).toMatchObject(receipt);
@@ -270,7 +270,7 @@ test('an erasure takes and leaves the same, whatever happens between two of its 
         const [expectedReads, foundReads] = [await everything(atOnce), await everything(later)];
         expect(foundReads).toEqual(expectedReads);
       }
-      while (later.engine.tidy() !== null);
+      while (later.engine.maintain() !== null);
       expect(await everything(later)).toEqual(await everything(atOnce));
       const [expectedCounts, foundCounts] = [atOnce, later].map(({ db }) =>
         db.prepare('SELECT * FROM refused_count').all(),

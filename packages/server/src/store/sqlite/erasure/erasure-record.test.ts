@@ -62,7 +62,7 @@ const log = (name: string) =>
   write('logEvents', { ...asker, receivedTime: 0, events: [newEvent({ userUUID: `browser-of-${name}` })] });
 const erase = (contactUUID: string) => write('eraseContact', { account: 1, contactUUID, time: 5 });
 const finish = () => {
-  while (engine.tidy() !== null);
+  while (engine.maintain() !== null);
 };
 const read = (name: string, request: unknown) => createReadEngine(db)({ name, request });
 const events = async () =>
@@ -161,7 +161,7 @@ test('of what made a contact, nothing that is sent again makes it anew on a back
   claimAll(users / 2, users);
   const eraseContact = acknowledging(async ({ name, request }) => {
     const answer = write(name, request as object);
-    engine.tidy();
+    engine.maintain();
     return answer;
   });
   await eraseContact({ account: 1, contactUUID: ann, time: 5 });
@@ -247,7 +247,7 @@ test('what could not be recorded is recorded when there is room, even if nobody 
     });
   }
   expect(() => erase(ann)).toThrow(expect.objectContaining({ code: 'not_kept' }));
-  expect(engine.tidy()).toBeGreaterThanOrEqual(0);
+  expect(engine.maintain()).toBeGreaterThanOrEqual(0);
   expect(readFileSync(`${path}-erased`, 'utf8')).toBe('');
   finish();
   expect(readFileSync(`${path}-erased`, 'utf8').split('\n').filter(Boolean)).toHaveLength(3);

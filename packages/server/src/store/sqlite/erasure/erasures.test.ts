@@ -68,7 +68,7 @@ describe('events that are erased and not yet deleted', () => {
     mark(unlinkID, true);
     erase(second);
     expect(await events()).toEqual([]);
-    while (engine.tidy() !== null);
+    while (engine.maintain() !== null);
     expect(await events()).toEqual([]);
     expect(erase(first)).toMatchObject({ deletedEvents: 1, complete: true });
   });
@@ -79,7 +79,7 @@ describe('events that are erased and not yet deleted', () => {
     erase(contactUUID);
     log('event-after');
     expect(await events()).toEqual(['event-after']);
-    while (engine.tidy() !== null);
+    while (engine.maintain() !== null);
     expect(await events()).toEqual(['event-after']);
   });
 
@@ -89,7 +89,7 @@ describe('events that are erased and not yet deleted', () => {
     log('event-2');
     erase(contactUUID);
     expect(write('deleteEventsBefore', { time: 1, most: 1 })).toBe(1);
-    while (engine.tidy() !== null);
+    while (engine.maintain() !== null);
     expect(erase(contactUUID)).toMatchObject({ complete: true });
     expect(await events()).toEqual([]);
     const detail = (await reads({ name: 'getAccount', request: 1 })) as { usage: { events: number } };
@@ -114,7 +114,7 @@ test('events that lie one to a block, or together in blocks, go in short steps',
     expect(receipt.deletedEvents - deleted).toBeLessThanOrEqual(400);
     ({ deletedEvents: deleted, complete } = receipt);
     expect(steps).toBeLessThan(60);
-    engine.tidy();
+    engine.maintain();
   }
   expect(deleted).toBe(1_050);
 });
@@ -149,7 +149,7 @@ describe('a contact that very many users have claimed', () => {
     for (let rest: number | null = 0; rest !== null; ) {
       changed.push(
         changesOf(() => {
-          rest = engine.tidy();
+          rest = engine.maintain();
         }),
       );
     }
@@ -171,7 +171,7 @@ describe('a contact that very many users have claimed', () => {
       expect(await reads(search)).toEqual({ contacts: [], next: null });
       expect(() => write('acceptClaim', { account: 1, claimID: handleOf(users - 1), time: 0 })).toThrow('erased');
       expect(() => claim(users - 1, 'ann@example.com')).toThrow('erased');
-      rest = nth < 20 ? engine.tidy() : null;
+      rest = nth < 20 ? engine.maintain() : null;
     }
   });
 
@@ -192,7 +192,7 @@ describe('a contact that very many users have claimed', () => {
     logAs(1, 'event-after');
     claim(users - 1, 'ben@example.com', 'handle-of-ben-1');
     logAs(users - 1, 'event-of-ben');
-    while (engine.tidy() !== null);
+    while (engine.maintain() !== null);
     expect(await events()).toEqual(['event-after', 'event-of-ben']);
   });
 
@@ -203,7 +203,7 @@ describe('a contact that very many users have claimed', () => {
     // Without Ben's claim, Ann's would reach on to this event; but by now Ann's is an unlink.
     write('voidClaim', { account: 1, claimID: 'handle-of-ben-2', restore: false, time: 0 });
     expect(await events()).toEqual(['event-of-ben']);
-    while (engine.tidy() !== null);
+    while (engine.maintain() !== null);
     expect(await events()).toEqual(['event-of-ben']);
   });
 
@@ -216,16 +216,16 @@ describe('a contact that very many users have claimed', () => {
       expect(write('voidLinks', { account: 1, restore: false, links: { tokenID } })).toBe(1);
     });
     expect(changed).toBeLessThan(10);
-    while (engine.tidy() !== null);
+    while (engine.maintain() !== null);
     expect(await events()).toEqual(['event-of-ben']);
     expect(write('voidLinks', { account: 1, restore: true, links: { tokenID } })).toBe(1);
   });
 
   test('is erased to the end after another start in the middle', async () => {
     erase(contactUUID);
-    engine.tidy();
+    engine.maintain();
     engine = createWriteEngine(db);
-    while (engine.tidy() !== null);
+    while (engine.maintain() !== null);
     expect(remaining()).toEqual([0, 0, 0, 0, 0]);
     expect(await events()).toEqual([]);
   });
@@ -237,7 +237,7 @@ describe('a contact that very many users have claimed', () => {
     engine = createWriteEngine(db);
     while (!isAcknowledged()) {
       expect(hasNames()).toBe(true);
-      engine.tidy();
+      engine.maintain();
     }
     expect(hasNames()).toBe(false);
     // A handle and a claim of each user, a request, and the contact.
@@ -254,7 +254,7 @@ describe('a contact that very many users have claimed', () => {
       .get();
     erase(ben as string);
     expect(await events()).toEqual([]);
-    while (engine.tidy() !== null);
+    while (engine.maintain() !== null);
     expect(await events()).toEqual([]);
     expect(remaining()).toEqual([0, 0, 0, 0, 0]);
   });
@@ -276,7 +276,7 @@ test('a contact into which many were merged, each with many tags and attributes,
   expect(first).toBeLessThan(4 * (merged + 1) + 200);
   for (let rest: number | null = 0; rest !== null; ) {
     const changed = changesOf(() => {
-      rest = engine.tidy();
+      rest = engine.maintain();
     });
     expect(changed).toBeLessThan(500);
   }
@@ -316,7 +316,7 @@ describe('refused requests that name an erased contact', () => {
   test('are deleted in commits of few bytes each, however many there are, before the erasure is acknowledged', async () => {
     const bytes = db.prepare<[], number>('SELECT sum(listedBytes) FROM refused_count').pluck();
     const left = [bytes.get() as number];
-    for (let done = false; !done; engine.tidy()) {
+    for (let done = false; !done; engine.maintain()) {
       done = isAcknowledged();
       left.push(bytes.get() as number);
     }
@@ -325,7 +325,7 @@ describe('refused requests that name an erased contact', () => {
     expect(left.at(-1)).toBeLessThan(3 * bytesOfEach);
     const counts = (await reads({ name: 'countRefused', request: {} })) as RefusedCount[];
     expect(counts).toMatchObject(counts.map(() => ({ listed: 1, erased: namingEach })));
-    while (engine.tidy() !== null);
+    while (engine.maintain() !== null);
     expect(['erasing_refused', 'erasing_user', 'erasing_contact'].map(count)).toEqual([0, 0, 0]);
   });
 
@@ -335,7 +335,7 @@ describe('refused requests that name an erased contact', () => {
     while (!isAcknowledged()) {
       expect(await listed()).toEqual(['somebody']);
       expect(replay(2 * (1 + namingEach))).toBeUndefined();
-      engine.tidy();
+      engine.maintain();
     }
     expect(await listed()).toEqual(['somebody']);
   });
@@ -344,7 +344,7 @@ describe('refused requests that name an erased contact', () => {
     erase(contactUUID);
     refuse(1, userUUID);
     expect(await listed()).toEqual(['somebody', 'somebody', userUUID]);
-    while (!isAcknowledged()) engine.tidy();
+    while (!isAcknowledged()) engine.maintain();
     expect(await listed()).toEqual(['somebody', 'somebody', userUUID]);
   });
 
@@ -353,7 +353,7 @@ describe('refused requests that name an erased contact', () => {
     create('ben');
     expect(await listed()).toEqual(['somebody', 'somebody']);
     engine = createWriteEngine(db);
-    while (!isAcknowledged()) engine.tidy();
+    while (!isAcknowledged()) engine.maintain();
     expect(await listed()).toEqual(['somebody', 'somebody']);
   });
 });

@@ -9,13 +9,13 @@ import {
   createEventLogReader,
   type EventLogWriter,
   eventAt,
+  holderOf,
   type PlacedEvent,
   type Source,
-  visitorOf,
 } from '../event-log/event-log.ts';
+import type { Dedup } from '../events/dedup.ts';
 import { createOldEvents } from '../events/old-events.ts';
-import type { Repeats } from '../events/repeats.ts';
-import type { Totals } from '../events/totals.ts';
+import type { Rollups } from '../events/rollups.ts';
 import type { Position } from '../transactions/position.ts';
 import type { ErasureProgress } from './acknowledging.ts';
 import type { Detaching, EraseName } from './detaching.ts';
@@ -44,14 +44,14 @@ export interface ErasureParts {
   readonly position: Position;
   readonly contacts: ContactWriter;
   readonly detaching: Detaching;
-  readonly repeats: Repeats;
-  readonly totals: Totals;
+  readonly dedup: Dedup;
+  readonly rollups: Rollups;
   readonly refused: RefusedWriter;
   readonly log: EventLogWriter;
 }
 
 export const createErasures = (db: Connection, parts: ErasureParts) => {
-  const { position, contacts, detaching, repeats, totals, refused, log } = parts;
+  const { position, contacts, detaching, dedup, rollups, refused, log } = parts;
   const merges = createMergeReader(db);
   const insert = db.prepare('INSERT INTO erasure VALUES (NULL, ?, ?, 0, 0, ?)');
   const get = db.prepare<[number], { erasedTime: number; deletedEvents: number; complete: number }>(
@@ -149,8 +149,8 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const deleteEvents = (places: readonly PlacedEvent[]) => {
     for (const { stored, index } of places) {
       const event = eventAt(stored.block, index);
-      repeats.erase({ ...event, holder: visitorOf(event) });
-      totals.remove(event);
+      dedup.erase({ ...event, holder: holderOf(event) });
+      rollups.remove(event);
     }
     // Last: until they are settled, the keys of repeats are read from the log.
     log.remove(places);
@@ -174,7 +174,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       return receipt(erasure, named.contactUUID);
     },
 
-    /** Repeats erasures that this database doesn't know of: it is a backup from before them. */
+    /** Dedup erasures that this database doesn't know of: it is a backup from before them. */
     eraseAgain(erased: readonly Erased[]): void {
       for (const [account, ofAccount] of groupBy(erased, ({ account }) => account)) {
         if (hasAccount.get(account) === undefined) continue;

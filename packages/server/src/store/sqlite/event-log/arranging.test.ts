@@ -211,15 +211,15 @@ test('wherever events lie, the answers are the same', async () => {
           continue;
         }
         if ('arrange' in call) {
-          for (let step = 0; step < call.arrange; step += 1) arranged.engine.tidy();
+          for (let step = 0; step < call.arrange; step += 1) arranged.engine.maintain();
           continue;
         }
         const answers = [arranged, plain].map(({ engine }) => engine.write([call])[0]);
         expect(answers[0]).toEqual(answers[1]);
         // Retention counts what is deleted, and is to find the same.
-        if (call.name === 'eraseContact') for (const { engine } of [arranged, plain]) while (engine.tidy() === 0);
+        if (call.name === 'eraseContact') for (const { engine } of [arranged, plain]) while (engine.maintain() === 0);
       }
-      while (arranged.engine.tidy() !== null);
+      while (arranged.engine.maintain() !== null);
       segments += arranged.db.prepare('SELECT count(*) FROM event_segment').pluck().get() as number;
       expect(await answersOf(arranged)).toEqual(await answersOf(plain));
       const rows = ({ db }: typeof plain) => db.prepare('SELECT * FROM event ORDER BY sequence').all();

@@ -5,7 +5,7 @@
  * to a person who opens the database.
  */
 import { robotMark } from '@firsthand/contract/identifiers';
-import type { SentByServer } from '../../rules/sent-keys.ts';
+import type { SentByServer } from '../../rules/idempotency-keys.ts';
 
 export interface KeptEvent {
   readonly sequence: number;

@@ -48,7 +48,7 @@ const logTimes = (times: number, userUUID = laptop, days = 0) =>
     days,
   );
 const tidyUp = () => {
-  while (engine.tidy() !== null);
+  while (engine.maintain() !== null);
 };
 const retain = (most: number, time: number) => engine.write([{ name: 'deleteEventsBefore', request: { time, most } }]);
 

@@ -18,7 +18,7 @@
 import { quarterMilliseconds } from '../../rules/quarter.ts';
 import type { Arrangement } from '../arrangement.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Steps } from '../transactions/steps.ts';
+import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import type { Pending } from '../transactions/transaction.ts';
 import type { EventFilter } from './block-filter.ts';
 import { createCompaction } from './compaction.ts';
@@ -28,7 +28,7 @@ import { createBlockReader, createBlockWriter, type StoredBlock } from './event-
 import { createEventFinder, type Found, type Order, type Range, type Source } from './event-finder.ts';
 import { createSegmentBuilder } from './segment-builder.ts';
 import type { Holder } from './visitor-list.ts';
-import { createVisitorReader, type KindOfEvent, visitorOf } from './visitors.ts';
+import { createVisitorReader, holderOf, type KindOfEvent } from './visitors.ts';
 
 export {
   type EventBlock,
@@ -47,7 +47,7 @@ export type { StoredBlock } from './event-blocks.ts';
 export type { Order, Range, Source } from './event-finder.ts';
 export { eventsPerSegment } from './segment-builder.ts';
 export type { Holder } from './visitor-list.ts';
-export { visitorOf } from './visitors.ts';
+export { holderOf } from './visitors.ts';
 
 /** An event in its block: the functions `…At` read it. */
 export interface PlacedEvent {
@@ -77,7 +77,7 @@ export interface EventLogReader extends Pending {
     kind: KindOfEvent & { readonly from: number; readonly to: number },
     ranges: readonly Range[],
     seeAt: (time: number) => ((visitor: Holder) => void) | undefined,
-  ): Steps<void>;
+  ): ChunkedRead<void>;
 }
 
 export interface EventLogWriter extends Pending {
@@ -135,7 +135,7 @@ export const createEventLogReader = (db: Connection): EventLogReader => {
         if (typeof found === 'number') yield;
         else {
           for (const index of found.indexes) {
-            seeAt(eventTimeAt(found.block, index))?.(visitorOf(factsAt(found.block, index)));
+            seeAt(eventTimeAt(found.block, index))?.(holderOf(factsAt(found.block, index)));
           }
         }
       }

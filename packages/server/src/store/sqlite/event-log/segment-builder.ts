@@ -54,7 +54,7 @@ export interface SegmentBuilder extends Pending {
   isUnderWay(): boolean;
   /**
    * By how many segments the events that wait for indexing exceed the permitted number; 0 while they don't. Above 0, commits wait
-   * for steps of indexing (tidying.ts).
+   * for steps of indexing (maintenance.ts).
    */
   behind(): number;
   /** Removes events that are being deleted from the summaries, where leaving them would change a result. */

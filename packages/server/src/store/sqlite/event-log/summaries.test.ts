@@ -56,7 +56,7 @@ const log = (events: number, of: (nth: number) => Partial<NewEvent>) => {
   engine.write([{ name: 'logEvents', request: { ...asker, receivedTime: 0, events: batch } }]);
 };
 const tidyUp = () => {
-  while (engine.tidy() !== null);
+  while (engine.maintain() !== null);
 };
 /** Segment after segment: at once, they would be one. */
 const logSegments = (segments: number, of: (nth: number) => Partial<NewEvent>) => {
@@ -180,14 +180,14 @@ const mixed = (nth: number): Partial<NewEvent> => ({ userUUID: nth % 3 ? phone :
 test('an erased visitor is counted no more, at any moment of arranging', () => {
   log(4 * eventsPerSegment, mixed);
   let steps = 0;
-  for (; engine.tidy() !== null; steps += 1);
+  for (; engine.maintain() !== null; steps += 1);
   expect(count(2).map(({ users }) => users)).toEqual([2, 2]);
   for (let before = 1; before < steps; before += 7) {
     db.close();
     db = openConnection(':memory:', 'write');
     begin();
     log(4 * eventsPerSegment, mixed);
-    for (let step = 0; step < before; step += 1) engine.tidy();
+    for (let step = 0; step < before; step += 1) engine.maintain();
     engine.write([{ name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } }]);
     tidyUp();
     expect(count(2).map(({ users }) => users)).toEqual([1, 1]);
@@ -204,7 +204,7 @@ test('a segment that is summed up, or goes, while users are counted is counted o
   const under = counting();
   let step = under.next();
   while (!step.done) {
-    engine.tidy();
+    engine.maintain();
     step = under.next();
   }
   expect(step.value).toEqual(expected);

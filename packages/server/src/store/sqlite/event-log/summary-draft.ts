@@ -4,7 +4,7 @@ import { type BlockTimes, toBytes } from './block-times.ts';
 import { type AttributeHasher, createSlices, type Slices } from './bloom-filter.ts';
 import { type EventBlock, eventTimeAt, factsAt, sizeOf, visitAttributes } from './event-block.ts';
 import { type Holder, toVisitorList } from './visitor-list.ts';
-import { addVisitor, visitorOf } from './visitors.ts';
+import { addVisitor, holderOf } from './visitors.ts';
 
 /** The visitors with events of a kind. */
 interface KindVisitors {
@@ -48,7 +48,7 @@ export const createSummaryDraft = (hasher: AttributeHasher): SummaryDraft => {
       kinds.set(account, ofAccount);
       const visitors = ofAccount.get(eventID) ?? new Map<number, Holder[]>();
       ofAccount.set(eventID, visitors);
-      addVisitor(visitors, eventTime, visitorOf(facts));
+      addVisitor(visitors, eventTime, holderOf(facts));
     }
     blocks.push({ place, firstTime, lastTime });
   };

@@ -17,7 +17,7 @@ export interface KindOfEvent {
 }
 
 /** The user, or minus the contact for an event without a user. */
-export const visitorOf = ({ user, contact }: Pick<KeptEvent, 'user' | 'contact'>): Holder =>
+export const holderOf = ({ user, contact }: Pick<KeptEvent, 'user' | 'contact'>): Holder =>
   user ?? -(contact as number);
 
 /** Adds a visitor to the quarter of an hour in which the event happened. */
@@ -97,7 +97,7 @@ export const createVisitorWriter = (db: Connection): VisitorWriter => {
           const name = `${account} ${eventID}`;
           const gone = kinds.get(name) ?? { account, eventID, visitors: new Map() };
           kinds.set(name, gone);
-          addVisitor(gone.visitors, eventTime, visitorOf(event));
+          addVisitor(gone.visitors, eventTime, holderOf(event));
         }
         for (const { account, eventID, visitors } of kinds.values()) {
           const rest = withoutVisitors(select.get(segment, account, eventID) as Buffer, visitors);

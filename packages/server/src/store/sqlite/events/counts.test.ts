@@ -44,7 +44,7 @@ test('tells no time that never was of events that are deleted while it looks for
     log(day, { eventTime: 1 }, erased),
     { name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } },
   ]);
-  while (engine.tidy() !== null);
+  while (engine.maintain() !== null);
   const defining = createCounter(db).getEventDefinitions(1);
   expect(defining.next().done).toBe(false);
   engine.write([{ name: 'deleteEventsBefore', request: { time: 2 * day, most: 10_000 } }]);
@@ -71,7 +71,7 @@ test('looks for the first event that is left no further than it must', () => {
   engine.write([log({ eventTime: 5 })]);
   for (let nth = 0; nth < 100; nth += 1) engine.write([log({ eventTime: quarter + nth })]);
   engine.write([{ name: 'eraseContact', request: { account: 1, contactUUID: contact.newContactUUID, time: 0 } }]);
-  while (db.prepare('SELECT 1 FROM erased_contact').get() !== undefined) engine.tidy();
+  while (db.prepare('SELECT 1 FROM erased_contact').get() !== undefined) engine.maintain();
   const reader = createEventLogReader(db);
   let looked = 0;
   const counting: EventLogReader = {

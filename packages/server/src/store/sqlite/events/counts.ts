@@ -1,10 +1,10 @@
-/** Counts events from the totals, and distinct users from the summaries of segments and the events that no segment covers. */
+/** Counts events from the rollups, and distinct users from the summaries of segments and the events that no segment covers. */
 import { quarterMilliseconds } from '../../rules/quarter.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
-import { createEventLogReader, eventTimeAt, factsAt, isRobot, type Range, visitorOf } from '../event-log/event-log.ts';
-import type { Steps } from '../transactions/steps.ts';
+import { createEventLogReader, eventTimeAt, factsAt, holderOf, isRobot, type Range } from '../event-log/event-log.ts';
+import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import { createDayReader, toRanges } from './days.ts';
 
 interface Quarter {
@@ -14,7 +14,7 @@ interface Quarter {
   readonly lastTime: number;
 }
 
-/** The same SELECT from both tables of totals (totals.ts). */
+/** The same SELECT from both tables of rollups (rollups.ts). */
 const each = (select: (table: string) => string): string =>
   ['event_total', 'recent_total'].map(select).join(' UNION ALL ');
 
@@ -28,7 +28,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
       )`)
     .pluck();
   /** The count of one kind in each span of quarters that has events. `spans` is JSON: [[from, to], …]. */
-  const totals = db.prepare<{ spans: string; account: number; eventID: number }, { bucket: number; count: number }>(`
+  const rollups = db.prepare<{ spans: string; account: number; eventID: number }, { bucket: number; count: number }>(`
     SELECT bucket, sum(count) AS count FROM (
       ${each(
         (table) => `
@@ -89,7 +89,11 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
    * The times of the first and last event of a kind in a quarter. A stored time outside of the quarter means that the first or last
    * event was deleted: then events are read until as many as the total counts have been seen.
    */
-  function* timesIn(account: number, eventID: number, total: Quarter): Steps<Pick<Quarter, 'firstTime' | 'lastTime'>> {
+  function* timesIn(
+    account: number,
+    eventID: number,
+    total: Quarter,
+  ): ChunkedRead<Pick<Quarter, 'firstTime' | 'lastTime'>> {
     const from = total.quarter * quarterMilliseconds;
     const to = from + quarterMilliseconds;
     if (total.firstTime >= from && total.lastTime < to) return total;
@@ -114,8 +118,8 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
     return seen > 0 ? { firstTime, lastTime } : { firstTime: from, lastTime: to - 1 };
   }
 
-  /** Counts by reading the events: neither the totals nor the summaries distinguish robots. */
-  function* countWithoutRobots({ account, eventID, edges, users }: CountQuery): Steps<CountBucket[]> {
+  /** Counts by reading the events: neither the rollups nor the summaries distinguish robots. */
+  function* countWithoutRobots({ account, eventID, edges, users }: CountQuery): ChunkedRead<CountBucket[]> {
     const from = edges[0] as number;
     const to = edges.at(-1) as number;
     const inBucket = bucketOf(edges);
@@ -131,7 +135,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
         if (eventTime < from || eventTime >= to || isRobot(found.block, index)) continue;
         const bucket = inBucket(eventTime);
         events[bucket] = (events[bucket] as number) + 1;
-        if (users) (seen[bucket] as Set<number>).add(visitorOf(factsAt(found.block, index)));
+        if (users) (seen[bucket] as Set<number>).add(holderOf(factsAt(found.block, index)));
       }
     }
     return events.map((count, bucket) => ({
@@ -141,7 +145,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
   }
 
   return {
-    *countEvents(query: CountQuery): Steps<CountBucket[]> {
+    *countEvents(query: CountQuery): ChunkedRead<CountBucket[]> {
       if (query.withoutRobots) return yield* countWithoutRobots(query);
       const { account, eventID, edges, users } = query;
       const from = edges[0] as number;
@@ -151,7 +155,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
       const quarters = edges.map((edge) => edge / quarterMilliseconds);
       const spans = JSON.stringify(quarters.slice(1).map((quarter, bucket) => [quarters[bucket], quarter]));
       for (const kind of eventID === undefined ? kindsOf(account) : [eventID]) {
-        for (const { bucket, count } of totals.all({ spans, account, eventID: kind })) {
+        for (const { bucket, count } of rollups.all({ spans, account, eventID: kind })) {
           events[bucket] = (events[bucket] as number) + count;
         }
         yield;
@@ -167,7 +171,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
       return events.map((count, bucket) => ({ events: count, users: (seen[bucket] as Set<number>).size }));
     },
 
-    *getEventDefinitions(account: number): Steps<EventDefinition[]> {
+    *getEventDefinitions(account: number): ChunkedRead<EventDefinition[]> {
       const definitions: EventDefinition[] = [];
       for (const { id, name } of catalogues.list(account, 'event')) {
         const eventID = Number(id);

@@ -16,10 +16,10 @@ import {
   type Range,
   sizeOf,
 } from '../event-log/event-log.ts';
-import type { Steps } from '../transactions/steps.ts';
+import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import { createDayReader, toRanges } from './days.ts';
+import { createEventPresenter } from './event-presenter.ts';
 import { createEventSources } from './event-sources.ts';
-import { createEventTeller } from './event-teller.ts';
 
 export interface PageBounds {
   /** A page ends after this many events were examined, however few of them match: this bounds the cost of a request. */
@@ -64,10 +64,10 @@ export const createEventPager = (
 ) => {
   const daysOf = createDayReader(db);
   const sourcesOf = createEventSources(db);
-  const createTeller = createEventTeller(db);
+  const createPresenter = createEventPresenter(db);
   const lastSequence = db.prepare<[], number>('SELECT sequence FROM position').pluck();
 
-  return function* getEvents(query: EventQuery): Steps<EventPage> {
+  return function* getEvents(query: EventQuery): ChunkedRead<EventPage> {
     const { account, order, limit, from, to } = query;
     const ascending = order === 'asc';
     const end = lastSequence.get() as number;
@@ -76,7 +76,7 @@ export const createEventPager = (
     const accountDays = daysOf({ account, from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, after, through });
     const { sources, days } = sourcesOf(query, accountDays);
     const matches = createMatcher(query);
-    const teller = createTeller(account);
+    const presenter = createPresenter(account);
     const events: StoredEvent[] = [];
     let looked = 0;
     let characters = 0;
@@ -95,12 +95,12 @@ export const createEventPager = (
       for (const index of indexes) {
         if (!matches(block, index)) continue;
         const event = eventAt(block, index);
-        if (teller.isErased(event)) continue;
+        if (presenter.isErased(event)) continue;
         if (events.length === limit || characters >= mostCharacters) {
           const { sequence } = events.at(-1) as StoredEvent;
           return { events, next: sequence, through: sequence };
         }
-        events.push(teller.tell(event));
+        events.push(presenter.toStoredEvent(event));
         characters += charactersOf(event);
       }
       looked += sizeOf(block);

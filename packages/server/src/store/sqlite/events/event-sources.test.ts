@@ -43,7 +43,7 @@ const openEngine = (db: Connection) => {
       return outcome.value;
     },
     arrange: () => {
-      while (engine.tidy() !== null);
+      while (engine.maintain() !== null);
     },
   };
 };

@@ -15,8 +15,8 @@ import type { User, Users } from '../contacts/users.ts';
 import type { Connection } from '../database/connection.ts';
 import type { EventLogWriter } from '../event-log/event-log.ts';
 import type { Position } from '../transactions/position.ts';
-import type { Repeats } from './repeats.ts';
-import type { Totals } from './totals.ts';
+import type { Dedup } from './dedup.ts';
+import type { Rollups } from './rollups.ts';
 
 export interface EventParts {
   readonly position: Position;
@@ -25,8 +25,8 @@ export interface EventParts {
   readonly contacts: ContactWriter;
   readonly claims: ClaimWriter;
   readonly links: LinkWriter;
-  readonly repeats: Repeats;
-  readonly totals: Totals;
+  readonly dedup: Dedup;
+  readonly rollups: Rollups;
   readonly log: EventLogWriter;
 }
 
@@ -45,7 +45,7 @@ const sentAs = ({ browser }: EventBatch, { eventUUID }: NewEvent, { user, contac
 });
 
 export const createEventWriter = (db: Connection, parts: EventParts) => {
-  const { position, users, catalogues, contacts, claims, links, repeats, totals, log } = parts;
+  const { position, users, catalogues, contacts, claims, links, dedup, rollups, log } = parts;
   const statements = createStatementReader(db);
   const setContactDays = db.prepare(
     'UPDATE contact SET firstDay = @firstDay, lastDay = @lastDay, days = @days WHERE contact = @contact',
@@ -86,7 +86,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     } catch (refusal) {
       const { user, contact } = found;
       const known = user?.active ?? (found.userUUID === null ? contact : null);
-      if (known && repeats.isRepeat(day, sentAs(batch, event, found), known)) return found;
+      if (known && dedup.isRepeat(day, sentAs(batch, event, found), known)) return found;
       throw refusal;
     }
     return found;
@@ -100,7 +100,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     const { eventID, eventUUID, eventTime, timeReplaced, attributes } = event;
     const active = user?.active ?? (contact as ContactRow);
     const sent = sentAs(batch, event, { user, contact });
-    if (!repeats.remember(day, sent, active)) return { kept: false, duplicate: true };
+    if (!dedup.remember(day, sent, active)) return { kept: false, duplicate: true };
     catalogues.register(account, browser, uses);
     const sequence = position.nextSequence();
     log.append({
@@ -117,7 +117,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
       server: sent.server,
       attributes,
     });
-    totals.add({ account, day, sequence, eventID, eventTime, bytes: eventBytes(event) });
+    rollups.add({ account, day, sequence, eventID, eventTime, bytes: eventBytes(event) });
     if (user) users.seenOn(user, day);
     if (contact && !isActive(contact, day)) setContactDays.run({ ...withDay(contact, day), contact: contact.contact });
     if (user && contact && linkedContact(statements.ofUser(user.user)) === null) {

@@ -14,7 +14,7 @@ import {
   toFlatEvents,
   toFlatOutcome,
   toFlatPage,
-} from './flat-events.ts';
+} from './event-codec.ts';
 
 /** A thread's port to the main thread. */
 export type Port = Pick<MessagePort, 'on' | 'postMessage' | 'close'>;

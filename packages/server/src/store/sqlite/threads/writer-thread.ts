@@ -28,19 +28,19 @@ export const start = (port: Port, path: string, arrangement?: Arrangement): void
     }
   };
 
-  /** The timer of the next step of tidying. */
-  let tidying: NodeJS.Timeout | undefined;
-  const tidyAfter = (milliseconds: number) => {
-    tidying = setTimeout(() => {
-      tidying = undefined;
-      const rest = orDie(() => engine.tidy());
-      if (rest !== null) tidyAfter(rest);
+  /** The timer of the next step of maintenance. */
+  let maintenance: NodeJS.Timeout | undefined;
+  const maintainAfter = (milliseconds: number) => {
+    maintenance = setTimeout(() => {
+      maintenance = undefined;
+      const rest = orDie(() => engine.maintain());
+      if (rest !== null) maintainAfter(rest);
     }, milliseconds);
   };
 
   port.on('message', (message: Request | 'close') => {
     if (message === 'close') {
-      clearTimeout(tidying);
+      clearTimeout(maintenance);
       db.close();
       port.close();
       return;
@@ -50,7 +50,7 @@ export const start = (port: Port, path: string, arrangement?: Arrangement): void
     const flat = outcomes.map((outcome, index) => toFlatAnswer(calls[index] as Call, outcome));
     port.postMessage({ id: message.id, outcomes: flat } satisfies Reply);
     orDie(() => engine.catchUp());
-    if (tidying === undefined) tidyAfter(0);
+    if (maintenance === undefined) maintainAfter(0);
   });
-  tidyAfter(0);
+  maintainAfter(0);
 };

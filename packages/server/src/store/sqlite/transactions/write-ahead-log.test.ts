@@ -40,11 +40,11 @@ const beginReading = () => {
 
 test('no commit writes the log back, and a step between two does', () => {
   const log = createWriteAheadLog(db);
-  log.tidy();
+  log.maintain();
   const before = statSync(path).size;
   for (let written = 0; written < 10; written += 1) write();
   expect(statSync(path).size).toBe(before);
-  log.tidy();
+  log.maintain();
   expect(statSync(path).size).toBeGreaterThan(before + 16 * mebibyte);
 });
 
@@ -55,7 +55,7 @@ test('the log stays short while reads come and go at every commit', () => {
     const endReading = beginReading();
     write();
     endReading();
-    log.tidy();
+    log.maintain();
     highest = Math.max(highest, logBytes());
   }
   expect(highest).toBeLessThan(24 * mebibyte);
@@ -63,15 +63,15 @@ test('the log stays short while reads come and go at every commit', () => {
 
 test('the log that could not begin anew, because somebody read just then, does so soon after, and no commit waits for it', () => {
   const log = createWriteAheadLog(db);
-  log.tidy();
+  log.maintain();
   while (logBytes() < 16 * mebibyte) write();
   const endReading = beginReading();
-  log.tidy();
+  log.maintain();
   write();
   endReading();
   const asked = vi.spyOn(db, 'pragma');
   for (let written = 0; written < 20; written += 1) {
-    log.tidy();
+    log.maintain();
     write();
   }
   expect(asked.mock.calls.flat()).toContain('wal_checkpoint(PASSIVE)');
@@ -81,19 +81,19 @@ test('the log that could not begin anew, because somebody read just then, does s
 
 test('the log begins anew once a long read has ended that made it grow', async () => {
   const log = createWriteAheadLog(db);
-  log.tidy();
+  log.maintain();
   const endReading = beginReading();
   for (let written = 0; written < 30; written += 1) write();
   expect(logBytes()).toBeGreaterThan(48 * mebibyte);
-  const pause = log.tidy() as number;
+  const pause = log.maintain() as number;
   expect(pause).toBeGreaterThan(0);
   // Not tried again before that.
-  const rest = log.tidy() as number;
+  const rest = log.maintain() as number;
   expect(rest).toBeGreaterThan(0);
   expect(rest).toBeLessThanOrEqual(pause);
   endReading();
   await wait(pause + 10);
-  expect(log.tidy()).toBeNull();
+  expect(log.maintain()).toBeNull();
   expect(logBytes()).toBe(0);
 });
 
@@ -112,9 +112,9 @@ test.each(['PASSIVE', 'TRUNCATE'])(
       });
     const broken = createWriteAheadLog(failing('SQLITE_IOERR_WRITE'));
     const full = createWriteAheadLog(failing('SQLITE_FULL'));
-    if (mode === 'PASSIVE') for (const log of [broken, full]) log.tidy();
+    if (mode === 'PASSIVE') for (const log of [broken, full]) log.maintain();
     for (let written = 0; written < 10; written += 1) write();
-    expect(full.tidy()).toBeGreaterThan(0);
-    expect(() => broken.tidy()).toThrow('disk');
+    expect(full.maintain()).toBeGreaterThan(0);
+    expect(() => broken.maintain()).toThrow('disk');
   },
 );

@@ -39,7 +39,7 @@ export interface WriteAheadLog {
    * Does what is due. Returns the milliseconds to wait before the next call, or null when nothing is due. Throws when the disk
    * fails.
    */
-  tidy(): number | null;
+  maintain(): number | null;
 }
 
 export const createWriteAheadLog = (db: Connection): WriteAheadLog => {
@@ -88,7 +88,7 @@ export const createWriteAheadLog = (db: Connection): WriteAheadLog => {
       inVain = 0;
     },
     mayHoldErased: () => holdsErased,
-    tidy() {
+    maintain() {
       const rest = nextTry - performance.now();
       if (rest > 0) return Math.ceil(rest);
       if (!holdsErased) return writeBack();

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { newContact, newEvent } from '../../../../test/fixtures/store.ts';
-import { mostWaitingBytes } from '../../waiting.ts';
+import { mostWaitingBytes } from '../../backpressure.ts';
 import type { Call } from '../calls.ts';
 import type { Carrier } from '../threads/thread.ts';
 import { createWriteQueue } from './write-queue.ts';

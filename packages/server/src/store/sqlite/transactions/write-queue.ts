@@ -1,5 +1,5 @@
 /** Group commit: collects writes that arrive during a commit into the next. */
-import { createWaiting } from '../../waiting.ts';
+import { createBackpressure } from '../../backpressure.ts';
 import type { Call } from '../calls.ts';
 import { fromPlain, type PlainOutcome } from '../threads/messages.ts';
 import type { Carrier } from '../threads/thread.ts';
@@ -25,7 +25,7 @@ interface WriteQueue {
 
 export const createWriteQueue = (writer: Carrier, onCommit: () => void): WriteQueue => {
   let queued: Queued[] = [];
-  const waiting = createWaiting();
+  const waiting = createBackpressure();
   let underWay = 0;
   let scheduled = false;
 

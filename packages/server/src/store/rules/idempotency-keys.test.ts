@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createSentKeys, toBytes, toUUID } from './sent-keys.ts';
+import { createIdempotencyKeys, toBytes, toUUID } from './idempotency-keys.ts';
 
 test.each([
   ['as long as a database’s', 32],
@@ -10,7 +10,7 @@ test.each([
 ])('keys are HMAC-SHA-256 as createHmac makes it, by a secret that is %s', (_, length) => {
   const secret = Buffer.alloc(length, 'secret');
   const expected = (text: string) => createHmac('sha256', secret).update(text).digest().subarray(0, 16);
-  const { eventKey, requestKey } = createSentKeys(secret);
+  const { eventKey, requestKey } = createIdempotencyKeys(secret);
   const sent = ['event-of-seven-eight', 'x'.repeat(64), 'ä'.repeat(400), '🙂'.repeat(300), 'event-of-seven-eight'];
   for (const uuid of sent) {
     // As all were before the kinds of tokens were told apart.

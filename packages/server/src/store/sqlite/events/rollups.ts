@@ -1,6 +1,6 @@
 /**
  * Counts of events by kind and quarter of an hour, and by account and day. They are summed in memory and written once for each
- * commit. The totals of a kind are stored together, so a commit would change a page for each of its kinds. It adds to
+ * commit. The rollups of a kind are stored together, so a commit would change a page for each of its kinds. It adds to
  * `recent_total` instead, a page or two, which is moved into `event_total` after some thousand events.
  */
 import { quarterMilliseconds, quarterOf } from '../../rules/quarter.ts';
@@ -25,7 +25,7 @@ interface Sum {
 type TotalSum = Sum & { readonly eventID: number; readonly quarter: number };
 type DaySum = Sum & { bytes: number; readonly day: number; readonly firstSequence: number; lastSequence: number };
 
-/** Events that are counted before the recent totals are moved: each kind among them then costs a page. */
+/** Events that are counted before the recent rollups are moved: each kind among them then costs a page. */
 const usualEventsPerMove = 4_096;
 /** Rows that a step moves. */
 export const totalsPerStep = 256;
@@ -36,7 +36,7 @@ const add = (sum: Sum, time: number) => {
   sum.lastTime = Math.max(sum.lastTime, time);
 };
 
-export interface Totals extends Pending {
+export interface Rollups extends Pending {
   flush(): void;
   /** Counts an event that was inserted. Sequences must ascend. */
   add(event: CountedEvent & { readonly bytes: number }): void;
@@ -46,15 +46,15 @@ export interface Totals extends Pending {
    * its day.
    */
   remove(event: CountedEvent): void;
-  /** Whether enough recent totals may wait to be worth a step. */
+  /** Whether enough recent rollups may wait to be worth a step. */
   isDue(): boolean;
-  /** Moves some recent totals into `event_total`. Returns whether there may be more. Must be called in a transaction. */
+  /** Moves some recent rollups into `event_total`. Returns whether there may be more. Must be called in a transaction. */
   step(): boolean;
-  /** Moves all recent totals. Must be called in a transaction. */
+  /** Moves all recent rollups. Must be called in a transaction. */
   settle(): void;
 }
 
-export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove): Totals => {
+export const createRollups = (db: Connection, eventsPerMove = usualEventsPerMove): Rollups => {
   const columns = ['account', 'eventID', 'quarter', 'count', 'firstTime', 'lastTime'];
   const addUp = `
     ON CONFLICT (account, eventID, quarter) DO UPDATE SET
@@ -84,20 +84,20 @@ export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove)
     'DELETE FROM event_total WHERE account = ? AND eventID = ? AND quarter = ? AND count <= 0',
   );
   const dropDay = db.prepare('DELETE FROM account_day WHERE account = ? AND day = ? AND count <= 0');
-  const totals = new Map<string, TotalSum>();
+  const rollups = new Map<string, TotalSum>();
   const days = new Map<string, DaySum>();
-  /** Events counted since the recent totals were moved. At the start there may be some from a previous server. */
+  /** Events counted since the recent rollups were moved. At the start there may be some from a previous server. */
   let counted = eventsPerMove;
 
   const flush = () => {
     const values: RowValue[] = [];
-    for (const { account, eventID, quarter, count, firstTime, lastTime } of totals.values()) {
+    for (const { account, eventID, quarter, count, firstTime, lastTime } of rollups.values()) {
       values.push(account, eventID, quarter, count, firstTime, lastTime);
       counted += count;
     }
     addToRecent(values);
     for (const sum of days.values()) upsertDay.run(sum);
-    totals.clear();
+    rollups.clear();
     days.clear();
   };
 
@@ -109,7 +109,7 @@ export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove)
     return false;
   };
 
-  /** Writes and moves all totals: none is left in memory or in `recent_total`. */
+  /** Writes and moves all rollups: none is left in memory or in `recent_total`. */
   const settle = () => {
     flush();
     if (counted > 0) while (step());
@@ -119,10 +119,10 @@ export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove)
     add({ account, day, sequence, eventID, eventTime, bytes }) {
       const quarter = quarterOf(eventTime);
       const totalKey = `${account} ${eventID} ${quarter}`;
-      let total = totals.get(totalKey);
+      let total = rollups.get(totalKey);
       if (!total) {
         total = { account, eventID, quarter, count: 0, firstTime: eventTime, lastTime: eventTime };
-        totals.set(totalKey, total);
+        rollups.set(totalKey, total);
       }
       add(total, eventTime);
       const dayKey = `${account} ${day}`;
@@ -157,7 +157,7 @@ export const createTotals = (db: Connection, eventsPerMove = usualEventsPerMove)
     step: () => counted >= eventsPerMove && step(),
     settle,
     forget() {
-      totals.clear();
+      rollups.clear();
       days.clear();
       counted = eventsPerMove;
     },

@@ -16,7 +16,7 @@ const bytesOf = (value: unknown): number => {
   return bytes;
 };
 
-export interface Waiting {
+export interface Backpressure {
   /** Returns about how many bytes a request holds. Throws Refusal('not_kept') when they exceed the limit with those that wait. */
   enter(request: unknown): number;
   leave(bytes: number): void;
@@ -24,7 +24,7 @@ export interface Waiting {
   drain(): Promise<void>;
 }
 
-export const createWaiting = (): Waiting => {
+export const createBackpressure = (): Backpressure => {
   let waiting = 0;
   let draining: (() => void)[] = [];
   return {

@@ -3,11 +3,12 @@
  * something has been sent on 8 later days. Only days on which something was sent count: a clock that jumps years ahead makes one
  * new day, and makes nothing old.
  */
+
+import { createIdempotencyKeys, type SentByServer, toBytes } from '../../rules/idempotency-keys.ts';
 import { daysKept } from '../../rules/received-day.ts';
-import { createSentKeys, type SentByServer, toBytes } from '../../rules/sent-keys.ts';
 import { type ActiveDays, isActive } from '../contacts/active-days.ts';
 import type { Connection } from '../database/connection.ts';
-import type { RecentRepeats, SentEvent } from './recent-repeats.ts';
+import type { RecentKeys, SentEvent } from './recent-keys.ts';
 
 /** The key of a request: another token or another user may use the same requestUUID. */
 export interface SentRequest {
@@ -28,7 +29,7 @@ type Sent = Omit<SentEvent, 'day'>;
 /** Fills lists of days that are too short; no day has this number. */
 const noDay = -1;
 
-export const createRepeats = (db: Connection, latest: RecentRepeats) => {
+export const createDedup = (db: Connection, latest: RecentKeys) => {
   const daysOf = (count: number) => Array.from({ length: count }, () => '?').join(', ');
   const days = daysOf(daysKept);
   /** One statement for each number of days: each day costs a search in another place. */
@@ -83,7 +84,7 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
     recent = found;
     return recent;
   };
-  const { eventKey } = createSentKeys(secret);
+  const { eventKey } = createIdempotencyKeys(secret);
   const hashOf = ({ holder, eventUUID }: Sent, server: SentByServer) => toBytes(eventKey(holder, eventUUID, server));
   /** Whether any event may have been erased; undefined while that has not been read. */
   let hasErased: boolean | undefined;
@@ -157,4 +158,4 @@ export const createRepeats = (db: Connection, latest: RecentRepeats) => {
     },
   };
 };
-export type Repeats = ReturnType<typeof createRepeats>;
+export type Dedup = ReturnType<typeof createDedup>;

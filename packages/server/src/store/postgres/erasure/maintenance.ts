@@ -6,23 +6,25 @@ import type { Transaction } from '../transactions/transaction.ts';
 /** The pause between checks for work, which another server may have left when it ended. */
 const pauseMilliseconds = 1_000;
 
-export interface Tidying {
+export interface Maintenance {
   /** Ends the present pause, or skips that after the present step, because there is work. */
   wake(): void;
   close(): Promise<void>;
 }
 
 /** `inTransaction` runs a step in its own transaction; `step` returns whether more is to be done. */
-export const startTidying = (
+export const startMaintenance = (
   inTransaction: (step: (db: Transaction) => Promise<boolean>) => Promise<boolean>,
   step: (db: Transaction) => Promise<boolean>,
-): Tidying => {
+): Maintenance => {
   let stopping = false;
   let woken = false;
   let resting = new AbortController();
 
   const stepAlone = async (db: Transaction) => {
-    const { mine } = await db.one<{ mine: boolean }>(`SELECT pg_try_advisory_xact_lock(${lockKeys.tidying}) AS mine`);
+    const { mine } = await db.one<{ mine: boolean }>(
+      `SELECT pg_try_advisory_xact_lock(${lockKeys.maintenance}) AS mine`,
+    );
     return mine && step(db);
   };
 

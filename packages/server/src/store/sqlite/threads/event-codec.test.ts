@@ -8,7 +8,7 @@ import {
   toFlatEvents,
   toFlatOutcome,
   toFlatPage,
-} from './flat-events.ts';
+} from './event-codec.ts';
 
 test.each<[string, EventBatch['events']]>([
   ['none', []],

@@ -21,7 +21,7 @@ interface Claim extends Omit<SaidClaim, 'newestLink'> {
   readonly updatedTime: number;
 }
 
-export const tellRecord = (contact: Contact, view: ContactView, nameOf: NameOf): ContactRecord => ({
+export const toContactRecord = (contact: Contact, view: ContactView, nameOf: NameOf): ContactRecord => ({
   contactUUID: contact.contactUUID,
   fields: view.fields,
   contactProfileName: nameOf('profile', view.fields.contactProfileID),
@@ -32,7 +32,7 @@ export const tellRecord = (contact: Contact, view: ContactView, nameOf: NameOf):
 });
 
 /** Returns every listed tag, then the contact's tags that are not listed. */
-export const tellTags = (
+export const toTagDetails = (
   view: ContactView,
   listed: readonly { readonly id: string; readonly name: string }[],
 ): ContactDetail['tags'] => {
@@ -44,7 +44,7 @@ export const tellTags = (
 };
 
 /** `linkID` names the link that the claim made; '' when it made none. */
-export const tellClaim = (
+export const toClaimDetail = (
   claim: Claim,
   { contactUUID, linkID }: { contactUUID: string; linkID: string },
   nameOf: NameOf,
@@ -67,7 +67,7 @@ export const tellClaim = (
 };
 
 /** Returns what a browser token sees of a contact by its handle: only what this browser itself sent. */
-export const tellHandle = (claim: Omit<Claim, 'userUUID' | 'tokenID'>, nameOf: NameOf): ContactDetail => {
+export const toHandle = (claim: Omit<Claim, 'userUUID' | 'tokenID'>, nameOf: NameOf): ContactDetail => {
   const view = viewClaim(claim);
   return {
     contactUUID: claim.claimID,

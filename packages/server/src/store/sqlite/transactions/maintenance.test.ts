@@ -7,7 +7,7 @@ import { Refusal } from '../../../refusal.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { ensureFile } from '../database/file.ts';
 import { createWriteEngine, type WriteEngine } from '../engine.ts';
-import { createTidying, type TidyingParts } from './tidying.ts';
+import { createMaintenance, type MaintenanceParts } from './maintenance.ts';
 
 let folder: string;
 let path: string;
@@ -43,13 +43,13 @@ test('what cannot be deleted now is deleted later', () => {
   const other = openConnection(path, 'write');
   other.exec('BEGIN IMMEDIATE');
   try {
-    expect(engine.tidy()).toBeGreaterThan(0);
+    expect(engine.maintain()).toBeGreaterThan(0);
     db.pragma('busy_timeout = 0');
-    expect(engine.tidy()).toBeGreaterThan(0);
+    expect(engine.maintain()).toBeGreaterThan(0);
   } finally {
     other.close();
   }
-  for (let step = 0; events() !== 0 && step < 10; step += 1) expect(engine.tidy()).not.toBeNull();
+  for (let step = 0; events() !== 0 && step < 10; step += 1) expect(engine.maintain()).not.toBeNull();
   expect(events()).toBe(0);
 });
 
@@ -57,7 +57,7 @@ test('what a server before this one has left incomplete is completed', () => {
   db.close();
   db = openConnection(path, 'serve');
   engine = createWriteEngine(db);
-  while (engine.tidy() !== null);
+  while (engine.maintain() !== null);
   expect(events()).toBe(0);
   expect(db.prepare('SELECT complete FROM erasure').pluck().get()).toBe(1);
 });
@@ -65,16 +65,16 @@ test('what a server before this one has left incomplete is completed', () => {
 test('a fault in the background is not passed over', () => {
   db.exec(`CREATE TEMP TRIGGER fault BEFORE DELETE ON event_block BEGIN SELECT RAISE(ABORT, 'broken'); END`);
   expect(() => {
-    for (let step = 0; step < 10; step += 1) engine.tidy();
+    for (let step = 0; step < 10; step += 1) engine.maintain();
   }).toThrow('broken');
 });
 
 describe('a step', () => {
-  /** Tidying up whose parts have nothing to do, unless told otherwise. */
-  const createIdle = (parts: Partial<TidyingParts>) =>
-    createTidying({
+  /** Maintenance up whose parts have nothing to do, unless told otherwise. */
+  const createIdle = (parts: Partial<MaintenanceParts>) =>
+    createMaintenance({
       transactions: { run: (calls) => calls.map(({ carryOut }) => ({ value: carryOut() })) },
-      writeAheadLog: { holdsErased: () => {}, mayHoldErased: () => false, tidy: () => null },
+      writeAheadLog: { holdsErased: () => {}, mayHoldErased: () => false, maintain: () => null },
       unusedSpace: { begin: () => {}, step: () => null },
       erasing: false,
       detachSome: () => false,

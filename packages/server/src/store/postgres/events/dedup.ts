@@ -7,7 +7,7 @@
  * (beginDay), so the events of earlier days are committed and visible.
  */
 import { requestKeyName } from '../../rules/erased-names.ts';
-import { createSentKeys, keyBytes } from '../../rules/sent-keys.ts';
+import { createIdempotencyKeys, keyBytes } from '../../rules/idempotency-keys.ts';
 import { bigints, integers, uuids } from '../database/arrays.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -49,8 +49,8 @@ const columnsOf = (sent: readonly Pick<SentEvent, 'holder' | 'key'>[]) => [
  * `secret` is the key of the database's hashes. `withErased`: the database was copied from one that has keys without a holder,
  * which are stored with the holder 0. `withEither`: some keys were stored before kinds of tokens were distinguished.
  */
-export const createRepeats = (secret: Buffer, { withErased = false, withEither = false } = {}) => {
-  const { eventKey, requestKey } = createSentKeys(secret);
+export const createDedup = (secret: Buffer, { withErased = false, withEither = false } = {}) => {
+  const { eventKey, requestKey } = createIdempotencyKeys(secret);
 
   return {
     /** Whether today's keys must be looked up with `find`, because `remember` alone does not recognize all repeats. */
@@ -128,4 +128,4 @@ export const createRepeats = (secret: Buffer, { withErased = false, withEither =
       ),
   };
 };
-export type Repeats = ReturnType<typeof createRepeats>;
+export type Dedup = ReturnType<typeof createDedup>;

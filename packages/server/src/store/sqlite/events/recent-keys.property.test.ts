@@ -212,7 +212,7 @@ const openServer = (path: string) => {
     },
     tidy(steps: number) {
       try {
-        for (let step = 0; step < steps && engine.tidy() === 0; step += 1);
+        for (let step = 0; step < steps && engine.maintain() === 0; step += 1);
       } catch (error) {
         if (!isBroken) throw error;
       }

@@ -2,9 +2,9 @@
 import type { Connection } from '../database/connection.ts';
 
 /** A read that yields where other reads may run. It holds no statement open across a yield. */
-export type Steps<Value> = Generator<void, Value, void>;
+export type ChunkedRead<Value> = Generator<void, Value, void>;
 
-const isSteps = (value: unknown): value is Steps<unknown> =>
+const isChunkedRead = (value: unknown): value is ChunkedRead<unknown> =>
   typeof value === 'object' && value !== null && Symbol.iterator in value && 'next' in value;
 
 /** Runs a read. Each step sees one snapshot of the database. */
@@ -12,7 +12,7 @@ export const createReads = (db: Connection) => {
   const inTransaction = db.transaction((step: () => unknown) => step());
   return async (read: () => unknown): Promise<unknown> => {
     const first = inTransaction(read);
-    if (!isSteps(first)) return first;
+    if (!isChunkedRead(first)) return first;
     for (;;) {
       const { done, value } = inTransaction(() => first.next()) as IteratorResult<void, unknown>;
       if (done) return value;

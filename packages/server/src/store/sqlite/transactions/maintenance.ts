@@ -8,7 +8,7 @@ import type { UnusedSpace } from './unused-space.ts';
 import type { WriteAheadLog } from './write-ahead-log.ts';
 
 /**
- * Repeats that a step deletes: as many as events were stored since the last such step, within these bounds. With fewer their number
+ * Dedup that a step deletes: as many as events were stored since the last such step, within these bounds. With fewer their number
  * would grow.
  */
 const fewestRepeats = 1_000;
@@ -35,7 +35,7 @@ interface Arranging {
   writtenBytes(): number;
 }
 
-export interface TidyingParts {
+export interface MaintenanceParts {
   readonly transactions: Transactions;
   readonly writeAheadLog: WriteAheadLog;
   readonly unusedSpace: UnusedSpace;
@@ -52,7 +52,7 @@ export interface TidyingParts {
   readonly day: () => number;
 }
 
-export interface Tidying {
+export interface Maintenance {
   /** Notes an erasure: its data must be removed from the files. */
   erases(): void;
   /**
@@ -67,7 +67,7 @@ export interface Tidying {
   catchUp(): boolean;
 }
 
-export const createTidying = (parts: TidyingParts): Tidying => {
+export const createMaintenance = (parts: MaintenanceParts): Maintenance => {
   const {
     transactions,
     writeAheadLog,
@@ -125,7 +125,7 @@ export const createTidying = (parts: TidyingParts): Tidying => {
       detaching = false;
       clearFiles();
     }
-    const logPause = writeAheadLog.tidy();
+    const logPause = writeAheadLog.maintain();
     // While the log may hold erased data, pages that are not in the database yet may hold it too.
     const clearPause = writeAheadLog.mayHoldErased() ? logPause : unusedSpace.step();
     if (clearPause === 0) return 0;

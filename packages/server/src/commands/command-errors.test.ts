@@ -2,7 +2,7 @@ import { CommanderError } from 'commander';
 import { afterEach, expect, it, vi } from 'vitest';
 import { BadConfiguration } from '../config.ts';
 import { Refusal } from '../refusal.ts';
-import { exitCodeOf, explain, WrongUsage } from './failing.ts';
+import { exitCodeOf, explain, WrongUsage } from './command-errors.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -33,7 +33,7 @@ it('says what went wrong, and the field unless that is said', () => {
 it('says where in the program to those who ask', () => {
   vi.stubEnv('DEBUG', '1');
   const error = new Error('no room');
-  expect(explain(error)).toMatch(/^Error: no room\n +at .*failing\.test\.ts/);
+  expect(explain(error)).toMatch(/^Error: no room\n +at .*command-errors\.test\.ts/);
   delete error.stack;
   expect(explain(error)).toBe('no room');
 });

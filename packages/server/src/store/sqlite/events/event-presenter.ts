@@ -24,7 +24,7 @@ const refuse = (whose: string): never => {
   throw new Error(`the row of ${whose} is damaged: it is not what its index says; restore a backup`);
 };
 
-export const createEventTeller = (db: Connection) => {
+export const createEventPresenter = (db: Connection) => {
   const statements = createStatementReader(db);
   const merges = createMergeReader(db);
   const catalogues = createCatalogueReader(db);
@@ -64,7 +64,7 @@ export const createEventTeller = (db: Connection) => {
         return stretchesOf(user as number).some(({ after, through }) => after < sequence && sequence <= through);
       },
 
-      tell(row: KeptEvent): StoredEvent {
+      toStoredEvent(row: KeptEvent): StoredEvent {
         const { sequence, user, contact, eventID, eventUUID, eventTime, receivedTime } = row;
         const reason = why({ sequence, contact }, user === null ? [] : statementsOf(user), follow);
         const statement = reason.statement as DecidingStatement | null;

@@ -3,10 +3,10 @@
  * in each commit, so the rows of a thousand events are written together, sorted. Until then the keys are held in memory; after a
  * restart they are read from the blocks.
  */
-import type { SentByServer } from '../../rules/sent-keys.ts';
+import type { SentByServer } from '../../rules/idempotency-keys.ts';
 import type { Connection } from '../database/connection.ts';
 import { createRowInsert, type RowValue } from '../database/row-inserts.ts';
-import { type EventLogWriter, type Holder, visitorOf } from '../event-log/event-log.ts';
+import { type EventLogWriter, type Holder, holderOf } from '../event-log/event-log.ts';
 import type { Position } from '../transactions/position.ts';
 import type { Pending } from '../transactions/transaction.ts';
 
@@ -19,7 +19,7 @@ export interface SentEvent {
   readonly server: SentByServer;
 }
 
-export interface RecentRepeats extends Pending {
+export interface RecentKeys extends Pending {
   has(eventUUID: string, holder: Holder, server: SentByServer): boolean;
   add(day: number, event: Omit<SentEvent, 'day'>): void;
   /** Writes all keys. Must be called in a transaction, like the other functions. */
@@ -44,12 +44,12 @@ const byKey = (a: SentEvent, b: SentEvent): number => {
   return a.holder - b.holder || Number(a.server) - Number(b.server);
 };
 
-export const createRecentRepeats = (
+export const createRecentKeys = (
   db: Connection,
   position: Position,
   log: EventLogWriter,
   eventsPerSettling = usualEventsPerSettling,
-): RecentRepeats => {
+): RecentKeys => {
   const known = ['day', 'eventUUID', 'holder'];
   const onConflict = 'ON CONFLICT DO NOTHING';
   const insert = createRowInsert(db, { table: 'event_repeat', columns: [...known, 'server'], onConflict });
@@ -75,7 +75,7 @@ export const createRecentRepeats = (
     const events = [...log.eventsAfter(readRemembered.get() as number)];
     return events.map((event) => {
       const { day, eventUUID, server } = event;
-      return { day, eventUUID, holder: visitorOf(event), server };
+      return { day, eventUUID, holder: holderOf(event), server };
     });
   };
 

@@ -2,14 +2,14 @@ import { beforeEach, expect, test } from 'vitest';
 import { openMemory } from '../../../../test/fixtures/memory.ts';
 import { quarter } from '../../../../test/fixtures/store.ts';
 import type { Connection } from '../database/connection.ts';
-import { createTotals, type Totals, totalsPerStep } from './totals.ts';
+import { createRollups, type Rollups, totalsPerStep } from './rollups.ts';
 
 let db: Connection;
-let totals: Totals;
+let rollups: Rollups;
 let sequence: number;
 beforeEach(() => {
   db = openMemory();
-  totals = createTotals(db, 10);
+  rollups = createRollups(db, 10);
   sequence = 0;
 });
 
@@ -19,80 +19,80 @@ const newEvent = (changes: { eventID?: number; eventTime?: number } = {}) => {
 };
 /** A commit of so many events, one of a kind each. */
 const commit = (events: number, eventTime = 0) => {
-  for (let eventID = 1; eventID <= events; eventID += 1) totals.add(newEvent({ eventID, eventTime }));
-  totals.flush();
+  for (let eventID = 1; eventID <= events; eventID += 1) rollups.add(newEvent({ eventID, eventTime }));
+  rollups.flush();
 };
 const rowsOf = (table: string) =>
   db.prepare(`SELECT eventID, quarter, count, firstTime, lastTime FROM ${table} ORDER BY eventID, quarter`).all();
 const countOf = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
 
-test('a commit touches the recent totals only, until there are enough to move', () => {
-  expect(totals.step()).toBe(false);
+test('a commit touches the recent rollups only, until there are enough to move', () => {
+  expect(rollups.step()).toBe(false);
   commit(9);
-  expect(totals.isDue()).toBe(false);
-  expect(totals.step()).toBe(false);
+  expect(rollups.isDue()).toBe(false);
+  expect(rollups.step()).toBe(false);
   expect([countOf('recent_total'), countOf('event_total')]).toEqual([9, 0]);
   commit(1, 7);
-  expect(totals.isDue()).toBe(true);
-  expect(totals.step()).toBe(false);
-  expect(totals.isDue()).toBe(false);
+  expect(rollups.isDue()).toBe(true);
+  expect(rollups.step()).toBe(false);
+  expect(rollups.isDue()).toBe(false);
   expect([countOf('recent_total'), countOf('event_total')]).toEqual([0, 9]);
   expect(rowsOf('event_total')[0]).toEqual({ eventID: 1, quarter: 0, count: 2, firstTime: 0, lastTime: 7 });
 });
 
 test('what is moved is added to what was there, its times as well', () => {
   commit(10, 5);
-  totals.settle();
+  rollups.settle();
   commit(10, 3);
   commit(10, 8);
-  totals.settle();
+  rollups.settle();
   expect(rowsOf('event_total')).toHaveLength(10);
   expect(rowsOf('event_total')[9]).toEqual({ eventID: 10, quarter: 0, count: 3, firstTime: 3, lastTime: 8 });
 });
 
 test('many are moved some at a time', () => {
   commit(totalsPerStep + 1);
-  expect(totals.step()).toBe(true);
+  expect(rollups.step()).toBe(true);
   expect([countOf('recent_total'), countOf('event_total')]).toEqual([1, totalsPerStep]);
-  expect(totals.step()).toBe(false);
+  expect(rollups.step()).toBe(false);
   expect([countOf('recent_total'), countOf('event_total')]).toEqual([0, totalsPerStep + 1]);
 });
 
 test('what an earlier server has left is moved at the start', () => {
   commit(3);
-  totals = createTotals(db, 10);
-  expect(totals.isDue()).toBe(true);
-  expect(totals.step()).toBe(false);
+  rollups = createRollups(db, 10);
+  expect(rollups.isDue()).toBe(true);
+  expect(rollups.step()).toBe(false);
   expect([countOf('recent_total'), countOf('event_total')]).toEqual([0, 3]);
 });
 
 test('an event that is deleted is counted no more, wherever its count stands', () => {
   const [first, second, third] = [newEvent(), newEvent({ eventTime: 5 }), newEvent({ eventTime: quarter })];
-  totals.add(first);
-  totals.flush();
-  totals.settle();
-  totals.add(second);
-  totals.flush();
-  totals.add(third);
-  totals.remove(second);
-  totals.remove(third);
-  totals.flush();
+  rollups.add(first);
+  rollups.flush();
+  rollups.settle();
+  rollups.add(second);
+  rollups.flush();
+  rollups.add(third);
+  rollups.remove(second);
+  rollups.remove(third);
+  rollups.flush();
   expect(countOf('recent_total')).toBe(0);
   expect(rowsOf('event_total')).toEqual([{ eventID: 1, quarter: 0, count: 1, firstTime: 0, lastTime: quarter }]);
-  totals.remove(first);
+  rollups.remove(first);
   expect(countOf('event_total')).toBe(0);
 });
 
 test('after a rollback nothing is counted of what was, and what is there is looked for anew', () => {
   commit(10);
-  totals.settle();
+  rollups.settle();
   db.exec('BEGIN');
   commit(2);
-  totals.add(newEvent());
+  rollups.add(newEvent());
   db.exec('ROLLBACK');
-  totals.forget();
-  totals.flush();
-  expect(totals.isDue()).toBe(true);
-  totals.settle();
+  rollups.forget();
+  rollups.flush();
+  expect(rollups.isDue()).toBe(true);
+  rollups.settle();
   expect(rowsOf('event_total').map((row) => (row as { count: number }).count)).toEqual(Array(10).fill(1));
 });

@@ -51,7 +51,7 @@ export type SentByServer = 0 | 1 | null;
 const eventKeyNames = { 0: 'event of a browser', 1: 'event of a server', null: 'event' } as const;
 
 /** `secret` is the key of the hashes that the database stores. */
-export const createSentKeys = (secret: Buffer) => {
+export const createIdempotencyKeys = (secret: Buffer) => {
   const keyOf = createKeyOf(secret);
   return {
     /** Returns the key of an event. `holder` is the user; for an event without a user, minus the contact. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { HeldRow, HeldTable, Holdings } from '../../holdings.ts';
+import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import { createAuditWriter } from '../accounts/audit.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
@@ -7,27 +7,27 @@ import { takeLock } from '../database/lock.ts';
 import { migrate } from '../database/migrate.ts';
 import { createWriteEngine } from '../engine.ts';
 import { createEventLogReader, createEventLogWriter, eventsOf } from '../event-log/event-log.ts';
-import { createRecentRepeats } from '../events/recent-repeats.ts';
-import { createTotals } from '../events/totals.ts';
+import { createRecentKeys } from '../events/recent-keys.ts';
+import { createRollups } from '../events/rollups.ts';
 import { createPosition } from '../transactions/position.ts';
 
 /**
- * Writes the keys of repeats and the totals that wait to be written, and completes erasures that the copy must not hold incomplete.
+ * Writes the keys of repeats and the rollups that wait to be written, and completes erasures that the copy must not hold incomplete.
  */
 const settle = (db: Connection): void => {
-  const latest = createRecentRepeats(db, createPosition(db), createEventLogWriter(db));
-  const totals = createTotals(db);
+  const latest = createRecentKeys(db, createPosition(db), createEventLogWriter(db));
+  const rollups = createRollups(db);
   db.transaction(() => {
     latest.settle();
-    totals.settle();
+    rollups.settle();
   }).immediate();
   createWriteEngine(db).detachAll();
 };
 
 const rowsPerPart = 1_000;
 
-function* inParts(rows: Iterable<HeldRow>): Generator<HeldRow[]> {
-  let part: HeldRow[] = [];
+function* inParts(rows: Iterable<ExportedRow>): Generator<ExportedRow[]> {
+  let part: ExportedRow[] = [];
   for (const row of rows) {
     if (part.push(row) < rowsPerPart) continue;
     yield part;
@@ -37,7 +37,7 @@ function* inParts(rows: Iterable<HeldRow>): Generator<HeldRow[]> {
 }
 
 /** Opens all data of a file for copying. No server can use the file until it is closed; throws StoreUnusable when one does. */
-export const openHoldings = (path: string) => {
+export const openExport = (path: string) => {
   if (!existsSync(path)) throw new StoreUnusable(`there is no database at ${path}`);
   const unlock = takeLock(path);
   const db = openConnection(path, 'write');
@@ -59,18 +59,18 @@ export const openHoldings = (path: string) => {
     .pluck();
   const numberOf = (table: string) => greatest.get(table) as number;
   return {
-    position: db.prepare('SELECT sequence, day, clockDay, secret FROM position').get() as Holdings['position'],
+    position: db.prepare('SELECT sequence, day, clockDay, secret FROM position').get() as DatabaseExport['position'],
     numbers: {
       contact: numberOf('contact'),
       claim: numberOf('claim'),
       refused_request: numberOf('refused_request'),
     },
-    rows: (table: HeldTable) => inParts(db.prepare<[], HeldRow>(`SELECT * FROM ${table}`).iterate()),
+    rows: (table: ExportedTable) => inParts(db.prepare<[], ExportedRow>(`SELECT * FROM ${table}`).iterate()),
     *eventsAfter(sequence: number) {
       for (const { block } of log.blocksAfter(sequence)) {
         yield eventsOf(block).filter((event) => event.sequence > sequence);
       }
     },
     close,
-  } satisfies Holdings;
+  } satisfies DatabaseExport;
 };

@@ -1,8 +1,8 @@
 /** The contents of a database in the form in which one driver passes them to the other: rows, named as in the design. */
-import type { SentByServer } from './rules/sent-keys.ts';
+import type { SentByServer } from './rules/idempotency-keys.ts';
 
 /** An event as it is stored; account, user and contact are row numbers. */
-export interface HeldEvent {
+export interface ExportedEvent {
   readonly sequence: number;
   readonly day: number;
   readonly account: number;
@@ -21,9 +21,9 @@ export interface HeldEvent {
 /**
  * The tables that are copied besides events, with the columns of SQLite. From PostgreSQL, all repeats of events are passed as
  * `erased_repeat`, which holds that an event was sent but not by whom; the requestUUID of a `request_repeat` is a key, which
- * includes the token (sent-keys.ts).
+ * includes the token (idempotency-keys.ts).
  */
-export const heldTables = [
+export const exportedTables = [
   'account',
   'token',
   'audit',
@@ -47,15 +47,15 @@ export const heldTables = [
   'refused_request',
   'refused_count',
 ] as const;
-export type HeldTable = (typeof heldTables)[number];
+export type ExportedTable = (typeof exportedTables)[number];
 
-export type HeldRow = Readonly<Record<string, string | number | null | Buffer>>;
+export type ExportedRow = Readonly<Record<string, string | number | null | Buffer>>;
 
 /** Items in groups, in memory or as they arrive. */
-export type Held<Item> = Iterable<readonly Item[]> | AsyncIterable<readonly Item[]>;
+export type InParts<Item> = Iterable<readonly Item[]> | AsyncIterable<readonly Item[]>;
 
 /** The contents of a database at one moment: nobody writes to it meanwhile. */
-export interface Holdings {
+export interface DatabaseExport {
   /** The last sequence, the current day and the clock's day (received-day.ts), and the key of the hashes. */
   readonly position: {
     readonly sequence: number;
@@ -65,9 +65,9 @@ export interface Holdings {
   };
   /** The greatest row number ever given in each table: numbers of erased rows are not reused. */
   readonly numbers: { readonly contact: number; readonly claim: number; readonly refused_request: number };
-  rows(table: HeldTable): Held<HeldRow>;
+  rows(table: ExportedTable): InParts<ExportedRow>;
   /** Returns the events after a sequence, in order. */
-  eventsAfter(sequence: number): Held<HeldEvent>;
+  eventsAfter(sequence: number): InParts<ExportedEvent>;
   close(): void | Promise<void>;
 }
 

@@ -21,7 +21,7 @@ import { ensureFile } from '../database/file.ts';
 import { createReadEngine, createWriteEngine, type WriteEngine } from '../engine.ts';
 import { createEventLogWriter } from '../event-log/event-log.ts';
 import { createPosition } from '../transactions/position.ts';
-import { createRecentRepeats } from './recent-repeats.ts';
+import { createRecentKeys } from './recent-keys.ts';
 
 let db: Connection;
 let engine: WriteEngine;
@@ -47,7 +47,7 @@ const once = { eventUUID: 'event-sent-twice' };
 const written = () => db.prepare<[], number>('SELECT count(*) FROM event_repeat').pluck().get() as number;
 const many = (count: number) => Array.from({ length: count }, () => ({}));
 const tidyUp = () => {
-  while (engine.tidy() !== null);
+  while (engine.maintain() !== null);
 };
 
 test('an event is known at once, by its own holder, before anything of it is written apart', () => {
@@ -108,7 +108,7 @@ test('what was rolled back is not known, and what stands is', () => {
 test('what a call of the same commit undoes leaves the others known', () => {
   const eventLog = createEventLogWriter(db);
   const position = createPosition(db);
-  const latest = createRecentRepeats(db, position, eventLog);
+  const latest = createRecentKeys(db, position, eventLog);
   db.exec('BEGIN');
   expect(latest.has('event-sent-twice', 1, 0)).toBe(false);
   latest.add(0, { ...once, holder: 1, server: 0 });
@@ -126,7 +126,7 @@ test('what a call of the same commit undoes leaves the others known', () => {
     },
   });
   latest.undo?.();
-  // Held in memory, or written by now.
+  // InParts in memory, or written by now.
   expect(latest.has('event-sent-twice', 1, 0) || written() === 1).toBe(true);
   db.exec('COMMIT');
 });

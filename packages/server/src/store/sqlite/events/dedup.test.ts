@@ -33,7 +33,7 @@ const logOn = (days: number, changes: { eventUUID?: string } = {}, browser = fal
 };
 const once = { eventUUID: 'event-sent-twice' };
 const tidyUp = () => {
-  while (engine.tidy() !== null);
+  while (engine.maintain() !== null);
 };
 /** Without those of today, which are in memory. */
 const remembered = () => db.prepare('SELECT count(*) FROM event_repeat').pluck().get();

@@ -1,10 +1,10 @@
-/** Reads the contents of a PostgreSQL database in the form of SQLite's tables: totals of all slots added up, values as columns. */
+/** Reads the contents of a PostgreSQL database in the form of SQLite's tables: rollups of all slots added up, values as columns. */
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { contactFields } from '../../../identity/contact-view.ts';
-import type { HeldEvent, HeldRow, HeldTable, Holdings } from '../../holdings.ts';
-import { tokenInKey } from '../../rules/sent-keys.ts';
+import type { DatabaseExport, ExportedEvent, ExportedRow, ExportedTable } from '../../database-export.ts';
+import { tokenInKey } from '../../rules/idempotency-keys.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import { recordAudit } from '../accounts/audit.ts';
 import { bytesLeft } from '../accounts/usage.ts';
@@ -20,7 +20,7 @@ import {
 } from '../database/connection.ts';
 import { newestMigration, readSchema } from '../database/migrate.ts';
 import { within } from '../events/event-order.ts';
-import { contactOf, type EventRow, pairsOf, type StoredRow, toRow, userOf } from '../events/event-teller.ts';
+import { contactOf, type EventRow, pairsOf, type StoredRow, toRow, userOf } from '../events/event-presenter.ts';
 
 const rowsPerFetch = 1_000;
 /** The number of sequences that one page covers: fewer after a page of large events. */
@@ -37,7 +37,7 @@ const fieldColumns = contactFields
   .map((name) => `said -> 'fields' ->> '${name}' AS "${name}"`);
 
 /** SQL for the rows of each table. */
-const rowsSQL: Readonly<Record<HeldTable, string>> = {
+const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   account: `
     SELECT account, "accountUUID", "accountName", "accountOrigin"::text, "accountTimezone", strict::integer,
       "browserCatalogue"::integer, "createdTime"
@@ -96,7 +96,7 @@ const eventsSQL = `
   SELECT * FROM event
   WHERE account = ANY ($1::integer[]) AND day = $2 AND ${within('account', '$3::bigint', '$4::bigint')} ORDER BY sequence`;
 
-const toEvent = (row: EventRow): HeldEvent => ({
+const toEvent = (row: EventRow): ExportedEvent => ({
   sequence: row.sequence,
   day: row.day,
   account: row.account,
@@ -111,10 +111,10 @@ const toEvent = (row: EventRow): HeldEvent => ({
   attributes: pairsOf(row.attributes),
 });
 
-async function* readRows(db: ScriptedConnection, table: HeldTable): AsyncGenerator<HeldRow[]> {
+async function* readRows(db: ScriptedConnection, table: ExportedTable): AsyncGenerator<ExportedRow[]> {
   await db.script(`DECLARE "held ${table}" NO SCROLL CURSOR FOR ${rowsSQL[table]}`);
   for (;;) {
-    const [rows] = (await db.script(`FETCH ${rowsPerFetch} FROM "held ${table}"`)) as [HeldRow[]];
+    const [rows] = (await db.script(`FETCH ${rowsPerFetch} FROM "held ${table}"`)) as [ExportedRow[]];
     if (rows.length === 0) break;
     yield rows;
   }
@@ -125,7 +125,7 @@ async function* readRows(db: ScriptedConnection, table: HeldTable): AsyncGenerat
  * Yields the events day by day, which is the order of sequences, because days do not overlap. At the end, throws StoreUnusable
  * when a server or command uses the database: it waits to write, and the copy would miss what it writes.
  */
-async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGenerator<HeldEvent[]> {
+async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGenerator<ExportedEvent[]> {
   // PostgreSQL may expect a page to be most of a month and scan the whole partition.
   await db.script('SET LOCAL enable_seqscan = off');
   const days = await db.all<{ day: number; accounts: number[]; first: number; last: number }>(`
@@ -183,15 +183,15 @@ const hold = async (db: ScriptedConnection): Promise<void> => {
   }
 };
 
-const readHoldings = async (client: pg.Client): Promise<Holdings> => {
+const readHoldings = async (client: pg.Client): Promise<DatabaseExport> => {
   const db = toScripted(client);
   await hold(db);
   await recordAudit(db, { action: 'copy', subject: {}, by: null, time: Date.now() });
   await db.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-  const position = await db.one<Holdings['position']>(
+  const position = await db.one<DatabaseExport['position']>(
     'SELECT last_value AS sequence, greatest(day, 0) AS day, greatest("clockDay", 0) AS "clockDay", secret FROM event_order, position',
   );
-  const numbers = await db.one<Holdings['numbers']>(`
+  const numbers = await db.one<DatabaseExport['numbers']>(`
     SELECT c.last_value AS contact, k.last_value AS claim, r.last_value AS refused_request
     FROM contact_number c, claim_number k, refused_number r`);
   return {
@@ -214,7 +214,7 @@ const unopened = (cause: unknown): StoreUnusable =>
  * Opens the contents of a database and blocks all writes until it is closed. Throws StoreUnusable when a server or command uses
  * the database; reading the last events throws it too, when one has started meanwhile.
  */
-export const openHoldings = async (databaseURL: string): Promise<Holdings> => {
+export const openExport = async (databaseURL: string): Promise<DatabaseExport> => {
   const client = await openPlain(databaseURL).catch((cause: unknown) => {
     throw cause instanceof StoreUnusable ? cause : unopened(cause);
   });

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { answerEvenly, stepMilliseconds } from './even-answers.ts';
+import { answerInSteps, stepMilliseconds } from './constant-time.ts';
 
 const later = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** How long an answer takes at least; a busy machine may make it longer. */
 const timeOf = async (work: Promise<unknown>) => {
   const started = performance.now();
-  await answerEvenly(work).catch(() => {});
+  await answerInSteps(work).catch(() => {});
   // Timers are told in whole milliseconds, and may ring one before.
   return performance.now() - started + 1;
 };
@@ -21,6 +21,6 @@ it('comes at the second step when the work takes longer than one', async () => {
 });
 
 it('is what the work answers, or throws', async () => {
-  expect(await answerEvenly(Promise.resolve('kept'))).toBe('kept');
-  await expect(answerEvenly(Promise.reject(new Error('refused')))).rejects.toThrow('refused');
+  expect(await answerInSteps(Promise.resolve('kept'))).toBe('kept');
+  await expect(answerInSteps(Promise.reject(new Error('refused')))).rejects.toThrow('refused');
 });

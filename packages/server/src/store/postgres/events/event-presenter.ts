@@ -61,11 +61,7 @@ export const pairsOf = (attributes: readonly string[]): [string, string][] =>
     attributes[2 * nth + 1] as string,
   ]);
 
-export const tellEvents = async (
-  db: Connection,
-  account: number,
-  rows: readonly EventRow[],
-): Promise<StoredEvent[]> => {
+export const toEvents = async (db: Connection, account: number, rows: readonly EventRow[]): Promise<StoredEvent[]> => {
   const users = distinct(rows.flatMap((row) => userOf(row) ?? []));
   const [statements, userUUIDs, eventNames] = await Promise.all([
     statementsForOwners(db, users),

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { asking, newDatabase, pretendOff } from '../../../../test/fixtures/postgres.ts';
 import { day } from '../../../../test/fixtures/store.ts';
-import type { Held, HeldEvent, HeldRow, HeldTable, Holdings } from '../../holdings.ts';
+import type { DatabaseExport, ExportedEvent, ExportedRow, ExportedTable, InParts } from '../../database-export.ts';
 import { migrateStore, openStore } from '../../open.ts';
 import { isNotNow } from '../database/connection.ts';
 import { copyInto } from './copy.ts';
-import { openHoldings } from './holdings.ts';
+import { openExport } from './export.ts';
 
 const time = Date.UTC(2028, 0, 31);
 const lastDay = time / day + 1;
@@ -18,7 +18,7 @@ const sequenceOf = (nth: number): number => 2 * nth + 1;
 const accountOf = (nth: number): number => 1 + (nth % 2);
 const dayOf = (nth: number): number => (nth < count / 2 ? lastDay - 1 : lastDay);
 
-const eventOf = (nth: number): HeldEvent => ({
+const eventOf = (nth: number): ExportedEvent => ({
   sequence: sequenceOf(nth),
   day: dayOf(nth),
   account: accountOf(nth),
@@ -37,7 +37,7 @@ function* allEvents() {
   for (let nth = 0; nth < count; nth += 1_000) yield Array.from({ length: 1_000 }, (_, more) => eventOf(nth + more));
 }
 
-const rowsOf: Partial<Record<HeldTable, HeldRow[]>> = {
+const rowsOf: Partial<Record<ExportedTable, ExportedRow[]>> = {
   account: [1, 2].map((account) => ({
     account,
     accountUUID: `account-${account}`,
@@ -74,7 +74,7 @@ const rowsOf: Partial<Record<HeldTable, HeldRow[]>> = {
   ),
 };
 
-const holdings: Holdings = {
+const exported: DatabaseExport = {
   position: { sequence: sequenceOf(count), day: lastDay, clockDay: lastDay, secret: Buffer.alloc(32, 1) },
   numbers: { contact: 50, claim: 60, refused_request: 70 },
   rows: (table) => [rowsOf[table] ?? []],
@@ -82,7 +82,7 @@ const holdings: Holdings = {
   close: () => {},
 };
 
-const all = async <Item>(held: Held<Item>): Promise<Item[]> => {
+const all = async <Item>(held: InParts<Item>): Promise<Item[]> => {
   const items: Item[] = [];
   for await (const some of held) items.push(...some);
   return items;
@@ -90,9 +90,9 @@ const all = async <Item>(held: Held<Item>): Promise<Item[]> => {
 
 test('all that was copied is held, in its order, however much there is of it', { timeout: 60_000 }, async () => {
   const databaseURL = await newDatabase();
-  await copyInto(databaseURL, holdings, () => {});
-  const held = await openHoldings(databaseURL);
-  const { position, numbers } = holdings;
+  await copyInto(databaseURL, exported, () => {});
+  const held = await openExport(databaseURL);
+  const { position, numbers } = exported;
   expect({ position: held.position, numbers: held.numbers }).toEqual({ position, numbers });
   const found = await all(held.eventsAfter(0));
   expect(found.length).toBe(count);
@@ -101,7 +101,7 @@ test('all that was copied is held, in its order, however much there is of it', {
   for (const table of ['account', 'user', 'account_day'] as const) {
     const rows = await all(held.rows(table));
     expect(rows).toHaveLength(rowsOf[table]?.length as number);
-    expect(rows).toEqual(expect.arrayContaining(rowsOf[table]?.slice(-4) as HeldRow[]));
+    expect(rows).toEqual(expect.arrayContaining(rowsOf[table]?.slice(-4) as ExportedRow[]));
   }
   await held.close();
 });
@@ -109,7 +109,7 @@ test('all that was copied is held, in its order, however much there is of it', {
 test('of large events fewer are read at once', async () => {
   const databaseURL = await newDatabase();
   const many = 2_000;
-  const large = (nth: number): HeldEvent =>
+  const large = (nth: number): ExportedEvent =>
     nth < many / 2 ? eventOf(nth) : { ...eventOf(nth), attributes: [['note', 'x'.repeat(20_000)]] };
   const firstSequence = sequenceOf(0);
   const row = {
@@ -124,13 +124,13 @@ test('of large events fewer are read at once', async () => {
   await copyInto(
     databaseURL,
     {
-      ...holdings,
+      ...exported,
       rows: (table) => [table === 'account_day' ? days : (rowsOf[table] ?? [])],
       eventsAfter: () => [Array.from({ length: many }, (_, nth) => ({ ...large(nth), account: 1 }))],
     },
     () => {},
   );
-  const held = await openHoldings(databaseURL);
+  const held = await openExport(databaseURL);
   const pages: number[] = [];
   for await (const events of held.eventsAfter(0)) pages.push(events.length);
   expect(pages.reduce((sum, length) => sum + length)).toBe(many);
@@ -143,21 +143,21 @@ test('of large events fewer are read at once', async () => {
 test('nobody holds it twice, and nobody who is refused goes on holding it', async () => {
   const databaseURL = await newDatabase();
   await migrateStore(databaseURL, { citus: false });
-  const held = await openHoldings(databaseURL);
+  const held = await openExport(databaseURL);
   expect(held.position).toMatchObject({ sequence: 0, day: 0, clockDay: 0 });
   expect(await all(held.eventsAfter(0))).toEqual([]);
-  await expect(openHoldings(databaseURL)).rejects.toThrow('is in use');
+  await expect(openExport(databaseURL)).rejects.toThrow('is in use');
   await held.close();
   await asking(databaseURL, 'INSERT INTO migration VALUES (9000, now())');
-  await expect(openHoldings(databaseURL)).rejects.toThrow('written by a newer Firsthand');
+  await expect(openExport(databaseURL)).rejects.toThrow('written by a newer Firsthand');
   await asking(databaseURL, 'DELETE FROM migration WHERE number = 9000');
-  await (await openHoldings(databaseURL)).close();
+  await (await openExport(databaseURL)).close();
 });
 
 test('who comes while it is read, and would write afterwards, is noticed at its end', async () => {
   const databaseURL = await newDatabase();
   await migrateStore(databaseURL, { citus: false });
-  const held = await openHoldings(databaseURL);
+  const held = await openExport(databaseURL);
   const beside = await openStore({ databaseURL, role: 'beside', onFatal: () => {} });
   await expect(all(held.eventsAfter(0))).rejects.toThrow('has come to the database to copy from meanwhile');
   await beside.close();
@@ -172,13 +172,13 @@ test('of a standby nothing is copied: those who write to what it follows would g
     databaseURL,
     `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$`,
   );
-  await expect(openHoldings(databaseURL)).rejects.toThrow('is a standby');
+  await expect(openExport(databaseURL)).rejects.toThrow('is a standby');
 });
 
 test('what is lost in the middle is said to be, and nobody is held up by it', async () => {
   const databaseURL = await newDatabase();
   await migrateStore(databaseURL, { citus: false });
-  const held = await openHoldings(databaseURL);
+  const held = await openExport(databaseURL);
   await asking(
     databaseURL,
     `SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
@@ -186,7 +186,7 @@ test('what is lost in the middle is said to be, and nobody is held up by it', as
   );
   await expect(all(held.rows('account'))).rejects.toSatisfy(isNotNow);
   await held.close();
-  await (await openHoldings(databaseURL)).close();
+  await (await openExport(databaseURL)).close();
 });
 
 test.each([
@@ -195,7 +195,7 @@ test.each([
 ])(
   'where nothing answers, or can, that is said of the database to copy from, without its password',
   async (url, says) => {
-    const error = await openHoldings(url).then(
+    const error = await openExport(url).then(
       () => undefined,
       (error: Error) => error,
     );
@@ -208,5 +208,5 @@ test.each([
 test('a database that does not sync what it commits is refused by its own reason', async () => {
   const databaseURL = await newDatabase();
   await pretendOff(databaseURL, 'fsync');
-  await expect(openHoldings(databaseURL)).rejects.toThrow(/fsync = off: turn it on/);
+  await expect(openExport(databaseURL)).rejects.toThrow(/fsync = off: turn it on/);
 });

@@ -1,5 +1,5 @@
 /**
- * Totals: the counts of events of each kind and day. Each connection adds to rows of its own slot, so that none waits for
+ * Rollups: the counts of events of each kind and day. Each connection adds to rows of its own slot, so that none waits for
  * another's commit; reads add up the rows of all slots.
  */
 import { quarterMilliseconds, quarterOf } from '../../rules/quarter.ts';
@@ -95,19 +95,19 @@ const addDays = `
     "firstTime" = least(account_day."firstTime", excluded."firstTime"),
     "lastTime" = greatest(account_day."lastTime", excluded."lastTime")`;
 
-/** Adds the events that this transaction stored to the totals. */
+/** Adds the events that this transaction stored to the rollups. */
 export const addToTotals = (db: Transaction, events: readonly CountedEvent[]): Promise<unknown> => {
-  const totals = sumsByKind(events);
+  const rollups = sumsByKind(events);
   const days = sumsByDay(events);
   return Promise.all([
     db.run(addTotals, [
       db.slot,
-      integers(totals, ({ account }) => account),
-      integers(totals, ({ eventID }) => eventID),
-      bigints(totals, ({ quarter }) => quarter),
-      bigints(totals, ({ count }) => count),
-      bigints(totals, ({ firstTime }) => firstTime),
-      bigints(totals, ({ lastTime }) => lastTime),
+      integers(rollups, ({ account }) => account),
+      integers(rollups, ({ eventID }) => eventID),
+      bigints(rollups, ({ quarter }) => quarter),
+      bigints(rollups, ({ count }) => count),
+      bigints(rollups, ({ firstTime }) => firstTime),
+      bigints(rollups, ({ lastTime }) => lastTime),
     ]),
     db.run(addDays, [
       db.slot,
@@ -129,18 +129,18 @@ export const addToTotals = (db: Transaction, events: readonly CountedEvent[]): P
  * assume that each deleted event had the average bytes of its day (usage.ts).
  */
 export const takeFromTotals = (db: Transaction, events: readonly CountedEvent[]): Promise<unknown> => {
-  const totals = sumsByKind(events);
+  const rollups = sumsByKind(events);
   const days = sumsByDay(events);
   const nothing = bigints(days, () => null);
   return Promise.all([
     db.run(addTotals, [
       slotOfDeleted,
-      integers(totals, ({ account }) => account),
-      integers(totals, ({ eventID }) => eventID),
-      bigints(totals, ({ quarter }) => quarter),
-      bigints(totals, ({ count }) => -count),
-      bigints(totals, ({ quarter }) => quarter * quarterMilliseconds - 1),
-      bigints(totals, ({ quarter }) => (quarter + 1) * quarterMilliseconds),
+      integers(rollups, ({ account }) => account),
+      integers(rollups, ({ eventID }) => eventID),
+      bigints(rollups, ({ quarter }) => quarter),
+      bigints(rollups, ({ count }) => -count),
+      bigints(rollups, ({ quarter }) => quarter * quarterMilliseconds - 1),
+      bigints(rollups, ({ quarter }) => (quarter + 1) * quarterMilliseconds),
     ]),
     db.run(addDays, [
       slotOfDeleted,

@@ -8,7 +8,7 @@ import { openConnection } from '../database/connection.ts';
 import { ensureFile } from '../database/file.ts';
 import { takeLock } from '../database/lock.ts';
 import { createWriteEngine } from '../engine.ts';
-import { openHoldings } from './holdings.ts';
+import { openExport } from './export.ts';
 
 let folder: string;
 let path: string;
@@ -25,18 +25,18 @@ const inDatabase = (work: (db: ReturnType<typeof openConnection>) => void) => {
 };
 
 test('a file that is not there, is served, or is newer holds nothing to be copied', () => {
-  expect(() => openHoldings(path)).toThrow(new StoreUnusable(`there is no database at ${path}`));
+  expect(() => openExport(path)).toThrow(new StoreUnusable(`there is no database at ${path}`));
   ensureFile(path);
   const unlock = takeLock(path);
-  expect(() => openHoldings(path)).toThrow('is being served already');
+  expect(() => openExport(path)).toThrow('is being served already');
   unlock();
   inDatabase((db) => db.pragma('user_version = 9000'));
-  expect(() => openHoldings(path)).toThrow('written by a newer Firsthand');
+  expect(() => openExport(path)).toThrow('written by a newer Firsthand');
   // It is not held on to.
   takeLock(path)();
 });
 
-test('the latest totals are in their place, and the file is free again when it is closed', () => {
+test('the latest rollups are in their place, and the file is free again when it is closed', () => {
   ensureFile(path);
   inDatabase((db) =>
     createWriteEngine(db).write([
@@ -47,10 +47,10 @@ test('the latest totals are in their place, and the file is free again when it i
       },
     ]),
   );
-  const holdings = openHoldings(path);
-  expect([...holdings.rows('event_total')].flat()).toMatchObject([{ count: 2 }]);
-  expect([...holdings.eventsAfter(1)].flat()).toHaveLength(1);
-  holdings.close();
+  const exported = openExport(path);
+  expect([...exported.rows('event_total')].flat()).toMatchObject([{ count: 2 }]);
+  expect([...exported.eventsAfter(1)].flat()).toHaveLength(1);
+  exported.close();
   takeLock(path)();
 });
 
@@ -62,10 +62,10 @@ test('however many rows there are, all of them are held', () => {
       WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 2500)
       INSERT INTO user SELECT n, 1, 'visitor-' || n, NULL, NULL, 0, 0 FROM number`);
   });
-  const holdings = openHoldings(path);
-  expect([...holdings.rows('user')].flat().map(({ user }) => user)).toEqual(
+  const exported = openExport(path);
+  expect([...exported.rows('user')].flat().map(({ user }) => user)).toEqual(
     Array.from({ length: 2_500 }, (_, n) => n + 1),
   );
-  expect([...holdings.rows('claim')].flat()).toEqual([]);
-  holdings.close();
+  expect([...exported.rows('claim')].flat()).toEqual([]);
+  exported.close();
 });
