@@ -9,7 +9,7 @@ const firstPauseMs = 200;
 const longestPauseMs = 10_000;
 
 /**
- * The request with an eventUUID on each event, or a requestUUID, by which the service recognises a repeat and stores it once.
+ * The request with an eventUUID on each event, or a requestUUID, by which the service recognizes a repeat and stores it once.
  * Identifiers that the caller gave stay.
  */
 export const identify = (name: OperationName, fields: Fields): Fields => {

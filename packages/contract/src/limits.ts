@@ -51,7 +51,7 @@ export const limits = {
   eventAgeDays: 7,
   /** An event from a browser token that is further in the future than this gets its arrival time as its eventTime. */
   eventAheadMinutes: 5,
-  /** A repeat of an eventUUID or requestUUID is recognised for this long after the first request. */
+  /** A repeat of an eventUUID or requestUUID is recognized for this long after the first request. */
   repeatDays: 7,
   /** Refused requests that are stored for one token, and their size. Beyond either the oldest are deleted. */
   refusedPerToken: 1_000,

@@ -1,7 +1,7 @@
 /** The command line. Each noun has a file in commands/, which is loaded when the noun is used: `firsthand --help` loads none. */
 import { Command, CommanderError } from 'commander';
-import { exitCodeOf, explain } from './commands/command-errors.ts';
-import { printComplaint } from './commands/printing.ts';
+import { exitCodeOf, explain } from './commands/shared/command-errors.ts';
+import { printComplaint } from './commands/shared/printing.ts';
 import { version } from './version.ts';
 
 // Files are readable for their owner only, because databases, their logs and their copies hold personal data.

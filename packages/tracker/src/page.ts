@@ -2,7 +2,7 @@
 import { safeDocument } from './document.ts';
 import { demand, guard } from './guard.ts';
 import { note } from './note.ts';
-import { setPastTime } from './records/eventUUID.ts';
+import { setPastTime } from './records/event-uuid.ts';
 import { startTracker, type Tracker } from './tracker.ts';
 
 /** A call that the snippet's stub recorded: the method, its arguments with the returned promise, its resolver, and its time. */

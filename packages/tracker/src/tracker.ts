@@ -8,8 +8,8 @@ import { copyKey, currentUser, forgetUser, resetUser } from './identity/identity
 import { note, setDebug } from './note.ts';
 import type { Attributes } from './records/attributes.ts';
 import { type ContactFields, type ContactResult, type TrackerError, toContactRecord } from './records/contacts.ts';
+import { createEventUUID, timeOf } from './records/event-uuid.ts';
 import { type LoggedEvent, toEventRecord } from './records/events.ts';
-import { createEventUUID, timeOf } from './records/eventUUID.ts';
 
 /** The tracker's methods. None of them ever throws into the page. */
 export type Tracker = {

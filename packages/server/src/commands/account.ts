@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { Store } from '../store/store.ts';
-import { WrongUsage } from './command-errors.ts';
-import { addDatabase, asOperator, withStore } from './database.ts';
-import { collect, jsonFlag } from './flags.ts';
-import { printJSON, printLine, toList, toMinute, toTable } from './printing.ts';
+import { WrongUsage } from './shared/command-errors.ts';
+import { addDatabase, asOperator, withStore } from './shared/database.ts';
+import { collect, jsonFlag } from './shared/flags.ts';
+import { printJSON, printLine, toList, toMinute, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addDatabase(command.command('create').description('create an account, with a browser and a server token'))

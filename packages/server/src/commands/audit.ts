@@ -1,10 +1,10 @@
 import { auditActions } from '@firsthand/contract/audit';
 import { type Command, Option } from 'commander';
 import type { AuditEntry } from '../store/store.ts';
-import { WrongUsage } from './command-errors.ts';
-import { addDatabase, withStore } from './database.ts';
-import { jsonFlag } from './flags.ts';
-import { printJSON, printLine, toMinute, toTable } from './printing.ts';
+import { WrongUsage } from './shared/command-errors.ts';
+import { addDatabase, withStore } from './shared/database.ts';
+import { jsonFlag } from './shared/flags.ts';
+import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addDatabase(command.command('list').description('list who did what to whom, newest first'))

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
-import { addDatabase, databaseURLOf } from './database.ts';
-import { jsonFlag } from './flags.ts';
-import { printJSON, printLine } from './printing.ts';
+import { addDatabase, databaseURLOf } from './shared/database.ts';
+import { jsonFlag } from './shared/flags.ts';
+import { printJSON, printLine } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addDatabase(command)

@@ -1,8 +1,8 @@
 import type { Client } from '@firsthand/client';
 import type { Command } from 'commander';
-import { jsonFlag } from './flags.ts';
-import { printJSON, printLine, toList } from './printing.ts';
-import { addServer, connect } from './server.ts';
+import { jsonFlag } from './shared/flags.ts';
+import { printJSON, printLine, toList } from './shared/printing.ts';
+import { addServer, connect } from './shared/server.ts';
 
 export const define = (command: Command): void => {
   addServer(command.command('show <contactUUID>').description('show a contact, by its contactUUID or e-mail address'))

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { CopyProgress } from '../store/database-export.ts';
-import { WrongUsage } from './command-errors.ts';
-import { printLine, toTable } from './printing.ts';
+import { WrongUsage } from './shared/command-errors.ts';
+import { printLine, toTable } from './shared/printing.ts';
 
 interface CopyOptions {
   readonly from: string;

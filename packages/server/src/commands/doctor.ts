@@ -2,9 +2,9 @@ import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Finding } from '../store/doctor-findings.ts';
 import { trackerFolder } from '../tracker-folder.ts';
-import { addDatabase, databaseURLOf } from './database.ts';
-import { addSettings, jsonFlag, settingsOf } from './flags.ts';
-import { printJSON, printLine, toMinute, toTable } from './printing.ts';
+import { addDatabase, databaseURLOf } from './shared/database.ts';
+import { addSettings, jsonFlag, settingsOf } from './shared/flags.ts';
+import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addSettings(addDatabase(command), ['accountBytes'])

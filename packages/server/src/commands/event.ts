@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { WrongUsage } from './command-errors.ts';
-import { collect, jsonFlag } from './flags.ts';
-import { printable, printJSON, printLine, toTable } from './printing.ts';
-import { addServer, connect } from './server.ts';
+import { WrongUsage } from './shared/command-errors.ts';
+import { collect, jsonFlag } from './shared/flags.ts';
+import { printable, printJSON, printLine, toTable } from './shared/printing.ts';
+import { addServer, connect } from './shared/server.ts';
 
 export const define = (command: Command): void => {
   addServer(command.command('log').description('log an event'))

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { addDatabase, databaseURLOf } from './database.ts';
-import { printLine } from './printing.ts';
+import { addDatabase, databaseURLOf } from './shared/database.ts';
+import { printLine } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addDatabase(command)

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { RefusedRequest, Store } from '../store/store.ts';
-import { explain, WrongUsage } from './command-errors.ts';
-import { addDatabase, withStore } from './database.ts';
-import { jsonFlag } from './flags.ts';
-import { printJSON, printLine, toMinute, toTable } from './printing.ts';
+import { explain, WrongUsage } from './shared/command-errors.ts';
+import { addDatabase, withStore } from './shared/database.ts';
+import { jsonFlag } from './shared/flags.ts';
+import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addDatabase(command.command('list').description('list what was refused for its content and can be sent again'))

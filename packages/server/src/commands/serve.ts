@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type Config, readConfig, type SettingName, settings } from '../config.ts';
 import { followParent, isBelowNpm } from '../serving/parent-process.ts';
 import { version } from '../version.ts';
-import { addSettings, flagsOf } from './flags.ts';
+import { addSettings, flagsOf } from './shared/flags.ts';
 
 const names = Object.keys(settings) as SettingName[];
 

@@ -2,10 +2,10 @@ import { type TokenKind, tokenKinds } from '@firsthand/contract/tokens';
 import { type Command, Option } from 'commander';
 import { isLive } from '../ingest/token.ts';
 import type { ListedToken, Store } from '../store/store.ts';
-import { WrongUsage } from './command-errors.ts';
-import { addDatabase, asOperator, withStore } from './database.ts';
-import { jsonFlag } from './flags.ts';
-import { printJSON, printLine, toList, toMinute, toTable } from './printing.ts';
+import { WrongUsage } from './shared/command-errors.ts';
+import { addDatabase, asOperator, withStore } from './shared/database.ts';
+import { jsonFlag } from './shared/flags.ts';
+import { printJSON, printLine, toList, toMinute, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addDatabase(command.command('create').description('create a token; the text of a secret token is shown only now'))

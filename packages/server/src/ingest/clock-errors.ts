@@ -7,7 +7,7 @@
 
 /** The longest plausible transit time. */
 const longestMilliseconds = 10_000;
-/** The shortest plausible transit time. It is negative because synchronised clocks still differ by about a second. */
+/** The shortest plausible transit time. It is negative because synchronized clocks still differ by about a second. */
 const leastMilliseconds = -1_000;
 /** Only the errors of wrong clocks are stored. */
 const mostWrongClocks = 10_000;

@@ -17,12 +17,12 @@ const events = times({ quick: 300, full: 600 });
 /** The log goes back into the database after 1 MiB instead of 16, so that power is cut while that happens as well. */
 const oftenWrittenBack: readonly Change[] = [
   {
-    file: 'store/sqlite/transactions/write-ahead-log.ts',
+    file: 'store/sqlite/maintenance/write-ahead-log.ts',
     from: 'backlogBytes = 16 * mebibyte',
     to: 'backlogBytes = mebibyte',
   },
   {
-    file: 'store/sqlite/transactions/write-ahead-log.ts',
+    file: 'store/sqlite/maintenance/write-ahead-log.ts',
     from: 'mostBytes = 24 * mebibyte',
     to: 'mostBytes = 3 * mebibyte',
   },

@@ -61,12 +61,12 @@ const writeAndRead = async (name: string, bytes: number, main?: string) => {
 
 const neverWrittenBack: readonly Change[] = [
   {
-    file: 'store/sqlite/transactions/write-ahead-log.ts',
+    file: 'store/sqlite/maintenance/write-ahead-log.ts',
     from: 'backlogBytes = 16 * mebibyte',
     to: 'backlogBytes = Infinity',
   },
   {
-    file: 'store/sqlite/transactions/write-ahead-log.ts',
+    file: 'store/sqlite/maintenance/write-ahead-log.ts',
     from: 'mostBytes = 24 * mebibyte',
     to: 'mostBytes = Infinity',
   },

@@ -241,14 +241,14 @@ const weakenings: readonly { readonly name: string; readonly changes: readonly C
     name: 'the log left as it is, and the unused space',
     changes: [
       {
-        file: 'store/sqlite/transactions/write-ahead-log.ts',
+        file: 'store/sqlite/maintenance/write-ahead-log.ts',
         from: 'let holdsErased = true',
         to: 'let holdsErased = false',
       },
-      { file: 'store/sqlite/transactions/write-ahead-log.ts', from: '      holdsErased = true;\n', to: '' },
+      { file: 'store/sqlite/maintenance/write-ahead-log.ts', from: '      holdsErased = true;\n', to: '' },
       // Clearing that empties the log as well.
       {
-        file: 'store/sqlite/transactions/unused-space.ts',
+        file: 'store/sqlite/maintenance/unused-space.ts',
         from: 'clear = (): boolean => {',
         to: 'clear = (): boolean => {\n return true;',
       },

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 let disk: Record<string, string>;
 let queue: typeof import('./queue.ts');
 let storage: typeof import('./storage.ts');
-let createEventUUID: typeof import('../records/eventUUID.ts').createEventUUID;
+let createEventUUID: typeof import('../records/event-uuid.ts').createEventUUID;
 
 /** What `localStorage` is to us: properties, of which there may be no more than so many. */
 const createDisk = (most = Number.POSITIVE_INFINITY): Record<string, string> =>
@@ -22,7 +22,7 @@ const load = async (localStorage: unknown): Promise<void> => {
   vi.resetModules();
   vi.stubGlobal('localStorage', localStorage);
   queue = await import('./queue.ts');
-  ({ createEventUUID } = await import('../records/eventUUID.ts'));
+  ({ createEventUUID } = await import('../records/event-uuid.ts'));
   storage = await import('./storage.ts');
   storage.openStored();
 };

@@ -4,7 +4,7 @@
  */
 import type { limits } from '@firsthand/contract/limits';
 import { note } from '../note.ts';
-import { timeOf } from '../records/eventUUID.ts';
+import { timeOf } from '../records/event-uuid.ts';
 import { ourKeys, stored, writeStored } from './storage.ts';
 
 /** An event for logEvents, or a body of createContact, as JSON without token and user. */
@@ -22,7 +22,7 @@ export const countDropped = (): void => {
 
 /**
  * The keys of the queued records of this token ('': of any), oldest first. It first removes the records that are older than 7 days
- * (for which the service no longer recognises a repeat), and then the oldest of those beyond the queue's bounds.
+ * (for which the service no longer recognizes a repeat), and then the oldest of those beyond the queue's bounds.
  */
 export const queuedKeys = (token: string): string[] => {
   const days: (typeof limits)['repeatDays'] = 7;

@@ -1,7 +1,7 @@
 /**
  * Sends the queued records, oldest first, one request at a time. A browser that has a userUUID sends at once, because the page may
  * close at any moment. A new browser's first request, and requests after a failure, are sent by one tab at a time. A record leaves
- * the queue only when the service has responded for it. A repeat is harmless, because the service recognises each eventUUID.
+ * the queue only when the service has responded for it. A repeat is harmless, because the service recognizes each eventUUID.
  */
 
 import { safeDocument } from '../document.ts';
@@ -9,7 +9,7 @@ import { cookieDomain } from '../identity/cookie.ts';
 import { currentUser, knownUser } from '../identity/identity.ts';
 import { note } from '../note.ts';
 import { type ContactResult, isContactRecord } from '../records/contacts.ts';
-import { createEventUUID, timeOf } from '../records/eventUUID.ts';
+import { createEventUUID, timeOf } from '../records/event-uuid.ts';
 import { retryMilliseconds } from './backoff.ts';
 import { queuedKeys } from './queue.ts';
 import { stored } from './storage.ts';
@@ -150,7 +150,7 @@ export const createSender = (base: string, token: string, isAllowed: () => unkno
       );
     } catch {
       // Locks are missing on plain http and in old Safari, and refused in sandboxed frames. Then every tab sends, and the service
-      // recognises the repeats.
+      // recognizes the repeats.
       if (!isBusy) sendNow();
     }
     isWaitingForLock = false;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createEventUUID, timeOf } from './event-uuid.ts';
 import { toEventRecord } from './events.ts';
-import { createEventUUID, timeOf } from './eventUUID.ts';
 
 const eventUUID = createEventUUID();
 

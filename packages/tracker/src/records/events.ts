@@ -1,7 +1,7 @@
 import { droppedCount, type StoredRecord } from '../delivery/queue.ts';
 import { demand } from '../guard.ts';
 import { type Attributes, toAttributesJSON } from './attributes.ts';
-import { timeOf } from './eventUUID.ts';
+import { timeOf } from './event-uuid.ts';
 
 /** The event that `beforeSend` gets and may change. */
 export type LoggedEvent = { eventID: number | string; attrs?: Attributes | undefined };

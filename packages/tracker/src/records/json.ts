@@ -6,7 +6,7 @@ import { demand } from '../guard.ts';
 
 /**
  * A value's text as a JSON string, cut to this length. Throws for values that have no text (null, objects, functions, symbols,
- * elements). Dates are recognised by `toISOString`, because a date of another frame is no `instanceof Date`. NUL is left out,
+ * elements). Dates are recognized by `toISOString`, because a date of another frame is no `instanceof Date`. NUL is left out,
  * because the service refuses it. A lone surrogate becomes U+FFFD when `fetch` writes UTF-8.
  */
 export const toJSONText = (value: unknown, length?: number): string => {

@@ -29,12 +29,12 @@ import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
 import { createRecentKeys } from './events/recent-keys.ts';
 import { createRollups } from './events/rollups.ts';
+import { createMaintenance, pauseMilliseconds } from './maintenance/maintenance.ts';
+import { createUnusedSpace } from './maintenance/unused-space.ts';
+import { createWriteAheadLog } from './maintenance/write-ahead-log.ts';
 import { createReads } from './transactions/chunked-reads.ts';
-import { createMaintenance, pauseMilliseconds } from './transactions/maintenance.ts';
 import { createPosition } from './transactions/position.ts';
 import { createTransactions, type Outcome } from './transactions/transaction.ts';
-import { createUnusedSpace } from './transactions/unused-space.ts';
-import { createWriteAheadLog } from './transactions/write-ahead-log.ts';
 
 export const createWriteEngine = (db: Connection, arrangement: Arrangement = {}) => {
   const { eventsPerMove, eventsPerSettling, rowsPerDetaching } = arrangement;

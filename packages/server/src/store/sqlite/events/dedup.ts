@@ -1,5 +1,5 @@
 /**
- * Recognises repeats: an eventUUID or requestUUID is known for 7 days after it was first sent, and its key is stored until
+ * Recognizes repeats: an eventUUID or requestUUID is known for 7 days after it was first sent, and its key is stored until
  * something has been sent on 8 later days. Only days on which something was sent count: a clock that jumps years ahead makes one
  * new day, and makes nothing old.
  */
@@ -131,7 +131,7 @@ export const createDedup = (db: Connection, latest: RecentKeys) => {
       latest.add(day, sent);
       return true;
     },
-    /** Replaces the key of an erased event with a keyed hash, by which a repeat is still recognised. */
+    /** Replaces the key of an erased event with a keyed hash, by which a repeat is still recognized. */
     erase: ({ day, ...sent }: SentEvent) => {
       latest.settle();
       const { eventUUID, holder, server } = sent;

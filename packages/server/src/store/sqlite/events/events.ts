@@ -37,7 +37,7 @@ interface Against {
   readonly contact: ContactRow | null;
 }
 
-/** The key by which a repeated event is recognised. */
+/** The key by which a repeated event is recognized. */
 const sentAs = ({ browser }: EventBatch, { eventUUID }: NewEvent, { user, contact }: Omit<Against, 'userUUID'>) => ({
   eventUUID,
   holder: user?.user ?? -(contact as ContactRow).contact,

@@ -1,5 +1,5 @@
 /**
- * The keys of the latest events, by which repeats are recognised. One row of `event_repeat` for each event would change some pages
+ * The keys of the latest events, by which repeats are recognized. One row of `event_repeat` for each event would change some pages
  * in each commit, so the rows of a thousand events are written together, sorted. Until then the keys are held in memory; after a
  * restart they are read from the blocks.
  */

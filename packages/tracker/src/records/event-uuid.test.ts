@@ -1,6 +1,6 @@
 import { eventUUIDPattern } from '@firsthand/contract/identifiers';
 import { afterEach, expect, test, vi } from 'vitest';
-import { createEventUUID, timeOf } from './eventUUID.ts';
+import { createEventUUID, timeOf } from './event-uuid.ts';
 
 afterEach(() => vi.useRealTimers());
 

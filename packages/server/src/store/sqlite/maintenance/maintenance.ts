@@ -3,7 +3,7 @@
  * deletes old repeats.
  */
 import { Refusal } from '../../../refusal.ts';
-import type { Transactions } from './transaction.ts';
+import type { Transactions } from '../transactions/transaction.ts';
 import type { UnusedSpace } from './unused-space.ts';
 import type { WriteAheadLog } from './write-ahead-log.ts';
 

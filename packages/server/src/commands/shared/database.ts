@@ -1,7 +1,7 @@
 /** Opens the database for a command that works on it directly, whether or not a server is running. */
 import type { Command } from 'commander';
-import { type Caller, commandLine } from '../http/access/caller.ts';
-import type { Store } from '../store/store.ts';
+import { type Caller, commandLine } from '../../http/access/caller.ts';
+import type { Store } from '../../store/store.ts';
 import { WrongUsage } from './command-errors.ts';
 import { addSettings, settingsOf } from './flags.ts';
 
@@ -23,7 +23,7 @@ export const withStore = async <Result>(
   { create = false } = {},
 ): Promise<Result> => {
   const databaseURL = databaseURLOf(options);
-  const { openStore } = await import('../store/open.ts');
+  const { openStore } = await import('../../store/open.ts');
   const store = await openStore({
     databaseURL,
     role: 'beside',

@@ -1,6 +1,6 @@
 import { safeDocument } from '../document.ts';
 import { guard } from '../guard.ts';
-import { setPastTime } from '../records/eventUUID.ts';
+import { setPastTime } from '../records/event-uuid.ts';
 import type { Tracker } from '../tracker.ts';
 import { awaitTitle } from './titles.ts';
 

@@ -1,7 +1,7 @@
 /** Connects a command to a running server, with a server token. */
 import type { Client } from '@firsthand/client';
 import { type Command, Option } from 'commander';
-import { rootURL } from '../serving/root-url.ts';
+import { rootURL } from '../../serving/root-url.ts';
 import { WrongUsage } from './command-errors.ts';
 import { settingsOf } from './flags.ts';
 
