@@ -1,4 +1,4 @@
-/** Backpressure for what a store does after it has answered. */
+/** Waits for what a store does after it has answered. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { handedBytes } from './processes/process.ts';
 

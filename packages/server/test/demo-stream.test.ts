@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { createClient } from '@firsthand/client';
 import { describe, expect, it } from 'vitest';
-import type { DatabaseExport } from '../src/demo/browser-data.ts';
+import type { BrowserData } from '../src/demo/browser-data.ts';
 import { temporaryDatabase } from './fixtures/command.ts';
 import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
 
@@ -36,7 +36,7 @@ const askStream = (url: string, headers: Record<string, string>) =>
   });
 
 /** What the panel of a browser shows, message by message. */
-async function* follow(url: string, cookie: string): AsyncGenerator<DatabaseExport> {
+async function* follow(url: string, cookie: string): AsyncGenerator<BrowserData> {
   const response = await fetch(`${url}/demo/stream`, { headers: { cookie: `other=1; userUUID=${cookie}` } });
   let text = '';
   for await (const chunk of response.body ?? []) {
@@ -47,7 +47,7 @@ async function* follow(url: string, cookie: string): AsyncGenerator<DatabaseExpo
   }
 }
 
-const next = async (panel: AsyncGenerator<DatabaseExport>): Promise<DatabaseExport> => {
+const next = async (panel: AsyncGenerator<BrowserData>): Promise<BrowserData> => {
   const { value } = await panel.next();
   if (!value) throw new Error('the stream has ended');
   return value;

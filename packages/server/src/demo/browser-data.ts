@@ -11,7 +11,7 @@ interface Person {
   readonly address: string;
 }
 
-interface ExportedEvent {
+interface PanelEvent {
   readonly eventUUID: string;
   readonly eventID: number;
   readonly eventName: string;
@@ -23,10 +23,10 @@ interface ExportedEvent {
   readonly loggedAnonymously: boolean;
 }
 
-export interface DatabaseExport {
+export interface BrowserData {
   readonly userUUID: string;
   /** Newest first, 50 at most. */
-  readonly events: readonly ExportedEvent[];
+  readonly events: readonly PanelEvent[];
   readonly hasMore: boolean;
   /** The owners of the events. */
   readonly people: readonly Person[];
@@ -54,7 +54,7 @@ const findPerson = async (store: Reads, asker: Asker, userUUID: string, contactU
   }
 };
 
-export const readHoldings = async (store: Reads, asker: Asker, userUUID: string): Promise<DatabaseExport> => {
+export const readBrowserData = async (store: Reads, asker: Asker, userUUID: string): Promise<BrowserData> => {
   const { events, next } = await store.getEvents({
     account: asker.account,
     userUUID,

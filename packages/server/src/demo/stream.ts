@@ -9,7 +9,7 @@ import type { Logger } from 'pino';
 import { describeFault } from '../faults.ts';
 import type { Asker, Store } from '../store/store.ts';
 import { answerHeaders } from './answer-headers.ts';
-import { readHoldings } from './browser-data.ts';
+import { readBrowserData } from './browser-data.ts';
 import { isLocalVisitor } from './loopback.ts';
 
 interface StreamOptions {
@@ -37,7 +37,7 @@ const refuse = (status: 400 | 403 | 500 | 503, reason: string): Response =>
 export const createStream = ({ store, asker, log, isStopping }: StreamOptions): Handler => {
   let open = 0;
 
-  const read = async (userUUID: string) => JSON.stringify(await readHoldings(store, asker, userUUID));
+  const read = async (userUUID: string) => JSON.stringify(await readBrowserData(store, asker, userUUID));
 
   const report = (error: unknown) => log.error({ fault: describeFault(error) }, "the demo's panel failed");
 

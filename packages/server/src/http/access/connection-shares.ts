@@ -9,7 +9,7 @@ const mostStrangers = 100;
 /** Requests that wait for another's response on their connection (pipelining, RFC 9112 section 9.3.2). Browsers send none. */
 const mostWaiting = 4;
 
-interface InParts {
+interface Share {
   /** The number of connections of an address. */
   count: number;
   /** The connections over which no good token has arrived, oldest first. */
@@ -40,8 +40,8 @@ const cutOff = (socket: Socket & { parser?: { onIncoming?: () => number } | null
 export const createConnectionShares = ({ trustProxy, mostOfAnAddress }: ConnectionSharesOptions): ConnectionShares => {
   const isTrusted = createTrust(trustProxy);
   const hashOf = createNetworkHash();
-  const byAddress = new Map<string, InParts>();
-  const holding = new WeakMap<Socket, InParts>();
+  const byAddress = new Map<string, Share>();
+  const holding = new WeakMap<Socket, Share>();
   const waiting = new WeakMap<Socket, number>();
 
   return {

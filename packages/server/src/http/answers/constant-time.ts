@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 export const stepMilliseconds = 10;
 
 /**
- * Returns the result of `work`, or throws its error, at the first step of 10 ms after it has settled. ChunkedRead count from this call.
+ * Returns the result of `work`, or throws its error, at the first step of 10 ms after it has settled. Steps count from this call.
  * Each step's timer is set independently of the work, so that a difference of microseconds in it doesn't move the response.
  */
 export const answerInSteps = async <Value>(work: Promise<Value>): Promise<Value> => {

@@ -5,11 +5,11 @@
 export interface Arrangement {
   /** A block holds at most this many events. */
   readonly eventsPerBlock?: number;
-  /** A step packs small blocks that hold about this many events. */
+  /** A step joins small blocks that hold about this many events. */
   readonly eventsPerCompaction?: number;
   /** Recent rollups are moved after this many events. */
   readonly eventsPerMove?: number;
-  /** Dedup are written after this many events. */
+  /** Keys of recent events are written after this many events. */
   readonly eventsPerSettling?: number;
   /** A segment indexes this many events. */
   readonly eventsPerSegment?: number;

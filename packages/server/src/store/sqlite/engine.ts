@@ -52,8 +52,8 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const surplus = createSurplusClaims(db, detaching);
   const links = createLinkWriter(db, { position, users, contacts, claims, surplus, detaching });
   const log = createEventLogWriter(db, arrangement);
-  const latest = createRecentKeys(db, position, log, eventsPerSettling);
-  const dedup = createDedup(db, latest);
+  const recentKeys = createRecentKeys(db, position, log, eventsPerSettling);
+  const dedup = createDedup(db, recentKeys);
   const parts = {
     position,
     users,
@@ -118,7 +118,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     replayRefused: (replay) => (refused.takeReplayed(replay.refused) ? carryOutReplayed(replay) : undefined),
   });
 
-  const pending = [position, users, catalogues, latest, dedup, rollups, detaching, erasures, log];
+  const pending = [position, users, catalogues, recentKeys, dedup, rollups, detaching, erasures, log];
   const transactions = createTransactions(db, pending, () => {
     // Another process has committed: the state in memory may be out of date.
     const data = dataVersion.get();
@@ -136,10 +136,10 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     continueErasures: erasures.continueErasures,
     completeErasures: erasures.completeErasures,
     arranging: {
-      isDue: () => latest.isDue() || rollups.isDue() || log.isDue(),
+      isDue: () => recentKeys.isDue() || rollups.isDue() || log.isDue(),
       behind: log.behind,
       step() {
-        if (latest.isDue()) latest.settle();
+        if (recentKeys.isDue()) recentKeys.settle();
         return rollups.step() || log.step();
       },
       written: () => log.written,

@@ -64,7 +64,7 @@ const onThisThread = (
 ): Store => {
   const listeners = new Set<() => void>();
   const engine = createWriteEngine(db, arrangement);
-  const tidyUp = async () => {
+  const maintainAll = async () => {
     for (let rest = engine.maintain(); rest !== null; rest = engine.maintain()) await wait(rest);
   };
   const write: Ask = async (call) => {
@@ -73,7 +73,7 @@ const onThisThread = (
     for (const listener of listeners) listener();
     while (engine.catchUp());
     for (let step = 0; step < stepsPerWrite && engine.maintain() === 0; step += 1);
-    if (call.name === 'eraseContact') await tidyUp();
+    if (call.name === 'eraseContact') await maintainAll();
     return value;
   };
   return assemble({

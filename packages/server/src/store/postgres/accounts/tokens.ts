@@ -54,7 +54,7 @@ export const createToken = async (db: Transaction, token: RequestOf<'createToken
 };
 
 /**
- * Revokes the live tokens that a token created, directly or not. Dedup until none is left: the statement may wait for the row
+ * Revokes the live tokens that a token created, directly or not. Repeats until none is left: the statement may wait for the row
  * of a token that is creating another (see holdMaker), and only the next statement sees the new token.
  */
 const revokeDescendants = async (db: Transaction, token: number, time: number): Promise<string[]> => {

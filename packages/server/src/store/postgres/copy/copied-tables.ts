@@ -76,7 +76,7 @@ const createSaid = async (exported: DatabaseExport) => {
   };
 };
 
-/** Returns the mappings of all tables except `event`, `contact_user` and `user_contact`. Dedup are copied for `keptDays` only. */
+/** Returns the mappings of all tables except `event`, `contact_user` and `user_contact`. Repeats are copied for `keptDays` only. */
 export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<number>): Promise<CopiedTable[]> => {
   // Older repeats wait to be deleted. They may have been sent again since, and request_repeat holds each key only once.
   const isKept = ({ day }: ExportedRow) => keptDays.has(day as number);

@@ -183,7 +183,7 @@ const hold = async (db: ScriptedConnection): Promise<void> => {
   }
 };
 
-const readHoldings = async (client: pg.Client): Promise<DatabaseExport> => {
+const readExport = async (client: pg.Client): Promise<DatabaseExport> => {
   const db = toScripted(client);
   await hold(db);
   await recordAudit(db, { action: 'copy', subject: {}, by: null, time: Date.now() });
@@ -219,7 +219,7 @@ export const openExport = async (databaseURL: string): Promise<DatabaseExport> =
     throw cause instanceof StoreUnusable ? cause : unopened(cause);
   });
   try {
-    return await readHoldings(client);
+    return await readExport(client);
   } catch (error) {
     await client.end();
     throw error;

@@ -60,13 +60,13 @@ const mostSilentMilliseconds = 2_000;
 /** Keys of advisory locks, 64 bits wide. They are near or above 2^61, so that other programs are unlikely to use the same. */
 export const lockKeys = {
   migration: '2305843009213693951',
-  /** InParts shared by every write, and exclusively by writes that run alone: merges, new days, migrations. */
+  /** Held shared by every write, and exclusively by writes that run alone: merges, new days, migrations. */
   structure: '2305843009213693952',
   /** Plus one of `contactLocks`: held shared to add to a contact, and exclusively to erase it. */
   contacts: '2594073385365405696',
   /** Plus an account: held shared to add to its refused requests, and exclusively to erase a person from them. */
   refused: '2882303761517117440',
-  /** InParts by one server at a time, for work that is not urgent. */
+  /** Held by one server at a time, for work that is not urgent. */
   maintenance: '2305843009213693953',
   /** Plus a slot: held by the connection with that slot. */
   slots: '3458764513820540928',

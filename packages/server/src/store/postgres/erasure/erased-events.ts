@@ -1,16 +1,16 @@
 /** Finds the events of erased contacts that are not deleted yet, so that reads hide them. */
 import type { Connection } from '../database/connection.ts';
 
-interface InParts {
+interface HasHolder {
   readonly holder: number;
 }
 
-export type IsErased = (event: InParts & { readonly sequence: number }) => boolean;
+export type IsErased = (event: HasHolder & { readonly sequence: number }) => boolean;
 
 const distinct = (numbers: readonly number[]): number[] => [...new Set(numbers)];
 
 /** Returns a function that reports whether an event of one of these holders is erased. */
-export const readErased = async (db: Connection, held: readonly InParts[]): Promise<IsErased> => {
+export const readErased = async (db: Connection, held: readonly HasHolder[]): Promise<IsErased> => {
   const holders = distinct(held.map(({ holder }) => holder));
   const [stretches, contacts] = await Promise.all([
     db.all<{ user: number; after: number; through: number }>(

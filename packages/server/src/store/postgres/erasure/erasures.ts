@@ -14,7 +14,7 @@ import { userUUIDsOf } from '../contacts/users.ts';
 import type { Dedup } from '../events/dedup.ts';
 import { inGroups, type OrderedBy, walkingInOrder, within } from '../events/event-order.ts';
 import { findOldEvents } from '../events/old-events.ts';
-import { type CountedEvent, takeFromTotals } from '../events/rollups.ts';
+import { type CountedEvent, takeFromRollups } from '../events/rollups.ts';
 import { holdPerson } from '../transactions/held-rows.ts';
 import { readSettled } from '../transactions/position.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -206,7 +206,7 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
        RETURNING account, day, sequence, "eventID", "eventTime"`,
       [whose, Math.min(...sequences) - 1, Math.max(...sequences), sequences, Math.min(...days), Math.max(...days)],
     );
-    await takeFromTotals(db, deleted);
+    await takeFromRollups(db, deleted);
     return deleted.length;
   };
 

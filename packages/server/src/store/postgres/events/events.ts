@@ -17,7 +17,7 @@ import { drawSequences } from '../transactions/position.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { AskedEvent, Dedup, SentEvent } from './dedup.ts';
 import { createBodies } from './event-body.ts';
-import { addToTotals } from './rollups.ts';
+import { addToRollups } from './rollups.ts';
 
 export interface EventParts {
   readonly users: Users;
@@ -241,7 +241,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
       eventTime: event.eventTime,
       bytes: eventBytes(event),
     }));
-    return [inserted, addToTotals(db, counted)];
+    return [inserted, addToRollups(db, counted)];
   };
 
   /** Updates the days of the contacts that events were logged with, and records their users. */

@@ -96,7 +96,7 @@ const addDays = `
     "lastTime" = greatest(account_day."lastTime", excluded."lastTime")`;
 
 /** Adds the events that this transaction stored to the rollups. */
-export const addToTotals = (db: Transaction, events: readonly CountedEvent[]): Promise<unknown> => {
+export const addToRollups = (db: Transaction, events: readonly CountedEvent[]): Promise<unknown> => {
   const rollups = sumsByKind(events);
   const days = sumsByDay(events);
   return Promise.all([
@@ -128,7 +128,7 @@ export const addToTotals = (db: Transaction, events: readonly CountedEvent[]): P
  * computed: times outside of the quarter are stored, so that reads look at the events. The times and bytes of a day stay: reads
  * assume that each deleted event had the average bytes of its day (usage.ts).
  */
-export const takeFromTotals = (db: Transaction, events: readonly CountedEvent[]): Promise<unknown> => {
+export const takeFromRollups = (db: Transaction, events: readonly CountedEvent[]): Promise<unknown> => {
   const rollups = sumsByKind(events);
   const days = sumsByDay(events);
   const nothing = bigints(days, () => null);

@@ -49,7 +49,7 @@ const copyTables = async (db: Connection, exported: DatabaseExport): Promise<voi
 const createEventCopier = (db: Connection, secret: Buffer) => {
   const log = createEventLogWriter(db);
   const { eventKey } = createIdempotencyKeys(secret);
-  const daysKept = new Set(db.prepare<[], number>('SELECT DISTINCT day FROM erased_repeat').pluck().all());
+  const daysWithKeys = new Set(db.prepare<[], number>('SELECT DISTINCT day FROM erased_repeat').pluck().all());
   const dropKey = db.prepare('DELETE FROM erased_repeat WHERE day = ? AND hash = ?');
   const insertName = db.prepare('INSERT INTO event_repeat (day, eventUUID, holder, server) VALUES (?, ?, ?, ?)');
   const insertOfEither = db.prepare('INSERT INTO event_repeat_of_either (day, eventUUID, holder) VALUES (?, ?, ?)');
@@ -62,7 +62,7 @@ const createEventCopier = (db: Connection, secret: Buffer) => {
   return db.transaction((events: readonly ExportedEvent[]) => {
     for (const event of events) {
       const { day, eventUUID } = event;
-      const server = daysKept.has(day) ? takeKey(event) : undefined;
+      const server = daysWithKeys.has(day) ? takeKey(event) : undefined;
       log.append({ ...event, server: server ?? null });
       if (server === null) insertOfEither.run(day, eventUUID, holderOf(event));
       else if (server !== undefined) insertName.run(day, eventUUID, holderOf(event), server);
@@ -129,7 +129,7 @@ const completeFile = (db: Connection): void => {
 
 const exists = (name: string) => new StoreUnusable(`${name} exists already: a copy never replaces a file`);
 
-/** Creates the file at `path` from all exported. Throws StoreUnusable when it exists. */
+/** Creates the file at `path` from an export. Throws StoreUnusable when it exists. */
 export const copyInto = async (
   path: string,
   exported: DatabaseExport,

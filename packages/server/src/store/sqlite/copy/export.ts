@@ -15,10 +15,10 @@ import { createPosition } from '../transactions/position.ts';
  * Writes the keys of repeats and the rollups that wait to be written, and completes erasures that the copy must not hold incomplete.
  */
 const settle = (db: Connection): void => {
-  const latest = createRecentKeys(db, createPosition(db), createEventLogWriter(db));
+  const recentKeys = createRecentKeys(db, createPosition(db), createEventLogWriter(db));
   const rollups = createRollups(db);
   db.transaction(() => {
-    latest.settle();
+    recentKeys.settle();
     rollups.settle();
   }).immediate();
   createWriteEngine(db).detachAll();

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { eventsOf } from '../event-log/event-block.ts';
+import { eventsOf } from '../event-log/event-log.ts';
 import { openConnection } from './connection.ts';
 import { migrate } from './migrate.ts';
 

@@ -8,9 +8,9 @@ import type { Connection } from '../database/connection.ts';
 import {
   createEventLogReader,
   type EventLogWriter,
+  type EventPlace,
   eventAt,
   holderOf,
-  type PlacedEvent,
   type Source,
 } from '../event-log/event-log.ts';
 import type { Dedup } from '../events/dedup.ts';
@@ -126,8 +126,8 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const placesOf = (
     source: Omit<Source, 'eventID'>,
     mostCost: number,
-  ): { places: PlacedEvent[]; cost: number; areLast: boolean } => {
-    const places: PlacedEvent[] = [];
+  ): { places: EventPlace[]; cost: number; areLast: boolean } => {
+    const places: EventPlace[] = [];
     const of = `${source.what} ${source.number} ${source.after}`;
     if (progress.of !== of) progress = { of, after: source.after };
     const range = { after: progress.after, through: source.through };
@@ -146,7 +146,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     return { places, cost: cost + costOfEnd, areLast: true };
   };
 
-  const deleteEvents = (places: readonly PlacedEvent[]) => {
+  const deleteEvents = (places: readonly EventPlace[]) => {
     for (const { stored, index } of places) {
       const event = eventAt(stored.block, index);
       dedup.erase({ ...event, holder: holderOf(event) });
@@ -174,7 +174,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       return receipt(erasure, named.contactUUID);
     },
 
-    /** Dedup erasures that this database doesn't know of: it is a backup from before them. */
+    /** Repeats erasures that this database doesn't know of: it is a backup from before them. */
     eraseAgain(erased: readonly Erased[]): void {
       for (const [account, ofAccount] of groupBy(erased, ({ account }) => account)) {
         if (hasAccount.get(account) === undefined) continue;

@@ -43,6 +43,7 @@ export interface AttributeHasher {
 
 /** `secret` is that of the database: without it, nobody can find out which value a hash stands for. */
 export const createAttributeHasher = (secret: Buffer): AttributeHasher => {
+  // With another word, the filters that are stored would miss events.
   const seed = createHmac('sha256', secret).update('signature').digest().readInt32LE();
   return {
     of(account, { attrID, attrValue }) {

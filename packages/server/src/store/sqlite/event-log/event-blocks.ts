@@ -20,6 +20,12 @@ export interface StoredBlock {
   readonly block: EventBlock;
 }
 
+/** Where an event is: the functions `…At` read it. */
+export interface EventPlace {
+  readonly stored: StoredBlock;
+  readonly index: number;
+}
+
 /** The size of a block: its events, and the bytes of its text. */
 export interface BlockSize {
   readonly through: number;
@@ -81,8 +87,7 @@ export interface BlockWriter extends Pending {
   /** The number of events written since this writer was made, and the bytes of their text. */
   readonly written: number;
   readonly writtenBytes: number;
-  /** Removes events from a block. */
-  remove(stored: StoredBlock, indexes: ReadonlySet<number>): void;
+  remove(places: readonly EventPlace[]): void;
   /** Replaces consecutive blocks with one or few full ones. Returns the sizes of the new blocks. */
   replace(blocks: readonly StoredBlock[]): BlockSize[];
 }
@@ -103,6 +108,17 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPe
       return { through, count: some.length, bytes: Buffer.byteLength(text) };
     });
 
+  const removeFrom = ({ through, block }: StoredBlock, indexes: ReadonlySet<number>) => {
+    const rest: number[] = [];
+    for (let index = 0; index < sizeOf(block); index += 1) if (!indexes.has(index)) rest.push(index);
+    if (rest.length === 0) {
+      drop.run(through);
+      return;
+    }
+    const { events, checksum } = toBlockRow(through, only(block, rest));
+    update.run(rest.length, events, checksum, through);
+  };
+
   return {
     eventsPerBlock,
     add(event) {
@@ -110,7 +126,7 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPe
     },
     flush() {
       if (pending.length === 0) return;
-      // Blocks of equal size: a small last one would have to be packed.
+      // Blocks of equal size: a small last one would have to be compacted.
       const made = write(pending, Math.ceil(pending.length / Math.ceil(pending.length / eventsPerBlock)));
       for (const { bytes } of made) writtenBytes += bytes;
       written += pending.length;
@@ -128,15 +144,10 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPe
     get writtenBytes() {
       return writtenBytes;
     },
-    remove({ through, block }, indexes) {
-      const rest: number[] = [];
-      for (let index = 0; index < sizeOf(block); index += 1) if (!indexes.has(index)) rest.push(index);
-      if (rest.length === 0) {
-        drop.run(through);
-        return;
-      }
-      const { events, checksum } = toBlockRow(through, only(block, rest));
-      update.run(rest.length, events, checksum, through);
+    remove(places) {
+      const byBlock = new Map<StoredBlock, Set<number>>();
+      for (const { stored, index } of places) byBlock.set(stored, (byBlock.get(stored) ?? new Set()).add(index));
+      for (const [stored, indexes] of byBlock) removeFrom(stored, indexes);
     },
     replace(blocks) {
       for (const { through } of blocks) drop.run(through);
@@ -146,4 +157,12 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPe
       );
     },
   };
+};
+
+/** The number of blocks that are not as they were written. */
+export const countDamagedBlocks = (db: Connection): number => {
+  let damaged = 0;
+  const rows = db.prepare<[], BlockRow>('SELECT through, events, checksum FROM event_block');
+  for (const row of rows.iterate()) if (!isWhole(row)) damaged += 1;
+  return damaged;
 };

@@ -1,34 +1,35 @@
 /**
- * The log of all events, in the order in which they were stored: commits append to it, reads find in it. This file is all that the
- * rest of the driver knows of it.
+ * The log of all events, in the order in which they were stored: commits append to it, reads find in it. The rest of the driver
+ * knows this file only (and `transactions/position.ts` checks at the start that the log agrees with the stored position).
  *
- * - A **sequence** numbers the events of the database. It only grows; an erased event leaves a gap.
- * - A **block** is a row of some 72 consecutive events, as JSON with a column for each field (event-block.ts), and a checksum
+ * - A **sequence** numbers events and statements, in one order. Its gaps are statements and erased events.
+ * - A **block** is a row of up to 72 events, as JSON with a column for each field (event-block.ts), and a checksum
  *   (event-block-row.ts). Its key, `through`, is the sequence of the last event that was written into it.
- * - **Compaction** joins the small blocks of small commits into full ones (compaction.ts). An event is written at most twice.
- * - A **segment** is a stretch of 131,072 events whose index is written once, sorted (segment-builder.ts).
- * - A **posting** lists the blocks of a segment with events of one user, contact, account or kind.
+ * - **Compaction** joins the small blocks of small commits into full ones (compaction.ts). An event is written by its commit, and by
+ *   compaction once, rarely twice; an erasure writes its block again without it.
+ * - A **segment** is a stretch of some 131,072 events in compacted blocks, which are **indexed** together (segment-builder.ts).
+ * - A **posting** lists the blocks of a segment with events of one user, of one account, of one kind (an eventID of an account), or
+ *   logged with one contact. A **source** is what is looked for: a posting, and a range of sequences.
  * - A **summary** tells which blocks of a segment can be skipped: their times (block-times.ts) and Bloom filters of their attributes
- *   (bloom-filter.ts). It also counts the **visitors** of each kind and quarter of an hour (visitor-list.ts).
- * - The **tail** are the events after the last segment. Each reader indexes them in memory (event-tail.ts).
+ *   (bloom-filter.ts). It also lists the holders of each kind's events for each quarter of an hour (visitor-list.ts).
+ * - A **holder** is the user of an event, or minus the contact of one without a user.
+ * - The **tail** is what comes after the last segment. Each reader indexes it in memory (event-tail.ts), so the less is compacted,
+ *   the more memory readers take; commits are slowed down when it is too much (`behind`).
  *
- * An event with three attributes takes about 60 bytes in its block, and 7 in postings and summaries (`npm run bench -- size --quick`).
- * A commit writes its blocks only; all else follows in steps between commits. Decisions 8 and 11 say why.
+ * An event with three attributes takes about 60 bytes in its block, and 7 in postings and summaries (the tables `event_block`,
+ * `event_posting` and `segment_…` of `npm run bench -- size --quick`). Of new events a commit writes the blocks only; all else
+ * follows in steps between commits. Decisions 8 and 11 say why.
  */
-import { quarterMilliseconds } from '../../rules/quarter.ts';
 import type { Arrangement } from '../arrangement.ts';
 import type { Connection } from '../database/connection.ts';
-import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import type { Pending } from '../transactions/transaction.ts';
 import type { EventFilter } from './block-filter.ts';
 import { createCompaction } from './compaction.ts';
-import { eventAt, eventsOf, eventTimeAt, factsAt, type KeptEvent } from './event-block.ts';
-import { type BlockRow, isWhole } from './event-block-row.ts';
-import { createBlockReader, createBlockWriter, type StoredBlock } from './event-blocks.ts';
+import { eventAt, eventsOf, type KeptEvent } from './event-block.ts';
+import { createBlockReader, createBlockWriter, type EventPlace, type StoredBlock } from './event-blocks.ts';
 import { createEventFinder, type Found, type Order, type Range, type Source } from './event-finder.ts';
 import { createSegmentBuilder } from './segment-builder.ts';
-import type { Holder } from './visitor-list.ts';
-import { createVisitorReader, holderOf, type KindOfEvent } from './visitors.ts';
+import { createVisitorReader, type VisitHolders } from './visitors.ts';
 
 export {
   type EventBlock,
@@ -43,17 +44,11 @@ export {
   sequenceAt,
   sizeOf,
 } from './event-block.ts';
-export type { StoredBlock } from './event-blocks.ts';
+export { countDamagedBlocks, type EventPlace } from './event-blocks.ts';
 export type { Order, Range, Source } from './event-finder.ts';
 export { eventsPerSegment } from './segment-builder.ts';
 export type { Holder } from './visitor-list.ts';
 export { holderOf } from './visitors.ts';
-
-/** An event in its block: the functions `…At` read it. */
-export interface PlacedEvent {
-  readonly stored: StoredBlock;
-  readonly index: number;
-}
 
 export interface EventLogReader extends Pending {
   /**
@@ -67,17 +62,9 @@ export interface EventLogReader extends Pending {
     order: Order,
     filter?: EventFilter,
   ): Generator<Found | number, void>;
-  /** Yields the blocks with events after a sequence, in order. Throws at a damaged one, unless these are to be left out. */
-  blocksAfter(sequence: number, leaveOutDamaged?: boolean): Generator<StoredBlock>;
-  /**
-   * Tells who had events of a kind in these ranges, at least once for each of them: calls `seeAt` with a time in the same quarter of an
-   * hour, and what it returns with each visitor. Times with from <= time < to are told, perhaps others too.
-   */
-  visit(
-    kind: KindOfEvent & { readonly from: number; readonly to: number },
-    ranges: readonly Range[],
-    seeAt: (time: number) => ((visitor: Holder) => void) | undefined,
-  ): ChunkedRead<void>;
+  /** Yields the blocks with events after a sequence, in order. Throws at a damaged one. */
+  blocksAfter(sequence: number): Generator<StoredBlock>;
+  readonly visit: VisitHolders;
 }
 
 export interface EventLogWriter extends Pending {
@@ -86,12 +73,12 @@ export interface EventLogWriter extends Pending {
   flush(): void;
   /** The events after a sequence, in order, those of the current commit too. Those of damaged blocks are left out. */
   eventsAfter(sequence: number): Generator<KeptEvent>;
-  /** Removes events, in the order of their sequences. */
-  remove(places: readonly PlacedEvent[]): void;
+  /** Removes events, which must ascend by sequence and be flushed. */
+  remove(places: readonly EventPlace[]): void;
   /** The number of events written since this log was opened, and the bytes of their text. */
   readonly written: number;
   readonly writtenBytes: number;
-  /** Whether there may be something to arrange: blocks to join, or events to index. */
+  /** Whether there may be something to arrange, which is to compact or to index. */
   isDue(): boolean;
   /** By how many segments the events that wait to be indexed exceed the permitted number; 0 while they don't. */
   behind(): number;
@@ -99,47 +86,13 @@ export interface EventLogWriter extends Pending {
   step(): boolean;
 }
 
-/** The parts of the ranges that the others don't cover. Both ascend. */
-const without = (ranges: readonly Range[], others: readonly Range[]): Range[] =>
-  ranges.flatMap((range) => {
-    const rest: Range[] = [];
-    let { after } = range;
-    for (const other of others) {
-      if (other.through <= after || other.after >= range.through) continue;
-      if (other.after > after) rest.push({ after, through: other.after });
-      after = other.through;
-    }
-    if (after < range.through) rest.push({ after, through: range.through });
-    return rest;
-  });
-
 export const createEventLogReader = (db: Connection): EventLogReader => {
-  const { find, forget } = createEventFinder(db);
+  const finder = createEventFinder(db);
   const blocks = createBlockReader(db);
-  const visitors = createVisitorReader(db);
   return {
-    find,
-    forget,
-    blocksAfter: blocks.after,
-    *visit({ account, eventID, from, to }, ranges, seeAt) {
-      // A segment that is written meanwhile is not among these: its events are read. A segment that is deleted meanwhile has no
-      // events left.
-      const segments = visitors.segmentsIn(ranges);
-      for (const { segment } of segments) {
-        visitors.visit(segment, { account, eventID }, (quarter) => seeAt(quarter * quarterMilliseconds));
-        yield;
-      }
-      const what = eventID === undefined ? 'account' : 'kind';
-      const source = { what, number: account, eventID: eventID ?? 0, after: 0, through: Infinity } as const;
-      for (const found of find([source], without(ranges, segments), 'asc', { account, from, to })) {
-        if (typeof found === 'number') yield;
-        else {
-          for (const index of found.indexes) {
-            seeAt(eventTimeAt(found.block, index))?.(holderOf(factsAt(found.block, index)));
-          }
-        }
-      }
-    },
+    ...finder,
+    blocksAfter: (sequence) => blocks.after(sequence),
+    visit: createVisitorReader(db, finder.find),
   };
 };
 
@@ -161,9 +114,7 @@ export const createEventLogWriter = (
       yield* blocks.unwritten;
     },
     remove(places) {
-      const byBlock = new Map<StoredBlock, Set<number>>();
-      for (const { stored, index } of places) byBlock.set(stored, (byBlock.get(stored) ?? new Set()).add(index));
-      for (const [stored, indexes] of byBlock) blocks.remove(stored, indexes);
+      blocks.remove(places);
       segments.remove(places.map(({ stored, index }) => eventAt(stored.block, index)));
     },
     get written() {
@@ -183,12 +134,4 @@ export const createEventLogWriter = (
       for (const part of [blocks, compaction, segments]) part.forget();
     },
   };
-};
-
-/** The number of blocks that are not as they were written. */
-export const countDamagedBlocks = (db: Connection): number => {
-  let damaged = 0;
-  const rows = db.prepare<[], BlockRow>('SELECT through, events, checksum FROM event_block');
-  for (const row of rows.iterate()) if (!isWhole(row)) damaged += 1;
-  return damaged;
 };

@@ -51,7 +51,7 @@ const expectAllAfter = (from: number) => {
   expect(find('kind', 2, 4)).toEqual(after(from, (nth) => nth % 4 === 3));
 };
 
-test('takes in what is new, once, however it is packed meanwhile', () => {
+test('takes in what is new, once, however it is compacted meanwhile', () => {
   const compaction = createCompaction(db, blocks);
   for (let nth = 0; nth < 70; nth += 1) {
     write(1);

@@ -69,7 +69,7 @@ export const createEventTail = (db: Connection): EventTail => {
 
   const take = (block: EventBlock) => {
     for (let index = 0; index < sizeOf(block); index += 1) {
-      // A packed block may hold events that were read before.
+      // A compacted block may hold events that were read before.
       if (sequenceAt(block, index) <= loaded) continue;
       const { sequence, account, user, contact, eventID } = factsAt(block, index);
       if (user !== null) push(lists.user, user, sequence);

@@ -99,14 +99,14 @@ test('tells in which blocks whose events are, written in order', () => {
   expect(inOrder).toEqual(inOrder.toSorted(compare));
 });
 
-test('waits for events, and for their blocks to be packed', () => {
+test('waits for events, and for their blocks to be compacted', () => {
   write(perSegment - 1, mixed);
   expect(builder.step(sequence)).toBe(false);
   write(1, mixed);
   expect(builder.step(0)).toBe(true);
   expect(builder.isUnderWay()).toBe(true);
   expect(builder.step(0)).toBe(false);
-  // Nothing to do until more is packed.
+  // Nothing to do until more is compacted.
   expect(builder.isUnderWay()).toBe(false);
   run();
   expect(segments()).toHaveLength(1);

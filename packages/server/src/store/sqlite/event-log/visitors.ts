@@ -1,8 +1,9 @@
 /** Reads and updates the visitors who had events of a kind, in the summaries of segments. */
-import { quarterOf } from '../../rules/quarter.ts';
+import { quarterMilliseconds, quarterOf } from '../../rules/quarter.ts';
 import type { Connection } from '../database/connection.ts';
-import type { KeptEvent } from './event-block.ts';
-import type { Range } from './event-finder.ts';
+import type { ChunkedRead } from '../transactions/chunked-reads.ts';
+import { eventTimeAt, factsAt, type KeptEvent } from './event-block.ts';
+import type { EventFinder, Range } from './event-finder.ts';
 import { type Holder, readVisitorList, withoutVisitors } from './visitor-list.ts';
 
 /** A segment with a summary: after < sequence <= through. */
@@ -10,11 +11,21 @@ interface SummedSegment extends Range {
   readonly segment: number;
 }
 
-export interface KindOfEvent {
-  readonly account: number;
-  /** Undefined: every kind. */
-  readonly eventID: number | undefined;
-}
+/**
+ * Tells whose events of a kind these ranges hold, at least once for each holder and quarter of an hour: calls `seeAt` with a time of
+ * that quarter, and what it returns with each holder. Events with from <= eventTime < to are told, perhaps others too.
+ */
+export type VisitHolders = (
+  kind: {
+    readonly account: number;
+    /** Undefined: every kind. */
+    readonly eventID: number | undefined;
+    readonly from: number;
+    readonly to: number;
+  },
+  ranges: readonly Range[],
+  seeAt: (time: number) => ((holder: Holder) => void) | undefined,
+) => ChunkedRead<void>;
 
 /** The user, or minus the contact for an event without a user. */
 export const holderOf = ({ user, contact }: Pick<KeptEvent, 'user' | 'contact'>): Holder =>
@@ -34,7 +45,21 @@ const createSegmentReader = (db: Connection) =>
     SELECT segment, after, through FROM event_segment JOIN segment_summary USING (segment)
     WHERE through > ? AND after < ? ORDER BY segment`);
 
-export const createVisitorReader = (db: Connection) => {
+/** The parts of the ranges that the others don't cover. Both ascend. */
+const without = (ranges: readonly Range[], others: readonly Range[]): Range[] =>
+  ranges.flatMap((range) => {
+    const rest: Range[] = [];
+    let { after } = range;
+    for (const other of others) {
+      if (other.through <= after || other.after >= range.through) continue;
+      if (other.after > after) rest.push({ after, through: other.after });
+      after = other.through;
+    }
+    if (after < range.through) rest.push({ after, through: range.through });
+    return rest;
+  });
+
+export const createVisitorReader = (db: Connection, find: EventFinder['find']): VisitHolders => {
   const segments = createSegmentReader(db);
   const ofKind = db
     .prepare<[number, number, number], Buffer>(
@@ -44,23 +69,32 @@ export const createVisitorReader = (db: Connection) => {
   const ofAccount = db
     .prepare<[number, number], Buffer>('SELECT visitors FROM segment_visitors WHERE segment = ? AND account = ?')
     .pluck();
-  return {
-    /** The segments that overlap at least one of the ranges; both ascend. */
-    segmentsIn(ranges: readonly Range[]): SummedSegment[] {
-      const found = ranges.flatMap(({ after, through }) => segments.all(after, through));
-      return found.filter(({ segment }, nth) => segment !== found[nth - 1]?.segment);
-    },
+  /** The segments that overlap at least one of the ranges; both ascend. */
+  const segmentsIn = (ranges: readonly Range[]): SummedSegment[] => {
+    const found = ranges.flatMap(({ after, through }) => segments.all(after, through));
+    return found.filter(({ segment }, nth) => segment !== found[nth - 1]?.segment);
+  };
 
-    /** Calls the function that `ofQuarter` returns for a quarter with each visitor of that quarter, once for each event. */
-    visit(
-      segment: number,
-      { account, eventID }: KindOfEvent,
-      ofQuarter: (quarter: number) => ((visitor: Holder) => void) | undefined,
-    ): void {
+  return function* ({ account, eventID, from, to }, ranges, seeAt) {
+    // A segment that is written meanwhile is not among these: its events are read. A segment that is deleted meanwhile has no
+    // events left.
+    const summed = segmentsIn(ranges);
+    for (const { segment } of summed) {
       const lists =
         eventID === undefined ? ofAccount.iterate(segment, account) : ofKind.iterate(segment, account, eventID);
-      for (const list of lists) readVisitorList(list, ofQuarter);
-    },
+      for (const list of lists) readVisitorList(list, (quarter) => seeAt(quarter * quarterMilliseconds));
+      yield;
+    }
+    const what = eventID === undefined ? 'account' : 'kind';
+    const source = { what, number: account, eventID: eventID ?? 0, after: 0, through: Infinity } as const;
+    for (const found of find([source], without(ranges, summed), 'asc', { account, from, to })) {
+      if (typeof found === 'number') yield;
+      else {
+        for (const index of found.indexes) {
+          seeAt(eventTimeAt(found.block, index))?.(holderOf(factsAt(found.block, index)));
+        }
+      }
+    }
   };
 };
 

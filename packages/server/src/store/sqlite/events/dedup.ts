@@ -29,7 +29,7 @@ type Sent = Omit<SentEvent, 'day'>;
 /** Fills lists of days that are too short; no day has this number. */
 const noDay = -1;
 
-export const createDedup = (db: Connection, latest: RecentKeys) => {
+export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
   const daysOf = (count: number) => Array.from({ length: count }, () => '?').join(', ');
   const days = daysOf(daysKept);
   /** One statement for each number of days: each day costs a search in another place. */
@@ -75,7 +75,7 @@ export const createDedup = (db: Connection, latest: RecentKeys) => {
   /** `day` and the days before it on which something was sent, the latest first. */
   const recentDays = (day: number): number[] => {
     if (recent[0] === day) return recent;
-    latest.settle();
+    recentKeys.settle();
     const found = [day];
     while (found.length < daysKept) {
       const before = found.at(-1) as number;
@@ -103,7 +103,7 @@ export const createDedup = (db: Connection, latest: RecentKeys) => {
   const isRepeat = (day: number, sent: Sent, active: ActiveDays): boolean => {
     const { eventUUID, holder, server } = sent;
     const recent = recentDays(day);
-    if (latest.has(eventUUID, holder, server)) return true;
+    if (recentKeys.has(eventUUID, holder, server)) return true;
     // Only days on which the holder had events need to be searched.
     if (active.lastDay === null) return false;
     const asked = recent.filter((each) => isActive(active, each));
@@ -128,12 +128,12 @@ export const createDedup = (db: Connection, latest: RecentKeys) => {
     /** Remembers an event. Returns false, and does nothing, when it was sent before. */
     remember: (day: number, sent: Sent, active: ActiveDays): boolean => {
       if (isRepeat(day, sent, active)) return false;
-      latest.add(day, sent);
+      recentKeys.add(day, sent);
       return true;
     },
     /** Replaces the key of an erased event with a keyed hash, by which a repeat is still recognized. */
     erase: ({ day, ...sent }: SentEvent) => {
-      latest.settle();
+      recentKeys.settle();
       const { eventUUID, holder, server } = sent;
       const { changes } =
         server === null ? eraseOfEither.run(day, eventUUID, holder) : erase.run(day, eventUUID, holder, server);

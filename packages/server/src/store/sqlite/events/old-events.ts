@@ -1,12 +1,12 @@
 /** Finds the oldest events, as far as their received times can be trusted. */
-import { type EventLogReader, type PlacedEvent, receivedTimeAt, sequenceAt, sizeOf } from '../event-log/event-log.ts';
+import { type EventLogReader, type EventPlace, receivedTimeAt, sequenceAt, sizeOf } from '../event-log/event-log.ts';
 
 export const createOldEvents = (log: EventLogReader) => {
-  const receivedTimeOf = ({ stored, index }: PlacedEvent) => receivedTimeAt(stored.block, index);
-  const sequenceOf = ({ stored, index }: PlacedEvent) => sequenceAt(stored.block, index);
+  const receivedTimeOf = ({ stored, index }: EventPlace) => receivedTimeAt(stored.block, index);
+  const sequenceOf = ({ stored, index }: EventPlace) => sequenceAt(stored.block, index);
 
   /** The events after a sequence, in order. */
-  function* eventsAfter(sequence: number): Generator<PlacedEvent> {
+  function* eventsAfter(sequence: number): Generator<EventPlace> {
     for (const stored of log.blocksAfter(sequence)) {
       for (let index = 0; index < sizeOf(stored.block); index += 1) {
         if (sequenceAt(stored.block, index) > sequence) yield { stored, index };
@@ -14,8 +14,8 @@ export const createOldEvents = (log: EventLogReader) => {
     }
   }
 
-  const oldest = (most: number): PlacedEvent[] => {
-    const found: PlacedEvent[] = [];
+  const oldest = (most: number): EventPlace[] => {
+    const found: EventPlace[] = [];
     for (const event of eventsAfter(0)) {
       if (found.length === most) break;
       found.push(event);
@@ -40,9 +40,9 @@ export const createOldEvents = (log: EventLogReader) => {
    * Returns up to `most` events, in order from the first, that were received before `time`. An event with a received time after
    * `now` was stamped by a clock that was ahead: it counts as old as the next event with a credible time.
    */
-  return ({ time, most, now }: { time: number; most: number; now: number }): PlacedEvent[] => {
+  return ({ time, most, now }: { time: number; most: number; now: number }): EventPlace[] => {
     const candidates = oldest(most);
-    const isYoung = (event: PlacedEvent) => receivedTimeOf(event) >= time && receivedTimeOf(event) <= now;
+    const isYoung = (event: EventPlace) => receivedTimeOf(event) >= time && receivedTimeOf(event) <= now;
     const at = candidates.findIndex(isYoung);
     const before = at < 0 ? candidates : candidates.slice(0, at);
     const last = before.at(-1);

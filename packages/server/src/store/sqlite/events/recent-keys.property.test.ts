@@ -26,7 +26,7 @@ import type { Call } from '../calls.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { ensureFile } from '../database/file.ts';
 import { createWriteEngine, type WriteEngine } from '../engine.ts';
-import { eventsOf } from '../event-log/event-block.ts';
+import { eventsOf } from '../event-log/event-log.ts';
 import type { Outcome } from '../transactions/transaction.ts';
 
 const asker = { account: 1, token: 1, browser: false };

@@ -126,7 +126,7 @@ test('what a call of the same commit undoes leaves the others known', () => {
     },
   });
   latest.undo?.();
-  // InParts in memory, or written by now.
+  // Held in memory, or written by now.
   expect(latest.has('event-sent-twice', 1, 0) || written() === 1).toBe(true);
   db.exec('COMMIT');
 });

@@ -70,7 +70,7 @@ test('a fault in the background is not passed over', () => {
 });
 
 describe('a step', () => {
-  /** Maintenance up whose parts have nothing to do, unless told otherwise. */
+  /** Maintenance whose parts have nothing to do, unless told otherwise. */
   const createIdle = (parts: Partial<MaintenanceParts>) =>
     createMaintenance({
       transactions: { run: (calls) => calls.map(({ carryOut }) => ({ value: carryOut() })) },

@@ -8,7 +8,7 @@ import type { UnusedSpace } from './unused-space.ts';
 import type { WriteAheadLog } from './write-ahead-log.ts';
 
 /**
- * Dedup that a step deletes: as many as events were stored since the last such step, within these bounds. With fewer their number
+ * Old keys that a step deletes: as many as events were stored since the last such step, within these bounds. With fewer their number
  * would grow.
  */
 const fewestRepeats = 1_000;
@@ -92,7 +92,7 @@ export const createMaintenance = (parts: MaintenanceParts): Maintenance => {
   let detaching = false;
   let deleting = false;
   /** The last day for which all old repeats were deleted. */
-  let tidiedDay: number | undefined;
+  let clearedDay: number | undefined;
   /** The bytes that were stored at the last call of `catchUp`. */
   let caughtUpAt = arranging.writtenBytes();
 
@@ -130,11 +130,11 @@ export const createMaintenance = (parts: MaintenanceParts): Maintenance => {
     const clearPause = writeAheadLog.mayHoldErased() ? logPause : unusedSpace.step();
     if (clearPause === 0) return 0;
     const today = day();
-    const isDue = erasing || deleting || today !== tidiedDay;
+    const isDue = erasing || deleting || today !== clearedDay;
     if (!deleting) forgottenAt = arranging.written();
     const more = isDue && inTransaction(deleteSome);
     if (more === null) return pauseMilliseconds;
-    if (!more) tidiedDay = today;
+    if (!more) clearedDay = today;
     const ended = deleting && !more;
     deleting = more;
     // The log and the repacked pages now hold what has just been deleted.

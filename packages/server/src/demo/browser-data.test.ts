@@ -5,7 +5,7 @@ import { Refusal } from '../refusal.ts';
 import { openStore } from '../store/open.ts';
 import type { Asker, Store } from '../store/store.ts';
 import { openDemoAccount } from './account.ts';
-import { readHoldings } from './browser-data.ts';
+import { readBrowserData } from './browser-data.ts';
 
 const userUUID = 'a-browser-of-a-test';
 
@@ -21,7 +21,7 @@ const setUp = async (): Promise<{ store: Store; asker: Asker; contactUUID: strin
 
 it('shows a contact in the words of this browser only', async () => {
   const { store, asker, contactUUID } = await setUp();
-  const seen = async () => (await readHoldings(store, asker, userUUID)).people;
+  const seen = async () => (await readBrowserData(store, asker, userUUID)).people;
   expect(await seen()).toEqual([{ contactUUID, name: '', address: '' }]);
   const said = { ...newContact({ userUUID, address: 'ann@shop.example' }), ...asker, browser: true, verified: false };
   await store.createContact({ ...said, fields: { contactFirstname: 'Annie', contactLastname: 'Lee' } });
@@ -31,7 +31,7 @@ it('shows a contact in the words of this browser only', async () => {
 it('shows nothing of a contact that is erased between two reads', async () => {
   const { store, asker, contactUUID } = await setUp();
   const erased = { ...store, getContact: () => Promise.reject(new Refusal('erased_contact')) };
-  const { people, events } = await readHoldings(erased, asker, userUUID);
+  const { people, events } = await readBrowserData(erased, asker, userUUID);
   expect(people).toEqual([{ contactUUID, name: '', address: '' }]);
   expect(events).toMatchObject([{ contactUUID, loggedAnonymously: true }]);
 });
@@ -42,5 +42,5 @@ it.each([
 ])('does not take it for an erased contact when the store %s', async (_, error) => {
   const { store, asker } = await setUp();
   const failing = { ...store, getContact: () => Promise.reject(error) };
-  await expect(readHoldings(failing, asker, userUUID)).rejects.toBe(error);
+  await expect(readBrowserData(failing, asker, userUUID)).rejects.toBe(error);
 });
