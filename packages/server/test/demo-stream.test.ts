@@ -6,7 +6,7 @@ import { temporaryDatabase } from './fixtures/command.ts';
 import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
 
 /** On a busy machine, too. */
-const soon = { timeout: 10_000 };
+const soon = { timeout: 60_000 };
 
 const setUp = async (env: Readonly<Record<string, string>> = {}) => {
   const { url, demo, close } = await serveHere(env, { demo: true });

@@ -7,7 +7,7 @@ import { temporaryDatabase } from './fixtures/command.ts';
 import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
 
 /** On a busy machine, too. */
-const soon = { timeout: 10_000 };
+const soon = { timeout: 60_000 };
 
 it('streamEvents misses nothing and repeats nothing when the server is started anew', async () => {
   const { env } = temporaryDatabase();

@@ -114,8 +114,11 @@ describeInChromium('consent in Chromium', () => {
     const url = publish('/');
     const [page, other] = await Promise.all([openPage(url), openPage(url)]);
     await soon(async () => expect(await context.cookies()).toHaveLength(1));
+    await other.evaluate(() =>
+      addEventListener('storage', ({ newValue }) => newValue === null && Object.assign(window, { heard: true })),
+    );
     await consent(page, false);
-    await pause(200);
+    await other.waitForFunction(() => 'heard' in window);
     await other.evaluate(() => tracker.log(1));
     await expectNothing(other);
   });
@@ -215,7 +218,7 @@ describeInChromium('consent in Chromium', () => {
     recorder.received.length = 0;
     recorder.answer = () => undefined;
     await page.evaluate(() => tracker.log(2));
-    await soon(() => expect(recorder.eventIDs()).toContain(2), 15_000);
+    await soon(() => expect(recorder.eventIDs()).toContain(2), 60_000);
     const dropped = Number(
       recorder
         .events()

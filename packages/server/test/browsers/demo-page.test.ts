@@ -5,7 +5,7 @@ import { temporaryDatabase } from '../fixtures/command.ts';
 import { serveHere } from '../fixtures/serving.ts';
 
 /** On a busy machine, too. */
-const soon = { timeout: 10_000 };
+const soon = { timeout: 60_000 };
 
 describe('the panel of the demo page', () => {
   let browser: Browser;

@@ -11,7 +11,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, nth) => nth
 const askForAll = async <Entry, Answer>(
   entries: readonly Entry[],
   ask: (entry: Entry) => Promise<Answer>,
-  together = 500,
+  together = 100,
 ) => {
   const answers: Answer[] = [];
   for (let at = 0; at < entries.length; at += together) {

@@ -11,7 +11,7 @@ const completed = ({ erase }: Site, contactUUID: string) =>
       expect(receipt.complete).toBe(true);
       return receipt;
     },
-    { timeout: 10_000, interval: 20 },
+    { timeout: 60_000, interval: 20 },
   );
 
 const duplicate = { kept: false, duplicate: true };

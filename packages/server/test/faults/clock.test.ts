@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -41,7 +41,10 @@ const tour = async (name: string, main?: string) => {
   const path = join(folder, `${name}.db`);
   const clock = join(folder, `${name}.clock`);
   // Written whole: the process may look at any moment.
-  const setClock = (time: string) => writeFileSync(clock, `${time}\n`);
+  const setClock = (time: string) => {
+    writeFileSync(`${clock}.new`, `${time}\n`);
+    renameSync(`${clock}.new`, clock);
+  };
   setClock('+0');
   const token = await makeAccount(path);
   const env = {

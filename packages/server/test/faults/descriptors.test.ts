@@ -62,7 +62,11 @@ const exhaust = async (name: string, main?: string, env: Record<string, string> 
     await wait(300);
     for (const socket of sockets) socket.destroy();
     await wait(300);
-    const again = await ask('/contact/eraseContact', { contactUUID: body.contactUUID });
+    let again = await ask('/contact/eraseContact', { contactUUID: body.contactUUID });
+    for (let left = 100; again.status !== 200 && left > 0 && served.process.exitCode === null; left -= 1) {
+      await wait(100);
+      again = await ask('/contact/eraseContact', { contactUUID: body.contactUUID });
+    }
     if (again.status === 200) erased += 1;
   }
   const survived = served.process.exitCode === null && served.process.signalCode === null;

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await load.stop();
   events = ledger.made;
   await stopServed(served);
-}, 60_000);
+}, 600_000);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** The server of the day after tomorrow: it has a table, an index and a column more. */
@@ -159,7 +159,7 @@ test(`has the old schema or the new one when a migration is killed, at ${kills} 
   });
 });
 
-test('an older program refuses a newer file, and changes nothing', { timeout: 60_000 }, async () => {
+test('an older program refuses a newer file, and changes nothing', async () => {
   const path = join(folder, 'newer.db');
   copyFileSync(template, path);
   await stopServed(await startServed(path, await freePort(), { main: createNewer('newest', []) }));

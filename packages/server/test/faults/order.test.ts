@@ -31,7 +31,7 @@ const countEarlyAnswers = async (name: string, count: number, main?: string): Pr
   const ledger = createLedger(1);
   for (let sent = 0; sent < count; sent += 1) expect(await ledger.sendOne(served.url, token)).toBe(true);
   // The client may have an answer before strace has told of the end of the call that sent it.
-  for (let left = 100; left > 0 && callsBegunIn(log).filter(isAnswer).length < count; left -= 1) await wait(50);
+  for (let left = 2_400; left > 0 && callsBegunIn(log).filter(isAnswer).length < count; left -= 1) await wait(50);
   await detach();
   await stopServed(served);
 

@@ -12,7 +12,7 @@ import { attachStrace } from './tools/tracing.ts';
 
 const seconds = times({ quick: 8, full: 60 });
 /** All that the process holds, its program included. */
-const mostMegabytes = 256;
+const mostMegabytes = times({ quick: 400, full: 256 });
 
 let folder: string;
 beforeAll(() => {

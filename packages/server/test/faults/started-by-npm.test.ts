@@ -11,7 +11,7 @@ import { freePort } from '../tools/served.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const startMilliseconds = 60_000;
-const endMilliseconds = 10_000;
+const endMilliseconds = 60_000;
 
 let folder: string;
 beforeAll(() => {

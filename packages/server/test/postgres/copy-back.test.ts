@@ -52,13 +52,13 @@ const createSites = async (count: number, seed: number): Promise<Site[]> => {
 };
 
 const eraseWhole = (site: Site, contactUUID: string) =>
-  vi.waitUntil(async () => (await site.erase(contactUUID)).complete, { timeout: 10_000, interval: 5 });
+  vi.waitUntil(async () => (await site.erase(contactUUID)).complete, { timeout: 60_000, interval: 5 });
 
 const isErased = { code: 'erased_contact' };
 const duplicate = { kept: false, duplicate: true };
 
 test('what was copied to PostgreSQL comes back as it was, and is known again wherever it goes', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   const [file, servers, back, again] = [newFile(), await newDatabase(), newFile(), await newDatabase()];
   await open(file);
@@ -152,14 +152,14 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
   ]);
 });
 
-test('what was first kept on PostgreSQL is the same in a file', { timeout: 120_000 }, async () => {
+test('what was first kept on PostgreSQL is the same in a file', async () => {
   const servers = await newDatabase();
   await open(servers);
   await createSites(4, 21);
   await copyVerified(servers, newFile(), 4);
 });
 
-test('what is erased, and not deleted yet, is deleted where it comes to', { timeout: 60_000 }, async () => {
+test('what is erased, and not deleted yet, is deleted where it comes to', async () => {
   const [servers, back] = [await newDatabase(), newFile()];
   // Nobody deletes there.
   await open(servers, 'beside');
@@ -179,7 +179,7 @@ test('what is erased, and not deleted yet, is deleted where it comes to', { time
   expect(await server.log({ eventUUID: 'event-of-erased-1' })).toEqual([duplicate]);
 });
 
-test('a database that somebody uses, or that is not whole, is not copied', { timeout: 60_000 }, async () => {
+test('a database that somebody uses, or that is not whole, is not copied', async () => {
   const servers = await newDatabase();
   const copying = (from: string) => copyStore({ from, to: newFile(), tell: () => {} });
   await expect(copying(servers)).rejects.toThrow('nothing of Firsthand');

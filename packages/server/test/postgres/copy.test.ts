@@ -56,7 +56,7 @@ const fill = async (databaseURL: string, accounts: number) => {
   return { site: last, contactUUID, erasedUUID: erased.contactUUID };
 };
 
-test('all that a file holds is copied, told as it was, and goes on from there', { timeout: 120_000 }, async () => {
+test('all that a file holds is copied, told as it was, and goes on from there', async () => {
   const { path, env } = temporaryDatabase();
   const from = `sqlite:${path}`;
   const { site, contactUUID, erasedUUID } = await fill(from, 4);
@@ -100,7 +100,7 @@ test('all that a file holds is copied, told as it was, and goes on from there', 
 });
 
 test('a copy that was interrupted is no database to serve, and goes on where it was', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async () => {
   const { path } = temporaryDatabase();
   const from = `sqlite:${path}`;

@@ -115,8 +115,9 @@ const requestOf = (
 const attacker = 'attacker_0123456789';
 
 /** All of an answer that somebody sees: its headers and its body. */
-const sightOf = async (response: Response) =>
-  [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n') + (await readText(response));
+const sightOf = async (response: Response, silenceMilliseconds?: number) =>
+  [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n') +
+  (await readText(response, silenceMilliseconds));
 
 const foundIn = (text: string, secrets: Victim['secrets']) => {
   const folded = text.toLowerCase();
@@ -260,7 +261,7 @@ describe('the search', () => {
       ['/event/streamEvents', { contactUUID, ...start }],
     ] as const) {
       const query = new URLSearchParams(asText({ ...server(), ...fields }));
-      sights.push(await sightOf(await service.app.request(`${path}?${query}`)));
+      sights.push(await sightOf(await service.app.request(`${path}?${query}`), 5_000));
     }
     const exported = await service.post('/contact/exportContact', { ...server(), contactUUID });
     const [contact, search, events, stream] = sights.map((sight) => foundIn(sight, victim.secrets));

@@ -274,7 +274,7 @@ describe('after a run that does everything, rightly and wrongly', () => {
       expect([status, run.errors.some((error) => error.startsWith(status))]).toEqual([status, true]);
     expect(run.written).toMatch(/"level":"debug"/);
     expect(run.written).toMatch(/"level":"error"/);
-  }, 60_000);
+  }, 600_000);
 
   it('its output holds no token and no address', () => {
     expect(foundIn(run.written, all)).toEqual([]);
@@ -303,7 +303,7 @@ const telling: readonly Change[] = [
 
 /** The same takes as long again, for a server that is known to fail. */
 if (isFull) {
-  it('a server that tells is found out', { timeout: 120_000 }, async (context) => {
+  it('a server that tells is found out', async (context) => {
     const run = await runAll(changeServer(temporaryFolder(), 'telling', telling));
     const secrets = secretsOf(run);
     expect(foundIn(run.written, secrets)).toEqual(expect.arrayContaining(['address', 'browser']));

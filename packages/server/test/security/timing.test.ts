@@ -17,7 +17,7 @@ import { welch } from './tools/welch.ts';
 const pairs = times({ quick: 50, full: 5_000 });
 const weakenedPairs = times({ quick: 50, full: 1_000 });
 /** How much longer the weakened server takes for a known address: seen in few pairs too, on a busy machine. */
-const longerMilliseconds = times({ quick: 20, full: 1 });
+const longerMilliseconds = times({ quick: 150, full: 1 });
 /** Beyond this two lists differ: of as many as are promised but one time in a hundred, of few pairs but one in a hundred thousand. */
 const different = times({ quick: 5, full: 2.58 });
 

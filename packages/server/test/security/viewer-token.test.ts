@@ -46,7 +46,7 @@ const callAll = async (scene: Scene, token: string) => {
 };
 
 test('a viewer token changes nothing and reads only what it may, over all operations', {
-  timeout: 120_000,
+  timeout: 600_000,
 }, async (context) => {
   const scene = await openScene();
   try {

@@ -13,12 +13,21 @@ import { openStore } from '../../src/store/open.ts';
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
+let asked = 0;
+/** Below the ports that the kernel gives away by itself, so that nobody else has it a moment later. */
 export const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  return port;
+  for (;;) {
+    const port = 11_000 + ((process.pid * 97 + asked) % 20_000);
+    asked += 1;
+    const probe = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(probe, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
 };
 
 export interface ServeOptions {

@@ -98,7 +98,7 @@ export const waitFor = async <Answer>(
 export const answeredInTime = async <Answer>(
   what: string,
   answer: Promise<Answer>,
-  milliseconds = 10_000,
+  milliseconds = 20_000,
 ): Promise<Answer> => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

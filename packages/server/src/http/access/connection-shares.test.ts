@@ -50,7 +50,7 @@ const open = async ({
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 const until = async (isSo: () => boolean) => {
-  for (let tries = 0; tries < 500 && !isSo(); tries += 1) await wait(10);
+  for (let tries = 0; tries < 6_000 && !isSo(); tries += 1) await wait(10);
   return isSo();
 };
 const answerOK: RequestListener = (_, outgoing) => outgoing.end('x');

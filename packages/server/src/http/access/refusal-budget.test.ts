@@ -66,7 +66,10 @@ const timed = async (url: string, headers = {}) => {
   return { status, isHeld: performance.now() - began > 900 };
 };
 
-it('holds each 429 of another limit for a second, unless a proxy on a private address forwards it', async () => {
+// A busy machine may take a second by itself: another try meets less of it.
+it('holds each 429 of another limit for a second, unless a proxy on a private address forwards it', {
+  retry: 4,
+}, async () => {
   const { url } = await serveHere({ RATE_LIMIT: 'user=0.001/1' });
   const { browserTokenUUID } = await createAccount(url);
   const log = async (headers = {}) => {
@@ -80,7 +83,7 @@ it('holds each 429 of another limit for a second, unless a proxy on a private ad
   expect(await log({ 'X-Forwarded-For': '192.0.2.1' })).toEqual({ status: 429, isHeld: false });
 });
 
-it('holds each 429 for a second, on connections of the address alone', async () => {
+it('holds each 429 for a second, on connections of the address alone', { retry: 4 }, async () => {
   const { url } = await serveHere(refused);
   const { browserTokenUUID } = await createAccount(url);
   for (let sent = 0; sent < 3; sent += 1) expect(await timed(url)).toEqual({ status: 404, isHeld: false });
@@ -93,7 +96,7 @@ it('holds each 429 for a second, on connections of the address alone', async () 
   expect(await held).toEqual({ status: 429, isHeld: true });
 });
 
-it('holds nothing of a trusted proxy, and counts its clients apart', async () => {
+it('holds nothing of a trusted proxy, and counts its clients apart', { retry: 4 }, async () => {
   const { url } = await serveHere({ ...refused, TRUST_PROXY: '127.0.0.1' });
   const from = (address: string) => timed(url, { 'X-Forwarded-For': address });
   for (let sent = 0; sent < 3; sent += 1) await from('192.0.2.1');

@@ -39,7 +39,7 @@ describe('in a folder of its own', () => {
     const db = openConnection(join(folder, `${files}.db`), 'read');
     onTestFinished(() => void db.close());
     const count = (table: string) => db.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
-    await vi.waitUntil(() => count('event_segment') > 0, { timeout: 10_000 });
+    await vi.waitUntil(() => count('event_segment') > 0, { timeout: 60_000 });
     expect(db.prepare('SELECT max(count) FROM event_block').pluck().get()).toBe(eventsPerBlock);
     expect(await store.close()).toBeUndefined();
   });

@@ -88,7 +88,7 @@ const all = async <Item>(held: InParts<Item>): Promise<Item[]> => {
   return items;
 };
 
-test('all that was copied is held, in its order, however much there is of it', { timeout: 60_000 }, async () => {
+test('all that was copied is held, in its order, however much there is of it', async () => {
   const databaseURL = await newDatabase();
   await copyInto(databaseURL, exported, () => {});
   const held = await openExport(databaseURL);

@@ -59,10 +59,10 @@ test('a server brings an older schema to its own; a command leaves that to it, a
 });
 
 test('a migration may take longer than anything else that is asked, and whoever waits for it waits as long', async () => {
-  const hurried = Object.assign(new URL(await newDatabase()), { search: '?query_timeout=1000' }).href;
+  const hurried = Object.assign(new URL(await newDatabase()), { search: '?query_timeout=5000' }).href;
   await open(hurried, 'server');
   isNext = true;
-  sleepSeconds = 1.5;
+  sleepSeconds = 6;
   try {
     await Promise.all([open(hurried, 'server'), open(hurried, 'server')]);
   } finally {
@@ -84,7 +84,7 @@ test('a migration waits for whoever writes, of whom it would take one table whil
   try {
     const opening = open(databaseURL, 'server');
     const waiting = "SELECT 1 AS waits FROM pg_locks WHERE locktype = 'advisory' AND NOT granted";
-    await expect.poll(() => asking(databaseURL, waiting), { timeout: 10_000 }).toEqual([{ waits: 1 }]);
+    await expect.poll(() => asking(databaseURL, waiting), { timeout: 60_000 }).toEqual([{ waits: 1 }]);
     expect(await tablesOf(databaseURL)).not.toContain('next');
     await db.commit();
     await opening;
@@ -140,7 +140,7 @@ test('a connection that is lost in the middle is what is told, and nothing is ha
   const { process } = await db.one<{ process: number }>('SELECT pg_backend_pid() AS process');
   const migrating = expect(migrate(db)).rejects.toMatchObject({ code: '57P01' });
   const waiting = `SELECT 1 AS waits FROM pg_stat_activity WHERE pid = ${process} AND wait_event = 'advisory'`;
-  await expect.poll(() => asking(databaseURL, waiting), { timeout: 10_000 }).toEqual([{ waits: 1 }]);
+  await expect.poll(() => asking(databaseURL, waiting), { timeout: 60_000 }).toEqual([{ waits: 1 }]);
   await asking(databaseURL, `SELECT pg_terminate_backend(${process})`);
   await migrating;
   db.release(true);

@@ -18,7 +18,7 @@ test('what cannot be done now is done later, and as long as there is more', asyn
   expect(step).not.toHaveBeenCalled();
   isAway = false;
   maintenance.wake();
-  await expect.poll(() => left, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => left, { timeout: 60_000 }).toEqual([]);
   await maintenance.close();
 });
 

@@ -37,7 +37,7 @@ beforeAll(async () => {
   await asking(databaseURL, `ANALYZE ${month?.name}`);
   client = new pg.Client(databaseURL);
   await client.connect();
-}, 60_000);
+}, 600_000);
 afterAll(async () => {
   await client.end();
   await store.close();

@@ -97,7 +97,7 @@ const holdLate = async (databaseURL: string, { table, column }: Listed) => {
   return {
     async isWaiting(count: number) {
       const waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'";
-      await vi.waitFor(async () => expect((await gate.query(waiting)).rows).toHaveLength(count), 10_000);
+      await vi.waitFor(async () => expect((await gate.query(waiting)).rows).toHaveLength(count), 60_000);
     },
     letGo: (nth: number) => gate.query('SELECT pg_advisory_unlock($1)', [nth]),
     close: () => gate.end(),

@@ -148,7 +148,7 @@ test('a copy is a file that has its name when it is whole: another is never repl
   expect(readdirSync(join(folder, 'of-its-own')).sort()).toEqual(['firsthand.db', 'firsthand.db-lock']);
 });
 
-test('a copy that somebody reads before it is whole does not get its name', { timeout: 30_000 }, async () => {
+test('a copy that somebody reads before it is whole does not get its name', async () => {
   const readers: Connection[] = [];
   const read = () => {
     const reader = openConnection(`${path}.copying`, 'read');

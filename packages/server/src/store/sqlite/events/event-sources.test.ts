@@ -64,7 +64,7 @@ const namesOf = (db: Connection, mostBetween: number, query: Partial<EventQuery>
   }
 };
 
-test('pages and repeats are the same whether or not days are told', { timeout: 120_000 }, () => {
+test('pages and repeats are the same whether or not days are told', () => {
   fc.assert(
     fc.property(visits, (visits) => {
       const db = openMemory();
