@@ -60,8 +60,9 @@ it('writes JSON that is read as the value that was given', () => {
 });
 
 it('is what every command writes by', () => {
-  const folder = new URL('.', import.meta.url);
-  const others = readdirSync(folder).filter((name) => !name.endsWith('.test.ts') && name !== 'printing.ts');
+  const folder = new URL('..', import.meta.url);
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const others = names.filter((name) => /(?<!\.test)\.ts$/.test(name) && !name.endsWith('printing.ts'));
   const writing = others.flatMap((name) =>
     [...readFileSync(new URL(name, folder), 'utf8').matchAll(/process\.std(?:out|err)\.write\(`.*/g)].map(
       ([call]) => `${name}: ${call}`,

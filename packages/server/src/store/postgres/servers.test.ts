@@ -1,4 +1,5 @@
 // Several servers over one database.
+import { limits } from '@firsthand/contract/limits';
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { asking, newDatabase } from '../../../test/fixtures/postgres.ts';
@@ -424,4 +425,31 @@ test('what another server lists while this one waits to list it is listed once, 
   }
   const listed = `SELECT id FROM catalogue WHERE account = ${account} AND kind = 'event' AND id = '77'`;
   expect(await asking(databaseURL, listed)).toHaveLength(1);
+});
+
+test('what others sent stays on a list of refused requests that two servers fill at once, and each request is counted', async () => {
+  const { servers } = await openServers(2);
+  const { account, browser, time } = await createSite(servers[0]);
+  const keep = (store: Store, sender: number, count: number) =>
+    store.keepRefused({
+      account,
+      token: browser.token,
+      time,
+      sender,
+      requests: times(count).map((number) => ({
+        operation: 'logEvent',
+        input: { sender, number },
+        address: null,
+        code: 'invalid_field',
+        message: '',
+      })),
+    });
+  await keep(servers[0], 0, 20);
+  // Each server has its own number for an address.
+  for (const _ of times(3))
+    await Promise.all(servers.map((store, nth) => keep(store, nth + 1, limits.refusedPerToken)));
+  const { requests } = await servers[1].listRefused({ account, beyond: 0, limit: 20 });
+  expect(requests.map(({ input }) => input)).toEqual(times(20).map((number) => ({ sender: 0, number })));
+  const [count] = await servers[1].countRefused({ account });
+  expect(count).toMatchObject({ listed: limits.refusedPerToken, evicted: 20 + 5 * limits.refusedPerToken });
 });
