@@ -77,6 +77,8 @@ describe('SIGTERM', () => {
     await server.says(/stopping/);
     server.child.kill('SIGINT');
     expect((await server.ended).code).toBe(1);
+    // As it does after a stop that has come to its own end.
+    expect(server.written()).not.toMatch(/"msg":"stopped"/);
   });
 
   it('reaches the server through npm start', async () => {

@@ -90,7 +90,8 @@ it('a request that comes while the process is busy is answered, however late its
   expect(await closed).toBe(0);
 });
 
-it('idle connections and streams do not hold it up, and nobody new is let in', async () => {
+// On a busy machine it may take longer by itself.
+it('idle connections and streams do not hold it up, and nobody new is let in', { retry: 4 }, async () => {
   const { url, close } = await serveHere();
   const { serverTokenUUID } = await createAccount(url);
   const neverUsed = await open(url);
@@ -103,8 +104,13 @@ it('idle connections and streams do not hold it up, and nobody new is let in', a
   );
   await once(stream.socket, 'data');
 
+  const busy = await open(url);
+  const finish = beginEvent(busy.socket, serverTokenUUID, 'under-way');
+  await wait(100);
+
   const began = performance.now();
   const closed = close();
+  // While it waits for the request under way.
   await expect
     .poll(() =>
       open(url).then(
@@ -113,6 +119,8 @@ it('idle connections and streams do not hold it up, and nobody new is let in', a
       ),
     )
     .toBe('ECONNREFUSED');
+  finish();
+  expect(await busy.ended).toMatch(/^HTTP\/1\.1 200/);
   expect(await stream.ended).toMatch(/text\/event-stream[\s\S]*\r\n0\r\n\r\n$/);
   await Promise.all([neverUsed.ended, used.ended]);
   expect(await closed).toBe(0);
@@ -127,7 +135,9 @@ it('a request that never ends is cut off after four seconds, and counted', async
   await wait(100);
   const began = performance.now();
   expect(await close()).toBe(1);
-  expect(performance.now() - began).toBeLessThan(60_000);
+  const milliseconds = performance.now() - began;
+  expect(milliseconds).toBeGreaterThan(3_900);
+  expect(milliseconds).toBeLessThan(20_000);
   expect(await ended).toBe('');
 });
 

@@ -81,10 +81,11 @@ const suffer = async ({ calls, error, nth }: Fault, main?: string): Promise<Foun
     // Each commit has several writes, so all come to their turn; the count of answers bounds what comes after it. Asked
     // more often, reading a log that holds pages would keep the client from sending.
     while (!ended && !injected() && ledger.acknowledged.size < 5_000) await wait(50);
+    const wasInjected = injected();
     const atFault = ledger.acknowledged.size;
     // Of an error that ends it, some that were committed before may still be answered.
     const goesOn = () => error === 'ENOSPC' && ledger.acknowledged.size >= atFault + 20;
-    for (let round = 0; !ended && round < 1_000 && !goesOn(); round += 1) await wait(10);
+    for (let round = 0; wasInjected && !ended && round < 1_000 && !goesOn(); round += 1) await wait(10);
     const isAnswering = await fetch(`${served.url}/healthz`).then(
       () => true,
       () => false,
@@ -92,7 +93,7 @@ const suffer = async ({ calls, error, nth }: Fault, main?: string): Promise<Foun
     // It may be ending just now.
     if (!isAnswering) await Promise.race([served.ended, wait(60_000)]);
     expect(isAnswering || ended, 'it hangs').toBe(true);
-    outcome = ended ? 'ended' : injected() ? 'went on' : 'never came to it';
+    outcome = ended ? 'ended' : wasInjected ? 'went on' : 'never came to it';
     if (!ended) process.kill(server as number, 'SIGKILL');
     await served.ended;
     await load.stop();

@@ -113,7 +113,7 @@ const unbounded: readonly Change[] = [
   },
 ];
 
-/** Each took seconds before; the short count also runs on machines that are busy. */
+/** Each took seconds before. The short count shows how much is left; only the full one, on a machine of its own, how long it takes. */
 const mostMilliseconds = times({ quick: 120_000, full: 2_000 });
 
 const inMilliseconds = ({ milliseconds }: Taken) => `${milliseconds.toFixed(0)} ms`;

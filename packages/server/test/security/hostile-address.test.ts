@@ -25,7 +25,9 @@ const milliseconds = times({ quick: 500, full: 1_000 });
 /** Calm and hostile times, in turns, so that what else uses the machine meets both. */
 const turns = times({ quick: 1, full: 3 });
 /** Measurements that are repeated when something else used the machine. */
-const mostMeasurements = 3;
+const mostMeasurements = times({ quick: 1, full: 3 });
+/** Of each server: the least is what it takes by itself. */
+const comparisons = 3;
 
 let folder: string;
 beforeAll(() => {
@@ -126,6 +128,16 @@ const judge = async ({ press }: Awaited<ReturnType<typeof start>>, flood: Flood)
   return best;
 };
 
+/** The least time, and the fewest requests sent, of several measurements. */
+const leastOf = async ({ press }: Awaited<ReturnType<typeof start>>, flood: Flood) => {
+  let [p99, sent] = [Infinity, Infinity];
+  for (let measured = 0; measured < comparisons; measured += 1) {
+    const pressed = await press(flood);
+    [p99, sent] = [Math.min(p99, pressed.p99), Math.min(sent, pressed.sent)];
+  }
+  return { p99, sent };
+};
+
 const withoutBudget: readonly Change[] = [
   { file: 'http/request/input.ts', from: 'if (budget && ', to: 'if (false && budget && ' },
   { file: 'http/access/connection-shares.ts', from: 'const mostWaiting = 4', to: 'const mostWaiting = Infinity' },
@@ -138,7 +150,6 @@ test('one hostile address takes little time of the others, whatever it sends', {
   const ours = await start('ours', connections);
   const results: Pressed[] = [];
   for (const flood of isFull ? (Object.keys(floods) as Flood[]) : worst) results.push(await judge(ours, flood));
-  await ours.stop();
   const told = results.map(
     ({ flood, calm, p99, sent }) => `${flood}: ${Math.round(p99)} ms (${Math.round(calm)} without; ${sent} sent)`,
   );
@@ -147,16 +158,13 @@ test('one hostile address takes little time of the others, whatever it sends', {
   const weakened = await start('weakened', fewConnections, changeServer(folder, 'without-budget', withoutBudget));
   const ofWeakened: string[] = [];
   for (const flood of worst) {
-    const of = results.find((result) => result.flood === flood) as Pressed;
-    let { p99, sent } = await weakened.press(flood);
-    for (let again = 0; again < 5 && flood !== 'unknown paths' && p99 <= 2 * of.p99; again += 1) {
-      ({ p99, sent } = await weakened.press(flood));
-    }
-    ofWeakened.push(`${flood}: ${Math.round(p99)} ms (${sent} sent)`);
+    const [ofOurs, its] = [await leastOf(ours, flood), await leastOf(weakened, flood)];
+    ofWeakened.push(`${flood}: ${Math.round(its.p99)} ms (${its.sent} sent)`);
     // Holds on a busy machine too, where no clock is tight enough to show the promise.
-    if (flood === 'unknown paths') expect(sent, flood).toBeGreaterThan(2 * of.sent);
-    else expect(p99, flood).toBeGreaterThan(2 * of.p99);
+    if (flood === 'unknown paths') expect(its.sent, flood).toBeGreaterThan(2 * ofOurs.sent);
+    else expect(its.p99, flood).toBeGreaterThan(2 * ofOurs.p99);
   }
+  await ours.stop();
   await weakened.stop();
   const promised = results.filter(({ flood }) => isFull && flood !== withToken);
   for (const result of promised) expect(over(result), result.flood).toBeLessThan(0);

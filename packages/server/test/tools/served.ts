@@ -13,21 +13,24 @@ import { openStore } from '../../src/store/open.ts';
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
+const portsPerProcess = 500;
 let asked = 0;
 /** Below the ports that the kernel gives away by itself, so that nobody else has it a moment later. */
 export const freePort = async (): Promise<number> => {
-  for (;;) {
-    const port = 11_000 + ((process.pid * 97 + asked) % 20_000);
+  for (let tries = 0; tries < portsPerProcess; tries += 1) {
+    const port = 11_000 + (process.pid % 40) * portsPerProcess + (asked % portsPerProcess);
     asked += 1;
     const probe = createServer().listen(port, '127.0.0.1');
-    const isFree = await once(probe, 'listening').then(
-      () => true,
-      () => false,
-    );
-    if (!isFree) continue;
+    try {
+      await once(probe, 'listening');
+    } catch (error) {
+      if (['EADDRINUSE', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) continue;
+      throw error;
+    }
     await new Promise((resolve) => probe.close(resolve));
     return port;
   }
+  throw new Error('no port is free');
 };
 
 export interface ServeOptions {

@@ -49,7 +49,7 @@ export interface ConnectionPool {
 const patience = {
   lock_timeout: 5_000,
   statement_timeout: 30_000,
-  idle_in_transaction_session_timeout: 60_000,
+  idle_in_transaction_session_timeout: 10_000,
   connectionTimeoutMillis: 5_000,
   query_timeout: 35_000,
 };

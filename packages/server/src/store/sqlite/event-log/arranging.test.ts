@@ -1,4 +1,4 @@
-// Packed or not, in postings or known by heart: where events lie changes no answer. Two databases are told the same; one
+// Compacted or not, in postings or known by heart: where events lie changes no answer. Two databases are told the same; one
 // is arranged all the time, in segments of a few events, the other hardly.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';

@@ -29,7 +29,7 @@ const createRules = (eventsPerBlock: number) => ({
 export interface Compaction extends Pending {
   /** Whether there may be enough small blocks. */
   isDue(): boolean;
-  /** Packs some small blocks. Returns whether there may be more. Must be called in a transaction. */
+  /** Joins some small blocks. Returns whether there may be more. Must be called in a transaction. */
   step(): boolean;
   /**
    * Blocks up to this sequence are final, except for erasures. Each of the few small ones among them is alone between larger

@@ -111,7 +111,7 @@ export const createEventLogWriter = (
       for (const { block } of reader.after(sequence, true)) {
         for (const event of eventsOf(block)) if (event.sequence > sequence) yield event;
       }
-      yield* blocks.unwritten;
+      for (const event of blocks.unwritten) if (event.sequence > sequence) yield event;
     },
     remove(places) {
       blocks.remove(places);

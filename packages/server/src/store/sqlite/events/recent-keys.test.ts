@@ -75,7 +75,7 @@ test('where there is no time between commits, the commit itself writes them', ()
   expect(log(once)).toEqual([false]);
 });
 
-test('after a crash their blocks tell what was sent, packed or not', () => {
+test('after a crash their blocks tell what was sent, compacted or not', () => {
   log(once, ...many(50));
   log(...many(100));
   engine = createWriteEngine(db);
