@@ -2,9 +2,9 @@
 // is arranged all the time, in segments of a few events, the other hardly.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { openMemory } from '../../../../test/fixtures/memory.ts';
-import { runs } from '../../../../test/fixtures/runs.ts';
-import { smallSegments } from '../../../../test/fixtures/small-segments.ts';
+import { openMemory } from '../../../test/fixtures/memory.ts';
+import { runs } from '../../../test/fixtures/runs.ts';
+import { smallSegments } from '../../../test/fixtures/small-segments.ts';
 import {
   ann,
   ben,
@@ -16,13 +16,13 @@ import {
   phone,
   quarter,
   tablet,
-} from '../../../../test/fixtures/store.ts';
-import type { EventPage, EventQuery } from '../../store.ts';
-import type { Arrangement } from '../arrangement.ts';
-import type { Call } from '../calls.ts';
-import type { Connection } from '../database/connection.ts';
-import { createReadEngine, createWriteEngine } from '../engine.ts';
-import { createEventPager } from '../events/event-pages.ts';
+} from '../../../test/fixtures/store.ts';
+import type { EventPage, EventQuery } from '../store.ts';
+import type { Arrangement } from './arrangement.ts';
+import type { Call } from './calls.ts';
+import type { Connection } from './database/connection.ts';
+import { createReadEngine, createWriteEngine } from './engine.ts';
+import { createEventPager } from './events/event-pages.ts';
 
 const asker = { account: 1, token: 1, browser: false };
 const users = [laptop, phone, tablet];
