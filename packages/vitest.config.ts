@@ -25,7 +25,7 @@ const frontDoor = [
 ];
 /** Properties that few examples are tried of in `npm test`, and many with segments. */
 const segmentProperties = [
-  'packages/server/src/store/sqlite/{erasure/erasing.property,event-log/arranging}.test.ts',
+  'packages/server/src/store/sqlite/{erasure/erasing.property,arranging}.test.ts',
   'packages/server/src/store/sqlite/events/{event-sources,recent-keys.property}.test.ts',
 ];
 const frontDoorSecurity = ['packages/server/test/security/{browser-token-model,hostile-text,personal-data}.test.ts'];
