@@ -82,7 +82,7 @@ const fillAgainAndAgain = async (disk: string, count: number, main?: string) => 
       await read.arrayBuffer();
       if (read.status !== 200) refusedReads += 1;
     }
-    // What fits into the room that the log has already is still kept: then it is ready, and rightly so.
+    // The write-ahead log may have room of its own. While it stores events, the server is ready, and rightly so.
     const keptWhileFull = ledger.acknowledged.size;
     let isFound = false;
     for (let round = 0; round < 300 && !isFound; round += 1) {

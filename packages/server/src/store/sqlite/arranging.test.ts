@@ -1,5 +1,5 @@
-// Compacted or not, in postings or known by heart: where events lie changes no answer. Two databases are told the same; one
-// is arranged all the time, in segments of a few events, the other hardly.
+// Where events are stored changes no response: in compacted blocks or not, indexed by postings or in memory. Two databases store the
+// same history; one is arranged all the time, in segments of a few events, the other hardly.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { openMemory } from '../../../test/fixtures/memory.ts';

@@ -140,7 +140,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
       behind: log.behind,
       step() {
         if (recentKeys.isDue()) recentKeys.settle();
-        // Rollups first: there are few steps of them for many events. The log does what is most urgent of its own work.
+        // Rollups first: there are few steps of them for many events. The log chooses its own most urgent work.
         return rollups.step() || log.step();
       },
       written: () => log.written,

@@ -152,7 +152,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       dedup.erase({ ...event, holder: holderOf(event) });
       rollups.remove(event);
     }
-    // Last: until they are settled, the keys of repeats are read from the log.
+    // Last, because `dedup` may still read the keys of these events from the log.
     log.remove(places);
   };
 

@@ -12,8 +12,9 @@ interface SummedSegment extends Range {
 }
 
 /**
- * Tells whose events of a kind these ranges hold, at least once for each holder and quarter of an hour: calls `seeAt` with a time of
- * that quarter, and what it returns with each holder. Events with from <= eventTime < to are told, perhaps others too.
+ * Reports the holders of the events of a kind in these ranges, at least once for each quarter of an hour: calls `seeAt` with a time
+ * of that quarter, and the function that it returns with each holder. Reports all events with from <= eventTime < to, and may report
+ * others.
  */
 export type VisitHolders = (
   kind: {

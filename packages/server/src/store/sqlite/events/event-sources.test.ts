@@ -64,7 +64,7 @@ const namesOf = (db: Connection, mostBetween: number, query: Partial<EventQuery>
   }
 };
 
-test('pages and repeats are the same whether or not days are told', () => {
+test('pages and repeats are the same with and without the list of active days', () => {
   fc.assert(
     fc.property(visits, (visits) => {
       const db = openMemory();
