@@ -34,11 +34,11 @@ const keepCompiled = async (): Promise<void> => {
   });
   const tooLong = setTimeout(() => child.kill('SIGKILL'), 20_000);
   const ended = once(child, 'close');
-  let said = '';
+  let output = '';
   let asked = false;
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text;
-    const [, url] = /"address":"([^"]+)"/.exec(said) ?? [];
+    output += text;
+    const [, url] = /"address":"([^"]+)"/.exec(output) ?? [];
     if (url === undefined || asked) return;
     asked = true;
     fetch(`${url}/readyz`).finally(() => child.kill('SIGTERM'));
@@ -46,7 +46,7 @@ const keepCompiled = async (): Promise<void> => {
   const [code] = await ended;
   clearTimeout(tooLong);
   await rm(data, { recursive: true });
-  if (code !== 0) console.warn(`the server was built, and will start more slowly than it could: ${said}`);
+  if (code !== 0) console.warn(`the server was built, and will start more slowly than it could: ${output}`);
 };
 
 /** Builds into dist/. */

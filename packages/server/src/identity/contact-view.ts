@@ -60,7 +60,7 @@ interface Layer {
 }
 
 /** The value that decides for one name. */
-interface Said<Value> {
+interface Found<Value> {
   readonly value: Value;
   readonly open: boolean;
 }
@@ -76,24 +76,24 @@ const fieldsOf = ({ fields }: Values): [ContactField, string][] =>
   contactFields.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]));
 
 /** Returns the value of each name from the first layer that has one; ascending by name. */
-const firstSaid = <Name extends string, Value>(
+const firstValues = <Name extends string, Value>(
   layers: readonly Layer[],
   entriesOf: (values: Values) => Iterable<readonly [Name, Value]>,
-): Map<Name, Said<Value>> => {
-  const said = new Map<Name, Said<Value>>();
+): Map<Name, Found<Value>> => {
+  const found = new Map<Name, Found<Value>>();
   for (const { values, open } of layers) {
-    for (const [name, value] of entriesOf(values)) if (!said.has(name)) said.set(name, { value, open });
+    for (const [name, value] of entriesOf(values)) if (!found.has(name)) found.set(name, { value, open });
   }
-  return new Map([...said].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-const textOf = (fields: ReadonlyMap<ContactField, Said<string>>) =>
+const textOf = (fields: ReadonlyMap<ContactField, Found<string>>) =>
   Object.fromEntries(contactFields.map((name) => [name, fields.get(name)?.value ?? ''])) as ContactView['fields'];
 
 const view = (layers: readonly Layer[]): ContactView => {
-  const fields = firstSaid(layers, fieldsOf);
-  const attributes = [...firstSaid(layers, (values) => values.attributes)];
-  const tags = [...firstSaid(layers, (values) => values.tags)].filter(([, { value }]) => value);
+  const fields = firstValues(layers, fieldsOf);
+  const attributes = [...firstValues(layers, (values) => values.attributes)];
+  const tags = [...firstValues(layers, (values) => values.tags)].filter(([, { value }]) => value);
   return {
     fields: textOf(fields),
     tags: new Set(tags.map(([tagID]) => tagID)),

@@ -43,8 +43,8 @@ describe('the time of an event', () => {
       replaced,
     ],
   ])('%s', (_, { eventTime, clockError = 0 }, kind, expected) => {
-    const arrival = { receivedTime: received, clockError, fromBrowser: kind === 'browser' };
-    expect(eventTimeOf(eventTime, arrival)).toEqual(expected);
+    const context = { receivedTime: received, clockError, fromBrowser: kind === 'browser' };
+    expect(eventTimeOf(eventTime, context)).toEqual(expected);
   });
 });
 
@@ -75,9 +75,9 @@ describe('an unlikely time from a server', () => {
       `with the correction by \`sentTime\` is more than a year ahead${ahead}`,
     ],
   ])('%s', (_, { eventTime, clockError = 0 }, message) => {
-    const arrival = { receivedTime: received, clockError };
-    expect(unlikelyTime(eventTime, { ...arrival, fromBrowser: false })).toBe(message);
-    expect(unlikelyTime(eventTime, { ...arrival, fromBrowser: false, imported: true })).toBeUndefined();
-    expect(unlikelyTime(eventTime, { ...arrival, fromBrowser: true })).toBeUndefined();
+    const context = { receivedTime: received, clockError };
+    expect(unlikelyTime(eventTime, { ...context, fromBrowser: false })).toBe(message);
+    expect(unlikelyTime(eventTime, { ...context, fromBrowser: false, imported: true })).toBeUndefined();
+    expect(unlikelyTime(eventTime, { ...context, fromBrowser: true })).toBeUndefined();
   });
 });

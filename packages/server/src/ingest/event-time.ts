@@ -6,7 +6,7 @@ const oldestMilliseconds = limits.eventAgeDays * dayMilliseconds;
 const aheadMilliseconds = limits.eventAheadMinutes * 60_000;
 
 /** When and from which sender a request arrived. */
-export interface Arrival {
+export interface RequestContext {
   /** When the request arrived; when it first arrived, if it was refused before. In milliseconds since 1970. */
   readonly receivedTime: number;
   /** Milliseconds to add to the times of the sender's clock. */
@@ -24,11 +24,11 @@ export interface Arrival {
  * `timeReplaced`. A server's time is replaced only if the correction leads out of the years 1970 to 9999.
  */
 export const eventTimeOf = (
-  saidTime: number | undefined,
-  { receivedTime, clockError, fromBrowser }: Arrival,
+  clientTime: number | undefined,
+  { receivedTime, clockError, fromBrowser }: RequestContext,
 ): { eventTime: number; timeReplaced: boolean } => {
-  if (saidTime === undefined) return { eventTime: receivedTime, timeReplaced: false };
-  const corrected = saidTime + clockError;
+  if (clientTime === undefined) return { eventTime: receivedTime, timeReplaced: false };
+  const corrected = clientTime + clockError;
   const earliest = fromBrowser ? receivedTime - oldestMilliseconds : 0;
   const latest = fromBrowser ? receivedTime + aheadMilliseconds : endOfTime - 1;
   const believable = corrected >= earliest && corrected <= latest;
@@ -44,15 +44,15 @@ const earliestLikely = Date.UTC(1990, 0);
  * Always undefined for browsers, whose unlikely times are replaced instead.
  */
 export const unlikelyTime = (
-  saidTime: number | undefined,
-  { receivedTime, clockError, fromBrowser, imported }: Arrival,
+  clientTime: number | undefined,
+  { receivedTime, clockError, fromBrowser, imported }: RequestContext,
 ): string | undefined => {
-  if (saidTime === undefined || fromBrowser || imported) return undefined;
+  if (clientTime === undefined || fromBrowser || imported) return undefined;
   const isLikely = (time: number) => time >= earliestLikely && time <= receivedTime + yearMilliseconds;
-  if (isLikely(saidTime * 1_000)) {
-    return `is ${saidTime}, a time in 1970. It looks like seconds; send milliseconds or ISO 8601.`;
+  if (isLikely(clientTime * 1_000)) {
+    return `is ${clientTime}, a time in 1970. It looks like seconds; send milliseconds or ISO 8601.`;
   }
-  const corrected = saidTime + clockError;
+  const corrected = clientTime + clockError;
   if (isLikely(corrected)) return undefined;
   const how = clockError === 0 ? 'is' : 'with the correction by `sentTime` is';
   const when = corrected < earliestLikely ? 'before 1990' : 'more than a year ahead';

@@ -4,7 +4,7 @@ import { createEventUUID } from './event-uuid.ts';
 import { newEvent } from './new-event.ts';
 
 const receivedTime = Date.parse('2026-03-01T12:00:00.000Z');
-const arrival = { receivedTime, clockError: 0, fromBrowser: true };
+const context = { receivedTime, clockError: 0, fromBrowser: true };
 const user = 'user_aaaaaaaaaaaaaaaa';
 const otherUser = 'user_bbbbbbbbbbbbbbbb';
 
@@ -16,7 +16,7 @@ describe('a new event', () => {
       eventUUID: 'event_0001',
       eventAttrArray: [{ attrID: 'price', attrValue: '9' }],
     };
-    expect(newEvent(logged, {}, arrival)).toEqual({
+    expect(newEvent(logged, {}, context)).toEqual({
       userUUID: user,
       contactUUID: null,
       eventID: 7,
@@ -34,17 +34,17 @@ describe('a new event', () => {
     ['its own user and the envelope’s contact', { userUUID: user }, { contactUUID: 'enveloped' }, [user, 'enveloped']],
     ['nobody', {}, {}, [null, null]],
   ])('is of %s', (_, own, envelope, expected) => {
-    const { userUUID, contactUUID } = newEvent({ eventID: 1, ...own }, envelope, arrival);
+    const { userUUID, contactUUID } = newEvent({ eventID: 1, ...own }, envelope, context);
     expect([userUUID, contactUUID]).toEqual(expected);
   });
 
   it('has its time corrected by the error of its sender’s clock', () => {
-    const event = newEvent({ eventID: 1, eventTime: 1_000 }, {}, { ...arrival, clockError: receivedTime - 4_000 });
+    const event = newEvent({ eventID: 1, eventTime: 1_000 }, {}, { ...context, clockError: receivedTime - 4_000 });
     expect(event.eventTime).toBe(receivedTime - 3_000);
   });
 
   it('is given an eventUUID that grows with time', () => {
-    const { eventUUID } = newEvent({ eventID: 1 }, {}, arrival);
+    const { eventUUID } = newEvent({ eventID: 1 }, {}, context);
     expect(eventUUID).toMatch(eventUUIDPattern);
     const made = [0, 35, 36, receivedTime, receivedTime + 1, Date.UTC(5000, 0)].map((time) =>
       createEventUUID(time, '_'),

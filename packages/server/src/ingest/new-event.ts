@@ -1,7 +1,7 @@
 import { robotMark } from '@firsthand/contract/identifiers';
 import type { InputOf } from '@firsthand/contract/operations';
 import type { NewEvent } from '../store/store.ts';
-import { type Arrival, eventTimeOf } from './event-time.ts';
+import { eventTimeOf, type RequestContext } from './event-time.ts';
 import { createEventUUID } from './event-uuid.ts';
 
 /** A checked event, from logEvent or from a batch. */
@@ -24,15 +24,15 @@ const attributesOf = ({ eventAttrArray = [] }: CheckedEvent, robot = false): New
  * The event to store, with its user, contact, time and eventUUID. The event's own userUUID and contactUUID take precedence over
  * those of the envelope.
  */
-export const newEvent = (event: CheckedEvent, envelope: Envelope, arrival: Arrival): NewEvent => {
-  const { eventTime, timeReplaced } = eventTimeOf(event.eventTime, arrival);
+export const newEvent = (event: CheckedEvent, envelope: Envelope, context: RequestContext): NewEvent => {
+  const { eventTime, timeReplaced } = eventTimeOf(event.eventTime, context);
   return {
     userUUID: event.userUUID ?? envelope.userUUID ?? null,
     contactUUID: event.contactUUID ?? envelope.contactUUID ?? null,
     eventID: event.eventID,
-    eventUUID: event.eventUUID ?? createEventUUID(arrival.receivedTime),
+    eventUUID: event.eventUUID ?? createEventUUID(context.receivedTime),
     eventTime,
     timeReplaced,
-    attributes: attributesOf(event, arrival.robot),
+    attributes: attributesOf(event, context.robot),
   };
 };

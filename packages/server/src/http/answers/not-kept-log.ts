@@ -6,14 +6,14 @@ const everyMilliseconds = 60_000;
 
 /** `clock` is monotonic, in milliseconds. */
 export const createNotKeptLog = (log: Logger, clock = () => performance.now()) => {
-  let saidAt = Number.NEGATIVE_INFINITY;
+  let loggedAt = Number.NEGATIVE_INFINITY;
   let requests = 0;
   return (requestID: string, cause: unknown): void => {
     requests += 1;
     const now = clock();
-    if (now - saidAt < everyMilliseconds) return;
+    if (now - loggedAt < everyMilliseconds) return;
     log.error({ requestID, requests, fault: describeFault(cause) }, 'the store cannot keep what it is sent');
-    saidAt = now;
+    loggedAt = now;
     requests = 0;
   };
 };

@@ -4,7 +4,7 @@ import { statusOf } from '@firsthand/contract/errors';
 import { batchEvent } from '@firsthand/contract/event';
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
-import { type Arrival, unlikelyTime } from '../../ingest/event-time.ts';
+import { type RequestContext, unlikelyTime } from '../../ingest/event-time.ts';
 import { newEvent } from '../../ingest/new-event.ts';
 import { Refusal } from '../../refusal.ts';
 import type { CountBucket, EventBatch, EventOutcome, NewEvent, Store, StoredEvent } from '../../store/store.ts';
@@ -13,8 +13,8 @@ import { parseCursor, toCursor } from '../answers/cursor.ts';
 import { isoTime } from '../answers/iso-time.ts';
 import { refusalOf } from '../operation-route.ts';
 import { entryAlone, isKeptCode, refusedBatch, refusedRequest } from '../refused/refused-requests.ts';
-import { createArrivalOf } from './arrival.ts';
 import { countEdges } from './calendar.ts';
+import { createRequestContexts } from './request-context.ts';
 
 type EventAnswer = AnswerOf<'getEvent'>['event'][number];
 type BatchAnswer = AnswerOf<'logEvents'>['event'][number];
@@ -87,13 +87,13 @@ const checkEntry = (
   entry: unknown,
   at: string,
   envelope: InputOf<'logEvents'>,
-  arrival: Arrival,
+  context: RequestContext,
 ): NewEvent | Problem => {
   const checked = check(batchEvent, entry, at);
   if (!checked.ok) return checked.problem;
-  const unlikely = unlikelyTime(checked.value.eventTime, arrival);
+  const unlikely = unlikelyTime(checked.value.eventTime, context);
   if (unlikely !== undefined) return timeProblem(unlikely, `${at}.eventTime`);
-  const event = newEvent(checked.value, envelope, arrival);
+  const event = newEvent(checked.value, envelope, context);
   if (event.userUUID !== null || event.contactUUID !== null) return event;
   const field = `${at}.userUUID`;
   return { code: 'missing_field', message: `\`${field}\` is required unless \`contactUUID\` is given`, field };
@@ -105,12 +105,12 @@ const batchBy = (caller: Caller, events: readonly NewEvent[]): EventBatch => {
 };
 
 /** Checks the entries of a batch, and returns the event to store or the problem of each. */
-export const checkEntries = (input: InputOf<'logEvents'>, arrival: Arrival): (NewEvent | Problem)[] =>
-  input.event.map((entry, index) => checkEntry(entry, `event[${index}]`, input, arrival));
+export const checkEntries = (input: InputOf<'logEvents'>, context: RequestContext): (NewEvent | Problem)[] =>
+  input.event.map((entry, index) => checkEntry(entry, `event[${index}]`, input, context));
 
 export const createEvents = (
   store: Store,
-  arrivalOf = createArrivalOf(),
+  contextOf = createRequestContexts(),
 ): AnsweringAll<'logEvent' | 'logEvents' | 'getEvent' | 'countEvents'> => {
   /**
    * Stores the refused entries on the list, and returns the problems. If the store refuses that, they get its refusal as their
@@ -142,17 +142,17 @@ export const createEvents = (
 
   return {
     logEvent: async (input, caller) => {
-      const arrival = arrivalOf(input, caller);
-      const unlikely = unlikelyTime(input.eventTime, arrival);
+      const context = contextOf(input, caller);
+      const unlikely = unlikelyTime(input.eventTime, context);
       if (unlikely !== undefined) throw refusalOf(timeProblem(unlikely, 'eventTime'));
-      const event = newEvent(input, input, arrival);
+      const event = newEvent(input, input, context);
       const outcomes = await store.logEvents(batchBy(caller, [event]));
       const outcome = outcomes[0] as EventOutcome;
       if ('refused' in outcome) throw new Refusal(outcome.refused, outcome);
       return outcome.kept ? { eventUUID: event.eventUUID } : { eventUUID: event.eventUUID, duplicate: true };
     },
     logEvents: async (input, caller) => {
-      const entries = checkEntries(input, arrivalOf(input, caller));
+      const entries = checkEntries(input, contextOf(input, caller));
       const events = entries.filter(isEvent);
       const outcomes = events.length > 0 ? await store.logEvents(batchBy(caller, events)) : [];
       let next = 0;

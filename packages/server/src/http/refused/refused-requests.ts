@@ -103,10 +103,10 @@ interface Envelope {
 
 /** An entry of a batch in the form of a logEvent request of its own. */
 export const entryAlone = (entry: unknown, { userUUID, contactUUID, sentTime, import: imported }: Envelope): Given => {
-  const said = Object.entries({ userUUID, contactUUID, sentTime, import: imported }).filter(
+  const given = Object.entries({ userUUID, contactUUID, sentTime, import: imported }).filter(
     ([, value]) => value !== undefined,
   );
-  const envelope = Object.fromEntries(said);
+  const envelope = Object.fromEntries(given);
   if (!isFields(entry)) return { ...envelope, event: entry };
   // The sentTime of the batch counts, and one of the entry is ignored.
   const own = Object.entries(entry).filter(([name, value]) => name !== 'sentTime' && isFilled(value));

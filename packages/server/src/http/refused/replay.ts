@@ -6,9 +6,9 @@ import { Refusal } from '../../refusal.ts';
 import type { KeptOperation, ListedToken, RefusedRequest, ReplayedWrite, Store } from '../../store/store.ts';
 import type { Answering, Caller } from '../access/caller.ts';
 import { refusalOf } from '../operation-route.ts';
-import { createArrivalOf } from '../operations/arrival.ts';
 import { createContacts } from '../operations/contacts.ts';
 import { checkEntries, createEvents } from '../operations/events.ts';
+import { createRequestContexts } from '../operations/request-context.ts';
 import { parseObject } from '../request/json.ts';
 
 /** The request is no longer on the list: somebody else has sent it, or newer ones replaced it. */
@@ -73,13 +73,13 @@ const callerOf = (request: RefusedRequest, token: ListedToken, time: number): Ca
 export const createReplay = (store: Store) => {
   const answerings = (refused: number, tokenID: string): { readonly [Name in KeptOperation]: Answering<Name> } => {
     const replaying = replayingStore(store, { refused, tokenID });
-    const arrivalOf = createArrivalOf();
-    const events = createEvents(replaying, arrivalOf);
+    const contextOf = createRequestContexts();
+    const events = createEvents(replaying, contextOf);
     return {
       ...createContacts(replaying),
       logEvent: events.logEvent,
       logEvents: async (input, caller) => {
-        for (const entry of checkEntries(input, arrivalOf(input, caller))) if ('code' in entry) throw refusalOf(entry);
+        for (const entry of checkEntries(input, contextOf(input, caller))) if ('code' in entry) throw refusalOf(entry);
         return events.logEvents(input, caller);
       },
     };

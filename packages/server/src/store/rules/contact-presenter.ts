@@ -1,6 +1,6 @@
 /** Builds the contacts and claims of responses from the rows that a driver has read. */
 import { isDeepStrictEqual } from 'node:util';
-import { type ContactView, contactFields, type Claim as SaidClaim, viewClaim } from '../../identity/contact-view.ts';
+import { type Claim as ClaimValues, type ContactView, contactFields, viewClaim } from '../../identity/contact-view.ts';
 import type { ClaimDetail, ContactDetail, ContactRecord, ContactSearch } from '../store.ts';
 
 /** Returns the name of an ID: the ID itself when it is not listed, '' when it is ''. */
@@ -13,7 +13,7 @@ interface Contact {
   readonly updatedTime: number;
 }
 
-interface Claim extends Omit<SaidClaim, 'newestLink'> {
+interface Claim extends Omit<ClaimValues, 'newestLink'> {
   readonly claimID: string;
   readonly userUUID: string;
   readonly tokenID: string;

@@ -25,9 +25,9 @@ interface StoredCounts {
   readonly contacts: number;
   readonly claims: number;
   readonly eventBytes: number;
-  readonly saidBytes: number;
+  readonly valueBytes: number;
 }
 
 /** Estimates the bytes that an account stores. Ignores compression and unused space; erased rows count until they are deleted. */
-export const storedBytesOf = ({ users, contacts, claims, eventBytes, saidBytes }: StoredCounts): number =>
-  eventBytes + saidBytes + users * rowBytes.user + contacts * rowBytes.contact + claims * rowBytes.claim;
+export const storedBytesOf = ({ users, contacts, claims, eventBytes, valueBytes }: StoredCounts): number =>
+  eventBytes + valueBytes + users * rowBytes.user + contacts * rowBytes.contact + claims * rowBytes.claim;

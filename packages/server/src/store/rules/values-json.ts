@@ -2,19 +2,19 @@
 import { limits } from '@firsthand/contract/limits';
 import type { ContactField, Values } from '../../identity/contact-view.ts';
 
-export interface Said {
+export interface StoredValues {
   readonly fields: Partial<Record<ContactField, string>>;
   readonly tags: string[];
   readonly attributes: [string, string][];
 }
 
-export const toSaid = ({ fields, tags, attributes }: Values): Said => ({
+export const toStoredValues = ({ fields, tags, attributes }: Values): StoredValues => ({
   fields,
   tags: [...tags.keys()],
   attributes: [...attributes] as [string, string][],
 });
 
-export const toValues = ({ fields, tags, attributes }: Said): Values => ({
+export const toValues = ({ fields, tags, attributes }: StoredValues): Values => ({
   fields,
   tags: new Map(tags.map((id) => [id, true])),
   attributes: new Map(attributes),

@@ -33,7 +33,7 @@ import { createMaintenance, pauseMilliseconds } from './maintenance/maintenance.
 import { createUnusedSpace } from './maintenance/unused-space.ts';
 import { createWriteAheadLog } from './maintenance/write-ahead-log.ts';
 import { createReads } from './transactions/chunked-reads.ts';
-import { createPosition } from './transactions/position.ts';
+import { createSequencer } from './transactions/sequencer.ts';
 import { createTransactions, type Outcome } from './transactions/transaction.ts';
 
 export const createWriteEngine = (db: Connection, arrangement: Arrangement = {}) => {
@@ -41,7 +41,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   // Read before anything else, so that later commits of other processes are noticed.
   let seenData = dataVersion.get();
-  const position = createPosition(db);
+  const sequencer = createSequencer(db);
   const users = createUsers(db);
   const catalogues = createCatalogueWriter(db);
   const rollups = createRollups(db, eventsPerMove);
@@ -50,12 +50,12 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const refused = createRefusedWriter(db, contacts);
   const detaching = createDetaching(db, refused.takeErased, rowsPerDetaching);
   const surplus = createSurplusClaims(db, detaching);
-  const links = createLinkWriter(db, { position, users, contacts, claims, surplus, detaching });
+  const links = createLinkWriter(db, { sequencer, users, contacts, claims, surplus, detaching });
   const log = createEventLogWriter(db, arrangement);
-  const recentKeys = createRecentKeys(db, position, log, eventsPerSettling);
+  const recentKeys = createRecentKeys(db, sequencer, log, eventsPerSettling);
   const dedup = createDedup(db, recentKeys);
   const parts = {
-    position,
+    sequencer,
     users,
     catalogues,
     rollups,
@@ -118,7 +118,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     replayRefused: (replay) => (refused.takeReplayed(replay.refused) ? carryOutReplayed(replay) : undefined),
   });
 
-  const pending = [position, users, catalogues, recentKeys, dedup, rollups, detaching, erasures, log];
+  const pending = [sequencer, users, catalogues, recentKeys, dedup, rollups, detaching, erasures, log];
   const transactions = createTransactions(db, pending, () => {
     // Another process has committed: the state in memory may be out of date.
     const data = dataVersion.get();
@@ -146,8 +146,8 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
       written: () => log.written,
       writtenBytes: () => log.writtenBytes,
     },
-    forgetRepeats: (most) => dedup.forgetOld(position.day, most),
-    day: () => position.day,
+    forgetRepeats: (most) => dedup.forgetOld(sequencer.day, most),
+    day: () => sequencer.day,
   });
 
   const record = createErasureRecord(db);

@@ -7,7 +7,7 @@ import type { Connection } from '../database/connection.ts';
 export const bytesLeft =
   '(sum(bytes) * greatest(sum(count), 0) / greatest(sum(count) FILTER (WHERE count > 0), 1))::bigint';
 
-const said = 'coalesce(sum(length(said::text)), 0)::bigint AS bytes';
+const valueBytes = 'coalesce(sum(length(said::text)), 0)::bigint AS bytes';
 
 export const readUsage = async (
   db: Connection,
@@ -15,11 +15,11 @@ export const readUsage = async (
 ): Promise<Pick<AccountDetail, 'usage' | 'storedBytes'>> => {
   const [contacts, claims, users, events] = await Promise.all([
     db.one<{ rows: number; count: number; bytes: number }>(
-      `SELECT count(*) AS rows, count(*) FILTER (WHERE "mergedInto" IS NULL) AS count, ${said}
+      `SELECT count(*) AS rows, count(*) FILTER (WHERE "mergedInto" IS NULL) AS count, ${valueBytes}
        FROM contact WHERE account = $1`,
       [account],
     ),
-    db.one<{ rows: number; bytes: number }>(`SELECT count(*) AS rows, ${said} FROM claim WHERE account = $1`, [
+    db.one<{ rows: number; bytes: number }>(`SELECT count(*) AS rows, ${valueBytes} FROM claim WHERE account = $1`, [
       account,
     ]),
     db.one<{ count: number }>('SELECT count(*) FROM user_name WHERE account = $1', [account]),
@@ -36,7 +36,7 @@ export const readUsage = async (
       contacts: contacts.rows,
       claims: claims.rows,
       eventBytes: events.bytes,
-      saidBytes: contacts.bytes + claims.bytes,
+      valueBytes: contacts.bytes + claims.bytes,
     }),
   };
 };

@@ -1,7 +1,7 @@
 /** Claims: the values of a contact that a browser sent, stored beside the contact. */
 import { limits } from '@firsthand/contract/limits';
 import { byWeight, mergeClaim, type Values } from '../../../identity/contact-view.ts';
-import { bounded, type Said, toSaid, toValues } from '../../rules/values-json.ts';
+import { bounded, type StoredValues, toStoredValues, toValues } from '../../rules/values-json.ts';
 import { type Connection, Overtaken } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -19,7 +19,7 @@ export interface ClaimRow {
   readonly updatedTime: number;
 }
 
-type Row = Omit<ClaimRow, 'values'> & { said: Said };
+type Row = Omit<ClaimRow, 'values'> & { said: StoredValues };
 
 const toClaim = ({ said, ...row }: Row): ClaimRow => ({ ...row, values: toValues(said) });
 
@@ -120,12 +120,12 @@ export interface GivenClaim {
  * accepted or voided claim. The address is included so that a handle does not show that two addresses belong to one contact.
  * `wasGiven`: the user has claimed this address for this contact before. The caller must hold the user's row.
  */
-export const sayClaim = async (
+export const submitClaim = async (
   db: Transaction,
   given: GivenClaim,
 ): Promise<{ claim: number; claimID: string; wasGiven: boolean }> => {
   const { account, token, user, contact, values, newHandle, time } = given;
-  const earlier = await db.all<{ claim: number; claimID: string; said: Said; token: number; open: boolean }>(
+  const earlier = await db.all<{ claim: number; claimID: string; said: StoredValues; token: number; open: boolean }>(
     `SELECT claim, "claimID", said, token, NOT accepted AND NOT voided AS open FROM claim
      WHERE contact = $1 AND "user" = $2 AND said -> 'fields' ->> 'contactEmailaddress' = $3 FOR NO KEY UPDATE`,
     [contact, user, values.fields.contactEmailaddress],
@@ -133,11 +133,11 @@ export const sayClaim = async (
   const wasGiven = earlier.length > 0;
   const before = earlier.find((claim) => claim.token === token && claim.open);
   if (before) {
-    const said = toSaid(bounded(mergeClaim(toValues(before.said), values)));
+    const merged = toStoredValues(bounded(mergeClaim(toValues(before.said), values)));
     await db.run('UPDATE claim SET said = $3, "updatedTime" = $4 WHERE contact = $1 AND claim = $2', [
       contact,
       before.claim,
-      JSON.stringify(said),
+      JSON.stringify(merged),
       time,
     ]);
     return { ...before, wasGiven };
@@ -145,7 +145,7 @@ export const sayClaim = async (
   const { claim } = await db.one<{ claim: number }>(
     `INSERT INTO claim (contact, claim, "claimID", account, token, "user", said, accepted, voided, "createdTime", "updatedTime")
      VALUES ($1, nextval('claim_number'), $2, $3, $4, $5, $6, false, false, $7, $7) RETURNING claim`,
-    [contact, newHandle, account, token, user, JSON.stringify(toSaid(values)), time],
+    [contact, newHandle, account, token, user, JSON.stringify(toStoredValues(values)), time],
   );
   await db.run('INSERT INTO claim_name ("claimID", claim, contact) VALUES ($1, $2, $3)', [newHandle, claim, contact]);
   return { claim, claimID: newHandle, wasGiven };

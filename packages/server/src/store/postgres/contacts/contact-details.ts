@@ -54,13 +54,13 @@ const listClaims = async (
   return {
     count,
     entries: claims.map((claim) => {
-      const said = {
+      const details = {
         ...claim,
         userUUID: userUUIDs.get(claim.user) as string,
         tokenID: tokenIDs.get(claim.token) as string,
       };
       const contactUUID = contactUUIDs.get(claim.contact) as string;
-      return [claim.claim, toClaimDetail(said, { contactUUID, linkID: linkIDs.get(claim.claim) ?? '' }, nameOf)];
+      return [claim.claim, toClaimDetail(details, { contactUUID, linkID: linkIDs.get(claim.claim) ?? '' }, nameOf)];
     }),
   };
 };

@@ -8,7 +8,7 @@ import type { CatalogueWriter } from '../accounts/catalogues.ts';
 import type { Dedup, RequestRow } from '../events/dedup.ts';
 import { holdUsers } from '../transactions/held-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
-import { sayClaim } from './claims.ts';
+import { submitClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readAnswering } from './contact-rows.ts';
 import type { ContactWriter } from './contacts.ts';
@@ -53,8 +53,8 @@ export const createContactCreator = (parts: CreateContactParts) => {
       tags: new Map(request.tags.map((id) => [id, true])),
       attributes: new Map(request.attributes),
     };
-    const said = { account, token, user, contact, values, newHandle, time };
-    const { claim, claimID, wasGiven } = await sayClaim(db, said);
+    const submitted = { account, token, user, contact, values, newHandle, time };
+    const { claim, claimID, wasGiven } = await submitClaim(db, submitted);
     const { exists } = await link(db, { account, user, contact, verified, claim, token, time });
     if (!wasGiven) await dropSurplusClaims(db, contact, claim);
     return { contact, claim, existed: exists && wasGiven, answer: claimID };

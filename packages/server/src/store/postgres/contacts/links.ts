@@ -6,7 +6,7 @@ import { claimName } from '../../rules/erased-names.ts';
 import type { LinkSelection } from '../../store.ts';
 import type { RequestOf } from '../calls.ts';
 import { holdContacts, holdUsers } from '../transactions/held-rows.ts';
-import { drawSequences } from '../transactions/position.ts';
+import { drawSequences } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { findClaim, markClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';

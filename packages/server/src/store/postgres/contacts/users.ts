@@ -95,7 +95,7 @@ export const createUsers = (): Users => {
     return numbers.map(({ account, userUUID, user }) => {
       const { firstDay, lastDay } = days.get(user) as DaysOfUser;
       // A user without events cannot get its first event on a day before the current one.
-      return { account, userUUID, user, since: firstDay ?? db.position.day, seenOn: lastDay };
+      return { account, userUUID, user, since: firstDay ?? db.currentDay.day, seenOn: lastDay };
     });
   };
 
@@ -119,7 +119,7 @@ export const createUsers = (): Users => {
        ON CONFLICT DO NOTHING RETURNING account, "userUUID", "user"`,
       columnsOf(names),
     );
-    const made = rows.map((row): User => ({ ...row, since: db.position.day, seenOn }));
+    const made = rows.map((row): User => ({ ...row, since: db.currentDay.day, seenOn }));
     await db.run(
       `INSERT INTO "user" ("user", account, "userUUID", "createdTime", "firstDay", "lastDay")
        SELECT unnest($1::bigint[]), unnest($2::integer[]), unnest($3::text[]), $4, $5, $5`,
@@ -142,7 +142,7 @@ export const createUsers = (): Users => {
         .sort(([a], [b]) => (a < b ? -1 : 1));
       const missing = new Map(named);
       for (const user of found) missing.delete(keyOfUser(user));
-      const made = await make(db, [...missing.values()], withEvent ? db.position.day : null, time);
+      const made = await make(db, [...missing.values()], withEvent ? db.currentDay.day : null, time);
       for (const user of made) missing.delete(keyOfUser(user));
       // Another transaction has created these meanwhile.
       const others = missing.size > 0 ? await read(db, [...missing.values()]) : [];

@@ -62,7 +62,7 @@ const byContact = async (rows: InParts<ExportedRow>): Promise<Map<number, Export
 };
 
 /** Returns a function that returns a contact's own values as JSON of `OwnValues`. */
-const createSaid = async (exported: DatabaseExport) => {
+const createStoredValues = async (exported: DatabaseExport) => {
   const tags = await byContact(exported.rows('contact_tag'));
   const attributes = await byContact(exported.rows('contact_attr'));
   return (row: ExportedRow): string => {
@@ -81,7 +81,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
   // Older repeats wait to be deleted. They may have been sent again since, and request_repeat holds each key only once.
   const isKept = ({ day }: ExportedRow) => keptDays.has(day as number);
   const { eventKey, requestKey } = createIdempotencyKeys(exported.position.secret);
-  const saidOf = await createSaid(exported);
+  const storedValuesOf = await createStoredValues(exported);
   const accounts = new Map<unknown, CopiedValue>();
   for await (const users of exported.rows('user')) {
     for (const { user, account } of users) accounts.set(user, account as number);
@@ -112,7 +112,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
         'contact account contactUUID contactEmailaddress contactStatus mergedInto mergedTime firstDay lastDay createdTime updatedTime',
       booleans: 'verified',
       made: ['said'],
-      make: (row) => ({ said: saidOf(row) }),
+      make: (row) => ({ said: storedValuesOf(row) }),
     },
     {
       to: 'merged_contact',

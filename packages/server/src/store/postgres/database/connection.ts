@@ -70,7 +70,7 @@ export const lockKeys = {
   maintenance: '2305843009213693953',
   /** Plus a slot: held by the connection with that slot. */
   slots: '3458764513820540928',
-  /** Plus a sequence, the floor of a transaction: see position.ts. */
+  /** Plus a sequence, the floor of a transaction: see sequencer.ts. */
   floors: '4611686018427387904',
 } as const;
 

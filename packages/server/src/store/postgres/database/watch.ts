@@ -1,7 +1,7 @@
 /** Watches for changes that other servers make, on its own connection. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type AccessMemory, accessChannel } from '../accounts/access.ts';
-import { readSettled } from '../transactions/position.ts';
+import { readSettled } from '../transactions/sequencer.ts';
 import { openListener } from './connection.ts';
 
 /** The pause between two queries: the delay with which a stream gets events that another server stored. */
@@ -11,7 +11,7 @@ interface Watch {
   close(): Promise<void>;
 }
 
-/** Calls `committed` when the settled sequence (position.ts) has changed, and `access.forget` when a server changed a token. */
+/** Calls `committed` when the settled sequence (sequencer.ts) has changed, and `access.forget` when a server changed a token. */
 export const startWatch = (
   databaseURL: string,
   access: Pick<AccessMemory, 'forget' | 'heardAt'>,

@@ -16,7 +16,7 @@ import { inGroups, type OrderedBy, walkingInOrder, within } from '../events/even
 import { findOldEvents } from '../events/old-events.ts';
 import { type CountedEvent, takeFromRollups } from '../events/rollups.ts';
 import { holdPerson } from '../transactions/held-rows.ts';
-import { readSettled } from '../transactions/position.ts';
+import { readSettled } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
 const eventsPerStep = 1_000;

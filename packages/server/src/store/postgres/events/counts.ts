@@ -110,7 +110,7 @@ interface Quarter {
   readonly lastTime: number;
 }
 
-/** Returns when the first and last events of a kind in a quarter of an hour happened. */
+/** Returns when the first and last events of an eventID in a quarter of an hour happened. */
 const timesIn = async (db: Connection, account: number, eventID: number, total: Quarter) => {
   const from = total.quarter * quarterMilliseconds;
   const to = from + quarterMilliseconds;

@@ -41,10 +41,10 @@ export const monthBounds = (day: number): { from: number; to: number } => monthO
  * under a day is committed before anything is stored under the next, and a repeat around midnight is recognized.
  */
 export const beginDay = async (
-  db: ScriptedConnection & { readonly position: DayUnderWay },
+  db: ScriptedConnection & { readonly currentDay: DayUnderWay },
   receivedTime: number,
 ): Promise<void> => {
-  const { day, clockDay }: DayUnderWay = dayAt(db.position, receivedTime);
+  const { day, clockDay }: DayUnderWay = dayAt(db.currentDay, receivedTime);
   await db.run('UPDATE position SET day = $1, "clockDay" = $2', [day, clockDay]);
   if (
     (await db.run('INSERT INTO kept_day (day, keyed, "ofEither") VALUES ($1, true, false) ON CONFLICT DO NOTHING', [

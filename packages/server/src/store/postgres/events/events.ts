@@ -13,7 +13,7 @@ import { statementsOf } from '../contacts/statements.ts';
 import { keyOfUser, type User, type UserName, type Users, userUUIDsOf } from '../contacts/users.ts';
 import { bigints, byteas, integers } from '../database/arrays.ts';
 import { holdContacts } from '../transactions/held-rows.ts';
-import { drawSequences } from '../transactions/position.ts';
+import { drawSequences } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { AskedEvent, Dedup, SentEvent } from './dedup.ts';
 import { createBodies } from './event-body.ts';
@@ -179,7 +179,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
         return error;
       }
     };
-    const { day } = db.position;
+    const { day } = db.currentDay;
     const refusals = new Map<Entry, Refusal>();
     const asked: AskedEvent[] = [];
     note(open, found);
@@ -220,7 +220,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
   };
 
   const insert = (db: Transaction, entries: readonly Entry[], sequences: readonly number[]) => {
-    const { day } = db.position;
+    const { day } = db.currentDay;
     const bodies = createBodies(entries.length);
     for (const { batch, event } of entries) bodies.add(event, batch.receivedTime);
     const inserted = db.run(insertEvents, [
@@ -253,7 +253,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
       db.run(
         `UPDATE contact SET "firstDay" = coalesce("firstDay", $2), "lastDay" = greatest("lastDay", $2)
          WHERE contact = ANY ($1::bigint[]) AND ("lastDay" IS NULL OR "lastDay" < $2)`,
-        [contacts, db.position.day],
+        [contacts, db.currentDay.day],
       ),
       db.run(
         `INSERT INTO user_contact ("user", contact) SELECT DISTINCT * FROM unnest($1::bigint[], $2::bigint[])
@@ -265,7 +265,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
 
   const keep = async (db: Transaction, entries: readonly Entry[], checks: EventChecks, time: number): Promise<void> => {
     note(entries, await users.ensure(db, soughtUsers(entries), { time, withEvent: true }));
-    const { day } = db.position;
+    const { day } = db.currentDay;
     const both = entries.filter(isOfBoth);
     const seen = new Set(entries.flatMap(({ user }) => user ?? []));
     const named = distinct(entries.flatMap(({ named }) => named ?? []));

@@ -1,5 +1,5 @@
 /**
- * Rollups: the counts of events of each kind and day. Each connection adds to rows of its own slot, so that none waits for
+ * Rollups: the counts of events of each eventID and day. Each connection adds to rows of its own slot, so that none waits for
  * another's commit; reads add up the rows of all slots.
  */
 import { quarterMilliseconds, quarterOf } from '../../rules/quarter.ts';
@@ -65,7 +65,7 @@ const sumsOf = (events: readonly CountedEvent[], first: (event: CountedEvent) =>
   return sums;
 };
 
-const sumsByKind = (events: readonly CountedEvent[]) =>
+const sumsByEventID = (events: readonly CountedEvent[]) =>
   sumsOf(
     events,
     ({ eventTime }) => quarterOf(eventTime),
@@ -97,7 +97,7 @@ const addDays = `
 
 /** Adds the events that this transaction stored to the rollups. */
 export const addToRollups = (db: Transaction, events: readonly CountedEvent[]): Promise<unknown> => {
-  const rollups = sumsByKind(events);
+  const rollups = sumsByEventID(events);
   const days = sumsByDay(events);
   return Promise.all([
     db.run(addTotals, [
@@ -129,7 +129,7 @@ export const addToRollups = (db: Transaction, events: readonly CountedEvent[]): 
  * assume that each deleted event had the average bytes of its day (usage.ts).
  */
 export const takeFromRollups = (db: Transaction, events: readonly CountedEvent[]): Promise<unknown> => {
-  const rollups = sumsByKind(events);
+  const rollups = sumsByEventID(events);
   const days = sumsByDay(events);
   const nothing = bigints(days, () => null);
   return Promise.all([

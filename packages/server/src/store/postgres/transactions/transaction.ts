@@ -10,11 +10,11 @@ import {
   type TakenConnection,
 } from '../database/connection.ts';
 import { beginDay } from '../events/days.ts';
-import { beginWriting, readSettled, type Settled, waitForSettled, waitForWriters } from './position.ts';
+import { beginWriting, readSettled, type Settled, waitForSettled, waitForWriters } from './sequencer.ts';
 
 /** A transaction that writes. */
 export interface Transaction extends Connection, Pick<TakenConnection, 'slot' | 'script'> {
-  readonly position: DayUnderWay;
+  readonly currentDay: DayUnderWay;
   /**
    * Returns the day of something received at a time. When it is not the current day, this throws: the transaction is rolled
    * back, the day begins, and the work runs again.
@@ -92,14 +92,14 @@ const carryOut = async <Value>(
   mode: 'beside others' | 'alone',
   work: (transaction: Transaction) => Promise<Value>,
 ): Promise<Value> => {
-  const position = await beginWriting(db, mode);
+  const currentDay = await beginWriting(db, mode);
   const remembering: (() => void)[] = [];
   const value = await work({
     ...db,
-    position,
+    currentDay,
     dayOf(receivedTime) {
-      const { day, clockDay } = dayAt(position, receivedTime);
-      if (day !== position.day || clockDay !== position.clockDay) throw new OtherDay(receivedTime);
+      const { day, clockDay } = dayAt(currentDay, receivedTime);
+      if (day !== currentDay.day || clockDay !== currentDay.clockDay) throw new OtherDay(receivedTime);
       return day;
     },
     whenCommitted: (remember) => remembering.push(remember),
@@ -149,7 +149,7 @@ export const writeBesideOthers = <Value>(pool: ConnectionPool, work: (db: Transa
 export const writeAlone = <Value>(pool: ConnectionPool, work: (db: Transaction) => Promise<Value>) =>
   write(pool, 'alone', work);
 
-/** The kinds of moments to read at; each returns the number up to which all rows are settled (position.ts). */
+/** The kinds of moments to read at; each returns the number up to which all rows are settled (sequencer.ts). */
 const moments = {
   now: async () => 0,
   settled: async (db: TakenConnection) => (await readSettled(db)).settled,

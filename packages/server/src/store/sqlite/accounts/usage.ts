@@ -68,7 +68,7 @@ export const createUsageReader = (db: Connection): ((account: number) => Chunked
         contacts: ofContacts.rows,
         claims: ofClaims.rows,
         eventBytes: ofEvents.bytes,
-        saidBytes: ofContacts.bytes + ofClaims.bytes,
+        valueBytes: ofContacts.bytes + ofClaims.bytes,
       }),
     };
   };

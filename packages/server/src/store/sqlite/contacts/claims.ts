@@ -1,7 +1,7 @@
 /** Claims: what a browser token said of a contact, stored beside the contact. */
 import { limits } from '@firsthand/contract/limits';
 import { mergeClaim, type Values } from '../../../identity/contact-view.ts';
-import { bounded, toSaid, toValues } from '../../rules/values-json.ts';
+import { bounded, toStoredValues, toValues } from '../../rules/values-json.ts';
 import type { Connection } from '../database/connection.ts';
 
 export interface ClaimRow {
@@ -108,7 +108,7 @@ export const createClaimWriter = (db: Connection) => {
      * changed. Each address has its own claim, because a handle must not reveal that two addresses belong to one contact.
      * `wasGiven`: this user has given the address for this contact before.
      */
-    say(given: GivenClaim): { claim: number; claimID: string; wasGiven: boolean } {
+    submit(given: GivenClaim): { claim: number; claimID: string; wasGiven: boolean } {
       const { account, token, user, contact, values, newHandle, time } = given;
       const earlier = ofAddress.all(user, contact, values.fields.contactEmailaddress);
       const wasGiven = earlier.length > 0;
@@ -120,14 +120,14 @@ export const createClaimWriter = (db: Connection) => {
           token,
           user,
           contact,
-          JSON.stringify(toSaid(values)),
+          JSON.stringify(toStoredValues(values)),
           time,
           time,
         );
         return { claim: Number(lastInsertRowid), claimID: newHandle, wasGiven };
       }
       update.run(
-        JSON.stringify(toSaid(bounded(mergeClaim(toValues(JSON.parse(before.said)), values)))),
+        JSON.stringify(toStoredValues(bounded(mergeClaim(toValues(JSON.parse(before.said)), values)))),
         time,
         before.claim,
       );

@@ -9,7 +9,7 @@ import type { CatalogueWriter } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Detaching } from '../erasure/detaching.ts';
 import type { Dedup } from '../events/dedup.ts';
-import type { Position } from '../transactions/position.ts';
+import type { Sequencer } from '../transactions/sequencer.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { ContactRow } from './contact-rows.ts';
 import { createMergeReader } from './contact-rows.ts';
@@ -19,7 +19,7 @@ import type { SurplusClaims } from './surplus-claims.ts';
 import type { User, Users } from './users.ts';
 
 export interface CreateContactParts {
-  readonly position: Position;
+  readonly sequencer: Sequencer;
   readonly users: Users;
   readonly catalogues: CatalogueWriter;
   readonly contacts: ContactWriter;
@@ -33,7 +33,7 @@ export interface CreateContactParts {
 type Answer = { exists: boolean; contactUUID: string };
 
 export const createContactCreator = (db: Connection, parts: CreateContactParts) => {
-  const { position, users, catalogues, contacts, claims, surplus, links, dedup, detaching } = parts;
+  const { sequencer, users, catalogues, contacts, claims, surplus, links, dedup, detaching } = parts;
   const merges = createMergeReader(db);
   const { requestKey } = createIdempotencyKeys(
     db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer,
@@ -80,8 +80,8 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
       tags: new Map(request.tags.map((id) => [id, true])),
       attributes: new Map(request.attributes),
     };
-    const said = { account, token, user: user.user, contact: row.contact, values, newHandle, time };
-    const { claim, wasGiven } = claims.say(said);
+    const submitted = { account, token, user: user.user, contact: row.contact, values, newHandle, time };
+    const { claim, wasGiven } = claims.submit(submitted);
     const { exists } = links.link({ user, contact: row.contact, verified, claim, token, time });
     if (!wasGiven) surplus.dropSurplusClaims(row.contact, claim);
     return { contact: row.contact, claim, existed: exists && wasGiven };
@@ -97,7 +97,7 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
 
   return (request: NewContact): Answer => {
     const { account, token, browser, userUUID, requestUUID, fields, tags, attributes, time } = request;
-    const day = position.dayOf(time);
+    const day = sequencer.dayOf(time);
     const repeat = findRepeat(request, day);
     if (repeat === 'erased') throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
     if (repeat) return answer({ ...repeat, existed: repeat.existed === 1 });

@@ -6,7 +6,7 @@ import type { LinkSelection } from '../../store.ts';
 import type { RequestOf } from '../calls.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Detaching } from '../erasure/detaching.ts';
-import type { Position } from '../transactions/position.ts';
+import type { Sequencer } from '../transactions/sequencer.ts';
 import type { ClaimWriter } from './claims.ts';
 import type { ContactRow } from './contact-rows.ts';
 import { createMergeReader } from './contact-rows.ts';
@@ -28,7 +28,7 @@ interface GivenLink {
 export const createLinkWriter = (
   db: Connection,
   parts: {
-    position: Position;
+    sequencer: Sequencer;
     users: Users;
     contacts: ContactWriter;
     claims: ClaimWriter;
@@ -36,7 +36,7 @@ export const createLinkWriter = (
     detaching: Detaching;
   },
 ) => {
-  const { position, users, contacts, claims, surplus, detaching } = parts;
+  const { sequencer, users, contacts, claims, surplus, detaching } = parts;
   const statements = createStatementReader(db);
   const merges = createMergeReader(db);
   const insert = db.prepare('INSERT INTO statement VALUES (?, ?, ?, ?, 0, ?, ?, 0, ?)');
@@ -67,7 +67,7 @@ export const createLinkWriter = (
     token,
     time,
   }: Omit<GivenLink, 'contact'> & { contact: number | null }) => {
-    const sequence = position.nextSequence();
+    const sequence = sequencer.nextSequence();
     insert.run(sequence, user.user, contact, Number(verified), claim, token, time);
     return sequence;
   };

@@ -9,13 +9,13 @@ import { createWriteEngine } from '../engine.ts';
 import { createEventLogReader, createEventLogWriter, eventsOf } from '../event-log/event-log.ts';
 import { createRecentKeys } from '../events/recent-keys.ts';
 import { createRollups } from '../events/rollups.ts';
-import { createPosition } from '../transactions/position.ts';
+import { createSequencer } from '../transactions/sequencer.ts';
 
 /**
  * Writes the keys of repeats and the rollups that wait to be written, and completes erasures that the copy must not hold incomplete.
  */
 const settle = (db: Connection): void => {
-  const recentKeys = createRecentKeys(db, createPosition(db), createEventLogWriter(db));
+  const recentKeys = createRecentKeys(db, createSequencer(db), createEventLogWriter(db));
   const rollups = createRollups(db);
   db.transaction(() => {
     recentKeys.settle();

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { openStore } from '../../open.ts';
 import { createReadEngine } from '../engine.ts';
-import { createPosition } from '../transactions/position.ts';
+import { createSequencer } from '../transactions/sequencer.ts';
 import { openConnection } from './connection.ts';
 import { examineDatabase } from './doctor.ts';
 
@@ -86,7 +86,7 @@ test.each(['sequence = sequence - 1', 'packed = sequence + 1', 'indexed = sequen
     await make(({ server }) => server.log({}));
     damage(`UPDATE position SET ${change}`);
     const db = openConnection(path, 'write');
-    expect(() => createPosition(db)).toThrow('its position is damaged');
+    expect(() => createSequencer(db)).toThrow('its position is damaged');
     db.close();
     await expect(open()).rejects.toThrow('its position is damaged');
   },

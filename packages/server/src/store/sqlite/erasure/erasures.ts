@@ -16,7 +16,7 @@ import {
 import type { Dedup } from '../events/dedup.ts';
 import { createOldEvents } from '../events/old-events.ts';
 import type { Rollups } from '../events/rollups.ts';
-import type { Position } from '../transactions/position.ts';
+import type { Sequencer } from '../transactions/sequencer.ts';
 import type { ErasureProgress } from './acknowledging.ts';
 import type { Detaching, EraseName } from './detaching.ts';
 import type { Erased } from './erasure-record.ts';
@@ -41,7 +41,7 @@ const costOfRest = 100;
 const costOfEnd = 3;
 
 export interface ErasureParts {
-  readonly position: Position;
+  readonly sequencer: Sequencer;
   readonly contacts: ContactWriter;
   readonly detaching: Detaching;
   readonly dedup: Dedup;
@@ -51,7 +51,7 @@ export interface ErasureParts {
 }
 
 export const createErasures = (db: Connection, parts: ErasureParts) => {
-  const { position, contacts, detaching, dedup, rollups, refused, log } = parts;
+  const { sequencer, contacts, detaching, dedup, rollups, refused, log } = parts;
   const merges = createMergeReader(db);
   const insert = db.prepare('INSERT INTO erasure VALUES (NULL, ?, ?, 0, 0, ?)');
   const get = db.prepare<[number], { erasedTime: number; deletedEvents: number; complete: number }>(
@@ -112,7 +112,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     const { account, erasedTime, verifiedOnly } = erased;
     const erasure = Number(insert.run(account, erasedTime, verifiedOnly).lastInsertRowid);
     const names = contactUUIDs.all(JSON.stringify(group));
-    detaching.begin({ account, erasure, through: position.sequence }, group);
+    detaching.begin({ account, erasure, through: sequencer.sequence }, group);
     for (const contactUUID of names) eraseName(contactUUID, erased, erasure);
     for (const statement of takeOut) statement.run(erasure);
     detaching.takeFirstNames(erasure, eraseName);

@@ -1,5 +1,5 @@
 /**
- * Finds the events of users, contacts, accounts and kinds, in the order of their sequences; most blocks without any of them are not
+ * Finds the events of users, contacts, accounts and eventIDs, in the order of their sequences; most blocks without any of them are not
  * read.
  */
 
@@ -12,8 +12,8 @@ import { createEventTail, type PostingKey } from './event-tail.ts';
 import { posted } from './postings-draft.ts';
 
 /**
- * The events of one posting with after < sequence <= through: those of a user, a contact, an account, or a kind of an account. For
- * a kind, `number` is the account.
+ * The events of one posting with after < sequence <= through: those of a user, a contact, an account, or an eventID of an account. For
+ * an eventID, `number` is the account.
  */
 export interface Source extends PostingKey {
   /**
@@ -95,7 +95,7 @@ const createIsSought = (sources: readonly Source[]) => {
   const sourcesOf = { user: new Map<number, Source[]>(), contact: new Map<number, Source[]>() };
   const others: Source[] = [];
   for (const source of sources) {
-    if (source.what === 'account' || source.what === 'kind') others.push(source);
+    if (source.what === 'account' || source.what === 'eventID') others.push(source);
     else sourcesOf[source.what].set(source.number, [...(sourcesOf[source.what].get(source.number) ?? []), source]);
   }
   const isOf = (sources: readonly Source[] | undefined, event: EventFacts) =>

@@ -1,6 +1,6 @@
 /**
  * The log of all events, in the order in which they were stored: commits append to it, reads find in it. No other
- * room imports another file of it. By SQL, `transactions/position.ts` checks at the start that the log agrees with the stored position.
+ * room imports another file of it. By SQL, `transactions/sequencer.ts` checks at the start that the log agrees with the stored position.
  *
  * - A **sequence** numbers events and statements, in one order. Its gaps are statements and erased events.
  * - A **block** is a row of up to 72 events, as JSON with a column for each field (event-block.ts), and a checksum
@@ -8,10 +8,10 @@
  * - **Compaction** joins the small blocks of small commits into full ones (compaction.ts). An event is written by its commit, and by
  *   compaction once, rarely twice; an erasure writes its block again without it.
  * - A **segment** is a stretch of some 131,072 events in compacted blocks, which are **indexed** together (segment-builder.ts).
- * - A **posting** lists the blocks of a segment with events of one user, of one account, of one kind (an eventID of an account), or
+ * - A **posting** lists the blocks of a segment with events of one user, of one account, of one eventID of an account, or
  *   logged with one contact. A **source** names the events that a read looks for: a posting, and a range of sequences.
  * - A **summary** tells which blocks of a segment can be skipped: their times (block-times.ts) and Bloom filters of their attributes
- *   (bloom-filter.ts). It also lists the holders of each kind's events for each quarter of an hour (visitor-list.ts).
+ *   (bloom-filter.ts). It also lists the holders of the events of each eventID for each quarter of an hour (visitor-list.ts).
  * - A **holder** is the user of an event, or minus the contact of one without a user.
  * - The **tail** holds the events after the last segment. Each reader indexes it in memory (event-tail.ts), so the less is compacted,
  *   the more memory readers take; commits are slowed down when it is too much (`behind`).

@@ -38,7 +38,7 @@ const write = (events: number) => {
   blocks.flush();
 };
 const index = (through: number) => db.prepare('UPDATE position SET indexed = ?').run(through);
-const find = (what: 'user' | 'contact' | 'account' | 'kind', number: number, eventID = 0) =>
+const find = (what: 'user' | 'contact' | 'account' | 'eventID', number: number, eventID = 0) =>
   tail.find({ what, number, eventID }, 0, Infinity);
 const after = (from: number, isOne: (nth: number) => boolean) =>
   Array.from({ length: sequence - from }, (_, nth) => from + nth + 1).filter(isOne);
@@ -48,7 +48,7 @@ const expectAllAfter = (from: number) => {
   expect(find('user', 5)).toEqual(after(from, (nth) => nth % 3 !== 0));
   expect(find('contact', 6)).toEqual(after(from, (nth) => nth % 3 === 0));
   expect(find('account', 1)).toEqual(after(from, (nth) => nth % 2 === 0));
-  expect(find('kind', 2, 4)).toEqual(after(from, (nth) => nth % 4 === 3));
+  expect(find('eventID', 2, 4)).toEqual(after(from, (nth) => nth % 4 === 3));
 };
 
 test('takes in what is new, once, however it is compacted meanwhile', () => {
@@ -61,8 +61,8 @@ test('takes in what is new, once, however it is compacted meanwhile', () => {
   write(3);
   expectAllAfter(0);
   expect(find('user', 99)).toEqual([]);
-  expect(find('kind', 99, 1)).toEqual([]);
-  expect(find('kind', 1, 99)).toEqual([]);
+  expect(find('eventID', 99, 1)).toEqual([]);
+  expect(find('eventID', 1, 99)).toEqual([]);
   expect(tail.find({ what: 'user', number: 5, eventID: 0 }, 4, 8)).toEqual([5, 7, 8]);
 });
 
@@ -79,7 +79,7 @@ test('lets go of what the postings tell, and takes in no more than is left', () 
   expectAllAfter(128);
   index(192);
   expect(tail.refresh()).toBe(true);
-  for (const found of [find('user', 5), find('contact', 6), find('account', 1), find('kind', 2, 4)]) {
+  for (const found of [find('user', 5), find('contact', 6), find('account', 1), find('eventID', 2, 4)]) {
     expect(found).toEqual([]);
   }
 });

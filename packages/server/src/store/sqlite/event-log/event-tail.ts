@@ -63,7 +63,7 @@ export const createEventTail = (db: Connection): EventTail => {
   );
   const lists = { user: new Map(), contact: new Map(), account: new Map() } satisfies Record<string, Lists>;
   /** By account, then by eventID. */
-  const kinds = new Map<number, Lists>();
+  const byEventID = new Map<number, Lists>();
   let indexed = 0;
   let loaded = 0;
 
@@ -75,23 +75,23 @@ export const createEventTail = (db: Connection): EventTail => {
       if (user !== null) push(lists.user, user, sequence);
       if (contact !== null) push(lists.contact, contact, sequence);
       push(lists.account, account, sequence);
-      const ofAccount = kinds.get(account) ?? new Map();
-      kinds.set(account, ofAccount);
+      const ofAccount = byEventID.get(account) ?? new Map();
+      byEventID.set(account, ofAccount);
       push(ofAccount, eventID, sequence);
     }
   };
 
   const listOf = ({ what, number, eventID }: PostingKey): readonly number[] =>
-    (what === 'kind' ? kinds.get(number)?.get(eventID) : lists[what].get(number)) ?? none;
+    (what === 'eventID' ? byEventID.get(number)?.get(eventID) : lists[what].get(number)) ?? none;
 
   return {
     refresh() {
       const now = readIndexed.get() as number;
       if (now > indexed) {
         for (const some of Object.values(lists)) forget(some, now);
-        for (const [account, ofAccount] of kinds) {
+        for (const [account, ofAccount] of byEventID) {
           forget(ofAccount, now);
-          if (ofAccount.size === 0) kinds.delete(account);
+          if (ofAccount.size === 0) byEventID.delete(account);
         }
         indexed = now;
         loaded = Math.max(loaded, indexed);
@@ -114,7 +114,7 @@ export const createEventTail = (db: Connection): EventTail => {
       return list.slice(countUpTo(list, after), countUpTo(list, through));
     },
     forget() {
-      for (const some of [...Object.values(lists), kinds]) some.clear();
+      for (const some of [...Object.values(lists), byEventID]) some.clear();
       indexed = 0;
       loaded = 0;
     },

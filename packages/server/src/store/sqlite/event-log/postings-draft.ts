@@ -2,7 +2,7 @@
 import { type EventBlock, factsAt, sizeOf } from './event-block.ts';
 
 /** The kinds of postings, as stored in event_posting. */
-export const posted = { user: 0, contact: 1, account: 2, kind: 3 } as const;
+export const posted = { user: 0, contact: 1, account: 2, eventID: 3 } as const;
 export type Posted = keyof typeof posted;
 
 interface Posting {
@@ -29,13 +29,13 @@ export interface PostingsDraft {
 
 export const createPostingsDraft = (): PostingsDraft => {
   /** By number. */
-  const postings: Record<Exclude<Posted, 'kind'>, Postings> = {
+  const postings: Record<Exclude<Posted, 'eventID'>, Postings> = {
     user: new Map(),
     contact: new Map(),
     account: new Map(),
   };
   /** By account, then by eventID. */
-  const kinds = new Map<number, Postings>();
+  const byEventID = new Map<number, Postings>();
   /** Postings that were created since the last run. */
   let fresh: Posting[] = [];
   /** Earlier postings, in sorted runs of some thousands. */
@@ -57,9 +57,9 @@ export const createPostingsDraft = (): PostingsDraft => {
       if (user !== null) note(postings.user, user, 'user', user, 0);
       if (contact !== null) note(postings.contact, contact, 'contact', contact, 0);
       note(postings.account, account, 'account', account, 0);
-      const ofAccount = kinds.get(account) ?? new Map();
-      kinds.set(account, ofAccount);
-      note(ofAccount, eventID, 'kind', account, eventID);
+      const ofAccount = byEventID.get(account) ?? new Map();
+      byEventID.set(account, ofAccount);
+      note(ofAccount, eventID, 'eventID', account, eventID);
     }
   };
 

@@ -6,8 +6,8 @@ import { type EventBlock, eventTimeAt, factsAt, sizeOf, visitAttributes } from '
 import { type Holder, toVisitorList } from './visitor-list.ts';
 import { addVisitor, holderOf } from './visitors.ts';
 
-/** The visitors with events of a kind. */
-interface KindVisitors {
+/** The visitors of the events of an eventID. */
+interface EventIDVisitors {
   readonly account: number;
   readonly eventID: number;
   readonly events: number;
@@ -20,8 +20,8 @@ export interface SummaryDraft {
   read(block: EventBlock, place: number): void;
   /** The number of distinct attributes of each block, summed over all blocks. */
   readonly attributes: number;
-  /** Yields the kinds in the order of their keys. Call it once all blocks are read. */
-  visitors(): Generator<KindVisitors>;
+  /** Yields the eventIDs in the order of their keys. Call it once all blocks are read. */
+  visitors(): Generator<EventIDVisitors>;
   /** Builds the Bloom filters block by block. Each step yields its cost, in the unit of `costPerStep` (segment-builder.ts). */
   slices(): Generator<number, Slices>;
   blocks(): Buffer;
@@ -32,7 +32,7 @@ export const createSummaryDraft = (hasher: AttributeHasher): SummaryDraft => {
   /** The hashes of each block. */
   const hashes: Uint32Array[] = [];
   /** By account, then by eventID. */
-  const kinds = new Map<number, Map<number, Map<number, Holder[]>>>();
+  const byEventID = new Map<number, Map<number, Map<number, Holder[]>>>();
   let attributes = 0;
 
   const noteVisitors = (block: EventBlock, place: number) => {
@@ -44,8 +44,8 @@ export const createSummaryDraft = (hasher: AttributeHasher): SummaryDraft => {
       const eventTime = eventTimeAt(block, index);
       firstTime = Math.min(firstTime, eventTime);
       lastTime = Math.max(lastTime, eventTime);
-      const ofAccount = kinds.get(account) ?? new Map<number, Map<number, Holder[]>>();
-      kinds.set(account, ofAccount);
+      const ofAccount = byEventID.get(account) ?? new Map<number, Map<number, Holder[]>>();
+      byEventID.set(account, ofAccount);
       const visitors = ofAccount.get(eventID) ?? new Map<number, Holder[]>();
       ofAccount.set(eventID, visitors);
       addVisitor(visitors, eventTime, holderOf(facts));
@@ -74,7 +74,7 @@ export const createSummaryDraft = (hasher: AttributeHasher): SummaryDraft => {
     },
     *visitors() {
       const ascending = (a: readonly [number, unknown], b: readonly [number, unknown]) => a[0] - b[0];
-      for (const [account, ofAccount] of [...kinds].sort(ascending)) {
+      for (const [account, ofAccount] of [...byEventID].sort(ascending)) {
         for (const [eventID, visitors] of [...ofAccount].sort(ascending)) {
           let events = 0;
           for (const { length } of visitors.values()) events += length;

@@ -1,4 +1,4 @@
-/** Reads and updates the visitors who had events of a kind, in the summaries of segments. */
+/** Reads and updates the visitors of the events of each eventID, in the summaries of segments. */
 import { quarterMilliseconds, quarterOf } from '../../rules/quarter.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
@@ -12,14 +12,14 @@ interface SummedSegment extends Range {
 }
 
 /**
- * Reports the holders of the events of a kind in these ranges, at least once for each quarter of an hour: calls `seeAt` with a time
+ * Reports the holders of the events of an eventID in these ranges, at least once for each quarter of an hour: calls `seeAt` with a time
  * of that quarter, and the function that it returns with each holder. Reports all events with from <= eventTime < to, and may report
  * others.
  */
 export type VisitHolders = (
-  kind: {
+  events: {
     readonly account: number;
-    /** Undefined: every kind. */
+    /** Undefined: every eventID. */
     readonly eventID: number | undefined;
     readonly from: number;
     readonly to: number;
@@ -62,7 +62,7 @@ const without = (ranges: readonly Range[], others: readonly Range[]): Range[] =>
 
 export const createVisitorReader = (db: Connection, find: EventFinder['find']): VisitHolders => {
   const segments = createSegmentReader(db);
-  const ofKind = db
+  const ofEventID = db
     .prepare<[number, number, number], Buffer>(
       'SELECT visitors FROM segment_visitors WHERE segment = ? AND account = ? AND eventID = ?',
     )
@@ -82,11 +82,11 @@ export const createVisitorReader = (db: Connection, find: EventFinder['find']): 
     const summed = segmentsIn(ranges);
     for (const { segment } of summed) {
       const lists =
-        eventID === undefined ? ofAccount.iterate(segment, account) : ofKind.iterate(segment, account, eventID);
+        eventID === undefined ? ofAccount.iterate(segment, account) : ofEventID.iterate(segment, account, eventID);
       for (const list of lists) readVisitorList(list, (quarter) => seeAt(quarter * quarterMilliseconds));
       yield;
     }
-    const what = eventID === undefined ? 'account' : 'kind';
+    const what = eventID === undefined ? 'account' : 'eventID';
     const source = { what, number: account, eventID: eventID ?? 0, after: 0, through: Infinity } as const;
     for (const found of find([source], without(ranges, summed), 'asc', { account, from, to })) {
       if (typeof found === 'number') yield;
@@ -99,7 +99,7 @@ export const createVisitorReader = (db: Connection, find: EventFinder['find']): 
   };
 };
 
-/** The visitors to remove from a kind. */
+/** The visitors to remove from an eventID. */
 interface Gone {
   readonly account: number;
   readonly eventID: number;
@@ -125,16 +125,16 @@ export const createVisitorWriter = (db: Connection): VisitorWriter => {
       const [first, last] = [events[0], events.at(-1)];
       if (!first || !last) return;
       for (const { segment, after, through } of segments.all(first.sequence - 1, last.sequence)) {
-        const kinds = new Map<string, Gone>();
+        const byEventID = new Map<string, Gone>();
         for (const event of events) {
           if (event.sequence <= after || event.sequence > through) continue;
           const { account, eventID, eventTime } = event;
           const name = `${account} ${eventID}`;
-          const gone = kinds.get(name) ?? { account, eventID, visitors: new Map() };
-          kinds.set(name, gone);
+          const gone = byEventID.get(name) ?? { account, eventID, visitors: new Map() };
+          byEventID.set(name, gone);
           addVisitor(gone.visitors, eventTime, holderOf(event));
         }
-        for (const { account, eventID, visitors } of kinds.values()) {
+        for (const { account, eventID, visitors } of byEventID.values()) {
           const rest = withoutVisitors(select.get(segment, account, eventID) as Buffer, visitors);
           if (rest.length > 0) update.run(rest, segment, account, eventID);
           else drop.run(segment, account, eventID);

@@ -21,13 +21,13 @@ const each = (select: (table: string) => string): string =>
 export const createCounter = (db: Connection, log = createEventLogReader(db)) => {
   const catalogues = createCatalogueReader(db);
   const daysOf = createDayReader(db);
-  const nextKind = db
+  const nextEventID = db
     .prepare<{ account: number; eventID: number }, number | null>(`
       SELECT min(eventID) FROM (
         ${each((table) => `SELECT min(eventID) AS eventID FROM ${table} WHERE account = @account AND eventID > @eventID`)}
       )`)
     .pluck();
-  /** The count of one kind in each span of quarters that has events. `spans` is JSON: [[from, to], …]. */
+  /** The count of one eventID in each span of quarters that has events. `spans` is JSON: [[from, to], …]. */
   const rollups = db.prepare<{ spans: string; account: number; eventID: number }, { bucket: number; count: number }>(`
     SELECT bucket, sum(count) AS count FROM (
       ${each(
@@ -62,18 +62,18 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
     toRanges(daysOf({ account, from, to, after: 0, through: Infinity }));
 
   /**
-   * Finds the events of a kind, or of all kinds, in these ranges. Skips blocks without an event that has from <= eventTime < to.
+   * Finds the events of an eventID, or of all eventIDs, in these ranges. Skips blocks without an event that has from <= eventTime < to.
    */
   const findIn = (ranges: readonly Range[], account: number, eventID: number | undefined, from: number, to: number) => {
-    const what = eventID === undefined ? 'account' : 'kind';
+    const what = eventID === undefined ? 'account' : 'eventID';
     const source = { what, number: account, eventID: eventID ?? 0, after: 0, through: Infinity } as const;
     return log.find([source], ranges, 'asc', { account, from, to });
   };
 
-  /** The kinds that have events, by one index seek for each instead of a scan. */
-  function* kindsOf(account: number) {
-    const after = (eventID: number) => nextKind.get({ account, eventID }) as number | null;
-    for (let kind = after(0); kind !== null; kind = after(kind)) yield kind;
+  /** The eventIDs that have events, by one index seek for each instead of a scan. */
+  function* eventIDsOf(account: number) {
+    const after = (eventID: number) => nextEventID.get({ account, eventID }) as number | null;
+    for (let eventID = after(0); eventID !== null; eventID = after(eventID)) yield eventID;
   }
 
   const bucketOf = (edges: readonly number[]) => {
@@ -86,7 +86,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
   };
 
   /**
-   * The times of the first and last event of a kind in a quarter. A stored time outside of the quarter means that the first or last
+   * The times of the first and last event of an eventID in a quarter. A stored time outside of the quarter means that the first or last
    * event was deleted: then events are read until as many as the total counts have been seen.
    */
   function* timesIn(
@@ -154,8 +154,8 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
       const inBucket = bucketOf(edges);
       const quarters = edges.map((edge) => edge / quarterMilliseconds);
       const spans = JSON.stringify(quarters.slice(1).map((quarter, bucket) => [quarters[bucket], quarter]));
-      for (const kind of eventID === undefined ? kindsOf(account) : [eventID]) {
-        for (const { bucket, count } of rollups.all({ spans, account, eventID: kind })) {
+      for (const counted of eventID === undefined ? eventIDsOf(account) : [eventID]) {
+        for (const { bucket, count } of rollups.all({ spans, account, eventID: counted })) {
           events[bucket] = (events[bucket] as number) + count;
         }
         yield;

@@ -1,4 +1,4 @@
-/** Chooses the sources of the events that a query selects: a user, a contact, a kind, or the whole account. */
+/** Chooses the sources of the events that a query selects: a user, a contact, an eventID, or the whole account. */
 import { stretchesOf } from '../../../identity/ownership.ts';
 import type { DaySpan } from '../../rules/day-spans.ts';
 import type { EventQuery } from '../../store.ts';
@@ -89,7 +89,7 @@ export const createEventSources = (db: Connection) => {
     const source: Source =
       eventID === undefined
         ? { ...always, what: 'account', number: account }
-        : { ...always, what: 'kind', number: account, eventID };
+        : { ...always, what: 'eventID', number: account, eventID };
     return { sources: [source], days: undefined };
   };
 };

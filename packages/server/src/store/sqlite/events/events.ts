@@ -14,12 +14,12 @@ import { createStatementReader } from '../contacts/statements.ts';
 import type { User, Users } from '../contacts/users.ts';
 import type { Connection } from '../database/connection.ts';
 import type { EventLogWriter } from '../event-log/event-log.ts';
-import type { Position } from '../transactions/position.ts';
+import type { Sequencer } from '../transactions/sequencer.ts';
 import type { Dedup } from './dedup.ts';
 import type { Rollups } from './rollups.ts';
 
 export interface EventParts {
-  readonly position: Position;
+  readonly sequencer: Sequencer;
   readonly users: Users;
   readonly catalogues: CatalogueWriter;
   readonly contacts: ContactWriter;
@@ -45,7 +45,7 @@ const sentAs = ({ browser }: EventBatch, { eventUUID }: NewEvent, { user, contac
 });
 
 export const createEventWriter = (db: Connection, parts: EventParts) => {
-  const { position, users, catalogues, contacts, claims, links, dedup, rollups, log } = parts;
+  const { sequencer, users, catalogues, contacts, claims, links, dedup, rollups, log } = parts;
   const statements = createStatementReader(db);
   const setContactDays = db.prepare(
     'UPDATE contact SET firstDay = @firstDay, lastDay = @lastDay, days = @days WHERE contact = @contact',
@@ -102,7 +102,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     const sent = sentAs(batch, event, { user, contact });
     if (!dedup.remember(day, sent, active)) return { kept: false, duplicate: true };
     catalogues.register(account, browser, uses);
-    const sequence = position.nextSequence();
+    const sequence = sequencer.nextSequence();
     log.append({
       sequence,
       day,
@@ -128,7 +128,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
 
   return {
     logEvents(batch: EventBatch): EventOutcome[] {
-      const day = position.dayOf(batch.receivedTime);
+      const day = sequencer.dayOf(batch.receivedTime);
       return batch.events.map((event) => {
         try {
           return keep(batch, event, day);
@@ -142,7 +142,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
 
     /** Throws the first Refusal that any of the events would get. */
     checkEvents(batch: EventBatch): void {
-      const day = position.dayOf(batch.receivedTime);
+      const day = sequencer.dayOf(batch.receivedTime);
       for (const event of batch.events)
         examine(batch, event, catalogues.usesOf(batch.account, batch.browser, event), day);
     },

@@ -20,7 +20,7 @@ import { type Connection, openConnection } from '../database/connection.ts';
 import { ensureFile } from '../database/file.ts';
 import { createReadEngine, createWriteEngine, type WriteEngine } from '../engine.ts';
 import { createEventLogWriter } from '../event-log/event-log.ts';
-import { createPosition } from '../transactions/position.ts';
+import { createSequencer } from '../transactions/sequencer.ts';
 import { createRecentKeys } from './recent-keys.ts';
 
 let db: Connection;
@@ -107,15 +107,15 @@ test('what was rolled back is not known, and what stands is', () => {
 
 test('what a call of the same commit undoes leaves the others known', () => {
   const eventLog = createEventLogWriter(db);
-  const position = createPosition(db);
-  const latest = createRecentKeys(db, position, eventLog);
+  const sequencer = createSequencer(db);
+  const latest = createRecentKeys(db, sequencer, eventLog);
   db.exec('BEGIN');
   expect(latest.has('event-sent-twice', 1, 0)).toBe(false);
   latest.add(0, { ...once, holder: 1, server: 0 });
   eventLog.append({
     ...newEvent(once),
     ...{
-      sequence: position.nextSequence(),
+      sequence: sequencer.nextSequence(),
       day: 0,
       account: 1,
       user: 1,

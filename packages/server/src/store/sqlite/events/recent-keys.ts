@@ -7,7 +7,7 @@ import type { SentByServer } from '../../rules/idempotency-keys.ts';
 import type { Connection } from '../database/connection.ts';
 import { createRowInsert, type RowValue } from '../database/row-inserts.ts';
 import { type EventLogWriter, type Holder, holderOf } from '../event-log/event-log.ts';
-import type { Position } from '../transactions/position.ts';
+import type { Sequencer } from '../transactions/sequencer.ts';
 import type { Pending } from '../transactions/transaction.ts';
 
 /** The key of an event that was sent, and its day. */
@@ -46,7 +46,7 @@ const byKey = (a: SentEvent, b: SentEvent): number => {
 
 export const createRecentKeys = (
   db: Connection,
-  position: Position,
+  sequencer: Sequencer,
   log: EventLogWriter,
   eventsPerSettling = usualEventsPerSettling,
 ): RecentKeys => {
@@ -91,7 +91,7 @@ export const createRecentKeys = (
     }
     insert(values);
     insertOfEither(valuesOfEither);
-    writeRemembered.run(position.sequence);
+    writeRemembered.run(sequencer.sequence);
     recent = new Map();
     count = 0;
   };

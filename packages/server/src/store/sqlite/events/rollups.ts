@@ -1,6 +1,6 @@
 /**
- * Counts of events by kind and quarter of an hour, and by account and day. They are summed in memory and written once for each
- * commit. The rollups of a kind are stored together, so a commit would change a page for each of its kinds. It adds to
+ * Counts of events by eventID and quarter of an hour, and by account and day. They are summed in memory and written once for each
+ * commit. The rollups of an eventID are stored together, so a commit would change a page for each of its eventIDs. It adds to
  * `recent_total` instead, a page or two, which is moved into `event_total` after some thousand events.
  */
 import { quarterMilliseconds, quarterOf } from '../../rules/quarter.ts';
@@ -25,7 +25,7 @@ interface Sum {
 type TotalSum = Sum & { readonly eventID: number; readonly quarter: number };
 type DaySum = Sum & { bytes: number; readonly day: number; readonly firstSequence: number; lastSequence: number };
 
-/** Events that are counted before the recent rollups are moved: each kind among them then costs a page. */
+/** Events that are counted before the recent rollups are moved: each eventID among them then costs a page. */
 const usualEventsPerMove = 4_096;
 /** Rows that a step moves. */
 export const totalsPerStep = 256;

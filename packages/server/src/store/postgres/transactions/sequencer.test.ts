@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { waitForSettled, waitForWriters } from './position.ts';
+import { waitForSettled, waitForWriters } from './sequencer.ts';
 
 afterEach(() => {
   vi.useRealTimers();

@@ -10,7 +10,7 @@ interface At {
   clockDay: number;
 }
 
-export interface Position extends Pending {
+export interface Sequencer extends Pending {
   /** Returns the next sequence: greater than all before it, never reused. */
   nextSequence(): number;
   /** Returns the day of something received at `receivedTime`. Days never go back, whatever the clock does: see received-day.ts. */
@@ -42,7 +42,7 @@ const isDamaged = (db: Connection): boolean =>
     .get() !== 0;
 
 /** Throws when the stored position is damaged. */
-export const createPosition = (db: Connection): Position => {
+export const createSequencer = (db: Connection): Sequencer => {
   if (isDamaged(db)) throw new Error('its position is damaged: it is before stored events; restore a backup');
   const read = db.prepare<[], At>('SELECT sequence, day, clockDay FROM position');
   const write = db.prepare('UPDATE position SET sequence = ?, day = ?, clockDay = ?');
