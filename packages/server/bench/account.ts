@@ -1,4 +1,4 @@
-/** The account that everything measured belongs to, and its tokens. */
+/** The account of all measured data, and its tokens. */
 import { hashToken } from '../src/ingest/token.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Asker, NewToken, Store } from '../src/store/store.ts';
@@ -15,7 +15,7 @@ const newToken = (kind: 'server' | 'browser', text: string, time: number): NewTo
   time,
 });
 
-/** A store with that account in it, made at `time` when it isn't there; in a file, or where a URL says. */
+/** Opens a store, in a file or at a URL, with that account, which is created at `time` if it is missing. */
 export const openBenchmark = async (path: string, time = Date.now()): Promise<{ store: Store; asker: Asker }> => {
   const onFatal = (error: Error) => {
     throw error;

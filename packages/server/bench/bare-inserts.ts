@@ -1,4 +1,4 @@
-/** What SQLite itself can do: the same rows in a table without an index, in WAL mode with FULL sync, through better-sqlite3. */
+/** The speed of SQLite itself: the same rows in a table without an index, in WAL mode with FULL sync, through better-sqlite3. */
 import Database from '../src/store/sqlite/database/better-sqlite3.ts';
 import type { NewEvent } from '../src/store/store.ts';
 

@@ -1,4 +1,4 @@
-/** What PostgreSQL itself can do: the same rows in a table without an index, a commit for each batch, on several connections. */
+/** The speed of PostgreSQL itself: the same rows in a table without an index, a commit for each batch, on several connections. */
 import pg from 'pg';
 import type { NewEvent } from '../src/store/store.ts';
 
@@ -25,7 +25,7 @@ export const openBareInserts = async (databaseURL: string, connections: number) 
       ],
     });
   return {
-    /** Inserts batches on all connections for so long; answers events per second. */
+    /** Inserts batches on all connections for this long; returns events per second. */
     async run(nextBatch: () => readonly NewEvent[], milliseconds: number): Promise<number> {
       const began = performance.now();
       let kept = 0;

@@ -1,4 +1,4 @@
-/** A database with many contacts in it: put there by updateAccount, 1,000 at once. */
+/** A database with many contacts, created by updateAccount, 1,000 at once. */
 import { openBenchmark } from './account.ts';
 import { createFlight, eventsPerBatch, insist } from './filling.ts';
 import { type Remembered, remember } from './remembered.ts';
@@ -35,6 +35,6 @@ const fill = async (path: string, contacts: number): Promise<{ contacts: number 
   }
 };
 
-/** The database with so many contacts, numbered from 0. */
+/** Opens the database with this many contacts, numbered from 0. */
 export const openContacts = (contacts: number): Promise<Remembered<{ contacts: number }>> =>
   remember(`${contacts}-contacts`, (path) => fill(path, contacts));

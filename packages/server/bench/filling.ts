@@ -1,4 +1,4 @@
-/** Fills a store through its own interface, as fast as it takes it. */
+/** Fills a store through its interface, as fast as it accepts data. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Refusal } from '../src/refusal.ts';
 import type { Asker, NewContact, NewEvent, Store } from '../src/store/store.ts';
@@ -7,7 +7,7 @@ import { contactAddress, contactName, userName } from './visits.ts';
 export const eventsPerBatch = 1_000;
 const mostInFlight = 4;
 
-/** Says again what there was no room for. */
+/** Repeats a write for which there was no room. */
 export const insist = async <Value>(ask: () => Promise<Value>): Promise<Value> => {
   for (;;) {
     try {
@@ -19,7 +19,7 @@ export const insist = async <Value>(ask: () => Promise<Value>): Promise<Value> =
   }
 };
 
-/** Keeps a few promises under way at once. */
+/** Runs a few promises at once. */
 export const createFlight = (most = mostInFlight) => {
   const underWay = new Set<Promise<void>>();
   let failure: unknown;
@@ -41,7 +41,7 @@ export const createFlight = (most = mostInFlight) => {
   };
 };
 
-/** Throws unless all were kept. */
+/** Throws unless all events were stored. */
 export const keepAll = async (
   store: Store,
   asker: Asker,
@@ -53,7 +53,7 @@ export const keepAll = async (
   if (lost) throw new Error(`an event was not kept: ${JSON.stringify(lost)}`);
 };
 
-/** What createContact is asked when this visitor says who they are. */
+/** The createContact request of a visitor who signs up. */
 export const newContact = (asker: Asker, user: number, time: number): NewContact => ({
   ...asker,
   userUUID: userName(user),

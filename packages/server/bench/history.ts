@@ -1,6 +1,6 @@
 /**
- * A month of history to measure over, that ends today: built through the Store, so that it doesn't care how that keeps it.
- * `npm run bench -- reads --events 50000000` asks for as much as there is patience for.
+ * A month of history that ends today, to measure over. It is built through the Store, whatever its format.
+ * `npm run bench -- reads --events 50000000` sets its size.
  */
 import type { NewEvent } from '../src/store/store.ts';
 import { openBenchmark } from './account.ts';
@@ -14,11 +14,11 @@ export const historyDays = 30;
 
 export interface History {
   readonly events: number;
-  /** Visitors are numbered from 0, the later ones came later. */
+  /** Visitors are numbered from 0 in the order of their first visits. */
   readonly users: number;
-  /** Those who said who they are. */
+  /** The visitors who signed up. */
   readonly contacts: readonly number[];
-  /** When its first event happened, and when its last one. */
+  /** The times of the first and the last event. */
   readonly from: number;
   readonly to: number;
 }
@@ -53,9 +53,9 @@ const fill = async (path: string, events: number): Promise<History> => {
   }
 };
 
-/** The database with so many events. */
+/** Opens the database with this many events. */
 export const openHistory = (events: number): Promise<Remembered<History>> =>
   remember(`${events}-events`, (path) => fill(path, events));
 
-/** New events are of those who came last, as on any day: the first of them. */
+/** The first of the newest visitors, who send the new events, as on any day. */
 export const firstUserOf = ({ about }: Remembered<History>): number => Math.max(0, about.users - 10_000);

@@ -1,4 +1,4 @@
-/** Counts how long things took, to a hundredth of a millisecond, in memory that doesn't grow. All in milliseconds. */
+/** A histogram of latencies in milliseconds, to a hundredth of a millisecond, in constant memory. */
 const perMillisecond = 100;
 const mostMilliseconds = 5_000;
 
@@ -11,7 +11,7 @@ export const createLatencies = () => {
       counts[place] = (counts[place] as number) + 1;
       total += 1;
     },
-    /** What this share of them took at most; five seconds stand for all that took longer. */
+    /** The latency that this share did not exceed. Latencies above five seconds count as five seconds. */
     quantile(share: number): number {
       let left = Math.ceil(total * share);
       for (let place = 0; place < counts.length; place += 1) {

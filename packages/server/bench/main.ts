@@ -1,20 +1,20 @@
 /**
- * `npm run bench`: one file for each question, each answering a table with the floor beside our figure. Runs alternate
- * within one process group and medians are told, since machines are shared and noisy.
+ * `npm run bench`: each question has a file and prints a table with the floor beside our figure. Runs alternate and medians are reported,
+ * because machines are shared and noisy.
  *
- *   npm run bench -- reads ingest       these questions alone
- *   npm run bench -- --quick            nearly all of them in a short form, under a minute
- *   npm run bench -- evaluation         what needs Chromium, and is asked by its name only
- *   --events 50000000                   so much history is stored beforehand (5,000,000; with --quick 200,000)
- *   --minutes 5                         how long sustained load lasts (20 s; with --quick 1 s)
- *   --save                              keeps the figures in RESULTS.md
+ *   npm run bench -- reads ingest       only these questions
+ *   npm run bench -- --quick            short forms of nearly all, under a minute
+ *   npm run bench -- evaluation         needs Chromium, and runs only if it is named
+ *   --events 50000000                   events stored beforehand (5,000,000; with --quick 200,000)
+ *   --minutes 5                         duration of sustained load (20 s; with --quick 1 s)
+ *   --save                              writes the figures to RESULTS.md
  */
 import { parseArgs } from 'node:util';
 import type { Options, Question } from './question.ts';
 import { busyProcesses, machine, save } from './results.ts';
 import { table, whole } from './table.ts';
 
-/** Asked unless others are named: always, not in the short form, or never. */
+/** Whether a question runs when none is named: always, not in the short form, or never. */
 const questions: Readonly<Record<string, { readonly asks: string; readonly unnamed?: 'in full' | 'never' }>> = {
   ingest: { asks: 'What does keeping an event durably cost?' },
   written: { asks: 'How much is written to the disk for an event?' },

@@ -1,23 +1,23 @@
-/** What a benchmark is asked with, and what it answers: the rows of its table. */
+/** The options of a benchmark, and the rows of its table. */
 
 export interface Options {
-  /** Less of everything: all questions in about a minute. */
+  /** Short forms: all questions in about a minute. */
   readonly quick: boolean;
   /** Events that are stored before anything is measured. */
   readonly events: number;
-  /** How long sustained load lasts. */
+  /** The duration of sustained load. */
   readonly minutes: number;
 }
 
-/** One figure, beside what it is compared with. */
+/** One figure and its comparison. */
 export interface Row {
   readonly measured: string;
-  /** What cannot be beaten, or what it should not differ from. */
+  /** The figure that cannot be beaten, or should be reached. */
   readonly floor?: string;
   readonly ours: string;
   /** Ours ÷ floor. */
   readonly ratio?: string;
-  /** What was promised; '' for a figure that only explains another. */
+  /** The promised figure; '' for a figure that only explains another. */
   readonly bar: string;
 }
 

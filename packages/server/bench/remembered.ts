@@ -1,6 +1,6 @@
 /**
- * Databases that take long to build, remembered in the system's temporary folder for as long as neither the sources of the
- * store nor those of what builds them change.
+ * A cache of databases that take long to build, in the system's temporary folder. A change of the store's sources or of the code that builds
+ * them invalidates it.
  */
 import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
@@ -36,7 +36,7 @@ const hashOfSources = async (): Promise<string> => {
   return hash.digest('hex').slice(0, 12);
 };
 
-/** When something in it was last changed, or it was last used; now, while another process is taking it away. */
+/** The time of the last change or use; the current time while another process deletes the folder. */
 const lastUse = async (path: string): Promise<number> => {
   try {
     const paths = [path, ...(await readdir(path)).map((name) => join(path, name))];
@@ -46,7 +46,7 @@ const lastUse = async (path: string): Promise<number> => {
   }
 };
 
-/** What nobody has used for two hours goes, so that the disk doesn't fill up. */
+/** Deletes databases that were not used for two hours, so that the disk does not fill up. */
 const forgetUnused = async (): Promise<void> => {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
@@ -55,13 +55,13 @@ const forgetUnused = async (): Promise<void> => {
 };
 
 export interface Remembered<About> {
-  /** Of the database: for reading only, and by one process at a time. Whoever writes takes a copy. */
+  /** The path of the database, for reading only, by one process at a time. `onCopy` gives a copy to write to. */
   readonly path: string;
   readonly folder: string;
   readonly about: About;
 }
 
-/** The database of this name, built now unless it is remembered. `build` answers what is to be known about it. */
+/** Opens the database of this name, or builds it. `build` returns the description that is stored with it. */
 export const remember = async <About>(
   name: string,
   build: (path: string) => Promise<About>,
@@ -81,7 +81,7 @@ export const remember = async <About>(
     const about = await build(join(draft, 'firsthand.db'));
     await writeFile(join(draft, 'about.json'), JSON.stringify(about));
     console.log(`(built ${name} in ${whole((Date.now() - began) / 1000)} s: ${own})\n`);
-    // Unless another process was first; then its database is as good as ours.
+    // Fails if another process was first; then its database is used.
     await rename(draft, own).catch(() => rm(draft, { recursive: true }));
     return { path: join(own, 'firsthand.db'), folder: own, about };
   } catch (error) {
@@ -92,14 +92,14 @@ export const remember = async <About>(
 
 const isOfDatabase = (name: string): boolean => name.startsWith('firsthand.db');
 
-/** Bytes of all its files. */
+/** The size of all files of the database in the folder. */
 export const bytesOf = async (inFolder: string): Promise<number> => {
   const names = (await readdir(inFolder)).filter(isOfDatabase);
   const sizes = await Promise.all(names.map(async (name) => (await stat(join(inFolder, name))).size));
   return sizes.reduce((sum, size) => sum + size, 0);
 };
 
-/** So that what is measured doesn't wait for the disk to take a copy. */
+/** Syncs a copy, so that the measurement does not wait for the disk. */
 const sync = async (path: string): Promise<void> => {
   const file = await open(path, 'r+');
   try {
@@ -109,7 +109,7 @@ const sync = async (path: string): Promise<void> => {
   }
 };
 
-/** Runs something on a copy that may be written to, and is deleted afterwards. */
+/** Calls `use` with a copy that may be changed, and is deleted afterwards. */
 export const onCopy = async <Value>(
   { folder: from }: { readonly folder: string },
   use: (path: string, folder: string) => Promise<Value>,
@@ -126,7 +126,7 @@ export const onCopy = async <Value>(
   }
 };
 
-/** Runs something in a folder of its own, which is deleted afterwards. */
+/** Calls `use` with a new folder, which is deleted afterwards. */
 export const inFolder = async <Value>(use: (folder: string) => Promise<Value>): Promise<Value> => {
   await mkdir(folder, { recursive: true });
   const own = await mkdtemp(join(folder, 'copy-'));

@@ -1,4 +1,4 @@
-/** RESULTS.md: what was measured last, each row with the commit at which it was. */
+/** RESULTS.md: the latest figures, each row with its commit. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os';
@@ -9,12 +9,12 @@ const page = new URL('RESULTS.md', import.meta.url);
 
 export const machine = `Node ${process.version}, ${availableParallelism()} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 1024 ** 3)} GiB`;
 
-/** How many processes want a core at the moment: more than there are, and the figures are of a busy machine. */
+/** The number of processes that want a core. If it exceeds the number of cores, the machine is busy. */
 export const busyProcesses = (): string => `${loadavg()[0]?.toFixed(1)} processes busy`;
 
 const git = (...args: string[]): string => execFileSync('git', args, { cwd: new URL('.', import.meta.url) }).toString();
 
-/** The commit that is checked out; with a + when something of the packages has been changed since. */
+/** The commit that is checked out, with a + if the packages have changed since. */
 const commit = (): string => {
   const changed = git('status', '--porcelain', '--', '../..', ':(exclude)RESULTS.md').trim() !== '';
   return git('rev-parse', '--short', 'HEAD').trim() + (changed ? '+' : '');
@@ -45,7 +45,7 @@ const rowsUnder = (title: string): string[][] => {
     );
 };
 
-/** Puts the rows in place of those that measured the same, over as much history; a profile in place of that commit's. */
+/** Replaces the rows of the same measurement over as much history; a profile replaces that of its commit. */
 export const save = (question: string, rows: readonly Row[], { events }: Options): void => {
   const day = new Date().toISOString().slice(0, 10);
   let figures = rowsUnder('Figures');

@@ -1,16 +1,16 @@
-/** Waits for what a store does after it has answered. */
+/** Waits until a store has finished the work that follows its responses. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { handedBytes } from './processes/process.ts';
 
 const lookMilliseconds = 100;
 const quietMilliseconds = 800;
 const mostMilliseconds = 60_000;
-/** Within a look: threads wake each other up by writing a few bytes. */
+/** Bytes between two looks that count as rest: threads wake each other up by writing a few bytes. */
 const quietBytes = 20_000;
 
 /**
- * Waits until the process that has the store open hardly writes any more, one minute at most. Answers the time
- * (performance.now) until which it wrote.
+ * Waits until the process that has the store open hardly writes, at most one minute. Returns the time (performance.now) of its last
+ * write.
  */
 export const settle = async (pid = process.pid): Promise<number> => {
   const began = performance.now();

@@ -1,7 +1,7 @@
-/** Asks one thing after the other, and tells how long each took. */
+/** Times requests one after the other. */
 import { createLatencies, type Latencies } from './latencies.ts';
 
-/** Of keys that belong to several `groups` in turns: how long those of each took. */
+/** Times the keys of several `groups` in turns, and returns the times of each group. */
 export const timeInTurns = async <Key>(
   keys: readonly Key[],
   groups: number,
@@ -16,7 +16,7 @@ export const timeInTurns = async <Key>(
   return latencies;
 };
 
-/** Of as many keys as there is time for: at most so many milliseconds, and one key. */
+/** Times as many keys as fit into this many milliseconds, at least one. */
 export const timeEach = async <Key>(
   keys: readonly Key[],
   ask: (key: Key) => Promise<unknown>,

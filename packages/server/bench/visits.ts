@@ -1,6 +1,6 @@
 /**
- * Events as a site has them: visitors come, do ten things or so, and come back in the days after; a few never stop (tests,
- * screens on a wall), the busiest with up to two fifths of all events. The same number of events is always the same events.
+ * Events like those of a site. Visitors come, cause about ten events, and return in the days after. A few never stop (tests, screens on a
+ * wall); the busiest has up to two fifths of all events. The events depend on nothing but their number.
  */
 import type { NewEvent } from '../src/store/store.ts';
 
@@ -11,11 +11,11 @@ export const countedEventID = 6;
 const mostOfTheBusiest = 2_000_000;
 const eventsPerUser = 50;
 const eventsPerVisit = 10;
-/** One visitor in so many says who they are, at the start of a visit. */
+/** One visitor in this many signs up, at the start of a visit. */
 const usersPerContact = 20;
 const visitsAtOnce = 100;
 
-/** About how many events the busiest user has. */
+/** The approximate number of events of the busiest user. */
 export const eventsOfTheBusiest = (events: number): number => Math.min(events * 0.4, mostOfTheBusiest);
 
 export const userName = (user: number): string => `user_${String(user).padStart(16, '0')}`;
@@ -23,7 +23,7 @@ export const busiestUser = userName(0);
 export const contactName = (user: number): string => `contact_${String(user).padStart(13, '0')}`;
 export const contactAddress = (user: number): string => `visitor-${user}@example.com`;
 
-/** Numbers from 0 to 1 that are the same each time (mulberry32). */
+/** Pseudorandom numbers from 0 to 1 (mulberry32). */
 export const createRandom = (seed: number) => {
   let state = seed;
   return (): number => {
@@ -37,7 +37,7 @@ export const createRandom = (seed: number) => {
 const eventIDs = shares.flatMap((share, index) => Array.from({ length: share }, () => index + 1));
 const campaigns = ['spring', 'summer', 'autumn', 'winter', 'newsletter', 'search', 'partner', 'none'];
 
-/** Three attributes, and in one event of 10,000 a fourth. */
+/** Three attributes; one event of 10,000 has a fourth. */
 export const attributesOf = (random: () => number): [string, string][] => {
   const attributes: [string, string][] = [
     ['path', `/products/${Math.floor(random() * 500)}`],
@@ -48,20 +48,20 @@ export const attributesOf = (random: () => number): [string, string][] => {
   return attributes;
 };
 
-/** As the tracker and the server make them: nine characters of time, then what tells it from others. */
+/** An eventUUID like those of the tracker and the server: nine characters of time, then a unique part. */
 export const eventName = (time: number, number: number): string =>
   time.toString(36).padStart(9, '0') + number.toString(36).padStart(12, '0');
 
 interface Visit {
   readonly event: NewEvent;
-  /** The visitor's number, when they say just before who they are. */
+  /** The visitor's number, if they sign up just before the event. */
   readonly signsUp: number | undefined;
 }
 
-/** How many visitors there are among so many events. */
+/** The number of visitors of this many events. */
 export const usersAmong = (events: number): number => Math.max(20, Math.ceil((events * 0.6) / eventsPerUser));
 
-/** Answers the next of so many events, that happens at `time`. */
+/** Returns a function that returns the next event, at `time`. */
 export const createVisits = (events: number) => {
   const random = createRandom(1);
   const users = usersAmong(events);
@@ -72,12 +72,12 @@ export const createVisits = (events: number) => {
   let begun = 0;
   let made = 0;
 
-  /** Mostly someone who came first in the last fifth of the time, now and then anyone who was ever there. */
+  /** Mostly a visitor whose first visit was in the last fifth of the time, sometimes any earlier visitor. */
   const nextVisitor = (): number => {
     begun += 1;
     const newest = Math.min(users - 1, Math.ceil((begun / visits) * users));
     const back = random() < 0.05 ? random() * newest : random() ** 3 * Math.min(newest, users / 5);
-    // The busy ones are the numbers before.
+    // The numbers before are the busy users.
     return 4 + Math.max(0, Math.floor(newest - back));
   };
 

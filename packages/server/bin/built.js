@@ -1,10 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
 
-/** Where the built server is, its list of what it was made of last: what has none is half a build. */
+/** The folder of the build, and the list of its sources, which is written last: a build without it is incomplete. */
 export const dist = new URL('../dist/', import.meta.url);
 export const inputsFile = new URL('inputs.json', dist);
 
-/** Is there a built server, newer than all that it was made of? */
+/** Whether there is a build that is newer than all its sources. */
 export const isBuilt = () => {
   try {
     const builtMs = statSync(inputsFile).mtimeMs;

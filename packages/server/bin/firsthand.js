@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-// The command line: as it was built (npm run build) while that is newer than its sources, since it starts in a sixth of
-// the time; else the sources themselves, which are TypeScript: tsx, told to look at no tsconfig.json of the folder that it
-// is called from, runs them.
+// The command line. Runs the build if it is newer than its sources, because that starts in a sixth of the time; otherwise tsx runs the
+// sources, which are TypeScript. tsx must not use a tsconfig.json of the current folder.
 import './heap.js';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
-// How V8 looks after memory, for all threads: to be imported before anything that takes some.
+// Memory settings of V8, for all threads. Must be imported before other modules.
 import { setFlagsFromString } from 'node:v8';
 
-// Garbage is collected when a heap has grown by a fifth. V8 would let it grow several times over, and large requests that are turned away
-// leave much: on a slow disk that was 60 MB more.
+// Collects garbage when a heap has grown by a fifth. By default V8 lets it grow several times over, and large refused requests leave much
+// garbage: 60 MB more on a slow disk.
 setFlagsFromString('--heap-growing-percent=20');

@@ -1,5 +1,5 @@
-// Runs a built file with the code that V8 made of it when it was built (build/build.ts): to compile it anew takes a third of a start. With another
-// Node than that, or other flags, V8 takes no notice of what was kept, and compiles.
+// Runs a built file with the code that V8 compiled during the build (build/build.ts): compiling it again takes a third of a start. With
+// another version of Node, or other flags, V8 rejects the stored code and compiles.
 const { readFileSync, writeFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
 const { dirname } = require('node:path');
@@ -13,7 +13,7 @@ const readKept = (path) => {
   }
 };
 
-/** Answers what the file at `path` exports. */
+/** Returns what the file at `path` exports. */
 exports.load = (path) => {
   const kept = `${path}.compiled`;
   const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(path, 'utf8')}\n})`;
@@ -22,7 +22,7 @@ exports.load = (path) => {
     cachedData: readKept(kept),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
-  // At the end, for what is compiled only when it is called first.
+  // On exit, because functions are compiled when they are first called.
   if (process.env.FIRSTHAND_KEEP_COMPILED) {
     process.on('exit', () => writeFileSync(kept, script.createCachedData()));
   }

@@ -1,6 +1,5 @@
 /**
- * Makes of the sources what starts quickly: the command and the store's two threads, each bundled, and beside it what V8 compiles
- * of it for a start.
+ * Builds what starts quickly: the command and the two threads of the store, each in one file, with the code that V8 compiles from them.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +16,7 @@ const dist = fileURLToPath(distURL);
 /** Changes when npm installs other packages. */
 const installed = '../../node_modules/.package-lock.json';
 
-/** What V8 has compiled when a server has started and stopped is kept for the next start (bin/load.cjs). */
+/** Starts and stops a server, and stores the code that V8 compiled meanwhile for the next start (bin/load.cjs). */
 const keepCompiled = async (): Promise<void> => {
   const data = await mkdtemp(join(tmpdir(), 'firsthand-build-'));
   const child = spawn(process.execPath, [join(folder, 'bin/firsthand.js'), 'serve'], {
@@ -46,17 +45,20 @@ const keepCompiled = async (): Promise<void> => {
   const [code] = await ended;
   clearTimeout(tooLong);
   await rm(data, { recursive: true });
-  if (code !== 0) console.warn(`the server was built, and will start more slowly than it could: ${output}`);
+  if (code !== 0)
+    console.warn(
+      `the server was built, but its compiled code could not be stored, so it starts more slowly: ${output}`,
+    );
 };
 
 /** Builds into dist/. */
 const buildServer = async (): Promise<void> => {
   const began = new Date();
-  // V8 tells what it kept for other files by their lengths only.
+  // V8 tells two versions of a file apart by their length only.
   await rm(dist, { recursive: true, force: true });
   const { inputs: made } = await bundle(['src/main.ts', ...threads], dist);
   const inputs = Object.keys(made).filter((path) => !path.includes('node_modules'));
-  // With other flags, V8 compiles anew.
+  // With other flags V8 compiles again.
   inputs.push(
     'build/build.ts',
     'build/bundle.ts',
@@ -66,13 +68,13 @@ const buildServer = async (): Promise<void> => {
     ...[installed].filter((path) => existsSync(resolve(folder, path))),
   );
   await writeFile(inputsFile, JSON.stringify(inputs));
-  // What was changed meanwhile is newer than that.
+  // Sources that changed during the build must be newer than the list.
   await utimes(inputsFile, began, began);
   await keepCompiled();
 };
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  // A server may be starting from it at this moment.
+  // An unneeded build could break a server that is starting.
   if (isBuilt()) console.log('dist/main.cjs is newer than its sources');
   else await buildServer();
 }

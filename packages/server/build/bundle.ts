@@ -1,6 +1,6 @@
 /**
- * Makes one file of JavaScript of an entry and all that it imports, but the native module. What is read at run time
- * (migrations, the demo page, the tracker) stays where it is.
+ * Bundles an entry and all its imports, except native modules, into one file. Files that are read at run time (migrations, the demo page,
+ * the tracker) stay where they are.
  */
 import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
@@ -9,13 +9,13 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 const folder = fileURLToPath(new URL('../', import.meta.url));
 
-/** The threads of a store, which stand beside what starts them. */
+/** The threads of a store. Each is a file beside the main one. */
 export const threads = ['src/store/sqlite/threads/writer-thread.ts', 'src/store/sqlite/threads/reader-thread.ts'];
 
-/** The one that looks for its neighbours among the built files; every other, where its source lies. */
+/** The source that looks for files beside the built one. All others look beside their source. */
 const neighbours = /[\\/]src[\\/]store[\\/]sqlite[\\/]threads[\\/]threads\.ts$/;
 
-/** The text of the source file at `path`, with `import.meta.url` as it is there when it runs from a file in `into`. */
+/** Replaces `import.meta.url` in a source by its value when the source runs from a file in `into`. */
 export const keepPlace = (source: string, path: string, into: string): string => {
   const place = JSON.stringify(relative(into, path).replaceAll('\\', '/'));
   const here = neighbours.test(path) ? 'builtURL' : `new URL(${place}, builtURL).href`;
@@ -41,17 +41,17 @@ export const bundleOptions = (from: string, entries: readonly string[], into: st
     outdir: into,
     outExtension: { '.js': '.cjs' },
     bundle: true,
-    // What is imported in the middle of something is not run before, though it is in the same file.
+    // CommonJS runs a dynamically imported module when it is imported, not before, though it is in the same file.
     format: 'cjs',
     platform: 'node',
     target: 'node20',
-    // Found in the packages of whoever runs it: a native module, what only some databases need, and a loader that a built server never asks for.
+    // Loaded from node_modules: a native module, modules that only some databases need, and a loader that a build never uses.
     external: ['better-sqlite3', 'better-sqlite3-13', 'pg', 'pg-copy-streams', 'tsx'],
     banner: { js: "const builtURL = require('node:url').pathToFileURL(__filename).href;" },
     legalComments: 'none',
   }) satisfies BuildOptions;
 
-/** Bundles each entry (a path in the package) into a `.cjs` of its name; answers what they were made of. */
+/** Bundles each entry (a path in the package) into a `.cjs` of its name. Returns the list of its inputs. */
 export const bundle = async (entries: readonly string[], into: string): Promise<Metafile> => {
   const options = bundleOptions(folder, entries, into);
   const { metafile } = await build({ ...options, metafile: true, plugins: [keepPlaces(into)] });

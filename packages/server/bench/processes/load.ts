@@ -1,6 +1,6 @@
 /**
- * A process that sends requests as fast as they are answered, or at a given rate: raw sockets, since an HTTP client costs
- * more than the server, and requests that are made beforehand, of which only the identifiers are written anew.
+ * A process that sends requests as fast as the responses arrive, or at a given rate. It uses raw sockets, because an HTTP client costs more
+ * than the server, and requests prepared in advance, in which it replaces only the identifiers.
  */
 import { connect, type Socket } from 'node:net';
 import { createLatencies } from '../latencies.ts';
@@ -11,11 +11,11 @@ export interface Load {
   readonly token: string;
   readonly connections: number;
   readonly milliseconds: number;
-  /** What a request holds: so many events, or a contact to create. */
+  /** The content of a request: a number of events, or a contact to create. */
   readonly request: { readonly events: number } | 'contact';
-  /** As fast as they are answered, unless given. */
+  /** Requests a second; undefined: as fast as the responses arrive. */
   readonly requestsPerSecond?: number;
-  /** 10,000 users send the events: this one, and those with the next numbers. */
+  /** 10,000 users send the events: this one and those with the next numbers. */
   readonly firstUser?: number;
 }
 
@@ -23,25 +23,25 @@ export interface LoadResult {
   readonly requestsPerSecond: number;
   readonly eventsPerSecond: number;
   readonly events: number;
-  /** Milliseconds until a request was answered; at a given rate since it was due. */
+  /** Milliseconds from the request to its response; at a given rate, from the time when it was due. */
   readonly p50: number;
   readonly p99: number;
-  /** Answers that were not 200. */
+  /** Responses other than 200. */
   readonly refused: number;
-  /** What this process took of one core, from 0 to 1: near 1, it is what was measured. */
+  /** The share of one core that this process used, from 0 to 1. Near 1, this process was the bottleneck. */
   readonly cores: number;
 }
 
 const users = 10_000;
 /** Different requests that each connection sends in turn. */
 const variety = 16;
-/** Of user names and eventUUIDs: as many characters as any other. */
+/** The length of user names and eventUUIDs. */
 const nameLength = userName(0).length;
 const random = createRandom(Date.now());
 const run = Date.now().toString(36).padStart(9, '0');
 let made = 0;
 
-/** A request, and where in it stands what is written anew each time. */
+/** A request, and the offsets of the identifiers that are replaced each time. */
 interface Template {
   readonly bytes: Buffer;
   readonly userAt: readonly number[];
@@ -78,7 +78,7 @@ const createTemplate = (load: Load): Template => {
   return { bytes: Buffer.from(text, 'latin1'), userAt: placesOf(userMark, text), idAt: placesOf(idMark, text) };
 };
 
-/** The request with new identifiers in it. A contact is a new user's. */
+/** The request with new identifiers. A contact belongs to a new user. */
 const renew = ({ bytes, userAt, idAt }: Template, { firstUser = 0, request }: Load): Buffer => {
   for (let nth = 0; nth < idAt.length; nth += 1) {
     made += 1;
@@ -90,7 +90,7 @@ const renew = ({ bytes, userAt, idAt }: Template, { firstUser = 0, request }: Lo
   return bytes;
 };
 
-/** One request after the other on a connection of its own; `onAnswer` is told of each. */
+/** Sends one request after the other on one connection. Calls `onAnswer` with each response. */
 const openConnection = (load: Load, onAnswer: (kept: boolean) => void) =>
   new Promise<{ send(): void; close(): void }>((resolve, reject) => {
     const templates = Array.from({ length: variety }, () => createTemplate(load));
@@ -104,7 +104,7 @@ const openConnection = (load: Load, onAnswer: (kept: boolean) => void) =>
     const read = (length: number, buffer: Uint8Array): boolean => {
       const chunk = buffer as Buffer;
       const is200 = chunk[9] === 50 && chunk[10] === 48 && chunk[11] === 48;
-      // Answers to such requests are all of one length.
+      // The responses all have one length.
       if (received === '' && length === wholeLength && is200) {
         answered(true);
         return true;
@@ -138,7 +138,7 @@ const openConnection = (load: Load, onAnswer: (kept: boolean) => void) =>
     );
   });
 
-/** Milliseconds between looks at what is due. */
+/** Milliseconds between two checks for due requests. */
 const tickMilliseconds = 1;
 
 const runLoad = async (load: Load): Promise<LoadResult> => {
@@ -168,7 +168,7 @@ const runLoad = async (load: Load): Promise<LoadResult> => {
         else refused += 1;
         if (!running) return;
         if (rate === undefined) sendAt(now);
-        // It had to wait for this answer, and that is part of what it took.
+        // The next request had to wait for this response, so the wait counts.
         else if (dueTime(sent) <= now) sendAt(dueTime(sent));
         else wait();
       });

@@ -1,10 +1,10 @@
-/** The process that sends, seen from the one that measures. */
+/** Controls the process that sends requests. */
 import { once } from 'node:events';
 import { forkBuilt } from './forking.ts';
 import type { Load, LoadResult } from './load.ts';
 
 interface Loading {
-  /** Throws when an answer is not 200. */
+  /** Throws if a response is not 200. */
   run(load: Load): Promise<LoadResult>;
   stop(): void;
 }

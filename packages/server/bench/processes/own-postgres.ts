@@ -1,4 +1,4 @@
-/** A PostgreSQL that npm brings, in a folder of its own, with its settings but for memory. */
+/** The PostgreSQL that npm installs, in a folder of its own, with default settings except for memory. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import pg from 'pg';
 import { startPostgres, stopPostgres, urlOf } from '../../test/fixtures/postgres-server.ts';
 import { childrenOf, cpuSeconds } from './process.ts';
 
-/** Asks a database something on a connection of its own. */
+/** Runs a query on a connection of its own. */
 export const ask = async <Result>(
   databaseURL: string,
   work: (client: pg.Client) => Promise<Result>,
@@ -21,13 +21,13 @@ export const ask = async <Result>(
 };
 
 export interface OwnPostgres {
-  /** Makes an empty database, and answers its URL. */
+  /** Creates an empty database, and returns its URL. */
   createDatabase(name: string): Promise<string>;
-  /** What its processes have taken of the processor so far. */
+  /** The processor time of all its processes so far. */
   cpuSeconds(): number;
 }
 
-/** Runs something beside a PostgreSQL that is deleted afterwards. */
+/** Calls `use` with a PostgreSQL that is deleted afterwards. */
 export const withPostgres = async <Value>(use: (postgres: OwnPostgres) => Promise<Value>): Promise<Value> => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-postgres-'));
   await startPostgres(folder);
@@ -38,7 +38,7 @@ export const withPostgres = async <Value>(use: (postgres: OwnPostgres) => Promis
         return urlOf(folder, name);
       },
       cpuSeconds() {
-        // Its first process has started the others.
+        // Its first process is the parent of the others.
         const pid = Number(readFileSync(join(folder, 'data', 'postmaster.pid'), 'utf8').split('\n')[0]);
         return childrenOf(pid).reduce((sum, child) => sum + (cpuSeconds(child) ?? 0), 0);
       },

@@ -1,4 +1,4 @@
-/** What the kernel says of a process (Linux, proc(5)); undefined elsewhere. */
+/** Figures of the kernel about a process (Linux, proc(5)); undefined on other systems. */
 import { readFileSync } from 'node:fs';
 
 const read = (file: string): string | undefined => {
@@ -14,28 +14,28 @@ const numberIn = (text: string | undefined, pattern: RegExp): number | undefined
   return found === undefined ? undefined : Number(found);
 };
 
-/** Bytes that it has caused to be written to the disk. */
+/** Bytes written to the disk because of the process. */
 export const writtenBytes = (pid: number): number | undefined =>
   numberIn(read(`/proc/${pid}/io`), /^write_bytes: (\d+)/m);
 
-/** Bytes that it has handed to the kernel, or to SQLite's files: grows while it works. */
+/** Bytes that the process has written to files, whether or not they have reached the disk. */
 export const handedBytes = (pid: number): number | undefined => numberIn(read(`/proc/${pid}/io`), /^wchar: (\d+)/m);
 
-/** In which the kernel counts here (sysconf(_SC_CLK_TCK)): the same on every Linux that Node runs on. */
+/** The unit of the kernel’s times (sysconf(_SC_CLK_TCK)): the same on every Linux that Node supports. */
 const ticksPerSecond = 100;
 
-/** Time of a CPU that all its threads have taken: unlike what a clock says, about the same however busy the machine is. */
+/** Processor time of all its threads. It hardly depends on how busy the machine is. */
 export const cpuSeconds = (pid: number): number | undefined => {
-  // The name, which comes second, may hold anything.
+  // The second field, the name, may hold any character.
   const fields = read(`/proc/${pid}/stat`)?.split(') ')[1]?.split(' ');
   return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 };
 
-/** The processes that it has started. */
+/** The child processes. */
 export const childrenOf = (pid: number): number[] =>
   (read(`/proc/${pid}/task/${pid}/children`) ?? '').split(' ').filter(Boolean).map(Number);
 
-/** Memory that it has at the moment. */
+/** Resident memory. */
 export const residentBytes = (pid: number): number | undefined => {
   const kibibytes = numberIn(read(`/proc/${pid}/status`), /^VmRSS:\s+(\d+) kB/m);
   return kibibytes === undefined ? undefined : kibibytes * 1024;

@@ -1,4 +1,4 @@
-/** Profiles this process while it works: its main thread, and the threads that it has started. */
+/** Profiles this process: its main thread and the threads that it has started. */
 import { Session } from 'node:inspector/promises';
 
 /** https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile; times in microseconds. */
@@ -12,7 +12,7 @@ export interface Profile {
   readonly timeDeltas: readonly number[];
 }
 
-/** Starts now; answers how to stop, and get a profile of each thread. */
+/** Starts profiling. Returns a function that stops it and returns a profile of each thread. */
 export const startProfiler = async (): Promise<() => Promise<Profile[]>> => {
   const session = new Session();
   session.connect();
@@ -25,7 +25,7 @@ export const startProfiler = async (): Promise<() => Promise<Profile[]>> => {
     waiting.get(id)?.(result);
     waiting.delete(id);
   });
-  /** Asks a thread's own inspector, through that of the main thread. */
+  /** Calls the inspector of a thread through that of the main thread. */
   const askThread = (sessionId: string, method: string) =>
     new Promise<{ profile: Profile }>((resolve, reject) => {
       lastID += 1;

@@ -1,10 +1,10 @@
-/** A process that pages through all events, over and over, on several connections: told a port and how many. */
+/** A process that pages through all events, over and over. Arguments: a port and the number of connections. */
 import { Agent, get } from 'node:http';
 import { serverToken } from '../account.ts';
 
 const [port, readers] = process.argv.slice(2).map(Number) as [number, number];
 const headers = { authorization: `Bearer ${serverToken}` };
-/** Pages follow each other through the whole account, through one kind of event, and by an attribute. */
+/** Pages of the whole account, of one eventID, and by an attribute, in turns. */
 const filters = ['', '&eventID=1', '&eventID=6', '&attrID=campaign&attrValue=autumn'];
 let pages = 0;
 

@@ -1,4 +1,4 @@
-/** A server under measurement: started by servers.ts, told its kind and its database, ends when its parent lets go. */
+/** A server under measurement, started by servers.ts with its kind and its database. It ends when its parent disconnects. */
 import { createServer } from 'node:http';
 import type { Server } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -13,7 +13,7 @@ import type { Asked, ServerKind } from './servers.ts';
 
 const [kind, path] = process.argv.slice(2) as [ServerKind, string];
 
-/** Counted as ever, and never reached: all comes from one address. */
+/** Limits that are counted and never reached, because all requests come from one address. */
 const rateLimits = Object.fromEntries(
   Object.keys(defaultRateLimits).map((name) => [name, { perSecond: 1e9, burst: 1e10 }]),
 ) as unknown as RateLimits;
@@ -46,7 +46,7 @@ const serveBare = () =>
     });
   });
 
-/** It measures the time between two of its own ticks, so that one of them is no delay. */
+/** The interval between two ticks, which is subtracted from the measured delay. */
 const tickMilliseconds = 1;
 const eventLoop = monitorEventLoopDelay({ resolution: tickMilliseconds });
 let stopProfiler: () => Promise<unknown> = async () => undefined;

@@ -2,12 +2,12 @@
 import { once } from 'node:events';
 import { forkBuilt, forkSources } from './forking.ts';
 
-/** `durable`: ours. `nothing kept`: the same app over a store that only says that it kept. `bare`: node:http and JSON.parse. */
+/** `durable`: ours. `nothing kept`: the same app over a store that discards. `bare`: node:http and JSON.parse. */
 export type ServerKind = 'durable' | 'nothing kept' | 'bare';
 
 /**
- * What a server is asked beside its requests: `event loop delay` answers by how much its event loop was late since it is
- * watched (milliseconds, the 99th percentile), `profiled` a profile of each thread since `profile`.
+ * Commands to a server beside its requests. `event loop delay` returns the 99th percentile, in milliseconds, since the watch began;
+ * `profiled` returns a profile of each thread since `profile`.
  */
 export type Asked = 'watch the event loop' | 'event loop delay' | 'profile' | 'profiled';
 
@@ -18,7 +18,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** As it was built, or else from its sources. */
+/** Whether to run the build instead of the sources. */
 export const startServer = async (
   kind: ServerKind,
   path: string,

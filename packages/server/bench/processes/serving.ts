@@ -1,4 +1,4 @@
-/** `firsthand serve` as it is run, in a process that may be killed: built, or from its sources. */
+/** `firsthand serve`, built or from its sources, in a process that may be killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const pathOf = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 
-/** What Node is started with. */
+/** The arguments of Node. */
 export const commands = {
   'node:http alone': ['-e', `require('node:http').createServer((_, answer) => answer.end()).listen(process.env.PORT)`],
   'as it was built': [pathOf('bin/firsthand.js'), 'serve'],
@@ -35,7 +35,7 @@ const isReady = (port: number): Promise<boolean> =>
 export interface Served {
   readonly port: number;
   readonly pid: number;
-  /** From starting the process to its first 200. */
+  /** Milliseconds from the start of the process to its first 200. */
   readonly readyMilliseconds: number;
   /** kill -9. */
   kill(): Promise<void>;

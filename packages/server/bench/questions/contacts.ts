@@ -1,7 +1,7 @@
 /**
- * How fast are contacts created, when there are a million? createContact over HTTP, each of a new visitor with a new address, beside
- * single events on the same server. A browser token's answers come at whole steps of 10 ms, so that it tells nothing of what
- * was found: with 256 connections that is no limit.
+ * How fast are contacts created, when there are a million? Times createContact over HTTP, each of a new visitor with a new address, beside
+ * single events on the same server. A browser token gets its responses at multiples of 10 ms (decision 6); with 256 connections that is no
+ * limit.
  */
 import { browserToken, serverToken } from '../account.ts';
 import { openContacts } from '../contacts-stored.ts';

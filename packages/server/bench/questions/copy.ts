@@ -1,6 +1,6 @@
 /**
- * How fast is all that a file holds copied to PostgreSQL, and back into a new file? A month of history with its contacts,
- * links, totals and repeats, as `firsthand copy` does it, from nothing to the last commit; the PostgreSQL as in postgres.ts.
+ * How fast is a file copied to PostgreSQL, and back into a new file? Times `firsthand copy` of a month of history with its contacts, links,
+ * rollups and repeats, to the last commit. The PostgreSQL is that of postgres.ts.
  */
 import { copyStore } from '../../src/store/open.ts';
 import { openHistory } from '../history.ts';

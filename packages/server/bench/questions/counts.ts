@@ -1,6 +1,6 @@
 /**
- * How long does counting take? countEvents through the Store: a month by day of an eventID that is a twentieth of all events, and
- * its distinct users. The floor is the same way there and back with nothing read.
+ * How long does counting take? Times countEvents through the Store: a month by day of an eventID that is a twentieth of all events, and its
+ * distinct users. The floor is a round trip that reads nothing.
  */
 import type { CountQuery } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';

@@ -1,4 +1,4 @@
-/** What does the tracker's script cost a page? Asks packages/tracker/bench/evaluate.ts, which says how; it needs Chromium. */
+/** What does the tracker's script cost a page? Runs packages/tracker/bench/evaluate.ts in Chromium. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Row } from '../question.ts';
@@ -13,7 +13,7 @@ export const run = async (): Promise<Row[]> => {
     return [{ measured: 'milliseconds to evaluate the script', ours: 'needs Chromium', bar: '< 2' }];
   }
   console.log(stdout);
-  /** Of the page's three pairs of median and 90th percentile, the median of this one. */
+  /** The median of a script: of the three pairs of median and 90th percentile in its line, that of `pair`. */
   const medianOf = (name: string, pair: number): number => {
     const line = stdout.split('\n').find((each) => each.startsWith(`${name}  `)) ?? '';
     return Number(line.slice(name.length).trim().split(/\s+/)[2 * pair]);

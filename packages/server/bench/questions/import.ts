@@ -1,6 +1,6 @@
 /**
- * How fast do large batches go in? The Store's logEvents with 1,000 events at once, over a month of history, beside bare
- * inserts of the same rows into an unindexed table in transactions of 1,000.
+ * How fast are large batches stored? Compares the Store's logEvents with 1,000 events at once, over a month of history, with bare inserts of
+ * the same rows into an unindexed table in transactions of 1,000.
  */
 import { openBenchmark } from '../account.ts';
 import { openBareTable } from '../bare-inserts.ts';

@@ -1,6 +1,6 @@
 /**
- * What does keeping an event durably cost? Single events and batches over HTTP, committed and synced before each answer and
- * over a month of history, beside the same app that keeps nothing, and that beside bare node:http with JSON.parse.
+ * What does storing an event durably cost? Sends single events and batches over HTTP, over a month of history, and compares our server, which
+ * commits and syncs before each response, with the same app without storage, and that with bare node:http and JSON.parse.
  */
 import { serverToken } from '../account.ts';
 import { firstUserOf, openHistory } from '../history.ts';
@@ -28,7 +28,7 @@ const shapes: readonly Shape[] = [
 ];
 
 interface Result extends LoadResult {
-  /** That the server took for an event, with all its threads. */
+  /** Processor time of the server for an event, on all its threads. */
   readonly cpuMicroseconds: number;
 }
 
@@ -36,7 +36,7 @@ const cpu = (results: readonly Result[]) => median(results.map(({ cpuMicrosecond
 const perSecond = (results: readonly Result[]) => median(results.map(({ eventsPerSecond }) => eventsPerSecond));
 const p99 = (results: readonly Result[]) => median(results.map((result) => result.p99));
 
-/** Ours beside what keeps nothing: how many, and how long an answer takes at worst. */
+/** Compares our server with the one without storage: events a second and the 99th percentile. */
 const compare = (
   what: string,
   floor: readonly Result[],
@@ -80,7 +80,7 @@ const measure = async (
     const request = { events };
     const before = cpuSeconds(pid) ?? Number.NaN;
     const result = await load.run({ port, token, connections, request, firstUser, milliseconds: forMilliseconds });
-    // What it does after it has answered must not take time from the one that is next, and is part of what it costs.
+    // The work after the responses must not slow down the next server, and is part of the cost.
     if (kind === 'durable') await settle(pid);
     return { ...result, cpuMicroseconds: (((cpuSeconds(pid) ?? Number.NaN) - before) * 1e6) / result.events };
   };
@@ -89,9 +89,9 @@ const measure = async (
     for (const shape of quick ? shapes.filter(({ connections }) => connections !== 256) : shapes) {
       const what = `${shape.events} a request, ${shape.connections} connections`;
       const results = new Map(kinds.map((kind) => [kind, [] as Result[]]));
-      // The bare server answers a batch without looking at its events.
+      // The bare server does not look at the events of a batch.
       const compared = kinds.filter((kind) => kind !== 'bare' || shape.events === 1);
-      // Until V8 has compiled what there is to compile, which takes a server of many parts longer.
+      // Warms up V8, which takes longer for a server of many parts.
       for (const kind of compared) await ask(kind, shape, quick ? milliseconds / 3 : 2 * milliseconds);
       for (let round = 0; round < rounds; round += 1)
         for (const kind of compared) results.get(kind)?.push(await ask(kind, shape, milliseconds));

@@ -1,6 +1,6 @@
 /**
- * What does linking cost a user with a long history? linkUser through the Store, commit included, of the busiest user of the
- * history and of one with ten events, in turns, each time to the other of two contacts: no event is rewritten.
+ * What does linking cost a user with a long history? Times linkUser through the Store, commit included, of the busiest user and of a user
+ * with ten events, in turns. Each call links to the other of two contacts.
  */
 import type { Asker, Store } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
@@ -25,7 +25,7 @@ import {
 const newcomer = 900_000_000;
 const people = [900_000_001, 900_000_002];
 
-/** A user with ten events, and two contacts to be linked to. */
+/** A user with ten events, and two contacts to link to. */
 const prepare = async (store: Store, asker: Asker): Promise<void> => {
   const now = Date.now();
   const random = createRandom(now);

@@ -1,6 +1,6 @@
 /**
- * How much memory does the server take, and does it grow? Resident memory (proc(5)) of `firsthand serve` as it was built, over a
- * month of history, while single events and batches come in by turns.
+ * How much memory does the server take, and does it grow? Resident memory (proc(5)) of the built `firsthand serve`, over a month of history,
+ * while single events and batches arrive in turns.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { serverToken } from '../account.ts';

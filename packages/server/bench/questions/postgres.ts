@@ -1,6 +1,6 @@
 /**
- * What does the same cost on PostgreSQL? Singles and batches over HTTP beside bare inserts of the same rows, by turns; and the
- * bytes that an event takes, and how long pages of a month of them take.
+ * What does the same cost on PostgreSQL? Compares singles and batches over HTTP with bare inserts of the same rows, in turns, and measures
+ * the bytes of an event and the latency of pages over a month of history.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { openBenchmark, serverToken } from '../account.ts';
@@ -19,10 +19,10 @@ const shapes = [
   { events: 1, connections: 64, bar: '' },
   { events: 100, connections: 16, bar: '≥ 0.7' },
 ] as const;
-/** As many as a server of ours uses to keep events. */
+/** The number of connections on which our server writes events. */
 const bareConnections = 4;
 const dayMilliseconds = 86_400_000;
-/** The median of their figures is told: other work on the machine shows in some of them. */
+/** Rounds, of whose figures the median is reported, because other work on the machine shows in some of them. */
 const roundsOfReads = 7;
 
 const measureSpeed = async (postgres: OwnPostgres, { quick }: Options): Promise<Row[]> => {
@@ -84,7 +84,7 @@ const measureSpeed = async (postgres: OwnPostgres, { quick }: Options): Promise<
   }
 };
 
-/** How long each of so many askings takes, one after the other: milliseconds, ascending. */
+/** Times this many requests, one after the other: milliseconds, ascending. */
 const timesOf = async (count: number, work: (nth: number) => Promise<unknown>): Promise<number[]> => {
   const times: number[] = [];
   for (let nth = 0; nth < count; nth += 1) {
@@ -97,7 +97,7 @@ const timesOf = async (count: number, work: (nth: number) => Promise<unknown>): 
 const shareOf = (times: readonly number[], share: number): number =>
   times[Math.floor(times.length * share)] ?? Number.NaN;
 
-/** Waits for what PostgreSQL and the disk do by themselves once so much was written: it is not what is measured next. */
+/** Waits for the background work of PostgreSQL and the disk, which must not be measured. */
 const rest = async (databaseURL: string, { quick }: Options): Promise<void> => {
   await ask(databaseURL, async (client) => {
     await client.query('VACUUM ANALYZE');
@@ -106,7 +106,7 @@ const rest = async (databaseURL: string, { quick }: Options): Promise<void> => {
   await wait(quick ? 1_000 : 20_000);
 };
 
-/** Over a month of history. */
+/** Measures over a month of history. */
 const measureReads = async (databaseURL: string, events: number): Promise<Row[]> => {
   const { store, asker } = await openBenchmark(databaseURL);
   const { account, token } = asker;
@@ -129,7 +129,7 @@ const measureReads = async (databaseURL: string, events: number): Promise<Row[]>
     {
       what: `linking a user with ${whole(eventsOfTheBusiest(events))} events`,
       count: 60,
-      // From one contact to the other and back: each reads all links of the user so far.
+      // Links to one contact and back to the other: each call reads all links of the user so far.
       work: (nth) => link(nth % 2 === 0 ? other : contactUUID),
       bar: '< 5',
     },
@@ -139,7 +139,7 @@ const measureReads = async (databaseURL: string, events: number): Promise<Row[]>
     const figures: { p50: number; p99: number }[] = [];
     for (let round = -1; round < roundsOfReads; round += 1) {
       const times = await timesOf(count, work);
-      // Once more at first: a server has asked all of it before.
+      // The first call is not counted: a running server has run these queries before.
       if (round >= 0) figures.push({ p50: shareOf(times, 0.5), p99: shareOf(times, 0.99) });
     }
     const [p99, p50] = (['p99', 'p50'] as const).map((share) =>

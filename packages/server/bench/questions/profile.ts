@@ -1,6 +1,6 @@
 /**
- * Where does the time go? The durable server over a month of history while single events come in over 64 connections: the ten
- * functions of its main thread, and of the one that writes, in which most time is spent by themselves.
+ * Where does the time go? Profiles the durable server over a month of history while single events arrive over 64 connections, and lists the
+ * ten functions with the most self time of its main thread and of the writer.
  */
 import { serverToken } from '../account.ts';
 import { firstUserOf, openHistory } from '../history.ts';
@@ -14,11 +14,11 @@ const dearest = 10;
 
 type Frame = Profile['nodes'][number]['callFrame'];
 
-/** With its file. */
+/** The function’s name with its file. */
 const nameOf = ({ functionName, url }: Frame): string =>
   `${functionName || '(anonymous)'} ${url.replace(/^file:.*\/(packages|node_modules)\//, '')}`.trim();
 
-/** The names of all nodes. A native function has no file: who calls it tells more, what SQLite does most of all. */
+/** The names of all nodes. A native function has no file and is named with its caller. */
 const namesOf = ({ nodes }: Profile): ReadonlyMap<number, string> => {
   const callers = new Map(nodes.flatMap(({ children = [], callFrame }) => children.map((id) => [id, callFrame])));
   return new Map(
@@ -30,10 +30,10 @@ const namesOf = ({ nodes }: Profile): ReadonlyMap<number, string> => {
   );
 };
 
-/** Not our work: the thread waits, the machine does something else, or the profile itself is taken. */
+/** Entries that are not our work: idle time, other programs, the profiler. */
 const isRest = (name: string) => /^\((idle|program|root)\)$|node:inspector/.test(name);
 
-/** Microseconds in each function itself, the dearest first. */
+/** Self time of each function in microseconds, longest first. */
 const selfTimes = (profile: Profile): [string, number][] => {
   const { samples, timeDeltas } = profile;
   const names = namesOf(profile);
@@ -58,7 +58,7 @@ const rowsOf = (thread: string, profile: Profile): Row[] => {
   ];
 };
 
-/** A thread runs its built file where that is newer than the sources, as it is here: see thread-start.cjs. */
+/** A thread runs its built file if that is newer than the sources, as it is here: see thread-start.cjs. */
 const isWriter = ({ nodes }: Profile): boolean =>
   nodes.some(({ callFrame }) => callFrame.url.endsWith('/writer-thread.cjs'));
 

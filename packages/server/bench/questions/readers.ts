@@ -1,6 +1,6 @@
 /**
- * Do readers hold up ingestion? Single events at half the rate that the server takes beside 20 readers who page back to back: how long the
- * answers take with the readers and without, in turns; and how late the server's event loop is meanwhile.
+ * Do readers hold up ingestion? Sends single events at half the rate that the server can take beside 20 readers who page without a pause.
+ * Measures the latency with the readers and without, in turns, and the delay of the server's event loop.
  */
 import { once } from 'node:events';
 import { serverToken } from '../account.ts';
@@ -16,7 +16,7 @@ import { median, ratio, whole } from '../table.ts';
 const readers = 20;
 const connections = 64;
 
-/** Runs something while they read; answers what it does, and the pages that they got in a second. */
+/** Runs `work` while the readers read. Returns its result and their pages a second. */
 const whileReading = async <Value>(port: number, work: () => Promise<Value>) => {
   const child = await forkBuilt('reader', String(port), String(readers));
   const countPages = async (): Promise<number> => {

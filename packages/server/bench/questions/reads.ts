@@ -1,6 +1,6 @@
 /**
- * How long does a page of events take? One after the other, each of another contact, day or value: through the Store, which
- * reads on a thread of its own, and over HTTP. The floor is the same way there and back, with next to nothing read.
+ * How long does a page of events take? Times pages one after the other, each of another contact, day or value, through the Store, which reads
+ * on a thread of its own, and over HTTP. The floor is a round trip that reads next to nothing.
  */
 import { createReadStream } from 'node:fs';
 import { Agent, get } from 'node:http';
@@ -16,7 +16,7 @@ import { contactName, createRandom } from '../visits.ts';
 
 const day = 86_400_000;
 
-/** What of getEvents stays the same for the Store and over HTTP. */
+/** The fields of getEvents that the Store and HTTP share. */
 type Filter = Pick<EventQuery, 'contactUUID' | 'eventID' | 'attrID' | 'attrValue' | 'from' | 'to' | 'limit'>;
 
 interface Page {
@@ -73,10 +73,10 @@ const pages: readonly Page[] = [
   { what: 'the newest 100 of the account', bar: '< 10', filter: () => ({ limit: 100 }) },
 ];
 
-/** For each kind of page: where one takes long, fewer are asked. */
+/** Requests for each kind of page: fewer where one takes long. */
 const mostMilliseconds = 6_000;
 
-/** Asked of each kind before it is measured, so that no page waits for V8 to compile what tells it. */
+/** Requests of each kind before the measurement, so that V8 has compiled the code. */
 const unmeasured = 101;
 
 const filtersOf = ({ filter }: Page, history: History, samples: number): Filter[] => {
@@ -84,7 +84,7 @@ const filtersOf = ({ filter }: Page, history: History, samples: number): Filter[
   return Array.from({ length: samples }, () => filter(random, history));
 };
 
-/** So that no page waits for a disk that has not been read for long. */
+/** Reads the file once, so that no page waits for the disk. */
 const readThrough = async (path: string): Promise<void> => {
   for await (const _ of createReadStream(path, { highWaterMark: 1024 * 1024 }));
 };

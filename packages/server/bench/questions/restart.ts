@@ -1,6 +1,6 @@
 /**
- * How long is nobody served after a crash? From starting the process to the first 200, after kill -9: as it was built and from
- * its sources, beside a process that only listens; and over a month of history, killed while events come in.
+ * How long is the service down after a crash? Times from the start of the process to the first 200, after kill -9: of the build and of the
+ * sources, beside a process that only listens; and over a month of history, killed while events arrive.
  */
 import { serverToken } from '../account.ts';
 import { openHistory } from '../history.ts';
@@ -12,11 +12,11 @@ import { median, ratio, whole } from '../table.ts';
 
 const names = Object.keys(commands) as CommandName[];
 
-/** Milliseconds until it was ready, of each command; of a database without history. */
+/** Milliseconds until each command was ready, with an empty database. */
 const startAgain = (rounds: number) =>
   inFolder(async (folder) => {
     const times = new Map(names.map((name) => [name, [] as number[]]));
-    // The first round makes the database.
+    // The first round creates the database.
     for (let round = 0; round <= rounds; round += 1) {
       for (const name of names) {
         const served = await startServing(name, `${folder}/firsthand.db`);
@@ -27,7 +27,7 @@ const startAgain = (rounds: number) =>
     return times;
   });
 
-/** The same after it was killed while events came in. */
+/** The same after a kill while events arrived. */
 const startAfterLoad = async ({ quick, events }: Options): Promise<number[]> => {
   const history = await openHistory(events);
   return onCopy(history, async (path) => {

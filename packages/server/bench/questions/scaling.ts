@@ -1,13 +1,13 @@
 /**
- * What does one machine carry, and what several servers over one PostgreSQL? A calculation from measured figures, no measurement: so many events a second
- * until the processor is busy, and so many in all until the disk is full. SCALING.md says what follows from it.
+ * What can one machine carry, and what can several servers over one PostgreSQL? Computes from measured figures how many events a second fill
+ * the processor, and how many fill the disk. SCALING.md has the conclusions.
  */
 import type { Row } from '../question.ts';
 import { whole } from '../table.ts';
 
-/** Of a machine; the busiest hour is to leave room for the others. */
+/** The share of a machine that the busiest hour may use. */
 const busiest = 0.6;
-/** The busiest second beside the average one. */
+/** The ratio of the busiest second to the average. */
 const peak = 5;
 const secondsPerDay = 86_400;
 const diskBytes = 1e12;
@@ -17,7 +17,7 @@ const diskBytes = 1e12;
  * PostgreSQL from `npm run bench -- postgres`: singles, as browsers send them, and batches.
  */
 const measured = {
-  /** On the thread that does most of it: it is what is full first. */
+  /** On the busiest thread, which is the bottleneck. */
   sqlite: { single: 28, batch: 10, bytes: 97 },
   /** Of the server process, which has one such thread. */
   server: { single: 130, batch: 19 },
@@ -25,7 +25,7 @@ const measured = {
   postgres: { single: 68.5, batch: 20.7, bytes: 194 },
 };
 
-/** Bare inserts a second where SQLite was measured, and where PostgreSQL was: all is told at the speed of the first. */
+/** Bare inserts a second on the machine of the SQLite figures and on that of the PostgreSQL figures, which are scaled to the first. */
 const slower = 227_000 / 105_841;
 
 const perSecond = (microseconds: number, cores = 1): number => (busiest * cores * 1e6) / microseconds;

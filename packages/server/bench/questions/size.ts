@@ -1,6 +1,6 @@
 /**
- * How much of the disk does an event take? All files of a closed database, divided by its events, beside the same rows in a
- * table without an index: with a month of history, and when all of it is of today, so that every duplicate would be known.
+ * How much disk space does an event take? The size of all files of a closed database, divided by its events, beside the same rows in a table
+ * without an index: for a month of history, and when all events are of today, so that every key of a repeat is stored.
  */
 import { statSync } from 'node:fs';
 import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
@@ -14,7 +14,7 @@ import { settle } from '../settling.ts';
 import { ratio, table, whole } from '../table.ts';
 import { createVisits } from '../visits.ts';
 
-/** The tables and indexes that take most, in bytes for an event. */
+/** Prints the largest tables and indexes, in bytes for an event. */
 const printParts = (of: string, path: string, events: number): void => {
   const db = new Database(path, { readonly: true });
   const parts = db
@@ -29,7 +29,7 @@ const printParts = (of: string, path: string, events: number): void => {
   console.log(`${table([`part of ${of}`, 'bytes for an event'], cells)}\n`);
 };
 
-/** Bytes for an event when all came today: ours, and in a bare table. */
+/** Bytes for an event when all are of today: ours, and in a bare table. */
 const measureToday = (events: number) =>
   inFolder(async (folder) => {
     const path = `${folder}/firsthand.db`;

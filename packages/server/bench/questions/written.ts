@@ -1,4 +1,4 @@
-/** How much is written to the disk for an event? What the kernel counts for the server (write_bytes, proc(5)), until it rests. */
+/** How much is written to the disk for an event? Reads the kernel’s count for the server (write_bytes, proc(5)) until it is idle. */
 import { serverToken } from '../account.ts';
 import { firstUserOf, openHistory } from '../history.ts';
 import { shapes, startLoad } from '../processes/loads.ts';
@@ -34,7 +34,10 @@ export const run = async ({ events, minutes }: Options): Promise<Row[]> => {
         const after = writtenBytes(server.pid);
         rows.push({
           measured: `${events} a request, for ${duration(minutes / 2)}: bytes written for an event`,
-          ours: before === undefined || after === undefined ? 'not told here' : whole((after - before) / sent.events),
+          ours:
+            before === undefined || after === undefined
+              ? 'unknown on this system'
+              : whole((after - before) / sent.events),
           bar: '≤ 2,048',
         });
       }
