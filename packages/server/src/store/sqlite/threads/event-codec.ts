@@ -1,87 +1,158 @@
 /**
  * Events as flat lists, one for a batch or a page, which pass between threads: copying them as objects takes several times as long
  * on either side (for an event of a batch 3 µs instead of 0.3 to 0.8 µs).
+ *
+ * A layout is the order of some fields in a list. Each field has a type of its own, so that neither the writing nor the reading side
+ * compiles if two fields are swapped. Only the compiler knows these types: a table of fields that is read at run time took 28 % longer.
  */
 import type { EventBatch, EventOutcome, EventPage, NewEvent, StoredEvent } from '../../store.ts';
 
-export type FlatEvents = readonly (string | number | boolean | null)[];
+type Value = string | number | boolean | null;
+export type FlatEvents = readonly Value[];
 
-/** Reads a flat list from its beginning. Its members must be read in the order in which they were pushed. */
+declare const field: unique symbol;
+/** The fields of a shape, each with a type of its own. */
+type Marked<Shape> = { readonly [Name in keyof Shape]: Shape[Name] & { readonly [field]: Name } };
+type Layout<Shape, Names extends readonly (keyof Shape)[]> = {
+  readonly [Index in keyof Names]: Marked<Shape>[Names[Index]];
+};
+
+type BatchLayout = Layout<EventBatch, ['account', 'token', 'browser', 'receivedTime']>;
+type NewEventLayout = Layout<
+  NewEvent,
+  ['userUUID', 'contactUUID', 'eventID', 'eventUUID', 'eventTime', 'timeReplaced']
+>;
+type PageLayout = Layout<EventPage, ['next', 'through']>;
+type StoredEventLayout = Layout<
+  StoredEvent,
+  // biome-ignore format: one line is easier to compare with the code below
+  ['sequence', 'eventUUID', 'eventID', 'eventName', 'eventTime', 'receivedTime', 'timeReplaced', 'userUUID', 'contactUUID']
+>;
+type WhyLayout = Layout<StoredEvent['why'], ['rule', 'linkID', 'verified', 'claimID', 'mergedFrom']>;
+
+interface Writer<Fields extends readonly unknown[]> {
+  push(...values: Fields): unknown;
+}
+const writerOf = <Fields extends readonly unknown[]>(flat: Value[]) => flat as unknown as Writer<Fields>;
+
+const pushAttributes = (flat: Value[], attributes: NewEvent['attributes']): void => {
+  flat.push(attributes.length);
+  for (const [attrID, attrValue] of attributes) flat.push(attrID, attrValue);
+};
+
+/** Returns a field by its index in a layout that begins at the reader's place. */
+type FieldAt<Fields extends readonly unknown[]> = <Index extends keyof Fields & number>(index: Index) => Fields[Index];
+
 const createReader = (flat: FlatEvents) => {
-  let at = 0;
-  const next = <Value>() => flat[at++] as Value;
+  let place = 0;
+  const valueAt = (index: number) => flat[place + index];
   return {
-    next,
-    nextAttributes: (): NewEvent['attributes'] => {
+    fieldsOf: <Fields extends readonly unknown[]>() => valueAt as FieldAt<Fields>,
+    /** Moves past the fields of a layout. */
+    skip<Fields extends readonly unknown[]>(count: Fields['length']): void {
+      place += count;
+    },
+    /** Moves past the fields of a layout, and reads the attributes that follow. */
+    attributesAfter<Fields extends readonly unknown[]>(count: Fields['length']): NewEvent['attributes'] {
       const attributes: [attrID: string, attrValue: string][] = [];
-      for (let left = next<number>(); left > 0; left -= 1) attributes.push([next(), next()]);
+      place += count;
+      const end = place + 1 + 2 * (flat[place] as number);
+      for (place += 1; place < end; place += 2) attributes.push([flat[place] as string, flat[place + 1] as string]);
       return attributes;
     },
-    hasNext: () => at < flat.length,
+    hasNext: () => place < flat.length,
   };
 };
 
-export const toFlatEvents = ({ account, token, browser, receivedTime, events }: EventBatch): FlatEvents => {
-  const flat: (string | number | boolean | null)[] = [account, token, browser, receivedTime];
-  for (const { userUUID, contactUUID, eventID, eventUUID, eventTime, timeReplaced, attributes } of events) {
-    flat.push(userUUID, contactUUID, eventID, eventUUID, eventTime, timeReplaced, attributes.length);
-    for (const [attrID, attrValue] of attributes) flat.push(attrID, attrValue);
+export const toFlatEvents = (batch: EventBatch): FlatEvents => {
+  const flat: Value[] = [];
+  const { account, token, browser, receivedTime } = batch as Marked<EventBatch>;
+  writerOf<BatchLayout>(flat).push(account, token, browser, receivedTime);
+  const writer = writerOf<NewEventLayout>(flat);
+  for (const event of batch.events) {
+    const { userUUID, contactUUID, eventID, eventUUID, eventTime, timeReplaced } = event as Marked<NewEvent>;
+    writer.push(userUUID, contactUUID, eventID, eventUUID, eventTime, timeReplaced);
+    pushAttributes(flat, event.attributes);
   }
   return flat;
 };
 
 export const fromFlatEvents = (flat: FlatEvents): EventBatch => {
-  const { next, nextAttributes, hasNext } = createReader(flat);
-  const nextEvent = (): NewEvent => ({
-    userUUID: next(),
-    contactUUID: next(),
-    eventID: next(),
-    eventUUID: next(),
-    eventTime: next(),
-    timeReplaced: next(),
-    attributes: nextAttributes(),
-  });
-  const events: NewEvent[] = [];
-  const batch = {
-    account: next<number>(),
-    token: next<number>(),
-    browser: next<boolean>(),
-    receivedTime: next<number>(),
+  const { fieldsOf, skip, attributesAfter, hasNext } = createReader(flat);
+  const ofBatch = fieldsOf<BatchLayout>();
+  const batch: Marked<Omit<EventBatch, 'events'>> = {
+    account: ofBatch(0),
+    token: ofBatch(1),
+    browser: ofBatch(2),
+    receivedTime: ofBatch(3),
   };
-  while (hasNext()) events.push(nextEvent());
+  skip<BatchLayout>(4);
+  const fieldAt = fieldsOf<NewEventLayout>();
+  const events: NewEvent[] = [];
+  while (hasNext()) {
+    const event: Marked<Omit<NewEvent, 'attributes'>> & Pick<NewEvent, 'attributes'> = {
+      userUUID: fieldAt(0),
+      contactUUID: fieldAt(1),
+      eventID: fieldAt(2),
+      eventUUID: fieldAt(3),
+      eventTime: fieldAt(4),
+      timeReplaced: fieldAt(5),
+      attributes: attributesAfter<NewEventLayout>(6),
+    };
+    events.push(event);
+  }
   return { ...batch, events };
 };
 
-export const toFlatPage = ({ events, next, through }: EventPage): FlatEvents => {
-  const flat: (string | number | boolean | null)[] = [next, through];
-  for (const event of events) {
-    flat.push(event.sequence, event.eventUUID, event.eventID, event.eventName, event.eventTime, event.receivedTime);
-    flat.push(event.timeReplaced, event.userUUID, event.contactUUID, event.attributes.length);
-    for (const [attrID, attrValue] of event.attributes) flat.push(attrID, attrValue);
-    const { rule, linkID, verified, claimID, mergedFrom } = event.why;
-    flat.push(rule, linkID, verified, claimID, mergedFrom);
+export const toFlatPage = (page: EventPage): FlatEvents => {
+  const flat: Value[] = [];
+  const { next, through } = page as Marked<EventPage>;
+  writerOf<PageLayout>(flat).push(next, through);
+  const writer = writerOf<StoredEventLayout>(flat);
+  const whyWriter = writerOf<WhyLayout>(flat);
+  for (const event of page.events) {
+    const marked = event as Marked<StoredEvent>;
+    const { sequence, eventUUID, eventID, eventName, eventTime, receivedTime } = marked;
+    const { timeReplaced, userUUID, contactUUID } = marked;
+    writer.push(sequence, eventUUID, eventID, eventName, eventTime, receivedTime, timeReplaced, userUUID, contactUUID);
+    pushAttributes(flat, event.attributes);
+    const { rule, linkID, verified, claimID, mergedFrom } = event.why as Marked<StoredEvent['why']>;
+    whyWriter.push(rule, linkID, verified, claimID, mergedFrom);
   }
   return flat;
 };
 
 export const fromFlatPage = (flat: FlatEvents): EventPage => {
-  const { next, nextAttributes, hasNext } = createReader(flat);
-  const nextEvent = (): StoredEvent => ({
-    sequence: next(),
-    eventUUID: next(),
-    eventID: next(),
-    eventName: next(),
-    eventTime: next(),
-    receivedTime: next(),
-    timeReplaced: next(),
-    userUUID: next(),
-    contactUUID: next(),
-    attributes: nextAttributes(),
-    why: { rule: next(), linkID: next(), verified: next(), claimID: next(), mergedFrom: next() },
+  const { fieldsOf, skip, attributesAfter, hasNext } = createReader(flat);
+  const ofPage = fieldsOf<PageLayout>();
+  const page: Marked<Omit<EventPage, 'events'>> = { next: ofPage(0), through: ofPage(1) };
+  skip<PageLayout>(2);
+  const fieldAt = fieldsOf<StoredEventLayout>();
+  const ofWhy = fieldsOf<WhyLayout>();
+  const readWhy = (): Marked<StoredEvent['why']> => ({
+    rule: ofWhy(0),
+    linkID: ofWhy(1),
+    verified: ofWhy(2),
+    claimID: ofWhy(3),
+    mergedFrom: ofWhy(4),
   });
-  const page = { next: next<number | null>(), through: next<number>() };
   const events: StoredEvent[] = [];
-  while (hasNext()) events.push(nextEvent());
+  for (; hasNext(); skip<WhyLayout>(5)) {
+    const event: Marked<Omit<StoredEvent, 'attributes' | 'why'>> & Pick<StoredEvent, 'attributes' | 'why'> = {
+      sequence: fieldAt(0),
+      eventUUID: fieldAt(1),
+      eventID: fieldAt(2),
+      eventName: fieldAt(3),
+      eventTime: fieldAt(4),
+      receivedTime: fieldAt(5),
+      timeReplaced: fieldAt(6),
+      userUUID: fieldAt(7),
+      contactUUID: fieldAt(8),
+      attributes: attributesAfter<StoredEventLayout>(9),
+      why: readWhy(),
+    };
+    events.push(event);
+  }
   return { events, ...page };
 };
 
