@@ -38,8 +38,7 @@ const examineServer = (path: string): Finding => {
 
 const examineEvents = (db: Connection): Finding => {
   const damaged = countDamagedBlocks(db);
-  const detail = `${damaged} blocks of them are not as they were written`;
-  return { name: 'events', ok: damaged === 0, detail };
+  return { name: 'events', ok: damaged === 0, detail: `${damaged} blocks of them are not as they were written` };
 };
 
 const examineRefused = (db: Connection): Finding => {
@@ -115,16 +114,15 @@ const examineAbsence = (path: string): Finding | undefined => {
 export const examineDatabase = async (path: string, options: ExamineOptions = {}): Promise<Finding[]> => {
   const absence = examineAbsence(path);
   if (absence) return [absence];
-  const findings = examineFile(path, options);
   const { bavail, bsize } = statfsSync(dirname(path));
   const free = bavail * bsize;
   const wal = existsSync(`${path}-wal`) ? statSync(`${path}-wal`).size : 0;
-  findings.push(
+  return [
+    ...examineFile(path, options),
     examinePermissions(path),
     examineBackup(path),
     { name: 'disk', ok: free > fewestFreeBytes, detail: `${Math.floor(free / mebibyte)} MiB free` },
     { name: 'write-ahead log', ok: wal <= mostWALBytes, detail: `${Math.ceil(wal / mebibyte)} MiB` },
     examineServer(path),
-  );
-  return findings;
+  ];
 };

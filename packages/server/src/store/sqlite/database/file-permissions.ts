@@ -22,26 +22,18 @@ const isAccessible = (path: string): boolean => {
  * when that user owns it: a shared folder, such as /tmp, must stay open.
  */
 export const examinePermissions = (path: string): Finding => {
-  const name = 'permissions';
+  const found = (ok: boolean, detail: string): Finding => ({ name: 'permissions', ok, detail });
   const owner = statSync(path).uid;
   const files = suffixes.map((suffix) => path + suffix).filter((file) => existsSync(file));
   const folder = dirname(path);
   const strangers = files.filter((file) => statSync(file).uid !== owner);
   if (strangers.length > 0) {
     const advice = `a server that runs as the owner of ${path} cannot use them: chown ${owner} ${strangers.join(' ')}`;
-    return {
-      name,
-      ok: false,
-      detail: `${strangers.join(', ')} ${strangers.length === 1 ? 'has' : 'have'} another owner; ${advice}`,
-    };
+    return found(false, `${strangers.join(', ')} ${strangers.length === 1 ? 'has' : 'have'} another owner; ${advice}`);
   }
   const closed = [folder, ...files].filter((file) => !isAccessible(file));
   if (closed.length > 0) {
-    return {
-      name,
-      ok: false,
-      detail: `this user may not read and write ${closed.join(', ')}; user ${owner} owns the database`,
-    };
+    return found(false, `this user may not read and write ${closed.join(', ')}; user ${owner} owns the database`);
   }
   const isOpen = (file: string) => (statSync(file).mode & forOthers) !== 0;
   const openFolder = statSync(folder).uid === owner && isOpen(folder) ? [folder] : [];
@@ -50,6 +42,6 @@ export const examinePermissions = (path: string): Finding => {
     ...openFolder.map((each) => `chmod 700 ${each}`),
     ...(openFiles.length > 0 ? [`chmod 600 ${openFiles.join(' ')}`] : []),
   ];
-  if (advice.length > 0) return { name, ok: false, detail: `others may read what is kept: ${advice.join('; ')}` };
-  return { name, ok: true, detail: `only user ${owner} may read the ${files.length} files` };
+  if (advice.length > 0) return found(false, `others may read what is kept: ${advice.join('; ')}`);
+  return found(true, `only user ${owner} may read the ${files.length} files`);
 };

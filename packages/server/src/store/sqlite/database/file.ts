@@ -32,7 +32,9 @@ export const ensureFile = (path: string): void => {
   } catch (error) {
     // Another process that starts at the same moment may have created the file first: then that file is used, if it is a Firsthand
     // database.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw unmakeable(path, error);
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
+      throw new StoreUnusable(`${path} cannot be made: ${(error as Error).message}`, { cause: error });
+    }
     refuseForeign(path);
   } finally {
     rmSync(draft, { force: true });
@@ -51,9 +53,6 @@ const refuseForeign = (path: string): void => {
   }
   refuseNewer(found.schema, path);
 };
-
-const unmakeable = (path: string, cause: unknown) =>
-  new StoreUnusable(`${path} cannot be made: ${(cause as Error).message}`, { cause });
 
 /** Reads the header of the file without changing it, as opening it for writing would. */
 const readHeader = (path: string) => {

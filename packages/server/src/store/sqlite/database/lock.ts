@@ -2,21 +2,10 @@
 
 import { StoreUnusable } from '../../unusable.ts';
 import Database from './better-sqlite3.ts';
-import { codeOf } from './connection.ts';
+import { type Connection, codeOf } from './connection.ts';
 
 /** How long to wait for a process that holds the lock only to test it: `firsthand doctor`, another command. */
 const patienceMilliseconds = 250;
-
-const unlockable = (path: string, cause: unknown) =>
-  new StoreUnusable(`${path}-lock cannot be locked: ${(cause as Error).message}`, { cause });
-
-const openLock = (path: string) => {
-  try {
-    return new Database(`${path}-lock`, { timeout: patienceMilliseconds });
-  } catch (cause) {
-    throw unlockable(path, cause);
-  }
-};
 
 /**
  * Takes the lock of the database at `path`. Returns a function that releases it, or undefined when another process has it. The lock
@@ -24,15 +13,17 @@ const openLock = (path: string) => {
  * PID file can't ensure.
  */
 export const tryLock = (path: string): (() => void) | undefined => {
-  const lock = openLock(path);
+  let lock: Connection | undefined;
   try {
+    lock = new Database(`${path}-lock`, { timeout: patienceMilliseconds });
     lock.pragma('journal_mode = DELETE');
     lock.exec('BEGIN EXCLUSIVE');
-    return () => lock.close();
+    const taken = lock;
+    return () => taken.close();
   } catch (cause) {
-    lock.close();
+    lock?.close();
     if (codeOf(cause) === 'SQLITE_BUSY') return undefined;
-    throw unlockable(path, cause);
+    throw new StoreUnusable(`${path}-lock cannot be locked: ${(cause as Error).message}`, { cause });
   }
 };
 

@@ -24,14 +24,13 @@ export const refuseNewer = (schema: number, path: string): void => {
 export const migrate = (db: Connection, path: string): void => {
   const migrations = readMigrations(folder);
   const newest = newestMigration();
-  const version = () => db.pragma('user_version', { simple: true }) as number;
   const foreignKeys = db.pragma('foreign_keys', { simple: true });
   // A table that is created anew keeps its rows' numbers: dropping the old table must neither fail on rows that refer to it nor
   // search for them.
   db.pragma('foreign_keys = OFF');
   try {
     db.transaction(() => {
-      const found = version();
+      const found = db.pragma('user_version', { simple: true }) as number;
       refuseNewer(found, path);
       for (const { number, sql } of migrations) if (number > found) db.exec(sql);
       db.pragma(`user_version = ${newest}`);
