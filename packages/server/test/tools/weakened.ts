@@ -66,9 +66,9 @@ export const withoutSync: readonly Change[] = [
 export const answeringEarly: readonly Change[] = [
   {
     file: 'store/sqlite/threads/writer-thread.ts',
-    from: 'const outcomes = orDie(() => engine.write(calls)).map(toPlain);',
+    from: 'const written = orDie(() => engine.write(calls));',
     to: `setTimeout(() => orDie(() => engine.write(calls)), 20);
-      const outcomes = calls.map((call: any) => ({ value: call.request.events?.map(() => ({ kept: true })) }));`,
+      const written = calls.map((call: any) => ({ value: call.request.events?.map(() => ({ kept: true })) }));`,
   },
 ];
 

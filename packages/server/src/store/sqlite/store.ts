@@ -13,9 +13,10 @@ import { takeLock, tryLock } from './database/lock.ts';
 import { migrate, newestMigration } from './database/migrate.ts';
 import { createReadEngine, createWriteEngine } from './engine.ts';
 import { acknowledging } from './erasure/acknowledging.ts';
-import { fromPlain, type Opening, type PlainOutcome, toPlain } from './threads/messages.ts';
+import type { Opening } from './threads/messages.ts';
 import type { StartedThread } from './threads/thread.ts';
 import { readerCount, startReader, startWriter } from './threads/threads.ts';
+import { type Outcome, resultOf } from './transactions/transaction.ts';
 import { createWriteQueue } from './transactions/write-queue.ts';
 
 type Ask = (call: Call) => Promise<unknown>;
@@ -58,18 +59,14 @@ const assemble = (parts: {
 const stepsPerWriteInMemory = 8;
 
 /** A Store with one connection, on this thread: in memory, and for the `firsthand` command beside a running server. */
-const onThisThread = (
-  db: Connection,
-  { arrangement, stepsPerWrite }: { arrangement: Arrangement | undefined; stepsPerWrite: number },
-): Store => {
+const onThisThread = (db: Connection, arrangement: Arrangement | undefined, stepsPerWrite: number): Store => {
   const listeners = new Set<() => void>();
   const engine = createWriteEngine(db, arrangement);
   const maintainAll = async () => {
     for (let rest = engine.maintain(); rest !== null; rest = engine.maintain()) await wait(rest);
   };
   const write: Ask = async (call) => {
-    const outcomes = engine.write([call]).map(toPlain);
-    const value = outcomes.map(fromPlain)[0];
+    const value = resultOf(engine.write([call])[0] as Outcome);
     for (const listener of listeners) listener();
     while (engine.catchUp());
     for (let step = 0; step < stepsPerWrite && engine.maintain() === 0; step += 1);
@@ -81,16 +78,14 @@ const onThisThread = (
     read: createReadEngine(db, arrangement),
     access: db,
     listeners,
-    close: async () => {
-      db.close();
-    },
+    close: async () => void db.close(),
   });
 };
 
 export const openMemoryStore = (arrangement?: Arrangement): Store => {
   const db = openConnection(':memory:', 'write');
   migrate(db, ':memory:');
-  return onThisThread(db, { arrangement, stepsPerWrite: stepsPerWriteInMemory });
+  return onThisThread(db, arrangement, stepsPerWriteInMemory);
 };
 
 /**
@@ -108,7 +103,7 @@ export const openBeside = (
   const db = openConnection(path, 'write');
   try {
     if (db.pragma('user_version', { simple: true }) !== newestMigration()) migrateUnserved(db, path);
-    return onThisThread(db, { arrangement, stepsPerWrite: 0 });
+    return onThisThread(db, arrangement, 0);
   } catch (error) {
     db.close();
     throw error;
@@ -159,7 +154,7 @@ const readingOn = (readers: readonly StartedThread[]): Ask => {
   return async (call) => {
     turn = (turn + 1) % readers.length;
     const [outcome] = await (readers[turn] as StartedThread).send([call]);
-    return fromPlain(outcome as PlainOutcome);
+    return resultOf(outcome as Outcome);
   };
 };
 

@@ -1,17 +1,13 @@
 import { expect, test } from 'vitest';
 import { Refusal } from '../../../refusal.ts';
 import type { Outcome } from '../transactions/transaction.ts';
-import { fromFlatAnswer, fromPlain, toFlatAnswer, toPlain } from './messages.ts';
+import { fromPlain, toPlain } from './messages.ts';
 
 /** What the other thread makes of it. */
 const pass = (outcome: Outcome, name = 'getAccount'): unknown => {
   const call = { name, request: null };
-  const sent = structuredClone(toFlatAnswer(call, toPlain(outcome)));
-  try {
-    return fromPlain(fromFlatAnswer(call, sent));
-  } catch (error) {
-    return error;
-  }
+  const received = fromPlain(call, structuredClone(toPlain(call, outcome)));
+  return 'error' in received ? received.error : received.value;
 };
 
 test('a value arrives as it was', () => {

@@ -45,32 +45,24 @@ export const toFlat = (call: Call): Call =>
 export const fromFlat = (call: Call): Call =>
   call.name === ofEvents ? { name: ofEvents, request: fromFlatEvents(call.request as FlatEvents) } : call;
 
-/** The outcome of a call in flat form; only those of logEvents and getEvents change. */
-export const toFlatAnswer = ({ name }: Call, outcome: PlainOutcome): PlainOutcome => {
-  if (!('value' in outcome)) return outcome;
-  if (name === ofEvents) return { value: (outcome.value as EventOutcome[]).map(toFlatOutcome) };
-  if (name === ofPage) return { value: toFlatPage(outcome.value as EventPage) };
-  return outcome;
+const toFlatValue = ({ name }: Call, value: unknown): unknown => {
+  if (name === ofEvents) return (value as EventOutcome[]).map(toFlatOutcome);
+  return name === ofPage ? toFlatPage(value as EventPage) : value;
 };
 
-/** The reverse of `toFlatAnswer`. */
-export const fromFlatAnswer = ({ name }: Call, outcome: PlainOutcome): PlainOutcome => {
-  if (!('value' in outcome)) return outcome;
-  if (name === ofEvents) return { value: (outcome.value as FlatOutcome[]).map(fromFlatOutcome) };
-  if (name === ofPage) return { value: fromFlatPage(outcome.value as FlatEvents) };
-  return outcome;
+const fromFlatValue = ({ name }: Call, value: unknown): unknown => {
+  if (name === ofEvents) return (value as FlatOutcome[]).map(fromFlatOutcome);
+  return name === ofPage ? fromFlatPage(value as FlatEvents) : value;
 };
-
-export interface Answer {
-  readonly id: number;
-  readonly outcomes: readonly PlainOutcome[];
-}
 
 /**
  * `ready`: the database is open. `fatal`: the database can't be opened; or the outcome of the calls without a reply is unknown, and
  * no further calls are carried out.
  */
-export type Reply = { readonly ready: true } | Answer | { readonly fatal: string };
+export type Reply =
+  | { readonly ready: true }
+  | { readonly id: number; readonly outcomes: readonly PlainOutcome[] }
+  | { readonly fatal: string };
 
 /** The parts of an error that pass between threads: a clone keeps neither its class nor its code. */
 interface PlainError {
@@ -86,30 +78,31 @@ const plainError = (error: Error): PlainError => {
 
 const toError = ({ message, stack, code }: PlainError): Error => Object.assign(new Error(message), { stack, code });
 
-export const toPlain = (outcome: Outcome): PlainOutcome => {
-  if ('value' in outcome) return outcome;
+/** The outcome of a call as it is sent: its value is in flat form. */
+export const toPlain = (call: Call, outcome: Outcome): PlainOutcome => {
+  if ('value' in outcome) return { value: toFlatValue(call, outcome.value) };
   const { error } = outcome;
-  if (error instanceof Refusal) {
-    const { code, field, message, retryAfterSeconds, cause } = error;
-    return {
-      refusal: [
-        code,
-        {
-          message,
-          ...(field !== undefined && { field }),
-          ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
-          ...(cause instanceof Error && { cause: plainError(cause) }),
-        },
-      ],
-    };
-  }
-  return { fault: plainError(error as Error) };
+  if (!(error instanceof Refusal)) return { fault: plainError(error as Error) };
+  const { code, field, message, retryAfterSeconds, cause } = error;
+  return {
+    refusal: [
+      code,
+      {
+        message,
+        ...(field !== undefined && { field }),
+        ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+        ...(cause instanceof Error && { cause: plainError(cause) }),
+      },
+    ],
+  };
 };
 
-/** Returns the value, or throws the error that was thrown on the other thread. */
-export const fromPlain = (outcome: PlainOutcome): unknown => {
-  if ('value' in outcome) return outcome.value;
-  if ('fault' in outcome) throw toError(outcome.fault);
+/** The reverse of `toPlain`. */
+export const fromPlain = (call: Call, outcome: PlainOutcome): Outcome => {
+  if ('value' in outcome) return { value: fromFlatValue(call, outcome.value) };
+  if ('fault' in outcome) return { error: toError(outcome.fault) };
   const [code, { cause, ...options } = {}] = outcome.refusal;
-  throw new Refusal(code, cause === undefined ? options : { ...options, cause: toError(cause as PlainError) });
+  return {
+    error: new Refusal(code, cause === undefined ? options : { ...options, cause: toError(cause as PlainError) }),
+  };
 };

@@ -3,7 +3,7 @@ import type { Arrangement } from '../arrangement.ts';
 import type { Call } from '../calls.ts';
 import { openConnection } from '../database/connection.ts';
 import { createReadEngine } from '../engine.ts';
-import { type Port, type Reply, type Request, toFlatAnswer, toPlain } from './messages.ts';
+import { type Port, type Reply, type Request, toPlain } from './messages.ts';
 
 /** Opens the database at `path` and replies to the requests from the port until it receives 'close'. */
 export const start = (port: Port, path: string, arrangement?: Arrangement): void => {
@@ -15,9 +15,9 @@ export const start = (port: Port, path: string, arrangement?: Arrangement): void
   const answer = async ({ id, calls }: Request): Promise<void> => {
     const settled = await Promise.allSettled(calls.map(read));
     const outcomes = settled.map((outcome, index) =>
-      toFlatAnswer(
+      toPlain(
         calls[index] as Call,
-        toPlain(outcome.status === 'fulfilled' ? { value: outcome.value } : { error: outcome.reason }),
+        outcome.status === 'fulfilled' ? { value: outcome.value } : { error: outcome.reason },
       ),
     );
     port.postMessage({ id, outcomes } satisfies Reply);

@@ -1,29 +1,15 @@
 /** A worker thread, as the main thread sees it. */
 import { Worker } from 'node:worker_threads';
+import { Refusal } from '../../../refusal.ts';
 import type { Call } from '../calls.ts';
-import { fromFlatAnswer, type Opening, type PlainOutcome, type Reply, type Request, toFlat } from './messages.ts';
-
-/** Carries out calls. */
-export interface Carrier {
-  /** Sends the calls as one message. Resolves to the outcome of each. */
-  send(calls: readonly Call[]): Promise<readonly PlainOutcome[]>;
-}
-
-export interface StartedThread extends Carrier {
-  /** Resolves when the thread has opened the database; rejects with the reason when it can't. */
-  readonly ready: Promise<void>;
-  /** Resolves when the thread has closed the database. */
-  close(): Promise<void>;
-}
-
-/** Receives the reply to a message; undefined when none will come. */
-type Answered = (outcomes: readonly PlainOutcome[] | undefined) => void;
+import type { Outcome } from '../transactions/transaction.ts';
+import { fromPlain, type Opening, type PlainOutcome, type Reply, type Request, toFlat } from './messages.ts';
 
 /** The outcomes of calls without a reply. Some may have been carried out, but none is reported as stored. */
-const notKept = (calls: readonly Call[], cause: Error | undefined): readonly PlainOutcome[] =>
-  calls.map(() => ({ refusal: ['not_kept', { cause }] }));
+const notKept = (calls: readonly Call[], cause: Error | undefined): readonly Outcome[] =>
+  calls.map(() => ({ error: new Refusal('not_kept', { cause }) }));
 
-export interface ThreadOptions {
+interface ThreadOptions {
   readonly opening: Opening;
   /** By how much the thread's priority is below that of the process's other threads, up to 19 (nice(1)). */
   readonly niceness: number;
@@ -32,7 +18,7 @@ export interface ThreadOptions {
 }
 
 /** Starts a thread that runs `file`'s `start`. */
-export const startThread = (file: URL, { opening, niceness, onFatal }: ThreadOptions): StartedThread => {
+export const startThread = (file: URL, { opening, niceness, onFatal }: ThreadOptions) => {
   const start = new URL('./thread-start.cjs', import.meta.url);
   const worker = new Worker(start, {
     workerData: { file: file.href, niceness, ...opening },
@@ -40,7 +26,8 @@ export const startThread = (file: URL, { opening, niceness, onFatal }: ThreadOpt
     // Frees the memory of finished commits sooner: on a slow disk the thread held more than twice what it used.
     resourceLimits: { maxYoungGenerationSizeMb: 8 },
   });
-  const waiting = new Map<number, Answered>();
+  /** What receives the reply to each message; undefined when none will come. */
+  const waiting = new Map<number, (outcomes: readonly PlainOutcome[] | undefined) => void>();
   let lastID = 0;
   let ended: Error | undefined;
   let closing = false;
@@ -82,21 +69,25 @@ export const startThread = (file: URL, { opening, niceness, onFatal }: ThreadOpt
   });
 
   return {
+    /** Resolves when the thread has opened the database; rejects with the reason when it can't. */
     ready,
-    send(calls) {
+    /** Sends the calls as one message. Resolves to the outcome of each. */
+    send(calls: readonly Call[]): Promise<readonly Outcome[]> {
       if (ended || closing) return Promise.resolve(notKept(calls, ended));
       lastID += 1;
       const id = lastID;
       worker.postMessage({ id, calls: calls.map(toFlat) } satisfies Request);
-      const outcomeOf = (outcome: PlainOutcome, index: number) => fromFlatAnswer(calls[index] as Call, outcome);
+      const outcomeOf = (outcome: PlainOutcome, index: number) => fromPlain(calls[index] as Call, outcome);
       return new Promise((resolve) =>
         waiting.set(id, (outcomes) => resolve(outcomes?.map(outcomeOf) ?? notKept(calls, ended))),
       );
     },
-    async close() {
+    /** Resolves when the thread has closed the database. */
+    async close(): Promise<void> {
       closing = true;
       worker.postMessage('close');
       await exited;
     },
   };
 };
+export type StartedThread = ReturnType<typeof startThread>;

@@ -66,7 +66,7 @@ test('what it answers is committed', async () => {
       id: 2,
       outcomes: [
         kept,
-        { fault: expect.objectContaining({ message: 'the store has no operation no-such-call here' }) },
+        { error: expect.objectContaining({ message: 'the store has no operation no-such-call here' }) },
         { value: [{ kept: false, duplicate: true }] },
       ],
     },

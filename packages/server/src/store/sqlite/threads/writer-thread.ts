@@ -5,7 +5,7 @@ import type { Call } from '../calls.ts';
 import { openConnection } from '../database/connection.ts';
 import { syncDirectory } from '../database/file.ts';
 import { createWriteEngine } from '../engine.ts';
-import { fromFlat, type Port, type Reply, type Request, toFlatAnswer, toPlain } from './messages.ts';
+import { fromFlat, type Port, type Reply, type Request, toPlain } from './messages.ts';
 
 /** Opens the database at `path` and replies to the requests from the port until it receives 'close'. */
 export const start = (port: Port, path: string, arrangement?: Arrangement): void => {
@@ -46,9 +46,9 @@ export const start = (port: Port, path: string, arrangement?: Arrangement): void
       return;
     }
     const calls = message.calls.map(fromFlat);
-    const outcomes = orDie(() => engine.write(calls)).map(toPlain);
-    const flat = outcomes.map((outcome, index) => toFlatAnswer(calls[index] as Call, outcome));
-    port.postMessage({ id: message.id, outcomes: flat } satisfies Reply);
+    const written = orDie(() => engine.write(calls));
+    const outcomes = written.map((outcome, index) => toPlain(calls[index] as Call, outcome));
+    port.postMessage({ id: message.id, outcomes } satisfies Reply);
     orDie(() => engine.catchUp());
     if (maintenance === undefined) maintainAfter(0);
   });

@@ -24,21 +24,13 @@ export interface Work {
   readonly mayThrowRefusal: boolean;
 }
 
-export interface Transactions {
-  /**
-   * Runs the calls in one transaction and returns an outcome for each. A call that throws a Refusal has no effect. When a call
-   * fails otherwise, all are rolled back, and each is run again in a transaction of its own, so that a fault affects only the call
-   * that caused it. While SQLite is busy or has no room, all calls are refused with `not_kept` instead. Throws only when the state
-   * on the disk can't be known.
-   */
-  run(calls: readonly Work[]): Outcome[];
-}
+/** Returns the value of an outcome, or throws its error. */
+export const resultOf = (outcome: Outcome): unknown => {
+  if ('error' in outcome) throw outcome.error;
+  return outcome.value;
+};
 
-export const createTransactions = (
-  db: Connection,
-  pending: readonly Pending[],
-  noticeOthers: () => void,
-): Transactions => {
+export const createTransactions = (db: Connection, pending: readonly Pending[], noticeOthers: () => void) => {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const rollback = db.prepare('ROLLBACK');
@@ -81,25 +73,25 @@ export const createTransactions = (
     }
   };
 
-  return {
-    run(calls) {
-      try {
-        return together(calls);
-      } catch (error) {
-        if (isUnknowable(error)) throw error;
-        if (calls.length === 1 || isNotNow(error)) return calls.map(() => ({ error: asOutcome(error) }));
-        return calls.map((call) => {
-          try {
-            return together([call])[0] as Outcome;
-          } catch (fault) {
-            if (isUnknowable(fault)) throw fault;
-            return { error: asOutcome(fault) };
-          }
-        });
-      }
-    },
+  /**
+   * Runs the calls in one transaction and returns an outcome for each. A call that throws a Refusal has no effect. When a call
+   * fails otherwise, all are rolled back, and each is run again in a transaction of its own, so that a fault affects only the call
+   * that caused it. While SQLite is busy or has no room, all calls are refused with `not_kept` instead. Throws only when the state
+   * on the disk can't be known.
+   */
+  const run = (calls: readonly Work[]): Outcome[] => {
+    try {
+      return together(calls);
+    } catch (error) {
+      if (isUnknowable(error)) throw error;
+      if (calls.length === 1 || isNotNow(error)) return calls.map(() => ({ error: asOutcome(error) }));
+      return calls.flatMap((call) => run([call]));
+    }
   };
+
+  return { run };
 };
+export type Transactions = ReturnType<typeof createTransactions>;
 
 /** After a failed write or sync the kernel may have dropped the pages: only a restart, which reads what is on the disk, is safe. */
 const isUnknowable = (error: unknown) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(codeOf(error));

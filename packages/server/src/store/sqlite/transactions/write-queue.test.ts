@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { newContact, newEvent } from '../../../../test/fixtures/store.ts';
 import { mostWaitingBytes } from '../../backpressure.ts';
 import type { Call } from '../calls.ts';
-import type { Carrier } from '../threads/thread.ts';
+import type { StartedThread } from '../threads/thread.ts';
 import { createWriteQueue } from './write-queue.ts';
 
 const turn = () => new Promise(setImmediate);
@@ -11,7 +11,7 @@ const turn = () => new Promise(setImmediate);
 const createThread = () => {
   const messages: string[][] = [];
   const answers: (() => void)[] = [];
-  const thread: Carrier = {
+  const thread: Pick<StartedThread, 'send'> = {
     send(calls) {
       messages.push(calls.map(({ name }) => name));
       return new Promise((resolve) => answers.push(() => resolve(calls.map(({ name }) => ({ value: name })))));
@@ -124,11 +124,9 @@ describe('writes', () => {
 
   test('are told of after each commit that kept something', async () => {
     const onCommit = vi.fn();
-    const refusing: Carrier = {
+    const refusing: Pick<StartedThread, 'send'> = {
       send: async (calls) =>
-        calls.map(({ name }) =>
-          name === 'bad' ? { fault: { message: name, stack: undefined, code: undefined } } : { value: undefined },
-        ),
+        calls.map(({ name }) => (name === 'bad' ? { error: new Error(name) } : { value: undefined })),
     };
     const { ask } = createWriteQueue(refusing, onCommit);
     await expect(ask(call('bad'))).rejects.toThrow('bad');

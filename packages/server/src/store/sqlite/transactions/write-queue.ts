@@ -1,8 +1,8 @@
 /** Group commit: collects writes that arrive during a commit into the next. */
 import { createBackpressure } from '../../backpressure.ts';
 import type { Call } from '../calls.ts';
-import { fromPlain, type PlainOutcome } from '../threads/messages.ts';
-import type { Carrier } from '../threads/thread.ts';
+import type { StartedThread } from '../threads/thread.ts';
+import type { Outcome } from './transaction.ts';
 
 /**
  * The most commits in progress: one that syncs and one that is queued behind it, so that the writer thread never waits for the main
@@ -17,36 +17,22 @@ interface Queued {
   readonly reject: (error: unknown) => void;
 }
 
-interface WriteQueue {
-  ask(call: Call): Promise<unknown>;
-  /** Resolves when every call has its response. */
-  drain(): Promise<void>;
-}
-
-export const createWriteQueue = (writer: Carrier, onCommit: () => void): WriteQueue => {
+export const createWriteQueue = (writer: Pick<StartedThread, 'send'>, onCommit: () => void) => {
   let queued: Queued[] = [];
   const waiting = createBackpressure();
   let underWay = 0;
   let scheduled = false;
 
-  /** Settles the calls of a commit. Returns whether any of them was carried out. */
-  const settle = (batch: readonly Queued[], outcomes: readonly PlainOutcome[]): boolean => {
-    let isKept = false;
-    batch.forEach(({ resolve, reject }, index) => {
-      try {
-        resolve(fromPlain(outcomes[index] as PlainOutcome));
-        isKept = true;
-      } catch (error) {
-        reject(error);
-      }
-    });
-    return isKept;
-  };
-
   /** Sends the calls of a commit and settles them. Returns whether any of them was carried out. */
   const send = async (batch: readonly Queued[]): Promise<boolean> => {
     try {
-      return settle(batch, await writer.send(batch.map(({ call }) => call)));
+      const outcomes = await writer.send(batch.map(({ call }) => call));
+      batch.forEach(({ resolve, reject }, index) => {
+        const outcome = outcomes[index] as Outcome;
+        if ('error' in outcome) reject(outcome.error);
+        else resolve(outcome.value);
+      });
+      return outcomes.some((outcome) => 'value' in outcome);
     } catch (error) {
       // The calls are not sent again, because some of them may have been carried out.
       for (const { reject } of batch) reject(error);
@@ -72,7 +58,7 @@ export const createWriteQueue = (writer: Carrier, onCommit: () => void): WriteQu
   };
 
   return {
-    ask: (call) =>
+    ask: (call: Call): Promise<unknown> =>
       new Promise((resolve, reject) => {
         const bytes = waiting.enter(call.request);
         queued.push({ call, bytes, resolve, reject });
@@ -81,6 +67,7 @@ export const createWriteQueue = (writer: Carrier, onCommit: () => void): WriteQu
         // Runs after the requests that this turn of the event loop has read.
         setImmediate(flush);
       }),
+    /** Resolves when every call has its response. */
     drain: waiting.drain,
   };
 };
