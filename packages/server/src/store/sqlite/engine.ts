@@ -18,7 +18,7 @@ import { createLinkWriter } from './contacts/links.ts';
 import { createMergeWriter } from './contacts/merges.ts';
 import { createSurplusClaims } from './contacts/surplus-claims.ts';
 import { createUsers } from './contacts/users.ts';
-import { type Connection, isNotNow } from './database/connection.ts';
+import { type Connection, couldNow } from './database/connection.ts';
 import { createDetaching } from './erasure/detaching.ts';
 import { createErasureRecord, type Erased } from './erasure/erasure-record.ts';
 import { createErasures } from './erasure/erasures.ts';
@@ -93,8 +93,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     return logEvents(replay.request);
   };
 
-  const { linkUser, unlinkUser, voidLinks, acceptClaim, voidClaim } = links;
-  const { mergeContact, unmergeContact } = createMergeWriter(db, contacts);
+  const { link: _, ...linkOperations } = links;
   const { recordAudit, recording } = createAuditWriter(db);
   const operations = recording({
     createAccount,
@@ -105,13 +104,8 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     logEvents,
     createContact,
     updateContact,
-    linkUser,
-    unlinkUser,
-    voidLinks,
-    acceptClaim,
-    voidClaim,
-    mergeContact,
-    unmergeContact,
+    ...linkOperations,
+    ...createMergeWriter(db, contacts),
     eraseContact,
     deleteEventsBefore,
     keepRefused: refused.keepRefused,
@@ -131,10 +125,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     transactions,
     writeAheadLog: createWriteAheadLog(db),
     unusedSpace: createUnusedSpace(db),
-    erasing: erasures.isErasing(),
-    detachSome: erasures.detachSome,
-    continueErasures: erasures.continueErasures,
-    completeErasures: erasures.completeErasures,
+    erasures,
     arranging: {
       isDue: () => recentKeys.isDue() || rollups.isDue() || log.isDue(),
       behind: log.behind,
@@ -163,14 +154,11 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     if (fresh.length > 0) maintenance.erases();
     unrecorded.push(...fresh);
     if (unrecorded.length === 0) return true;
-    try {
+    return couldNow(() => {
       record.append(unrecorded);
-    } catch (error) {
-      if (isNotNow(error)) return false;
-      throw error;
-    }
-    unrecorded = [];
-    return true;
+      unrecorded = [];
+      return true;
+    });
   };
 
   return {
@@ -196,10 +184,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
       const recorded = record.read();
       const here = new Set(erasures.listErased().map(nameOf));
       const missing = recorded.filter((erased) => !here.has(nameOf(erased)));
-      if (missing.length > 0) {
-        const [outcome] = transactions.run([{ carryOut: () => erasures.eraseAgain(missing), mayThrowRefusal: false }]);
-        if (outcome && 'error' in outcome) throw outcome.error;
-      }
+      if (missing.length > 0) transactions.runAlone(() => erasures.eraseAgain(missing));
       // Records erasures that a previous server could not record before it ended, or whose record is lost.
       const known = new Set(recorded.map(nameOf));
       if (erasures.takeFresh().length > 0) maintenance.erases();
@@ -208,11 +193,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     },
     /** Removes all that still names erased contacts. */
     detachAll(): void {
-      for (let more = true; more; ) {
-        const [outcome] = transactions.run([{ carryOut: erasures.detachSome, mayThrowRefusal: false }]);
-        if (!outcome || 'error' in outcome) throw outcome?.error;
-        more = outcome.value === true;
-      }
+      while (transactions.runAlone(erasures.detachSome));
     },
     catchUp: maintenance.catchUp,
     /** Runs a step of the work that is not urgent: see maintenance.ts. */

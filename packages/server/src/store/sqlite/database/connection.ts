@@ -57,11 +57,10 @@ export const emptyLog = (db: Connection): boolean => {
   // Long enough for the current steps of reads, and short for the events that wait meanwhile.
   db.pragma('busy_timeout = 100');
   try {
-    const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
-    return result?.busy === 0;
-  } catch (error) {
-    if (!isNotNow(error)) throw error;
-    return false;
+    return couldNow(() => {
+      const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
+      return result?.busy === 0;
+    });
   } finally {
     db.pragma(`busy_timeout = ${patienceMilliseconds}`);
   }
@@ -76,3 +75,13 @@ export const codeOf = (error: unknown): string => String((error as { code?: unkn
  */
 export const isNotNow = (error: unknown): boolean =>
   /^(SQLITE_(FULL|BUSY|LOCKED|NOMEM|CANTOPEN).*|ENOSPC|EDQUOT|EMFILE|ENFILE|ENOMEM)$/.test(codeOf(error));
+
+/** Does work and returns its result; returns false when it fails with an error that `isNotNow` names. Throws other errors. */
+export const couldNow = (work: () => boolean): boolean => {
+  try {
+    return work();
+  } catch (error) {
+    if (isNotNow(error)) return false;
+    throw error;
+  }
+};

@@ -70,15 +70,26 @@ test('a fault in the background is not passed over', () => {
 });
 
 describe('a step', () => {
+  const idleErasures = {
+    isErasing: () => false,
+    detachSome: () => false,
+    continueErasures: () => false,
+    completeErasures: () => {},
+  };
+  /** Transactions that are refused while another process has the database, which `busy` lists for each. */
+  const runUnless = (busy: boolean[]): MaintenanceParts['transactions'] => ({
+    runAlone(work) {
+      if (busy.shift()) throw new Refusal('not_kept');
+      return work();
+    },
+  });
   /** Maintenance whose parts have nothing to do, unless told otherwise. */
   const createIdle = (parts: Partial<MaintenanceParts>) =>
     createMaintenance({
-      transactions: { run: (calls) => calls.map(({ carryOut }) => ({ value: carryOut() })) },
+      transactions: { runAlone: (work) => work() },
       writeAheadLog: { holdsErased: () => {}, mayHoldErased: () => false, maintain: () => null },
       unusedSpace: { begin: () => {}, step: () => null },
-      erasing: false,
-      detachSome: () => false,
-      continueErasures: () => false,
+      erasures: idleErasures,
       arranging: {
         isDue: () => false,
         behind: () => 0,
@@ -87,7 +98,6 @@ describe('a step', () => {
         writtenBytes: () => 0,
       },
       day: () => 0,
-      completeErasures: () => {},
       forgetRepeats: () => false,
       ...parts,
     });
@@ -130,12 +140,8 @@ describe('a step', () => {
     // Another process has the database just then.
     const busy = [false, true, false, false];
     const { step } = createIdle({
-      erasing: true,
-      completeErasures,
-      transactions: {
-        run: (calls) =>
-          busy.shift() ? [{ error: new Refusal('not_kept') }] : calls.map(({ carryOut }) => ({ value: carryOut() })),
-      },
+      erasures: { ...idleErasures, isErasing: () => true, completeErasures },
+      transactions: runUnless(busy),
     });
     expect(step()).toBeGreaterThan(0);
     expect(completeErasures).not.toHaveBeenCalled();
@@ -158,10 +164,7 @@ describe('a step', () => {
         writtenBytes: () => 0,
       },
       unusedSpace: { begin: () => {}, step: () => pauses.shift() ?? null },
-      transactions: {
-        run: (calls) =>
-          busy.shift() ? [{ error: new Refusal('not_kept') }] : calls.map(({ carryOut }) => ({ value: carryOut() })),
-      },
+      transactions: runUnless(busy),
     });
     expect(catchUp()).toBe(false);
     expect(arrange).not.toHaveBeenCalled();

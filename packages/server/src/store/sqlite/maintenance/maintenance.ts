@@ -36,49 +36,30 @@ interface Arranging {
 }
 
 export interface MaintenanceParts {
-  readonly transactions: Transactions;
+  readonly transactions: Pick<Transactions, 'runAlone'>;
   readonly writeAheadLog: WriteAheadLog;
   readonly unusedSpace: UnusedSpace;
-  /** Whether a previous server left an erasure incomplete. */
-  readonly erasing: boolean;
-  /** Removes some of what still names erased contacts. Returns whether there was any. */
-  readonly detachSome: () => boolean;
-  readonly continueErasures: () => boolean;
-  /** Called when no file holds erased data any more. */
-  readonly completeErasures: () => void;
+  readonly erasures: {
+    isErasing(): boolean;
+    detachSome(): boolean;
+    continueErasures(): boolean;
+    completeErasures(): void;
+  };
   readonly arranging: Arranging;
   readonly forgetRepeats: (most: number) => boolean;
   /** The last day on which an event was stored. Old repeats are deleted when it changes. */
   readonly day: () => number;
 }
 
-export interface Maintenance {
-  /** Notes an erasure: its data must be removed from the files. */
-  erases(): void;
-  /**
-   * Runs one step. Returns the milliseconds to wait before the next, or null when nothing is left to do. Throws errors that only a
-   * person can fix, such as a failing disk.
-   */
-  step(): number | null;
-  /**
-   * Runs steps of arranging while too many events wait; the more, the more text was stored since the last call. Returns whether
-   * there is more to do at once.
-   */
-  catchUp(): boolean;
-}
-
-export const createMaintenance = (parts: MaintenanceParts): Maintenance => {
-  const {
-    transactions,
-    writeAheadLog,
-    unusedSpace,
-    arranging,
-    continueErasures,
-    detachSome,
-    completeErasures,
-    forgetRepeats,
-    day,
-  } = parts;
+export const createMaintenance = ({
+  transactions,
+  writeAheadLog,
+  unusedSpace,
+  erasures,
+  arranging,
+  forgetRepeats,
+  day,
+}: MaintenanceParts) => {
   /** The number of stored events when old repeats were last deleted, or when none were left to delete. */
   let forgottenAt = arranging.written();
   const forgetSome = (): boolean => {
@@ -86,7 +67,7 @@ export const createMaintenance = (parts: MaintenanceParts): Maintenance => {
     forgottenAt += kept;
     return forgetRepeats(Math.min(Math.max(kept, fewestRepeats), mostRepeats));
   };
-  const deleteSome = () => continueErasures() || forgetSome();
+  const deleteSome = () => erasures.continueErasures() || forgetSome();
   let erasing = false;
   /** Whether something may still name an erased contact. */
   let detaching = false;
@@ -101,25 +82,27 @@ export const createMaintenance = (parts: MaintenanceParts): Maintenance => {
     writeAheadLog.holdsErased();
     unusedSpace.begin();
   };
+  /** Notes an erasure: its data must be removed from the files. */
   const erases = () => {
     detaching = true;
     clearFiles();
   };
-  if (parts.erasing) erases();
+  if (erasures.isErasing()) erases();
 
   /** Returns the result of the work, or null when it can't be done now. */
   const inTransaction = <Value>(work: () => Value): Value | null => {
-    const [outcome] = transactions.run([{ carryOut: work, mayThrowRefusal: false }]);
-    if (outcome && 'value' in outcome) return outcome.value as Value;
-    const error = outcome?.error;
-    if (error instanceof Refusal && error.code === 'not_kept') return null;
-    throw error;
+    try {
+      return transactions.runAlone(work);
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'not_kept') return null;
+      throw error;
+    }
   };
 
   /** A step for erased and old data; returns what `step` returns. */
   const clear = (): number | null => {
     if (detaching) {
-      const detached = inTransaction(detachSome);
+      const detached = inTransaction(erasures.detachSome);
       if (detached === null) return pauseMilliseconds;
       if (detached) return 0;
       detaching = false;
@@ -141,7 +124,7 @@ export const createMaintenance = (parts: MaintenanceParts): Maintenance => {
     if (ended) clearFiles();
     if (more || ended) return 0;
     if (erasing && clearPause === null) {
-      if (inTransaction(() => completeErasures()) === null) return pauseMilliseconds;
+      if (inTransaction(erasures.completeErasures) === null) return pauseMilliseconds;
       erasing = false;
     }
     return clearPause ?? logPause;
@@ -149,7 +132,11 @@ export const createMaintenance = (parts: MaintenanceParts): Maintenance => {
 
   return {
     erases,
-    catchUp() {
+    /**
+     * Runs steps of arranging while too many events wait; the more, the more text was stored since the last call. Returns whether
+     * there is more to do at once.
+     */
+    catchUp(): boolean {
       const kept = arranging.writtenBytes() - caughtUpAt;
       caughtUpAt += kept;
       let more = true;
@@ -158,7 +145,11 @@ export const createMaintenance = (parts: MaintenanceParts): Maintenance => {
       }
       return more;
     },
-    step() {
+    /**
+     * Runs one step. Returns the milliseconds to wait before the next, or null when nothing is left to do. Throws errors that only a
+     * person can fix, such as a failing disk.
+     */
+    step(): number | null {
       const more = arranging.isDue() && inTransaction(arranging.step);
       const rest = clear();
       if (more) return 0;

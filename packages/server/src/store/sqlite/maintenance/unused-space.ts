@@ -4,7 +4,7 @@
  * between its cell pointers and its cells, which no later delete reaches.
  */
 import { fsyncSync, openSync, readSync, statSync, writeSync } from 'node:fs';
-import { type Connection, emptyLog, isNotNow } from '../database/connection.ts';
+import { type Connection, couldNow, emptyLog } from '../database/connection.ts';
 
 /** Bytes that are read between two commits, in a few milliseconds. */
 const bytesPerStep = 2 * 1024 * 1024;
@@ -34,14 +34,7 @@ const unusedOf = (page: Buffer, isFirst: boolean): readonly [number, number] | n
   return from < to && to <= page.length ? [from, to] : null;
 };
 
-export interface UnusedSpace {
-  /** Starts to clear all pages, from the first on. Call it, or at least the first `step`, when the log has been emptied. */
-  begin(): void;
-  /** Runs one step. Returns the milliseconds to wait before the next, or null when nothing is left to clear. */
-  step(): number | null;
-}
-
-export const createUnusedSpace = (db: Connection): UnusedSpace => {
+export const createUnusedSpace = (db: Connection) => {
   if (db.memory) return { begin: () => {}, step: () => null };
   const path = db.name;
   const pageBytes = db.pragma('page_size', { simple: true }) as number;
@@ -53,22 +46,15 @@ export const createUnusedSpace = (db: Connection): UnusedSpace => {
   // Never closed: closing it would release the locks that SQLite holds on the file in this process (fcntl(2)).
   const file = () => (opened ??= openSync(path, 'r+'));
   /** Whether the file is open: connections may have used up all descriptors of the process. */
-  const canOpen = (): boolean => {
-    try {
-      file();
-      return true;
-    } catch (error) {
-      if (isNotNow(error)) return false;
-      throw error;
-    }
-  };
+  const canOpen = () => couldNow(() => file() >= 0);
   /** The next page to look at; null when nothing is left. */
   let next: number | null = null;
   let unclean: number[] = [];
 
-  const isUnclean = (page: Buffer, number: number): boolean => {
+  /** Returns the unused middle of a page unless it is all zeros. */
+  const uncleanOf = (page: Buffer, number: number) => {
     const unused = unusedOf(page, number === 0);
-    return unused !== null && !page.subarray(...unused).equals(zeros.subarray(0, unused[1] - unused[0]));
+    return unused && !page.subarray(...unused).equals(zeros.subarray(0, unused[1] - unused[0])) ? unused : null;
   };
 
   const clearPages = () => {
@@ -76,7 +62,7 @@ export const createUnusedSpace = (db: Connection): UnusedSpace => {
     for (const number of unclean) {
       const read = readSync(file(), page, 0, pageBytes, number * pageBytes);
       // Shorter when the file has been truncated since.
-      const unused = isUnclean(page.subarray(0, read), number) && unusedOf(page, number === 0);
+      const unused = uncleanOf(page.subarray(0, read), number);
       if (unused) writeSync(file(), zeros, 0, unused[1] - unused[0], number * pageBytes + unused[0]);
     }
     fsyncSync(file());
@@ -88,7 +74,7 @@ export const createUnusedSpace = (db: Connection): UnusedSpace => {
    */
   const clear = (): boolean => {
     if (!emptyLog(db)) return false;
-    try {
+    return couldNow(() => {
       lock.run();
       try {
         // Another process has written since the log was emptied.
@@ -100,24 +86,23 @@ export const createUnusedSpace = (db: Connection): UnusedSpace => {
       db.pragma('shrink_memory');
       unclean = [];
       return true;
-    } catch (error) {
-      if (isNotNow(error)) return false;
-      throw error;
-    }
+    });
   };
 
   return {
-    begin() {
+    /** Starts to clear all pages, from the first on. Call it, or at least the first `step`, when the log has been emptied. */
+    begin(): void {
       next = 0;
       unclean = [];
     },
-    step() {
+    /** Runs one step. Returns the milliseconds to wait before the next, or null when nothing is left to clear. */
+    step(): number | null {
       if (next === null) return null;
       if (!canOpen()) return pauseMilliseconds;
       if (unclean.length >= mostPages) return clear() ? 0 : pauseMilliseconds;
       const read = readSync(file(), chunk, 0, bytesPerStep, next * pageBytes);
       for (let at = 0; at + pageBytes <= read; at += pageBytes, next += 1) {
-        if (isUnclean(chunk.subarray(at, at + pageBytes), next)) unclean.push(next);
+        if (uncleanOf(chunk.subarray(at, at + pageBytes), next)) unclean.push(next);
       }
       if (read === bytesPerStep && next < tooManyPages) return 0;
       if (unclean.length > 0 && !clear()) return pauseMilliseconds;
@@ -126,3 +111,4 @@ export const createUnusedSpace = (db: Connection): UnusedSpace => {
     },
   };
 };
+export type UnusedSpace = ReturnType<typeof createUnusedSpace>;

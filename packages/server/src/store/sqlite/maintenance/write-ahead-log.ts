@@ -2,7 +2,7 @@
  * Writes the write-ahead log back into the database between commits. SQLite's own checkpoints would run within a commit and delay
  * it, and would not report a failing disk (sqlite3_wal_autocheckpoint: errors are ignored).
  */
-import { type Connection, emptyLog, isNotNow } from '../database/connection.ts';
+import { type Connection, couldNow, emptyLog } from '../database/connection.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -30,19 +30,7 @@ const mostBytes = 24 * mebibyte;
 const firstPauseMilliseconds = 20;
 const longestPauseMilliseconds = 500;
 
-export interface WriteAheadLog {
-  /** Notes that the log may hold erased data until it is emptied. */
-  holdsErased(): void;
-  /** Whether the log may hold erased data. */
-  mayHoldErased(): boolean;
-  /**
-   * Does what is due. Returns the milliseconds to wait before the next call, or null when nothing is due. Throws when the disk
-   * fails.
-   */
-  maintain(): number | null;
-}
-
-export const createWriteAheadLog = (db: Connection): WriteAheadLog => {
+export const createWriteAheadLog = (db: Connection) => {
   const pageBytes = db.pragma('page_size', { simple: true }) as number;
   /** True at the start: a previous server may have left erased data in the log. */
   let holdsErased = true;
@@ -71,24 +59,24 @@ export const createWriteAheadLog = (db: Connection): WriteAheadLog => {
     const { log, checkpointed } = look.get() as { log: number; checkpointed: number };
     if (log * pageBytes >= mostBytes) return empty() ? null : pause();
     if (log * pageBytes < backlogBytes || (log - checkpointed) * pageBytes < retryBytes) return null;
-    try {
-      db.pragma('wal_checkpoint(PASSIVE)');
-      return null;
-    } catch (error) {
-      if (!isNotNow(error)) throw error;
-      return pause();
-    }
+    return couldNow(() => Boolean(db.pragma('wal_checkpoint(PASSIVE)'))) ? null : pause();
   };
 
   return {
-    holdsErased() {
+    /** Notes that the log may hold erased data until it is emptied. */
+    holdsErased(): void {
       holdsErased = true;
       // An erasure doesn't wait for the pause of earlier tries.
       nextTry = 0;
       inVain = 0;
     },
-    mayHoldErased: () => holdsErased,
-    maintain() {
+    /** Whether the log may hold erased data. */
+    mayHoldErased: (): boolean => holdsErased,
+    /**
+     * Does what is due. Returns the milliseconds to wait before the next call, or null when nothing is due. Throws when the disk
+     * fails.
+     */
+    maintain(): number | null {
       const rest = nextTry - performance.now();
       if (rest > 0) return Math.ceil(rest);
       if (!holdsErased) return writeBack();
@@ -97,3 +85,4 @@ export const createWriteAheadLog = (db: Connection): WriteAheadLog => {
     },
   };
 };
+export type WriteAheadLog = ReturnType<typeof createWriteAheadLog>;

@@ -1,24 +1,12 @@
 /** The last sequence and the current day: assigns the one order of events and statements. */
 import { dayAt } from '../../rules/received-day.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Pending } from './transaction.ts';
 
 interface At {
   sequence: number;
   day: number;
   /** The last day that the clock showed. */
   clockDay: number;
-}
-
-export interface Sequencer extends Pending {
-  /** Returns the next sequence: greater than all before it, never reused. */
-  nextSequence(): number;
-  /** Returns the day of something received at `receivedTime`. Days never go back, whatever the clock does: see received-day.ts. */
-  dayOf(receivedTime: number): number;
-  /** The last sequence that was assigned. */
-  readonly sequence: number;
-  /** The last day on which an event was stored. */
-  readonly day: number;
 }
 
 /**
@@ -42,24 +30,28 @@ const isDamaged = (db: Connection): boolean =>
     .get() !== 0;
 
 /** Throws when the stored position is damaged. */
-export const createSequencer = (db: Connection): Sequencer => {
+export const createSequencer = (db: Connection) => {
   if (isDamaged(db)) throw new Error('its position is damaged: it is before stored events; restore a backup');
   const read = db.prepare<[], At>('SELECT sequence, day, clockDay FROM position');
   const write = db.prepare('UPDATE position SET sequence = ?, day = ?, clockDay = ?');
   let at = read.get() as At;
   let saved = at.sequence;
   return {
-    nextSequence() {
+    /** Returns the next sequence: greater than all before it, never reused. */
+    nextSequence(): number {
       at.sequence += 1;
       return at.sequence;
     },
-    dayOf(receivedTime) {
+    /** Returns the day of something received at `receivedTime`. Days never go back, whatever the clock does: see received-day.ts. */
+    dayOf(receivedTime: number): number {
       Object.assign(at, dayAt(at, receivedTime));
       return at.day;
     },
+    /** The last sequence that was assigned. */
     get sequence() {
       return at.sequence;
     },
+    /** The last day on which an event was stored. */
     get day() {
       return at.day;
     },
@@ -74,3 +66,4 @@ export const createSequencer = (db: Connection): Sequencer => {
     },
   };
 };
+export type Sequencer = ReturnType<typeof createSequencer>;

@@ -89,7 +89,12 @@ export const createTransactions = (db: Connection, pending: readonly Pending[], 
     }
   };
 
-  return { run };
+  return {
+    run,
+    /** Runs one piece of work in a transaction and returns its value. Throws whatever it throws, and when `run` would refuse it. */
+    runAlone: <Value>(work: () => Value): Value =>
+      resultOf(run([{ carryOut: work, mayThrowRefusal: false }])[0] as Outcome) as Value,
+  };
 };
 export type Transactions = ReturnType<typeof createTransactions>;
 
