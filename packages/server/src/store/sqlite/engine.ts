@@ -134,8 +134,8 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
         // Rollups first: there are few steps of them for many events. The log chooses its own most urgent work.
         return rollups.step() || log.step();
       },
-      written: () => log.written,
-      writtenBytes: () => log.writtenBytes,
+      written: log.written,
+      writtenBytes: log.writtenBytes,
     },
     forgetRepeats: (most) => dedup.forgetOld(sequencer.day, most),
     day: () => sequencer.day,

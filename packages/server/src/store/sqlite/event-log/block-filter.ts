@@ -2,7 +2,7 @@
 
 import type { Connection } from '../database/connection.ts';
 import { placesBetween } from './block-times.ts';
-import { createAttributeHasher, visitSlices } from './bloom-filter.ts';
+import { createAttributeHash, visitSlices } from './bloom-filter.ts';
 
 /** Conditions on an event, apart from its owner. */
 export interface EventFilter {
@@ -14,12 +14,12 @@ export interface EventFilter {
   readonly attrValue?: string | undefined;
 }
 
-/** The hasher of attributes, keyed with the secret of the database. */
-export const hasherOf = (db: Connection) =>
-  createAttributeHasher(db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer);
+/** The hash of attributes, keyed with the secret of the database. */
+export const attributeHashOf = (db: Connection) =>
+  createAttributeHash(db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer);
 
 export const createBlockFilter = (db: Connection) => {
-  const hasher = hasherOf(db);
+  const hashOf = attributeHashOf(db);
   const summary = db.prepare<[number], { slices: number; blocks: Buffer }>(
     'SELECT slices, blocks FROM segment_summary WHERE segment = ?',
   );
@@ -44,7 +44,7 @@ export const createBlockFilter = (db: Connection) => {
     const found = summary.get(segment);
     if (!found) return undefined;
     if (attrID === undefined) return placesBetween(found.blocks, times, () => true);
-    const bits = bitsOf(segment, hasher.of(account, { attrID, attrValue }), found.slices);
+    const bits = bitsOf(segment, hashOf(account, attrID, attrValue), found.slices);
     if (!bits) return [];
     return placesBetween(found.blocks, times, (nth) => (((bits[nth >>> 3] as number) >>> (nth & 7)) & 1) === 1);
   };

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createAttributeHasher, createSlices, visitSlices } from './bloom-filter.ts';
+import { createAttributeHash, createSlices, visitSlices } from './bloom-filter.ts';
 
-const hasher = createAttributeHasher(Buffer.alloc(32, 1));
-const hashOf = (value: string, account = 1) => hasher.of(account, { attrID: 'path', attrValue: value });
+const hash = createAttributeHash(Buffer.alloc(32, 1));
+const hashOf = (value: string, account = 1) => hash(account, 'path', value);
 
 /** Blocks of so many values each, none of them in two blocks. */
 const createFilters = (blocks: number, perBlock: number) => {
@@ -38,10 +38,10 @@ test('a hash is of an account, an attribute and a value, and of one database', (
   const others = [
     hashOf('/', 2),
     hashOf('/a'),
-    hasher.of(1, { attrID: 'path' }),
-    hasher.of(1, { attrID: 'path/' }),
-    hasher.of(1, { attrID: 'pat', attrValue: 'h/' }),
-    createAttributeHasher(Buffer.alloc(32, 2)).of(1, { attrID: 'path', attrValue: '/' }),
+    hash(1, 'path'),
+    hash(1, 'path/'),
+    hash(1, 'pat', 'h/'),
+    createAttributeHash(Buffer.alloc(32, 2))(1, 'path', '/'),
   ];
   expect(new Set([hashOf('/'), ...others]).size).toBe(1 + others.length);
   expect(hashOf('/')).toBe(hashOf('/'));

@@ -4,12 +4,6 @@
  */
 import { createHmac } from 'node:crypto';
 
-/** An attribute that is searched for; without `attrValue`, with any value. */
-interface Attribute {
-  readonly attrID: string;
-  readonly attrValue?: string | undefined;
-}
-
 /**
  * The bits for each distinct attribute of a block, and how many of them an attribute sets. A block with as many attributes as the
  * average of its segment is a false positive in (1 - e^(-7/14))^7 = 0.15 % of all cases; one with twice as many, in 4 %.
@@ -36,20 +30,16 @@ const mix = (state: number): number => {
 /** Separates an attrID from its value: larger than any UTF-16 code unit. */
 const separator = 0x10000;
 
-export interface AttributeHasher {
-  /** Returns a 32-bit hash of an account's attribute, with this value or with any. */
-  of(account: number, attribute: Attribute): number;
-}
+/** Returns a 32-bit hash of an account's attribute, with this value or with any. */
+export type AttributeHash = (account: number, attrID: string, attrValue?: string) => number;
 
 /** `secret` is that of the database: without it, nobody can find out which value a hash stands for. */
-export const createAttributeHasher = (secret: Buffer): AttributeHasher => {
+export const createAttributeHash = (secret: Buffer): AttributeHash => {
   // With another word, the filters that are stored would miss events.
   const seed = createHmac('sha256', secret).update('signature').digest().readInt32LE();
-  return {
-    of(account, { attrID, attrValue }) {
-      const named = add(mix(seed ^ account), attrID);
-      return mix(attrValue === undefined ? named : add(Math.imul(named ^ separator, prime), attrValue));
-    },
+  return (account, attrID, attrValue) => {
+    const named = add(mix(seed ^ account), attrID);
+    return mix(attrValue === undefined ? named : add(Math.imul(named ^ separator, prime), attrValue));
   };
 };
 
@@ -59,22 +49,15 @@ export const visitSlices = (hash: number, slices: number, visit: (slice: number)
   for (let nth = 0; nth < bitsSet; nth += 1) visit(((hash + nth * step) >>> 0) % slices);
 };
 
-export interface Slices {
-  readonly count: number;
-  /** Sets the bits of a block's hashes. */
-  add(block: number, hashes: Iterable<number>): void;
-  /** The bits of all blocks in a slice; the lowest bit of the first byte is the first block's. */
-  slice(nth: number): Buffer;
-}
-
 /** `hashes` is the number of distinct hashes of each block, summed over all blocks. */
-export const createSlices = (blocks: number, hashes: number): Slices => {
+export const createSlices = (blocks: number, hashes: number) => {
   const count = Math.max(fewestSlices, Math.ceil((bitsPerAttribute * hashes) / Math.max(1, blocks)));
   const bytes = Math.ceil(blocks / 8);
   const bits = Buffer.alloc(count * bytes);
   return {
     count,
-    add(block, hashes) {
+    /** Sets the bits of a block's hashes. */
+    add(block: number, hashes: Iterable<number>): void {
       const at = block >>> 3;
       const bit = 1 << (block & 7);
       const set = (slice: number) => {
@@ -82,6 +65,8 @@ export const createSlices = (blocks: number, hashes: number): Slices => {
       };
       for (const hash of hashes) visitSlices(hash, count, set);
     },
-    slice: (nth) => bits.subarray(nth * bytes, (nth + 1) * bytes),
+    /** The bits of all blocks in a slice; the lowest bit of the first byte is the first block's. */
+    slice: (nth: number): Buffer => bits.subarray(nth * bytes, (nth + 1) * bytes),
   };
 };
+export type Slices = ReturnType<typeof createSlices>;

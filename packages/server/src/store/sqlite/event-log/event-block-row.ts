@@ -10,7 +10,7 @@ export interface BlockRow {
   readonly checksum: number | null;
 }
 
-export const checksumOf = ({ through, events }: Pick<BlockRow, 'through' | 'events'>): number =>
+const checksumOf = ({ through, events }: Pick<BlockRow, 'through' | 'events'>): number =>
   // Seeded with the key: a block copied to another row doesn't match.
   crc32(events, through % 2 ** 32);
 

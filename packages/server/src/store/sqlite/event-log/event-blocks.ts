@@ -1,8 +1,7 @@
 /** Reads and writes the blocks that store events. A commit writes its own blocks; compaction.ts joins them later. */
 import { charactersOf } from '../../rules/attributes.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Pending } from '../transactions/transaction.ts';
-import { type EventBlock, eventsOf, type KeptEvent, only, sizeOf, toBlock } from './event-block.ts';
+import { type EventBlock, eventsOf, type KeptEvent, only, toBlock } from './event-block.ts';
 import { type BlockRow, isWhole, readBlock, toBlockRow } from './event-block-row.ts';
 
 /**
@@ -76,23 +75,7 @@ const chunk = (events: readonly KeptEvent[], most: number): KeptEvent[][] => {
   return chunks;
 };
 
-export interface BlockWriter extends Pending {
-  /** The most events in a block. */
-  readonly eventsPerBlock: number;
-  /** Adds an event to the current commit. Sequences must ascend. */
-  add(event: KeptEvent): void;
-  flush(): void;
-  /** Events that were added and will be written with the commit. */
-  readonly unwritten: readonly KeptEvent[];
-  /** The number of events written since this writer was made, and the bytes of their text. */
-  readonly written: number;
-  readonly writtenBytes: number;
-  remove(places: readonly EventPlace[]): void;
-  /** Replaces consecutive blocks with one or few full ones. Returns the sizes of the new blocks. */
-  replace(blocks: readonly StoredBlock[]): BlockSize[];
-}
-
-export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPerBlock): BlockWriter => {
+export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPerBlock) => {
   const insert = db.prepare('INSERT INTO event_block (through, count, events, checksum) VALUES (?, ?, ?, ?)');
   const update = db.prepare('UPDATE event_block SET count = ?, events = ?, checksum = ? WHERE through = ?');
   const drop = db.prepare('DELETE FROM event_block WHERE through = ?');
@@ -109,8 +92,7 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPe
     });
 
   const removeFrom = ({ through, block }: StoredBlock, indexes: ReadonlySet<number>) => {
-    const rest: number[] = [];
-    for (let index = 0; index < sizeOf(block); index += 1) if (!indexes.has(index)) rest.push(index);
+    const rest = [...block.eventUUID.keys()].filter((index) => !indexes.has(index));
     if (rest.length === 0) {
       drop.run(through);
       return;
@@ -120,11 +102,13 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPe
   };
 
   return {
+    /** The most events in a block. */
     eventsPerBlock,
-    add(event) {
+    /** Adds an event to the current commit. Sequences must ascend. */
+    add(event: KeptEvent): void {
       pending.push(event);
     },
-    flush() {
+    flush(): void {
       if (pending.length === 0) return;
       // Blocks of equal size: a small last one would have to be compacted.
       const made = write(pending, Math.ceil(pending.length / Math.ceil(pending.length / eventsPerBlock)));
@@ -135,21 +119,18 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPe
     forget() {
       pending = [];
     },
-    get unwritten() {
-      return pending;
-    },
-    get written() {
-      return written;
-    },
-    get writtenBytes() {
-      return writtenBytes;
-    },
-    remove(places) {
+    /** Events that were added and will be written with the commit. */
+    unwritten: (): readonly KeptEvent[] => pending,
+    /** The number of events written since this writer was made, and the bytes of their text. */
+    written: (): number => written,
+    writtenBytes: (): number => writtenBytes,
+    remove(places: readonly EventPlace[]): void {
       const byBlock = new Map<StoredBlock, Set<number>>();
       for (const { stored, index } of places) byBlock.set(stored, (byBlock.get(stored) ?? new Set()).add(index));
       for (const [stored, indexes] of byBlock) removeFrom(stored, indexes);
     },
-    replace(blocks) {
+    /** Replaces consecutive blocks with one or few full ones. Returns the sizes of the new blocks. */
+    replace(blocks: readonly StoredBlock[]): BlockSize[] {
       for (const { through } of blocks) drop.run(through);
       return write(
         blocks.flatMap(({ block }) => eventsOf(block)),
@@ -158,6 +139,7 @@ export const createBlockWriter = (db: Connection, eventsPerBlock = usualEventsPe
     },
   };
 };
+export type BlockWriter = ReturnType<typeof createBlockWriter>;
 
 /** The number of blocks that are not as they were written. */
 export const countDamagedBlocks = (db: Connection): number => {

@@ -4,26 +4,20 @@
  */
 
 import type { Connection } from '../database/connection.ts';
-import type { Pending } from '../transactions/transaction.ts';
 import { createBlockFilter, type EventFilter } from './block-filter.ts';
 import { type EventBlock, type EventFacts, factsAt, sequenceAt, sizeOf } from './event-block.ts';
 import { createBlockReader, type StoredBlock } from './event-blocks.ts';
-import { createEventTail, type PostingKey } from './event-tail.ts';
-import { posted } from './postings-draft.ts';
+import { createEventTail } from './event-tail.ts';
+import { type PostingKey, posted } from './posting-lists.ts';
 
-/**
- * The events of one posting with after < sequence <= through: those of a user, a contact, an account, or an eventID of an account. For
- * an eventID, `number` is the account.
- */
-export interface Source extends PostingKey {
+/** The events of one posting with after < sequence <= through. */
+export interface Source extends PostingKey, Range {
   /**
    * `contactAndUser` selects only the events of this user that were logged with the contact; `withoutContact` only the events of
    * the user that were logged without a contact.
    */
   readonly contactAndUser?: number;
   readonly withoutContact?: boolean;
-  readonly after: number;
-  readonly through: number;
 }
 
 /** A range of sequences: after < sequence <= through. */
@@ -57,7 +51,8 @@ interface Span extends Range {
   readonly places: readonly number[];
 }
 
-interface Segment extends Range {
+/** The events with after < sequence <= through. */
+export interface Segment extends Range {
   readonly segment: number;
 }
 
@@ -111,22 +106,7 @@ const createIsSought = (sources: readonly Source[]) => {
     );
 };
 
-export interface EventFinder extends Pending {
-  /**
-   * Yields the blocks with matching events, range by range; the ranges must be in the given order. Yields a number where other work
-   * may go first: the transaction may end there, and later commits do no harm. All matching events up to that sequence (descending:
-   * from it on) have been found. Blocks without an event that passes the filter are skipped where the summaries show it; the caller
-   * must still check each event against the filter.
-   */
-  find(
-    sources: readonly Source[],
-    ranges: readonly Range[],
-    order: Order,
-    filter?: EventFilter,
-  ): Generator<Found | number, void>;
-}
-
-export const createEventFinder = (db: Connection): EventFinder => {
+export const createEventFinder = (db: Connection) => {
   const blocks = createBlockReader(db);
   const filterBlocks = createBlockFilter(db);
   const tail = createEventTail(db);
@@ -165,7 +145,13 @@ export const createEventFinder = (db: Connection): EventFinder => {
   };
 
   return {
-    *find(sources, ranges, order, filter) {
+    /** See event-log.ts. */
+    *find(
+      sources: readonly Source[],
+      ranges: readonly Range[],
+      order: Order,
+      filter?: EventFilter,
+    ): Generator<Found | number, void> {
       const ascending = order === 'asc';
       const isSought = createIsSought(sources);
       /** Cost of the lookups and number of the events examined since the last pause. */
@@ -181,7 +167,7 @@ export const createEventFinder = (db: Connection): EventFinder => {
         const rest = { ...range };
 
         function* spans(): Generator<Span> {
-          const { indexed } = tail;
+          const indexed = tail.indexed();
           const inTail = function* () {
             if (rest.through <= indexed) return;
             const lists = near.map((source) =>
@@ -221,22 +207,20 @@ export const createEventFinder = (db: Connection): EventFinder => {
           let seen = Infinity;
           for (const span of spans()) {
             asked += costOfSpan;
-            for (let nth = 0; nth < span.places.length; nth += 1) {
-              const place = span.places.at(ascending ? nth : -1 - nth) as number;
+            for (const place of ascending ? span.places : span.places.toReversed()) {
               if (ascending ? place <= rest.after : place >= seen) continue;
               const stored = blocks.containing(place);
               const first = stored ? sequenceAt(stored.block, 0) : Infinity;
-              looked += stored ? sizeOf(stored.block) : 0;
-              if (ascending ? !stored : first > place) {
-                // The block was deleted, perhaps with many beside it. Ascending, no block is left; descending, go on with the last
-                // block before it.
-                if (ascending) break;
-                const last = blocks.lastBefore(place);
-                seen = last + 1;
-                pass(last, place);
+              if (stored) looked += sizeOf(stored.block);
+              if (!ascending && first > place) {
+                // The block was deleted, perhaps with many beside it: go on with the last block before it.
+                seen = blocks.lastBefore(place) + 1;
+                pass(seen - 1, place);
                 continue;
               }
-              const found = look(stored as StoredBlock);
+              // Ascending, no block is left.
+              if (!stored) break;
+              const found = look(stored);
               seen = first;
               if (found.indexes.length > 0) yield found;
               if (looked >= eventsPerStep) return false;
@@ -263,3 +247,4 @@ export const createEventFinder = (db: Connection): EventFinder => {
     forget: tail.forget,
   };
 };
+export type EventFinder = ReturnType<typeof createEventFinder>;

@@ -76,8 +76,8 @@ export interface EventLogWriter extends Pending {
   /** Removes events, which must ascend by sequence and be flushed. */
   remove(places: readonly EventPlace[]): void;
   /** The number of events written since this log was opened, and the bytes of their text. */
-  readonly written: number;
-  readonly writtenBytes: number;
+  written(): number;
+  writtenBytes(): number;
   /** Whether there may be something to arrange, which is to compact or to index. */
   isDue(): boolean;
   /** By how many segments the events that wait to be indexed exceed the permitted number; 0 while they don't. */
@@ -103,7 +103,7 @@ export const createEventLogWriter = (
   const blocks = createBlockWriter(db, eventsPerBlock);
   const reader = createBlockReader(db);
   const compaction = createCompaction(db, blocks, eventsPerCompaction);
-  const segments = createSegmentBuilder(db, () => blocks.written, eventsPerSegment);
+  const segments = createSegmentBuilder(db, blocks.written, eventsPerSegment);
   return {
     append: blocks.add,
     flush: blocks.flush,
@@ -111,24 +111,20 @@ export const createEventLogWriter = (
       for (const { block } of reader.after(sequence, true)) {
         for (const event of eventsOf(block)) if (event.sequence > sequence) yield event;
       }
-      for (const event of blocks.unwritten) if (event.sequence > sequence) yield event;
+      for (const event of blocks.unwritten()) if (event.sequence > sequence) yield event;
     },
     remove(places) {
       blocks.remove(places);
       segments.remove(places.map(({ stored, index }) => eventAt(stored.block, index)));
     },
-    get written() {
-      return blocks.written;
-    },
-    get writtenBytes() {
-      return blocks.writtenBytes;
-    },
+    written: blocks.written,
+    writtenBytes: blocks.writtenBytes,
     isDue: () => compaction.isDue() || segments.isUnderWay(),
     behind: segments.behind,
     step() {
       // Indexing goes first when it is behind: each commit leaves something to join, so compaction alone could use every step.
-      if (segments.behind() > 0 && segments.step(compaction.compacted)) return true;
-      return compaction.step() || segments.step(compaction.compacted);
+      if (segments.behind() > 0 && segments.step(compaction.compacted())) return true;
+      return compaction.step() || segments.step(compaction.compacted());
     },
     forget() {
       for (const part of [blocks, compaction, segments]) part.forget();

@@ -72,7 +72,7 @@ test('lets go of what the postings tell, and takes in no more than is left', () 
   expectAllAfter(0);
   index(64);
   expect(tail.refresh()).toBe(true);
-  expect(tail.indexed).toBe(64);
+  expect(tail.indexed()).toBe(64);
   expectAllAfter(64);
   index(128);
   write(64);

@@ -14,7 +14,7 @@ let sequence: number;
 
 const open = () => {
   blocks = createBlockWriter(db);
-  builder = createSegmentBuilder(db, () => blocks.written, perSegment);
+  builder = createSegmentBuilder(db, blocks.written, perSegment);
 };
 beforeEach(() => {
   db = openMemory();
@@ -137,7 +137,7 @@ test('steps are short, however large the events are, and however many blocks a p
 
 test('a step writes few postings that name many blocks', () => {
   for (let nth = 0; nth < 32; nth += 1) write(perSegment, (nth) => ({ eventID: 1 + (nth % 32) }));
-  const large = createSegmentBuilder(db, () => blocks.written, 32 * perSegment);
+  const large = createSegmentBuilder(db, blocks.written, 32 * perSegment);
   let before = 0;
   while (large.step(sequence)) {
     const { length } = postings();

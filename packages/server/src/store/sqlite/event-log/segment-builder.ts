@@ -6,13 +6,13 @@
  */
 
 import type { Connection } from '../database/connection.ts';
-import type { Pending } from '../transactions/transaction.ts';
-import { hasherOf } from './block-filter.ts';
-import type { EventBlock, KeptEvent } from './event-block.ts';
+import { attributeHashOf } from './block-filter.ts';
+import { factsAt, type KeptEvent, sizeOf } from './event-block.ts';
 import { type BlockRow, readBlock } from './event-block-row.ts';
-import { createPostingsDraft, type PostingsDraft } from './postings-draft.ts';
+import type { Segment } from './event-finder.ts';
+import { createPostingLists, type PostingLists, posted } from './posting-lists.ts';
 import { createSummaryDraft, type SummaryDraft } from './summary-draft.ts';
-import { createVisitorWriter } from './visitors.ts';
+import { createVisitorRemoval } from './visitors.ts';
 
 /** Events in a segment. Larger segments make lookups faster, but each reader holds as many events in memory. */
 export const eventsPerSegment = 131_072;
@@ -39,7 +39,7 @@ interface Draft {
   through: number;
   count: number;
   /** Undefined when the postings are stored already and only the summary is missing. */
-  readonly postings: PostingsDraft | undefined;
+  readonly postings: PostingLists | undefined;
   readonly summary: SummaryDraft;
   /** The last sequence of the segment; Infinity while it is not known. */
   readonly end: number;
@@ -47,25 +47,7 @@ interface Draft {
   writing: Generator<number, void> | undefined;
 }
 
-export interface SegmentBuilder extends Pending {
-  /** Does a part of the due work, for blocks up to `compacted`. Returns whether there is more. Must be called in a transaction. */
-  step(compacted: number): boolean;
-  /** Whether the last step left more to do. */
-  isUnderWay(): boolean;
-  /**
-   * By how many segments the events that wait for indexing exceed the permitted number; 0 while they don't. Above 0, commits wait
-   * for steps of indexing (maintenance.ts).
-   */
-  behind(): number;
-  /** Removes events that are being deleted from the summaries, where leaving them would change a result. */
-  remove(events: readonly KeptEvent[]): void;
-}
-
-export const createSegmentBuilder = (
-  db: Connection,
-  written: () => number,
-  perSegment = eventsPerSegment,
-): SegmentBuilder => {
+export const createSegmentBuilder = (db: Connection, written: () => number, perSegment = eventsPerSegment) => {
   const readIndexed = db.prepare<[], number>('SELECT indexed FROM position').pluck();
   const writeIndexed = db.prepare('UPDATE position SET indexed = ?');
   const countAfter = db
@@ -84,7 +66,7 @@ export const createSegmentBuilder = (
       ORDER BY segment LIMIT 1`)
     .pluck();
   /** The oldest segment that has events left but no summary: it was written before there were summaries. */
-  const unsummedSegment = db.prepare<[], { segment: number; after: number; through: number }>(`
+  const unsummedSegment = db.prepare<[], Segment>(`
     SELECT segment, after, through FROM event_segment
     WHERE segment NOT IN (SELECT segment FROM segment_summary)
       AND through >= (SELECT min(through) FROM event_block)
@@ -103,8 +85,8 @@ export const createSegmentBuilder = (
   ];
   const dropAll = [createDrop('event_posting', 'segment, what, number, eventID'), ...dropSummary];
   const dropSegment = db.prepare('DELETE FROM event_segment WHERE segment = ?');
-  const hasher = hasherOf(db);
-  const visitors = createVisitorWriter(db);
+  const hashOf = attributeHashOf(db);
+  const removeVisitors = createVisitorRemoval(db);
   let draft: Draft | undefined;
   let underWay = false;
   /** The number of events that no segment covered when `written` events had been written. */
@@ -119,33 +101,26 @@ export const createSegmentBuilder = (
   const dropSome = (statements: typeof dropAll, segment: number): boolean =>
     statements.some((statement) => statement.run(segment).changes > 0);
 
+  /** Begins the next segment, or else the summary of a segment that has none. Returns whether there was something to do. */
   const begin = (): boolean => {
-    if (waiting() < perSegment) return false;
-    const segment = (lastSegment.get() as number) + 1;
-    // A previous server may have ended before it had written all of the segment.
-    if (dropSome(dropAll, segment)) return true;
-    const after = readIndexed.get() as number;
-    const postings = createPostingsDraft();
-    const summary = createSummaryDraft(hasher);
-    draft = { segment, after, through: after, count: 0, postings, summary, end: Infinity, writing: undefined };
-    return true;
-  };
-
-  const beginSummary = (): boolean => {
-    const found = unsummedSegment.get();
+    const isNew = waiting() >= perSegment;
+    const found = isNew
+      ? { segment: (lastSegment.get() as number) + 1, after: readIndexed.get() as number, through: Infinity }
+      : unsummedSegment.get();
     if (!found) return false;
     const { segment, after, through: end } = found;
-    if (dropSome(dropSummary, segment)) return true;
-    const summary = createSummaryDraft(hasher);
-    draft = { segment, after, through: after, count: 0, postings: undefined, summary, end, writing: undefined };
+    // A previous server may have ended before it had written all of it.
+    if (dropSome(isNew ? dropAll : dropSummary, segment)) return true;
+    const postings = isNew ? createPostingLists() : undefined;
+    const summary = createSummaryDraft(hashOf);
+    draft = { segment, after, through: after, count: 0, postings, summary, end, writing: undefined };
     return true;
   };
 
   function* write({ segment, after, through, postings, summary }: Draft): Generator<number, void> {
-    for (let posting = postings?.take(); posting; posting = postings?.take()) {
-      const { what, number, eventID, blocks } = posting;
-      insertPosting.run(segment, what, number, eventID, JSON.stringify(blocks));
-      yield blocks.length;
+    for (const { what, number, eventID, list } of postings?.inOrder() ?? []) {
+      insertPosting.run(segment, posted[what], number, eventID, JSON.stringify(list));
+      yield list.length;
     }
     for (const { account, eventID, events, list } of summary.visitors()) {
       insertVisitors.run(segment, account, eventID, list());
@@ -167,22 +142,20 @@ export const createSegmentBuilder = (
 
   const read = (draft: Draft, compacted: number): boolean => {
     const { through: before, postings, summary } = draft;
-    const blocks: (readonly [EventBlock, number])[] = [];
     let characters = 0;
     for (const row of next.iterate(before, Math.min(compacted, draft.end))) {
       const block = readBlock(row);
       const place = row.through - draft.after;
-      blocks.push([block, place]);
       summary.read(block, place);
+      if (postings) for (let index = 0; index < sizeOf(block); index += 1) postings.add(factsAt(block, index), place);
       draft.through = row.through;
       draft.count += row.count;
       characters += row.events.length;
       if (characters >= charactersPerStep) break;
     }
-    postings?.read(blocks);
     const isRead = postings
-      ? draft.count >= perSegment || summary.attributes >= attributesPerSegment
-      : blocks.length === 0;
+      ? draft.count >= perSegment || summary.attributes() >= attributesPerSegment
+      : draft.through === before;
     if (isRead) draft.writing = write(draft);
     return isRead || draft.through > before;
   };
@@ -206,7 +179,7 @@ export const createSegmentBuilder = (
   };
 
   const step = (compacted: number): boolean => {
-    if (!draft) return begin() || dropOldest() || beginSummary();
+    if (!draft) return begin() || dropOldest();
     if (!draft.writing) return read(draft, compacted);
     if (!writeSome(draft.writing)) {
       draft = undefined;
@@ -216,14 +189,21 @@ export const createSegmentBuilder = (
   };
 
   return {
-    step(compacted) {
+    /** Does a part of the due work, for blocks up to `compacted`. Returns whether there is more. Must be called in a transaction. */
+    step(compacted: number): boolean {
       underWay = step(compacted);
       return underWay;
     },
-    isUnderWay: () => underWay,
-    behind: () => Math.max(0, waiting() / perSegment - mostSegmentsWaiting),
-    remove(events) {
-      visitors.remove(events);
+    /** Whether the last step left more to do. */
+    isUnderWay: (): boolean => underWay,
+    /**
+     * By how many segments the events that wait for indexing exceed the permitted number; 0 while they don't. Above 0, commits wait
+     * for steps of indexing (maintenance.ts).
+     */
+    behind: (): number => Math.max(0, waiting() / perSegment - mostSegmentsWaiting),
+    /** Removes events that are being deleted from the summaries, where leaving them would change a result. */
+    remove(events: readonly KeptEvent[]): void {
+      removeVisitors(events);
       // The draft has summed up events that are now deleted: it must begin again.
       const { after = 0, through = 0 } = draft ?? {};
       if (events.some(({ sequence }) => sequence > after && sequence <= through)) draft = undefined;
@@ -235,3 +215,4 @@ export const createSegmentBuilder = (
     },
   };
 };
+export type SegmentBuilder = ReturnType<typeof createSegmentBuilder>;

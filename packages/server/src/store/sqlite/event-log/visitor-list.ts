@@ -18,26 +18,45 @@ const mostBytesOfNumber = 8;
 const toUnsigned = (number: number): number => (number < 0 ? -2 * number - 1 : 2 * number);
 const fromUnsigned = (number: number): number => (number % 2 === 1 ? -(number + 1) / 2 : number / 2);
 
-/** Returns the offset after the written number. */
-const write = (bytes: Buffer, number: number, from: number): number => {
-  let at = from;
-  let rest = number;
-  for (; rest >= 128; rest = Math.floor(rest / 128)) bytes[at++] = (rest % 128) + 128;
-  bytes[at++] = rest;
-  return at;
+const createNumberWriter = (bytes: Buffer) => {
+  let at = 0;
+  let before: number | undefined;
+  const write = (number: number): void => {
+    let rest = number;
+    for (; rest >= 128; rest = Math.floor(rest / 128)) bytes[at++] = (rest % 128) + 128;
+    bytes[at++] = rest;
+  };
+  return {
+    write,
+    /** Writes how far an ascending number is after the one before. */
+    writeNext(number: number): void {
+      write(before === undefined ? toUnsigned(number) : number - before);
+      before = number;
+    },
+    append(others: Buffer): void {
+      at += others.copy(bytes, at);
+    },
+    written: (): Buffer => bytes.subarray(0, at),
+  };
 };
 
 const createNumberReader = (bytes: Buffer) => {
   let at = 0;
+  let before: number | undefined;
+  const read = (): number => {
+    let number = 0;
+    for (let scale = 1; ; scale *= 128) {
+      const byte = bytes[at++] as number;
+      if (byte < 128) return number + byte * scale;
+      number += (byte - 128) * scale;
+    }
+  };
   return {
-    isAtEnd: () => at >= bytes.length,
-    next(): number {
-      let number = 0;
-      for (let scale = 1; ; scale *= 128) {
-        const byte = bytes[at++] as number;
-        if (byte < 128) return number + byte * scale;
-        number += (byte - 128) * scale;
-      }
+    isAtEnd: (): boolean => at >= bytes.length,
+    read,
+    readNext(): number {
+      before = before === undefined ? fromUnsigned(read()) : before + read();
+      return before;
     },
     take(length: number): Buffer {
       at += length;
@@ -47,24 +66,14 @@ const createNumberReader = (bytes: Buffer) => {
 };
 
 const toVisitors = (visitors: readonly Holder[]): Buffer => {
-  const bytes = Buffer.allocUnsafe(visitors.length * mostBytesOfNumber);
-  let at = 0;
-  let before: number | undefined;
-  for (const visitor of Float64Array.from(visitors).sort()) {
-    at = write(bytes, before === undefined ? toUnsigned(visitor) : visitor - before, at);
-    before = visitor;
-  }
-  return bytes.subarray(0, at);
+  const numbers = createNumberWriter(Buffer.allocUnsafe(visitors.length * mostBytesOfNumber));
+  for (const visitor of Float64Array.from(visitors).sort()) numbers.writeNext(visitor);
+  return numbers.written();
 };
 
 const visitEach = (visitors: Buffer, visit: (visitor: Holder) => void): void => {
   const numbers = createNumberReader(visitors);
-  let visitor = fromUnsigned(numbers.next());
-  visit(visitor);
-  while (!numbers.isAtEnd()) {
-    visitor += numbers.next();
-    visit(visitor);
-  }
+  while (!numbers.isAtEnd()) visit(numbers.readNext());
 };
 
 interface Quarter {
@@ -73,23 +82,19 @@ interface Quarter {
 }
 
 const fromQuarters = (quarters: readonly Quarter[]): Buffer => {
-  let before: number | undefined;
-  return Buffer.concat(
-    quarters.flatMap(({ quarter, visitors }) => {
-      const head = Buffer.allocUnsafe(2 * mostBytesOfNumber);
-      const at = write(head, before === undefined ? toUnsigned(quarter) : quarter - before, 0);
-      before = quarter;
-      return [head.subarray(0, write(head, visitors.length, at)), visitors];
-    }),
-  );
+  const most = quarters.reduce((bytes, { visitors }) => bytes + 2 * mostBytesOfNumber + visitors.length, 0);
+  const numbers = createNumberWriter(Buffer.allocUnsafe(most));
+  for (const { quarter, visitors } of quarters) {
+    numbers.writeNext(quarter);
+    numbers.write(visitors.length);
+    numbers.append(visitors);
+  }
+  return numbers.written();
 };
 
 function* quartersOf(bytes: Buffer): Generator<Quarter> {
   const numbers = createNumberReader(bytes);
-  for (let quarter: number | undefined; !numbers.isAtEnd(); ) {
-    quarter = quarter === undefined ? fromUnsigned(numbers.next()) : quarter + numbers.next();
-    yield { quarter, visitors: numbers.take(numbers.next()) };
-  }
+  while (!numbers.isAtEnd()) yield { quarter: numbers.readNext(), visitors: numbers.take(numbers.read()) };
 }
 
 export const toVisitorList = (visitors: VisitorsByQuarter): Buffer =>
@@ -117,20 +122,14 @@ export const readVisitorList = (
  */
 const without = (visitors: Buffer, gone: readonly Holder[]): Buffer => {
   const ascending = Float64Array.from(gone).sort();
-  const left = Buffer.allocUnsafe(visitors.length + mostBytesOfNumber);
+  const left = createNumberWriter(Buffer.allocUnsafe(visitors.length + mostBytesOfNumber));
   let next = 0;
-  let at = 0;
-  let before: number | undefined;
   visitEach(visitors, (visitor) => {
     while ((ascending[next] as number) < visitor) next += 1;
-    if (ascending[next] === visitor) {
-      next += 1;
-      return;
-    }
-    at = write(left, before === undefined ? toUnsigned(visitor) : visitor - before, at);
-    before = visitor;
+    if (ascending[next] === visitor) next += 1;
+    else left.writeNext(visitor);
   });
-  return left.subarray(0, at);
+  return left.written();
 };
 
 /** Removes each visitor as often as it is given in `gone`. Quarters that `gone` doesn't name are copied as they are. */

@@ -3,13 +3,8 @@ import { quarterMilliseconds, quarterOf } from '../../rules/quarter.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import { eventTimeAt, factsAt, type KeptEvent } from './event-block.ts';
-import type { EventFinder, Range } from './event-finder.ts';
+import type { EventFinder, Range, Segment } from './event-finder.ts';
 import { type Holder, readVisitorList, withoutVisitors } from './visitor-list.ts';
-
-/** A segment with a summary: after < sequence <= through. */
-interface SummedSegment extends Range {
-  readonly segment: number;
-}
 
 /**
  * Reports the holders of the events of an eventID in these ranges, at least once for each quarter of an hour: calls `seeAt` with a time
@@ -40,9 +35,9 @@ export const addVisitor = (visitors: Map<number, Holder[]>, eventTime: number, v
   else visitors.set(quarter, [visitor]);
 };
 
-/** Selects the segments that overlap after < sequence <= through, ascending. */
+/** Selects the segments with a summary that overlap after < sequence <= through, ascending. */
 const createSegmentReader = (db: Connection) =>
-  db.prepare<[number, number], SummedSegment>(`
+  db.prepare<[number, number], Segment>(`
     SELECT segment, after, through FROM event_segment JOIN segment_summary USING (segment)
     WHERE through > ? AND after < ? ORDER BY segment`);
 
@@ -71,7 +66,7 @@ export const createVisitorReader = (db: Connection, find: EventFinder['find']): 
     .prepare<[number, number], Buffer>('SELECT visitors FROM segment_visitors WHERE segment = ? AND account = ?')
     .pluck();
   /** The segments that overlap at least one of the ranges; both ascend. */
-  const segmentsIn = (ranges: readonly Range[]): SummedSegment[] => {
+  const segmentsIn = (ranges: readonly Range[]): Segment[] => {
     const found = ranges.flatMap(({ after, through }) => segments.all(after, through));
     return found.filter(({ segment }, nth) => segment !== found[nth - 1]?.segment);
   };
@@ -99,19 +94,8 @@ export const createVisitorReader = (db: Connection, find: EventFinder['find']): 
   };
 };
 
-/** The visitors to remove from an eventID. */
-interface Gone {
-  readonly account: number;
-  readonly eventID: number;
-  readonly visitors: Map<number, Holder[]>;
-}
-
-interface VisitorWriter {
-  /** Removes the visitors of events that are being deleted. The events must ascend by sequence. */
-  remove(events: readonly KeptEvent[]): void;
-}
-
-export const createVisitorWriter = (db: Connection): VisitorWriter => {
+/** Returns a function that removes the visitors of events that are being deleted. The events must ascend by sequence. */
+export const createVisitorRemoval = (db: Connection) => {
   const segments = createSegmentReader(db);
   const key = 'segment = ? AND account = ? AND eventID = ?';
   const select = db
@@ -120,26 +104,24 @@ export const createVisitorWriter = (db: Connection): VisitorWriter => {
   const update = db.prepare(`UPDATE segment_visitors SET visitors = ? WHERE ${key}`);
   const drop = db.prepare(`DELETE FROM segment_visitors WHERE ${key}`);
 
-  return {
-    remove(events) {
-      const [first, last] = [events[0], events.at(-1)];
-      if (!first || !last) return;
-      for (const { segment, after, through } of segments.all(first.sequence - 1, last.sequence)) {
-        const byEventID = new Map<string, Gone>();
-        for (const event of events) {
-          if (event.sequence <= after || event.sequence > through) continue;
-          const { account, eventID, eventTime } = event;
-          const name = `${account} ${eventID}`;
-          const gone = byEventID.get(name) ?? { account, eventID, visitors: new Map() };
-          byEventID.set(name, gone);
-          addVisitor(gone.visitors, eventTime, holderOf(event));
-        }
-        for (const { account, eventID, visitors } of byEventID.values()) {
-          const rest = withoutVisitors(select.get(segment, account, eventID) as Buffer, visitors);
-          if (rest.length > 0) update.run(rest, segment, account, eventID);
-          else drop.run(segment, account, eventID);
-        }
+  return (events: readonly KeptEvent[]): void => {
+    const [first, last] = [events[0], events.at(-1)];
+    if (!first || !last) return;
+    for (const { segment, after, through } of segments.all(first.sequence - 1, last.sequence)) {
+      const byEventID = new Map<string, { account: number; eventID: number; visitors: Map<number, Holder[]> }>();
+      for (const event of events) {
+        if (event.sequence <= after || event.sequence > through) continue;
+        const { account, eventID, eventTime } = event;
+        const name = `${account} ${eventID}`;
+        const gone = byEventID.get(name) ?? { account, eventID, visitors: new Map() };
+        byEventID.set(name, gone);
+        addVisitor(gone.visitors, eventTime, holderOf(event));
       }
-    },
+      for (const { account, eventID, visitors } of byEventID.values()) {
+        const rest = withoutVisitors(select.get(segment, account, eventID) as Buffer, visitors);
+        if (rest.length > 0) update.run(rest, segment, account, eventID);
+        else drop.run(segment, account, eventID);
+      }
+    }
   };
 };
