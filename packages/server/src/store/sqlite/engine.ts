@@ -69,7 +69,6 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     detaching,
   };
   const tokens = createTokenWriter(db);
-  const { createAccount, updateAccount } = createAccountWriter(db, { ...parts, tokens });
   const { eraseContact, deleteEventsBefore, ...erasures } = createErasures(db, parts);
 
   const updateContact = (change: ContactChange) => {
@@ -96,8 +95,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const { link: _, ...linkOperations } = links;
   const { recordAudit, recording } = createAuditWriter(db);
   const operations = recording({
-    createAccount,
-    updateAccount,
+    ...createAccountWriter(db, { ...parts, tokens }),
     ...tokens,
     ...createUnknownProxyWriter(db),
     recordAudit,
@@ -207,25 +205,16 @@ export type WriteEngine = ReturnType<typeof createWriteEngine>;
 
 export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangement = {}) => {
   const tokens = createTokenReader(db);
-  const { listAccounts, findAccount, getAccount, measureAccounts } = createAccountReader(db, tokens);
-  const { listTokens, findProofKeys } = tokens;
-  const { getContact, searchContact } = createContactReader(db);
   // One for both, since it holds the newest events in memory.
   const log = createEventLogReader(db);
-  const { countEvents, getEventDefinitions } = createCounter(db, log);
   const operations = {
-    listAccounts,
-    findAccount,
-    listTokens,
+    ...createAccountReader(db, tokens),
+    listTokens: tokens.listTokens,
+    findProofKeys: tokens.findProofKeys,
     ...createAuditReader(db),
-    findProofKeys,
-    getAccount,
-    measureAccounts,
-    getContact,
-    searchContact,
+    ...createContactReader(db),
     getEvents: createEventPager(db, { log, mostBetween: eventsPerSegment }),
-    countEvents,
-    getEventDefinitions,
+    ...createCounter(db, log),
     ...createRefusedReader(db),
     check() {
       db.pragma('user_version');

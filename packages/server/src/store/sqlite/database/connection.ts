@@ -76,7 +76,7 @@ export const codeOf = (error: unknown): string => String((error as { code?: unkn
 export const isNotNow = (error: unknown): boolean =>
   /^(SQLITE_(FULL|BUSY|LOCKED|NOMEM|CANTOPEN).*|ENOSPC|EDQUOT|EMFILE|ENFILE|ENOMEM)$/.test(codeOf(error));
 
-/** Does work and returns its result; returns false when it fails with an error that `isNotNow` names. Throws other errors. */
+/** Returns the result of the work, or false when it throws an error that is temporary (`isNotNow`). Throws other errors. */
 export const couldNow = (work: () => boolean): boolean => {
   try {
     return work();

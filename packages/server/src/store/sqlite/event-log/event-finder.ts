@@ -87,7 +87,7 @@ const isWithin = (source: Source, { sequence, user, contact }: EventFacts): bool
  * users and contacts.
  */
 const createIsSought = (sources: readonly Source[]) => {
-  const sourcesOf = { user: new Map<number, Source[]>(), contact: new Map<number, Source[]>() };
+  const sourcesOf = { user: new Map<number | null, Source[]>(), contact: new Map<number | null, Source[]>() };
   const others: Source[] = [];
   for (const source of sources) {
     if (source.what === 'account' || source.what === 'eventID') others.push(source);
@@ -96,8 +96,8 @@ const createIsSought = (sources: readonly Source[]) => {
   const isOf = (sources: readonly Source[] | undefined, event: EventFacts) =>
     sources?.some((source) => isWithin(source, event)) ?? false;
   return (event: EventFacts): boolean =>
-    isOf(event.user === null ? undefined : sourcesOf.user.get(event.user), event) ||
-    isOf(event.contact === null ? undefined : sourcesOf.contact.get(event.contact), event) ||
+    isOf(sourcesOf.user.get(event.user), event) ||
+    isOf(sourcesOf.contact.get(event.contact), event) ||
     others.some(
       (source) =>
         source.number === event.account &&

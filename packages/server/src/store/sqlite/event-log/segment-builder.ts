@@ -189,7 +189,7 @@ export const createSegmentBuilder = (db: Connection, written: () => number, perS
   };
 
   return {
-    /** Does a part of the due work, for blocks up to `compacted`. Returns whether there is more. Must be called in a transaction. */
+    /** Does some of the due work, for blocks up to `compacted`. Returns whether there is more. Call it in a transaction. */
     step(compacted: number): boolean {
       underWay = step(compacted);
       return underWay;

@@ -42,7 +42,7 @@ export const createSummaryDraft = (hashOf: AttributeHash) => {
     },
     /** The number of distinct attributes of each block, summed over all blocks. */
     attributes: (): number => attributes,
-    /** Yields the eventIDs in the order of their keys, each with the number of its events and a function that lists their visitors. */
+    /** Yields the eventIDs in the order of their keys, with the number of their events, and a function that lists the visitors. */
     *visitors() {
       const ascending = (a: readonly [number, unknown], b: readonly [number, unknown]) => a[0] - b[0];
       for (const [account, ofAccount] of [...visitors].sort(ascending)) {

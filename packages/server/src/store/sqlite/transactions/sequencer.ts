@@ -9,12 +9,10 @@ interface At {
   clockDay: number;
 }
 
-/**
- * Whether the stored position contradicts the other tables, which no write of this program causes. SQLite has no checksums that
- * would detect it.
- */
-const isDamaged = (db: Connection): boolean =>
-  db
+/** Throws when the stored position is damaged. */
+export const createSequencer = (db: Connection) => {
+  // No write of this program makes the position contradict the other tables. SQLite has no checksums that would detect it.
+  const isDamaged = db
     .prepare<[], number>(`
       SELECT sequence < max(
           packed,
@@ -26,12 +24,8 @@ const isDamaged = (db: Connection): boolean =>
         OR indexed <> coalesce((SELECT max(through) FROM event_segment), indexed)
         OR indexed > coalesce((SELECT max(through) FROM event_segment), (SELECT min(through) - 1 FROM event_block), indexed)
       FROM position`)
-    .pluck()
-    .get() !== 0;
-
-/** Throws when the stored position is damaged. */
-export const createSequencer = (db: Connection) => {
-  if (isDamaged(db)) throw new Error('its position is damaged: it is before stored events; restore a backup');
+    .pluck();
+  if (isDamaged.get() !== 0) throw new Error('its position is damaged: it is before stored events; restore a backup');
   const read = db.prepare<[], At>('SELECT sequence, day, clockDay FROM position');
   const write = db.prepare('UPDATE position SET sequence = ?, day = ?, clockDay = ?');
   let at = read.get() as At;
@@ -42,7 +36,7 @@ export const createSequencer = (db: Connection) => {
       at.sequence += 1;
       return at.sequence;
     },
-    /** Returns the day of something received at `receivedTime`. Days never go back, whatever the clock does: see received-day.ts. */
+    /** Returns the day of something received at `receivedTime`. Days never go back: see received-day.ts. */
     dayOf(receivedTime: number): number {
       Object.assign(at, dayAt(at, receivedTime));
       return at.day;

@@ -91,7 +91,7 @@ export const createTransactions = (db: Connection, pending: readonly Pending[], 
 
   return {
     run,
-    /** Runs one piece of work in a transaction and returns its value. Throws whatever it throws, and when `run` would refuse it. */
+    /** Runs work in a transaction of its own. Returns its value, or throws the error that `run` returns. */
     runAlone: <Value>(work: () => Value): Value =>
       resultOf(run([{ carryOut: work, mayThrowRefusal: false }])[0] as Outcome) as Value,
   };
