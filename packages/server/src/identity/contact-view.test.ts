@@ -32,10 +32,9 @@ const claim = (number: number, said: Said, change: Partial<Claim> = {}): Claim =
   ...change,
 });
 
-const record = (contact: number, said: Said, ...claims: Claim[]): ContactRecord => ({
-  contact,
+const record = (said: Said, ...claims: Claim[]): ContactRecord => ({
   values: values(said),
-  addressVerified: true,
+  verified: true,
   claims,
 });
 
@@ -46,19 +45,19 @@ describe('a field', () => {
   const telephone = (contactTelephone: string): Said => ({ fields: { contactTelephone } });
 
   test.each<[string, ContactRecord[], string, boolean]>([
-    ['that nobody said is empty', [record(1, {})], '', false],
-    ['is the contact’s own', [record(1, telephone('1'))], '1', false],
-    ['of its own isn’t replaced by a claim', [record(1, telephone('1'), claim(1, telephone('2')))], '1', false],
-    ['that is empty is filled by a claim', [record(1, {}, claim(1, telephone('2')))], '2', true],
+    ['that nobody said is empty', [record({})], '', false],
+    ['is the contact’s own', [record(telephone('1'))], '1', false],
+    ['of its own isn’t replaced by a claim', [record(telephone('1'), claim(1, telephone('2')))], '1', false],
+    ['that is empty is filled by a claim', [record({}, claim(1, telephone('2')))], '2', true],
     [
       'is filled by the earliest claim, in whatever order they come',
-      [record(1, {}, claim(2, telephone('2')), claim(1, telephone('1')))],
+      [record({}, claim(2, telephone('2')), claim(1, telephone('1')))],
       '1',
       true,
     ],
     [
       'is filled by the claim of the user with the newest link, whatever was claimed before',
-      [record(1, {}, ...[3, 1, 2].map((nth) => claim(4 - nth, telephone(`${nth}`), { newestLink: nth * 10 })))],
+      [record({}, ...[3, 1, 2].map((nth) => claim(4 - nth, telephone(`${nth}`), { newestLink: nth * 10 })))],
       '3',
       true,
     ],
@@ -66,7 +65,6 @@ describe('a field', () => {
       'is filled by an accepted claim before one of a newer link',
       [
         record(
-          1,
           {},
           claim(1, telephone('1'), { newestLink: 20 }),
           claim(2, telephone('2'), { ...accepted, newestLink: 10 }),
@@ -77,58 +75,48 @@ describe('a field', () => {
     ],
     [
       'is filled by an accepted claim before an earlier open one',
-      [record(1, {}, claim(1, telephone('1')), claim(2, telephone('2'), accepted))],
+      [record({}, claim(1, telephone('1')), claim(2, telephone('2'), accepted))],
       '2',
       false,
     ],
-    ['isn’t filled by a voided claim', [record(1, {}, claim(1, telephone('1'), voided))], '', false],
+    ['isn’t filled by a voided claim', [record({}, claim(1, telephone('1'), voided))], '', false],
     [
       'isn’t filled by a claim that was accepted and then voided',
-      [record(1, {}, claim(1, telephone('1'), { ...accepted, ...voided }))],
+      [record({}, claim(1, telephone('1'), { ...accepted, ...voided }))],
       '',
       false,
     ],
     [
       'isn’t filled by the empty value of a claim',
-      [record(1, {}, claim(1, telephone('')), claim(2, telephone('2')))],
+      [record({}, claim(1, telephone('')), claim(2, telephone('2')))],
       '2',
       true,
     ],
-    ['cleared on purpose stays empty', [record(1, telephone(''), claim(1, telephone('1'), accepted))], '', false],
-    ['comes from a merged record', [record(1, {}), record(2, telephone('2'))], '2', false],
-    [
-      'of the kept record comes before a merged one’s',
-      [record(1, telephone('1')), record(2, telephone('2'))],
-      '1',
-      false,
-    ],
-    [
-      'cleared in the kept record hides a merged one’s',
-      [record(1, telephone('')), record(2, telephone('2'))],
-      '',
-      false,
-    ],
+    ['cleared on purpose stays empty', [record(telephone(''), claim(1, telephone('1'), accepted))], '', false],
+    ['comes from a merged record', [record({}), record(telephone('2'))], '2', false],
+    ['of the kept record comes before a merged one’s', [record(telephone('1')), record(telephone('2'))], '1', false],
+    ['cleared in the kept record hides a merged one’s', [record(telephone('')), record(telephone('2'))], '', false],
     [
       'comes from the first merged record that says anything',
-      [record(1, {}), record(2, {}), record(3, telephone('3')), record(4, telephone('4'))],
+      [record({}), record({}), record(telephone('3')), record(telephone('4'))],
       '3',
       false,
     ],
     [
       'cleared in a merged record is said as well',
-      [record(1, {}, claim(1, telephone('1'))), record(2, telephone('')), record(3, telephone('3'))],
+      [record({}, claim(1, telephone('1'))), record(telephone('')), record(telephone('3'))],
       '',
       false,
     ],
     [
       'of a merged record comes before an accepted claim',
-      [record(1, {}, claim(1, telephone('1'), accepted)), record(2, telephone('2'))],
+      [record({}, claim(1, telephone('1'), accepted)), record(telephone('2'))],
       '2',
       false,
     ],
     [
       'is filled by claims of all records alike',
-      [record(1, {}, claim(2, telephone('2'))), record(3, {}, claim(1, telephone('1')))],
+      [record({}, claim(2, telephone('2'))), record({}, claim(1, telephone('1')))],
       '1',
       true,
     ],
@@ -139,7 +127,7 @@ describe('a field', () => {
   });
 
   test('that isn’t said is there all the same, in the published order', () => {
-    expect(Object.keys(viewContact([record(1, {})]).fields)).toEqual([...contactFields]);
+    expect(Object.keys(viewContact([record({})]).fields)).toEqual([...contactFields]);
   });
 });
 
@@ -147,29 +135,33 @@ describe('the e-mail address', () => {
   const address = (contactEmailaddress: string): Said => ({ fields: { contactEmailaddress } });
 
   test('is the kept record’s own, whatever merged records and claims say', () => {
-    const kept = record(1, address('ann@example.com'), claim(1, address('eve@example.com'), accepted));
-    const view = viewContact([kept, record(2, address('anna@example.com'))]);
+    const kept = record(address('ann@example.com'), claim(1, address('eve@example.com'), accepted));
+    const view = viewContact([kept, record(address('anna@example.com'))]);
     expect(view.fields.contactEmailaddress).toBe('ann@example.com');
     expect(view.claimed).toEqual([]);
   });
 
-  test('is claimed until it is verified', () => {
-    const unverified = { ...record(1, address('ann@example.com')), addressVerified: false };
+  test('is claimed until it is verified, or a claim of its record is accepted', () => {
+    const unverified = { ...record(address('ann@example.com')), verified: false };
     expect(viewContact([unverified]).claimed).toEqual(['contactEmailaddress']);
     expect(viewContact([unverified]).fields.contactEmailaddress).toBe('ann@example.com');
+    expect(viewContact([{ ...unverified, claims: [claim(1, {}, accepted)] }]).claimed).toEqual([]);
+    expect(viewContact([{ ...unverified, claims: [claim(1, {}, { ...accepted, ...voided })] }]).claimed).toEqual([
+      'contactEmailaddress',
+    ]);
   });
 
   test('of a merged record is not taken, and whether that one is verified doesn’t matter', () => {
-    const view = viewContact([record(1, {}), { ...record(2, address('anna@example.com')), addressVerified: false }]);
+    const view = viewContact([record({}), { ...record(address('anna@example.com')), verified: false }]);
     expect(view.fields.contactEmailaddress).toBe('');
     expect(view.claimed).toEqual([]);
   });
 
   test('that isn’t there isn’t filled by a claim, and isn’t claimed', () => {
-    const view = viewContact([record(1, {}, claim(1, address('eve@example.com')))]);
+    const view = viewContact([record({}, claim(1, address('eve@example.com')))]);
     expect(view.fields.contactEmailaddress).toBe('');
     expect(view.claimed).toEqual([]);
-    expect(viewContact([{ ...record(1, address('')), addressVerified: false }]).claimed).toEqual([]);
+    expect(viewContact([{ ...record(address('')), verified: false }]).claimed).toEqual([]);
   });
 });
 
@@ -177,19 +169,19 @@ describe('an attribute', () => {
   const size = (value: string | null): Said => ({ attributes: { size: value } });
 
   test.each<[string, ContactRecord[], string | undefined, boolean]>([
-    ['that nobody said isn’t there', [record(1, {})], undefined, false],
-    ['may be empty in a record', [record(1, size(''), claim(1, size('L')))], '', false],
+    ['that nobody said isn’t there', [record({})], undefined, false],
+    ['may be empty in a record', [record(size(''), claim(1, size('L')))], '', false],
     [
       'removed on purpose stays away',
-      [record(1, size(null), claim(1, size('L'), accepted)), record(2, size('S'))],
+      [record(size(null), claim(1, size('L'), accepted)), record(size('S'))],
       undefined,
       false,
     ],
-    ['is filled by an open claim', [record(1, {}, claim(1, size('L')))], 'L', true],
-    ['is filled by an accepted claim', [record(1, {}, claim(1, size('L'), accepted))], 'L', false],
-    ['isn’t filled by an empty claim', [record(1, {}, claim(1, size('')), claim(2, size('L')))], 'L', true],
-    ['can’t be removed by a claim', [record(1, {}, claim(1, size(null)), claim(2, size('L')))], 'L', true],
-    ['comes from a merged record', [record(1, {}, claim(1, size('L'))), record(2, size('S'))], 'S', false],
+    ['is filled by an open claim', [record({}, claim(1, size('L')))], 'L', true],
+    ['is filled by an accepted claim', [record({}, claim(1, size('L'), accepted))], 'L', false],
+    ['isn’t filled by an empty claim', [record({}, claim(1, size('')), claim(2, size('L')))], 'L', true],
+    ['can’t be removed by a claim', [record({}, claim(1, size(null)), claim(2, size('L')))], 'L', true],
+    ['comes from a merged record', [record({}, claim(1, size('L'))), record(size('S'))], 'S', false],
   ])('%s', (_, records, value, claimed) => {
     const view = viewContact(records);
     expect(view.attributes.get('size')).toBe(value);
@@ -202,25 +194,25 @@ describe('a tag', () => {
   const vip = (has: boolean): Said => ({ tags: { vip: has } });
 
   test.each<[string, ContactRecord[], boolean, boolean]>([
-    ['that nobody said isn’t there', [record(1, {})], false, false],
-    ['is the contact’s own', [record(1, vip(true))], true, false],
+    ['that nobody said isn’t there', [record({})], false, false],
+    ['is the contact’s own', [record(vip(true))], true, false],
     [
       'taken away on purpose stays away',
-      [record(1, vip(false), claim(1, vip(true), accepted)), record(2, vip(true))],
+      [record(vip(false), claim(1, vip(true), accepted)), record(vip(true))],
       false,
       false,
     ],
-    ['comes from a merged record', [record(1, {}), record(2, vip(true))], true, false],
+    ['comes from a merged record', [record({}), record(vip(true))], true, false],
     [
       'is decided by the first merged record that says',
-      [record(1, {}), record(2, vip(false)), record(3, vip(true))],
+      [record({}), record(vip(false)), record(vip(true))],
       false,
       false,
     ],
-    ['is given by an open claim', [record(1, {}, claim(1, vip(true)))], true, true],
-    ['is given by an accepted claim', [record(1, {}, claim(1, vip(true)), claim(2, vip(true), accepted))], true, false],
-    ['can’t be taken away by a claim', [record(1, {}, claim(1, vip(false)), claim(2, vip(true)))], true, true],
-    ['isn’t given by a voided claim', [record(1, {}, claim(1, vip(true), voided))], false, false],
+    ['is given by an open claim', [record({}, claim(1, vip(true)))], true, true],
+    ['is given by an accepted claim', [record({}, claim(1, vip(true)), claim(2, vip(true), accepted))], true, false],
+    ['can’t be taken away by a claim', [record({}, claim(1, vip(false)), claim(2, vip(true)))], true, true],
+    ['isn’t given by a voided claim', [record({}, claim(1, vip(true), voided))], false, false],
   ])('%s', (_, records, has, claimed) => {
     const view = viewContact(records);
     expect([...view.tags]).toEqual(has ? ['vip'] : []);
@@ -228,8 +220,8 @@ describe('a tag', () => {
   });
 
   test('of each record and claim is united with the others’', () => {
-    const kept = record(1, { tags: { d: true } }, claim(1, { tags: { a: true } }));
-    expect([...viewContact([kept, record(2, { tags: { c: true, b: true } })]).tags]).toEqual(['a', 'b', 'c', 'd']);
+    const kept = record({ tags: { d: true } }, claim(1, { tags: { a: true } }));
+    expect([...viewContact([kept, record({ tags: { c: true, b: true } })]).tags]).toEqual(['a', 'b', 'c', 'd']);
   });
 });
 
@@ -239,7 +231,7 @@ test('claimed lists fields as published, then attributes, then tags, each sorted
     attributes: { z: '1', a: '2' },
     tags: { y: true, b: true },
   };
-  expect(viewContact([record(1, {}, claim(1, said))]).claimed).toEqual([
+  expect(viewContact([record({}, claim(1, said))]).claimed).toEqual([
     'contactTitle',
     'contactProfileID',
     'contactAttr.a',
@@ -256,7 +248,7 @@ test('names that objects have from their prototype are names like others', () =>
     tags: new Map(names.map((name) => [name, true])),
     attributes: new Map(names.map((name) => [name, `${name}!`])),
   };
-  for (const view of [viewContact([{ ...record(1, {}), values: odd }]), viewClaim({ ...claim(1, {}), values: odd })]) {
+  for (const view of [viewContact([{ ...record({}), values: odd }]), viewClaim({ ...claim(1, {}), values: odd })]) {
     expect([...view.tags]).toEqual(['__proto__', 'constructor', 'toString']);
     expect(view.attributes.get('__proto__')).toBe('__proto__!');
     expect(view.attributes.size).toBe(3);
@@ -334,7 +326,7 @@ describe('for any records', () => {
     .array(
       fc.record({
         values: anyValues,
-        addressVerified: fc.boolean(),
+        verified: fc.boolean(),
         claims: fc.array(fc.record({ values: anyValues, ...flags }), { maxLength: 4 }),
       }),
       { minLength: 1, maxLength: 4 },
@@ -342,7 +334,6 @@ describe('for any records', () => {
     .map((records) =>
       records.map((one, contact) => ({
         ...one,
-        contact,
         claims: one.claims.map((each, nth) => ({ ...each, claim: nth * records.length + contact })),
       })),
     );
@@ -374,7 +365,7 @@ describe('for any records', () => {
   test('what is claimed has a value, goes when the open claims go, and stays when they are accepted', () => {
     fc.assert(
       fc.property(anyRecords, (all) => {
-        const records = all.map((one) => ({ ...one, addressVerified: true }));
+        const records = all.map((one) => ({ ...one, verified: true }));
         const { claimed, fields, tags, attributes } = viewContact(records);
         for (const field of contactFields) if (claimed.includes(field)) expect(fields[field]).not.toBe('');
         const shown = [

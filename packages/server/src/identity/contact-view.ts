@@ -35,9 +35,9 @@ export interface Claim {
 
 /** A contact as it is stored: its own values, and the claims of browsers. */
 export interface ContactRecord {
-  readonly contact: number;
   readonly values: Values;
-  readonly addressVerified: boolean;
+  /** The address was sent with a server token or a valid contactProof. */
+  readonly verified: boolean;
   readonly claims: readonly Claim[];
 }
 
@@ -59,43 +59,32 @@ interface Layer {
   readonly open: boolean;
 }
 
-/** The value that decides for one name. */
-interface Found<Value> {
-  readonly value: Value;
-  readonly open: boolean;
-}
-
 /** Returns a claim's values without those that a claim can't set (see `Values`). */
 const given = ({ fields, tags, attributes }: Values): Values => ({
-  fields: Object.fromEntries(contactFields.flatMap((name) => (fields[name] ? [[name, fields[name]]] : []))),
+  fields: Object.fromEntries(Object.entries(fields).filter(([, value]) => value)),
   tags: new Map([...tags].filter(([, has]) => has)),
   attributes: new Map([...attributes].filter(([, value]) => value)),
 });
-
-const fieldsOf = ({ fields }: Values): [ContactField, string][] =>
-  contactFields.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]));
 
 /** Returns the value of each name from the first layer that has one; ascending by name. */
 const firstValues = <Name extends string, Value>(
   layers: readonly Layer[],
   entriesOf: (values: Values) => Iterable<readonly [Name, Value]>,
-): Map<Name, Found<Value>> => {
-  const found = new Map<Name, Found<Value>>();
+) => {
+  const found = new Map<Name, { readonly value: Value; readonly open: boolean }>();
   for (const { values, open } of layers) {
     for (const [name, value] of entriesOf(values)) if (!found.has(name)) found.set(name, { value, open });
   }
   return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-const textOf = (fields: ReadonlyMap<ContactField, Found<string>>) =>
-  Object.fromEntries(contactFields.map((name) => [name, fields.get(name)?.value ?? ''])) as ContactView['fields'];
-
 const view = (layers: readonly Layer[]): ContactView => {
-  const fields = firstValues(layers, fieldsOf);
+  const fields = firstValues(layers, (values) => Object.entries(values.fields) as [ContactField, string][]);
+  const textOf = (name: ContactField) => fields.get(name)?.value ?? '';
   const attributes = [...firstValues(layers, (values) => values.attributes)];
   const tags = [...firstValues(layers, (values) => values.tags)].filter(([, { value }]) => value);
   return {
-    fields: textOf(fields),
+    fields: Object.fromEntries(contactFields.map((name) => [name, textOf(name)])) as ContactView['fields'],
     tags: new Set(tags.map(([tagID]) => tagID)),
     attributes: new Map(attributes.flatMap(([attrID, { value }]) => (value === null ? [] : [[attrID, value]]))),
     claimed: [
@@ -105,18 +94,6 @@ const view = (layers: readonly Layer[]): ContactView => {
     ],
   };
 };
-
-const addressOf = ({ fields: { contactEmailaddress } }: Values): Values => ({
-  fields: contactEmailaddress ? { contactEmailaddress } : {},
-  tags: new Map(),
-  attributes: new Map(),
-});
-
-const withoutAddress = ({ fields: { contactEmailaddress, ...fields }, tags, attributes }: Values): Values => ({
-  fields,
-  tags,
-  attributes,
-});
 
 /** Sorts claims by precedence: not voided first, then accepted, then by newest link; otherwise by number. */
 export const byWeight = (a: Omit<Claim, 'values'>, b: Omit<Claim, 'values'>): number =>
@@ -132,20 +109,26 @@ export const byWeight = (a: Omit<Claim, 'values'>, b: Omit<Claim, 'values'>): nu
  * open ones, the claim of the user with the newest link to its contact decides, so that claims made in advance by others don't
  * override the claim of the person.
  * So a claim fills empty values and replaces nothing, and a value that was cleared stays cleared.
- * The e-mail address is always the first record's own, and counts as claimed until it is verified.
+ * The e-mail address is always the first record's own, and counts as claimed until it is verified or one of that record's claims is
+ * accepted.
  */
 export const viewContact = (records: readonly ContactRecord[]): ContactView => {
-  const [kept, ...merged] = records;
+  const [kept] = records;
   if (!kept) throw new RangeError('a contact is viewed from its own record, and none was given');
+  const { contactEmailaddress = '' } = kept.values.fields;
+  const isVerified = kept.verified || kept.claims.some(({ accepted, voided }) => accepted && !voided);
   const claims = records
     .flatMap((record) => record.claims)
     .filter((claim) => !claim.voided)
     .sort(byWeight);
   return view([
-    { values: addressOf(kept.values), open: !kept.addressVerified },
-    { values: kept.values, open: false },
-    ...merged.map(({ values }) => ({ values: withoutAddress(values), open: false })),
-    ...claims.map(({ values, accepted }) => ({ values: given(withoutAddress(values)), open: !accepted })),
+    // Always has an address, even if '', so that no other layer decides about it.
+    {
+      values: { fields: { contactEmailaddress }, tags: new Map(), attributes: new Map() },
+      open: contactEmailaddress !== '' && !isVerified,
+    },
+    ...records.map(({ values }) => ({ values, open: false })),
+    ...claims.map(({ values, accepted }) => ({ values: given(values), open: !accepted })),
   ]);
 };
 

@@ -31,11 +31,11 @@ export const viewsOf = async (db: Connection, groups: readonly ContactRow[][]): 
   );
   return groups.map((group) =>
     viewContact(
-      group.map((row) => {
-        const own = claims.filter(({ contact }) => contact === row.contact);
-        const addressVerified = row.verified || own.some(({ accepted, voided }) => accepted && !voided);
-        return { contact: row.contact, values: valuesOf(row), addressVerified, claims: own };
-      }),
+      group.map((row) => ({
+        values: valuesOf(row),
+        verified: row.verified,
+        claims: claims.filter(({ contact }) => contact === row.contact),
+      })),
     ),
   );
 };

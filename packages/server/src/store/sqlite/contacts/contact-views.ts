@@ -3,8 +3,7 @@ import { type ContactView, contactFields, type Values, viewContact } from '../..
 import type { Connection } from '../database/connection.ts';
 import { createClaimReader } from './claims.ts';
 import { createContactFinder } from './contact-finder.ts';
-import type { ContactRow } from './contact-rows.ts';
-import { createMergeReader } from './contact-rows.ts';
+import { type ContactRow, createMergeReader } from './contact-rows.ts';
 
 export const createContactViews = (db: Connection) => {
   const contacts = createContactFinder(db);
@@ -30,11 +29,11 @@ export const createContactViews = (db: Connection) => {
 
     viewOf: (group: readonly ContactRow[]): ContactView =>
       viewContact(
-        group.map((row) => {
-          const own = claims.ofContact(row.contact);
-          const addressVerified = row.verified === 1 || own.some(({ accepted, voided }) => accepted && !voided);
-          return { contact: row.contact, values: valuesOf(row), addressVerified, claims: own };
-        }),
+        group.map((row) => ({
+          values: valuesOf(row),
+          verified: row.verified === 1,
+          claims: claims.ofContact(row.contact),
+        })),
       ),
   };
 };
