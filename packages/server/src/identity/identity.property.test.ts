@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Action, actionsArbitrary, createModel } from '../../test/fixtures/identity-actions.ts';
 import { followMerges, mergedWith, wouldCycle } from './merges.ts';
-import { ownerOf, stretchesOf, why } from './ownership.ts';
+import { stretchesOf, why } from './ownership.ts';
 import {
   decideLink,
   decideUnlink,
@@ -51,7 +51,7 @@ const replace = (account: Account, user: number, old: Statement, change: Partial
   );
 
 const ownerIn = (account: Account, event: LoggedEvent) =>
-  ownerOf(event, statementsOf(account, event.user), followMerges(account.mergedInto));
+  why(event, statementsOf(account, event.user), followMerges(account.mergedInto)).owner;
 
 /** The owner of every event, by its sequence. */
 const ownersIn = (account: Account) =>

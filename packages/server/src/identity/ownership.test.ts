@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ownerOf, type Stretch, stretchesOf, why } from './ownership.ts';
+import { type Stretch, stretchesOf, stretchesOwnedBy, why } from './ownership.ts';
 import type { Statement } from './statements.ts';
 
 const ann = 1;
@@ -15,6 +15,8 @@ const claim = (sequence: number, contact: number, voided = false): Statement => 
   verified: false,
 });
 const unlink = (sequence: number, voided = false): Statement => ({ sequence, contact: null, verified: true, voided });
+
+const ownerOf = (...event: Parameters<typeof why>) => why(...event).owner;
 
 // events are logged at 5, 15, 25 and 35; statements are made at 10, 20 and 30
 const cases: [string, Statement[], (number | null)[]][] = [
@@ -146,5 +148,22 @@ describe('stretches', () => {
       statement: gone,
       reason: 'nobody',
     });
+  });
+
+  test('of contacts are united where they meet, and end at the last sequence', () => {
+    const statements = [link(10, ann), claim(20, bob, true), unlink(30), claim(40, bob), link(50, ann)];
+    expect(stretchesOwnedBy([ann], statements)).toEqual([
+      { after: 0, through: 30 },
+      { after: 50, through: Infinity },
+    ]);
+    expect(stretchesOwnedBy([bob], statements)).toEqual([{ after: 30, through: 50 }]);
+    expect(stretchesOwnedBy([bob], statements, { last: 45 })).toEqual([{ after: 30, through: 45 }]);
+    expect(stretchesOwnedBy([bob], statements, { last: 30 })).toEqual([]);
+    expect(stretchesOwnedBy([bob], statements, { verifiedOnly: true })).toEqual([]);
+    expect(stretchesOwnedBy([ann, bob], statements, { last: 60 })).toEqual([{ after: 0, through: 60 }]);
+    expect(stretchesOwnedBy([ann, bob], statements, { verifiedOnly: true })).toEqual([
+      { after: 0, through: 30 },
+      { after: 50, through: Infinity },
+    ]);
   });
 });

@@ -32,16 +32,13 @@ export interface Why {
   readonly mergedFrom: number | null;
 }
 
-const isLink = (statement: Statement | undefined): statement is Statement & { readonly contact: number } =>
-  typeof statement?.contact === 'number';
-
 /** Applies rules 2 to 4 of `why` between two neighbouring statements that decide: `last` before and `next` after. */
 const decideBetween = (
   last: Statement | undefined,
   next: Statement | undefined,
 ): Pick<Stretch, 'contact' | 'statement' | 'reason'> => {
-  if (isLink(last)) return { contact: last.contact, statement: last, reason: 'linked' };
-  if (isLink(next)) return { contact: next.contact, statement: next, reason: 'reached back' };
+  if (typeof last?.contact === 'number') return { contact: last.contact, statement: last, reason: 'linked' };
+  if (typeof next?.contact === 'number') return { contact: next.contact, statement: next, reason: 'reached back' };
   return { contact: null, statement: last ?? null, reason: 'nobody' };
 };
 
@@ -55,6 +52,25 @@ export const stretchesOf = (statements: readonly Statement[]): Stretch[] => {
     const next = deciding[index];
     return { after: last?.sequence ?? 0, through: next?.sequence ?? Infinity, ...decideBetween(last, next) };
   });
+};
+
+/**
+ * Returns the parts of a user's history, up to the sequence `last`, whose contact is one of these, before merges are followed;
+ * ascending. Neighbouring parts are united. `verifiedOnly` leaves out those of claimed links.
+ */
+export const stretchesOwnedBy = (
+  contacts: readonly number[],
+  statements: readonly Statement[],
+  { verifiedOnly = false, last = Infinity } = {},
+): Pick<Stretch, 'after' | 'through'>[] => {
+  const owned: Pick<Stretch, 'after' | 'through'>[] = [];
+  for (const { contact, statement, after, through } of stretchesOf(statements)) {
+    if (contact === null || !contacts.includes(contact) || after >= last) continue;
+    if (verifiedOnly && !statement?.verified) continue;
+    const before = owned.at(-1)?.through === after ? owned.pop() : undefined;
+    owned.push({ after: before?.after ?? after, through: Math.min(through, last) });
+  }
+  return owned;
 };
 
 /** Returns how many of the statements are at or before the sequence, by binary search. */
@@ -100,7 +116,3 @@ export const why = (event: PlacedEvent, statements: readonly Statement[], follow
   const owner = contact === null ? null : follow(contact);
   return { rule: reason, owner, statement, mergedFrom: owner === contact ? null : contact };
 };
-
-/** Returns the contact that owns an event now, or null for nobody: `why` without the reasons. */
-export const ownerOf = (event: PlacedEvent, statements: readonly Statement[], follow?: Follow): number | null =>
-  why(event, statements, follow).owner;

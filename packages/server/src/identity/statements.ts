@@ -21,10 +21,8 @@ export interface KeptStatement extends Statement {
 
 /** How linking a user to a contact changes the user's statements. */
 type LinkDecision =
-  /** Already linked to that contact, or already claimed to be. */
-  | { readonly do: 'nothing'; readonly statement: Statement }
-  /** Already linked, but only by a claim: mark that statement verified, in place. */
-  | { readonly do: 'verify'; readonly statement: Statement }
+  /** Already linked to that contact, or already claimed to be. `verify`: only by a claim; mark that statement verified, in place. */
+  | { readonly do: 'nothing' | 'verify'; readonly statement: Statement }
   /** A first link, a switch to another contact, or a link after an unlink. */
   | { readonly do: 'append' };
 

@@ -2,7 +2,7 @@
 // and again. Both lists stay short.
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
-import { ownerOf } from '../../src/identity/ownership.ts';
+import { why } from '../../src/identity/ownership.ts';
 import { decideLink, decideUnlink, type KeptStatement, linksGivingWay } from '../../src/identity/statements.ts';
 import type { Site } from '../fixtures/site.ts';
 import { ann, ben, expectRefusal, laptop, newID } from '../fixtures/store.ts';
@@ -67,7 +67,7 @@ const createModel = (addresses: readonly string[]) => {
     owners: () =>
       Object.fromEntries(
         events.map((event): [string, string] => {
-          const owner = ownerOf({ ...event, contact: null }, statements);
+          const { owner } = why({ ...event, contact: null }, statements);
           return [event.eventUUID, owner === null ? '' : (addresses[owner] as string)];
         }),
       ),

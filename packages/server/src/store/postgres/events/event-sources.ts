@@ -1,5 +1,5 @@
 /** The source of a query of events: those of a user, of a contact, or of the whole account. */
-import { stretchesOf } from '../../../identity/ownership.ts';
+import { stretchesOwnedBy } from '../../../identity/ownership.ts';
 import type { Statement } from '../../../identity/statements.ts';
 import type { EventQuery } from '../../store.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
@@ -66,11 +66,9 @@ export const createEventSources = (contacts: ContactFinder) => {
     const users = daysOfThem.map(({ user }) => user);
     const statements = await statementsForOwners(db, users);
     const stretches = users.flatMap((user) =>
-      stretchesOf(statements.get(user) as Statement[])
-        .filter(({ contact }) => contact !== null && group.includes(contact))
-        .map(({ after, through }): Stretch => {
-          return { holder: user, after, through: Math.min(through, always.through), user: null };
-        }),
+      stretchesOwnedBy(group, statements.get(user) as Statement[], { last: always.through }).map(
+        (stretch): Stretch => ({ ...stretch, holder: user, user: null }),
+      ),
     );
     const direct = group.map((contact): Stretch => ({ ...always, holder: -contact, user: onlyUser ?? null }));
     return { what: 'stretches', stretches: [...stretches, ...direct], days: span([...daysOfThem, ...rows]) };
