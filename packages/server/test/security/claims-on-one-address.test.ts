@@ -108,7 +108,7 @@ const unbounded: readonly Change[] = [
   ...anyLinksOfContact,
   {
     file: 'store/sqlite/contacts/create-contact.ts',
-    from: 'if (!wasGiven) surplus.dropSurplusClaims(row.contact, claim);',
+    from: 'if (!wasGiven) surplus.dropSurplusClaims(contact, claim);',
     to: '',
   },
 ];

@@ -3,7 +3,7 @@ import { robotMark } from '@firsthand/contract/identifiers';
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../refusal.ts';
 import { scrub } from '../../scrub.ts';
-import { type CatalogueKind, type Catalogues, catalogueKinds, type NewEvent } from '../store.ts';
+import { type CatalogueKind, type Catalogues, type ContactChange, catalogueKinds, type NewEvent } from '../store.ts';
 
 /** An ID that a request uses, and the field that holds it. */
 export interface Use {
@@ -46,14 +46,14 @@ export const noListedIDs = ({ strict, browserCatalogue }: CatalogueSettings): Li
 });
 
 /** Returns the IDs that a contact's values use. Removing a value is not a use. */
-export const usesOfContact = (given: {
-  readonly profileID: string | null | undefined;
-  readonly tags: readonly string[];
-  readonly attributes: readonly (readonly [string, string | null])[];
-}): Use[] => [
-  ...(given.profileID ? [{ kind: 'profile' as const, id: given.profileID, field: 'contactProfileID' }] : []),
-  ...given.tags.map((id) => ({ kind: 'tag' as const, id, field: 'contactTagID' })),
-  ...given.attributes.flatMap(([id, value], index) =>
+export const usesOfContact = ({
+  fields: { contactProfileID },
+  tags,
+  attributes,
+}: Pick<ContactChange, 'fields' | 'attributes'> & { readonly tags: readonly string[] }): Use[] => [
+  ...(contactProfileID ? [{ kind: 'profile' as const, id: contactProfileID, field: 'contactProfileID' }] : []),
+  ...tags.map((id) => ({ kind: 'tag' as const, id, field: 'contactTagID' })),
+  ...attributes.flatMap(([id, value], index) =>
     value === null ? [] : [{ kind: 'attr' as const, id, field: `contactAttr[${index}].attrID` }],
   ),
 ];

@@ -1,25 +1,13 @@
 /** Builds the contacts and claims of responses from the rows that a driver has read. */
-import { isDeepStrictEqual } from 'node:util';
-import { type Claim as ClaimValues, type ContactView, contactFields, viewClaim } from '../../identity/contact-view.ts';
-import type { ClaimDetail, ContactDetail, ContactRecord, ContactSearch } from '../store.ts';
+import { type ContactView, viewClaim } from '../../identity/contact-view.ts';
+import type { ClaimDetail, ContactDetail, ContactRecord, ContactSearch, LinkDetail } from '../store.ts';
+import type { ClaimRow } from './claims.ts';
+import type { StatementRow } from './links.ts';
 
 /** Returns the name of an ID: the ID itself when it is not listed, '' when it is ''. */
 export type NameOf = (kind: 'profile' | 'tag', id: string) => string;
 
-interface Contact {
-  readonly contactUUID: string;
-  readonly contactStatus: string;
-  readonly createdTime: number;
-  readonly updatedTime: number;
-}
-
-interface Claim extends Omit<ClaimValues, 'newestLink'> {
-  readonly claimID: string;
-  readonly userUUID: string;
-  readonly tokenID: string;
-  readonly createdTime: number;
-  readonly updatedTime: number;
-}
+type Contact = Pick<ContactRecord, 'contactUUID' | 'contactStatus' | 'createdTime' | 'updatedTime'>;
 
 export const toContactRecord = (contact: Contact, view: ContactView, nameOf: NameOf): ContactRecord => ({
   contactUUID: contact.contactUUID,
@@ -31,31 +19,35 @@ export const toContactRecord = (contact: Contact, view: ContactView, nameOf: Nam
   claimed: view.claimed,
 });
 
-/** Returns every listed tag, then the contact's tags that are not listed. */
-export const toTagDetails = (
+/** `listed` is the catalogue of tags: all of them are returned, then the contact's tags that are not listed. */
+export const toContactDetail = (
+  contact: Contact,
   view: ContactView,
+  nameOf: NameOf,
   listed: readonly { readonly id: string; readonly name: string }[],
-): ContactDetail['tags'] => {
+): ContactDetail => {
   const unlisted = [...view.tags].filter((id) => !listed.some((entry) => entry.id === id));
-  return [
-    ...listed.map(({ id, name }) => ({ tagID: id, tagName: name, opt: view.tags.has(id) })),
-    ...unlisted.map((id) => ({ tagID: id, tagName: id, opt: true })),
-  ];
+  return {
+    ...toContactRecord(contact, view, nameOf),
+    tags: [
+      ...listed.map(({ id, name }) => ({ tagID: id, tagName: name, opt: view.tags.has(id) })),
+      ...unlisted.map((id) => ({ tagID: id, tagName: id, opt: true })),
+    ],
+    attributes: [...view.attributes],
+  };
 };
 
-/** `linkID` names the link that the claim made; '' when it made none. */
 export const toClaimDetail = (
-  claim: Claim,
-  { contactUUID, linkID }: { contactUUID: string; linkID: string },
+  claim: ClaimRow & Pick<ClaimDetail, 'contactUUID' | 'userUUID' | 'tokenID' | 'linkID'>,
   nameOf: NameOf,
 ): ClaimDetail => {
   const view = viewClaim(claim);
   return {
     claimID: claim.claimID,
-    contactUUID,
+    contactUUID: claim.contactUUID,
     userUUID: claim.userUUID,
     tokenID: claim.tokenID,
-    linkID,
+    linkID: claim.linkID,
     createdTime: claim.createdTime,
     updatedTime: claim.updatedTime,
     state: claim.voided ? 'voided' : claim.accepted ? 'accepted' : 'open',
@@ -66,8 +58,17 @@ export const toClaimDetail = (
   };
 };
 
+export const toLinkDetail = (link: StatementRow & Pick<LinkDetail, 'contactUUID' | 'userUUID'>): LinkDetail => ({
+  linkID: String(link.sequence),
+  userUUID: link.userUUID,
+  contactUUID: link.contactUUID,
+  linkTime: link.time,
+  verified: link.verified,
+  voided: link.voided,
+});
+
 /** Returns what a browser token sees of a contact by its handle: only what this browser itself sent. */
-export const toHandle = (claim: Omit<Claim, 'userUUID' | 'tokenID'>, nameOf: NameOf): ContactDetail => {
+export const toHandle = (claim: ClaimRow, nameOf: NameOf): ContactDetail => {
   const view = viewClaim(claim);
   return {
     contactUUID: claim.claimID,
@@ -95,10 +96,3 @@ export const createContactMatcher = (search: ContactSearch) => {
         name.normalize('NFC').toLowerCase().includes(text),
       ));
 };
-
-/** Returns the names of the fields whose visible values differ. */
-export const changedFields = (before: ContactView, after: ContactView): string[] => [
-  ...contactFields.filter((name) => before.fields[name] !== after.fields[name]),
-  ...(isDeepStrictEqual(before.tags, after.tags) ? [] : ['contactTagID']),
-  ...(isDeepStrictEqual(before.attributes, after.attributes) ? [] : ['contactAttr']),
-];

@@ -72,12 +72,11 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const { eraseContact, deleteEventsBefore, ...erasures } = createErasures(db, parts);
 
   const updateContact = (change: ContactChange) => {
-    const { account, contactUUID, address, ...rest } = change;
+    const { account } = change;
     const row = contacts.byName(change);
-    const { addedTags: tags, attributes, fields } = change;
-    const uses = usesOfContact({ profileID: fields.contactProfileID, tags, attributes });
+    const uses = usesOfContact({ ...change, tags: change.addedTags });
     catalogues.check(account, false, uses);
-    const answer = contacts.write(row, contactUUID === undefined ? rest : { ...rest, address });
+    const answer = contacts.write(row, change);
     catalogues.register(account, false, uses);
     return answer;
   };

@@ -75,15 +75,14 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
     change: AccountContact,
     time: number,
   ): Promise<ContactOutcome> => {
-    const { fields, addedTags, removedTags, attributes, contactStatus, newContactUUID, address } = change;
-    const uses = usesOfContact({ profileID: fields.contactProfileID, tags: addedTags, attributes });
+    const { newContactUUID, address } = change;
+    const uses = usesOfContact({ ...change, tags: change.addedTags });
     (await catalogues.checks(db, [account]))(account, { browser: false, uses });
-    const named = change.contactUUID !== undefined;
-    const { row, existed } = named
-      ? { row: await finder.byName(db, { account, contactUUID: change.contactUUID }), existed: true }
-      : await contacts.ensure(db, { account, address: address as string, newContactUUID, verified: true, time });
-    const written = { fields, addedTags, removedTags, attributes, contactStatus, time };
-    const { contactUUID } = await contacts.write(db, row, named ? { ...written, address } : written);
+    const { row, existed } =
+      change.contactUUID === undefined
+        ? await contacts.ensure(db, { account, address: address as string, newContactUUID, verified: true, time })
+        : { row: await finder.byName(db, { account, contactUUID: change.contactUUID }), existed: true };
+    const { contactUUID } = await contacts.write(db, row, { ...change, time });
     await catalogues.register(db, account, [{ browser: false, uses }]);
     return { exists: existed, contactUUID };
   };

@@ -1,27 +1,14 @@
 /** Claims: the values of a contact that a browser sent, stored beside the contact. */
 import { limits } from '@firsthand/contract/limits';
-import { byWeight, mergeClaim, type Values } from '../../../identity/contact-view.ts';
-import { bounded, type StoredValues, toStoredValues, toValues } from '../../rules/values-json.ts';
+import { byWeight } from '../../../identity/contact-view.ts';
+import { type ClaimRow, claimedBy, type StoredValues, toValues } from '../../rules/claims.ts';
+import type { NewContact } from '../../store.ts';
 import { type Connection, Overtaken } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
-export interface ClaimRow {
-  readonly claim: number;
-  readonly claimID: string;
-  readonly account: number;
-  readonly token: number;
-  readonly user: number;
-  readonly contact: number;
-  readonly values: Values;
-  readonly accepted: boolean;
-  readonly voided: boolean;
-  readonly createdTime: number;
-  readonly updatedTime: number;
-}
+type Row = Omit<ClaimRow, 'values'> & { readonly said: StoredValues };
 
-type Row = Omit<ClaimRow, 'values'> & { said: StoredValues };
-
-const toClaim = ({ said, ...row }: Row): ClaimRow => ({ ...row, values: toValues(said) });
+const toClaim = <One extends Row>({ said, ...row }: One) => ({ ...row, values: toValues(said) });
 
 /** Returns the claims with these claimIDs, of any account. */
 export const findClaims = async (db: Connection, claimIDs: readonly string[]): Promise<ClaimRow[]> => {
@@ -54,8 +41,8 @@ const newestLinksOf = async (db: Connection, marks: readonly Mark[]) => {
 };
 
 /**
- * Returns the claims of contacts, ascending by number: of each contact at most `limits.openClaimsPerContact`, those that take
- * precedence in its view (identity/contact-view.ts).
+ * Returns the claims of contacts: of each at most `limits.openClaimsPerContact`, those that take precedence in its view
+ * (identity/contact-view.ts).
  */
 export const claimsOf = async (
   db: Connection,
@@ -67,19 +54,18 @@ export const claimsOf = async (
   );
   if (marks.length === 0) return [];
   const newestLinkOf = await newestLinksOf(db, marks);
-  const weighed = new Map<number, (Mark & { newestLink: number })[]>();
-  for (const mark of marks) {
-    const ofContact = weighed.get(mark.contact) ?? [];
-    ofContact.push({ ...mark, newestLink: newestLinkOf(mark) });
-    weighed.set(mark.contact, ofContact);
-  }
-  const chosen = [...weighed.values()].flatMap((each) => each.sort(byWeight).slice(0, limits.openClaimsPerContact));
+  const weighed = marks.map((mark) => ({ ...mark, newestLink: newestLinkOf(mark) })).sort(byWeight);
+  const counts = new Map<number, number>();
+  const chosen = weighed.filter(({ contact }) => {
+    const count = counts.get(contact) ?? 0;
+    counts.set(contact, count + 1);
+    return count < limits.openClaimsPerContact;
+  });
   const rows = await db.all<Row>(
-    'SELECT * FROM claim WHERE contact = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[]) ORDER BY claim',
+    'SELECT * FROM claim WHERE contact = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[])',
     [contacts, chosen.map(({ claim }) => claim)],
   );
-  const newestLinks = new Map(chosen.map(({ claim, newestLink }) => [claim, newestLink]));
-  return rows.map((row) => ({ ...toClaim(row), newestLink: newestLinks.get(row.claim) ?? 0 }));
+  return rows.map((row) => ({ ...toClaim(row), newestLink: newestLinkOf(row) }));
 };
 
 /** Returns up to `most` claims for these contacts with greater numbers than `claim`, ascending. */
@@ -88,32 +74,19 @@ export const claimsAfter = async (
   contacts: readonly number[],
   claim: number,
   most: number,
-): Promise<ClaimRow[]> => {
-  const rows = await db.all<Row>(
-    'SELECT * FROM claim WHERE contact = ANY ($1::bigint[]) AND claim > $2 ORDER BY claim LIMIT $3',
+): Promise<(ClaimRow & { readonly tokenID: string })[]> => {
+  const rows = await db.all<Row & { tokenID: string }>(
+    `SELECT c.*, t."tokenID" FROM claim c JOIN token t ON t.token = c.token
+     WHERE c.contact = ANY ($1::bigint[]) AND c.claim > $2 ORDER BY c.claim LIMIT $3`,
     [contacts, claim, most],
   );
   return rows.map(toClaim);
 };
 
-export const countClaims = async (db: Connection, contacts: readonly number[]): Promise<number> =>
-  (
-    await db.one<{ count: number }>('SELECT count(*)::integer AS count FROM claim WHERE contact = ANY ($1::bigint[])', [
-      contacts,
-    ])
-  ).count;
-
-export interface GivenClaim {
-  readonly account: number;
-  readonly token: number;
-  readonly user: number;
-  readonly contact: number;
-  /** Includes the e-mail address. */
-  readonly values: Values;
-  /** The handle of a new claim. */
-  readonly newHandle: string;
-  readonly time: number;
-}
+export const countClaims = async (db: Connection, contacts: readonly number[]): Promise<number> => {
+  const sql = 'SELECT count(*) AS count FROM claim WHERE contact = ANY ($1::bigint[])';
+  return (await db.one<{ count: number }>(sql, [contacts])).count;
+};
 
 /**
  * Stores a claim. There is one open claim for each token, user, contact and address: later values are added to it, but never to an
@@ -122,22 +95,23 @@ export interface GivenClaim {
  */
 export const submitClaim = async (
   db: Transaction,
-  given: GivenClaim,
+  request: NewContact,
+  user: number,
+  contact: number,
 ): Promise<{ claim: number; claimID: string; wasGiven: boolean }> => {
-  const { account, token, user, contact, values, newHandle, time } = given;
+  const { account, token, address, newHandle, time } = request;
   const earlier = await db.all<{ claim: number; claimID: string; said: StoredValues; token: number; open: boolean }>(
     `SELECT claim, "claimID", said, token, NOT accepted AND NOT voided AS open FROM claim
      WHERE contact = $1 AND "user" = $2 AND said -> 'fields' ->> 'contactEmailaddress' = $3 FOR NO KEY UPDATE`,
-    [contact, user, values.fields.contactEmailaddress],
+    [contact, user, address],
   );
   const wasGiven = earlier.length > 0;
   const before = earlier.find((claim) => claim.token === token && claim.open);
   if (before) {
-    const merged = toStoredValues(bounded(mergeClaim(toValues(before.said), values)));
     await db.run('UPDATE claim SET said = $3, "updatedTime" = $4 WHERE contact = $1 AND claim = $2', [
       contact,
       before.claim,
-      JSON.stringify(merged),
+      claimedBy(request, before.said),
       time,
     ]);
     return { ...before, wasGiven };
@@ -145,7 +119,7 @@ export const submitClaim = async (
   const { claim } = await db.one<{ claim: number }>(
     `INSERT INTO claim (contact, claim, "claimID", account, token, "user", said, accepted, voided, "createdTime", "updatedTime")
      VALUES ($1, nextval('claim_number'), $2, $3, $4, $5, $6, false, false, $7, $7) RETURNING claim`,
-    [contact, newHandle, account, token, user, JSON.stringify(toStoredValues(values)), time],
+    [contact, newHandle, account, token, user, claimedBy(request), time],
   );
   await db.run('INSERT INTO claim_name ("claimID", claim, contact) VALUES ($1, $2, $3)', [newHandle, claim, contact]);
   return { claim, claimID: newHandle, wasGiven };

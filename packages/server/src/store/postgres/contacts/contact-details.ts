@@ -1,11 +1,14 @@
 /** Reads contacts: one contact, one browser's claim by its handle, and pages of search results. */
+import type { ContactView } from '../../../identity/contact-view.ts';
 import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
 import {
   createContactMatcher,
+  type NameOf,
   toClaimDetail,
+  toContactDetail,
   toContactRecord,
   toHandle,
-  toTagDetails,
+  toLinkDetail,
 } from '../../rules/contact-presenter.ts';
 import type {
   ClaimDetail,
@@ -29,65 +32,45 @@ const contactsPerStep = 500;
 
 type ContactPage = { contacts: ContactRecord[]; next: number | null };
 
-/** Reads a page of the claims of a group of merged contacts, beyond a number; null: only counts them. */
+/** The contactUUIDs of a group of merged contacts, by their numbers. */
+type Group = ReadonlyMap<number, string>;
+
+/** Reads a page of the claims of a group, beyond a number; null: only counts them. */
 const listClaims = async (
   db: Connection,
-  { account, group }: { account: number; group: readonly ContactRow[] },
+  group: Group,
+  nameOf: NameOf,
   beyond: number | null = 0,
 ): Promise<Listing<ClaimDetail>> => {
-  const contacts = group.map(({ contact }) => contact);
+  const contacts = [...group.keys()];
   const [count, claims] = await Promise.all([
     countClaims(db, contacts),
     beyond === null ? [] : claimsAfter(db, contacts, beyond, claimsToRead),
   ]);
   const users = claims.map(({ user }) => user);
-  const [linkIDs, userUUIDs, tokens, nameOf] = await Promise.all([
-    firstLinksOf(db, claims),
-    userUUIDsOf(db, users),
-    db.all<{ token: number; tokenID: string }>('SELECT token, "tokenID" FROM token WHERE token = ANY ($1::integer[])', [
-      claims.map(({ token }) => token),
-    ]),
-    readNames(db, account),
-  ]);
-  const tokenIDs = new Map(tokens.map(({ token, tokenID }) => [token, tokenID]));
-  const contactUUIDs = new Map(group.map(({ contact, contactUUID }) => [contact, contactUUID]));
+  const [linkIDs, userUUIDs] = await Promise.all([firstLinksOf(db, claims), userUUIDsOf(db, users)]);
   return {
     count,
     entries: claims.map((claim) => {
-      const details = {
-        ...claim,
-        userUUID: userUUIDs.get(claim.user) as string,
-        tokenID: tokenIDs.get(claim.token) as string,
-      };
-      const contactUUID = contactUUIDs.get(claim.contact) as string;
-      return [claim.claim, toClaimDetail(details, { contactUUID, linkID: linkIDs.get(claim.claim) ?? '' }, nameOf)];
+      const contactUUID = group.get(claim.contact) as string;
+      const userUUID = userUUIDs.get(claim.user) as string;
+      const linkID = linkIDs.get(claim.claim) ?? '';
+      return [claim.claim, toClaimDetail({ ...claim, contactUUID, userUUID, linkID }, nameOf)];
     }),
   };
 };
 
-const listLinks = async (
-  db: Connection,
-  group: readonly ContactRow[],
-  beyond: number | null = 0,
-): Promise<Listing<LinkDetail>> => {
-  const contactUUIDs = new Map(group.map(({ contact, contactUUID }) => [contact, contactUUID]));
+const listLinks = async (db: Connection, group: Group, beyond: number | null = 0): Promise<Listing<LinkDetail>> => {
   const most = beyond === null ? 0 : linksToRead;
-  const { links, count } = await linksAfter(db, [...contactUUIDs.keys()], beyond ?? 0, most);
+  const { links, count } = await linksAfter(db, [...group.keys()], beyond ?? 0, most);
   const users = links.map(({ user }) => user);
   const userUUIDs = await userUUIDsOf(db, users);
   return {
     count,
-    entries: links.map(({ sequence, user, contact, time, verified, voided }) => [
-      sequence,
-      {
-        linkID: String(sequence),
-        userUUID: userUUIDs.get(user) as string,
-        contactUUID: contactUUIDs.get(contact as number) as string,
-        linkTime: time,
-        verified,
-        voided,
-      },
-    ]),
+    entries: links.map((link) => {
+      const contactUUID = group.get(link.contact as number) as string;
+      return [link.sequence, toLinkDetail({ ...link, contactUUID, userUUID: userUUIDs.get(link.user) as string })];
+    }),
   };
 };
 
@@ -113,19 +96,16 @@ export const createContactReader = (contacts: ContactFinder) => {
       if (query.browser) return byHandle(db, query);
       const row = await contacts.answering(db, await contacts.byName(db, query));
       const groups = await rowsOf(db, [row]);
-      const [group = []] = groups;
-      const [views, tags, nameOf] = await Promise.all([
+      const group = new Map(groups.flat().map(({ contact, contactUUID }) => [contact, contactUUID]));
+      const [[view], tags, nameOf] = await Promise.all([
         viewsOf(db, groups),
         listCatalogue(db, account, 'tag'),
         readNames(db, account),
       ]);
-      const [view] = views as [(typeof views)[number]];
       return {
-        ...toContactRecord(row, view, nameOf),
-        tags: toTagDetails(view, tags),
-        attributes: [...view.attributes],
+        ...toContactDetail(row, view as ContactView, nameOf, tags),
         ...tellLists({
-          claims: include.includes('claim') ? await listClaims(db, { account, group }, beyond?.claim) : undefined,
+          claims: include.includes('claim') ? await listClaims(db, group, nameOf, beyond?.claim) : undefined,
           links: include.includes('link') ? await listLinks(db, group, beyond?.link) : undefined,
         }),
       };

@@ -1,19 +1,13 @@
 /** Finds contacts by the names that clients use, and the reason when there is none: unknown or erased. */
-import { createHmac } from 'node:crypto';
-import { Refusal } from '../../../refusal.ts';
-import { handleName } from '../../rules/erased-names.ts';
+import type { Refusal } from '../../../refusal.ts';
+import { createNameHash, handleName, missingContact } from '../../rules/erased-names.ts';
 import type { NamedContact } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import { type ContactRow, readAnswering, readContacts } from './contact-rows.ts';
 
-const unknown = (field: string) =>
-  new Refusal('unknown_contact', { field, message: `\`${field}\` names no contact of this account` });
-
 /** `secret` is the key of the database's hashes. */
 export const createContactFinder = (secret: Buffer) => {
-  /** Returns the hash by which an erased identifier is still known. */
-  const hashOf = (account: number, identifier: string) =>
-    createHmac('sha256', secret).update(`${account}\n${identifier}`).digest();
+  const hashOf = createNameHash(secret);
 
   const get = async (db: Connection, contact: number): Promise<ContactRow> =>
     (await readContacts(db, [contact]))[0] as ContactRow;
@@ -58,9 +52,7 @@ export const createContactFinder = (secret: Buffer) => {
       hashes,
     ]);
     const erased = new Set(rows.map(({ hash }) => hash.toString('hex')));
-    return hashes.map((hash) =>
-      erased.has(hash.toString('hex')) ? new Refusal('erased_contact', { field }) : unknown(field),
-    );
+    return hashes.map((hash) => missingContact(field, erased.has(hash.toString('hex'))));
   };
 
   /** As `missingEach`, for one identifier. */
@@ -84,7 +76,7 @@ export const createContactFinder = (secret: Buffer) => {
         return row;
       }
       const row = address === undefined ? undefined : await byAddress(db, account, address);
-      if (!row) throw unknown('contactEmailaddress');
+      if (!row) throw missingContact('contactEmailaddress', false);
       return row;
     },
     /** Returns the contact at the end of this contact's merges. */

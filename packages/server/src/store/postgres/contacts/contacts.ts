@@ -1,8 +1,14 @@
 /** Creates contacts, and writes the values that server tokens send. */
-import { contactFields } from '../../../identity/contact-view.ts';
+import type { ContactView } from '../../../identity/contact-view.ts';
 import { Refusal } from '../../../refusal.ts';
 import { usesOfContact } from '../../rules/catalogue-rules.ts';
-import { changedFields } from '../../rules/contact-presenter.ts';
+import {
+  type CreatedContact,
+  changedFields,
+  newAddress,
+  type WrittenContact,
+  writtenFields,
+} from '../../rules/contact-changes.ts';
 import type { ContactChange } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
 import { Overtaken } from '../database/connection.ts';
@@ -12,40 +18,18 @@ import type { ContactFinder } from './contact-finder.ts';
 import type { ContactRow, OwnValues } from './contact-rows.ts';
 import { rowsOf, viewsOf } from './contact-views.ts';
 
-export interface CreatedContact {
-  readonly account: number;
-  readonly address: string;
-  readonly newContactUUID: string;
-  readonly verified: boolean;
-  readonly time: number;
-}
-
-/** A change of a contact's own values. `address` replaces the contact's e-mail address. */
-export type WrittenContact = Omit<ContactChange, 'account' | 'contactUUID'>;
-
-const withChange = (said: OwnValues, change: WrittenContact): OwnValues => {
-  const fields = { ...said.fields };
-  for (const name of contactFields) {
-    const value = change.fields[name];
-    // A cleared field is '', not absent, so that no claim fills it.
-    if (value !== undefined && name !== 'contactEmailaddress') fields[name] = value ?? '';
-  }
-  const tags = new Map(said.tags);
-  for (const tagID of change.addedTags) tags.set(tagID, true);
-  for (const tagID of change.removedTags) tags.set(tagID, false);
-  return { fields, tags: [...tags], attributes: [...new Map([...said.attributes, ...change.attributes])] };
+const withChange = ({ fields, tags, attributes }: OwnValues, change: WrittenContact): OwnValues => {
+  const changedTags = new Map(tags);
+  for (const tagID of change.addedTags) changedTags.set(tagID, true);
+  for (const tagID of change.removedTags) changedTags.set(tagID, false);
+  return {
+    fields: { ...fields, ...writtenFields(change.fields) },
+    tags: [...changedTags],
+    attributes: [...new Map([...attributes, ...change.attributes])],
+  };
 };
 
 export const createContactWriter = (finder: ContactFinder, catalogues: CatalogueWriter) => {
-  const view = async (db: Transaction, row: ContactRow) => (await viewsOf(db, await rowsOf(db, [row])))[0];
-
-  /** Locks and returns the contact's row. Throws Overtaken when the contact was erased meanwhile. */
-  const held = async (db: Transaction, contact: number): Promise<ContactRow> => {
-    const row = await db.get<ContactRow>('SELECT * FROM contact WHERE contact = $1 FOR NO KEY UPDATE', [contact]);
-    if (!row) throw new Overtaken();
-    return row;
-  };
-
   /** Replaces the contact's address. Throws a Refusal when another contact has the new one. */
   const takeAddress = async (db: Transaction, row: ContactRow, address: string) => {
     const { account, contact, contactUUID, contactEmailaddress } = row;
@@ -68,26 +52,30 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
     change: WrittenContact,
   ): Promise<{ contactUUID: string; updated: string[] }> => {
     const found = await finder.answering(db, row);
-    if (change.address !== undefined) await holdAddresses(db, [found]);
-    const kept = await held(db, found.contact);
-    const { contact, contactUUID, contactStatus } = kept;
-    if (change.address !== undefined) {
+    const address = newAddress(change);
+    if (address !== undefined) await holdAddresses(db, [found]);
+    const { contact, contactUUID } = found;
+    const kept = await db.get<ContactRow>('SELECT * FROM contact WHERE contact = $1 FOR NO KEY UPDATE', [contact]);
+    // The contact was erased, or its address was replaced, meanwhile.
+    if (!kept) throw new Overtaken();
+    if (address !== undefined) {
       if (kept.contactEmailaddress !== found.contactEmailaddress) throw new Overtaken();
-      await takeAddress(db, kept, change.address);
+      await takeAddress(db, kept, address);
     }
-    const before = await view(db, kept);
     const after: ContactRow = {
       ...kept,
       said: withChange(kept.said, change),
-      contactEmailaddress: change.address ?? kept.contactEmailaddress,
-      verified: kept.verified || change.address !== undefined,
-      contactStatus: change.contactStatus ?? contactStatus,
+      contactEmailaddress: address ?? kept.contactEmailaddress,
+      verified: kept.verified || address !== undefined,
+      contactStatus: change.contactStatus ?? kept.contactStatus,
     };
-    const updated = changedFields(
-      before as NonNullable<typeof before>,
-      (await view(db, after)) as NonNullable<typeof before>,
-    );
-    if (after.contactStatus !== contactStatus) updated.push('contactStatus');
+    const [[, ...merged]] = (await rowsOf(db, [kept])) as [ContactRow[]];
+    const views = await viewsOf(db, [
+      [kept, ...merged],
+      [after, ...merged],
+    ]);
+    const updated = changedFields(...(views as [ContactView, ContactView]));
+    if (after.contactStatus !== kept.contactStatus) updated.push('contactStatus');
     await db.run(
       `UPDATE contact SET said = $2, "contactEmailaddress" = $3, verified = $4, "contactStatus" = $5, "updatedTime" = $6
        WHERE contact = $1`,
@@ -140,13 +128,11 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
     write,
 
     async updateContact(db: Transaction, change: ContactChange): Promise<{ contactUUID: string; updated: string[] }> {
-      const { account, contactUUID, address, ...rest } = change;
+      const { account } = change;
       const row = await finder.byName(db, change);
-      const { addedTags: tags, attributes, fields } = change;
-      const uses = usesOfContact({ profileID: fields.contactProfileID, tags, attributes });
-      const check = await catalogues.checks(db, [account]);
-      check(account, { browser: false, uses });
-      const answer = await write(db, row, contactUUID === undefined ? rest : { ...rest, address });
+      const uses = usesOfContact({ ...change, tags: change.addedTags });
+      (await catalogues.checks(db, [account]))(account, { browser: false, uses });
+      const answer = await write(db, row, change);
       await catalogues.register(db, account, [{ browser: false, uses }]);
       return answer;
     },

@@ -1,5 +1,4 @@
 /** createContact: links a user to the contact with an e-mail address, which it creates if there is none. */
-import type { Values } from '../../../identity/contact-view.ts';
 import { Refusal } from '../../../refusal.ts';
 import { usesOfContact } from '../../rules/catalogue-rules.ts';
 import { requestName } from '../../rules/erased-names.ts';
@@ -25,19 +24,25 @@ export interface CreateContactParts {
 }
 
 /** The stored result of a request, and the contactUUID or handle to return. */
-type Created = RequestRow & { readonly answer: string };
+type Created = RequestRow & { readonly contactUUID: string };
 
 export const createContactCreator = (parts: CreateContactParts) => {
   const { users, catalogues, finder, contacts, dedup } = parts;
 
   /** With a server token: the values become the contact's own, and the link is verified. */
   const createAsServer = async (db: Transaction, request: NewContact, user: number): Promise<Created> => {
-    const { account, fields, attributes, token, time } = request;
+    const { account, fields, tags, attributes, token, time } = request;
     const { row, existed } = await contacts.ensure(db, request);
     const { contact } = row;
-    await contacts.write(db, row, { fields, addedTags: request.tags, removedTags: [], attributes, time });
+    const { contactUUID } = await contacts.write(db, row, {
+      fields,
+      addedTags: tags,
+      removedTags: [],
+      attributes,
+      time,
+    });
     await link(db, { account, user, contact, verified: true, claim: null, token, time });
-    return { contact, claim: null, existed, answer: (await readAnswering(db, contact)).contactUUID };
+    return { contact, claim: null, existed, contactUUID };
   };
 
   /**
@@ -45,19 +50,12 @@ export const createContactCreator = (parts: CreateContactParts) => {
    * neither changed nor returned. A contactProof verifies the address and the link, but no other values.
    */
   const createAsBrowser = async (db: Transaction, request: NewContact, user: number): Promise<Created> => {
-    const { account, token, verified, time, newHandle } = request;
-    const { row } = await contacts.ensure(db, request);
-    const { contact } = row;
-    const values: Values = {
-      fields: { ...request.fields, contactEmailaddress: request.address },
-      tags: new Map(request.tags.map((id) => [id, true])),
-      attributes: new Map(request.attributes),
-    };
-    const submitted = { account, token, user, contact, values, newHandle, time };
-    const { claim, claimID, wasGiven } = await submitClaim(db, submitted);
+    const { account, token, verified, time } = request;
+    const { contact } = (await contacts.ensure(db, request)).row;
+    const { claim, claimID, wasGiven } = await submitClaim(db, request, user, contact);
     const { exists } = await link(db, { account, user, contact, verified, claim, token, time });
     if (!wasGiven) await dropSurplusClaims(db, contact, claim);
-    return { contact, claim, existed: exists && wasGiven, answer: claimID };
+    return { contact, claim, existed: exists && wasGiven, contactUUID: claimID };
   };
 
   /** Returns the result of an earlier equal request; undefined when its claim has been deleted in favour of newer ones. */
@@ -71,9 +69,9 @@ export const createContactCreator = (parts: CreateContactParts) => {
   };
 
   return async (db: Transaction, request: NewContact): Promise<{ exists: boolean; contactUUID: string }> => {
-    const { account, token, browser, userUUID, requestUUID, fields, tags, attributes, time } = request;
+    const { account, token, browser, userUUID, requestUUID, time } = request;
     const day = db.dayOf(time);
-    const uses = usesOfContact({ profileID: fields.contactProfileID, tags, attributes });
+    const uses = usesOfContact(request);
     // The user is created and held first, so that of two equal requests at once the second waits here for the first.
     const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
     await holdUsers(db, [user]);
@@ -82,18 +80,14 @@ export const createContactCreator = (parts: CreateContactParts) => {
       const repeat = await dedup.findRequest(db, sent);
       const answer = repeat && (await answerAgain(db, repeat));
       if (answer) return answer;
-      if (
-        (await finder.findErasure(db, account, dedup.requestName(sent), requestName(token, userUUID, requestUUID))) !==
-        undefined
-      ) {
-        throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
-      }
+      const names = [dedup.requestName(sent), requestName(token, userUUID, requestUUID)];
+      const erased = (await finder.findErasure(db, account, ...names)) !== undefined;
+      if (erased) throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
     }
-    const check = await catalogues.checks(db, [account]);
-    check(account, { browser, uses });
+    (await catalogues.checks(db, [account]))(account, { browser, uses });
     const created = browser ? await createAsBrowser(db, request, user) : await createAsServer(db, request, user);
     await catalogues.register(db, account, [{ browser, uses }]);
     if (requestUUID !== null) await dedup.rememberRequest(db, { requestUUID, token, user }, created, day);
-    return { exists: created.existed, contactUUID: created.answer };
+    return { exists: created.existed, contactUUID: created.contactUUID };
   };
 };

@@ -3,7 +3,7 @@ import { limits } from '@firsthand/contract/limits';
 import { decideLink, decideUnlink, linksGivingWay } from '../../../identity/statements.ts';
 import { Refusal } from '../../../refusal.ts';
 import { claimName } from '../../rules/erased-names.ts';
-import type { LinkSelection } from '../../store.ts';
+import { type NewLink, type StatementRow, sequenceOf } from '../../rules/links.ts';
 import type { RequestOf } from '../calls.ts';
 import { holdContacts, holdUsers } from '../transactions/held-rows.ts';
 import { drawSequences } from '../transactions/sequencer.ts';
@@ -11,20 +11,14 @@ import type { Transaction } from '../transactions/transaction.ts';
 import { findClaim, markClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readAnswering } from './contact-rows.ts';
-import { marksOf, type StatementRow, statementsOf } from './statements.ts';
+import { marksOf, statementsOf } from './statements.ts';
 import { dropLinks, dropSurplusLinks } from './surplus-claims.ts';
 import { findUser, type User, type Users } from './users.ts';
 
-interface NewStatement {
+interface NewStatement extends Omit<NewLink, 'contact'> {
   readonly account: number;
-  readonly user: number;
   /** Null for an unlink. */
   readonly contact: number | null;
-  readonly verified: boolean;
-  /** The claim that makes the link; null: a server token links. */
-  readonly claim: number | null;
-  readonly token: number;
-  readonly time: number;
 }
 
 /** Inserts a statement. The caller must hold the user's row, and draw the sequence after taking it. */
@@ -61,7 +55,7 @@ const held = async (db: Transaction, user: number): Promise<StatementRow[]> => {
  */
 export const link = async (
   db: Transaction,
-  given: NewStatement & { readonly contact: number },
+  given: NewLink & { readonly account: number },
 ): Promise<{ exists: boolean; sequence: number }> => {
   const { user, contact, verified } = given;
   const before = await held(db, user);
@@ -107,8 +101,8 @@ const voidClaimed = async (
 };
 
 export const createLinkWriter = (users: Users, contacts: ContactFinder) => {
-  const voidOne = async (db: Transaction, account: number, { linkID }: { linkID: string }, voided: number) => {
-    const sequence = /^\d{1,15}$/.test(linkID) ? Number(linkID) : -1;
+  const voidOne = async (db: Transaction, account: number, linkID: string, voided: number) => {
+    const sequence = sequenceOf(linkID);
     const place = await db.get<{ user: number }>('SELECT "user" FROM statement_place WHERE sequence = $1', [sequence]);
     const found =
       place &&
@@ -130,6 +124,7 @@ export const createLinkWriter = (users: Users, contacts: ContactFinder) => {
     const erased = (await contacts.findErasure(db, account, claimName(claimID))) !== undefined;
     throw new Refusal(erased ? 'erased_contact' : 'unknown_claim', { field: 'claimID' });
   };
+
   return {
     async linkUser(db: Transaction, { account, token, userUUID, contactUUID, time }: RequestOf<'linkUser'>) {
       const contact = await contacts.numberOf(db, account, contactUUID);
@@ -148,7 +143,7 @@ export const createLinkWriter = (users: Users, contacts: ContactFinder) => {
     },
 
     async voidLinks(db: Transaction, { account, restore, links }: RequestOf<'voidLinks'>): Promise<number> {
-      if ('linkID' in links) return voidOne(db, account, links as LinkSelection & { linkID: string }, Number(!restore));
+      if ('linkID' in links) return voidOne(db, account, links.linkID, Number(!restore));
       const found = await db.get<{ token: number }>('SELECT token FROM token WHERE account = $1 AND "tokenID" = $2', [
         account,
         links.tokenID,

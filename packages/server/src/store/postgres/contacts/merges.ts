@@ -1,6 +1,6 @@
 /** Merges of contacts: reads as many of them as the rules in identity/ need, makes them and undoes them. */
-import { mergedWith, wouldCycle } from '../../../identity/merges.ts';
-import { Refusal } from '../../../refusal.ts';
+import { mergedWith } from '../../../identity/merges.ts';
+import { checkMerge, checkUnmerge } from '../../rules/merges.ts';
 import type { RequestOf } from '../calls.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -52,27 +52,14 @@ export const createMergeWriter = (contacts: ContactFinder) => {
     ): Promise<{ contactUUID: string; mergedTime: number }> {
       const keep = await contacts.byName(db, { account, contactUUID });
       const other = await findOther(db, account, otherContactUUID);
-      if (other.mergedInto === keep.contact) {
-        return {
-          contactUUID: (await readAnswering(db, keep.contact)).contactUUID,
-          mergedTime: other.mergedTime as number,
-        };
+      const isMerged = other.mergedInto === keep.contact;
+      if (!isMerged) {
+        checkMerge(pointersOf(await readChains(db, [keep.contact])), keep, other);
+        await setMerged(db, other.contact, keep.contact, time);
+        await db.run('INSERT INTO merged_contact (contact, other) VALUES ($1, $2)', [keep.contact, other.contact]);
       }
-      if (other.mergedInto !== null) {
-        throw new Refusal('merge_refused', {
-          field: 'otherContactUUID',
-          message: '`otherContactUUID` is merged into another contact already; unmerge it first',
-        });
-      }
-      if (wouldCycle(pointersOf(await readChains(db, [keep.contact])), keep.contact, other.contact)) {
-        throw new Refusal('merge_refused', {
-          field: 'otherContactUUID',
-          message: 'the merge would make a circle: `contactUUID` is `otherContactUUID`, or is merged into it',
-        });
-      }
-      await setMerged(db, other.contact, keep.contact, time);
-      await db.run('INSERT INTO merged_contact (contact, other) VALUES ($1, $2)', [keep.contact, other.contact]);
-      return { contactUUID: (await readAnswering(db, keep.contact)).contactUUID, mergedTime: time };
+      const mergedTime = isMerged ? (other.mergedTime as number) : time;
+      return { contactUUID: (await contacts.answering(db, keep)).contactUUID, mergedTime };
     },
 
     async unmergeContact(
@@ -80,12 +67,7 @@ export const createMergeWriter = (contacts: ContactFinder) => {
       { account, otherContactUUID }: RequestOf<'unmergeContact'>,
     ): Promise<{ contactUUID: string }> {
       const other = await findOther(db, account, otherContactUUID);
-      if (other.mergedInto === null) {
-        throw new Refusal('merge_refused', {
-          field: 'otherContactUUID',
-          message: '`otherContactUUID` is not merged into any contact',
-        });
-      }
+      checkUnmerge(other);
       await setMerged(db, other.contact, null, null);
       await db.run('DELETE FROM merged_contact WHERE contact = $1 AND other = $2', [other.mergedInto, other.contact]);
       return { contactUUID: other.contactUUID };

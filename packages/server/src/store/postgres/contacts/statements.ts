@@ -1,19 +1,10 @@
 /** Reads users' statements in the form that the rules in identity/ take. */
-import type { KeptStatement, Statement } from '../../../identity/statements.ts';
+import type { DecidingStatement, StatementRow } from '../../rules/links.ts';
 import type { Connection } from '../database/connection.ts';
-
-export interface StatementRow extends KeptStatement {
-  readonly user: number;
-  readonly claim: number | null;
-  readonly claimID: string | null;
-  readonly time: number;
-}
-
-/** The part of a statement that decides about owners, and the claim that made it. */
-export type DecidingStatement = Statement & Pick<StatementRow, 'claim'>;
 
 type Facts = Omit<DecidingStatement, 'voided'> & { readonly user: number; readonly voided: number };
 type Row = Facts & Pick<StatementRow, 'time'>;
+const factColumns = '"user", sequence, contact, claim, verified, voided';
 
 interface ClaimMarks {
   readonly claim: number;
@@ -56,39 +47,33 @@ const toDeciding = (
 const toStatement = (row: Row, marks: ClaimMarks | undefined): StatementRow => {
   const { user, time } = row;
   const onlyClaimed = marks?.accepted === false && !row.verified;
-  return { ...toDeciding(row, marks), user, time, claimID: marks?.claimID ?? null, onlyClaimed };
+  return { ...toDeciding(row, marks), user, time, onlyClaimed };
+};
+
+const listsOf = async <Read extends Facts, One>(
+  db: Connection,
+  users: readonly number[],
+  { columns, which }: { columns: string; which: 'all' | 'marked' },
+  toOne: (row: Read, marks: ClaimMarks | undefined) => One,
+): Promise<Map<number, One[]>> => {
+  const lists = new Map<number, One[]>(users.map((user) => [user, []]));
+  if (users.length === 0) return lists;
+  const rows = await db.all<Read>(
+    `SELECT ${columns} FROM statement WHERE "user" = ANY ($1::bigint[]) ORDER BY sequence`,
+    [[...lists.keys()]],
+  );
+  const marks = await marksOf(db, rows, which);
+  for (const row of rows) lists.get(row.user)?.push(toOne(row, marks.get(row.claim ?? 0)));
+  return lists;
 };
 
 /** Returns all statements of these users, by user, each list ascending by sequence. */
-export const statementsOf = async (db: Connection, users: readonly number[]): Promise<Map<number, StatementRow[]>> => {
-  const lists = new Map<number, StatementRow[]>(users.map((user) => [user, []]));
-  if (users.length === 0) return lists;
-  const rows = await db.all<Row>(
-    `SELECT "user", sequence, contact, claim, verified, voided, time FROM statement
-     WHERE "user" = ANY ($1::bigint[]) ORDER BY sequence`,
-    [[...lists.keys()]],
-  );
-  const marks = await marksOf(db, rows);
-  for (const row of rows) lists.get(row.user)?.push(toStatement(row, marks.get(row.claim ?? 0)));
-  return lists;
-};
+export const statementsOf = (db: Connection, users: readonly number[]) =>
+  listsOf(db, users, { columns: `${factColumns}, time`, which: 'all' }, toStatement);
 
 /** As `statementsOf`, with only the parts that decide about owners, in half the time: a contact may have many users and links. */
-export const statementsForOwners = async (
-  db: Connection,
-  users: readonly number[],
-): Promise<Map<number, DecidingStatement[]>> => {
-  const lists = new Map<number, DecidingStatement[]>(users.map((user) => [user, []]));
-  if (users.length === 0) return lists;
-  const rows = await db.all<Facts>(
-    `SELECT "user", sequence, contact, claim, verified, voided FROM statement
-     WHERE "user" = ANY ($1::bigint[]) ORDER BY sequence`,
-    [users],
-  );
-  const marks = await marksOf(db, rows, 'marked');
-  for (const row of rows) lists.get(row.user)?.push(toDeciding(row, marks.get(row.claim ?? 0)));
-  return lists;
-};
+export const statementsForOwners = (db: Connection, users: readonly number[]) =>
+  listsOf(db, users, { columns: factColumns, which: 'marked' }, toDeciding);
 
 /** Returns the linkID of the first link that each claim made, by claim; claims without a link are absent. */
 export const firstLinksOf = async (
@@ -119,7 +104,7 @@ export const linksAfter = async (
   const [{ count }, rows] = await Promise.all([
     db.one<{ count: number }>(`SELECT count(*)::integer AS count ${toContacts}`, asked),
     db.all<Row>(
-      `SELECT "user", sequence, contact, claim, verified, voided, time ${toContacts} AND sequence > $3
+      `SELECT ${factColumns}, time ${toContacts} AND sequence > $3
        ORDER BY sequence LIMIT $4`,
       [...asked, sequence, most],
     ),

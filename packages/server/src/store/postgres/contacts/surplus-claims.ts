@@ -1,8 +1,8 @@
 /** Deletes the oldest claims and claimed links beyond the limits of a contact or user, as if they had never been made. */
 import { limits } from '@firsthand/contract/limits';
+import type { StatementRow } from '../../rules/links.ts';
 import { holdFreeUsers } from '../transactions/held-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
-import type { StatementRow } from './statements.ts';
 
 /** Deletes at most this many for each new one. It is more than one, so that a contact over its limit gets back to it. */
 const mostGivingWay = 10;
@@ -16,10 +16,8 @@ interface OldClaim {
 
 /** Returns the claims that may be deleted: no other transaction holds their users, and none of their links is verified. */
 const mayGiveWay = async (db: Transaction, claims: readonly OldClaim[]): Promise<OldClaim[]> => {
-  const held = await holdFreeUsers(
-    db,
-    claims.map(({ user }) => user),
-  );
+  const users = claims.map(({ user }) => user);
+  const held = await holdFreeUsers(db, users);
   const verified = await db.all<{ claim: number }>(
     'SELECT claim FROM statement WHERE "user" = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[]) AND verified',
     [[...held], claims.map(({ claim }) => claim)],
@@ -30,6 +28,7 @@ const mayGiveWay = async (db: Transaction, claims: readonly OldClaim[]): Promise
 
 /** Deletes claims for a contact, and the links that they made. The caller must hold their users' rows. */
 const dropClaims = async (db: Transaction, contact: number, claims: readonly OldClaim[]): Promise<void> => {
+  if (claims.length === 0) return;
   const users = claims.map(({ user }) => user);
   const numbers = claims.map(({ claim }) => claim);
   const links = await db.all<{ sequence: number }>(
@@ -71,7 +70,7 @@ export const dropSurplusClaims = async (db: Transaction, contact: number, made: 
       [contact, after, made],
     );
     const going = (await mayGiveWay(db, looked)).slice(0, left);
-    if (going.length > 0) await dropClaims(db, contact, going);
+    await dropClaims(db, contact, going);
     left -= going.length;
     if (looked.length < claimsPerLook) return;
     after = (looked.at(-1) as OldClaim).claim;
@@ -98,23 +97,15 @@ export const dropLinks = async (
      RETURNING sequence, contact`,
     [user, chosen.map(({ sequence }) => sequence), open.map(({ claim }) => claim)],
   );
-  const contacts = [...new Set(links.map(({ contact }) => contact))];
-  await db.run('DELETE FROM statement_place WHERE sequence = ANY ($1::bigint[])', [
-    links.map(({ sequence }) => sequence),
-  ]);
-  const linked = await db.all<{ contact: number }>(
-    'SELECT DISTINCT contact FROM statement WHERE "user" = $1 AND contact = ANY ($2::bigint[])',
-    [user, contacts],
-  );
-  const still = new Set(linked.map(({ contact }) => contact));
-  const claims = await db.all<OldClaim & { contact: number }>(
-    `SELECT contact, claim, "claimID", "user" FROM claim
-     WHERE contact = ANY ($1::bigint[]) AND "user" = $2 AND NOT accepted FOR UPDATE`,
-    [contacts.filter((contact) => !still.has(contact)), user],
-  );
-  for (const contact of new Set(claims.map((claim) => claim.contact))) {
-    const ofContact = claims.filter((claim) => claim.contact === contact);
-    await dropClaims(db, contact, ofContact);
+  const sequences = links.map(({ sequence }) => sequence);
+  await db.run('DELETE FROM statement_place WHERE sequence = ANY ($1::bigint[])', [sequences]);
+  for (const contact of new Set(links.map((link) => link.contact))) {
+    if (await db.get('SELECT FROM statement WHERE "user" = $1 AND contact = $2 LIMIT 1', [user, contact])) continue;
+    const claims = await db.all<OldClaim>(
+      'SELECT claim, "claimID", "user" FROM claim WHERE contact = $1 AND "user" = $2 AND NOT accepted FOR UPDATE',
+      [contact, user],
+    );
+    await dropClaims(db, contact, claims);
   }
 };
 
@@ -133,15 +124,9 @@ export const dropSurplusLinks = async (db: Transaction, contact: number): Promis
      )`,
     [contact],
   );
-  const free = await holdFreeUsers(
-    db,
-    surplus.map(({ user }) => user),
-  );
-  for (const user of free) {
-    await dropLinks(
-      db,
-      user,
-      surplus.filter((link) => link.user === user),
-    );
+  const users = surplus.map(({ user }) => user);
+  for (const user of await holdFreeUsers(db, users)) {
+    const links = surplus.filter((link) => link.user === user);
+    await dropLinks(db, user, links);
   }
 };

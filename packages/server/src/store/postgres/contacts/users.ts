@@ -17,12 +17,6 @@ export interface User extends UserName {
   readonly seenOn: number | null;
 }
 
-interface DaysOfUser {
-  readonly user: number;
-  readonly firstDay: number | null;
-  readonly lastDay: number | null;
-}
-
 /** The size of the cache of users; beyond it, the oldest entry is dropped. */
 const mostRemembered = 50_000;
 
@@ -87,16 +81,18 @@ export const createUsers = (): Users => {
   const read = async (db: Transaction, names: readonly UserName[]): Promise<User[]> => {
     const numbers = await findNumbers(db, names);
     if (numbers.length === 0) return [];
-    const rows = await db.all<DaysOfUser>(
+    const nameOf = new Map(numbers.map(({ user, ...name }) => [user, name]));
+    const rows = await db.all<{ user: number; firstDay: number | null; lastDay: number | null }>(
       'SELECT "user", "firstDay", "lastDay" FROM "user" WHERE "user" = ANY ($1::bigint[])',
       [bigints(numbers, ({ user }) => user)],
     );
-    const days = new Map(rows.map((row) => [row.user, row]));
-    return numbers.map(({ account, userUUID, user }) => {
-      const { firstDay, lastDay } = days.get(user) as DaysOfUser;
+    return rows.map(({ user, firstDay, lastDay }) => ({
+      ...(nameOf.get(user) as UserName),
+      user,
       // A user without events cannot get its first event on a day before the current one.
-      return { account, userUUID, user, since: firstDay ?? db.currentDay.day, seenOn: lastDay };
-    });
+      since: firstDay ?? db.currentDay.day,
+      seenOn: lastDay,
+    }));
   };
 
   const find: Users['find'] = async (db, names) => {
@@ -137,9 +133,7 @@ export const createUsers = (): Users => {
       const found = await find(db, names);
       if (found.length === names.length) return found;
       // All transactions insert in the same order, so that no two wait for each other.
-      const named = names
-        .map((name): [string, UserName] => [keyOfUser(name), name])
-        .sort(([a], [b]) => (a < b ? -1 : 1));
+      const named = names.map((name) => [keyOfUser(name), name] as const).sort(([a], [b]) => (a < b ? -1 : 1));
       const missing = new Map(named);
       for (const user of found) missing.delete(keyOfUser(user));
       const made = await make(db, [...missing.values()], withEvent ? db.currentDay.day : null, time);

@@ -7,11 +7,9 @@ interface HasHolder {
 
 export type IsErased = (event: HasHolder & { readonly sequence: number }) => boolean;
 
-const distinct = (numbers: readonly number[]): number[] => [...new Set(numbers)];
-
 /** Returns a function that reports whether an event of one of these holders is erased. */
 export const readErased = async (db: Connection, held: readonly HasHolder[]): Promise<IsErased> => {
-  const holders = distinct(held.map(({ holder }) => holder));
+  const holders = [...new Set(held.map(({ holder }) => holder))];
   const [stretches, contacts] = await Promise.all([
     db.all<{ user: number; after: number; through: number }>(
       'SELECT "user", after, through FROM erased_stretch WHERE "user" = ANY ($1::bigint[])',

@@ -1,15 +1,16 @@
 /** Erases contacts: one commit removes a contact from every read; later steps delete its events. */
 import { setImmediate } from 'node:timers/promises';
-import { stretchesOf } from '../../../identity/ownership.ts';
+import { stretchesOwnedBy } from '../../../identity/ownership.ts';
+import type { ClaimRow } from '../../rules/claims.ts';
 import { claimName, handleName } from '../../rules/erased-names.ts';
-import type { PersonNames } from '../../rules/refused-names.ts';
+import type { StatementRow } from '../../rules/links.ts';
 import type { ErasureReceipt, NewErasure } from '../../store.ts';
 import type { RefusedWriter } from '../accounts/refused-requests.ts';
 import type { RequestOf } from '../calls.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { ContactRow } from '../contacts/contact-rows.ts';
 import { groupOf } from '../contacts/merges.ts';
-import { marksOf, type StatementRow, statementsOf } from '../contacts/statements.ts';
+import { statementsOf } from '../contacts/statements.ts';
 import { userUUIDsOf } from '../contacts/users.ts';
 import type { Dedup } from '../events/dedup.ts';
 import { inGroups, type OrderedBy, walkingInOrder, within } from '../events/event-order.ts';
@@ -23,10 +24,7 @@ const eventsPerStep = 1_000;
 /** Limits a turn of the event loop to about a millisecond. */
 const hashesPerTurn = 100;
 
-interface ErasedClaim {
-  readonly claimID: string;
-  readonly token: number;
-  readonly user: number;
+interface ErasedClaim extends Pick<ClaimRow, 'claim' | 'claimID' | 'token' | 'user' | 'accepted' | 'voided'> {
   readonly address: string;
 }
 
@@ -46,10 +44,7 @@ const eraseStretches = async (
 ) => {
   const { last } = await db.one<{ last: number }>('SELECT last_value AS last FROM event_order');
   const stretches = [...statements].flatMap(([user, list]) =>
-    stretchesOf(list)
-      .filter(({ contact }) => contact !== null && group.includes(contact))
-      .filter(({ statement }) => !verifiedOnly || statement?.verified)
-      .map(({ after, through }) => ({ user, after, through: Math.min(through, last) })),
+    stretchesOwnedBy(group, list, { verifiedOnly, last }).map((stretch) => ({ ...stretch, user })),
   );
   await db.run(
     `INSERT INTO erased_stretch ("user", erasure, after, through)
@@ -64,32 +59,23 @@ const eraseStretches = async (
 };
 
 /** Turns the group's links into unlinks, permanently. */
-const unlink = async (db: Transaction, group: readonly number[], users: readonly number[]) => {
-  const made = await db.all<{ user: number; sequence: number; contact: number; claim: number; verified: boolean }>(
-    `SELECT "user", sequence, contact, claim, verified FROM statement
-     WHERE "user" = ANY ($1::bigint[]) AND contact = ANY ($2::bigint[]) AND claim IS NOT NULL`,
-    [users, group],
-  );
-  const marks = await marksOf(db, made);
-  // A claim's marks (accepted, voided) apply to its links. The claim is deleted, so they are first written to the statements.
-  const voided = made.filter(({ claim, verified }) => !verified && marks.get(claim)?.voided);
-  await db.run(
-    `UPDATE statement SET voided = 1 FROM unnest($1::bigint[], $2::bigint[]) AS gone ("user", sequence)
-     WHERE statement."user" = gone."user" AND statement.sequence = gone.sequence AND voided = 0`,
-    [voided.map(({ user }) => user), voided.map(({ sequence }) => sequence)],
-  );
-  const accepted = made.filter(({ claim }) => marks.get(claim)?.accepted && !marks.get(claim)?.voided);
-  await db.run(
-    `UPDATE statement SET verified = true FROM unnest($1::bigint[], $2::bigint[]) AS accepted ("user", sequence)
-     WHERE statement."user" = accepted."user" AND statement.sequence = accepted.sequence`,
-    [accepted.map(({ user }) => user), accepted.map(({ sequence }) => sequence)],
-  );
-  await db.run(
-    `UPDATE statement SET contact = NULL, claim = NULL, erased = true
+const unlink = (
+  db: Transaction,
+  { group, users, claims }: { group: readonly number[]; users: readonly number[]; claims: readonly ErasedClaim[] },
+) =>
+  // A claim's marks (accepted, voided) apply to its links. The claim is deleted, so they are written to the statements.
+  db.run(
+    `UPDATE statement SET contact = NULL, claim = NULL, erased = true,
+       voided = CASE WHEN voided = 0 AND NOT verified AND claim = ANY ($3::bigint[]) THEN 1 ELSE voided END,
+       verified = verified OR coalesce(claim = ANY ($4::bigint[]), false)
      WHERE "user" = ANY ($1::bigint[]) AND contact = ANY ($2::bigint[])`,
-    [users, group],
+    [
+      users,
+      group,
+      claims.filter(({ voided }) => voided).map(({ claim }) => claim),
+      claims.filter(({ accepted, voided }) => accepted && !voided).map(({ claim }) => claim),
+    ],
   );
-};
 
 /** Deletes all rows about the group's contacts except their events. */
 const forget = (db: Transaction, rows: readonly ContactRow[], claims: readonly ErasedClaim[]) => {
@@ -117,28 +103,6 @@ export interface ErasureParts {
 }
 
 export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
-  /** Returns all names by which a refused request may refer to these contacts, their users included. */
-  const namesOf = async (
-    db: Transaction,
-    rows: readonly ContactRow[],
-    {
-      claims,
-      linked,
-      verifiedOnly,
-    }: { claims: readonly ErasedClaim[]; linked: readonly number[]; verifiedOnly: boolean },
-  ): Promise<PersonNames> => {
-    const claiming = verifiedOnly ? [] : claims.map(({ user }) => user);
-    const userUUIDs = await userUUIDsOf(db, [...linked, ...claiming]);
-    return {
-      addresses: new Set([
-        ...rows.map(({ contactEmailaddress }) => contactEmailaddress),
-        ...claims.map(({ address }) => address),
-      ]),
-      contactUUIDs: new Set(rows.map(({ contactUUID }) => contactUUID)),
-      others: new Set([...userUUIDs.values(), ...claims.map(({ claimID }) => claimID)]),
-    };
-  };
-
   /** Returns the keyed hashes of names. There may be thousands, so it yields to other requests. */
   const hashesOf = async (account: number, names: readonly string[]): Promise<Buffer[]> => {
     const hashes: Buffer[] = [];
@@ -164,8 +128,8 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
         [account, time, verifiedOnly],
       ),
       db.all<ErasedClaim>(
-        `SELECT "claimID", token, "user", said -> 'fields' ->> 'contactEmailaddress' AS address FROM claim
-         WHERE contact = ANY ($1::bigint[])`,
+        `SELECT claim, "claimID", token, "user", accepted, voided, said -> 'fields' ->> 'contactEmailaddress' AS address
+         FROM claim WHERE contact = ANY ($1::bigint[])`,
         [group],
       ),
       statementsOf(db, users),
@@ -175,7 +139,15 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
     const isGroups = ({ contact, verified }: StatementRow) =>
       contact !== null && group.includes(contact) && (verified || !verifiedOnly);
     const linked = users.filter((user) => statements.get(user)?.some(isGroups));
-    await refused.erase(db, account, await namesOf(db, rows, { claims, linked, verifiedOnly }));
+    const claiming = verifiedOnly ? [] : claims.map(({ user }) => user);
+    await refused.erase(db, account, {
+      addresses: [
+        ...rows.map(({ contactEmailaddress }) => contactEmailaddress),
+        ...claims.map(({ address }) => address),
+      ],
+      contactUUIDs: rows.map(({ contactUUID }) => contactUUID),
+      others: [...(await userUUIDsOf(db, [...linked, ...claiming])).values(), ...claims.map(({ claimID }) => claimID)],
+    });
     const names = [
       ...rows.map(({ contactUUID }) => contactUUID),
       ...claims.flatMap(({ token, claimID }) => [handleName(token, claimID), claimName(claimID)]),
@@ -185,7 +157,7 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
       'INSERT INTO erased_identifier (hash, erasure) SELECT unnest($1::bytea[]), $2 ON CONFLICT DO NOTHING',
       [await hashesOf(account, names), erasure],
     );
-    await unlink(db, group, users);
+    await unlink(db, { group, users, claims });
     await forget(db, rows, claims);
     return erasure;
   };
@@ -227,15 +199,12 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
     async continueErasures(db: Transaction): Promise<boolean> {
       // A stretch waits until its sequences are settled: an uncommitted event in it must be deleted too. Reads hide it meanwhile.
       const { settled } = await readSettled(db);
-      const stretch = await db.get<{ erasure: number; user: number; after: number; through: number }>(
-        'SELECT erasure, "user", after, through FROM erased_stretch WHERE through <= $1 LIMIT 1',
+      const next = await db.get<{ erasure: number; holder: number; after: number; through: number }>(
+        `SELECT erasure, "user" AS holder, after, through FROM erased_stretch WHERE through <= $1
+         UNION ALL SELECT erasure, -contact, 0, ${Number.MAX_SAFE_INTEGER} FROM erased_contact LIMIT 1`,
         [settled],
       );
-      const contact = stretch
-        ? undefined
-        : await db.get<{ erasure: number; contact: number }>('SELECT erasure, contact FROM erased_contact LIMIT 1');
-      const erasure = stretch?.erasure ?? contact?.erasure;
-      if (erasure === undefined) {
+      if (!next) {
         await db.run(
           `UPDATE erasure SET complete = true
            WHERE NOT complete AND NOT EXISTS (SELECT FROM erased_stretch s WHERE s.erasure = erasure.erasure)
@@ -243,9 +212,7 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
         );
         return false;
       }
-      const { holder, after, through } = stretch
-        ? { holder: stretch.user, after: stretch.after, through: stretch.through }
-        : { holder: -(contact as { contact: number }).contact, after: 0, through: Number.MAX_SAFE_INTEGER };
+      const { erasure, holder, after, through } = next;
       await db.script(walkingInOrder);
       const events = await db.all<{ sequence: number; day: number }>(
         `SELECT sequence, day FROM event WHERE holder = $1 AND ${within('holder', '$2::bigint', '$3::bigint')}
@@ -255,14 +222,10 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
       const deleted = await deleteEvents(db, { by: 'holder', whose: [holder] }, events);
       await db.run('UPDATE erasure SET "deletedEvents" = "deletedEvents" + $2 WHERE erasure = $1', [erasure, deleted]);
       if (events.length === eventsPerStep) return true;
-      if (stretch) {
-        await db.run('DELETE FROM erased_stretch WHERE "user" = $1 AND after = $2 AND erasure = $3', [
-          stretch.user,
-          stretch.after,
-          erasure,
-        ]);
-      } else {
-        await db.run('DELETE FROM erased_contact WHERE contact = $1', [contact?.contact]);
+      if (holder < 0) await db.run('DELETE FROM erased_contact WHERE contact = $1', [-holder]);
+      else {
+        const key = [holder, after, erasure];
+        await db.run('DELETE FROM erased_stretch WHERE "user" = $1 AND after = $2 AND erasure = $3', key);
       }
       return true;
     },

@@ -1,9 +1,10 @@
 /** Builds the events of a response from their rows, with their owners and the reasons. */
 import { followMerges } from '../../../identity/merges.ts';
 import { why } from '../../../identity/ownership.ts';
+import type { DecidingStatement } from '../../rules/links.ts';
 import type { StoredEvent } from '../../store.ts';
 import { type ContactRow, pointersOf, readChains } from '../contacts/contact-rows.ts';
-import { type DecidingStatement, marksOf, statementsForOwners } from '../contacts/statements.ts';
+import { marksOf, statementsForOwners } from '../contacts/statements.ts';
 import { userUUIDsOf } from '../contacts/users.ts';
 import type { Connection } from '../database/connection.ts';
 import { type EventBody, readBody } from './event-body.ts';

@@ -94,21 +94,14 @@ export const createAccountWriter = (
 
   /** Updates a contact that exists, or else creates it. A Refusal concerns this contact only. */
   const putContact = (account: number, change: AccountContact, time: number): ContactOutcome => {
-    const uses = usesOfContact({
-      profileID: change.fields.contactProfileID,
-      tags: change.addedTags,
-      attributes: change.attributes,
-    });
+    const uses = usesOfContact({ ...change, tags: change.addedTags });
     catalogues.check(account, false, uses);
-    const named = change.contactUUID !== undefined;
-    const known = named ? contacts.byName({ account, contactUUID: change.contactUUID }) : undefined;
     const { newContactUUID, address } = change;
-    const { row, existed } = known
-      ? { row: known, existed: true }
-      : contacts.ensure({ account, address: address as string, newContactUUID, verified: true, time });
-    const { fields, addedTags, removedTags, attributes, contactStatus } = change;
-    const written = { fields, addedTags, removedTags, attributes, contactStatus, time };
-    const { contactUUID } = contacts.write(row, named ? { ...written, address } : written);
+    const { row, existed } =
+      change.contactUUID === undefined
+        ? contacts.ensure({ account, address: address as string, newContactUUID, verified: true, time })
+        : { row: contacts.byName({ account, contactUUID: change.contactUUID }), existed: true };
+    const { contactUUID } = contacts.write(row, { ...change, time });
     catalogues.register(account, false, uses);
     return { exists: existed, contactUUID };
   };

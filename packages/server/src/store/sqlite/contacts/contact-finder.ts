@@ -1,13 +1,9 @@
 /** Finds contacts by contactUUID or address, and builds the Refusal when there is none. */
-import { createHmac } from 'node:crypto';
-import { Refusal } from '../../../refusal.ts';
-import { claimName, handleName } from '../../rules/erased-names.ts';
+import type { Refusal } from '../../../refusal.ts';
+import { claimName, createNameHash, handleName, missingContact } from '../../rules/erased-names.ts';
 import type { NamedContact } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import { type ContactRow, createMergeReader } from './contact-rows.ts';
-
-const unknown = (field: string) =>
-  new Refusal('unknown_contact', { field, message: `\`${field}\` names no contact of this account` });
 
 export const createContactFinder = (db: Connection) => {
   const byNumber = db.prepare<[number], ContactRow>('SELECT * FROM contact WHERE contact = ?');
@@ -22,19 +18,15 @@ export const createContactFinder = (db: Connection) => {
   const erasingClaim = db.prepare<[number, string], { token: number }>(
     'SELECT c.token FROM claim c JOIN erasing_contact e ON e.contact = c.contact WHERE c.account = ? AND c.claimID = ?',
   );
-  const secret = db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer;
+  const hashOf = createNameHash(db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer);
   const merges = createMergeReader(db);
-
-  /** The keyed hash of an identifier: all that remains of it after an erasure. */
-  const hashOf = (account: number, identifier: string) =>
-    createHmac('sha256', secret).update(`${account}\n${identifier}`).digest();
 
   const findErasure = (account: number, identifier: string): number | undefined =>
     anyErasure.get() === undefined ? undefined : erasureOf.get(hashOf(account, identifier));
 
   /** The Refusal for an identifier that names no contact. */
   const missing = (account: number, identifier: string, field = 'contactUUID'): Refusal =>
-    findErasure(account, identifier) === undefined ? unknown(field) : new Refusal('erased_contact', { field });
+    missingContact(field, findErasure(account, identifier) !== undefined);
 
   /** Whether a claim is erased, for a caller with access to the whole account. */
   const isErasedClaim = (account: number, claimID: string): boolean =>
@@ -46,9 +38,7 @@ export const createContactFinder = (db: Connection) => {
 
   /** The Refusal for a handle that names no claim of the token. */
   const missingHandle = (account: number, token: number, handle: string): Refusal =>
-    isErasedHandle(account, token, handle)
-      ? new Refusal('erased_contact', { field: 'contactUUID' })
-      : unknown('contactUUID');
+    missingContact('contactUUID', isErasedHandle(account, token, handle));
 
   const byName = ({ account, contactUUID, address }: NamedContact): ContactRow => {
     if (contactUUID !== undefined) {
@@ -57,7 +47,7 @@ export const createContactFinder = (db: Connection) => {
       return row;
     }
     const row = address === undefined ? undefined : byAddress.get(account, address);
-    if (!row) throw unknown('contactEmailaddress');
+    if (!row) throw missingContact('contactEmailaddress', false);
     return row;
   };
 
@@ -68,7 +58,7 @@ export const createContactFinder = (db: Connection) => {
     /** Returns the contact that a request names, merged or not. Throws a Refusal when there is none. */
     byName,
     /** Returns the contact that answers for this one: the end of its merges. */
-    answering: (row: ContactRow): ContactRow => byNumber.get(merges.follow(row.contact)) as ContactRow,
+    answering: (contact: number): ContactRow => byNumber.get(merges.follow(contact)) as ContactRow,
     hashOf,
     findErasure,
     isErasedClaim,

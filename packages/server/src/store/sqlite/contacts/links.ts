@@ -2,28 +2,16 @@
 import { limits } from '@firsthand/contract/limits';
 import { decideLink, decideUnlink, linksGivingWay } from '../../../identity/statements.ts';
 import { Refusal } from '../../../refusal.ts';
-import type { LinkSelection } from '../../store.ts';
+import { type NewLink, sequenceOf } from '../../rules/links.ts';
 import type { RequestOf } from '../calls.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Detaching } from '../erasure/detaching.ts';
 import type { Sequencer } from '../transactions/sequencer.ts';
 import type { ClaimWriter } from './claims.ts';
-import type { ContactRow } from './contact-rows.ts';
-import { createMergeReader } from './contact-rows.ts';
 import type { ContactWriter } from './contacts.ts';
 import { createStatementReader } from './statements.ts';
 import type { SurplusClaims } from './surplus-claims.ts';
-import type { User, Users } from './users.ts';
-
-interface GivenLink {
-  readonly user: User;
-  readonly contact: number;
-  readonly verified: boolean;
-  /** The claim that makes the link when a browser token sent it; else null. */
-  readonly claim: number | null;
-  readonly token: number;
-  readonly time: number;
-}
+import type { Users } from './users.ts';
 
 export const createLinkWriter = (
   db: Connection,
@@ -38,7 +26,6 @@ export const createLinkWriter = (
 ) => {
   const { sequencer, users, contacts, claims, surplus, detaching } = parts;
   const statements = createStatementReader(db);
-  const merges = createMergeReader(db);
   const insert = db.prepare('INSERT INTO statement VALUES (?, ?, ?, ?, 0, ?, ?, 0, ?)');
   const verify = db.prepare('UPDATE statement SET verified = 1 WHERE sequence = ?');
   const setVoided = db.prepare('UPDATE statement SET voided = ? WHERE sequence = ? AND (voided <> 0) <> ?');
@@ -59,16 +46,11 @@ export const createLinkWriter = (
     .prepare<[number, string], number>('SELECT token FROM token WHERE account = ? AND tokenID = ?')
     .pluck();
 
-  const append = ({
-    user,
-    contact,
-    verified,
-    claim,
-    token,
-    time,
-  }: Omit<GivenLink, 'contact'> & { contact: number | null }) => {
+  /** Appends a link, or, without a contact, an unlink. */
+  const append = (made: Omit<NewLink, 'contact'> & { contact: number | null }) => {
+    const { user, contact, verified, claim, token, time } = made;
     const sequence = sequencer.nextSequence();
-    insert.run(sequence, user.user, contact, Number(verified), claim, token, time);
+    insert.run(sequence, user, contact, Number(verified), claim, token, time);
     return sequence;
   };
 
@@ -76,9 +58,9 @@ export const createLinkWriter = (
    * Links the user to the contact from here on, unless that is its link already. Beyond `limits.claimedLinksPerUser` and
    * `limits.claimedLinksPerContact` the oldest claimed links are deleted.
    */
-  const link = (given: GivenLink): { exists: boolean; sequence: number } => {
-    detaching.detachUser(given.user.user);
-    const before = statements.ofUser(given.user.user);
+  const link = (given: NewLink): { exists: boolean; sequence: number } => {
+    detaching.detachUser(given.user);
+    const before = statements.ofUser(given.user);
     const decision = decideLink(before, given.contact, given.verified);
     if (decision.do === 'append') {
       const sequence = append(given);
@@ -92,8 +74,8 @@ export const createLinkWriter = (
     return { exists: true, sequence: decision.statement.sequence };
   };
 
-  const select = (account: number, links: LinkSelection & { linkID: string }) => {
-    const sequence = /^\d{1,15}$/.test(links.linkID) ? Number(links.linkID) : -1;
+  const select = (account: number, linkID: string) => {
+    const sequence = sequenceOf(linkID);
     const found = find.get(sequence, account);
     if (!found) throw new Refusal('unknown_link', { field: 'linkID' });
     if (found.erased) throw new Refusal('erased_contact', { field: 'linkID' });
@@ -103,37 +85,35 @@ export const createLinkWriter = (
 
   const claimOf = (account: number, claimID: string) => {
     const claim = claims.find(account, claimID);
-    if (claim) {
-      detaching.detachUser(claim.user);
-      return claim;
+    if (!claim) {
+      const code = contacts.isErasedClaim(account, claimID) ? 'erased_contact' : 'unknown_claim';
+      throw new Refusal(code, { field: 'claimID' });
     }
-    throw new Refusal(contacts.isErasedClaim(account, claimID) ? 'erased_contact' : 'unknown_claim', {
-      field: 'claimID',
-    });
+    detaching.detachUser(claim.user);
+    return claim;
   };
-  const answeringUUID = (contact: number) => (contacts.get(merges.follow(contact)) as ContactRow).contactUUID;
 
   return {
     link,
 
     linkUser({ account, token, userUUID, contactUUID, time }: RequestOf<'linkUser'>) {
       const { contact } = contacts.byName({ account, contactUUID });
-      const user = users.ensure(account, userUUID, time);
+      const { user } = users.ensure(account, userUUID, time);
       const { exists, sequence } = link({ user, contact, verified: true, claim: null, token, time });
       return { exists, linkID: String(sequence) };
     },
 
     unlinkUser({ account, token, userUUID, time }: RequestOf<'unlinkUser'>) {
-      const user = users.find(account, userUUID);
-      if (!user) throw new Refusal('unknown_user', { field: 'userUUID' });
-      if (!decideUnlink(statements.ofUser(user.user))) return { exists: true, linkID: '' };
+      const user = users.find(account, userUUID)?.user;
+      if (user === undefined) throw new Refusal('unknown_user', { field: 'userUUID' });
+      if (!decideUnlink(statements.ofUser(user))) return { exists: true, linkID: '' };
       const sequence = append({ user, contact: null, verified: true, claim: null, token, time });
       return { exists: false, linkID: String(sequence) };
     },
 
     voidLinks({ account, restore, links }: RequestOf<'voidLinks'>): number {
       const voided = Number(!restore);
-      if ('linkID' in links) return setVoided.run(voided, select(account, links), voided).changes;
+      if ('linkID' in links) return setVoided.run(voided, select(account, links.linkID), voided).changes;
       const token = findToken.get(account, links.tokenID);
       if (token === undefined) throw new Refusal('unknown_token', { field: 'tokenID' });
       const { from = 0, to = Number.MAX_SAFE_INTEGER } = links;
@@ -147,13 +127,13 @@ export const createLinkWriter = (
     acceptClaim({ account, claimID, time }: RequestOf<'acceptClaim'>) {
       const { claim, contact } = claimOf(account, claimID);
       claims.accept(claim, time);
-      return { contactUUID: answeringUUID(contact) };
+      return { contactUUID: contacts.answering(contact).contactUUID };
     },
 
     voidClaim({ account, claimID, restore, time }: RequestOf<'voidClaim'>) {
       const { claim, contact } = claimOf(account, claimID);
       claims.setVoided(claim, !restore, time);
-      return { contactUUID: answeringUUID(contact) };
+      return { contactUUID: contacts.answering(contact).contactUUID };
     },
   };
 };

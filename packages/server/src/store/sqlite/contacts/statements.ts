@@ -1,16 +1,6 @@
 /** Statements: who users were said to be, in the form that the rules in identity/ take. */
-import type { KeptStatement, Statement } from '../../../identity/statements.ts';
+import type { DecidingStatement, StatementRow } from '../../rules/links.ts';
 import type { Connection } from '../database/connection.ts';
-
-export interface StatementRow extends KeptStatement {
-  readonly user: number;
-  readonly claim: number | null;
-  readonly claimID: string | null;
-  readonly time: number;
-}
-
-/** The part of a statement that decides about owners, and the claim that made it. */
-export type DecidingStatement = Statement & Pick<StatementRow, 'claim'>;
 
 interface Row extends Omit<StatementRow, 'verified' | 'voided' | 'onlyClaimed'> {
   readonly verified: number;
@@ -29,40 +19,35 @@ const isOnlyClaimed = '(c.claim IS NOT NULL AND NOT c.accepted AND NOT s.verifie
 const source = 'FROM statement s LEFT JOIN claim c ON c.claim = s.claim';
 
 export const statementColumns = `
-  s.sequence, s.user, s.contact, s.claim, c.claimID, s.time, ${marks}, ${isOnlyClaimed} AS onlyClaimed ${source}`;
+  s.sequence, s.user, s.contact, s.claim, s.time, ${marks}, ${isOnlyClaimed} AS onlyClaimed ${source}`;
 
 /** Reads links to a contact that is being erased as the unlinks that they will become (detaching.ts). */
-const columnsAsRead = `
-  s.sequence, s.user, s.time, ${marks}, (e.contact IS NULL AND ${isOnlyClaimed}) AS onlyClaimed,
-  iif(e.contact IS NULL, s.contact, NULL) AS contact, iif(e.contact IS NULL, s.claim, NULL) AS claim,
-  iif(e.contact IS NULL, c.claimID, NULL) AS claimID
-  ${source} LEFT JOIN erasing_contact e ON e.contact = s.contact`;
+const contactAndClaim =
+  'iif(e.contact IS NULL, s.contact, NULL) AS contact, iif(e.contact IS NULL, s.claim, NULL) AS claim';
+const erasing = `${source} LEFT JOIN erasing_contact e ON e.contact = s.contact`;
 
-const toStatement = (row: Row): StatementRow => ({
+const toStatement = <One extends Row>({ verified, voided, onlyClaimed, ...row }: One) => ({
   ...row,
-  verified: row.verified === 1,
-  voided: row.voided === 1,
-  onlyClaimed: row.onlyClaimed === 1,
+  verified: verified === 1,
+  voided: voided === 1,
+  onlyClaimed: onlyClaimed === 1,
 });
 
 export const createStatementReader = (db: Connection) => {
-  const ofUser = db.prepare<[number], Row>(`SELECT ${columnsAsRead} WHERE s.user = ? ORDER BY s.sequence`);
+  const ofUser = db.prepare<[number], Row>(`
+    SELECT s.sequence, s.user, s.time, ${marks}, (e.contact IS NULL AND ${isOnlyClaimed}) AS onlyClaimed, ${contactAndClaim}
+    ${erasing} WHERE s.user = ? ORDER BY s.sequence`);
   const decidingOf = db
     .prepare<
       [number],
       [sequence: number, contact: number | null, claim: number | null, verified: 0 | 1, voided: 0 | 1]
-    >(`
-      SELECT s.sequence, iif(e.contact IS NULL, s.contact, NULL), iif(e.contact IS NULL, s.claim, NULL), ${marks}
-      ${source} LEFT JOIN erasing_contact e ON e.contact = s.contact WHERE s.user = ? ORDER BY s.sequence`)
+    >(`SELECT s.sequence, ${contactAndClaim}, ${marks} ${erasing} WHERE s.user = ? ORDER BY s.sequence`)
     .raw();
-  const firstOfClaim = db
-    .prepare<[number], number | null>('SELECT min(sequence) FROM statement WHERE claim = ?')
-    .pluck();
   const ofUserAsMade = db.prepare<[number], Row>(`SELECT ${statementColumns} WHERE s.user = ? ORDER BY s.sequence`);
-  const ofContact = db.prepare<[number], Row>(`SELECT ${statementColumns} WHERE s.contact = ? ORDER BY s.sequence`);
-  const after = db.prepare<[number, number, number], Row>(
-    `SELECT ${statementColumns} WHERE s.contact = ? AND s.sequence > ? ORDER BY s.sequence LIMIT ?`,
-  );
+  const usersOf = db.prepare<[number], number>('SELECT DISTINCT user FROM statement WHERE contact = ?').pluck();
+  const after = db.prepare<[number, number, number], Row & { userUUID: string; contactUUID: string }>(`
+    SELECT u.userUUID, k.contactUUID, ${statementColumns} JOIN user u ON u.user = s.user
+    JOIN contact k ON k.contact = s.contact WHERE s.contact = ? AND s.sequence > ? ORDER BY s.sequence LIMIT ?`);
   const count = db.prepare<[number], number>('SELECT count(*) FROM statement WHERE contact = ?').pluck();
   return {
     /** All of a user's statements, ascending: the list that the rules take. */
@@ -81,13 +66,10 @@ export const createStatementReader = (db: Connection) => {
         verified: verified === 1,
         voided: voided === 1,
       })),
-    /** The sequence of the first link that a claim made; null when none is left. */
-    firstOfClaim: (claim: number): number | null => firstOfClaim.get(claim) as number | null,
-    /** All links to a contact. */
-    ofContact: (contact: number): StatementRow[] => ofContact.all(contact).map(toStatement),
-    /** Up to `most` links to a contact that were made after a sequence. */
-    after: (contact: number, sequence: number, most: number): StatementRow[] =>
-      after.all(contact, sequence, most).map(toStatement),
+    /** The users that were ever linked to a contact. */
+    usersOf: (contact: number): number[] => usersOf.all(contact),
+    /** Up to `most` links to a contact that were made after a sequence, with the names of their users and of the contact. */
+    after: (contact: number, sequence: number, most: number) => after.all(contact, sequence, most).map(toStatement),
     countOf: (contact: number): number => count.get(contact) as number,
   };
 };

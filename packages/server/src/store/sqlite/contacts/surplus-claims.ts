@@ -1,8 +1,8 @@
 /** Deletes claims and claimed links beyond the limits of a contact or a user: the oldest go, as if they had never been made. */
 import { limits } from '@firsthand/contract/limits';
+import type { StatementRow } from '../../rules/links.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Detaching } from '../erasure/detaching.ts';
-import type { StatementRow } from './statements.ts';
 
 type Link = Pick<StatementRow, 'sequence' | 'user' | 'contact'>;
 

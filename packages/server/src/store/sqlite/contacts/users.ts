@@ -1,27 +1,16 @@
 import type { Connection } from '../database/connection.ts';
-import type { Pending } from '../transactions/transaction.ts';
 import { type ActiveDays, isActive, noDays, withDay } from './active-days.ts';
 
 export interface User {
+  readonly account: number;
   readonly user: number;
   active: ActiveDays;
-}
-
-export interface Users extends Pending {
-  find(account: number, userUUID: string): User | undefined;
-  ensure(account: number, userUUID: string, time: number): User;
-  /** Notes that the user has an event on a day. Days must ascend. */
-  seenOn(user: User, day: number): void;
-}
-
-interface RememberedUser extends User {
-  readonly account: number;
 }
 
 /** The most users in memory; beyond this the one that was read first is dropped. */
 const mostRemembered = 50_000;
 
-export const createUsers = (db: Connection): Users => {
+export const createUsers = (db: Connection) => {
   const select = db.prepare<[number, string], ActiveDays & { user: number }>(
     'SELECT user, firstDay, lastDay, days FROM user WHERE account = ? AND userUUID = ?',
   );
@@ -31,15 +20,15 @@ export const createUsers = (db: Connection): Users => {
    * Keyed by userUUID alone, which is hashed faster than a key with the account. When two accounts use the same userUUID, the one
    * that was read last is held.
    */
-  const remembered = new Map<string, RememberedUser>();
+  const remembered = new Map<string, User>();
 
-  const remember = (userUUID: string, user: RememberedUser) => {
+  const remember = (userUUID: string, user: User) => {
     if (remembered.size >= mostRemembered) remembered.delete(remembered.keys().next().value as string);
     remembered.set(userUUID, user);
     return user;
   };
 
-  const find = (account: number, userUUID: string) => {
+  const find = (account: number, userUUID: string): User | undefined => {
     const known = remembered.get(userUUID);
     if (known?.account === account) return known;
     const found = select.get(account, userUUID);
@@ -50,13 +39,14 @@ export const createUsers = (db: Connection): Users => {
 
   return {
     find,
-    ensure(account, userUUID, time) {
+    ensure(account: number, userUUID: string, time: number): User {
       const known = find(account, userUUID);
       if (known) return known;
       const { lastInsertRowid } = insert.run(account, userUUID, time);
       return remember(userUUID, { account, user: Number(lastInsertRowid), active: noDays });
     },
-    seenOn(user, day) {
+    /** Notes that the user has an event on a day. Days must ascend. */
+    seenOn(user: User, day: number): void {
       if (isActive(user.active, day)) return;
       user.active = withDay(user.active, day);
       const { firstDay, lastDay, days } = user.active;
@@ -66,3 +56,4 @@ export const createUsers = (db: Connection): Users => {
     undo: () => remembered.clear(),
   };
 };
+export type Users = ReturnType<typeof createUsers>;

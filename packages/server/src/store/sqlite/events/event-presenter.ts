@@ -1,10 +1,11 @@
 /** Turns a stored event into an event of a page: adds its owner and why the owner has it. */
 import { followMerges } from '../../../identity/merges.ts';
 import { why } from '../../../identity/ownership.ts';
+import type { DecidingStatement } from '../../rules/links.ts';
 import type { StoredEvent } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import { createMergeReader } from '../contacts/contact-rows.ts';
-import { createStatementReader, type DecidingStatement } from '../contacts/statements.ts';
+import { createStatementReader } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';
 import { createErasingReader } from '../erasure/erased-stretches.ts';
 import type { KeptEvent } from '../event-log/event-log.ts';

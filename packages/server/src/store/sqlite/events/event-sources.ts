@@ -1,5 +1,5 @@
 /** Chooses the sources of the events that a query selects: a user, a contact, an eventID, or the whole account. */
-import { stretchesOf } from '../../../identity/ownership.ts';
+import { stretchesOwnedBy } from '../../../identity/ownership.ts';
 import type { DaySpan } from '../../rules/day-spans.ts';
 import type { EventQuery } from '../../store.ts';
 import { type ActiveDays, isActive } from '../contacts/active-days.ts';
@@ -49,16 +49,14 @@ export const createEventSources = (db: Connection) => {
     days: readonly DaySpan[],
   ): Sought => {
     const group = merges.group(contacts.byName({ account, contactUUID }).contact);
-    const users = new Set(group.flatMap((contact) => statements.ofContact(contact).map(({ user }) => user)));
+    const users = new Set(group.flatMap((contact) => statements.usersOf(contact)));
     const sources: Source[] = [];
     const actives: ActiveDays[] = [];
     for (const user of users) {
       if (onlyUser !== undefined && user !== onlyUser) continue;
       const active = userByNumber.get(user) as ActiveDays;
       if (!days.some(({ day }) => isActive(active, day))) continue;
-      const stretches = stretchesOf(statements.forOwners(user)).filter(
-        ({ contact }) => contact !== null && group.includes(contact),
-      );
+      const stretches = stretchesOwnedBy(group, statements.forOwners(user));
       if (stretches.length > 0) actives.push(active);
       for (const { after, through } of stretches) {
         sources.push(

@@ -121,7 +121,7 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     if (user) users.seenOn(user, day);
     if (contact && !isActive(contact, day)) setContactDays.run({ ...withDay(contact, day), contact: contact.contact });
     if (user && contact && linkedContact(statements.ofUser(user.user)) === null) {
-      links.link({ user, contact: contact.contact, verified: true, claim: null, token, time: receivedTime });
+      links.link({ user: user.user, contact: contact.contact, verified: true, claim: null, token, time: receivedTime });
     }
     return { kept: true };
   };
