@@ -44,10 +44,10 @@ const formsOf = (address: string): string[] => {
 /** The names by which refused requests may refer to a person. */
 export interface PersonNames {
   /** Canonical. Like contactUUIDs, they are found anywhere in a text. */
-  readonly addresses: Iterable<string>;
-  readonly contactUUIDs: Iterable<string>;
+  readonly addresses: readonly string[];
+  readonly contactUUIDs: readonly string[];
   /** userUUIDs and handles, of which there may be many; found only as whole words. */
-  readonly others: Iterable<string>;
+  readonly others: readonly string[];
 }
 
 /** A request on a token's list; `input` is JSON. */

@@ -3,43 +3,24 @@
  * requests are replaced by keyed hashes, and then its links become unlinks. Until that is done, reads compute the result
  * (statements.ts, erased-stretches.ts), and a write that would change the other statements of a user detaches that user first.
  */
+import type { ClaimRow } from '../../rules/claims.ts';
 import { claimName, handleName, requestKeyName, requestName } from '../../rules/erased-names.ts';
 import { tokenInKey } from '../../rules/idempotency-keys.ts';
 import type { Connection } from '../database/connection.ts';
+import type { SentRequest } from '../events/dedup.ts';
 import { createErasingReader } from './erased-stretches.ts';
 import { createErasingRefused, type ListedBytes } from './erasing-refused.ts';
-import type { Erased } from './erasure-record.ts';
+import type { Erasure } from './erasure-record.ts';
 
 const usualRowsPerStep = 100;
 
-interface ErasingContact extends Omit<Erased, 'hash'> {
+interface ErasingContact extends Erasure {
   readonly contact: number;
-  readonly erasure: number;
+  /** Whether claims, requests or refused requests still name the contact. */
+  readonly hasNames: 0 | 1;
 }
 
-interface NewDetaching {
-  readonly account: number;
-  readonly erasure: number;
-  /** The last sequence that the erasure covers. */
-  readonly through: number;
-}
-
-interface ClaimRow {
-  readonly claim: number;
-  readonly claimID: string;
-  readonly token: number;
-  readonly user: number;
-}
-
-interface RequestRow {
-  readonly day: number;
-  readonly token: number;
-  readonly user: number;
-  readonly userUUID: string;
-  readonly requestUUID: string;
-}
-
-export type EraseName = (identifier: string, erased: Omit<Erased, 'hash'>, erasure: number) => void;
+export type EraseName = (name: string, erasure: Erasure) => void;
 
 /** `takeOffRefused` removes a refused request from its list. `rowsPerStep` is about how many rows a step changes. */
 export const createDetaching = (
@@ -47,14 +28,14 @@ export const createDetaching = (
   takeOffRefused: (row: ListedBytes) => void,
   rowsPerStep = usualRowsPerStep,
 ) => {
-  const erasing = createErasingReader(db);
+  const { isUnderWay, stretchesOf } = createErasingReader(db);
   const refused = createErasingRefused(db, takeOffRefused, rowsPerStep);
   const begin = db.prepare(`
     INSERT INTO erasing_contact (contact, erasure, through, contactUUID, contactEmailaddress)
     SELECT contact, @erasure, @through, iif(@isSearched, contactUUID, NULL), iif(@isSearched, contactEmailaddress, NULL)
     FROM contact WHERE contact IN (SELECT value FROM json_each(@group))`);
   const columns = `
-    e.contact, e.erasure, x.account, x.erasedTime, x.verifiedOnly
+    e.contact, e.hasNames, x.erasure, x.account, x.erasedTime, x.verifiedOnly
     FROM erasing_contact e JOIN erasure x ON x.erasure = e.erasure`;
   const next = db.prepare<[], ErasingContact>(`SELECT ${columns} LIMIT 1`);
   const nextWithNames = db.prepare<[], ErasingContact>(`SELECT ${columns} WHERE e.hasNames LIMIT 1`);
@@ -72,11 +53,11 @@ export const createDetaching = (
       contact = NULL, claim = NULL, erased = 1
     WHERE user = ? AND contact IN (SELECT contact FROM erasing_contact)`);
   const nextUser = db.prepare<[number], number>('SELECT user FROM statement WHERE contact = ? LIMIT 1').pluck();
-  const nextClaims = db.prepare<[number], ClaimRow>(
+  const nextClaims = db.prepare<[number], Pick<ClaimRow, 'claim' | 'claimID' | 'token' | 'user'>>(
     `SELECT claim, claimID, token, user FROM claim WHERE contact = ? LIMIT ${rowsPerStep}`,
   );
   const dropClaim = db.prepare('DELETE FROM claim WHERE claim = ?');
-  const nextRequests = db.prepare<[number], RequestRow>(`
+  const nextRequests = db.prepare<[number], SentRequest & { day: number; userUUID: string }>(`
     SELECT r.day, r.token, r.user, u.userUUID, r.requestUUID FROM request_repeat r JOIN user u ON u.user = r.user
     WHERE r.contact = ? LIMIT ${rowsPerStep}`);
   const dropRequest = db.prepare(
@@ -93,13 +74,14 @@ export const createDetaching = (
 
   /** Detaches a user from the contacts that are being erased. Returns the number of changed rows. */
   const detach = (user: number): number => {
-    const stretches = erasing.stretchesOf(user);
+    const stretches = stretchesOf(user);
     for (const { erasure, after, through } of stretches) insertStretch.run(erasure, user, after, through);
     return refused.noteUser(user) + stretches.length + unlink.run(user).changes;
   };
 
   /** Deletes tags, attributes, requests and claims of a contact, about `most` rows. Returns the number of changed rows. */
-  const takeNames = ({ contact, erasure, ...erased }: ErasingContact, most: number, eraseName: EraseName): number => {
+  const takeNames = (erasing: ErasingContact, most: number, eraseName: EraseName): number => {
+    const { contact } = erasing;
     let rows = 0;
     for (const drop of dropTagsAndAttributes) {
       rows += drop.run({ contact, most: most - rows }).changes;
@@ -110,7 +92,7 @@ export const createDetaching = (
       if (rows >= most) return rows;
       const isKey = token === tokenInKey;
       const name = isKey ? requestKeyName(user, requestUUID) : requestName(token, userUUID, requestUUID);
-      eraseName(name, erased, erasure);
+      eraseName(name, erasing);
       dropRequest.run(day, requestUUID, token, user);
       rows += 2;
     }
@@ -119,7 +101,7 @@ export const createDetaching = (
       if (rows >= most) return rows;
       // The claim's marks decide about its user's links, so the user is detached first.
       rows += detach(user);
-      for (const name of [handleName(token, claimID), claimName(claimID)]) eraseName(name, erased, erasure);
+      for (const name of [handleName(token, claimID), claimName(claimID)]) eraseName(name, erasing);
       dropClaim.run(claim);
       rows += 3;
     }
@@ -145,9 +127,22 @@ export const createDetaching = (
     return rows;
   };
 
+  /** Takes away about a step's rows, contact by contact. Returns whether there was anything to do. */
+  const stepThrough = (nextContact: () => ErasingContact | undefined, eraseName: EraseName): boolean => {
+    // The search needs the names that the rest of the step deletes.
+    let rows = refused.step();
+    for (let found = nextContact(); found && rows < rowsPerStep; found = nextContact()) {
+      rows += found.hasNames ? takeNames(found, rowsPerStep - rows, eraseName) : takeLinks(found, rowsPerStep - rows);
+    }
+    return rows > 0;
+  };
+
   return {
-    /** Begins to detach contacts. Their own identifiers are stored only when refused requests must be searched for them. */
-    begin({ account, erasure, through }: NewDetaching, group: readonly number[]): void {
+    /**
+     * Begins to detach contacts from their events up to the sequence `through`. Their own identifiers are stored only when refused
+     * requests must be searched for them.
+     */
+    begin({ account, erasure }: Erasure, group: readonly number[], through: number): void {
       const isSearched = group.length > 0 && refused.begin(erasure, account);
       begin.run({ erasure, through, isSearched: Number(isSearched), group: JSON.stringify(group) });
     },
@@ -155,38 +150,23 @@ export const createDetaching = (
 
     /** Detaches a user while an erasure is in progress. Call it before any change that affects the user's history. */
     detachUser: (user: number): void => {
-      if (erasing.isUnderWay()) detach(user);
+      if (isUnderWay()) detach(user);
     },
     /** The same for many users, whom `read` selects only while an erasure is in progress. */
     detachUsers: (read: () => readonly number[]): void => {
-      if (erasing.isUnderWay()) for (const user of read()) detach(user);
+      if (isUnderWay()) for (const user of read()) detach(user);
     },
 
     /** Whether claims, requests or refused requests still name a contact of this erasure. */
     hasNames: (erasure: number): boolean => withNamesOf.get(erasure) !== undefined,
 
     /** Takes away the names of this erasure, up to about a step's rows. */
-    takeFirstNames(erasure: number, eraseName: EraseName): void {
-      let rows = refused.step();
-      for (let found = withNamesOf.get(erasure); found && rows < rowsPerStep; found = withNamesOf.get(erasure)) {
-        rows += takeNames(found, rowsPerStep - rows, eraseName);
-      }
-    },
+    takeFirstNames: (erasure: number, eraseName: EraseName) => stepThrough(() => withNamesOf.get(erasure), eraseName),
 
     /**
      * Runs a step. Returns whether there was anything to do. Names come first: an erasure is acknowledged once they are taken away.
      */
-    step(eraseName: EraseName): boolean {
-      // The search needs the names that the rest of the step deletes.
-      let rows = refused.step();
-      while (rows < rowsPerStep) {
-        const withNames = nextWithNames.get();
-        const found = withNames ?? next.get();
-        if (!found) break;
-        rows += withNames ? takeNames(found, rowsPerStep - rows, eraseName) : takeLinks(found, rowsPerStep - rows);
-      }
-      return rows > 0;
-    },
+    step: (eraseName: EraseName) => stepThrough(() => nextWithNames.get() ?? next.get(), eraseName),
 
     forget: refused.forget,
   };

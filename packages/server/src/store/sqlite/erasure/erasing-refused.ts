@@ -25,12 +25,7 @@ function* pages<Row extends { readonly at: number }>(read: (beyond: number) => R
   for (let rows = read(-1); rows.length > 0; rows = read((rows.at(-1) as Row).at)) yield rows;
 }
 
-interface Names extends PersonNames {
-  readonly addresses: readonly string[];
-  readonly others: readonly string[];
-}
-
-const names = (some: Partial<Names>): Names => ({ addresses: [], contactUUIDs: [], others: [], ...some });
+const names = (some: Partial<PersonNames>): PersonNames => ({ addresses: [], contactUUIDs: [], others: [], ...some });
 
 const createPersonReader = (db: Connection) => {
   const contacts = db.prepare<Page, { at: number; contactUUID: string; contactEmailaddress: string }>(`
@@ -48,7 +43,7 @@ const createPersonReader = (db: Connection) => {
     SELECT e.user AS at, u.userUUID FROM erasing_user e JOIN user u ON u.user = e.user
     WHERE e.erasure = @of AND e.user > @beyond ORDER BY e.user LIMIT @most`);
 
-  function* ofContact(of: number, verifiedOnly: 0 | 1, most: number): Generator<Names> {
+  function* ofContact(of: number, verifiedOnly: 0 | 1, most: number): Generator<PersonNames> {
     for (const some of pages((beyond) => claims.all({ of, beyond, most }))) {
       yield names({
         addresses: some.flatMap(({ address }) => address ?? []),
@@ -62,7 +57,7 @@ const createPersonReader = (db: Connection) => {
   }
 
   /** Yields the identifiers by which a request may name the person, from up to `most` rows at a time. */
-  return function* ({ erasure: of, verifiedOnly }: Searching, most: number): Generator<Names> {
+  return function* ({ erasure: of, verifiedOnly }: Searching, most: number): Generator<PersonNames> {
     for (const some of pages((beyond) => contacts.all({ of, beyond, most }))) {
       yield names({
         addresses: some.map(({ contactEmailaddress }) => contactEmailaddress),

@@ -18,6 +18,11 @@ export interface Erased {
   readonly verifiedOnly: 0 | 1;
 }
 
+/** An erasure in this database. */
+export interface Erasure extends Omit<Erased, 'hash'> {
+  readonly erasure: number;
+}
+
 interface ErasureRecord {
   /** Returns all that was recorded. Throws StoreUnusable when the record belongs to another database. */
   read(): Erased[];

@@ -19,7 +19,7 @@ import type { Rollups } from '../events/rollups.ts';
 import type { Sequencer } from '../transactions/sequencer.ts';
 import type { ErasureProgress } from './acknowledging.ts';
 import type { Detaching, EraseName } from './detaching.ts';
-import type { Erased } from './erasure-record.ts';
+import type { Erased, Erasure } from './erasure-record.ts';
 
 const groupBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => number): Map<number, Entry[]> => {
   const groups = new Map<number, Entry[]>();
@@ -80,12 +80,9 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     `UPDATE contact SET mergedInto = NULL, mergedTime = NULL WHERE mergedInto IN ${ofErasure} AND mergedInto <> contact`,
   ].map((sql) => db.prepare(sql));
   const open = db.prepare<[], number>('SELECT erasure FROM erasure WHERE NOT complete LIMIT 1').pluck();
-  const nextStretch = db.prepare<[], { erasure: number; user: number; after: number; through: number }>(
-    'SELECT erasure, user, after, through FROM erased_stretch LIMIT 1',
-  );
-  const nextContact = db.prepare<[], { erasure: number; contact: number }>(
-    'SELECT erasure, contact FROM erased_contact LIMIT 1',
-  );
+  const next = db.prepare<[], Omit<Source, 'eventID'> & { what: 'user' | 'contact'; erasure: number }>(`
+    SELECT erasure, 'user' AS what, user AS number, after, through FROM erased_stretch
+    UNION ALL SELECT erasure, 'contact', contact, 0, ${Number.MAX_SAFE_INTEGER} FROM erased_contact LIMIT 1`);
   const reader = createEventLogReader(db);
   const oldEvents = createOldEvents(reader);
   const dropStretch = db.prepare('DELETE FROM erased_stretch WHERE erasure = ? AND user = ? AND after = ?');
@@ -101,21 +98,21 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     return { contactUUID, ...found, complete: found.complete === 1, hasNames: detaching.hasNames(erasure) };
   };
 
-  const eraseHash = (hash: Buffer, erased: Omit<Erased, 'hash'>, erasure: number) => {
-    if (insertHash.run(hash, erasure).changes > 0) fresh.push({ ...erased, hash });
+  const eraseHash = (hash: Buffer, { erasure, account, erasedTime, verifiedOnly }: Erasure) => {
+    if (insertHash.run(hash, erasure).changes > 0) fresh.push({ account, erasedTime, verifiedOnly, hash });
   };
-  const eraseName: EraseName = (identifier, erased, erasure) =>
-    eraseHash(contacts.hashOf(erased.account, identifier), erased, erasure);
+  const eraseName: EraseName = (name, erasure) => eraseHash(contacts.hashOf(erasure.account, name), erasure);
 
   /** Erases contacts that are one person: removes them from all reads, with as few writes as that takes. */
-  const eraseGroup = (group: readonly number[], erased: Omit<Erased, 'hash'>): number => {
-    const { account, erasedTime, verifiedOnly } = erased;
-    const erasure = Number(insert.run(account, erasedTime, verifiedOnly).lastInsertRowid);
+  const eraseGroup = (group: readonly number[], made: Omit<Erasure, 'erasure'>): Erasure => {
+    const { account, erasedTime, verifiedOnly } = made;
+    const { lastInsertRowid } = insert.run(account, erasedTime, verifiedOnly);
+    const erasure = { account, erasedTime, verifiedOnly, erasure: Number(lastInsertRowid) };
     const names = contactUUIDs.all(JSON.stringify(group));
-    detaching.begin({ account, erasure, through: sequencer.sequence }, group);
-    for (const contactUUID of names) eraseName(contactUUID, erased, erasure);
-    for (const statement of takeOut) statement.run(erasure);
-    detaching.takeFirstNames(erasure, eraseName);
+    detaching.begin(erasure, group, sequencer.sequence);
+    for (const contactUUID of names) eraseName(contactUUID, erasure);
+    for (const statement of takeOut) statement.run(erasure.erasure);
+    detaching.takeFirstNames(erasure.erasure, eraseName);
     return erasure;
   };
 
@@ -166,11 +163,8 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       const erased = contactUUID === undefined ? undefined : contacts.findErasure(account, contactUUID);
       if (erased !== undefined) return receipt(erased, contactUUID as string);
       const named = contacts.byName(name);
-      const erasure = eraseGroup(merges.group(named.contact), {
-        account,
-        erasedTime: time,
-        verifiedOnly: verifiedOnly ? 1 : 0,
-      });
+      const made = { account, erasedTime: time, verifiedOnly: verifiedOnly ? 1 : 0 } as const;
+      const { erasure } = eraseGroup(merges.group(named.contact), made);
       return receipt(erasure, named.contactUUID);
     },
 
@@ -185,9 +179,8 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
         );
         for (const names of groupBy(ofAccount, (each) => 2 * each.erasedTime + each.verifiedOnly).values()) {
           const group = names.flatMap(({ hash }) => found.get(hash.toString('hex')) ?? []);
-          const { hash: _, ...erased } = names[0] as Erased;
-          const erasure = eraseGroup(group, erased);
-          for (const { hash } of names) eraseHash(hash, erased, erasure);
+          const erasure = eraseGroup(group, names[0] as Erased);
+          for (const { hash } of names) eraseHash(hash, erasure);
         }
       }
     },
@@ -217,23 +210,19 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     continueErasures(): boolean {
       let cost = 0;
       while (cost < costPerStep) {
-        const stretch = nextStretch.get();
-        const contact = stretch ? undefined : nextContact.get();
-        const found = stretch ?? contact;
-        if (found === undefined) {
+        const source = next.get();
+        if (source === undefined) {
           reader.forget();
           break;
         }
-        const source: Omit<Source, 'eventID'> = stretch
-          ? { what: 'user', number: stretch.user, withoutContact: true, after: stretch.after, through: stretch.through }
-          : { what: 'contact', number: (contact as { contact: number }).contact, after: 0, through: Infinity };
-        const some = placesOf(source, costPerStep - cost);
+        const { erasure, what, number, after } = source;
+        const some = placesOf({ ...source, withoutContact: what === 'user' }, costPerStep - cost);
         cost += some.cost;
         deleteEvents(some.places);
-        addDeleted.run(some.places.length, found.erasure);
+        addDeleted.run(some.places.length, erasure);
         if (!some.areLast) continue;
-        if (stretch) dropStretch.run(stretch.erasure, stretch.user, stretch.after);
-        else dropContact.run(found.erasure, (contact as { contact: number }).contact);
+        if (what === 'user') dropStretch.run(erasure, number, after);
+        else dropContact.run(erasure, number);
       }
       return cost > 0;
     },
