@@ -11,7 +11,7 @@ import type { Transaction } from '../transactions/transaction.ts';
 import { findClaim, markClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readAnswering } from './contact-rows.ts';
-import { marksOf, statementsOf } from './statements.ts';
+import { statementsOf } from './statements.ts';
 import { dropLinks, dropSurplusLinks } from './surplus-claims.ts';
 import { findUser, type User, type Users } from './users.ts';
 
@@ -76,27 +76,22 @@ export const link = async (
 };
 
 /** Voids or restores links that a token claimed in a span of time, except verified or accepted ones. Returns how many changed. */
-const voidClaimed = async (
+const voidClaimed = (
   db: Transaction,
   { token, from, to, restore }: { token: number; from: number; to: number; restore: boolean },
 ): Promise<number> => {
   // `voided` is 2 for these links, so that restoring them does not restore links that were voided one by one.
   const [before, after] = restore ? [2, 0] : [0, 2];
-  const rows = await db.all<{ user: number; sequence: number; contact: number; claim: number }>(
-    `SELECT "user", sequence, contact, claim FROM statement
-     WHERE token = $1 AND time >= $2 AND time < $3 AND voided = $4 AND claim IS NOT NULL AND NOT verified AND NOT erased
-     ORDER BY "user", sequence FOR NO KEY UPDATE`,
-    [token, from, to, before],
-  );
-  const marks = await marksOf(db, rows);
-  const changed = rows.filter(({ claim }) => {
-    const mark = marks.get(claim);
-    return !(mark?.accepted && !mark.voided);
-  });
   return db.run(
-    `UPDATE statement SET voided = $3 FROM unnest($1::bigint[], $2::bigint[]) AS changed ("user", sequence)
-     WHERE statement."user" = changed."user" AND statement.sequence = changed.sequence`,
-    [changed.map(({ user }) => user), changed.map(({ sequence }) => sequence), after],
+    `UPDATE statement SET voided = $5 FROM (
+       SELECT "user", sequence FROM statement s
+       WHERE token = $1 AND time >= $2 AND time < $3 AND voided = $4 AND claim IS NOT NULL AND NOT verified AND NOT erased
+         AND NOT EXISTS (
+           SELECT FROM claim c WHERE c.contact = s.contact AND c.claim = s.claim AND c.accepted AND NOT c.voided
+         )
+       ORDER BY "user", sequence FOR NO KEY UPDATE
+     ) AS changed WHERE statement."user" = changed."user" AND statement.sequence = changed.sequence`,
+    [token, from, to, before, after],
   );
 };
 
@@ -118,11 +113,18 @@ export const createLinkWriter = (users: Users, contacts: ContactFinder) => {
     );
   };
 
-  const claimOf = async (db: Transaction, account: number, claimID: string) => {
+  const mark = async (
+    db: Transaction,
+    { account, claimID, time }: RequestOf<'acceptClaim'>,
+    marks: { accepted?: boolean; voided: boolean },
+  ) => {
     const claim = await findClaim(db, account, claimID);
-    if (claim) return claim;
-    const erased = (await contacts.findErasure(db, account, claimName(claimID))) !== undefined;
-    throw new Refusal(erased ? 'erased_contact' : 'unknown_claim', { field: 'claimID' });
+    if (!claim) {
+      const erased = (await contacts.findErasure(db, account, claimName(claimID))) !== undefined;
+      throw new Refusal(erased ? 'erased_contact' : 'unknown_claim', { field: 'claimID' });
+    }
+    await markClaim(db, claim, { ...marks, time });
+    return { contactUUID: (await readAnswering(db, claim.contact)).contactUUID };
   };
 
   return {
@@ -153,16 +155,9 @@ export const createLinkWriter = (users: Users, contacts: ContactFinder) => {
       return voidClaimed(db, { token: found.token, from, to, restore });
     },
 
-    async acceptClaim(db: Transaction, { account, claimID, time }: RequestOf<'acceptClaim'>) {
-      const claim = await claimOf(db, account, claimID);
-      await markClaim(db, claim, { accepted: true, voided: false, time });
-      return { contactUUID: (await readAnswering(db, claim.contact)).contactUUID };
-    },
+    acceptClaim: (db: Transaction, request: RequestOf<'acceptClaim'>) =>
+      mark(db, request, { accepted: true, voided: false }),
 
-    async voidClaim(db: Transaction, { account, claimID, restore, time }: RequestOf<'voidClaim'>) {
-      const claim = await claimOf(db, account, claimID);
-      await markClaim(db, claim, { voided: !restore, time });
-      return { contactUUID: (await readAnswering(db, claim.contact)).contactUUID };
-    },
+    voidClaim: (db: Transaction, request: RequestOf<'voidClaim'>) => mark(db, request, { voided: !request.restore }),
   };
 };

@@ -31,21 +31,19 @@ const dropClaims = async (db: Transaction, contact: number, claims: readonly Old
   if (claims.length === 0) return;
   const users = claims.map(({ user }) => user);
   const numbers = claims.map(({ claim }) => claim);
-  const links = await db.all<{ sequence: number }>(
-    'DELETE FROM statement WHERE "user" = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[]) RETURNING sequence',
+  await db.run(
+    `WITH gone AS (
+       DELETE FROM statement WHERE "user" = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[]) RETURNING sequence
+     )
+     DELETE FROM statement_place p USING gone WHERE p.sequence = gone.sequence`,
     [users, numbers],
   );
-  const linked = await db.all<{ user: number }>(
-    'SELECT DISTINCT "user" FROM statement WHERE "user" = ANY ($1::bigint[]) AND contact = $2',
-    [users, contact],
-  );
-  const still = new Set(linked.map(({ user }) => user));
   await Promise.all([
-    db.run('DELETE FROM statement_place WHERE sequence = ANY ($1::bigint[])', [links.map(({ sequence }) => sequence)]),
-    db.run('DELETE FROM contact_user WHERE contact = $1 AND "user" = ANY ($2::bigint[])', [
-      contact,
-      users.filter((user) => !still.has(user)),
-    ]),
+    db.run(
+      `DELETE FROM contact_user c WHERE contact = $1 AND "user" = ANY ($2::bigint[])
+         AND NOT EXISTS (SELECT FROM statement s WHERE s."user" = c."user" AND s.contact = c.contact)`,
+      [contact, users],
+    ),
     db.run('DELETE FROM claim_name WHERE "claimID" = ANY ($1::text[])', [claims.map(({ claimID }) => claimID)]),
     db.run('DELETE FROM claim WHERE contact = $1 AND claim = ANY ($2::bigint[])', [contact, numbers]),
   ]);
@@ -92,14 +90,16 @@ export const dropLinks = async (
      FOR UPDATE SKIP LOCKED`,
     [chosen.map(({ contact }) => contact), chosen.map(({ claim }) => claim)],
   );
-  const links = await db.all<{ sequence: number; contact: number }>(
-    `DELETE FROM statement WHERE "user" = $1 AND sequence = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[]) AND NOT verified
-     RETURNING sequence, contact`,
+  const left = await db.all<{ contact: number }>(
+    `WITH gone AS (
+       DELETE FROM statement
+       WHERE "user" = $1 AND sequence = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[]) AND NOT verified
+       RETURNING sequence, contact
+     ), places AS (DELETE FROM statement_place p USING gone WHERE p.sequence = gone.sequence)
+     SELECT DISTINCT contact FROM gone`,
     [user, chosen.map(({ sequence }) => sequence), open.map(({ claim }) => claim)],
   );
-  const sequences = links.map(({ sequence }) => sequence);
-  await db.run('DELETE FROM statement_place WHERE sequence = ANY ($1::bigint[])', [sequences]);
-  for (const contact of new Set(links.map((link) => link.contact))) {
+  for (const { contact } of left) {
     if (await db.get('SELECT FROM statement WHERE "user" = $1 AND contact = $2 LIMIT 1', [user, contact])) continue;
     const claims = await db.all<OldClaim>(
       'SELECT claim, "claimID", "user" FROM claim WHERE contact = $1 AND "user" = $2 AND NOT accepted FOR UPDATE',

@@ -49,22 +49,7 @@ export const userUUIDsOf = async (db: Connection, users: readonly number[]): Pro
   return new Map(rows.map(({ user, userUUID }) => [user, userUUID]));
 };
 
-export interface Users {
-  /** Returns a user from the cache. */
-  known(name: UserName): User | undefined;
-  /** Returns those of the named users that exist. */
-  find(db: Transaction, names: readonly UserName[]): Promise<User[]>;
-  /** As `find`, and creates the missing users: `withEvent`, with an event on the current day. */
-  ensure(
-    db: Transaction,
-    names: readonly UserName[],
-    made: { readonly time: number; readonly withEvent: boolean },
-  ): Promise<User[]>;
-  /** Records that users have an event on a day. Holds the rows of the users that it updates, and of `others`. */
-  seenOn(db: Transaction, users: readonly User[], day: number, others: readonly number[]): Promise<void>;
-}
-
-export const createUsers = (): Users => {
+export const createUsers = () => {
   /** The cache, by userUUID. When several accounts have the same userUUID, it holds the last one that was used. */
   const remembered = new Map<string, User>();
 
@@ -73,7 +58,8 @@ export const createUsers = (): Users => {
     remembered.set(user.userUUID, user);
   };
 
-  const known: Users['known'] = ({ account, userUUID }) => {
+  /** Returns a user from the cache. */
+  const known = ({ account, userUUID }: UserName): User | undefined => {
     const user = remembered.get(userUUID);
     return user?.account === account ? user : undefined;
   };
@@ -81,21 +67,21 @@ export const createUsers = (): Users => {
   const read = async (db: Transaction, names: readonly UserName[]): Promise<User[]> => {
     const numbers = await findNumbers(db, names);
     if (numbers.length === 0) return [];
-    const nameOf = new Map(numbers.map(({ user, ...name }) => [user, name]));
+    const byNumber = new Map(numbers.map((name) => [name.user, name]));
     const rows = await db.all<{ user: number; firstDay: number | null; lastDay: number | null }>(
       'SELECT "user", "firstDay", "lastDay" FROM "user" WHERE "user" = ANY ($1::bigint[])',
       [bigints(numbers, ({ user }) => user)],
     );
     return rows.map(({ user, firstDay, lastDay }) => ({
-      ...(nameOf.get(user) as UserName),
-      user,
+      ...(byNumber.get(user) as (typeof numbers)[number]),
       // A user without events cannot get its first event on a day before the current one.
       since: firstDay ?? db.currentDay.day,
       seenOn: lastDay,
     }));
   };
 
-  const find: Users['find'] = async (db, names) => {
+  /** Returns those of the named users that exist. */
+  const find = async (db: Transaction, names: readonly UserName[]): Promise<User[]> => {
     const met = names.flatMap((name) => known(name) ?? []);
     if (met.length === names.length) return met;
     const found = await read(
@@ -129,7 +115,12 @@ export const createUsers = (): Users => {
     known,
     find,
 
-    async ensure(db, names, { time, withEvent }) {
+    /** As `find`, and creates the missing users: `withEvent`, with an event on the current day. */
+    async ensure(
+      db: Transaction,
+      names: readonly UserName[],
+      { time, withEvent }: { readonly time: number; readonly withEvent: boolean },
+    ): Promise<User[]> {
       const found = await find(db, names);
       if (found.length === names.length) return found;
       // All transactions insert in the same order, so that no two wait for each other.
@@ -143,7 +134,8 @@ export const createUsers = (): Users => {
       return [...found, ...made, ...others];
     },
 
-    async seenOn(db, users, day, others) {
+    /** Records that users have an event on a day. Holds the rows of the users that it updates, and of `others`. */
+    async seenOn(db: Transaction, users: readonly User[], day: number, others: readonly number[]): Promise<void> {
       const news = users.filter(({ seenOn }) => seenOn === null || seenOn < day);
       const numbers = news.map(({ user }) => user);
       if (numbers.length + others.length === 0) return;
@@ -163,3 +155,4 @@ export const createUsers = (): Users => {
     },
   };
 };
+export type Users = ReturnType<typeof createUsers>;

@@ -57,8 +57,7 @@ export const createClaimWriter = (db: Connection) => {
     WHERE user = ? AND contact = ? AND said ->> '$.fields.contactEmailaddress' = ?`);
   const insert = db.prepare('INSERT INTO claim VALUES (NULL, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)');
   const update = db.prepare('UPDATE claim SET said = ?, updatedTime = ? WHERE claim = ?');
-  const setAccepted = db.prepare('UPDATE claim SET accepted = 1, voided = 0, updatedTime = ? WHERE claim = ?');
-  const setVoided = db.prepare('UPDATE claim SET voided = ?, updatedTime = ? WHERE claim = ?');
+  const setMarks = db.prepare('UPDATE claim SET accepted = accepted OR ?, voided = ?, updatedTime = ? WHERE claim = ?');
 
   return {
     ...reader,
@@ -79,8 +78,13 @@ export const createClaimWriter = (db: Connection) => {
       const { lastInsertRowid } = insert.run(newHandle, account, token, user, contact, claimedBy(request), time, time);
       return { claim: Number(lastInsertRowid), claimID: newHandle, wasGiven };
     },
-    accept: (claim: number, time: number) => setAccepted.run(time, claim),
-    setVoided: (claim: number, voided: boolean, time: number) => setVoided.run(Number(voided), time, claim),
+    /** Marks a claim. An accepted claim stays accepted. */
+    mark(
+      claim: number,
+      { accepted = false, voided, time }: { accepted?: boolean; voided: boolean; time: number },
+    ): void {
+      setMarks.run(Number(accepted), Number(voided), time, claim);
+    },
   };
 };
 export type ClaimWriter = ReturnType<typeof createClaimWriter>;

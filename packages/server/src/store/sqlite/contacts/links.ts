@@ -83,14 +83,18 @@ export const createLinkWriter = (
     return sequence;
   };
 
-  const claimOf = (account: number, claimID: string) => {
-    const claim = claims.find(account, claimID);
-    if (!claim) {
+  const mark = (
+    { account, claimID, time }: RequestOf<'acceptClaim'>,
+    marks: { accepted?: boolean; voided: boolean },
+  ) => {
+    const found = claims.find(account, claimID);
+    if (!found) {
       const code = contacts.isErasedClaim(account, claimID) ? 'erased_contact' : 'unknown_claim';
       throw new Refusal(code, { field: 'claimID' });
     }
-    detaching.detachUser(claim.user);
-    return claim;
+    detaching.detachUser(found.user);
+    claims.mark(found.claim, { ...marks, time });
+    return { contactUUID: contacts.answering(found.contact).contactUUID };
   };
 
   return {
@@ -124,17 +128,9 @@ export const createLinkWriter = (
       return voidClaimed.run({ ...claimed, after }).changes;
     },
 
-    acceptClaim({ account, claimID, time }: RequestOf<'acceptClaim'>) {
-      const { claim, contact } = claimOf(account, claimID);
-      claims.accept(claim, time);
-      return { contactUUID: contacts.answering(contact).contactUUID };
-    },
+    acceptClaim: (request: RequestOf<'acceptClaim'>) => mark(request, { accepted: true, voided: false }),
 
-    voidClaim({ account, claimID, restore, time }: RequestOf<'voidClaim'>) {
-      const { claim, contact } = claimOf(account, claimID);
-      claims.setVoided(claim, !restore, time);
-      return { contactUUID: contacts.answering(contact).contactUUID };
-    },
+    voidClaim: (request: RequestOf<'voidClaim'>) => mark(request, { voided: !request.restore }),
   };
 };
 export type LinkWriter = ReturnType<typeof createLinkWriter>;
