@@ -31,8 +31,6 @@ const domainAfterMapping = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!\d+$)
 /** Longer texts are refused: normalizing a text, and mapping a domain, take time that grows with the square of its length. */
 const maxTextLength = 1_024;
 
-const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
-
 const parseLocalPart = (text: string): string | undefined => {
   // NFC comes last because some letters with a mark have a composed form only in lower case (ǰ).
   const local = text.toLowerCase().normalize('NFC');
@@ -72,6 +70,6 @@ export const parseAddress = (text: string): string | undefined => {
   const domain = parseDomain(trimmed.slice(at + 1));
   if (local === undefined || domain === undefined) return undefined;
   const address = `${local}@${domain}`;
-  const fits = bytesOf(local) <= maxLocalBytes && bytesOf(address) <= maxAddressBytes;
+  const fits = Buffer.byteLength(local) <= maxLocalBytes && Buffer.byteLength(address) <= maxAddressBytes;
   return fits ? address : undefined;
 };

@@ -4,15 +4,17 @@ import type { Follow } from './ownership.ts';
 /** Maps each merged contact to the contact that it was merged into. */
 type MergedInto = ReadonlyMap<number, number>;
 
-/** Yields a contact, the contact that it was merged into, and so on. Throws when the merges form a cycle. */
-function* chainFrom(mergedInto: MergedInto, contact: number): Generator<number> {
-  let merges = 0;
-  for (let at: number | undefined = contact; at !== undefined; at = mergedInto.get(at)) {
-    if (merges > mergedInto.size) throw new Error(`contact ${contact}: the merges form a cycle; the store is corrupt`);
-    merges += 1;
-    yield at;
+/** Returns a contact, the contact that it was merged into, and so on. Throws when the merges form a cycle. */
+const chainFrom = (mergedInto: MergedInto, contact: number): number[] => {
+  const chain = [contact];
+  for (let at = mergedInto.get(contact); at !== undefined; at = mergedInto.get(at)) {
+    if (chain.length > mergedInto.size) {
+      throw new Error(`contact ${contact}: the merges form a cycle; the store is corrupt`);
+    }
+    chain.push(at);
   }
-}
+  return chain;
+};
 
 /**
  * Returns a function that returns the contact at the end of a contact's merges. Each call reads the present `mergedInto`. Throws
@@ -20,17 +22,12 @@ function* chainFrom(mergedInto: MergedInto, contact: number): Generator<number> 
  */
 export const followMerges =
   (mergedInto: MergedInto): Follow =>
-  (contact) => {
-    let end = contact;
-    for (const at of chainFrom(mergedInto, contact)) end = at;
-    return end;
-  };
+  (contact) =>
+    chainFrom(mergedInto, contact).at(-1) as number;
 
 /** Whether merging `other` into `keep` would form a cycle: `keep` is `other` or already merged into it. */
-export const wouldCycle = (mergedInto: MergedInto, keep: number, other: number): boolean => {
-  for (const at of chainFrom(mergedInto, keep)) if (at === other) return true;
-  return false;
-};
+export const wouldCycle = (mergedInto: MergedInto, keep: number, other: number): boolean =>
+  chainFrom(mergedInto, keep).includes(other);
 
 /**
  * Returns a contact and all contacts merged into it, directly or not; ascending. For all records of a merged person, pass the

@@ -17,10 +17,7 @@ export interface Stretch {
 export type Follow = (contact: number) => number;
 
 /** The properties of an event that decide its owner: its sequence, and the contact that it was logged with, if any. */
-export interface PlacedEvent {
-  readonly sequence: number;
-  readonly contact: number | null;
-}
+type PlacedEvent = Pick<Statement, 'sequence' | 'contact'>;
 
 /** The owner of an event, and the rule and statement that decided. */
 export interface Why {

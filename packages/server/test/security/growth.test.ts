@@ -2,7 +2,7 @@
 import { limits } from '@firsthand/contract/limits';
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPersonMatcher } from '../../src/store/rules/refused-names.ts';
+import { createPersonSearch } from '../../src/store/rules/refused-names.ts';
 import { createRandom, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { openService, type Service } from './tools/service.ts';
@@ -322,7 +322,8 @@ test('the requests that once took the square of their length', async () => {
 });
 
 test('looking for a person in refused requests takes time that grows as they do', () => {
-  const names = createPersonMatcher({
+  const person = createPersonSearch();
+  person.add({
     addresses: ['ann@example.com'],
     contactUUIDs: ['contact-1'],
     others: ['visitor-0123456789'],
@@ -330,7 +331,7 @@ test('looking for a person in refused requests takes time that grows as they do'
   const target: Target = { name: 'refused', most: limits.refusedTextLength, request: () => ['', {}] };
   const input = JSON.stringify(shapes['marks in the wrong order']?.(target.most));
   const before = process.cpuUsage();
-  expect(names({ input, message: '', address: null })).toBe(false);
+  expect(person.isNamedIn({ input, message: '', address: null })).toBe(false);
   const { user, system } = process.cpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(500);
 });

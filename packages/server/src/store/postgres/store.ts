@@ -31,7 +31,7 @@ import { createPostgresRoom } from './database/disk-space.ts';
 import { migrate, newestMigration, readSchema } from './database/migrate.ts';
 import { startWatch } from './database/watch.ts';
 import { createErasures } from './erasure/erasures.ts';
-import { type Maintenance, startMaintenance } from './erasure/maintenance.ts';
+import { startMaintenance } from './erasure/maintenance.ts';
 import { countEvents, getEventDefinitions } from './events/counts.ts';
 import { createDedup } from './events/dedup.ts';
 import { walkingInOrder } from './events/event-order.ts';
@@ -229,7 +229,7 @@ export const openPostgres = async (
       return value;
     };
 
-  const maintenance: Maintenance | undefined =
+  const maintenance =
     role === 'server'
       ? startMaintenance((step) => writeBesideOthers(pools.writes, step), erasures.continueErasures)
       : undefined;

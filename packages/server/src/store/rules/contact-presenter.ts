@@ -31,7 +31,7 @@ export const toContactDetail = (
     ...toContactRecord(contact, view, nameOf),
     tags: [
       ...listed.map(({ id, name }) => ({ tagID: id, tagName: name, opt: view.tags.has(id) })),
-      ...unlisted.map((id) => ({ tagID: id, tagName: id, opt: true })),
+      ...unlisted.map((id) => ({ tagID: id, tagName: nameOf('tag', id), opt: true })),
     ],
     attributes: [...view.attributes],
   };
@@ -69,18 +69,8 @@ export const toLinkDetail = (link: StatementRow & Pick<LinkDetail, 'contactUUID'
 
 /** Returns what a browser token sees of a contact by its handle: only what this browser itself sent. */
 export const toHandle = (claim: ClaimRow, nameOf: NameOf): ContactDetail => {
-  const view = viewClaim(claim);
-  return {
-    contactUUID: claim.claimID,
-    fields: view.fields,
-    contactProfileName: nameOf('profile', view.fields.contactProfileID),
-    contactStatus: 'active',
-    createdTime: claim.createdTime,
-    updatedTime: claim.updatedTime,
-    claimed: [],
-    tags: [...view.tags].map((id) => ({ tagID: id, tagName: nameOf('tag', id), opt: true })),
-    attributes: [...view.attributes],
-  };
+  const contact = { ...claim, contactUUID: claim.claimID, contactStatus: 'active' };
+  return toContactDetail(contact, viewClaim(claim), nameOf, []);
 };
 
 /** Returns a function that checks all filters of a search except `address`. */

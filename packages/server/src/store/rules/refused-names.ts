@@ -79,6 +79,30 @@ export const createPersonSearch = () => {
   const words = new Set<string>();
   const fold = (name: string) => normalized(name).toLowerCase();
 
+  /**
+   * Returns whether a request names the person. Before each part of the search, yields its cost: the number of characters whose
+   * words could be looked up in the same time.
+   */
+  function* search({ input, message, address }: ListedText): Generator<number, boolean> {
+    if (address !== null && addresses.has(address)) return true;
+    yield input.length / 6;
+    const text = `${folded(input)}\n${fold(message)}`;
+    const costOfNeedle = text.length / 20;
+    for (const needle of needles) {
+      yield costOfNeedle;
+      if (text.includes(needle)) return true;
+    }
+    if (words.size <= fewWords) {
+      yield words.size * costOfNeedle;
+      if (![...words].some((word) => text.includes(word))) return false;
+    }
+    for (const part of partsOf(text)) {
+      yield part.length;
+      if (part.match(/[\w-]+/g)?.some((word) => words.has(word))) return true;
+    }
+    return false;
+  }
+
   return {
     add(names: PersonNames): void {
       for (const address of names.addresses) {
@@ -88,46 +112,14 @@ export const createPersonSearch = () => {
       for (const contactUUID of names.contactUUIDs) needles.add(fold(contactUUID));
       for (const name of names.others) words.add(fold(name));
     },
-
-    /**
-     * Returns whether a request names the person. Before each part of the search, yields its cost: the number of characters whose
-     * words could be looked up in the same time.
-     */
-    *search({ input, message, address }: ListedText): Generator<number, boolean> {
-      if (address !== null && addresses.has(address)) return true;
-      yield input.length / 6;
-      const text = `${folded(input)}\n${fold(message)}`;
-      const costOfNeedle = text.length / 20;
-      for (const needle of needles) {
-        yield costOfNeedle;
-        if (text.includes(needle)) return true;
+    search,
+    /** Runs a whole `search` at once. */
+    isNamedIn(request: ListedText): boolean {
+      const parts = search(request);
+      for (;;) {
+        const { done, value } = parts.next();
+        if (done) return value;
       }
-      if (words.size <= fewWords) {
-        yield words.size * costOfNeedle;
-        if (![...words].some((word) => text.includes(word))) return false;
-      }
-      for (const part of partsOf(text)) {
-        yield part.length;
-        if (part.match(/[\w-]+/g)?.some((word) => words.has(word))) return true;
-      }
-      return false;
     },
   };
-};
-type PersonSearch = ReturnType<typeof createPersonSearch>;
-
-/** Runs a whole `search` at once and returns its result. */
-export const isFound = ({ search }: PersonSearch, request: ListedText): boolean => {
-  const parts = search(request);
-  for (;;) {
-    const { done, value } = parts.next();
-    if (done) return value;
-  }
-};
-
-/** Returns a function that reports whether a listed request names the person. */
-export const createPersonMatcher = (names: PersonNames) => {
-  const person = createPersonSearch();
-  person.add(names);
-  return (request: ListedText): boolean => isFound(person, request);
 };

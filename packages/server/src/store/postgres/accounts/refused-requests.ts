@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { limits } from '@firsthand/contract/limits';
 import { handleName } from '../../rules/erased-names.ts';
 import { chooseEvicted } from '../../rules/refused-eviction.ts';
-import { contactsNamedBy, createPersonMatcher, type PersonNames } from '../../rules/refused-names.ts';
+import { contactsNamedBy, createPersonSearch, type PersonNames } from '../../rules/refused-names.ts';
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../../store.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import { type Connection, lockKeys } from '../database/connection.ts';
@@ -127,7 +127,8 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
   /** Removes all requests that name a person. Locks the account's lists against additions until this transaction ends. */
   async erase(db: Transaction, account: number, names: PersonNames): Promise<void> {
     await db.run(`SELECT pg_advisory_xact_lock(${lockKeys.refused} + $1)`, [account]);
-    const isNamed = createPersonMatcher(names);
+    const person = createPersonSearch();
+    person.add(names);
     const rows = await db.all<Listed & { input: string; message: string; address: string | null }>(
       `SELECT r.refused, r.token, r.bytes, r.input, r.message, r.address
        FROM token t JOIN refused_request r ON r.token = t.token WHERE t.account = $1`,
@@ -135,7 +136,7 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
     );
     const named: Listed[] = [];
     for (const [nth, row] of rows.entries()) {
-      if (isNamed(row)) named.push(row);
+      if (person.isNamedIn(row)) named.push(row);
       // Yields to other requests, because the lists may hold megabytes.
       if (nth % rowsPerLook === 0) await setImmediate();
     }

@@ -6,17 +6,11 @@ import type { Transaction } from '../transactions/transaction.ts';
 /** The pause between checks for work, which another server may have left when it ended. */
 const pauseMilliseconds = 1_000;
 
-export interface Maintenance {
-  /** Ends the present pause, or skips that after the present step, because there is work. */
-  wake(): void;
-  close(): Promise<void>;
-}
-
 /** `inTransaction` runs a step in its own transaction; `step` returns whether more is to be done. */
 export const startMaintenance = (
   inTransaction: (step: (db: Transaction) => Promise<boolean>) => Promise<boolean>,
   step: (db: Transaction) => Promise<boolean>,
-): Maintenance => {
+) => {
   let stopping = false;
   let woken = false;
   let resting = new AbortController();
@@ -41,11 +35,12 @@ export const startMaintenance = (
   const running = run();
 
   return {
-    wake() {
+    /** Ends the present pause, or skips that after the present step, because there is work. */
+    wake(): void {
       woken = true;
       resting.abort();
     },
-    async close() {
+    async close(): Promise<void> {
       stopping = true;
       resting.abort();
       await running;

@@ -1,7 +1,7 @@
 /** Acknowledges an erasure once the record holds everything that must be purged from a restored backup (decision 7). */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Refusal } from '../../../refusal.ts';
-import type { ErasureReceipt, NewErasure, Store } from '../../store.ts';
+import type { ErasureReceipt, Store } from '../../store.ts';
 import type { Call } from '../calls.ts';
 
 /** The progress of an erasure. */
@@ -18,14 +18,13 @@ const mostMilliseconds = 60_000;
 export const acknowledging =
   (write: (call: Call) => Promise<unknown>): Store['eraseContact'] =>
   async (request) => {
-    const ask = async (asked: NewErasure) => (await write({ name: 'eraseContact', request: asked })) as ErasureProgress;
-    let { hasNames, ...receipt } = await ask(request);
-    const { account } = request;
-    for (const began = performance.now(); hasNames; ) {
+    const began = performance.now();
+    for (let asked = request; ; ) {
+      const { hasNames, ...receipt } = (await write({ name: 'eraseContact', request: asked })) as ErasureProgress;
+      if (!hasNames) return receipt;
       if (performance.now() - began > mostMilliseconds) throw new Refusal('not_kept', { retryAfterSeconds: 5 });
       await wait(pauseMilliseconds);
       // The same as a repeated request of a client.
-      ({ hasNames, ...receipt } = await ask({ account, contactUUID: receipt.contactUUID, time: Date.now() }));
+      asked = { account: request.account, contactUUID: receipt.contactUUID, time: Date.now() };
     }
-    return receipt;
   };

@@ -2,7 +2,7 @@
  * Removes refused requests that name an erased person from the lists, some in each commit; until then reads leave them out. The
  * person's names are read from the rows that detaching.ts deletes afterwards.
  */
-import { createPersonSearch, isFound, type ListedText, type PersonNames } from '../../rules/refused-names.ts';
+import { createPersonSearch, type ListedText, type PersonNames } from '../../rules/refused-names.ts';
 import { statementColumns } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';
 
@@ -90,7 +90,7 @@ export const createErasingRefusedReader = (db: Connection) => {
         if (!left.some(isMeant)) return left;
         const person = createPersonSearch();
         for (const some of namesOf(searching, rowsPerRead)) person.add(some);
-        return left.filter((row) => !isMeant(row) || !isFound(person, row));
+        return left.filter((row) => !isMeant(row) || !person.isNamedIn(row));
       }, rows);
     },
   };

@@ -23,28 +23,22 @@ export interface Erasure extends Omit<Erased, 'hash'> {
   readonly erasure: number;
 }
 
-interface ErasureRecord {
-  /** Returns all that was recorded. Throws StoreUnusable when the record belongs to another database. */
-  read(): Erased[];
-  /** The record is synced when this returns. */
-  append(erased: readonly Erased[]): void;
-}
-
 const line = /^(\d+) (\d+) ([\da-f]{64})( verified)?$/;
 
 const toLine = ({ account, erasedTime, hash, verifiedOnly }: Erased) =>
   `${account} ${erasedTime} ${hash.toString('hex')}${verifiedOnly ? ' verified' : ''}\n`;
 
 /** The record of the database that `db` has open. A database in memory has none. */
-export const createErasureRecord = (db: Connection): ErasureRecord => {
-  if (db.memory) return { read: () => [], append: () => {} };
+export const createErasureRecord = (db: Connection) => {
+  if (db.memory) return { read: (): Erased[] => [], append: () => {} };
   const path = `${db.name}-erased`;
   const secret = db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer;
   // A backup has the secret of its database, so the two have the same hashes.
   const head = `erased from ${createHmac('sha256', secret).update('record').digest('hex')}\n`;
 
   return {
-    read() {
+    /** Returns all that was recorded. Throws StoreUnusable when the record belongs to another database. */
+    read(): Erased[] {
       if (!existsSync(path)) return [];
       const text = readFileSync(path, 'utf8');
       // The head was cut short, so nothing was recorded after it.
@@ -66,7 +60,8 @@ export const createErasureRecord = (db: Connection): ErasureRecord => {
       });
     },
 
-    append(erased) {
+    /** The record is synced when this returns. */
+    append(erased: readonly Erased[]): void {
       // A longer file was read and compared at the start.
       const isNew = !existsSync(path) || statSync(path).size <= head.length;
       const file = openSync(path, isNew ? 'w' : 'a');
