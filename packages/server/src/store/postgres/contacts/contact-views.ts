@@ -13,10 +13,8 @@ const valuesOf = ({ said, contactEmailaddress }: ContactRow): Values => ({
 
 /** Returns, for each contact, its own row, then the rows of all contacts merged into it. `kept` must not be merged themselves. */
 export const rowsOf = async (db: Connection, kept: readonly ContactRow[]): Promise<ContactRow[][]> => {
-  const groups = await groupsOf(
-    db,
-    kept.map(({ contact }) => contact),
-  );
+  const numbers = kept.map(({ contact }) => contact);
+  const groups = await groupsOf(db, numbers);
   const others = groups.flatMap(([, ...merged]) => merged);
   const found = others.length > 0 ? await readContacts(db, others) : [];
   const rows = new Map([...found, ...kept].map((row) => [row.contact, row]));
@@ -25,10 +23,8 @@ export const rowsOf = async (db: Connection, kept: readonly ContactRow[]): Promi
 
 /** Returns the view of each contact. `groups` are the results of `rowsOf`. */
 export const viewsOf = async (db: Connection, groups: readonly ContactRow[][]): Promise<ContactView[]> => {
-  const claims = await claimsOf(
-    db,
-    groups.flatMap((group) => group.map(({ contact }) => contact)),
-  );
+  const contacts = groups.flat().map(({ contact }) => contact);
+  const claims = await claimsOf(db, contacts);
   return groups.map((group) =>
     viewContact(
       group.map((row) => ({

@@ -99,15 +99,14 @@ export const linksAfter = async (
   sequence: number,
   most: number,
 ): Promise<{ links: StatementRow[]; count: number }> => {
-  const asked = [await usersOf(db, contacts), contacts];
-  const toContacts = 'FROM statement WHERE "user" = ANY ($1::bigint[]) AND contact = ANY ($2::bigint[])';
+  const toContacts = 'FROM statement WHERE contact = ANY ($1::bigint[])';
   const [{ count }, rows] = await Promise.all([
-    db.one<{ count: number }>(`SELECT count(*)::integer AS count ${toContacts}`, asked),
-    db.all<Row>(
-      `SELECT ${factColumns}, time ${toContacts} AND sequence > $3
-       ORDER BY sequence LIMIT $4`,
-      [...asked, sequence, most],
-    ),
+    db.one<{ count: number }>(`SELECT count(*) AS count ${toContacts}`, [contacts]),
+    db.all<Row>(`SELECT ${factColumns}, time ${toContacts} AND sequence > $2 ORDER BY sequence LIMIT $3`, [
+      contacts,
+      sequence,
+      most,
+    ]),
   ]);
   const marks = await marksOf(db, rows);
   return { links: rows.map((row) => toStatement(row, marks.get(row.claim ?? 0))), count };

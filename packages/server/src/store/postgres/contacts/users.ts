@@ -84,10 +84,8 @@ export const createUsers = () => {
   const find = async (db: Transaction, names: readonly UserName[]): Promise<User[]> => {
     const met = names.flatMap((name) => known(name) ?? []);
     if (met.length === names.length) return met;
-    const found = await read(
-      db,
-      names.filter((name) => !known(name)),
-    );
+    const missing = names.filter((name) => !known(name));
+    const found = await read(db, missing);
     found.forEach(remember);
     return [...met, ...found];
   };
