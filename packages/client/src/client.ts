@@ -80,11 +80,13 @@ export const createClient = ({ url, token, timeoutMs = 10_000, ...options }: Cli
     }
   };
 
-  async function* follow(given: Fields, options?: CallOptions): AsyncGenerator<FollowedEvent, void> {
+  async function* streamEvents(given: Fields, options?: CallOptions): AsyncGenerator<FollowedEvent, void> {
     let { cursor } = given;
     let begun = false;
     for (let breaks = 0; ; breaks += 1) {
       try {
+        // The connection has ended or broken. A service that restarts needs a moment.
+        if (breaks > 0) await sleep(Math.min(longestBreakMs, 50 * 2 ** breaks), options?.signal);
         const messages = await ask('streamEvents', { ...given, cursor }, readMessages, options);
         begun = true;
         for await (const { type, data, id } of messages) {
@@ -94,19 +96,10 @@ export const createClient = ({ url, token, timeoutMs = 10_000, ...options }: Cli
           yield { ...(JSON.parse(data) as ResponseOf<'streamEvents'>), cursor: id };
         }
       } catch (error) {
-        const refused = error instanceof FirsthandError && !(begun && mayPass(error));
-        if (refused || error instanceof SyntaxError || options?.signal?.aborted) throw error;
+        if (options?.signal?.aborted) return;
+        if (error instanceof SyntaxError || (error instanceof FirsthandError && !(begun && mayPass(error))))
+          throw error;
       }
-      // The connection has ended or broken. A service that restarts needs a moment.
-      await sleep(Math.min(longestBreakMs, 100 * 2 ** breaks), options?.signal);
-    }
-  }
-
-  async function* streamEvents(given: Fields, options?: CallOptions): AsyncGenerator<FollowedEvent, void> {
-    try {
-      yield* follow(given, options);
-    } catch (error) {
-      if (!options?.signal?.aborted) throw error;
     }
   }
 
