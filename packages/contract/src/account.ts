@@ -1,7 +1,6 @@
 /** Accounts, their catalogues and their tokens. */
 import * as z from 'zod';
 import { answer, isoTime, problem } from './answer.ts';
-import { accountContact } from './contact.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 import { parseOrigin } from './origins.ts';
@@ -9,8 +8,6 @@ import { accountTokenKinds } from './tokens.ts';
 
 const attrTypes = ['text', 'number', 'date', 'currency', 'boolean'] as const;
 
-const entriesOf = <Out, In>(entry: z.ZodType<Out, In>) => field.optional(field.list(entry, limits.idsPerCatalogue));
-const anObject = field.says('must be an object', 'object');
 const entryName = field.optional(field.name);
 const forAll = {
   browser: field.optional(field.flag),
@@ -19,21 +16,20 @@ const forAll = {
     .describe('Takes the entry out of the catalogue. 409 `id_in_use` while a contact or an event uses it.'),
 };
 
+const entriesOf = <Shape extends z.ZodRawShape>(shape: Shape) => {
+  const entry = z.object({ ...shape, ...forAll }, field.says('must be an object', 'object'));
+  return field.optional(field.list(entry, limits.idsPerCatalogue));
+};
+
 const catalogues = {
-  profile: entriesOf(z.object({ profileID: field.catalogueID, profileName: entryName, ...forAll }, anObject)),
-  tag: entriesOf(z.object({ tagID: field.catalogueID, tagName: entryName, ...forAll }, anObject)),
-  attr: entriesOf(
-    z.object(
-      {
-        attrID: field.catalogueID,
-        attrName: entryName,
-        attrType: field.optional(field.oneOf(attrTypes)),
-        ...forAll,
-      },
-      anObject,
-    ),
-  ),
-  event: entriesOf(z.object({ eventID: field.eventID, eventName: entryName, ...forAll }, anObject)),
+  profile: entriesOf({ profileID: field.catalogueID, profileName: entryName }),
+  tag: entriesOf({ tagID: field.catalogueID, tagName: entryName }),
+  attr: entriesOf({
+    attrID: field.catalogueID,
+    attrName: entryName,
+    attrType: field.optional(field.oneOf(attrTypes)),
+  }),
+  event: entriesOf({ eventID: field.eventID, eventName: entryName }),
 };
 
 const origin = field.name.refine(
@@ -57,8 +53,6 @@ const accountContactResult = z.object({
   contactUUID: z.string().optional(),
   error: problem.optional(),
 });
-
-export { accountContact };
 
 export const createAccountInput = z.object({ accountName: field.filledText(limits.nameLength), ...settings });
 export const createAccountOutput = answer({

@@ -26,7 +26,7 @@ export const auditActions = [
 export type AuditAction = (typeof auditActions)[number];
 
 /** The subject of an action. It holds no personal data except contactUUIDs. */
-export const auditSubject = z.object({
+const auditSubject = z.object({
   tokenID: z.string().optional(),
   tokenKind: z.string().optional(),
   contactUUID: z.string().optional(),

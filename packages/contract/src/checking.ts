@@ -98,47 +98,38 @@ export const refuseUnknown = (name: string, schema: z.ZodType, input: object): P
   return { code: 'unknown_field', message: unknownName(unknown, name, known), field: unknown.slice(0, 64) };
 };
 
-/** Whether the schema knows all names in an input. This is the usual case, in which no path has to be built. */
-const isAllKnown = ({ fields, entries }: Known, input: unknown): boolean => {
-  if (entries !== undefined) return !Array.isArray(input) || input.every((entry) => isAllKnown(entries, entry));
-  if (fields === undefined || !isRecord(input)) return true;
-  for (const name of Object.keys(input)) {
-    const field = fields.get(name);
-    if (field === undefined || !isAllKnown(field, input[name])) return false;
-  }
-  return true;
-};
-
 const mostIgnored = 20;
 
-const listUnknown = ({ fields, entries }: Known, input: unknown, base: string, found: string[]): void => {
+/** `path` leads to `input`. It becomes text only where a name is unknown, because most inputs have none. */
+const listUnknown = ({ fields, entries }: Known, input: unknown, path: PropertyKey[], found: string[]): void => {
   if (entries !== undefined && Array.isArray(input)) {
-    input.forEach((entry, index) => {
-      if (found.length < mostIgnored) listUnknown(entries, entry, `${base}[${index}]`, found);
-    });
+    for (const [index, entry] of input.entries()) {
+      path.push(index);
+      listUnknown(entries, entry, path, found);
+      path.pop();
+    }
   }
   if (fields === undefined || !isRecord(input)) return;
   for (const name of Object.keys(input)) {
     if (found.length >= mostIgnored) return;
-    const path = fieldPath([name.slice(0, 64)], base);
+    path.push(name.slice(0, 64));
     const field = fields.get(name);
-    if (field === undefined) found.push(path);
+    if (field === undefined) found.push(fieldPath(path));
     else listUnknown(field, input[name], path, found);
+    path.pop();
   }
 };
 
 /**
- * Appends to `found` the paths of the names in an input that a schema does not know, up to 20 in all, and returns it. `base`
- * is the path of the input in the request.
+ * Returns a function that appends to `found` the paths of the names in an input that a schema does not know, up to 20 in all, and
+ * returns it. `base` is the path of the input in the request. Call this once per schema: reading a schema costs more than searching
+ * an input.
  */
-export type FindUnknown = (input: unknown, base?: string, found?: string[]) => string[];
-
-/** Makes a FindUnknown, once per schema: reading a schema costs more than searching an input. `besides` are more known names. */
-export const createFindUnknown = (schema: z.ZodType, besides: readonly string[] = []): FindUnknown => {
+export const createFindUnknown = (schema: z.ZodType) => {
   const known = knownOf(schema);
-  for (const name of besides) known.fields?.set(name, {});
-  return (input, base = '', found = []) => {
-    if (!isAllKnown(known, input)) listUnknown(known, input, base, found);
+  known.fields?.set(tokenField, {});
+  return (input: unknown, base?: string, found: string[] = []): string[] => {
+    listUnknown(known, input, base === undefined ? [] : [base], found);
     return found;
   };
 };

@@ -128,9 +128,7 @@ export const getContactOutput = answer({
   nextCursor: z.string().optional().describe('With `include`: "" on the last page of claims and links.'),
 });
 
-export const updateContactInput = z
-  .object({ ...named, ...changed, contactEmailaddress: field.optional(field.email) })
-  .refine(namesContact, oneIsNeeded);
+export const updateContactInput = z.object({ ...named, ...changed }).refine(namesContact, oneIsNeeded);
 
 export const updateContactOutput = answer({
   contactUUID: z.string(),
@@ -192,8 +190,5 @@ export const eraseContactOutput = answer({
  * updateContact, and needs no userUUID.
  */
 export const accountContact = z
-  .object(
-    { ...named, ...changed, contactEmailaddress: field.optional(field.email) },
-    field.says('must be an object', 'object'),
-  )
+  .object({ ...named, ...changed }, field.says('must be an object', 'object'))
   .refine(namesContact, oneIsNeeded);

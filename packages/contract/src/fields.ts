@@ -32,13 +32,10 @@ const coerced = <In, Out>(coerce: (input: unknown) => unknown, schema: z.ZodType
 /** Whether every database and every JSON parser stores the text unchanged: it has no NUL and no lone surrogate. */
 export const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
 
-const storableForm = 'must not hold NUL characters or lone surrogates';
+const storableText = (maxLength: number, form: string) =>
+  z.string(says(form)).max(maxLength, form).refine(isStorable, 'must not hold NUL characters or lone surrogates');
 
-export const text = (maxLength: number) =>
-  z
-    .string(says(`must be text of at most ${maxLength} characters`))
-    .max(maxLength, `must be text of at most ${maxLength} characters`)
-    .refine(isStorable, storableForm);
+export const text = (maxLength: number) => storableText(maxLength, `must be text of at most ${maxLength} characters`);
 
 export const filledText = (maxLength: number) => text(maxLength).refine((value) => value !== '', required);
 
@@ -119,21 +116,18 @@ export const time = coerced<number | string, number>(
     .overwrite(Math.trunc),
 );
 
-export const userUUID = z
-  .string(says('must be 16 to 64 of A-Z a-z 0-9 _ -'))
-  .regex(userUUIDPattern, 'must be 16 to 64 of A-Z a-z 0-9 _ -')
-  .refine(
-    (value) => !isSharedByMistake(value),
-    'is a placeholder, such as undefined or all zeros: the client has sent no real value',
-  );
+const identifier = (pattern: RegExp, form: string) => z.string(says(form)).regex(pattern, form);
 
-const sentOnceForm = 'must be 8 to 64 of A-Z a-z 0-9 _ -';
-export const eventUUID = z.string(says(sentOnceForm)).regex(eventUUIDPattern, sentOnceForm);
+export const userUUID = identifier(userUUIDPattern, 'must be 16 to 64 of A-Z a-z 0-9 _ -').refine(
+  (value) => !isSharedByMistake(value),
+  'is a placeholder, such as undefined or all zeros: the client has sent no real value',
+);
+
+export const eventUUID = identifier(eventUUIDPattern, 'must be 8 to 64 of A-Z a-z 0-9 _ -');
 export const requestUUID = eventUUID;
 
 /** Any form is accepted: a contactUUID that names nobody is 404, not 400. */
 export const contactUUID = filledText(limits.nameLength);
-export const tokenUUID = z.string();
 export const name = text(limits.nameLength);
 export const email = filledText(limits.emailLength);
 export const cursor = text(256);
@@ -147,25 +141,23 @@ export const catalogueID = filledText(limits.attrIDLength).refine(
   'must not hold a comma, begin with - or be padded with spaces',
 );
 
-/** Tag IDs separated by commas; `removable` allows `-id`, which removes the tag. */
-export const tagIDs = (removable: boolean) =>
-  text(limits.tagsPerContact * (limits.attrIDLength + 2)).superRefine((value, context) => {
-    const ids = value.split(',').map((id) => id.trim());
-    if (ids.length > limits.tagsPerContact) {
-      context.addIssue({ code: 'custom', message: `must name at most ${limits.tagsPerContact} tags` });
-    }
-    for (const id of ids) {
-      const bare = removable && id.startsWith('-') ? id.slice(1) : id;
-      if (bare === '') continue;
-      if (bare.length > limits.attrIDLength || bare.startsWith('-')) {
-        context.addIssue({
-          code: 'custom',
-          message: `must be tag IDs of at most ${limits.attrIDLength} characters, separated by commas`,
-        });
-        return;
-      }
-    }
-  });
+/** Tag IDs separated by commas; `removable` allows `-id`, which removes the tag. Empty ones are left out. */
+export const tagIDs = (removable: boolean) => {
+  const isTagID = (text: string) => {
+    const id = text.trim();
+    const bare = removable && id.startsWith('-') ? id.slice(1) : id;
+    return bare.length <= limits.attrIDLength && !bare.startsWith('-');
+  };
+  return text(limits.tagsPerContact * (limits.attrIDLength + 2))
+    .refine(
+      (value) => value.split(',').length <= limits.tagsPerContact,
+      `must name at most ${limits.tagsPerContact} tags`,
+    )
+    .refine(
+      (value) => value.split(',').every(isTagID),
+      `must be tag IDs of at most ${limits.attrIDLength} characters, separated by commas`,
+    );
+};
 
 /** Whether JSON carried a number exactly: an integer above 2^53 may have been rounded to its neighbour. */
 const isExact = (value: unknown) =>
@@ -175,19 +167,13 @@ const isExact = (value: unknown) =>
 const scalarForm = `must be text of at most ${limits.attrValueLength} characters, a number that JSON carries exactly, or true or false`;
 const scalar = coerced<string | number | boolean, string>(
   (input) => (isExact(input) || typeof input === 'boolean' ? String(input) : input),
-  z.string(says(scalarForm)).max(limits.attrValueLength, scalarForm).refine(isStorable, storableForm),
+  storableText(limits.attrValueLength, scalarForm),
 );
 
-export const attribute = z.object(
-  { attrID: catalogueID, attrValue: scalar },
-  says('must be an object of attrID and attrValue', 'object'),
-);
-
+const anAttribute = says('must be an object of attrID and attrValue', 'object');
+export const attribute = z.object({ attrID: catalogueID, attrValue: scalar }, anAttribute);
 /** In an update, an attrValue of null removes the attribute. */
-export const removableAttribute = z.object(
-  { attrID: catalogueID, attrValue: scalar.nullable() },
-  says('must be an object of attrID and attrValue', 'object'),
-);
+export const removableAttribute = z.object({ attrID: catalogueID, attrValue: scalar.nullable() }, anAttribute);
 
 /** A list of attributes in which no attrID occurs twice. */
 export const attributes = <Out extends { attrID: string }, In>(item: z.ZodType<Out, In>) =>

@@ -28,9 +28,12 @@ export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z
 
 const operation = <Input extends z.ZodType, Output extends z.ZodType>(definition: Operation<Input, Output>) =>
   definition;
+type WithoutMethods<Input extends z.ZodType, Output extends z.ZodType> = Omit<Operation<Input, Output>, 'methods'>;
+const get = <Input extends z.ZodType, Output extends z.ZodType>(definition: WithoutMethods<Input, Output>) =>
+  operation({ ...definition, methods: ['GET'] });
+const post = <Input extends z.ZodType, Output extends z.ZodType>(definition: WithoutMethods<Input, Output>) =>
+  operation({ ...definition, methods: ['POST'] });
 
-const post = ['POST'] as const;
-const get = ['GET'] as const;
 const server = ['server'] as const;
 const owners = ['server', 'operator'] as const;
 const pageAndServer = ['browser', 'server'] as const;
@@ -39,17 +42,15 @@ const readers = ['viewer', 'server'] as const;
 const accountEntries = { contact: contact.accountContact };
 
 export const operations = {
-  getAccount: operation({
+  getAccount: get({
     summary: 'Retrieve the account: its catalogues, tokens (not for a viewer token), usage and limits.',
-    methods: get,
     paths: ['/account/getAccount'],
     tokens: ['viewer', 'server', 'operator'],
     input: account.getAccountInput,
     output: account.getAccountOutput,
   }),
-  createAccount: operation({
+  createAccount: post({
     summary: 'Create an account, with catalogues and contacts.',
-    methods: post,
     paths: ['/account/createAccount'],
     tokens: ['operator'],
     body: 'batch',
@@ -57,9 +58,8 @@ export const operations = {
     entries: accountEntries,
     output: account.createAccountOutput,
   }),
-  updateAccount: operation({
+  updateAccount: post({
     summary: 'Change the given fields of an account; add or change catalogue entries and contacts.',
-    methods: post,
     paths: ['/account/updateAccount'],
     tokens: owners,
     body: 'batch',
@@ -67,131 +67,115 @@ export const operations = {
     entries: accountEntries,
     output: account.updateAccountOutput,
   }),
-  createToken: operation({
+  createToken: post({
     summary: 'Create a token. The text of a secret token is returned only by this call.',
-    methods: post,
     paths: ['/account/createToken'],
     tokens: owners,
     input: account.createTokenInput,
     output: account.createTokenOutput,
   }),
-  revokeToken: operation({
+  revokeToken: post({
     summary: 'Revoke a token, with descendants=true also every token that it made. They stop working at once.',
-    methods: post,
     paths: ['/account/revokeToken'],
     tokens: owners,
     input: account.revokeTokenInput,
     output: account.revokeTokenOutput,
   }),
-  listAudit: operation({
+  listAudit: get({
     summary: 'List who did what in the account, newest first.',
-    methods: get,
     paths: ['/account/listAudit'],
     tokens: owners,
     input: audit.listAuditInput,
     output: audit.listAuditOutput,
   }),
-  getContact: operation({
+  getContact: get({
     summary: 'Look up a contact with its profile, tags and attributes.',
-    methods: get,
     paths: ['/contact/getContact', '/subscriber/getSubscriber'],
     tokens: ['browser', 'viewer', 'server'],
     openToPages: true,
     input: contact.getContactInput,
     output: contact.getContactOutput,
   }),
-  createContact: operation({
+  createContact: post({
     summary: 'Create a contact, or find it by its e-mail address, and link the user to it.',
-    methods: post,
     paths: ['/contact/createContact', '/createContact', '/subscriber/createSubscriber'],
     tokens: pageAndServer,
     openToPages: true,
     input: contact.createContactInput,
     output: contact.createContactOutput,
   }),
-  updateContact: operation({
+  updateContact: post({
     summary: 'Change the given fields of a contact.',
-    methods: post,
     paths: ['/contact/updateContact', '/subscriber/updateSubscriber'],
     tokens: server,
     input: contact.updateContactInput,
     output: contact.updateContactOutput,
   }),
-  searchContact: operation({
+  searchContact: get({
     summary: 'Find contacts by text, e-mail address, profile, tag or status.',
-    methods: get,
     paths: ['/contact/searchContact'],
     tokens: readers,
     input: contact.searchContactInput,
     output: contact.searchContactOutput,
   }),
-  exportContact: operation({
+  exportContact: post({
     summary: 'Return all data of a contact: its record, claims, links and, page by page, events.',
-    methods: post,
     paths: ['/contact/exportContact'],
     tokens: server,
     input: contact.exportContactInput,
     output: contact.exportContactOutput,
   }),
-  eraseContact: operation({
+  eraseContact: post({
     summary: 'Erase a contact and its events. A repeated call returns the progress.',
-    methods: post,
     paths: ['/contact/eraseContact'],
     tokens: server,
     input: contact.eraseContactInput,
     output: contact.eraseContactOutput,
   }),
-  linkUser: operation({
+  linkUser: post({
     summary: 'Link a user to a contact from now on.',
-    methods: post,
     paths: ['/contact/linkUser'],
     tokens: server,
     input: link.linkUserInput,
     output: link.linkUserOutput,
   }),
-  unlinkUser: operation({
+  unlinkUser: post({
     summary: 'Unlink a user: it is anonymous from now on.',
-    methods: post,
     paths: ['/contact/unlinkUser'],
     tokens: server,
     input: link.unlinkUserInput,
     output: link.unlinkUserOutput,
   }),
-  voidLink: operation({
+  voidLink: post({
     summary: 'Ignore a link, or all links that a token claimed in a range of time; restore=true undoes it.',
-    methods: post,
     paths: ['/contact/voidLink'],
     tokens: server,
     input: link.voidLinkInput,
     output: link.voidLinkOutput,
   }),
-  acceptClaim: operation({
+  acceptClaim: post({
     summary: "Accept a claim: its values become the contact's own, and its link counts as verified.",
-    methods: post,
     paths: ['/contact/acceptClaim'],
     tokens: server,
     input: link.acceptClaimInput,
     output: link.acceptClaimOutput,
   }),
-  voidClaim: operation({
+  voidClaim: post({
     summary: "Ignore a claim's values and its link; restore=true undoes it.",
-    methods: post,
     paths: ['/contact/voidClaim'],
     tokens: server,
     input: link.voidClaimInput,
     output: link.voidClaimOutput,
   }),
-  mergeContact: operation({
+  mergeContact: post({
     summary: 'Merge a contact into another one.',
-    methods: post,
     paths: ['/contact/mergeContact'],
     tokens: server,
     input: link.mergeContactInput,
     output: link.mergeContactOutput,
   }),
-  unmergeContact: operation({
+  unmergeContact: post({
     summary: 'Undo a merge.',
-    methods: post,
     paths: ['/contact/unmergeContact'],
     tokens: server,
     input: link.unmergeContactInput,
@@ -206,9 +190,8 @@ export const operations = {
     input: event.logEventInput,
     output: event.logEventOutput,
   }),
-  logEvents: operation({
+  logEvents: post({
     summary: 'Log up to 1,000 events in one commit.',
-    methods: post,
     paths: ['/event/logEvents'],
     tokens: pageAndServer,
     openToPages: true,
@@ -217,25 +200,22 @@ export const operations = {
     entries: { event: event.batchEvent },
     output: event.logEventsOutput,
   }),
-  getEvent: operation({
+  getEvent: get({
     summary: 'Read events back, newest first unless asked otherwise.',
-    methods: get,
     paths: ['/event/getEvent'],
     tokens: readers,
     input: event.getEventInput,
     output: event.getEventOutput,
   }),
-  countEvents: operation({
+  countEvents: get({
     summary: 'Count events over time.',
-    methods: get,
     paths: ['/event/countEvents'],
     tokens: readers,
     input: event.countEventsInput,
     output: event.countEventsOutput,
   }),
-  streamEvents: operation({
+  streamEvents: get({
     summary: 'Stream events as they are stored, as server-sent events.',
-    methods: get,
     paths: ['/event/streamEvents'],
     tokens: readers,
     stream: true,

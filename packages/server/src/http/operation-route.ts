@@ -59,7 +59,7 @@ export const jsonReplies = <Names extends OperationName>(answering: AnsweringAll
 
 /** Returns a function that lists the fields of a request that the operation does not know. */
 const createIgnoredFields = ({ input, entries = {} }: Operation) => {
-  const findUnknown = createFindUnknown(input, ['tokenUUID']);
+  const findUnknown = createFindUnknown(input);
   const lists = Object.entries(entries).map(([name, schema]) => ({
     name,
     findUnknown: createFindUnknown(schema.array()),
