@@ -48,48 +48,45 @@ const rateLimits = z.string().transform((list, context): RateLimits => {
   return limits;
 });
 
-interface Setting<Value> {
+interface Setting {
   readonly variable: string;
   readonly flag: string;
   /** For `--help`. */
   readonly means: string;
   /** Ends the sentence "PORT must be …". */
   readonly form: string;
-  readonly schema: z.ZodType<Value, string>;
+  readonly schema: z.ZodType<unknown, string>;
   readonly fallback?: string;
   /** Set if messages must not quote the value. */
   readonly secret?: true;
 }
 
-const setting = <Value>(definition: Setting<Value>) => definition;
-const orNone = <Value>(schema: z.ZodType<Value, string>) => schema as z.ZodType<Value | undefined, string>;
-
 export const settings = {
-  port: setting({
+  port: {
     variable: 'PORT',
     flag: '--port <number>',
     means: 'port to listen on; 0 takes any free one',
     form: 'a whole number from 0 to 65535',
     schema: wholeNumber(0, 65_535),
     fallback: '3000',
-  }),
-  host: setting({
+  },
+  host: {
     variable: 'HOST',
     flag: '--host <name>',
     means: 'address to listen on; 0.0.0.0 is every IPv4 one, :: every one',
     form: 'an IP address or a host name, such as 127.0.0.1 or 0.0.0.0',
     schema: z.string().refine((host) => isIP(host) !== 0 || /^[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?$/i.test(host)),
     fallback: '127.0.0.1',
-  }),
-  basePath: setting({
+  },
+  basePath: {
     variable: 'BASE_PATH',
     flag: '--base-path <path>',
     means: 'path below which everything is served',
     form: 'a path that begins with a slash, such as / or /firsthand',
     schema: basePath,
     fallback: '/',
-  }),
-  databaseURL: setting({
+  },
+  databaseURL: {
     variable: 'DATABASE_URL',
     flag: '--database-url <url>',
     means: 'where the data is kept: sqlite:<file>, sqlite::memory: to forget it at the end, or postgres://…',
@@ -97,59 +94,61 @@ export const settings = {
     schema: z.string().regex(/^(sqlite:|postgres(ql)?:\/\/)[^\0]+$/),
     fallback: 'sqlite:./data/firsthand.db',
     secret: true,
-  }),
-  operatorToken: setting({
+  },
+  operatorToken: {
     variable: 'OPERATOR_TOKEN',
     flag: '--operator-token <token>',
     means: 'a token that may create accounts; none unless given',
     form: 'operator_ followed by at least 22 random characters of A-Z a-z 0-9 _ -',
-    schema: orNone(z.string().regex(/^operator_[\w-]{22,200}$/)),
+    schema: z.string().regex(/^operator_[\w-]{22,200}$/),
     secret: true,
-  }),
-  trustProxy: setting({
+  },
+  trustProxy: {
     variable: 'TRUST_PROXY',
     flag: '--trust-proxy <list>',
     means: 'proxies whose X-Forwarded-For is believed: IP addresses and networks, separated by commas',
     form: 'IP addresses and networks, separated by commas, such as 10.0.0.0/8,::1',
-    schema: orNone(networks),
-  }),
-  rateLimits: setting({
+    schema: networks,
+  },
+  rateLimits: {
     variable: 'RATE_LIMIT',
     flag: '--rate-limit <list>',
     means: `what is let through, as name=perSecond/burst,…; names: ${rateNames.join(', ')}`,
     form: `name=perSecond/burst,… (such as address=200/2000) with names from: ${rateNames.join(', ')}`,
-    schema: orNone(rateLimits),
-  }),
-  retentionDays: setting({
+    schema: rateLimits,
+  },
+  retentionDays: {
     variable: 'RETENTION_DAYS',
     flag: '--retention-days <days>',
     means: 'delete events that were received longer ago than this; kept for ever unless given',
     form: 'a whole number of days, 1 or more',
-    schema: orNone(wholeNumber(1, 99_999)),
-  }),
-  accountBytes: setting({
+    schema: wholeNumber(1, 99_999),
+  },
+  accountBytes: {
     variable: 'ACCOUNT_BYTES',
     flag: '--account-bytes <bytes>',
     means: 'how much an account may store before its new data is refused; no limit unless given',
     form: 'a whole number of bytes, 1 or more',
-    schema: orNone(wholeNumber(1, 999_999_999_999_999)),
-  }),
-  logLevel: setting({
+    schema: wholeNumber(1, 999_999_999_999_999),
+  },
+  logLevel: {
     variable: 'LOG_LEVEL',
     flag: '--log-level <level>',
     means: 'least important lines to log (standard error): trace, debug, info, warn, error, fatal or silent',
     form: 'one of: trace, debug, info, warn, error, fatal, silent',
-    schema: orNone(z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])),
-  }),
-} as const;
+    schema: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+  },
+} as const satisfies Record<string, Setting>;
 
 export type SettingName = keyof typeof settings;
-export type Config = { readonly [Name in SettingName]: z.output<(typeof settings)[Name]['schema']> };
+/** A setting without a fallback may be undefined. */
+type ValueOf<One extends Setting> = z.output<One['schema']> | (One extends { fallback: string } ? never : undefined);
+export type Config = { readonly [Name in SettingName]: ValueOf<(typeof settings)[Name]> };
 
 /** The values of flags, by the name of the setting. */
 export type Flags = { readonly [Name in SettingName]?: string | undefined };
 
-const complain = ({ variable, flag, form, secret }: Setting<unknown>, given: string): string => {
+const complain = ({ variable, flag, form, secret }: Setting, given: string): string => {
   const [name] = flag.split(' ');
   return `${variable} (or ${name}) must be ${form}${secret ? '' : `; not ${JSON.stringify(given.slice(0, 80))}`}`;
 };
@@ -165,7 +164,7 @@ export const readSettings = <Name extends SettingName>(
 ): Pick<Config, Name> => {
   const problems: string[] = [];
   const entries = names.map((name) => {
-    const definition: Setting<unknown> = settings[name];
+    const definition: Setting = settings[name];
     const given = flags[name] ?? (env[definition.variable] || definition.fallback);
     if (given === undefined) return [name, undefined];
     const result = definition.schema.safeParse(given);

@@ -23,11 +23,7 @@ interface QuotaOptions {
 }
 
 /** Warns once an hour for each account that is near its quota, and once an hour for each that is over it. */
-const createWarnings = ({
-  accountBytes,
-  log,
-  clock,
-}: Required<Pick<QuotaOptions, 'accountBytes' | 'log' | 'clock'>>) => {
+const createWarnings = ({ accountBytes, log, clock }: Required<Omit<QuotaOptions, 'everyMilliseconds'>>) => {
   const warnedAt = new Map<string, number>();
   const warn = (level: string, { accountUUID, storedBytes }: AccountSize, message: string) => {
     const key = `${level} ${accountUUID}`;

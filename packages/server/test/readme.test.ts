@@ -95,7 +95,8 @@ describe('the README', () => {
 
   test('lists every setting with its flag and default', () => {
     const rows = tableOf('variable').map((cells) => cells.join(' '));
-    for (const { variable, flag, fallback = '' } of Object.values(settings)) {
+    for (const { variable, flag, ...rest } of Object.values(settings)) {
+      const fallback = 'fallback' in rest ? rest.fallback : '';
       const row = rows.find((text) => text.includes(`\`${variable}\``)) ?? '';
       expect(row).toContain(`\`${flag.split(' ')[0]}\``);
       expect(row).toContain(fallback);
