@@ -24,7 +24,7 @@ const isCurrent = (ifNoneMatch: string, etag: string): boolean =>
   ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 
 /** The route of a file and its compressed forms. */
-const scriptRoute = (path: string, cacheControl: string, contentType: string): Route => {
+const fileRoute = (path: string, cacheControl: string, contentType: string): Route => {
   const fingerprint = createHash('sha256').update(readFileSync(path)).digest('base64url').slice(0, 22);
   const forms = encodings
     .filter(({ suffix }) => existsSync(path + suffix))
@@ -53,8 +53,9 @@ const scriptRoute = (path: string, cacheControl: string, contentType: string): R
       // The uncompressed form is always among them.
       const form = forms.find(({ name }) => name === '' || accepts(acceptEncoding, name)) as (typeof forms)[number];
       const { name, bytes } = form;
-      const etag = form.headers.ETag;
-      if (isCurrent(headers.get('if-none-match') ?? '', etag)) return emptyAnswer(exchange, 304, form.headers);
+      if (isCurrent(headers.get('if-none-match') ?? '', form.headers.ETag)) {
+        return emptyAnswer(exchange, 304, form.headers);
+      }
       return new Response(bytes, {
         headers: {
           ...headersOf(exchange),
@@ -67,12 +68,16 @@ const scriptRoute = (path: string, cacheControl: string, contentType: string): R
   };
 };
 
-/** `tracker.js`, `tracker.full.js`, and both with the fingerprint that the build gave them. */
-const scriptName = /^tracker(?:\.full)?(\.[\da-f]{16})?\.js$/;
-/** The other files, with their content types. */
-const otherFiles = { 'integrity.json': 'application/json', 'licenses.txt': 'text/plain; charset=utf-8' };
 const hour = 'public, max-age=3600';
 const forEver = 'public, max-age=31536000, immutable';
+const javaScript = 'text/javascript; charset=utf-8';
+const kinds: readonly (readonly [names: RegExp, cacheControl: string, contentType: string])[] = [
+  [/^tracker(?:\.full)?\.js$/, hour, javaScript],
+  // With the fingerprint that the build gave them.
+  [/^tracker(?:\.full)?\.[\da-f]{16}\.js$/, forEver, javaScript],
+  [/^integrity\.json$/, hour, 'application/json'],
+  [/^licenses\.txt$/, hour, 'text/plain; charset=utf-8'],
+];
 
 /**
  * The routes of the tracker's files in `folder`: its scripts, those of earlier builds included, `integrity.json`, which holds the
@@ -81,16 +86,8 @@ const forEver = 'public, max-age=31536000, immutable';
 export const trackerRoutes = (folder: string): { readonly path: string; readonly route: Route }[] => {
   if (!existsSync(join(folder, 'tracker.js')))
     throw new Error(`${join(folder, 'tracker.js')} is missing: npm run build makes it`);
-  const routes = readdirSync(folder).flatMap((name) => {
-    const script = scriptName.exec(name);
-    return script === null
-      ? []
-      : [{ name, cacheControl: script[1] === undefined ? hour : forEver, type: 'text/javascript; charset=utf-8' }];
+  return readdirSync(folder).flatMap((name) => {
+    const kind = kinds.find(([names]) => names.test(name));
+    return kind ? [{ path: `/${name}`, route: fileRoute(join(folder, name), kind[1], kind[2]) }] : [];
   });
-  for (const [name, type] of Object.entries(otherFiles))
-    if (existsSync(join(folder, name))) routes.push({ name, cacheControl: hour, type });
-  return routes.map(({ name, cacheControl, type }) => ({
-    path: `/${name}`,
-    route: scriptRoute(join(folder, name), cacheControl, type),
-  }));
 };
