@@ -1,11 +1,10 @@
 /** The HTTP application: makes its parts, and adds the route of each path. */
 import type { Socket } from 'node:net';
 import { type OperationName, operationNames, operations } from '@firsthand/contract/operations';
-import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import { createAuthentication } from './http/access/authentication.ts';
-import { createAddressOf, senderNumber } from './http/access/client-address.ts';
+import { bindingsOf, createAddressOf, senderNumber } from './http/access/client-address.ts';
 import { createFindGood } from './http/access/good-token.ts';
 import { createProxyNotice } from './http/access/proxy-notice.ts';
 import { createBrowserLimits, createRateLimit, type RateLimits } from './http/access/rate-limits.ts';
@@ -25,7 +24,7 @@ import { createTokens } from './http/operations/tokens.ts';
 import { createLogEventsReply } from './http/operations/user-cookie.ts';
 import { createAdmission } from './http/request/admission.ts';
 import { createParsingBudget } from './http/request/parsing-budget.ts';
-import { createFailed, createNotFound, createRouteServer, type Route } from './http/routes.ts';
+import { createFailed, createRouteServer, type Route } from './http/routes.ts';
 import { trackerRoutes } from './http/tracker-script.ts';
 import type { Quota } from './quota.ts';
 import type { Store } from './store/store.ts';
@@ -72,7 +71,7 @@ export const createApp = ({
     unknownTokens: createRateLimit(rateLimits.unknownToken),
     noteUse: tokenUse.note,
     noteGood: (c) => {
-      const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
+      const { incoming } = bindingsOf(c);
       if (incoming?.socket) vouch?.(incoming.socket);
     },
     now,
@@ -85,6 +84,7 @@ export const createApp = ({
     isStopping,
   });
   const operationRoute = createOperationRoute({
+    admit: createAdmission(),
     authenticate,
     budgetOf: createParsingBudget({ ...before, rates: rateLimits }),
     takeBrowserLimits: createBrowserLimits(rateLimits, addressOf),
@@ -94,8 +94,6 @@ export const createApp = ({
     keepRefused: store.keepRefused,
     now,
   });
-
-  const admitted = createAdmission();
 
   const events = createEvents(store);
   const replies: { readonly [Name in OperationName]: Reply<Name> } = {
@@ -114,10 +112,10 @@ export const createApp = ({
 
   const app = new Hono();
   const base = basePath.replace(/\/$/, '');
-  const serve = createRouteServer({ log, isStopping, spendRefusal });
+  const { serve, notFound } = createRouteServer({ log, isStopping, spendRefusal });
   const add = (path: string, route: Route) => app.all(base + path, serve(route));
   const addOperation = <Name extends OperationName>(name: Name) => {
-    for (const path of operations[name].paths) add(path, admitted(operationRoute(name, replies[name])));
+    for (const path of operations[name].paths) add(path, operationRoute(name, replies[name]));
   };
 
   operationNames.forEach(addOperation);
@@ -125,7 +123,7 @@ export const createApp = ({
   add('/readyz', readinessRoute(store));
   add('/openapi.json', documentRoute(base));
   if (files.tracker !== undefined) for (const { path, route } of trackerRoutes(files.tracker)) add(path, route);
-  app.notFound(createNotFound({ log, isStopping, spendRefusal }));
+  app.notFound(notFound);
   app.onError(createFailed({ log, isStopping }));
   return app;
 };

@@ -5,13 +5,13 @@ import { limits } from '@firsthand/contract/limits';
 import { type InputOf, isRead, type Operation, type OperationName, operations } from '@firsthand/contract/operations';
 import type { Context } from 'hono';
 import { Refusal } from '../refusal.ts';
-import type { Access, NewRefusedRequest, Store } from '../store/store.ts';
-import { storedBytes } from './access/added-bytes.ts';
+import type { Access, KeptOperation, NewRefusedRequest, Store } from '../store/store.ts';
 import { tokenOf } from './access/authentication.ts';
+import { type CountedFields, costOf } from './access/call-cost.ts';
 import type { Answering, AnsweringAll, Caller } from './access/caller.ts';
-import type { Counted, TakeBrowserLimits } from './access/rate-limits.ts';
+import type { TakeBrowserLimits } from './access/rate-limits.ts';
 import { checkRight } from './access/rights.ts';
-import { type AnswerHeaders, type Exchange, jsonAnswer } from './answers/answers.ts';
+import { type AnswerHeaders, type Exchange, emptyAnswer, jsonAnswer } from './answers/answers.ts';
 import {
   isKeptCode,
   isKeptOperation,
@@ -19,12 +19,13 @@ import {
   refusedRequest,
   unparsedRequest,
 } from './refused/refused-requests.ts';
-import type { ReadingRoute } from './request/admission.ts';
+import type { Admit } from './request/admission.ts';
+import type { BodySource } from './request/body.ts';
 import { type Given, readInput } from './request/input.ts';
 import type { BudgetOf } from './request/parsing-budget.ts';
-import { logsNothing } from './request/prefetch.ts';
 import { createIsRobot } from './request/robots.ts';
 import { Unparsed } from './request/unparsed.ts';
+import type { Route } from './routes.ts';
 
 /** A request that passed all checks. */
 interface AcceptedRequest<Name extends OperationName> {
@@ -71,44 +72,24 @@ const createIgnoredFields = ({ input, entries = {} }: Operation) => {
   };
 };
 
-/** Returns the check of a request's content. Unknown fields are an error in a read. */
-const createCheckContent = (name: OperationName, operation: Operation) => {
-  const { input } = operation;
-  if (!isRead(operation)) return (given: Given) => check(input, given);
-  return (given: Given): Checked<unknown> => {
-    const problem = refuseUnknown(name, input, given);
-    return problem ? { ok: false, problem } : check(input, given);
-  };
-};
-
 export const refusalOf = ({ code, message, field }: Problem): Refusal =>
   new Refusal(code, { message, ...(field !== undefined && { field }) });
 
-interface CountedFields {
-  readonly userUUID?: string;
-  readonly contactUUID?: string;
-  readonly event?: readonly unknown[];
-}
-
-/** The cost of a call for the rate limits. A call with invalid content counts too. */
-const counted = (name: OperationName, { token }: Access, given: Given, checked: Checked<unknown>): Counted => {
-  const input: CountedFields = checked.ok ? (checked.value as CountedFields) : {};
-  return {
-    token,
-    user: input.userUUID ?? input.contactUUID,
-    events: name === 'logEvents' ? (input.event?.length ?? 1) : 1,
-    bytes: storedBytes(name, given, input.event),
-    createsContact: name === 'createContact',
-  };
-};
-
 /** The operations that an account over its quota may not call. The others read, change or erase existing data. */
 const bringingNewData: readonly OperationName[] = ['logEvent', 'logEvents', 'createContact'];
-const bringsNewData = (name: OperationName): boolean => bringingNewData.includes(name);
 /** Long, because the quota stays exceeded until somebody acts. */
 const retryQuotaSeconds = 3_600;
 
+/** Whether a browser prefetches in case the page is visited (Sec-Purpose in the Fetch Standard; formerly Purpose). */
+const isPrefetch = (headers: Headers): boolean =>
+  /\bprefetch\b/.test(`${headers.get('sec-purpose')} ${headers.get('purpose')}`);
+
+/** Whether a request must store nothing: it is a HEAD, or the prefetch of a GET. */
+const storesNothing = ({ method, headers }: Request): boolean =>
+  method === 'HEAD' || (method === 'GET' && isPrefetch(headers));
+
 interface OperationSurroundings {
+  readonly admit: Admit;
   readonly authenticate: (token: string, c: Context) => Promise<Access>;
   readonly budgetOf: BudgetOf;
   readonly takeBrowserLimits: TakeBrowserLimits;
@@ -121,10 +102,8 @@ interface OperationSurroundings {
   readonly now: () => number;
 }
 
-/** Stands for the content of a request that could not be parsed. */
-const unread: Checked<unknown> = { ok: false, problem: { code: 'invalid_json', message: '' } };
-
 export const createOperationRoute = ({
+  admit,
   authenticate,
   budgetOf,
   takeBrowserLimits,
@@ -141,11 +120,19 @@ export const createOperationRoute = ({
     await keepRefused(refusedBatch(caller, [request]));
   };
 
-  return <Name extends OperationName>(name: Name, reply: Reply<Name>): ReadingRoute => {
+  return <Name extends OperationName>(name: Name, reply: Reply<Name>): Route => {
     const operation: Operation = operations[name];
+    const isOnlyRead = isRead(operation);
+    const bringsNewData = bringingNewData.includes(name);
+    const kept = isKeptOperation(name) ? name : undefined;
     const ignoredFields = createIgnoredFields(operation);
-    const checkContent = createCheckContent(name, operation);
     const mostBytes = operation.body === 'batch' ? limits.batchBodyBytes : limits.bodyBytes;
+
+    /** Unknown fields are an error in a read. */
+    const checkContent = (given: Given): Checked<unknown> => {
+      const problem = isOnlyRead ? refuseUnknown(name, operation.input, given) : undefined;
+      return problem ? { ok: false, problem } : check(operation.input, given);
+    };
 
     const callerOf = async (given: Given, c: Context, time: number): Promise<Caller> => {
       const { headers } = c.req.raw;
@@ -162,54 +149,57 @@ export const createOperationRoute = ({
     };
 
     /** Stores a request that could not be parsed, if its query string or header has a good token. Reports no other error. */
-    const keepUnparsed = async (c: Context, unparsed: Unparsed, time: number) => {
-      if (!isKeptOperation(name) || logsNothing(c.req.raw)) return;
+    const keepUnparsed = async (operation: KeptOperation, c: Context, unparsed: Unparsed, time: number) => {
       const caller = await callerOf(unparsed.query, c, time).catch((error) => {
         if (error instanceof Refusal && error.code !== 'not_kept') return undefined;
         throw error;
       });
       if (caller === undefined) return;
-      if (caller.access.kind === 'browser') takeBrowserLimits(c, counted(name, caller.access, {}, unread));
-      await keep(unparsedRequest(name, unparsed.sent, unparsed, caller.tokenUUID), caller);
+      const { access, tokenUUID } = caller;
+      if (access.kind === 'browser') takeBrowserLimits(c, costOf(name, access.token, {}));
+      await keep(unparsedRequest(operation, unparsed.sent, unparsed, tokenUUID), caller);
     };
 
     const carryOut = async (c: Context, exchange: Exchange, given: Given, caller: Caller) => {
       const checked = checkContent(given);
-      if (caller.access.kind === 'browser') {
+      const { kind, token, account } = caller.access;
+      if (kind === 'browser') {
         noticeProxy(c);
-        takeBrowserLimits(c, counted(name, caller.access, given, checked));
+        takeBrowserLimits(c, costOf(name, token, given, checked.ok ? (checked.value as CountedFields) : {}));
       }
-      const { account } = caller.access;
-      if (bringsNewData(name) && account !== null && isOverQuota(account)) {
+      if (bringsNewData && account !== null && isOverQuota(account)) {
         throw new Refusal('quota', { retryAfterSeconds: retryQuotaSeconds });
       }
       if (!checked.ok) throw refusalOf(checked.problem);
+      if (!isOnlyRead && storesNothing(c.req.raw)) return emptyAnswer(exchange, 204);
       const input = checked.value as InputOf<Name>;
       return reply({ c, exchange, input, caller, ignored: ignoredFields(given) });
+    };
+
+    const answer = async (c: Context, exchange: Exchange, source: BodySource) => {
+      const time = now();
+      let given: Given;
+      try {
+        given = await readInput(c.req.raw, mostBytes, source, budgetOf(c));
+      } catch (error) {
+        if (kept && error instanceof Unparsed && !storesNothing(c.req.raw)) await keepUnparsed(kept, c, error, time);
+        throw error;
+      }
+      const caller = await callerOf(given, c, time);
+      try {
+        return await carryOut(c, exchange, given, caller);
+      } catch (error) {
+        if (kept && error instanceof Refusal && !storesNothing(c.req.raw)) {
+          await keep(refusedRequest(kept, given, error, { token: caller.tokenUUID, time }), caller);
+        }
+        throw error;
+      }
     };
 
     return {
       methods: operation.methods,
       openToPages: operation.openToPages,
-      answer: async (c, exchange, room) => {
-        const time = now();
-        let given: Given;
-        try {
-          given = await readInput(c.req.raw, mostBytes, room, budgetOf(c));
-        } catch (error) {
-          if (error instanceof Unparsed) await keepUnparsed(c, error, time);
-          throw error;
-        }
-        const caller = await callerOf(given, c, time);
-        try {
-          return await carryOut(c, exchange, given, caller);
-        } catch (error) {
-          if (error instanceof Refusal && isKeptOperation(name) && !logsNothing(c.req.raw)) {
-            await keep(refusedRequest(name, given, error, { token: caller.tokenUUID, time }), caller);
-          }
-          throw error;
-        }
-      },
+      answer: (c, exchange) => admit(c, (source) => answer(c, exchange, source)),
     };
   };
 };

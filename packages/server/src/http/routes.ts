@@ -21,11 +21,6 @@ interface RouteSurroundings {
   readonly isStopping: () => boolean;
 }
 
-interface ServingSurroundings extends RouteSurroundings {
-  /** Called with each error before the response is made. */
-  readonly spendRefusal: SpendRefusal;
-}
-
 const allowedMethods = (methods: Route['methods']): string[] =>
   methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 
@@ -36,18 +31,25 @@ const newExchange = (closing: boolean, openToPages = false): Exchange => ({
 });
 
 /**
- * Returns a function that makes the handler of a route. The handler never throws. Its log line has the path, which is one of ours
- * and so holds no data of the client, and no query string.
+ * Returns `serve`, which makes the handler of a route, and `notFound`, the handler for all other paths. Neither handler throws.
+ * `spendRefusal` is called with each error before the response is made.
  */
-export const createRouteServer = ({ log, isStopping, spendRefusal }: ServingSurroundings) => {
+export const createRouteServer = ({
+  log,
+  isStopping,
+  spendRefusal,
+}: RouteSurroundings & { readonly spendRefusal: SpendRefusal }) => {
   const toRefusal = createToRefusal(log);
 
-  return ({ methods, openToPages = false, answer }: Route): Handler => {
+  const refuse = async (c: Context, exchange: Exchange, error: unknown, allow = '') => {
+    const refusal = toRefusal(exchange.requestID, await spendRefusal(c, error));
+    return refusalAnswer(exchange, refusal, refusal.code === 'method_not_allowed' ? { Allow: allow } : undefined);
+  };
+
+  /** The log line has the path, which is one of ours and so holds no data of the client, and no query string. */
+  const serve = ({ methods, openToPages = false, answer }: Route): Handler => {
     const allowed = allowedMethods(methods);
     const allow = (openToPages ? [...allowed, 'OPTIONS'] : allowed).join(', ');
-
-    const refusedMethod = (method: string) =>
-      new Refusal('method_not_allowed', { message: `the path takes ${allow}, not ${method.slice(0, 16)}` });
 
     const answerPreflight = (exchange: Exchange, { headers }: Request) =>
       emptyAnswer(exchange, 204, preflightHeaders(allowed, headers.get('access-control-request-headers') ?? ''));
@@ -60,11 +62,12 @@ export const createRouteServer = ({ log, isStopping, spendRefusal }: ServingSurr
       try {
         if (allowed.includes(method)) response = await answer(c, exchange);
         else if (method === 'OPTIONS' && openToPages) response = answerPreflight(exchange, c.req.raw);
-        else throw refusedMethod(method);
+        else {
+          const message = `the path takes ${allow}, not ${method.slice(0, 16)}`;
+          throw new Refusal('method_not_allowed', { message });
+        }
       } catch (error) {
-        const refusal = toRefusal(exchange.requestID, await spendRefusal(c, error));
-        const more = refusal.code === 'method_not_allowed' ? { Allow: allow } : undefined;
-        response = refusalAnswer(exchange, refusal, more);
+        response = await refuse(c, exchange, error, allow);
       }
       if (log.isLevelEnabled('debug')) {
         const milliseconds = Math.round((performance.now() - started) * 100) / 100;
@@ -74,6 +77,16 @@ export const createRouteServer = ({ log, isStopping, spendRefusal }: ServingSurr
       return response;
     };
   };
+
+  /** Does not log the path, which the client chose and which may hold anything. */
+  const notFound = async (c: Context): Promise<Response> => {
+    const exchange = newExchange(isStopping());
+    const response = await refuse(c, exchange, new Refusal('unknown_operation'));
+    log.debug({ requestID: exchange.requestID, status: response.status }, 'request');
+    return response;
+  };
+
+  return { serve, notFound };
 };
 
 /**
@@ -87,20 +100,5 @@ export const createFailed = ({ log, isStopping }: RouteSurroundings) => {
     const malformed = 'the request target or the Host header is malformed';
     const reason = error instanceof RequestError ? new Refusal('invalid_field', { message: malformed }) : error;
     return refusalAnswer(exchange, toRefusal(exchange.requestID, reason));
-  };
-};
-
-/** The handler for paths without a route. It does not log the path, which the client chose and which may hold anything. */
-export const createNotFound = ({ log, isStopping, spendRefusal }: ServingSurroundings) => {
-  const toRefusal = createToRefusal(log);
-  return async (c: Context): Promise<Response> => {
-    const exchange = newExchange(isStopping());
-    const { requestID } = exchange;
-    const response = refusalAnswer(
-      exchange,
-      toRefusal(requestID, await spendRefusal(c, new Refusal('unknown_operation'))),
-    );
-    log.debug({ requestID, status: response.status }, 'request');
-    return response;
   };
 };

@@ -1,14 +1,27 @@
 import type { InputOf } from '@firsthand/contract/operations';
 import { parseOrigin } from '@firsthand/contract/origins';
 import { nanoid } from 'nanoid';
-import type { NewAccount } from '../store/store.ts';
-import { cataloguesOf } from './catalogues.ts';
+import type { Catalogues, NewAccount } from '../store/store.ts';
 import { createTokenText, newToken } from './token.ts';
 
 /** The canonical forms of origins, each once, to compare with a request's. The contract has checked that they are valid. */
 export const canonicalOrigins = (origins: readonly string[]): string[] => [
   ...new Set(origins.map((origin) => parseOrigin(origin) as string)),
 ];
+
+type CheckedCatalogues = Pick<InputOf<'updateAccount'>, 'profile' | 'tag' | 'attr' | 'event'>;
+
+/** The catalogue entries of a request in the form that the store takes: the IDs of all catalogues as text. */
+export const cataloguesOf = ({ profile, tag, attr, event }: CheckedCatalogues): Catalogues => ({
+  ...(profile && { profile: profile.map(({ profileID: id, profileName: name, ...rest }) => ({ id, name, ...rest })) }),
+  ...(tag && { tag: tag.map(({ tagID: id, tagName: name, ...rest }) => ({ id, name, ...rest })) }),
+  ...(attr && {
+    attr: attr.map(({ attrID: id, attrName: name, attrType: type, ...rest }) => ({ id, name, type, ...rest })),
+  }),
+  ...(event && {
+    event: event.map(({ eventID, eventName: name, ...rest }) => ({ id: String(eventID), name, ...rest })),
+  }),
+});
 
 /** An account to create, with a browser token and a server token, and the texts of both. The server token's text is not stored. */
 export const newAccount = (

@@ -1,7 +1,6 @@
 import { eventUUIDPattern } from '@firsthand/contract/identifiers';
 import { describe, expect, it } from 'vitest';
-import { createEventUUID } from './event-uuid.ts';
-import { newEvent } from './new-event.ts';
+import { createEventUUID, newEvent } from './new-event.ts';
 
 const receivedTime = Date.parse('2026-03-01T12:00:00.000Z');
 const context = { receivedTime, clockError: 0, fromBrowser: true };

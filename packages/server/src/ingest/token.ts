@@ -12,24 +12,8 @@ export const hashToken = (text: string): string => hash('sha256', text, 'hex');
 /** A token in the form that the store takes: its hash and, for a browser token, also its text, which is public anyway. */
 export const newToken = (
   kind: TokenKind,
-  {
-    text,
-    createdBy = null,
-    expiresTime = null,
-    ...rest
-  }: Omit<NewToken, 'kind' | 'hash' | 'text' | 'createdBy' | 'expiresTime'> & {
-    readonly text: string;
-    readonly createdBy?: number | null;
-    readonly expiresTime?: number | null;
-  },
-): NewToken => ({
-  ...rest,
-  kind,
-  hash: hashToken(text),
-  text: kind === 'browser' ? text : null,
-  createdBy,
-  expiresTime,
-});
+  { text, ...rest }: Omit<NewToken, 'kind' | 'hash' | 'text'> & { readonly text: string },
+): NewToken => ({ ...rest, kind, hash: hashToken(text), text: kind === 'browser' ? text : null });
 
 /** Whether a token is live at `time`: neither revoked nor expired. */
 export const isLive = (

@@ -19,13 +19,13 @@ const missingToken = (authorization: string): Refusal => {
 };
 
 /** The value that a request has as its token: the field tokenUUID, or else `Authorization: Bearer` (RFC 6750 section 2.1). */
-export const namedToken = ({ tokenUUID }: Given, headers: { get(name: string): string | null }): unknown => {
+export const namedToken = ({ tokenUUID }: Given, headers: Headers): unknown => {
   if (tokenUUID !== undefined && tokenUUID !== null && tokenUUID !== '') return tokenUUID;
   return bearer.exec(headers.get('authorization') ?? '')?.[1];
 };
 
 /** The token of a request. Throws Refusal if there is none or it is not text. */
-export const tokenOf = (given: Given, headers: { get(name: string): string | null }): string => {
+export const tokenOf = (given: Given, headers: Headers): string => {
   const token = namedToken(given, headers);
   if (typeof token === 'string') return token;
   if (token === undefined) throw missingToken(headers.get('authorization') ?? '');

@@ -1,6 +1,6 @@
 import type { AnswerOf, InputOf, OperationName } from '@firsthand/contract/operations';
 import { Refusal } from '../../refusal.ts';
-import type { Access, Asker } from '../../store/store.ts';
+import type { Access, Asker, Store } from '../../store/store.ts';
 
 /** The caller of an operation: a good token, and the time of the request. */
 export interface Caller {
@@ -22,7 +22,7 @@ export type Answering<Name extends OperationName> = (input: InputOf<Name>, calle
 export type AnsweringAll<Names extends OperationName> = { readonly [Name in Names]: Answering<Name> };
 
 /** When the request was first received: earlier than `time` for a refused request that is sent again. */
-export const toldTimeOf = ({ time, refusedTime }: Caller): number => refusedTime ?? time;
+export const receivedTimeOf = ({ time, refusedTime }: Caller): number => refusedTime ?? time;
 
 /** The account of the caller's token. Throws Refusal('token_kind') for an operator token, which belongs to none. */
 export const accountOf = ({ access }: Caller): number => {
@@ -36,9 +36,34 @@ export const commandLine = 0;
 /** The number of the caller's token; null for the command line. */
 export const actorOf = ({ access }: Caller): number | null => (access.token === commandLine ? null : access.token);
 
+/** For which account, by whom and when: as each write takes it that the audit log records. Throws as `accountOf` does. */
+export const actOf = (caller: Caller) => ({ account: accountOf(caller), by: actorOf(caller), time: caller.time });
+
 /** The caller in the form that the store takes. Throws as `accountOf` does. */
 export const askerOf = (caller: Caller): Asker => ({
   account: accountOf(caller),
   token: caller.access.token,
   browser: caller.access.kind === 'browser',
 });
+
+/**
+ * The account that a request is about: the token's own, or for an operator the one that accountUUID names. Throws Refusal if an
+ * operator names none, or if accountUUID is unknown or not the token's own.
+ */
+export const namedAccount = async (
+  store: Pick<Store, 'findAccount'>,
+  { access }: Caller,
+  accountUUID: string | undefined,
+): Promise<number> => {
+  if (accountUUID === undefined) {
+    if (access.account !== null) return access.account;
+    throw new Refusal('missing_field', {
+      field: 'accountUUID',
+      message: '`accountUUID` is required with an operator token',
+    });
+  }
+  const account = await store.findAccount(accountUUID);
+  const another = access.account !== null && account !== access.account;
+  if (account === undefined || another) throw new Refusal('unknown_account', { field: 'accountUUID' });
+  return account;
+};

@@ -17,20 +17,27 @@ export const bare = (text: string): string => {
   return (inBrackets ?? withPort ?? trimmed).replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
 };
 
-/** Returns a function that says whether an address is one of these proxies. */
-export const createTrust = (proxies: readonly string[]) => {
-  const trusted = new BlockList();
-  for (const proxy of proxies) {
-    const [address = '', prefix] = proxy.split('/');
+/** Returns a function that says whether an address is in one of these networks, such as `10.0.0.0/8` and `::1`. */
+export const createIsIn = (networks: readonly string[]) => {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = '', prefix] = network.split('/');
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    if (prefix === undefined) trusted.addAddress(address, family);
-    else trusted.addSubnet(address, Number(prefix), family);
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
   }
   return (address: string) => {
     const version = isIP(address);
-    return version !== 0 && trusted.check(address, version === 6 ? 'ipv6' : 'ipv4');
+    return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4');
   };
 };
+
+/** Node's request and response; none if the request came through no socket, as in tests. */
+export const bindingsOf = (c: Context): Partial<HttpBindings> => c.env ?? {};
+
+/** The address of the connection, which is a proxy's if there is a proxy; "" without a connection. */
+const remoteAddress = (c: Context): string => bindingsOf(c).incoming?.socket?.remoteAddress ?? '';
+export const connectedAddress = (c: Context): string => bare(remoteAddress(c));
 
 /** The first 64 bits of an IPv6 address, which one household or machine has to itself (RFC 6177); an IPv4 address unchanged. */
 export const networkOf = (address: string): string => {
@@ -52,10 +59,10 @@ export const networkOf = (address: string): string => {
  * left.
  */
 export const createClientAddress = (trustProxy: readonly string[]) => {
-  const isTrusted = createTrust(trustProxy);
+  const isTrusted = createIsIn(trustProxy);
   return (connected: string, forwardedFor: string | null): string => {
     let address = bare(connected);
-    if (trustProxy.length === 0 || !forwardedFor) return address;
+    if (!forwardedFor) return address;
     const hops = forwardedFor.split(',');
     while (isTrusted(address)) {
       const hop = bare(hops.pop() ?? '');
@@ -93,8 +100,7 @@ export const createAddressOf = (trustProxy: readonly string[], clock?: () => num
   const clientAddress = createClientAddress(trustProxy);
   const hashOf = createNetworkHash(clock);
   return (c) => {
-    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
     const forwardedFor = trustProxy.length === 0 ? null : c.req.raw.headers.get('x-forwarded-for');
-    return hashOf(networkOf(clientAddress(incoming?.socket?.remoteAddress ?? '', forwardedFor)));
+    return hashOf(networkOf(clientAddress(remoteAddress(c), forwardedFor)));
   };
 };

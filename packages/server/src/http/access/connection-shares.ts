@@ -1,7 +1,7 @@
 /** Bounds the connections of one address (a trusted proxy's are not bounded), and the requests that wait on one connection. */
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { bare, createNetworkHash, createTrust, networkOf } from './client-address.ts';
+import { bare, createIsIn, createNetworkHash, networkOf } from './client-address.ts';
 
 /** Connections of an address over which no good token has arrived. Beyond these the oldest is closed. */
 const mostStrangers = 100;
@@ -38,7 +38,7 @@ const cutOff = (socket: Socket & { parser?: { onIncoming?: () => number } | null
 };
 
 export const createConnectionShares = ({ trustProxy, mostOfAnAddress }: ConnectionSharesOptions): ConnectionShares => {
-  const isTrusted = createTrust(trustProxy);
+  const isTrusted = createIsIn(trustProxy);
   const hashOf = createNetworkHash();
   const byAddress = new Map<string, Share>();
   const holding = new WeakMap<Socket, Share>();
@@ -50,7 +50,7 @@ export const createConnectionShares = ({ trustProxy, mostOfAnAddress }: Connecti
     guard: (server) =>
       server.prependListener('connection', (socket: Socket) => {
         const connected = bare(socket.remoteAddress ?? '');
-        if (trustProxy.length > 0 && isTrusted(connected)) return;
+        if (isTrusted(connected)) return;
         const address = hashOf(networkOf(connected));
         const held = byAddress.get(address) ?? { count: 0, strangers: new Set() };
         if (held.count >= mostOfAnAddress) return void socket.destroy();

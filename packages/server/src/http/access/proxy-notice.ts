@@ -1,39 +1,20 @@
 /** Warns of a proxy that TRUST_PROXY does not name, because all its visitors count as one address and share a rate limit. */
-import { BlockList, isIP } from 'node:net';
-import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import type { Store } from '../../store/store.ts';
-import { bare } from './client-address.ts';
+import { connectedAddress, createIsIn } from './client-address.ts';
 
-/** Recognises loopback, private, shared and link-local addresses (RFC 6890, RFC 4193), which no visitor from the internet has. */
-const createIsPrivate = () => {
-  const networks = new BlockList();
-  const subnets = {
-    ipv4: ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '169.254.0.0/16'],
-    ipv6: ['::1/128', 'fc00::/7', 'fe80::/10'],
-  } as const;
-  for (const family of ['ipv4', 'ipv6'] as const) {
-    for (const subnet of subnets[family]) {
-      const [address, bits] = subnet.split('/') as [string, string];
-      networks.addSubnet(address, Number(bits), family);
-    }
-  }
-  return (address: string) => {
-    const version = isIP(address);
-    return version !== 0 && networks.check(address, version === 6 ? 'ipv6' : 'ipv4');
-  };
-};
+/** Loopback, private, shared and link-local networks (RFC 6890, RFC 4193). No visitor from the internet has such an address. */
+const isPrivate = createIsIn([
+  ...['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '169.254.0.0/16'],
+  ...['::1/128', 'fc00::/7', 'fe80::/10'],
+]);
 
-/** Returns a function that says whether a proxy on a private address forwarded a request. Such a connection serves many clients. */
-export const createIsForwarded = () => {
-  const isPrivate = createIsPrivate();
-  return (c: Context): boolean => {
-    const { headers } = c.req.raw;
-    if (headers.get('x-forwarded-for') === null && headers.get('forwarded') === null) return false;
-    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
-    return isPrivate(bare(incoming?.socket?.remoteAddress ?? ''));
-  };
+/** Whether a proxy on a private address forwarded a request. Such a connection serves many clients. */
+export const isForwarded = (c: Context): boolean => {
+  const { headers } = c.req.raw;
+  if (headers.get('x-forwarded-for') === null && headers.get('forwarded') === null) return false;
+  return isPrivate(connectedAddress(c));
 };
 
 const hourMilliseconds = 3_600_000;
@@ -59,7 +40,6 @@ export const createProxyNotice = (
     note(null);
     return () => {};
   }
-  const isForwarded = createIsForwarded();
   let notedTime: number | undefined;
   return (c) => {
     const time = now();

@@ -1,7 +1,8 @@
 import type { Context } from 'hono';
 import { describe, expect, it } from 'vitest';
 import type { Refusal } from '../../refusal.ts';
-import { type Counted, createBrowserLimits, createRateLimit, defaultRateLimits, type Rate } from './rate-limits.ts';
+import type { CallCost } from './call-cost.ts';
+import { createBrowserLimits, createRateLimit, defaultRateLimits, type Rate } from './rate-limits.ts';
 
 /** A limit, and how it answers at a time: true, or the seconds to wait. */
 const limited = (rate: Rate) => {
@@ -129,7 +130,7 @@ describe("a browser's call", () => {
       (c) => c as unknown as string,
       () => 0,
     );
-    const count = (tries: number, name: string, more: Partial<Counted> = {}) => {
+    const count = (tries: number, name: string, more: Partial<CallCost> = {}) => {
       let passed = 0;
       for (let tried = 0; tried < tries; tried++) {
         try {

@@ -1,6 +1,7 @@
 /** Rate limits for browser tokens and for unknown tokens. Server tokens are not limited. */
 import type { Context } from 'hono';
 import { Refusal } from '../../refusal.ts';
+import type { CallCost } from './call-cost.ts';
 import type { AddressOf } from './client-address.ts';
 
 /** A rate: `perSecond` on average, and up to `burst` at once after a pause. */
@@ -9,42 +10,30 @@ export interface Rate {
   readonly burst: number;
 }
 
-export interface RateLimits {
-  /** Events of a browser token, of an address, of a user. Other calls count as one event. */
-  readonly token: Rate;
-  readonly address: Rate;
-  readonly user: Rate;
-  /** Bytes that may be stored (added-bytes.ts) of a browser token, of an address, of a user. */
-  readonly tokenBytes: Rate;
-  readonly addressBytes: Rate;
-  readonly userBytes: Rate;
-  /** createContact from an address, and for a user. */
-  readonly createContactAddress: Rate;
-  readonly createContactUser: Rate;
-  /** Look-ups of unknown tokens, for an address. */
-  readonly unknownToken: Rate;
-  /** Bytes that are parsed without a good token, for an address. */
-  readonly unprovenBytes: Rate;
-  /** Refused requests without a good token, for an address. */
-  readonly unprovenRequests: Rate;
-}
-
-export const defaultRateLimits: RateLimits = {
+/** The rates of all limits, unless RATE_LIMIT sets others. */
+export const defaultRateLimits = {
+  // Events of a browser token, of an address, of a user. Other calls count as one event.
   token: { perSecond: 5_000, burst: 20_000 },
   address: { perSecond: 200, burst: 2_000 },
   user: { perSecond: 50, burst: 1_000 },
-  // 600 bytes for each event of the limits above: an ordinary event with its rows. The burst holds several of the largest requests.
+  // Bytes that may be stored (call-cost.ts) of a browser token, of an address, of a user: 600 bytes for each event of the limits
+  // above, which is an ordinary event with its rows. The burst holds several of the largest requests.
   tokenBytes: { perSecond: 3_000_000, burst: 30_000_000 },
   addressBytes: { perSecond: 120_000, burst: 6_000_000 },
   userBytes: { perSecond: 30_000, burst: 3_000_000 },
+  // createContact from an address, and for a user.
   createContactAddress: { perSecond: 5, burst: 50 },
   createContactUser: { perSecond: 1, burst: 20 },
-  // Never more than 20 in any minute: 10 at once, and 10 in the minute after.
+  // Look-ups of unknown tokens, for an address. Never more than 20 in any minute: 10 at once, and 10 in the minute after.
   unknownToken: { perSecond: 10 / 60, burst: 10 },
-  // Most operations take bodies of up to 64 KiB, which take up to 8 ms to parse: two at once, and then one every two seconds.
+  // Bytes that are parsed without a good token, for an address. Most operations take bodies of up to 64 KiB, which take up to 8 ms
+  // to parse: two at once, and then one every two seconds.
   unprovenBytes: { perSecond: 32 * 1024, burst: 128 * 1024 },
+  // Refused requests without a good token, for an address.
   unprovenRequests: { perSecond: 20, burst: 200 },
-};
+} satisfies Record<string, Rate>;
+
+export type RateLimits = Readonly<Record<keyof typeof defaultRateLimits, Rate>>;
 
 export interface RateLimit {
   /** Throws Refusal('too_many_requests') if `cost` exceeds the rate of the key now. Counts nothing. */
@@ -108,18 +97,8 @@ export const createRateLimit = ({ perSecond, burst }: Rate, clock = () => perfor
   };
 };
 
-/** The cost of a browser token's call. */
-export interface Counted {
-  readonly token: number;
-  readonly user: string | undefined;
-  readonly events: number;
-  /** The bytes that it may add to the store (added-bytes.ts). */
-  readonly bytes: number;
-  readonly createsContact: boolean;
-}
-
 /** Throws Refusal('too_many_requests'). */
-export type TakeBrowserLimits = (c: Context, counted: Counted) => void;
+export type TakeBrowserLimits = (c: Context, cost: CallCost) => void;
 
 /**
  * Counts a browser token's call by token, address and user. All limits are asked before any of them counts: a call that exceeds the
@@ -130,26 +109,21 @@ export const createBrowserLimits = (
   addressOf: AddressOf,
   clock?: () => number,
 ): TakeBrowserLimits => {
-  const byToken = createRateLimit(rates.token, clock);
-  const byAddress = createRateLimit(rates.address, clock);
-  const byUser = createRateLimit(rates.user, clock);
-  const bytesByToken = createRateLimit(rates.tokenBytes, clock);
-  const bytesByAddress = createRateLimit(rates.addressBytes, clock);
-  const bytesByUser = createRateLimit(rates.userBytes, clock);
-  const contactsByAddress = createRateLimit(rates.createContactAddress, clock);
-  const contactsByUser = createRateLimit(rates.createContactUser, clock);
+  const limits = Object.fromEntries(
+    Object.entries(rates).map(([name, rate]) => [name, createRateLimit(rate, clock)]),
+  ) as Record<keyof RateLimits, RateLimit>;
   return (c, { token, user, events, bytes, createsContact }) => {
     const address = addressOf(c);
     const userKey = user === undefined ? undefined : `${token}/${user}`;
     const counts: [limit: RateLimit, key: string | undefined, cost: number][] = [
-      [byToken, String(token), events],
-      [byAddress, address, events],
-      [byUser, userKey, events],
-      [bytesByToken, String(token), bytes],
-      [bytesByAddress, address, bytes],
-      [bytesByUser, userKey, bytes],
+      [limits.token, String(token), events],
+      [limits.address, address, events],
+      [limits.user, userKey, events],
+      [limits.tokenBytes, String(token), bytes],
+      [limits.addressBytes, address, bytes],
+      [limits.userBytes, userKey, bytes],
     ];
-    if (createsContact) counts.push([contactsByAddress, address, 1], [contactsByUser, userKey, 1]);
+    if (createsContact) counts.push([limits.createContactAddress, address, 1], [limits.createContactUser, userKey, 1]);
     for (const [limit, key, cost] of counts) if (key !== undefined) limit.ask(key, cost);
     for (const [limit, key, cost] of counts) if (key !== undefined) limit.take(key, cost);
   };

@@ -6,14 +6,13 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { statusOf } from '@firsthand/contract/errors';
 import { limits } from '@firsthand/contract/limits';
-import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { Refusal } from '../../refusal.ts';
 import { Unparsed } from '../request/unparsed.ts';
 import { isProven } from './authentication.ts';
-import { type AddressOf, bare, createTrust } from './client-address.ts';
+import { type AddressOf, connectedAddress, createIsIn } from './client-address.ts';
 import type { FindGood } from './good-token.ts';
-import { createIsForwarded } from './proxy-notice.ts';
+import { isForwarded } from './proxy-notice.ts';
 import { createRateLimit, type Rate } from './rate-limits.ts';
 
 const heldMilliseconds = 1_000;
@@ -40,8 +39,7 @@ export const createRefusalBudget = ({
   isStopping,
 }: RefusalBudgetOptions): SpendRefusal => {
   const unproven = createRateLimit(rate);
-  const isTrusted = createTrust(trustProxy);
-  const isForwarded = createIsForwarded();
+  const isTrusted = createIsIn(trustProxy);
   let held = 0;
 
   /** Whether a request that was refused before its token was looked up has a good one. */
@@ -53,10 +51,8 @@ export const createRefusalBudget = ({
   };
 
   const hold = async (c: Context) => {
-    const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
-    const connected = incoming?.socket?.remoteAddress;
-    if (connected === undefined || held >= mostHeld || isStopping()) return;
-    if (isTrusted(bare(connected)) || isForwarded(c)) return;
+    const connected = connectedAddress(c);
+    if (connected === '' || held >= mostHeld || isStopping() || isTrusted(connected) || isForwarded(c)) return;
     held += 1;
     await wait(heldMilliseconds);
     held -= 1;

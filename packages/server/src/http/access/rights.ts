@@ -3,10 +3,6 @@ import { originAllowed } from '@firsthand/contract/origins';
 import { Refusal } from '../../refusal.ts';
 import type { Access } from '../../store/store.ts';
 
-interface RequestHeaders {
-  get(name: string): string | null;
-}
-
 /** Whether an Origin header comes from a web page; browsers send `null` for an opaque origin (RFC 6454 section 7.3). */
 const isPage = (origin: string | null) => origin !== null && /^(?:https?:\/\/|null$)/i.test(origin);
 
@@ -14,14 +10,14 @@ const refererOrigin = (referer: string | null): string | undefined =>
   referer !== null && /^https?:/i.test(referer) && URL.canParse(referer) ? new URL(referer).origin : undefined;
 
 /** Checks the Origin or, for images, which send none, the Referer. A request with neither passes. */
-const checkOrigin = ({ accountOrigin }: Access, headers: RequestHeaders) => {
+const checkOrigin = ({ accountOrigin }: Access, headers: Headers) => {
   if (accountOrigin.length === 0) return;
   const origin = headers.get('origin') ?? refererOrigin(headers.get('referer'));
   if (origin !== undefined && !originAllowed(accountOrigin, origin)) throw new Refusal('origin_not_allowed');
 };
 
 /** Throws a Refusal if a token of this kind may not call the operation, or not from this origin. */
-export const checkRight = (name: string, { tokens }: Operation, access: Access, headers: RequestHeaders): void => {
+export const checkRight = (name: string, { tokens }: Operation, access: Access, headers: Headers): void => {
   if (access.kind !== 'browser' && isPage(headers.get('origin'))) throw new Refusal('server_token_in_browser');
   if (!tokens.includes(access.kind)) {
     const taken = tokens.join(' or ');

@@ -1,5 +1,5 @@
 /** Makes responses: the headers that all share, and the only place where a Refusal becomes HTTP. */
-import type { ErrorAnswer } from '@firsthand/contract/answer';
+import type { ErrorAnswer, Problem } from '@firsthand/contract/answer';
 import { statusOf } from '@firsthand/contract/errors';
 import type { Refusal } from '../../refusal.ts';
 import { openHeaders } from './cors.ts';
@@ -49,6 +49,9 @@ export const refusalBody = ({ requestID }: Exchange, { code, field, message }: R
   requestID,
   status: String(statusOf(code)),
 });
+
+/** The result of an entry of a list that was refused while others were not. */
+export const problemAnswer = (error: Problem) => ({ status: String(statusOf(error.code)), error });
 
 const defaultRetrySeconds = 1;
 

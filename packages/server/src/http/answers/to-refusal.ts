@@ -2,7 +2,25 @@
 import type { Logger } from 'pino';
 import { describeFault } from '../../faults.ts';
 import { Refusal } from '../../refusal.ts';
-import { createNotKeptLog } from './not-kept-log.ts';
+
+const everyMilliseconds = 60_000;
+
+/**
+ * Returns a function that logs why the store can't write, at most once a minute, because each failing request would log the same
+ * line. `clock` is monotonic, in milliseconds.
+ */
+export const createNotKeptLog = (log: Logger, clock = () => performance.now()) => {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  let requests = 0;
+  return (requestID: string, cause: unknown): void => {
+    requests += 1;
+    const now = clock();
+    if (now - loggedAt < everyMilliseconds) return;
+    log.error({ requestID, requests, fault: describeFault(cause) }, 'the store cannot keep what it is sent');
+    loggedAt = now;
+    requests = 0;
+  };
+};
 
 /** Returns the function that turns an error into a refusal. It logs the faults of the service under the requestID. */
 export const createToRefusal = (log: Logger) => {

@@ -2,23 +2,21 @@
 import type { Problem } from '@firsthand/contract/answer';
 import { check } from '@firsthand/contract/checking';
 import { accountContact } from '@firsthand/contract/contact';
-import { statusOf } from '@firsthand/contract/errors';
 import type { AnswerOf } from '@firsthand/contract/operations';
 import { nanoid } from 'nanoid';
 import { parseAddress } from '../../identity/address.ts';
 import { contactChanges } from '../../ingest/contact-change.ts';
 import type { AccountContact, ContactOutcome } from '../../store/store.ts';
+import { problemAnswer } from '../answers/answers.ts';
 
 type ContactResult = AnswerOf<'createAccount'>['contact'][number];
-
-const problemResult = (error: Problem): ContactResult => ({ status: String(statusOf(error.code)), error });
 
 const outcomeResult = (outcome: ContactOutcome, at: string): ContactResult => {
   if ('contactUUID' in outcome) {
     return { status: '200', exists: outcome.exists, contactUUID: outcome.contactUUID };
   }
   const { refused, field, message } = outcome;
-  return problemResult({ code: refused, message, field: field === undefined ? at : `${at}.${field}` });
+  return problemAnswer({ code: refused, message, field: field === undefined ? at : `${at}.${field}` });
 };
 
 const checkEntry = (entry: unknown, at: string): AccountContact | Problem => {
@@ -51,7 +49,7 @@ export const checkAccountContacts = (given: readonly unknown[] = []): AccountCon
       return entries.map((entry, index) =>
         isContact(entry)
           ? outcomeResult(outcomes[next++] as ContactOutcome, `contact[${index}]`)
-          : problemResult(entry),
+          : problemAnswer(entry),
       );
     },
   };

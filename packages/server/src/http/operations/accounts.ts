@@ -1,13 +1,11 @@
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf } from '@firsthand/contract/operations';
-import { cataloguesOf } from '../../ingest/catalogues.ts';
-import { canonicalOrigins, newAccount } from '../../ingest/new-account.ts';
+import { canonicalOrigins, cataloguesOf, newAccount } from '../../ingest/new-account.ts';
 import type { AccountDetail, Store } from '../../store/store.ts';
-import { type AnsweringAll, actorOf } from '../access/caller.ts';
+import { type AnsweringAll, actorOf, namedAccount } from '../access/caller.ts';
 import { isoTime } from '../answers/iso-time.ts';
 import { checkAccountContacts } from './account-contacts.ts';
 import { checkRemovals } from './catalogue-uses.ts';
-import { namedAccount } from './named-account.ts';
 import { tokenAnswer } from './tokens.ts';
 
 type AccountAnswer = AnswerOf<'getAccount'>['account'];

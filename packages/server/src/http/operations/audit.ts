@@ -1,8 +1,7 @@
 import type { Store } from '../../store/store.ts';
-import type { AnsweringAll } from '../access/caller.ts';
+import { type AnsweringAll, namedAccount } from '../access/caller.ts';
 import { parseCursor, toCursor } from '../answers/cursor.ts';
 import { isoTime } from '../answers/iso-time.ts';
-import { namedAccount } from './named-account.ts';
 
 export const createAudit = (store: Store): AnsweringAll<'listAudit'> => ({
   listAudit: async ({ accountUUID, from, to, action, limit = 100, cursor }, caller) => {

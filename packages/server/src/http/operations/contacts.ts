@@ -10,10 +10,10 @@ import {
   type Answering,
   type AnsweringAll,
   accountOf,
-  actorOf,
+  actOf,
   askerOf,
   type Caller,
-  toldTimeOf,
+  receivedTimeOf,
 } from '../access/caller.ts';
 import { answerInSteps } from '../answers/constant-time.ts';
 import { parseCursor, parseHeldCursor, toCursor, toHeldCursor } from '../answers/cursor.ts';
@@ -68,9 +68,10 @@ const linkAnswer = (link: LinkDetail): AnswerOf<'exportContact'>['link'][number]
 });
 
 /** The canonical form of an e-mail address in a request. Throws Refusal('invalid_field') if it is none. */
-export const addressOf = (contactEmailaddress: string, field = 'contactEmailaddress'): string => {
+const addressOf = (contactEmailaddress: string): string => {
   const address = parseAddress(contactEmailaddress);
   if (address !== undefined) return address;
+  const field = 'contactEmailaddress';
   throw new Refusal('invalid_field', { field, message: `\`${field}\` must be an e-mail address` });
 };
 
@@ -99,7 +100,7 @@ export const createContacts = (
   ) => {
     const keys = await store.findProofKeys({ account: accountOf(caller), time: caller.time });
     const vouched = { browserToken: caller.tokenUUID, address, userUUID };
-    if (isProof(contactProof, vouched, keys, toldTimeOf(caller))) return true;
+    if (isProof(contactProof, vouched, keys, receivedTimeOf(caller))) return true;
     throw new Refusal('invalid_field', {
       field: 'contactProof',
       message: `\`contactProof\` must be made with a server token of this account, for this browser token, address and userUUID, at most ${limits.proofMinutes} minutes ago`,
@@ -187,9 +188,7 @@ export const createContacts = (
           : await store.getEvents({ account: asker.account, contactUUID, order: 'asc', beyond: after, limit });
       // One entry for each export, before its first page is returned.
       if (beyond === undefined) {
-        const by = actorOf(caller);
-        const { account } = asker;
-        await store.recordAudit({ action: 'exportContact', subject: { contactUUID }, account, by, time: caller.time });
+        await store.recordAudit({ ...actOf(caller), action: 'exportContact', subject: { contactUUID } });
       }
       return {
         contact: contactAnswer(contact),
@@ -205,10 +204,9 @@ export const createContacts = (
 
     eraseContact: async (input, caller) => {
       const { erasedTime, ...receipt } = await store.eraseContact({
+        ...actOf(caller),
         ...named(accountOf(caller), input),
         verifiedOnly: input.verifiedOnly,
-        by: actorOf(caller),
-        time: caller.time,
       });
       return { ...receipt, erasedTime: isoTime(erasedTime) };
     },

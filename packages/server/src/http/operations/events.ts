@@ -1,6 +1,5 @@
 import type { Problem } from '@firsthand/contract/answer';
 import { check } from '@firsthand/contract/checking';
-import { statusOf } from '@firsthand/contract/errors';
 import { batchEvent } from '@firsthand/contract/event';
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
@@ -9,6 +8,7 @@ import { newEvent } from '../../ingest/new-event.ts';
 import { Refusal } from '../../refusal.ts';
 import type { CountBucket, EventBatch, EventOutcome, NewEvent, Store, StoredEvent } from '../../store/store.ts';
 import { type AnsweringAll, accountOf, askerOf, type Caller } from '../access/caller.ts';
+import { problemAnswer } from '../answers/answers.ts';
 import { parseCursor, toCursor } from '../answers/cursor.ts';
 import { isoTime } from '../answers/iso-time.ts';
 import { refusalOf } from '../operation-route.ts';
@@ -40,19 +40,6 @@ export const eventAnswer = (event: StoredEvent, withWhy = false): EventAnswer =>
   ...(withWhy && { why: whyAnswer(event.why) }),
 });
 
-/** The result of an entry: stored, a duplicate, or refused. */
-const entryAnswer = (
-  entry: NewEvent | Problem,
-  outcome: EventOutcome | undefined,
-  problem: Problem | undefined,
-): BatchAnswer => {
-  if (problem) return { status: String(statusOf(problem.code)), error: problem };
-  const { eventUUID } = entry as NewEvent;
-  return outcome && 'duplicate' in outcome
-    ? { status: '200', eventUUID, duplicate: true }
-    : { status: '200', eventUUID };
-};
-
 /** Throws a Refusal if the range holds too many events to read them one by one, as `robots=exclude` requires. */
 const checkFewEnough = (buckets: readonly CountBucket[]): void => {
   const count = buckets.reduce((sum, { events }) => sum + events, 0);
@@ -64,15 +51,14 @@ const checkFewEnough = (buckets: readonly CountBucket[]): void => {
 
 const isEvent = (entry: NewEvent | Problem): entry is NewEvent => 'eventUUID' in entry;
 
-/** The problem of an entry that the check or the store refused; undefined for the others. */
-const problemOf = (
-  entry: NewEvent | Problem,
-  outcome: EventOutcome | undefined,
-  index: number,
-): Problem | undefined => {
-  if (!isEvent(entry)) return entry;
-  if (outcome === undefined || !('refused' in outcome)) return undefined;
-  return { code: outcome.refused, message: outcome.message, field: `event[${index}].${outcome.field}` };
+const isProblem = (result: BatchAnswer | Problem): result is Problem => 'code' in result;
+
+/** The result of an event that the store took or refused. */
+const resultOf = ({ eventUUID }: NewEvent, outcome: EventOutcome, index: number): BatchAnswer | Problem => {
+  if ('refused' in outcome) {
+    return { code: outcome.refused, message: outcome.message, field: `event[${index}].${outcome.field}` };
+  }
+  return outcome.kept ? { status: '200', eventUUID } : { status: '200', eventUUID, duplicate: true };
 };
 
 /** The problem of an event with an unlikely time. `field` is the path of its eventTime. */
@@ -113,30 +99,27 @@ export const createEvents = (
   contextOf = createRequestContexts(),
 ): AnsweringAll<'logEvent' | 'logEvents' | 'getEvent' | 'countEvents'> => {
   /**
-   * Stores the refused entries on the list, and returns the problems. If the store refuses that, they get its refusal as their
+   * Stores the refused entries on the list, and returns the results. If the store refuses that, they get its refusal as their
    * problem, so that the client sends them again. Other entries are not affected.
    */
   const keepRefused = async (
-    problems: readonly (Problem | undefined)[],
+    results: readonly (BatchAnswer | Problem)[],
     input: InputOf<'logEvents'>,
     caller: Caller,
-  ): Promise<readonly (Problem | undefined)[]> => {
-    if (problems.every((problem) => problem === undefined)) return problems;
+  ): Promise<readonly (BatchAnswer | Problem)[]> => {
     const { tokenUUID: token, time } = caller;
-    const isKept = (problem: Problem | undefined) => problem !== undefined && isKeptCode(problem.code);
-    const requests = problems.flatMap((problem, index) =>
-      problem && isKept(problem)
-        ? [refusedRequest('logEvent', entryAlone(input.event[index], input), problem, { token, time })]
-        : [],
+    const isKept = (result: BatchAnswer | Problem): result is Problem => isProblem(result) && isKeptCode(result.code);
+    const requests = results.flatMap((result, index) =>
+      isKept(result) ? refusedRequest('logEvent', entryAlone(input.event[index], input), result, { token, time }) : [],
     );
-    if (requests.length === 0) return problems;
+    if (requests.length === 0) return results;
     try {
       await store.keepRefused(refusedBatch(caller, requests));
-      return problems;
+      return results;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const { code, message } = error;
-      return problems.map((problem) => (isKept(problem) ? { code, message } : problem));
+      return results.map((result) => (isKept(result) ? { code, message } : result));
     }
   };
 
@@ -156,10 +139,11 @@ export const createEvents = (
       const events = entries.filter(isEvent);
       const outcomes = events.length > 0 ? await store.logEvents(batchBy(caller, events)) : [];
       let next = 0;
-      const all = entries.map((entry) => (isEvent(entry) ? outcomes[next++] : undefined));
-      const problems = entries.map((entry, index) => problemOf(entry, all[index], index));
-      const told = await keepRefused(problems, input, caller);
-      return { event: entries.map((entry, index) => entryAnswer(entry, all[index], told[index])) };
+      const results = entries.map((entry, index) =>
+        isEvent(entry) ? resultOf(entry, outcomes[next++] as EventOutcome, index) : entry,
+      );
+      const kept = await keepRefused(results, input, caller);
+      return { event: kept.map((result) => (isProblem(result) ? problemAnswer(result) : result)) };
     },
 
     getEvent: async ({ include, cursor, order = 'desc', limit = 100, robots, ...filter }, caller) => {

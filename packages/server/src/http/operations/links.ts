@@ -1,5 +1,5 @@
 import type { Store } from '../../store/store.ts';
-import { type AnsweringAll, accountOf, actorOf, askerOf } from '../access/caller.ts';
+import { type AnsweringAll, actOf, askerOf } from '../access/caller.ts';
 import { isoTime } from '../answers/iso-time.ts';
 
 export const createLinks = (
@@ -18,33 +18,19 @@ export const createLinks = (
   },
 
   // linkID takes precedence. Without it, tokenID, from and to select many links.
-  voidLink: async ({ linkID, tokenID = '', from, to, restore = false }, caller) => ({
-    links: await store.voidLinks({
-      account: accountOf(caller),
-      restore,
-      by: actorOf(caller),
-      time: caller.time,
-      links: linkID === undefined ? { tokenID, from, to } : { linkID },
-    }),
-  }),
+  voidLink: async ({ linkID, tokenID = '', from, to, restore = false }, caller) => {
+    const links = linkID === undefined ? { tokenID, from, to } : { linkID };
+    return { links: await store.voidLinks({ ...actOf(caller), restore, links }) };
+  },
 
-  acceptClaim: async ({ claimID }, caller) =>
-    store.acceptClaim({ account: accountOf(caller), claimID, by: actorOf(caller), time: caller.time }),
+  acceptClaim: async ({ claimID }, caller) => store.acceptClaim({ ...actOf(caller), claimID }),
 
-  voidClaim: async ({ claimID, restore = false }, caller) =>
-    store.voidClaim({ account: accountOf(caller), claimID, restore, by: actorOf(caller), time: caller.time }),
+  voidClaim: async ({ claimID, restore = false }, caller) => store.voidClaim({ ...actOf(caller), claimID, restore }),
 
   mergeContact: async ({ contactUUID, otherContactUUID }, caller) => {
-    const merge = { account: accountOf(caller), contactUUID, otherContactUUID, by: actorOf(caller), time: caller.time };
-    const { mergedTime, ...merged } = await store.mergeContact(merge);
+    const { mergedTime, ...merged } = await store.mergeContact({ ...actOf(caller), contactUUID, otherContactUUID });
     return { ...merged, mergedTime: isoTime(mergedTime) };
   },
 
-  unmergeContact: async ({ otherContactUUID }, caller) =>
-    store.unmergeContact({
-      account: accountOf(caller),
-      otherContactUUID,
-      by: actorOf(caller),
-      time: caller.time,
-    }),
+  unmergeContact: async ({ otherContactUUID }, caller) => store.unmergeContact({ ...actOf(caller), otherContactUUID }),
 });

@@ -2,7 +2,7 @@
  * streamEvents: sends events as they are stored, as server-sent events (HTML Standard, section "Server-sent events"). An error
  * after the beginning is sent as the last message, of the type `error`, whose data is the body that an error response has.
  */
-import type { HttpBindings } from '@hono/node-server';
+import { limits } from '@firsthand/contract/limits';
 import type { Context } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { Logger } from 'pino';
@@ -10,12 +10,12 @@ import { hashToken } from '../../ingest/token.ts';
 import { Refusal } from '../../refusal.ts';
 import type { EventPage, EventQuery, Store } from '../../store/store.ts';
 import { accountOf } from '../access/caller.ts';
+import { bindingsOf } from '../access/client-address.ts';
 import { emptyAnswer, headersOf, refusalBody } from '../answers/answers.ts';
 import { parseCursor, toCursor } from '../answers/cursor.ts';
 import { createToRefusal } from '../answers/to-refusal.ts';
 import type { Reply } from '../operation-route.ts';
 import { eventAnswer } from './events.ts';
-import { createStreamPlaces } from './stream-places.ts';
 
 interface StreamSurroundings {
   readonly store: Store;
@@ -56,6 +56,24 @@ const createCommitBell = (store: Store) => {
   return { wait, ring, stop };
 };
 
+/**
+ * Returns a function that counts a stream of an account, and returns a function to be called once when the stream has ended. It
+ * throws Refusal('too_many_requests') if the account has the most open streams allowed.
+ */
+const createEnter = () => {
+  const open = new Map<number, number>();
+  return (account: number) => {
+    const others = open.get(account) ?? 0;
+    if (others >= limits.streamsPerAccount) throw new Refusal('too_many_requests', { retryAfterSeconds: 10 });
+    open.set(account, others + 1);
+    return () => {
+      const left = (open.get(account) as number) - 1;
+      if (left > 0) open.set(account, left);
+      else open.delete(account);
+    };
+  };
+};
+
 type Following = EventQuery & { readonly beyond: number };
 
 /** The sequence after which a stream without a cursor begins: that of the newest event. */
@@ -70,7 +88,7 @@ const startOf = (c: Context, cursor: string | undefined) =>
  * Whether the response waits for an earlier one on its connection (pipelining). Node 20 and 22 don't tell such a response when the
  * client leaves, so a stream would keep its place for ever.
  */
-const isQueued = (c: Context): boolean => ((c.env ?? {}) as Partial<HttpBindings>).outgoing?.socket === null;
+const isQueued = (c: Context): boolean => bindingsOf(c).outgoing?.socket === null;
 
 export const createStreamReply = ({
   store,
@@ -79,7 +97,7 @@ export const createStreamReply = ({
   heartbeatMilliseconds = 15_000,
 }: StreamSurroundings): Reply<'streamEvents'> => {
   const toRefusal = createToRefusal(log);
-  const places = createStreamPlaces();
+  const enter = createEnter();
 
   const writePage = async (stream: SSEStreamingApi, { events }: EventPage) => {
     for (const event of events) {
@@ -127,14 +145,14 @@ export const createStreamReply = ({
     const start = startOf(c, cursor);
     if (isQueued(c)) throw new Refusal('too_many_requests', { retryAfterSeconds: 1 });
     // Entered before the store is read, so that a stream without a place costs no read.
-    places.enter(account);
+    const leave = enter(account);
     const { query, first } = await begin({ ...filter, account }, start).catch((error) => {
-      places.leave(account);
+      leave();
       throw error;
     });
     // A HEAD gets no stream, because no client would read or end it.
     if (c.req.method === 'HEAD') {
-      places.leave(account);
+      leave();
       return emptyAnswer(exchange, 200, { 'Content-Type': 'text/event-stream' });
     }
     const response = streamSSE(c, async (stream) => {
@@ -146,7 +164,7 @@ export const createStreamReply = ({
         const refusal = toRefusal(exchange.requestID, error);
         await stream.writeSSE({ event: 'error', data: JSON.stringify(refusalBody(exchange, refusal)) });
       } finally {
-        places.leave(account);
+        leave();
       }
     });
     // Without this header nginx delays events until its buffer is full.

@@ -4,9 +4,8 @@ import { nanoid } from 'nanoid';
 import { createTokenText, newToken } from '../../ingest/token.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Store, TokenDetail } from '../../store/store.ts';
-import { type AnsweringAll, actorOf, type Caller } from '../access/caller.ts';
+import { type AnsweringAll, actorOf, type Caller, namedAccount } from '../access/caller.ts';
 import { isoTime } from '../answers/iso-time.ts';
-import { namedAccount } from './named-account.ts';
 
 type AccountToken = NonNullable<AnswerOf<'getAccount'>['account']['token']>[number];
 
@@ -34,17 +33,12 @@ export const makeToken = async (
     throw new Refusal('invalid_field', { field: 'expiresTime', message: '`expiresTime` must be in the future' });
   }
   const text = createTokenText(kind);
-  const made = newToken(kind, {
-    text,
-    tokenID: nanoid(),
-    tokenName,
-    time: caller.time,
-    createdBy: actorOf(caller),
-    expiresTime: expiresTime ?? null,
-  });
+  const tokenID = nanoid();
+  const { time } = caller;
+  const made = newToken(kind, { text, tokenID, tokenName, time, createdBy: actorOf(caller), expiresTime });
   await store.createToken({ ...made, account });
   return {
-    tokenID: made.tokenID,
+    tokenID,
     tokenKind: kind,
     tokenUUID: text,
     ...(expiresTime !== undefined && { expiresTime: isoTime(expiresTime) }),

@@ -8,10 +8,6 @@ import { userCookieName } from '@firsthand/contract/identifiers';
 import type { Answering } from '../access/caller.ts';
 import { type Reply, successAnswer } from '../operation-route.ts';
 
-interface RequestHeaders {
-  get(name: string): string | null;
-}
-
 /** 400 days, the longest that browsers allow (RFC 6265bis, 5.5). */
 const maxAgeSeconds = 400 * 24 * 60 * 60;
 const domainPattern = /^[a-z\d](?:[a-z\d.-]*[a-z\d])?$/i;
@@ -24,7 +20,7 @@ const carries = (cookies: string | null, userUUID: string): boolean =>
  * own or a parent of it, so that the browser never has two cookies of the name.
  */
 export const userCookie = (
-  headers: RequestHeaders,
+  headers: Headers,
   userUUID: string | undefined,
   cookieDomain: string | undefined,
 ): string | undefined => {

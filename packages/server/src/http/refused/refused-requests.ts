@@ -3,9 +3,9 @@ import type { Problem } from '@firsthand/contract/answer';
 import { type ErrorCode, statusOf } from '@firsthand/contract/errors';
 import { parseJSON } from '@firsthand/contract/json';
 import { limits } from '@firsthand/contract/limits';
-import type { OperationName } from '@firsthand/contract/operations';
+import type { InputOf, OperationName } from '@firsthand/contract/operations';
 import { parseAddress } from '../../identity/address.ts';
-import { createEventUUID } from '../../ingest/event-uuid.ts';
+import { createEventUUID } from '../../ingest/new-event.ts';
 import type { Refusal } from '../../refusal.ts';
 import {
   type KeptOperation,
@@ -78,8 +78,6 @@ export const refusedRequest = (
   };
 };
 
-const namedTokens = [secretToken, /("tokenUUID"\s*:\s*")[^"]*/g, /(\btokenUUID=)[^&\s]*/g];
-
 /** The stored form of a request that could not be parsed: its text without tokens. Invalid UTF-8 becomes replacement characters. */
 export const unparsedRequest = (
   operation: KeptOperation,
@@ -87,26 +85,20 @@ export const unparsedRequest = (
   { code, field, message }: Refusal,
   token: string,
 ): NewRefusedRequest => {
-  const text = namedTokens.reduce(
-    (kept, named) => kept.replace(named, (_, name) => (typeof name === 'string' ? name : '')),
-    new TextDecoder().decode(sent).replaceAll(token, ''),
-  );
+  const text = new TextDecoder()
+    .decode(sent)
+    .replaceAll(token, '')
+    .replace(secretToken, '')
+    .replace(/("tokenUUID"\s*:\s*")[^"]*/g, '$1')
+    .replace(/(\btokenUUID=)[^&\s]*/g, '$1');
   return { operation, input: text.slice(0, limits.refusedTextLength), address: null, code, field, message };
 };
 
-interface Envelope {
-  readonly userUUID?: string | undefined;
-  readonly contactUUID?: string | undefined;
-  readonly sentTime?: number | undefined;
-  readonly import?: boolean | undefined;
-}
+type Envelope = Pick<InputOf<'logEvents'>, 'userUUID' | 'contactUUID' | 'sentTime' | 'import'>;
 
 /** An entry of a batch in the form of a logEvent request of its own. */
 export const entryAlone = (entry: unknown, { userUUID, contactUUID, sentTime, import: imported }: Envelope): Given => {
-  const given = Object.entries({ userUUID, contactUUID, sentTime, import: imported }).filter(
-    ([, value]) => value !== undefined,
-  );
-  const envelope = Object.fromEntries(given);
+  const envelope = { userUUID, contactUUID, sentTime, import: imported };
   if (!isFields(entry)) return { ...envelope, event: entry };
   // The sentTime of the batch counts, and one of the entry is ignored.
   const own = Object.entries(entry).filter(([name, value]) => name !== 'sentTime' && isFilled(value));

@@ -9,18 +9,14 @@ import { refusalOf } from '../operation-route.ts';
 import { createContacts } from '../operations/contacts.ts';
 import { checkEntries, createEvents } from '../operations/events.ts';
 import { createRequestContexts } from '../operations/request-context.ts';
-import { parseObject } from '../request/json.ts';
-
-/** The request is no longer on the list: somebody else has sent it, or newer ones replaced it. */
-class NotListed extends Error {
-  override readonly name = 'NotListed';
-}
+import { parseObject } from '../request/input.ts';
 
 /** The store, except that each write also removes the refused request from its list in the same transaction. */
 const replayingStore = (store: Store, { refused, tokenID }: { refused: number; tokenID: string }): Store => {
   const replay = async (write: ReplayedWrite) => {
     const answer = await store.replayRefused({ refused, tokenID, ...write });
-    if (answer === undefined) throw new NotListed(`the request ${refused} is not on the list any more`);
+    // Somebody else has sent it, or newer ones replaced it.
+    if (answer === undefined) throw new Error(`the request ${refused} is not on the list any more`);
     // The result belongs to the write in `write`.
     return answer as never;
   };

@@ -1,61 +1,81 @@
-/** Bounds the request bodies in memory: beyond the bound a request is refused before it is parsed or even read. */
-import type { HttpBindings } from '@hono/node-server';
+/**
+ * Bounds the request bodies in memory: those that are arriving, because a client may send part of one and then wait, and those that
+ * have arrived whole. Beyond the bound a request is refused before it is parsed or even read.
+ */
 import type { Context } from 'hono';
 import { Refusal } from '../../refusal.ts';
-import type { Exchange } from '../answers/answers.ts';
-import type { Route } from '../routes.ts';
-import { createArrivals } from './arriving.ts';
-import { type BodySource, discardBody } from './body.ts';
+import { bindingsOf } from '../access/client-address.ts';
+import { type Arrive, type BodySource, discardBody } from './body.ts';
 
 /** The total size of the bodies between their arrival and their response. Each takes several times its size once parsed. */
 const mostHeldBytes = 8 * 1024 * 1024;
 
-const full = () => new Refusal('not_kept', { retryAfterSeconds: 1 });
-
-/** The source of a request's body, and the memory that it may take. */
-export type Room = BodySource;
-
-/** A route that reads request bodies. */
-export interface ReadingRoute extends Omit<Route, 'answer'> {
-  readonly answer: (c: Context, exchange: Exchange, room: Room) => Response | Promise<Response>;
-}
+/** The memory that each arriving chunk takes besides its bytes. */
+const bytesPerPiece = 1_024;
 
 /**
- * Returns a function that guards a route; all guarded routes share one bound. A body counts once it has arrived whole, so that one
- * that is only announced, or is sent slowly, takes no room from others. Arriving bodies have their own bound (arriving.ts).
+ * Bounds the memory of all arriving bodies to `most` bytes. Beyond it the bodies that began first are given up, so that slow
+ * clients make room for fast ones.
  */
-export const createAdmission = (mostBytes = mostHeldBytes): ((route: ReadingRoute) => Route) => {
+export const createArrivals = (most: number): Arrive => {
+  const underWay = new Set<{ bytes: number; readonly giveUp: () => void }>();
+  let total = 0;
+  return (giveUp) => {
+    const body = { bytes: 0, giveUp };
+    const leave = (one: typeof body) => {
+      if (underWay.delete(one)) total -= one.bytes;
+    };
+    underWay.add(body);
+    return {
+      add(bytes) {
+        if (!underWay.has(body)) return;
+        body.bytes += bytes + bytesPerPiece;
+        total += bytes + bytesPerPiece;
+        for (const oldest of underWay) {
+          if (total <= most) return;
+          leave(oldest);
+          oldest.giveUp();
+        }
+      },
+      end: () => leave(body),
+    };
+  };
+};
+
+const full = () => new Refusal('not_kept', { retryAfterSeconds: 1 });
+
+/** Runs `answer` with the source of a request's body, and releases the memory that it has reserved. */
+export type Admit = (c: Context, answer: (source: BodySource) => Promise<Response>) => Promise<Response>;
+
+/**
+ * A body counts once it has arrived whole, so that one that is only announced, or is sent slowly, takes no room from others.
+ * Arriving bodies have their own bound.
+ */
+export const createAdmission = (mostBytes = mostHeldBytes): Admit => {
   let heldBytes = 0;
   const arrive = createArrivals(mostBytes);
-  return (route) => ({
-    ...route,
-    answer: async (c, exchange) => {
-      const announced = Number(c.req.raw.headers.get('content-length') ?? 0);
-      const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
-      let mine = 0;
-      const room: Room = {
-        incoming,
-        arrive,
-        hold(bytes) {
-          if (heldBytes + bytes > mostBytes) throw full();
-          heldBytes += bytes;
-          mine += bytes;
-        },
-        release(bytes) {
-          heldBytes -= bytes;
-          mine -= bytes;
-        },
-      };
-      try {
-        // A body larger than the whole bound is refused by the route.
-        if (announced <= mostBytes && heldBytes + announced > mostBytes) throw full();
-        return await route.answer(c, exchange, room);
-      } catch (error) {
-        if (error instanceof Refusal && error.code === 'not_kept' && incoming) await discardBody(incoming);
-        throw error;
-      } finally {
-        heldBytes -= mine;
-      }
-    },
-  });
+  return async (c, answer) => {
+    const announced = Number(c.req.raw.headers.get('content-length') ?? 0);
+    const { incoming } = bindingsOf(c);
+    let mine = 0;
+    const hold = (bytes: number) => {
+      if (heldBytes + bytes > mostBytes) throw full();
+      heldBytes += bytes;
+      mine += bytes;
+    };
+    const release = (bytes: number) => {
+      heldBytes -= bytes;
+      mine -= bytes;
+    };
+    try {
+      // A body larger than the whole bound is refused by the route.
+      if (announced <= mostBytes && heldBytes + announced > mostBytes) throw full();
+      return await answer({ incoming, arrive, hold, release });
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'not_kept' && incoming) await discardBody(incoming);
+      throw error;
+    } finally {
+      release(mine);
+    }
+  };
 };

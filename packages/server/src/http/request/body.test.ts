@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Refusal } from '../../refusal.ts';
-import { createArrivals } from './arriving.ts';
+import { createArrivals } from './admission.ts';
 import { discardBody, readBody } from './body.ts';
 
 const most = 200 * 1024;

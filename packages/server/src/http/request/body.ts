@@ -1,10 +1,11 @@
 /** Reads a request's body as bytes, up to a limit. */
 import { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../refusal.ts';
-import { type Arrive, arriveUnbounded } from './arriving.ts';
 import { toUnparsed } from './unparsed.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -41,72 +42,42 @@ const brokenOff = (cause: unknown) => new Refusal('invalid_encoding', { message:
 /** Other bodies needed the memory, and this one began to arrive first. */
 const tooSlow = () => new Refusal('not_kept', { message: 'the body came in too slowly', retryAfterSeconds: 1 });
 
-const readWhole = async (request: Request, most: number): Promise<Bytes> => {
-  const bytes = await request.arrayBuffer().catch((error) => {
-    throw brokenOff(error);
-  });
-  if (bytes.byteLength > most) throw tooLarge(most);
-  return new Uint8Array(bytes);
-};
-
-/**
- * Reads from Node's request. A web stream made from it (Readable.toWeb, Node 20) buffers without a bound, because it counts chunks
- * instead of bytes.
- */
-const readIncoming = (incoming: IncomingMessage, most: number, arrive: Arrive): Promise<Bytes> =>
+const readStream = (body: Readable, most: number, arrive: Arrive | undefined): Promise<Bytes> =>
   new Promise((resolve, reject) => {
     /** The chunks so far; undefined once the body is complete or refused. */
     let chunks: Bytes[] | undefined = [];
     let length = 0;
-    const arriving = arrive(() => refuse(tooSlow()));
+    const arriving = arrive?.(() => refuse(tooSlow()));
     const refuse = (refusal: Refusal) => {
       chunks = undefined;
-      arriving.end();
-      incoming.pause();
+      arriving?.end();
+      body.pause();
       reject(refusal);
     };
     const breakOff = (cause?: Error) => {
       if (chunks !== undefined) refuse(brokenOff(cause));
     };
     // Listeners are not removed: removing one costs more than calling it.
-    incoming
+    body
       .on('data', (chunk: Bytes) => {
         if (chunks === undefined) return;
         length += chunk.length;
         if (length > most) return refuse(tooLarge(most));
         chunks.push(chunk);
-        arriving.add(chunk.length);
+        arriving?.add(chunk.length);
       })
       .on('end', () => {
         if (chunks === undefined) return;
         const [first] = chunks;
         resolve(first?.length === length ? first : Buffer.concat(chunks, length));
         chunks = undefined;
-        arriving.end();
+        arriving?.end();
       })
       .on('error', breakOff)
       .on('close', breakOff);
     // A destroyed request emits no more events.
-    if (incoming.destroyed) breakOff();
+    if (body.destroyed) breakOff();
   });
-
-const readChunks = async (body: ReadableStream<Uint8Array>, most: number): Promise<Bytes> => {
-  const reader = body.getReader();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for (;;) {
-    const { done, value } = await reader.read().catch((error) => {
-      throw brokenOff(error);
-    });
-    if (done) return Buffer.concat(chunks, length);
-    length += value.length;
-    if (length > most) {
-      reader.cancel().catch(() => {});
-      throw tooLarge(most);
-    }
-    chunks.push(value);
-  }
-};
 
 /** The longest pause in a body that is discarded. The time of the whole request is bounded by requestTimeout (application.ts). */
 const discardMilliseconds = 5_000;
@@ -136,18 +107,16 @@ export const discardBody = (incoming: IncomingMessage): Promise<void> =>
     incoming.on('data', count).on('end', done).on('error', done).on('close', done);
   });
 
-const unpack = async (packed: Bytes, most: number): Promise<Bytes> => {
-  try {
-    return await unzip(packed, { maxOutputLength: most });
-  } catch (cause) {
-    if ((cause as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(most);
-    const refusal = new Refusal('invalid_encoding', {
-      message: 'the body is not the gzip that Content-Encoding says',
-      cause,
-    });
-    throw toUnparsed(refusal, packed);
-  }
-};
+/** Counts a body that is arriving. */
+export interface Arriving {
+  /** Counts bytes that have arrived. */
+  add(bytes: number): void;
+  /** Stops counting the body: it has arrived whole, or was given up. */
+  end(): void;
+}
+
+/** Starts counting a body. `giveUp` is called at most once, when the bytes that have arrived must be dropped. */
+export type Arrive = (giveUp: () => void) => Arriving;
 
 /** The source of a body, and the bounds on its memory. */
 export interface BodySource {
@@ -160,36 +129,35 @@ export interface BodySource {
   readonly incoming?: IncomingMessage | undefined;
 }
 
-const readBytes = (
-  request: Request,
-  length: number | undefined,
-  most: number,
-  { arrive, incoming }: BodySource,
-): Promise<Bytes> => {
-  // The header can be trusted: Node ends a body at its Content-Length.
-  const isSmall = length !== undefined && length <= smallBytes;
-  if (incoming instanceof IncomingMessage) return readIncoming(incoming, most, isSmall ? arriveUnbounded : arrive);
-  return isSmall || !request.body ? readWhole(request, most) : readChunks(request.body, most);
-};
-
 /** Decompresses a body, after reserving memory for the largest result. */
-const unpackHeld = async (packed: Bytes, most: number, { hold, release }: BodySource): Promise<Bytes> => {
+const unpack = async (packed: Bytes, most: number, { hold, release }: BodySource): Promise<Bytes> => {
   hold(packed.length);
   return inTurn(async () => {
     hold(most - packed.length);
-    const bytes = await unpack(packed, most);
+    const bytes = await unzip(packed, { maxOutputLength: most }).catch((cause) => {
+      if (cause.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(most);
+      const message = 'the body is not the gzip that Content-Encoding says';
+      throw toUnparsed(new Refusal('invalid_encoding', { message, cause }), packed);
+    });
     release(most - bytes.length);
     return bytes;
   });
 };
 
-const unbounded: BodySource = { arrive: arriveUnbounded, hold: () => {}, release: () => {} };
+/**
+ * The body as a stream of Node's. It is Node's request itself if there is one: a web stream made from that (Readable.toWeb, Node
+ * 20) buffers without a bound, because it counts chunks instead of bytes.
+ */
+const streamOf = (request: Request, { incoming }: BodySource): Readable => {
+  if (incoming instanceof IncomingMessage) return incoming;
+  return request.body ? Readable.fromWeb(request.body as ReadableStream) : Readable.from([]);
+};
 
 /**
  * Reads a body of at most `most` bytes, both compressed and decompressed. A body whose Content-Length is larger is not read. The
  * memory of the result is reserved by `source.hold`.
  */
-export const readBody = async (request: Request, most: number, source: BodySource = unbounded): Promise<Bytes> => {
+export const readBody = async (request: Request, most: number, source: BodySource): Promise<Bytes> => {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() || 'identity';
   if (encoding !== 'identity' && encoding !== 'gzip' && encoding !== 'x-gzip') {
     throw new Refusal('unsupported_media_type', { message: 'Content-Encoding may be gzip, or absent' });
@@ -197,8 +165,10 @@ export const readBody = async (request: Request, most: number, source: BodySourc
   const announced = request.headers.get('content-length');
   const length = announced === null ? undefined : Number(announced);
   if (length !== undefined && length > most) throw tooLarge(most);
-  const bytes = await readBytes(request, length, most, source);
-  if (encoding !== 'identity' && bytes.length > 0) return unpackHeld(bytes, most, source);
+  // The header can be trusted: Node ends a body at its Content-Length.
+  const isSmall = length !== undefined && length <= smallBytes;
+  const bytes = await readStream(streamOf(request, source), most, isSmall ? undefined : source.arrive);
+  if (encoding !== 'identity' && bytes.length > 0) return unpack(bytes, most, source);
   source.hold(bytes.length);
   return bytes;
 };

@@ -1,9 +1,9 @@
 /** Reads a request's fields, however they are sent, as one object. Only encoding and size are checked here. */
+import { mostDepth, parseJSON, TooDeep } from '@firsthand/contract/json';
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../refusal.ts';
 import { type BodySource, readBody } from './body.ts';
 import { parseFields, parseMultipart } from './forms.ts';
-import { parseObject } from './json.ts';
 import { toUnparsed } from './unparsed.ts';
 
 /** Sizes in bytes up to which parsing a URL or a body, and reading a body, cost less than the rest of the request. */
@@ -20,6 +20,25 @@ const decode = (bytes: Uint8Array): string => {
   } catch (cause) {
     throw new Refusal('invalid_encoding', { message: 'the body is not valid UTF-8', cause });
   }
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return parseJSON(text);
+  } catch (cause) {
+    const message =
+      cause instanceof TooDeep ? `the body is nested more than ${mostDepth} levels deep` : 'the body is not JSON';
+    throw new Refusal('invalid_json', { message, cause });
+  }
+};
+
+/** The members of a JSON object. `__proto__` is a name like any other (RFC 8259 has no special names). */
+export const parseObject = (text: string): Given => {
+  const value = parse(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Refusal('invalid_json', { message: 'the body is not a JSON object' });
+  }
+  return value as Given;
 };
 
 /** The types that mean JSON: pages may send `text/plain` without a preflight, and some clients send no type. */
@@ -75,18 +94,18 @@ export interface Budget {
 export const readInput = async (
   request: Request,
   mostBytes: number,
-  source?: BodySource,
-  budget?: Budget,
+  source: BodySource,
+  budget: Budget,
 ): Promise<Given> => {
   const { url } = request;
-  if (budget && url.length > parsedFreely) await budget.mayParse(Buffer.from(url), {});
+  if (url.length > parsedFreely) await budget.mayParse(Buffer.from(url), {});
   const query = parseQuery(url);
   if (request.method !== 'POST') return query;
   const announced = Number(request.headers.get('content-length') ?? mostBytes);
-  if (budget && announced > readFreely) await budget.mayRead(announced, query);
+  if (announced > readFreely) await budget.mayRead(announced, query);
   const bytes = await readBody(request, mostBytes, source);
   if (bytes.length === 0) return query;
-  if (budget && bytes.length > parsedFreely) await budget.mayParse(bytes, query);
+  if (bytes.length > parsedFreely) await budget.mayParse(bytes, query);
   try {
     const body = await parseBody(bytes, request.headers.get('content-type') ?? '');
     for (const _ in query) return { ...query, ...body };

@@ -6,10 +6,9 @@
 import { once } from 'node:events';
 import { IncomingMessage } from 'node:http';
 import { limits } from '@firsthand/contract/limits';
-import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { Refusal } from '../../refusal.ts';
-import type { AddressOf } from '../access/client-address.ts';
+import { type AddressOf, bindingsOf } from '../access/client-address.ts';
 import { type FindGood, tokensIn } from '../access/good-token.ts';
 import { createRateLimit, type RateLimits } from '../access/rate-limits.ts';
 import type { Budget } from './input.ts';
@@ -40,7 +39,7 @@ export const createParsingBudget = ({ findGood, addressOf, rates }: ParsingBudge
       try {
         unproven.ask(addressOf(c), bytes);
       } catch (error) {
-        const { incoming, outgoing } = (c.env ?? {}) as Partial<HttpBindings>;
+        const { incoming, outgoing } = bindingsOf(c);
         if (await findGood(c, query, await firstBytes(incoming))) return;
         // Node would read the rest of the body if the connection stayed open.
         if (outgoing) outgoing.shouldKeepAlive = false;

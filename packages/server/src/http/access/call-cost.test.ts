@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { rowBytes } from '../../store/rules/row-bytes.ts';
-import { storedBytes } from './added-bytes.ts';
+import { storedBytes } from './call-cost.ts';
 
 const { event, user, contact } = rowBytes;
 const empty = 2;

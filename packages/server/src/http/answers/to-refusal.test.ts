@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { createNotKeptLog } from './not-kept-log.ts';
+import { createNotKeptLog } from './to-refusal.ts';
 
 it('says once a minute why nothing is kept, and for how many requests since', () => {
   const lines: { requests: number; fault: { code: string } }[] = [];

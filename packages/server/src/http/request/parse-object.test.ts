@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseObject } from './json.ts';
+import { parseObject } from './input.ts';
 
 const nested = (depth: number, [open = '[', close = ']'] = []) =>
   `{"a":${open.repeat(depth - 1)}1${close.repeat(depth - 1)}}`;
