@@ -7,13 +7,7 @@ import { version } from './version.ts';
 // Files are readable for their owner only, because databases, their logs and their copies hold personal data.
 process.umask(0o077);
 
-interface Noun {
-  readonly name: string;
-  readonly summary: string;
-  readonly load: () => Promise<{ define: (command: Command) => void }>;
-}
-
-const nouns: readonly Noun[] = [
+const nouns = [
   { name: 'serve', summary: 'run the service', load: () => import('./commands/serve.ts') },
   { name: 'account', summary: 'create and list accounts', load: () => import('./commands/account.ts') },
   { name: 'token', summary: 'create, list and revoke tokens', load: () => import('./commands/token.ts') },
@@ -43,9 +37,8 @@ const program = new Command('firsthand')
 for (const { name, summary } of nouns) program.command(name).description(summary);
 
 program.hook('preSubcommand', async (_, command) => {
-  const noun = nouns.find(({ name }) => name === command.name());
-  const { define } = await (noun as Noun).load();
-  define(command);
+  const noun = await nouns.find(({ name }) => name === command.name())?.load();
+  noun?.define(command);
 });
 
 /** Handled before Commander, which would load the command's file first. */

@@ -10,7 +10,12 @@ export class Refusal extends Error {
 
   constructor(
     code: ErrorCode,
-    options: { field?: string; message?: string; retryAfterSeconds?: number; cause?: unknown } = {},
+    options: {
+      field?: string | undefined;
+      message?: string;
+      retryAfterSeconds?: number | undefined;
+      cause?: unknown;
+    } = {},
   ) {
     super(options.message ?? errors[code].when, { cause: options.cause });
     this.code = code;

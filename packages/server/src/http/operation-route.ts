@@ -61,19 +61,15 @@ export const jsonReplies = <Names extends OperationName>(answering: AnsweringAll
 /** Returns a function that lists the fields of a request that the operation does not know. */
 const createIgnoredFields = ({ input, entries = {} }: Operation) => {
   const findUnknown = createFindUnknown(input);
-  const lists = Object.entries(entries).map(([name, schema]) => ({
-    name,
-    findUnknown: createFindUnknown(schema.array()),
-  }));
+  const lists = Object.entries(entries).map(([name, schema]) => [name, createFindUnknown(schema.array())] as const);
   return (given: Given): string[] => {
     const found = findUnknown(given);
-    for (const { name, findUnknown } of lists) findUnknown(given[name], name, found);
+    for (const [name, findInList] of lists) findInList(given[name], name, found);
     return found;
   };
 };
 
-export const refusalOf = ({ code, message, field }: Problem): Refusal =>
-  new Refusal(code, { message, ...(field !== undefined && { field }) });
+export const refusalOf = (problem: Problem): Refusal => new Refusal(problem.code, problem);
 
 /** The operations that an account over its quota may not call. The others read, change or erase existing data. */
 const bringingNewData: readonly OperationName[] = ['logEvent', 'logEvents', 'createContact'];

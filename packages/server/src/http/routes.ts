@@ -51,9 +51,6 @@ export const createRouteServer = ({
     const allowed = allowedMethods(methods);
     const allow = (openToPages ? [...allowed, 'OPTIONS'] : allowed).join(', ');
 
-    const answerPreflight = (exchange: Exchange, { headers }: Request) =>
-      emptyAnswer(exchange, 204, preflightHeaders(allowed, headers.get('access-control-request-headers') ?? ''));
-
     return async (c) => {
       const started = performance.now();
       const { method } = c.req;
@@ -61,8 +58,10 @@ export const createRouteServer = ({
       let response: Response;
       try {
         if (allowed.includes(method)) response = await answer(c, exchange);
-        else if (method === 'OPTIONS' && openToPages) response = answerPreflight(exchange, c.req.raw);
-        else {
+        else if (method === 'OPTIONS' && openToPages) {
+          const asked = c.req.raw.headers.get('access-control-request-headers') ?? '';
+          response = emptyAnswer(exchange, 204, preflightHeaders(allowed, asked));
+        } else {
           const message = `the path takes ${allow}, not ${method.slice(0, 16)}`;
           throw new Refusal('method_not_allowed', { message });
         }

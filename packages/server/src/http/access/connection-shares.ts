@@ -22,22 +22,13 @@ interface ConnectionSharesOptions {
   readonly mostOfAnAddress: number;
 }
 
-interface ConnectionShares {
-  /** Notes that a good token has arrived over a connection. */
-  vouch(socket: Socket): void;
-  /** Bounds the connections to a server. */
-  guard(server: Server): void;
-  /** As `listener`, except that a connection is closed when too many requests wait on it. */
-  withoutQueues(listener: RequestListener): RequestListener;
-}
-
 /** Ends a connection and its parser, because each request that Node's parser still holds costs 12 µs otherwise (Node 20 to 24). */
 const cutOff = (socket: Socket & { parser?: { onIncoming?: () => number } | null }) => {
   if (socket.parser) socket.parser.onIncoming = () => -1;
   socket.destroy();
 };
 
-export const createConnectionShares = ({ trustProxy, mostOfAnAddress }: ConnectionSharesOptions): ConnectionShares => {
+export const createConnectionShares = ({ trustProxy, mostOfAnAddress }: ConnectionSharesOptions) => {
   const isTrusted = createIsIn(trustProxy);
   const hashOf = createNetworkHash();
   const byAddress = new Map<string, Share>();
@@ -45,9 +36,11 @@ export const createConnectionShares = ({ trustProxy, mostOfAnAddress }: Connecti
   const waiting = new WeakMap<Socket, number>();
 
   return {
-    vouch: (socket) => void holding.get(socket)?.strangers.delete(socket),
+    /** Notes that a good token has arrived over a connection. */
+    vouch: (socket: Socket) => void holding.get(socket)?.strangers.delete(socket),
 
-    guard: (server) =>
+    /** Bounds the connections to a server. */
+    guard: (server: Server) =>
       server.prependListener('connection', (socket: Socket) => {
         const connected = bare(socket.remoteAddress ?? '');
         if (isTrusted(connected)) return;
@@ -70,16 +63,19 @@ export const createConnectionShares = ({ trustProxy, mostOfAnAddress }: Connecti
         });
       }),
 
-    withoutQueues: (listener) => (incoming, outgoing) => {
-      // A response has no socket until the responses before it on the connection are complete.
-      if (outgoing.socket === null) {
-        const { socket } = incoming;
-        const others = waiting.get(socket) ?? 0;
-        if (others >= mostWaiting) return cutOff(socket);
-        waiting.set(socket, others + 1);
-        outgoing.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
-      }
-      listener(incoming, outgoing);
-    },
+    /** As `listener`, except that a connection is closed when too many requests wait on it. */
+    withoutQueues:
+      (listener: RequestListener): RequestListener =>
+      (incoming, outgoing) => {
+        // A response has no socket until the responses before it on the connection are complete.
+        if (outgoing.socket === null) {
+          const { socket } = incoming;
+          const others = waiting.get(socket) ?? 0;
+          if (others >= mostWaiting) return cutOff(socket);
+          waiting.set(socket, others + 1);
+          outgoing.once('close', () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
+        }
+        listener(incoming, outgoing);
+      },
   };
 };

@@ -10,7 +10,7 @@ const longestToken = 200;
 /** The characters between the name and its value in JSON, in a form and in a form of several parts. */
 const value = new RegExp(`^["=:\\s]{1,16}([^\\s"&]{8,${longestToken}})`);
 
-/** The tokens in the text of a body of any type: after the first `tokenUUID`, and after the last. Each is searched for lazily. */
+/** The tokens in the text of a body of any type: after the first `tokenUUID`, and after the last. */
 export const tokensIn = function* (bytes: Uint8Array): Generator<string> {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const valueAt = (name: number) => {
@@ -25,18 +25,20 @@ export const tokensIn = function* (bytes: Uint8Array): Generator<string> {
   if (lastValue !== undefined && lastValue !== firstValue) yield lastValue;
 };
 
-/** The token of the query string or the header, if any. Most requests have none, and an Error for each would cost 10 µs. */
-const outerTokens = (query: Given, c: Context): string[] => {
-  const token = namedToken(query, c.req.raw.headers);
-  return typeof token === 'string' ? [token] : [];
+/** The tokens of a request, each searched for lazily. Most requests have none, and an Error for each would cost 10 µs. */
+const tokensOf = function* (c: Context, query: Given, text: Uint8Array | undefined): Generator<string> {
+  const outer = namedToken(query, c.req.raw.headers);
+  if (typeof outer === 'string') yield outer;
+  if (text) yield* tokensIn(text);
 };
 
 /** Resolves with the access of the first good token; undefined if there is none. Rejects if the store can't look it up. */
 export type FindGood = (c: Context, query: Given, text?: Uint8Array) => Promise<Access | undefined>;
 
-export const createFindGood = (authenticate: (token: string, c: Context) => Promise<Access>): FindGood => {
-  const find = async (tokens: Iterable<string>, c: Context): Promise<Access | undefined> => {
-    for (const token of tokens) {
+export const createFindGood =
+  (authenticate: (token: string, c: Context) => Promise<Access>): FindGood =>
+  async (c, query, text) => {
+    for (const token of tokensOf(c, query, text)) {
       try {
         return await authenticate(token, c);
       } catch (error) {
@@ -45,6 +47,3 @@ export const createFindGood = (authenticate: (token: string, c: Context) => Prom
     }
     return undefined;
   };
-  // The text of a body is searched only if neither the query string nor the header has a good token.
-  return async (c, query, text) => (await find(outerTokens(query, c), c)) ?? (text && (await find(tokensIn(text), c)));
-};

@@ -45,7 +45,7 @@ export const emptyAnswer = (exchange: Exchange, status: number, more?: AnswerHea
   new Response(null, { status, headers: more ? Object.assign(headersOf(exchange), more) : headersOf(exchange) });
 
 export const refusalBody = ({ requestID }: Exchange, { code, field, message }: Refusal): ErrorAnswer => ({
-  error: { code, message, ...(field !== undefined && { field }) },
+  error: { code, message, field },
   requestID,
   status: String(statusOf(code)),
 });

@@ -33,18 +33,13 @@ const checkEntry = (entry: unknown, at: string): AccountContact | Problem => {
 
 const isContact = (entry: AccountContact | Problem): entry is AccountContact => 'newContactUUID' in entry;
 
-interface AccountContacts {
-  /** The valid contacts, for the store. */
-  readonly contacts: readonly AccountContact[];
-  /** Makes the results of all entries, in their order, from the store's outcomes for `contacts`. */
-  readonly answer: (outcomes: readonly ContactOutcome[]) => ContactResult[];
-}
-
-export const checkAccountContacts = (given: readonly unknown[] = []): AccountContacts => {
+export const checkAccountContacts = (given: readonly unknown[] = []) => {
   const entries = given.map((entry, index) => checkEntry(entry, `contact[${index}]`));
   return {
+    /** The valid contacts, for the store. */
     contacts: entries.filter(isContact),
-    answer: (outcomes) => {
+    /** Makes the results of all entries, in their order, from the store's outcomes for `contacts`. */
+    answer: (outcomes: readonly ContactOutcome[]): ContactResult[] => {
       let next = 0;
       return entries.map((entry, index) =>
         isContact(entry)

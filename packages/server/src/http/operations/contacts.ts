@@ -1,5 +1,5 @@
 import { limits } from '@firsthand/contract/limits';
-import type { AnswerOf } from '@firsthand/contract/operations';
+import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
 import { nanoid } from 'nanoid';
 import { parseAddress } from '../../identity/address.ts';
 import { contactChanges, contactValues } from '../../ingest/contact-change.ts';
@@ -75,10 +75,7 @@ const addressOf = (contactEmailaddress: string): string => {
   throw new Refusal('invalid_field', { field, message: `\`${field}\` must be an e-mail address` });
 };
 
-interface Naming {
-  readonly contactUUID?: string | undefined;
-  readonly contactEmailaddress?: string | undefined;
-}
+type Naming = Partial<Pick<InputOf<'eraseContact'>, 'contactUUID' | 'contactEmailaddress'>>;
 
 /** The contact that a request names, in the form that the store takes. */
 const named = (account: number, { contactUUID, contactEmailaddress }: Naming): NamedContact => ({

@@ -61,12 +61,11 @@ const resultOf = ({ eventUUID }: NewEvent, outcome: EventOutcome, index: number)
   return outcome.kept ? { status: '200', eventUUID } : { status: '200', eventUUID, duplicate: true };
 };
 
-/** The problem of an event with an unlikely time. `field` is the path of its eventTime. */
-const timeProblem = (unlikely: string, field: string): Problem => ({
-  code: 'invalid_field',
-  message: `\`${field}\` ${unlikely}`,
-  field,
-});
+/** The problem of an event with an unlikely time; undefined if it has none. `field` is the path of its eventTime. */
+const timeProblem = (eventTime: number | undefined, context: RequestContext, field: string): Problem | undefined => {
+  const unlikely = unlikelyTime(eventTime, context);
+  return unlikely === undefined ? undefined : { code: 'invalid_field', message: `\`${field}\` ${unlikely}`, field };
+};
 
 /** Checks one entry of a batch, and returns the event to store or its problem. */
 const checkEntry = (
@@ -77,18 +76,19 @@ const checkEntry = (
 ): NewEvent | Problem => {
   const checked = check(batchEvent, entry, at);
   if (!checked.ok) return checked.problem;
-  const unlikely = unlikelyTime(checked.value.eventTime, context);
-  if (unlikely !== undefined) return timeProblem(unlikely, `${at}.eventTime`);
+  const unlikely = timeProblem(checked.value.eventTime, context, `${at}.eventTime`);
+  if (unlikely) return unlikely;
   const event = newEvent(checked.value, envelope, context);
   if (event.userUUID !== null || event.contactUUID !== null) return event;
   const field = `${at}.userUUID`;
   return { code: 'missing_field', message: `\`${field}\` is required unless \`contactUUID\` is given`, field };
 };
 
-const batchBy = (caller: Caller, events: readonly NewEvent[]): EventBatch => {
-  const { account, token, browser } = askerOf(caller);
-  return { account, token, browser, receivedTime: caller.time, events };
-};
+const batchBy = (caller: Caller, events: readonly NewEvent[]): EventBatch => ({
+  ...askerOf(caller),
+  receivedTime: caller.time,
+  events,
+});
 
 /** Checks the entries of a batch, and returns the event to store or the problem of each. */
 export const checkEntries = (input: InputOf<'logEvents'>, context: RequestContext): (NewEvent | Problem)[] =>
@@ -126,8 +126,8 @@ export const createEvents = (
   return {
     logEvent: async (input, caller) => {
       const context = contextOf(input, caller);
-      const unlikely = unlikelyTime(input.eventTime, context);
-      if (unlikely !== undefined) throw refusalOf(timeProblem(unlikely, 'eventTime'));
+      const unlikely = timeProblem(input.eventTime, context, 'eventTime');
+      if (unlikely) throw refusalOf(unlikely);
       const event = newEvent(input, input, context);
       const outcomes = await store.logEvents(batchBy(caller, [event]));
       const outcome = outcomes[0] as EventOutcome;

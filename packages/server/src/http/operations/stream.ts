@@ -76,10 +76,6 @@ const createEnter = () => {
 
 type Following = EventQuery & { readonly beyond: number };
 
-/** The sequence after which a stream without a cursor begins: that of the newest event. */
-const newestSequence = async (store: Store, account: number): Promise<number> =>
-  (await store.getEvents({ account, order: 'desc', limit: 1 })).through;
-
 /** The position of the `cursor` parameter or, if a reconnecting EventSource sends it, of the Last-Event-ID header. */
 const startOf = (c: Context, cursor: string | undefined) =>
   parseCursor('events', cursor) ?? parseCursor('events', c.req.raw.headers.get('last-event-id') || undefined);
@@ -133,9 +129,13 @@ export const createStreamReply = ({
     }
   };
 
-  /** Reads the first page: before the stream begins, while a refusal can still be the response. */
+  /**
+   * Reads the first page: before the stream begins, while a refusal can still be the response. Without a cursor a stream begins
+   * after the newest event.
+   */
   const begin = async (filter: Omit<EventQuery, 'order' | 'limit'>, start: number | undefined) => {
-    const beyond = start ?? (await newestSequence(store, filter.account));
+    const { account } = filter;
+    const beyond = start ?? (await store.getEvents({ account, order: 'desc', limit: 1 })).through;
     const query: Following = { ...filter, order: 'asc', beyond, limit: pageLimit };
     return { query, first: await store.getEvents(query) };
   };
