@@ -1,6 +1,6 @@
 /** Measures every few seconds which accounts store `ACCOUNT_BYTES` or more. */
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { repeat } from './serving/repeat.ts';
 import { nearQuota } from './store/doctor-findings.ts';
 import type { AccountSize, Store } from './store/store.ts';
 
@@ -44,8 +44,6 @@ export const startQuota = (
   store: Pick<Store, 'measureAccounts'>,
   { accountBytes, log, everyMilliseconds = 5_000, clock = () => performance.now() }: QuotaOptions,
 ): Quota & { stop(): Promise<void> } => {
-  const stopping = new AbortController();
-  const { signal } = stopping;
   const warn = createWarnings({ accountBytes, log, clock });
   let over = new Set<number>();
   let failing = false;
@@ -57,25 +55,13 @@ export const startQuota = (
     failing = false;
   };
 
-  const run = async () => {
-    while (!signal.aborted) {
-      const started = performance.now();
-      await measure().catch((err) => {
-        if (!failing) log.error({ err }, 'the accounts could not be measured; the last measure holds');
-        failing = true;
-      });
-      const pause = Math.max(everyMilliseconds, pausePerMeasuring * (performance.now() - started));
-      await wait(pause, undefined, { signal, ref: false }).catch(() => {});
-    }
-  };
-
-  const running = run();
-  return {
-    accountBytes,
-    isOver: (account) => over.has(account),
-    stop() {
-      stopping.abort();
-      return running;
-    },
-  };
+  const stop = repeat(async () => {
+    const started = performance.now();
+    await measure().catch((err) => {
+      if (!failing) log.error({ err }, 'the accounts could not be measured; the last measure holds');
+      failing = true;
+    });
+    return Math.max(everyMilliseconds, pausePerMeasuring * (performance.now() - started));
+  });
+  return { accountBytes, isOver: (account) => over.has(account), stop };
 };

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Store } from '../store/store.ts';
 import { createClockTrust } from './clock-trust.ts';
+import { repeat } from './repeat.ts';
 
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
@@ -26,10 +27,7 @@ export const startRetention = (
   { days, log, now = Date.now }: RetentionOptions,
 ): (() => Promise<void>) => {
   const isTrusted = createClockTrust({ log, now });
-  const stopping = new AbortController();
-  const { signal } = stopping;
-
-  const sweep = async () => {
+  const sweep = async (signal: AbortSignal) => {
     if (!isTrusted()) return;
     const started = now();
     const time = started - days * dayMs;
@@ -42,16 +40,8 @@ export const startRetention = (
     if (total > 0) log.info({ deleted: total, days }, 'old events deleted');
   };
 
-  const run = async () => {
-    while (!signal.aborted) {
-      await sweep().catch((err) => log.error({ err }, 'old events were not deleted'));
-      await wait(hourMs, undefined, { signal, ref: false }).catch(() => {});
-    }
-  };
-
-  const running = run();
-  return () => {
-    stopping.abort();
-    return running;
-  };
+  return repeat(async (signal) => {
+    await sweep(signal).catch((err) => log.error({ err }, 'old events were not deleted'));
+    return hourMs;
+  });
 };
