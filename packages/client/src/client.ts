@@ -1,4 +1,4 @@
-import { type OperationName, operationNames, type ResponseOf } from '@firsthand/contract';
+import { type OperationName, operationNames, type ResponseOf } from '@firsthand/contract/operations';
 import { FirsthandError, toBrokenStream, toFailure, toUnreachable } from './failure.ts';
 import { type Fields, type RequestFor, toRequest } from './requests.ts';
 import { identify, isRepeatable, mayPass, pauseBefore, sleep } from './retries.ts';

@@ -1,5 +1,5 @@
 /** The parameters of the client's functions, and the HTTP requests made from them. */
-import { type OperationName, operations, type RequestOf } from '@firsthand/contract';
+import { type OperationName, operations, type RequestOf } from '@firsthand/contract/operations';
 
 type Unfilled<Value> = undefined extends Value ? true : false;
 

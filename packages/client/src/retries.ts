@@ -1,5 +1,5 @@
 /** Decides which operations may be sent again, and when. */
-import { type OperationName, operations } from '@firsthand/contract';
+import { type OperationName, operations } from '@firsthand/contract/operations';
 import type { FirsthandError } from './failure.ts';
 import type { Fields } from './requests.ts';
 import { createUUID } from './uuid.ts';

@@ -1,5 +1,5 @@
 /** Reads server-sent events (WHATWG HTML section 9.2.6), as far as streamEvents uses them. */
-import type { ResponseOf } from '@firsthand/contract';
+import type { ResponseOf } from '@firsthand/contract/operations';
 import { createParser } from 'eventsource-parser';
 
 /** An event, with the cursor from which a stream continues after it. */

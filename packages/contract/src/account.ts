@@ -1,6 +1,6 @@
 /** Accounts, their catalogues and their tokens. */
 import * as z from 'zod';
-import { answer, isoTime, problem } from './answer.ts';
+import { answer, count, isoTime, problem } from './answer.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 import { parseOrigin } from './origins.ts';
@@ -108,10 +108,10 @@ export const account = z.object({
     .optional()
     .describe('Absent for a viewer token.'),
   usage: z.object({
-    contacts: z.number().int(),
-    users: z.number().int(),
-    events: z.number().int(),
-    storedBytes: z.number().int().describe('An estimate of what the account stores.'),
+    contacts: count,
+    users: count,
+    events: count,
+    storedBytes: count.describe('An estimate of what the account stores.'),
   }),
   limits: z
     .record(z.string(), z.number().nullable())
@@ -140,9 +140,7 @@ export const revokeTokenInput = z.object({
 export const revokeTokenOutput = answer({
   tokenID: z.string(),
   revokedTime: isoTime,
-  descendants: z
-    .number()
-    .int()
+  descendants: count
     .optional()
     .describe(
       'With descendants=true: the number of tokens that this token had created, directly or not, and that were revoked with it.',

@@ -28,3 +28,6 @@ export type ErrorAnswer = z.output<typeof errorAnswer>;
 
 /** A time in a response: ISO 8601 in UTC, with milliseconds. */
 export const isoTime = z.string();
+export const count = z.number().int();
+/** A member that is either true or absent. */
+export const mark = z.literal(true).optional();

@@ -1,6 +1,6 @@
 /** The audit log of an account: who did what to whom, and when. */
 import * as z from 'zod';
-import { answer, isoTime } from './answer.ts';
+import { answer, count, isoTime } from './answer.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 
@@ -34,7 +34,7 @@ const auditSubject = z.object({
   linkID: z.string().optional(),
   claimID: z.string().optional(),
   refusedID: z.string().optional(),
-  links: z.number().int().optional().describe('How many links were voided or restored.'),
+  links: count.optional().describe('How many links were voided or restored.'),
   restore: z.boolean().optional(),
   field: z.array(z.string()).optional().describe('Names of the fields that were given.'),
 });

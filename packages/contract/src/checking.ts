@@ -24,6 +24,8 @@ interface Known {
   readonly entries?: Known;
 }
 
+const scalar: Known = {};
+
 /** The object or array schema inside optional, nullable and coercing wrappers. */
 const unwrap = (schema: z.ZodType): z.ZodType => {
   let inner: z.ZodType = schema;
@@ -37,7 +39,7 @@ const unwrap = (schema: z.ZodType): z.ZodType => {
 const knownOf = (schema: z.ZodType): Known => {
   const inner = unwrap(schema);
   if (inner instanceof z.ZodArray) return { entries: knownOf(inner.element as z.ZodType) };
-  if (!(inner instanceof z.ZodObject)) return {};
+  if (!(inner instanceof z.ZodObject)) return scalar;
   const fields = Object.entries(inner.shape as Record<string, z.ZodType>);
   return { fields: new Map(fields.map(([name, field]) => [name, knownOf(field)])) };
 };
@@ -112,11 +114,13 @@ const listUnknown = ({ fields, entries }: Known, input: unknown, path: PropertyK
   if (fields === undefined || !isRecord(input)) return;
   for (const name of Object.keys(input)) {
     if (found.length >= mostIgnored) return;
-    path.push(name.slice(0, 64));
     const field = fields.get(name);
-    if (field === undefined) found.push(fieldPath(path));
-    else listUnknown(field, input[name], path, found);
-    path.pop();
+    if (field === undefined) found.push(fieldPath([...path, name.slice(0, 64)]));
+    else if (field !== scalar) {
+      path.push(name);
+      listUnknown(field, input[name], path, found);
+      path.pop();
+    }
   }
 };
 
@@ -127,7 +131,7 @@ const listUnknown = ({ fields, entries }: Known, input: unknown, path: PropertyK
  */
 export const createFindUnknown = (schema: z.ZodType) => {
   const known = knownOf(schema);
-  known.fields?.set(tokenField, {});
+  known.fields?.set(tokenField, scalar);
   return (input: unknown, base?: string, found: string[] = []): string[] => {
     listUnknown(known, input, base === undefined ? [] : [base], found);
     return found;

@@ -1,30 +1,22 @@
 /** Contacts: creating, reading, changing, finding, exporting and erasing them. */
 import * as z from 'zod';
-import { answer, isoTime } from './answer.ts';
+import { answer, count, isoTime } from './answer.ts';
 import { event } from './event.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 
-/** The personal fields except the e-mail address and the profile. */
-const personal = {
-  contactTitle: field.name,
-  contactFirstname: field.name,
-  contactLastname: field.name,
-  contactTelephone: field.name,
-  contactMobile: field.name,
-  contactJobRole: field.name,
-};
-
-const mapShape = <Shape extends Record<string, z.ZodType>, Mapped extends z.ZodType>(
-  shape: Shape,
-  map: (schema: Shape[keyof Shape]) => Mapped,
-) =>
-  Object.fromEntries(Object.entries(shape).map(([key, schema]) => [key, map(schema as Shape[keyof Shape])])) as {
-    [Key in keyof Shape]: Mapped;
-  };
+/** The personal fields except the e-mail address and the profile, each with the schema. */
+const personal = <Schema extends z.ZodType>(schema: Schema) => ({
+  contactTitle: schema,
+  contactFirstname: schema,
+  contactLastname: schema,
+  contactTelephone: schema,
+  contactMobile: schema,
+  contactJobRole: schema,
+});
 
 const created = {
-  ...mapShape(personal, (schema) => field.optional(schema)),
+  ...personal(field.optional(field.name)),
   contactEmailaddress: field.email,
   contactProfileID: field.catalogueID,
   contactTagID: field.optional(field.tagIDs(false)),
@@ -32,7 +24,7 @@ const created = {
 };
 
 const changed = {
-  ...mapShape(personal, (schema) => field.clearable(schema)),
+  ...personal(field.clearable(field.name)),
   contactProfileID: field.clearable(field.catalogueID),
   contactTagID: field.optional(field.tagIDs(true)),
   contactAttr: field.optional(field.attributes(field.removableAttribute)),
@@ -122,9 +114,9 @@ export const link = z.object({
 export const getContactOutput = answer({
   contact,
   claim: z.array(claim).optional(),
-  claimCount: z.number().int().optional().describe('How many claims there are on all pages.'),
+  claimCount: count.optional().describe('How many claims there are on all pages.'),
   link: z.array(link).optional(),
-  linkCount: z.number().int().optional().describe('How many links there are on all pages.'),
+  linkCount: count.optional().describe('How many links there are on all pages.'),
   nextCursor: z.string().optional().describe('With `include`: "" on the last page of claims and links.'),
 });
 
@@ -178,10 +170,7 @@ export const eraseContactInput = z
 export const eraseContactOutput = answer({
   contactUUID: z.string(),
   erasedTime: isoTime,
-  deletedEvents: z
-    .number()
-    .int()
-    .describe('The number of events deleted so far. A repeated call returns the current number.'),
+  deletedEvents: count.describe('The number of events deleted so far. A repeated call returns the current number.'),
   complete: z.boolean(),
 });
 

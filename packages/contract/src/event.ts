@@ -1,6 +1,6 @@
 /** Events: logging them, reading them back, counting them. */
 import * as z from 'zod';
-import { answer, isoTime, problem } from './answer.ts';
+import { answer, count, isoTime, mark, problem } from './answer.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 import * as plain from './plain.ts';
@@ -46,7 +46,7 @@ export const logEventInput = plain.withPlain(
   (input) => isPlainEvent(input) && namesSomebody(input as object),
 );
 
-export const logEventOutput = answer({ eventUUID: z.string(), duplicate: z.literal(true).optional() });
+export const logEventOutput = answer({ eventUUID: z.string(), duplicate: mark });
 
 /** One event of a batch. It may take its user or contact from the batch, so whether it names one is checked later. */
 export const batchEvent = plain.withPlain(
@@ -77,7 +77,7 @@ export const logEventsOutput = answer({
     z.object({
       status: z.string(),
       eventUUID: z.string().optional(),
-      duplicate: z.literal(true).optional(),
+      duplicate: mark,
       error: problem.optional(),
     }),
   ),
@@ -129,24 +129,18 @@ export const event = z.object({
   eventName: z.string(),
   eventTime: isoTime,
   receivedTime: isoTime,
-  eventTimeReplaced: z
-    .literal(true)
-    .optional()
-    .describe('The given time was implausible; eventTime is the received time.'),
+  eventTimeReplaced: mark.describe('The given time was implausible; eventTime is the received time.'),
   userUUID: z.string().describe('"" when logged with a contactUUID only.'),
   contactUUID: z.string().describe('The owner; "" for an event without one.'),
   eventAttrArray: z.array(z.object({ attrID: z.string(), attrValue: z.string() })),
-  claimed: z
-    .literal(true)
-    .optional()
-    .describe("In an export: only claims of browser tokens make the event the contact's."),
+  claimed: mark.describe("In an export: only claims of browser tokens make the event the contact's."),
   why: why.optional(),
 });
 
 export const eventDefinition = z.object({
   eventID: z.number().int(),
   eventName: z.string(),
-  count: z.number().int(),
+  count: count,
   firstTime: isoTime,
   lastTime: isoTime,
 });
@@ -172,8 +166,8 @@ export const countEventsOutput = answer({
     z.object({
       from: isoTime,
       to: isoTime,
-      events: z.number().int(),
-      users: z.number().int().optional().describe('Distinct users; with include=users.'),
+      events: count,
+      users: count.optional().describe('Distinct users; with include=users.'),
     }),
   ),
   timezone: z.string(),

@@ -1,6 +1,6 @@
 /** Links, claims and merges: stating which contact a user is, and undoing that. */
 import * as z from 'zod';
-import { answer, isoTime } from './answer.ts';
+import { answer, count, isoTime } from './answer.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 
@@ -30,7 +30,7 @@ export const voidLinkInput = z
     path: ['linkID'],
     message: 'is required unless `tokenID` is given',
   });
-export const voidLinkOutput = answer({ links: z.number().int().describe('The number of links that changed.') });
+export const voidLinkOutput = answer({ links: count.describe('The number of links that changed.') });
 
 export const acceptClaimInput = z.object({ claimID: id });
 export const acceptClaimOutput = answer({ contactUUID: z.string() });

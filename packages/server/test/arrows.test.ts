@@ -87,7 +87,7 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     '@firsthand/server': callers,
     '@firsthand/tracker': callers,
     'node:fs': callers,
-    '../../contract/src/index.ts': published,
+    '../../contract/src/errors.ts': published,
     '../../server/src/app.ts': published,
   },
   'server/src/main.ts': {

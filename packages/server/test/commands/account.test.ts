@@ -1,5 +1,5 @@
 import { createClient } from '@firsthand/client';
-import { createAccountOutput } from '@firsthand/contract';
+import { createAccountOutput } from '@firsthand/contract/account';
 import { describe, expect, it } from 'vitest';
 import { firsthand, firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
 
