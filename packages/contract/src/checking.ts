@@ -52,7 +52,8 @@ const knownOfSchema = (schema: z.ZodType): Known => {
   return made;
 };
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
+/** Whether a value is the object of a JSON text, and no list. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A sentence about a name in the request that probably misspells the field at `path`; "" if there is none. */

@@ -42,17 +42,10 @@ const parameters = ({ properties, required = [] }: ObjectSchema) =>
     ...((schema as Json).type === 'array' ? { content: { 'application/json': { schema } } } : { schema }),
   }));
 
-const requestBody = (schema: ObjectSchema) => {
-  const content = { schema: { type: 'object', ...schema } };
-  return {
-    content: {
-      'application/json': content,
-      'text/plain': content,
-      'application/x-www-form-urlencoded': content,
-      'multipart/form-data': content,
-    },
-  };
-};
+const bodyTypes = ['application/json', 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'];
+const requestBody = (schema: ObjectSchema) => ({
+  content: Object.fromEntries(bodyTypes.map((type) => [type, { schema: { type: 'object', ...schema } }])),
+});
 
 const refused = () => ({
   description: (Object.entries(errors) as [ErrorCode, (typeof errors)[ErrorCode]][])

@@ -61,7 +61,7 @@ export const createApp = ({
   vouch,
   files,
   now = Date.now,
-  tokenUse = createTokenUse({ store, now }),
+  tokenUse = createTokenUse(store, now),
   isStopping = () => false,
 }: AppOptions): Hono => {
   const addressOf = createAddressOf(trustProxy);
@@ -76,9 +76,10 @@ export const createApp = ({
     },
     now,
   });
-  const before = { findGood: createFindGood(authenticate), addressOf };
+  const findGood = createFindGood(authenticate);
   const spendRefusal = createRefusalBudget({
-    ...before,
+    findGood,
+    addressOf,
     trustProxy,
     rate: rateLimits.unprovenRequests,
     isStopping,
@@ -86,9 +87,9 @@ export const createApp = ({
   const operationRoute = createOperationRoute({
     admit: createAdmission(),
     authenticate,
-    budgetOf: createParsingBudget({ ...before, rates: rateLimits }),
+    budgetOf: createParsingBudget(findGood, addressOf, rateLimits),
     takeBrowserLimits: createBrowserLimits(rateLimits, addressOf),
-    noticeProxy: createProxyNotice(trustProxy, { log, store, now }),
+    noticeProxy: createProxyNotice(trustProxy, log, store, now),
     senderOf: (c) => senderNumber(addressOf(c)),
     isOverQuota: (account) => quota?.isOver(account) === true,
     keepRefused: store.keepRefused,

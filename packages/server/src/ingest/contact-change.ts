@@ -1,12 +1,7 @@
 /** Turns a checked request into the contact values that the store writes. */
-
-import type { accountContact, createContactInput } from '@firsthand/contract/contact';
-import type * as z from 'zod';
+import type { InputOf } from '@firsthand/contract/operations';
 import { type ContactField, contactFields } from '../identity/contact-view.ts';
 import type { ContactChange, NewContact } from '../store/store.ts';
-
-type CheckedContact = z.output<typeof createContactInput>;
-type CheckedChange = z.output<typeof accountContact>;
 
 /** The contact's fields without the e-mail address, which names the contact. */
 const plainFields = contactFields.filter((name) => name !== 'contactEmailaddress');
@@ -24,7 +19,7 @@ const parseTags = (text: string | undefined): Map<string, boolean> => {
 };
 
 /** The values that createContact gives to a contact. Empty ones are left out. */
-export const contactValues = (input: CheckedContact): Pick<NewContact, 'fields' | 'tags' | 'attributes'> => {
+export const contactValues = (input: InputOf<'createContact'>): Pick<NewContact, 'fields' | 'tags' | 'attributes'> => {
   const fields: Partial<Record<ContactField, string>> = {};
   for (const name of plainFields) if (input[name]) fields[name] = input[name];
   return {
@@ -36,7 +31,7 @@ export const contactValues = (input: CheckedContact): Pick<NewContact, 'fields' 
 
 /** The changes by updateContact, or by a contact in a body of createAccount or updateAccount; null clears or removes. */
 export const contactChanges = (
-  input: CheckedChange,
+  input: InputOf<'updateContact'>,
 ): Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes' | 'contactStatus'> => {
   const fields: Partial<Record<ContactField, string | null>> = {};
   for (const name of plainFields) if (input[name] !== undefined) fields[name] = input[name];

@@ -60,8 +60,8 @@ export const loadApplication = async (withDemo: boolean) => {
     const trustProxy = config.trustProxy ?? [];
     const most = mostConnections();
     // One address may hold half of all connections, so that others get some.
-    const shares = createConnectionShares({ trustProxy, mostOfAnAddress: Math.ceil(most / 2) });
-    const tokenUse = createTokenUse({ store, now: Date.now });
+    const shares = createConnectionShares(trustProxy, Math.ceil(most / 2));
+    const tokenUse = createTokenUse(store, Date.now);
     const app = createApp({
       store,
       log,

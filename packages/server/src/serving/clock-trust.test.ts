@@ -7,11 +7,11 @@ const hourMs = 3_600_000;
 it('a clock that has jumped is not believed for a day', () => {
   let monotonicMs = 0;
   let setMs = Date.UTC(2026, 5, 15);
-  const isTrusted = createClockTrust({
-    log: pino({ level: 'silent' }),
-    now: () => setMs + monotonicMs,
-    monotonic: () => monotonicMs,
-  });
+  const isTrusted = createClockTrust(
+    pino({ level: 'silent' }),
+    () => setMs + monotonicMs,
+    () => monotonicMs,
+  );
   /** How often it is believed in so many hours. */
   const during = (hours: number): number => {
     let believed = 0;

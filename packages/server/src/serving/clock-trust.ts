@@ -7,22 +7,14 @@ const jumpMs = hourMs;
 /** … until it has not jumped for this long. Meanwhile somebody may correct it. */
 const steadyMs = 24 * hourMs;
 
-interface Clocks {
-  readonly log: Logger;
-  /** The time of day, in milliseconds since 1970. */
-  readonly now: () => number;
-  /** A clock that nobody can set, in milliseconds. */
-  readonly monotonic?: () => number;
-}
-
 /**
- * Returns a function that says whether the time of day may be trusted: whether, for a day, it has not jumped against a clock that
- * nobody can set. At first it is trusted.
+ * Returns a function that says whether the time of day (`now`, in milliseconds since 1970) may be trusted: whether, for a day, it
+ * has not jumped against a clock that nobody can set (`monotonic`, in milliseconds). At first it is trusted.
  */
-export const createClockTrust = ({ log, now, monotonic = () => performance.now() }: Clocks): (() => boolean) => {
+export const createClockTrust = (log: Logger, now: () => number, monotonic = () => performance.now()) => {
   let offset = now() - monotonic();
   let steadyFrom = Number.NEGATIVE_INFINITY;
-  return () => {
+  return (): boolean => {
     const jumped = now() - monotonic() - offset;
     offset += jumped;
     if (Math.abs(jumped) > jumpMs) {

@@ -26,7 +26,7 @@ export const startRetention = (
   store: Pick<Store, 'deleteEventsBefore'>,
   { days, log, now = Date.now }: RetentionOptions,
 ): (() => Promise<void>) => {
-  const isTrusted = createClockTrust({ log, now });
+  const isTrusted = createClockTrust(log, now);
   const sweep = async (signal: AbortSignal) => {
     if (!isTrusted()) return;
     const started = now();

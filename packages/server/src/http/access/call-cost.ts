@@ -1,4 +1,5 @@
 /** The cost of a browser token's call for the rate limits. */
+import { isRecord } from '@firsthand/contract/checking';
 import type { OperationName } from '@firsthand/contract/operations';
 import { rowBytes } from '../../store/rules/row-bytes.ts';
 import type { Given } from '../request/input.ts';
@@ -12,12 +13,10 @@ export interface CallCost {
   readonly createsContact: boolean;
 }
 
-const isObject = (value: unknown): value is Given => typeof value === 'object' && value !== null;
-
 /** The number of users that the events of a batch name. Each may be new. */
 const usersNamed = (events: readonly unknown[]): number => {
   const names = new Set<unknown>();
-  for (const event of events) if (isObject(event) && event.userUUID !== undefined) names.add(event.userUUID);
+  for (const event of events) if (isRecord(event) && event.userUUID !== undefined) names.add(event.userUUID);
   return names.size;
 };
 

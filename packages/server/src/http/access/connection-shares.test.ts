@@ -15,7 +15,7 @@ const open = async ({
   mostOfAnAddress = 1_000,
   listener = (() => {}) as RequestListener,
 }) => {
-  const shares = createConnectionShares({ trustProxy, mostOfAnAddress });
+  const shares = createConnectionShares(trustProxy, mostOfAnAddress);
   const server = createServer(
     shares.withoutQueues((incoming, outgoing) => {
       if (incoming.url === '/good') shares.vouch(incoming.socket);

@@ -16,19 +16,14 @@ interface Share {
   readonly strangers: Set<Socket>;
 }
 
-interface ConnectionSharesOptions {
-  readonly trustProxy: readonly string[];
-  /** Connections that one address may hold. */
-  readonly mostOfAnAddress: number;
-}
-
 /** Ends a connection and its parser, because each request that Node's parser still holds costs 12 µs otherwise (Node 20 to 24). */
 const cutOff = (socket: Socket & { parser?: { onIncoming?: () => number } | null }) => {
   if (socket.parser) socket.parser.onIncoming = () => -1;
   socket.destroy();
 };
 
-export const createConnectionShares = ({ trustProxy, mostOfAnAddress }: ConnectionSharesOptions) => {
+/** One address may hold `mostOfAnAddress` connections. */
+export const createConnectionShares = (trustProxy: readonly string[], mostOfAnAddress: number) => {
   const isTrusted = createIsIn(trustProxy);
   const hashOf = createNetworkHash();
   const byAddress = new Map<string, Share>();

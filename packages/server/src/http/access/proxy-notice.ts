@@ -19,20 +19,16 @@ export const isForwarded = (c: Context): boolean => {
 
 const hourMilliseconds = 3_600_000;
 
-interface ProxyNoticeOptions {
-  readonly log: Logger;
-  readonly store: Pick<Store, 'noteUnknownProxy'>;
-  /** The time of day, in milliseconds since 1970. */
-  readonly now: () => number;
-}
-
 /**
  * Returns a function to be called with each request that counts against a rate limit. At the first request from such a proxy it
  * logs a warning, and at most once an hour it stores a note for `firsthand doctor`. With TRUST_PROXY the note is deleted.
+ * `now` is the time of day, in milliseconds since 1970.
  */
 export const createProxyNotice = (
   trustProxy: readonly string[],
-  { log, store, now }: ProxyNoticeOptions,
+  log: Logger,
+  store: Pick<Store, 'noteUnknownProxy'>,
+  now: () => number,
 ): ((c: Context) => void) => {
   // If a note can't be stored, the next one is tried an hour later.
   const note = (seenTime: number | null) => void store.noteUnknownProxy({ seenTime }).catch(() => {});

@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 const hours = (nth: number) => Date.UTC(2026, 0, 1, nth);
 const noting = () => {
   const noteTokenUses = vi.fn(async (_: { uses: readonly (readonly [number, number])[] }) => {});
-  return { noteTokenUses, ...createTokenUse({ store: { noteTokenUses }, now: Date.now }) };
+  return { noteTokenUses, ...createTokenUse({ noteTokenUses }, Date.now) };
 };
 
 it('writes nothing for a request, and many uses of an hour together once', async () => {

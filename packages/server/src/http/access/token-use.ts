@@ -7,12 +7,6 @@ const mostRemembered = 10_000;
 /** A stopping server waits this long for its last write. */
 const finishMs = 500;
 
-interface TokenUseOptions {
-  readonly store: Pick<Store, 'noteTokenUses'>;
-  /** The time of day, in milliseconds since 1970. */
-  readonly now: () => number;
-}
-
 export interface TokenUse {
   /** Notes that a token is used now. The use is written once for each hour with a use, outside of any request. */
   note(token: number): void;
@@ -20,7 +14,8 @@ export interface TokenUse {
   finish(): Promise<void>;
 }
 
-export const createTokenUse = ({ store, now }: TokenUseOptions): TokenUse => {
+/** `now` is the time of day, in milliseconds since 1970. */
+export const createTokenUse = (store: Pick<Store, 'noteTokenUses'>, now: () => number): TokenUse => {
   const noted = new Map<number, number>();
   let waiting: [token: number, hour: number][] = [];
 

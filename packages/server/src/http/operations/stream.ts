@@ -95,16 +95,6 @@ export const createStreamReply = ({
   const toRefusal = createToRefusal(log);
   const enter = createEnter();
 
-  const writePage = async (stream: SSEStreamingApi, { events }: EventPage) => {
-    for (const event of events) {
-      await stream.writeSSE({
-        id: toCursor('events', event.sequence),
-        event: 'event',
-        data: JSON.stringify(eventAnswer(event)),
-      });
-    }
-  };
-
   /** Writes the first page and then new events, until the client leaves, the server stops or the token is no longer live. */
   const follow = async (stream: SSEStreamingApi, query: Following, first: EventPage, tokenHash: string) => {
     const bell = createCommitBell(store);
@@ -114,7 +104,10 @@ export const createStreamReply = ({
     let heardAt = performance.now();
     try {
       for (;;) {
-        await writePage(stream, page);
+        for (const event of page.events) {
+          const data = JSON.stringify(eventAnswer(event));
+          await stream.writeSSE({ id: toCursor('events', event.sequence), event: 'event', data });
+        }
         beyond = Math.max(beyond, page.through);
         if (page.next === null) await bell.wait();
         if (performance.now() - heardAt >= heartbeatMilliseconds) {

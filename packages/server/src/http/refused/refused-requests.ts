@@ -1,5 +1,6 @@
 /** Writes that were refused for their content: which of them are stored, and in which form. */
 import type { Problem } from '@firsthand/contract/answer';
+import { isRecord } from '@firsthand/contract/checking';
 import { type ErrorCode, statusOf } from '@firsthand/contract/errors';
 import { parseJSON } from '@firsthand/contract/json';
 import { limits } from '@firsthand/contract/limits';
@@ -24,9 +25,6 @@ export const isKeptCode = (code: ErrorCode): boolean => keptStatuses.includes(st
 export const isKeptOperation = (name: OperationName): name is KeptOperation =>
   (keptOperations as readonly string[]).includes(name);
 
-const isFields = (value: unknown): value is Given =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const isFilled = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
 
 /** The event with an eventUUID, so that sending it again stores it once. */
@@ -42,7 +40,7 @@ const identifiedBatch = (fields: Given, time: number): Given => {
     } catch {}
   }
   if (!Array.isArray(event)) return fields;
-  return { ...fields, event: event.map((entry) => (isFields(entry) ? identified(entry, time) : entry)) };
+  return { ...fields, event: event.map((entry) => (isRecord(entry) ? identified(entry, time) : entry)) };
 };
 
 /** Secret tokens, of any account: a client that mixes up its fields may send one in any of them. */
@@ -99,7 +97,7 @@ type Envelope = Pick<InputOf<'logEvents'>, 'userUUID' | 'contactUUID' | 'sentTim
 /** An entry of a batch in the form of a logEvent request of its own. */
 export const entryAlone = (entry: unknown, { userUUID, contactUUID, sentTime, import: imported }: Envelope): Given => {
   const envelope = { userUUID, contactUUID, sentTime, import: imported };
-  if (!isFields(entry)) return { ...envelope, event: entry };
+  if (!isRecord(entry)) return { ...envelope, event: entry };
   // The sentTime of the batch counts, and one of the entry is ignored.
   const own = Object.entries(entry).filter(([name, value]) => name !== 'sentTime' && isFilled(value));
   return { ...envelope, ...Object.fromEntries(own) };

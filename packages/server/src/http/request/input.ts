@@ -1,4 +1,5 @@
 /** Reads a request's fields, however they are sent, as one object. Only encoding and size are checked here. */
+import { isRecord } from '@firsthand/contract/checking';
 import { mostDepth, parseJSON, TooDeep } from '@firsthand/contract/json';
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../refusal.ts';
@@ -35,10 +36,8 @@ const parse = (text: string): unknown => {
 /** The members of a JSON object. `__proto__` is a name like any other (RFC 8259 has no special names). */
 export const parseObject = (text: string): Given => {
   const value = parse(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Refusal('invalid_json', { message: 'the body is not a JSON object' });
-  }
-  return value as Given;
+  if (!isRecord(value)) throw new Refusal('invalid_json', { message: 'the body is not a JSON object' });
+  return value;
 };
 
 /** The types that mean JSON: pages may send `text/plain` without a preflight, and some clients send no type. */

@@ -22,14 +22,8 @@ const firstBytes = async (incoming: unknown): Promise<Uint8Array | undefined> =>
   return bytes ?? undefined;
 };
 
-interface ParsingBudgetOptions {
-  readonly findGood: FindGood;
-  readonly addressOf: AddressOf;
-  readonly rates: Pick<RateLimits, 'unprovenBytes' | 'addressBytes'>;
-}
-
 /** Returns a function that returns the budget for a request. */
-export const createParsingBudget = ({ findGood, addressOf, rates }: ParsingBudgetOptions) => {
+export const createParsingBudget = (findGood: FindGood, addressOf: AddressOf, rates: RateLimits) => {
   const unproven = createRateLimit(rates.unprovenBytes);
   // A browser token is public, so its bodies are bounded too, by the rate at which they may be stored.
   const ofBrowsers = createRateLimit(rates.addressBytes);
