@@ -47,7 +47,7 @@ export interface AppOptions {
   readonly files: { readonly tracker?: string };
   /** The time of day, in milliseconds since 1970. */
   readonly now?: () => number;
-  /** Whether the server is stopping. If so, every response closes its connection, and /readyz reports 503. */
+  /** Whether the server is stopping. If so, streams end, /readyz reports 503, and no response is delayed. */
   readonly isStopping?: () => boolean;
 }
 
@@ -113,7 +113,7 @@ export const createApp = ({
 
   const app = new Hono();
   const base = basePath.replace(/\/$/, '');
-  const { serve, notFound } = createRouteServer({ log, isStopping, spendRefusal });
+  const { serve, notFound } = createRouteServer(log, spendRefusal);
   const add = (path: string, route: Route) => app.all(base + path, serve(route));
   const addOperation = <Name extends OperationName>(name: Name) => {
     for (const path of operations[name].paths) add(path, operationRoute(name, replies[name]));
@@ -121,10 +121,10 @@ export const createApp = ({
 
   operationNames.forEach(addOperation);
   add('/healthz', healthRoute);
-  add('/readyz', readinessRoute(store));
+  add('/readyz', readinessRoute(store, isStopping));
   add('/openapi.json', documentRoute(base));
   if (files.tracker !== undefined) for (const { path, route } of trackerRoutes(files.tracker)) add(path, route);
   app.notFound(notFound);
-  app.onError(createFailed({ log, isStopping }));
+  app.onError(createFailed(log));
   return app;
 };

@@ -43,15 +43,21 @@ it('a request under way is answered, as the last one of its connection', async (
   expect(await closed).toBe(0);
 });
 
-it('a request whose headers are on the way when the stop begins is answered, too', async () => {
+it.each([
+  ['/healthz', /^HTTP\/1\.1 200 OK\r\n/],
+  ['/nowhere', /^HTTP\/1\.1 404 Not Found\r\n/],
+  ['//', /^HTTP\/1\.1 404 Not Found\r\n/],
+])('a request whose headers are on the way when the stop begins is answered, too: %s', async (path, status) => {
   const { url, close } = await serveHere();
   const { socket, ended } = await open(url);
-  socket.write('GET /healthz HTTP/1.1\r\n');
+  socket.write(`GET ${path} HTTP/1.1\r\n`);
   await wait(100);
   const closed = close();
   await wait(600);
   socket.write('Host: x\r\n\r\n');
-  expect(await ended).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  const answer = await ended;
+  expect(answer).toMatch(status);
+  expect(answer).toMatch(/\r\nconnection: close\r\n/i);
   expect(await closed).toBe(0);
 });
 

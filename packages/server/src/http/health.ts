@@ -12,10 +12,10 @@ export const healthRoute: Route = {
 };
 
 /** Readiness: the store passes its check, and the server is not stopping. Otherwise 503 `not_kept`. */
-export const readinessRoute = (store: Store): Route => ({
+export const readinessRoute = (store: Store, isStopping: () => boolean): Route => ({
   methods: ['GET'],
   answer: async (_, exchange) => {
-    if (exchange.closing) throw new Refusal('not_kept', { message: 'the server is stopping' });
+    if (isStopping()) throw new Refusal('not_kept', { message: 'the server is stopping' });
     await store.check().catch((cause) => {
       throw new Refusal('not_kept', { message: 'the store is not fit to serve', cause });
     });

@@ -90,16 +90,10 @@ describe('the routes for whoever runs the service', () => {
     expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'not_kept', '1']);
   });
 
-  it('say so while the server stops, and every answer is its connection’s last', async () => {
-    let stopping = false;
-    const scene = await begin({ isStopping: () => stopping });
-    expect((await scene.send('/healthz')).headers.get('connection')).toBeNull();
-    stopping = true;
+  it('say so while the server stops', async () => {
+    const scene = await begin({ isStopping: () => true });
     expect((await scene.send('/readyz')).status).toBe(503);
-    const event = { tokenUUID: scene.tokens.browser, userUUID: newUserUUID(), eventID: 1 };
-    const answers = [await scene.post('/logEvent', event), await scene.send('/healthz'), await scene.send('/nowhere')];
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 404]);
-    expect(answers.map(({ headers }) => headers.get('connection'))).toEqual(['close', 'close', 'close']);
+    expect((await scene.send('/healthz')).status).toBe(200);
   });
 });
 

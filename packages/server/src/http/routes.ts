@@ -16,29 +16,16 @@ export interface Route {
   readonly answer: (c: Context, exchange: Exchange) => Response | Promise<Response>;
 }
 
-interface RouteSurroundings {
-  readonly log: Logger;
-  readonly isStopping: () => boolean;
-}
-
 const allowedMethods = (methods: Route['methods']): string[] =>
   methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 
-const newExchange = (closing: boolean, openToPages = false): Exchange => ({
-  requestID: nanoid(),
-  openToPages,
-  closing,
-});
+const newExchange = (openToPages = false): Exchange => ({ requestID: nanoid(), openToPages });
 
 /**
  * Returns `serve`, which makes the handler of a route, and `notFound`, the handler for all other paths. Neither handler throws.
  * `spendRefusal` is called with each error before the response is made.
  */
-export const createRouteServer = ({
-  log,
-  isStopping,
-  spendRefusal,
-}: RouteSurroundings & { readonly spendRefusal: SpendRefusal }) => {
+export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal) => {
   const toRefusal = createToRefusal(log);
 
   const refuse = async (c: Context, exchange: Exchange, error: unknown, allow = '') => {
@@ -54,7 +41,7 @@ export const createRouteServer = ({
     return async (c) => {
       const started = performance.now();
       const { method } = c.req;
-      const exchange = newExchange(isStopping(), openToPages);
+      const exchange = newExchange(openToPages);
       let response: Response;
       try {
         if (allowed.includes(method)) response = await answer(c, exchange);
@@ -79,7 +66,7 @@ export const createRouteServer = ({
 
   /** Does not log the path, which the client chose and which may hold anything. */
   const notFound = async (c: Context): Promise<Response> => {
-    const exchange = newExchange(isStopping());
+    const exchange = newExchange();
     const response = await refuse(c, exchange, new Refusal('unknown_operation'));
     log.debug({ requestID: exchange.requestID, status: response.status }, 'request');
     return response;
@@ -92,10 +79,10 @@ export const createRouteServer = ({
  * Makes the response to an error outside any route: a request target or Host header that can't be parsed, or a fault of code
  * that is no route of ours.
  */
-export const createFailed = ({ log, isStopping }: RouteSurroundings) => {
+export const createFailed = (log: Logger) => {
   const toRefusal = createToRefusal(log);
   return (error: unknown): Response => {
-    const exchange = newExchange(isStopping());
+    const exchange = newExchange();
     const malformed = 'the request target or the Host header is malformed';
     const reason = error instanceof RequestError ? new Refusal('invalid_field', { message: malformed }) : error;
     return refusalAnswer(exchange, toRefusal(exchange.requestID, reason));

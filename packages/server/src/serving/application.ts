@@ -75,7 +75,7 @@ export const loadApplication = async (withDemo: boolean) => {
       isStopping,
     });
     demo?.addTo(app, config.basePath);
-    const errorHandler = createFailed({ log, isStopping });
+    const errorHandler = createFailed(log);
     const server = createServer(serverOptions, shares.withoutQueues(getRequestListener(app.fetch, { errorHandler })));
     server.maxConnections = most;
     server.maxHeadersCount = mostHeaders;

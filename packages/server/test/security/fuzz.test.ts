@@ -433,7 +433,7 @@ const sendMutated = async (port: number, random: Random, { target, init }: Made)
 
 it(`answers ${overHTTP} requests over connections, an eighth of them broken`, { timeout: 1_200_000 }, async () => {
   const service = await openService();
-  const errorHandler = createFailed({ log: pino({ level: 'silent' }), isStopping: () => false });
+  const errorHandler = createFailed(pino({ level: 'silent' }));
   const server = createServer(getRequestListener(service.app.fetch, { errorHandler })).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -9,14 +9,12 @@ export interface Exchange {
   readonly requestID: string;
   /** Whether pages of any origin may read the response (CORS). */
   readonly openToPages: boolean;
-  /** Whether the server is stopping, so that this response ends the connection. */
-  readonly closing: boolean;
 }
 
 export type AnswerHeaders = Record<string, string>;
 
 /** The headers of every response. Referrer-Policy is there because a query string may hold a token. */
-export const headersOf = ({ requestID, openToPages, closing }: Exchange): AnswerHeaders => {
+export const headersOf = ({ requestID, openToPages }: Exchange): AnswerHeaders => {
   const headers: AnswerHeaders = {
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
@@ -24,7 +22,6 @@ export const headersOf = ({ requestID, openToPages, closing }: Exchange): Answer
     'X-Request-Id': requestID,
   };
   if (openToPages) Object.assign(headers, openHeaders);
-  if (closing) headers.Connection = 'close';
   return headers;
 };
 

@@ -251,7 +251,7 @@ describe('streamEvents', () => {
       heartbeatMilliseconds: 1,
     });
     const caller = { access: access as Access, tokenUUID: scene.tokens.server, time: Date.now() };
-    const exchange = { requestID: 'id', openToPages: false, closing: false };
+    const exchange = { requestID: 'id', openToPages: false };
     const app = new Hono().get('/', (c) => reply({ c, exchange, input: {} as never, caller, ignored: [] }));
     const reader = ((await app.request('/')).body as ReadableStream<Uint8Array>).getReader();
     const chunks = [await reader.read(), await reader.read()];

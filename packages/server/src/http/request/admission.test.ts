@@ -10,11 +10,7 @@ const open = () => {
   const waiting: (() => void)[] = [];
   let read = 0;
   const admit = createAdmission(10_000);
-  const { serve } = createRouteServer({
-    log: pino({ level: 'silent' }),
-    isStopping: () => false,
-    spendRefusal: async (_, error) => error,
-  });
+  const { serve } = createRouteServer(pino({ level: 'silent' }), async (_, error) => error);
   const app = new Hono().all(
     '/',
     serve({
