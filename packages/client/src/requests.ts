@@ -1,27 +1,13 @@
 /** The parameters of the client's functions, and the HTTP requests made from them. */
 import { type OperationName, operations, type RequestOf } from '@firsthand/contract/operations';
 
-type Unfilled<Value> = undefined extends Value ? true : false;
-
-/** As Sparse, for each object of a list. */
-type SparseInside<Value> = Value extends readonly (infer Item extends object)[] ? readonly Flat<Sparse<Item>>[] : Value;
-
-/** The request with its fields optional where they may be undefined. */
-type Sparse<Request> = {
-  [Key in keyof Request as Unfilled<Request[Key]> extends true ? Key : never]?: SparseInside<Request[Key]>;
-} & {
-  [Key in keyof Request as Unfilled<Request[Key]> extends true ? never : Key]: SparseInside<Request[Key]>;
-};
-
-type Flat<Request> = { [Key in keyof Request]: Request[Key] };
-
 /** An event of a batch: as for logEvent, without `sentTime`. It needs a user or contact only if the batch names none. */
-type EventOfBatch = Flat<Omit<Sparse<RequestOf<'logEvent'>>, 'sentTime'>>;
+type EventOfBatch = Omit<RequestOf<'logEvent'>, 'sentTime'>;
 
 /** The request of an operation, without the token, which the client adds. */
 export type RequestFor<Name extends OperationName> = Name extends 'logEvents'
-  ? Flat<Omit<Sparse<RequestOf<'logEvents'>>, 'event'> & { event: readonly EventOfBatch[] }>
-  : Flat<Sparse<RequestOf<Name>>>;
+  ? Omit<RequestOf<'logEvents'>, 'event'> & { event: readonly EventOfBatch[] }
+  : RequestOf<Name>;
 
 export type Fields = Readonly<Record<string, unknown>>;
 

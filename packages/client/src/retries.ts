@@ -2,11 +2,23 @@
 import { type OperationName, operations } from '@firsthand/contract/operations';
 import type { FirsthandError } from './failure.ts';
 import type { Fields } from './requests.ts';
-import { createUUID } from './uuid.ts';
 
 const mostTries = 5;
 const firstPauseMs = 200;
 const longestPauseMs = 10_000;
+
+const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
+
+/**
+ * An eventUUID or requestUUID: the milliseconds since 1970, then 75 random bits. Newer ones sort after older ones, so that the
+ * store appends to its index.
+ */
+export const createUUID = (time = Date.now()): string => {
+  const random = crypto.getRandomValues(new Uint8Array(15));
+  // Each of the 32 symbols stands for 8 of the 256 byte values, so all are equally likely.
+  const symbols = Array.from(random, (byte) => alphabet[byte % 32]).join('');
+  return time.toString(36).padStart(9, '0') + symbols;
+};
 
 /**
  * The request with an eventUUID on each event, or a requestUUID, by which the service recognizes a repeat and stores it once.

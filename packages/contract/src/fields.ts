@@ -29,6 +29,10 @@ export const says = (form: string, wanted: 'text' | 'list' | 'object' = 'text') 
 const coerced = <In, Out>(coerce: (input: unknown) => unknown, schema: z.ZodType<Out>) =>
   z.preprocess(coerce, schema) as unknown as z.ZodType<Out, In>;
 
+/** As `coerced`, for a field that may be absent. */
+const coercedOptional = <In, Out>(coerce: (input: unknown) => unknown, schema: z.ZodType<Out | undefined>) =>
+  z.preprocess(coerce, schema) as unknown as z.ZodOptional<z.ZodType<Out, In>>;
+
 /** Whether every database and every JSON parser stores the text unchanged: it has no NUL and no lone surrogate. */
 export const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();
 
@@ -41,14 +45,14 @@ export const filledText = (maxLength: number) => text(maxLength).refine((value) 
 
 /** An optional field: null and "" count as absent. */
 export const optional = <Out, In>(schema: z.ZodType<Out, In>) =>
-  coerced<In | '' | null | undefined, Out | undefined>(
+  coercedOptional<In | '' | null, Out>(
     (input) => (input === '' || input === null ? undefined : input),
     schema.optional(),
   );
 
 /** A field of an update: absent and "" leave it as it is, null clears it. */
 export const clearable = <Out, In>(schema: z.ZodType<Out, In>) =>
-  coerced<In | '' | null | undefined, Out | null | undefined>(
+  coercedOptional<In | '' | null, Out | null>(
     (input) => (input === '' ? undefined : input),
     schema.nullable().optional(),
   );

@@ -12,7 +12,7 @@ export const createEventUUID = (time: number, random = nanoid(12)): string =>
   time.toString(36).padStart(9, '0') + random;
 
 /** A checked event, from logEvent or from a batch. */
-type CheckedEvent = Pick<InputOf<'logEvent'>, 'eventID'> & Partial<Omit<InputOf<'logEvent'>, 'sentTime'>>;
+type CheckedEvent = InputOf<'logEvent'>;
 
 /** The user and contact that a batch names for all its events. */
 type Envelope = Pick<CheckedEvent, 'userUUID' | 'contactUUID'>;

@@ -75,7 +75,7 @@ const addressOf = (contactEmailaddress: string): string => {
   throw new Refusal('invalid_field', { field, message: `\`${field}\` must be an e-mail address` });
 };
 
-type Naming = Partial<Pick<InputOf<'eraseContact'>, 'contactUUID' | 'contactEmailaddress'>>;
+type Naming = Pick<InputOf<'eraseContact'>, 'contactUUID' | 'contactEmailaddress'>;
 
 /** The contact that a request names, in the form that the store takes. */
 const named = (account: number, { contactUUID, contactEmailaddress }: Naming): NamedContact => ({
