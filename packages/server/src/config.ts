@@ -73,7 +73,7 @@ export const settings = {
   host: {
     variable: 'HOST',
     flag: '--host <name>',
-    means: 'address to listen on; 0.0.0.0 is every IPv4 one, :: every one',
+    means: 'address to listen on; 0.0.0.0 for every IPv4 address, :: for every address',
     form: 'an IP address or a host name, such as 127.0.0.1 or 0.0.0.0',
     schema: z.string().refine((host) => isIP(host) !== 0 || /^[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?$/i.test(host)),
     fallback: '127.0.0.1',
@@ -113,7 +113,7 @@ export const settings = {
   rateLimits: {
     variable: 'RATE_LIMIT',
     flag: '--rate-limit <list>',
-    means: `what is let through, as name=perSecond/burst,…; names: ${rateNames.join(', ')}`,
+    means: `rate limits, as name=perSecond/burst,…; names: ${rateNames.join(', ')}`,
     form: `name=perSecond/burst,… (such as address=200/2000) with names from: ${rateNames.join(', ')}`,
     schema: rateLimits,
   },

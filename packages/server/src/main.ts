@@ -16,13 +16,13 @@ const nouns = [
   { name: 'contact', summary: 'show a contact of the running server', load: () => import('./commands/contact.ts') },
   {
     name: 'refused',
-    summary: 'list what was refused for its content, and send it again',
+    summary: 'list refused requests, and send them again',
     load: () => import('./commands/refused.ts'),
   },
   { name: 'copy', summary: 'move to PostgreSQL, or back', load: () => import('./commands/copy.ts') },
   {
     name: 'migrate',
-    summary: 'bring a PostgreSQL database to its schema',
+    summary: 'update the schema of a PostgreSQL database',
     load: () => import('./commands/migrate.ts'),
   },
   { name: 'backup', summary: 'copy the database', load: () => import('./commands/backup.ts') },

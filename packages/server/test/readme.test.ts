@@ -141,7 +141,7 @@ describe('the README', () => {
     for (const [, noun, verbs] of shown) {
       const source = readFileSync(new URL(`../src/commands/${noun}.ts`, import.meta.url), 'utf8');
       for (const verb of verbs?.split('|') ?? []) expect(source).toMatch(new RegExp(`command\\('${verb}\\b`));
-      expect([noun, source.includes('jsonFlag')]).toEqual([noun, noun !== 'copy' && noun !== 'migrate']);
+      expect([noun, source.includes('printJSON')]).toEqual([noun, noun !== 'copy' && noun !== 'migrate']);
     }
   });
 

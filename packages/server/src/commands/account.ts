@@ -1,32 +1,28 @@
 import type { Command } from 'commander';
 import type { Store } from '../store/store.ts';
 import { WrongUsage } from './shared/command-errors.ts';
-import { addDatabase, asOperator, withStore } from './shared/database.ts';
-import { collect, jsonFlag } from './shared/flags.ts';
-import { printJSON, printLine, toList, toMinute, toTable } from './shared/printing.ts';
+import { addDatabase, asOperator, type DatabaseOptions, withStore } from './shared/database.ts';
+import { collect } from './shared/flags.ts';
+import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addDatabase(command.command('create').description('create an account, with a browser and a server token'))
-    .requiredOption('--name <name>', 'what the account is called')
-    .option('--origin <origin>', 'origin whose pages may use the browser token; several times for several', collect)
-    .option('--browser-catalogue', 'list the profiles, tags and attributes that pages use')
-    .option(...jsonFlag)
+    .requiredOption('--name <name>', 'the name of the account')
+    .option('--origin <origin>', 'an origin whose pages may use the browser token; repeat the option for more', collect)
+    .option('--browser-catalogue', 'add the profile, tag and attribute IDs that pages use to the catalogues')
     .action(create);
-  addDatabase(command.command('list').description('list the accounts'))
-    .option(...jsonFlag)
-    .action(list);
+  addDatabase(command.command('list').description('list the accounts')).action(list);
 };
 
-interface CreateOptions {
+type CreateOptions = DatabaseOptions & {
   readonly name: string;
   readonly origin?: readonly string[];
   readonly browserCatalogue?: boolean;
-  readonly json?: boolean;
-}
+};
 
 const flagNames = (_: string, field: string): string => `--${field.toLowerCase()}`;
 
-const create = async (options: CreateOptions & Record<string, unknown>): Promise<void> => {
+const create = async (options: CreateOptions): Promise<void> => {
   const [{ createAccountInput }, { check }, { createAccounts }] = await Promise.all([
     import('@firsthand/contract/account'),
     import('@firsthand/contract/checking'),
@@ -39,7 +35,7 @@ const create = async (options: CreateOptions & Record<string, unknown>): Promise
   const answer = await withStore(options, work, { create: true });
   if (options.json) return printJSON({ ...answer, status: '200' });
   printLine(
-    toList([
+    toTable([
       ['Account', answer.accountUUID],
       ['Browser token', answer.browserTokenUUID],
       ['Server token', `${answer.serverTokenUUID}  (secret, and shown this once)`],
@@ -47,21 +43,18 @@ const create = async (options: CreateOptions & Record<string, unknown>): Promise
   );
 };
 
-const list = async (options: { readonly json?: boolean } & Record<string, unknown>): Promise<void> => {
+const list = async (options: DatabaseOptions): Promise<void> => {
   const accounts = await withStore(options, (store) => store.listAccounts());
-  if (options.json) {
-    return printJSON(
-      accounts.map(({ accountUUID, accountName, createdTime }) => ({
-        accountUUID,
-        accountName,
-        createdTime: new Date(createdTime).toISOString(),
-      })),
-    );
-  }
-  const rows = accounts.map(({ accountUUID, accountName, createdTime }) => [
+  const shown = accounts.map(({ accountUUID, accountName, createdTime }) => ({
+    accountUUID,
+    accountName,
+    createdTime: new Date(createdTime).toISOString(),
+  }));
+  if (options.json) return printJSON(shown);
+  const rows = shown.map(({ accountUUID, accountName, createdTime }) => [
     accountUUID,
     accountName,
     toMinute(createdTime),
   ]);
-  printLine(toTable(['ACCOUNT', 'NAME', 'CREATED'], rows));
+  printLine(toTable([['ACCOUNT', 'NAME', 'CREATED'], ...rows]));
 };

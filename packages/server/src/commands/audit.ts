@@ -2,27 +2,24 @@ import { auditActions } from '@firsthand/contract/audit';
 import { type Command, Option } from 'commander';
 import type { AuditEntry } from '../store/store.ts';
 import { WrongUsage } from './shared/command-errors.ts';
-import { addDatabase, withStore } from './shared/database.ts';
-import { jsonFlag } from './shared/flags.ts';
+import { accountOf, addDatabase, type DatabaseOptions, withStore } from './shared/database.ts';
 import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addDatabase(command.command('list').description('list who did what to whom, newest first'))
-    .option('--account <accountUUID>', 'in this account only; without it, also what is of the whole service')
-    .addOption(new Option('--action <action>', 'this action only').choices(auditActions))
-    .option('--limit <count>', 'how many entries', '100')
-    .option('--before <auditID>', 'entries before this one: the last of the page before')
-    .option(...jsonFlag)
+    .option('--account <accountUUID>', 'only of this account; by default also entries that no account has')
+    .addOption(new Option('--action <action>', 'only of this action').choices(auditActions))
+    .option('--limit <count>', 'the most entries to list', '100')
+    .option('--before <auditID>', 'only entries before this one: the last auditID of the previous page')
     .action(list);
 };
 
-interface Options extends Record<string, unknown> {
+type Options = DatabaseOptions & {
   readonly account?: string;
   readonly action?: AuditEntry['action'];
   readonly limit: string;
   readonly before?: string;
-  readonly json?: boolean;
-}
+};
 
 const mostEntries = 10_000;
 
@@ -32,15 +29,12 @@ const wholeNumber = (flag: string, text: string, most: number): number => {
 };
 
 const list = async (options: Options): Promise<void> => {
-  const { account: accountUUID, action } = options;
   const limit = wholeNumber('--limit', options.limit, mostEntries);
   const beyond =
     options.before === undefined ? undefined : wholeNumber('--before', options.before, Number.MAX_SAFE_INTEGER);
-  const { entries } = await withStore(options, async (store) => {
-    const account = accountUUID === undefined ? undefined : await store.findAccount(accountUUID);
-    if (accountUUID !== undefined && account === undefined) throw new Error(`there is no account ${accountUUID}`);
-    return store.listAudit({ account, action, limit, beyond });
-  });
+  const { entries } = await withStore(options, async (store) =>
+    store.listAudit({ account: await accountOf(store, options), action: options.action, limit, beyond }),
+  );
   const shown = entries.map(({ audit, accountUUID, actor, action, subject, time }) => ({
     auditID: String(audit),
     auditTime: new Date(time).toISOString(),
@@ -52,11 +46,11 @@ const list = async (options: Options): Promise<void> => {
   if (options.json) return printJSON(shown);
   const rows = shown.map(({ auditID, auditTime, accountUUID, actor, action, subject }) => [
     auditID,
-    toMinute(Date.parse(auditTime)),
+    toMinute(auditTime),
     accountUUID,
     actor,
     action,
     JSON.stringify(subject),
   ]);
-  printLine(toTable(['AUDIT ID', 'TIME', 'ACCOUNT', 'ACTOR', 'ACTION', 'SUBJECT'], rows));
+  printLine(toTable([['AUDIT ID', 'TIME', 'ACCOUNT', 'ACTOR', 'ACTION', 'SUBJECT'], ...rows]));
 };

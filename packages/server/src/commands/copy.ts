@@ -1,6 +1,8 @@
 import { type Command, Option } from 'commander';
 import type { CopyProgress } from '../store/database-export.ts';
+import type { Store } from '../store/store.ts';
 import { WrongUsage } from './shared/command-errors.ts';
+import { withStore } from './shared/database.ts';
 import { printLine, toTable } from './shared/printing.ts';
 
 interface CopyOptions {
@@ -12,23 +14,23 @@ interface CopyOptions {
 export const define = (command: Command): void => {
   command
     .addOption(
-      new Option('--from <url>', 'what is copied: sqlite:<file> or postgres://…, while no server has it')
+      new Option('--from <url>', 'the database to copy: sqlite:<file> or postgres://…; no server may use it meanwhile')
         .env('FROM_DATABASE_URL')
         .makeOptionMandatory(),
     )
     .addOption(
       new Option(
         '--to <url>',
-        'postgres://…, empty or with a copy that was interrupted; or back to sqlite:<file>, a new one',
+        'where the copy goes: postgres://…, empty or with an interrupted copy; or back to sqlite:<file>, a new file',
       )
         .env('TO_DATABASE_URL')
         .makeOptionMandatory(),
     )
     .addHelpText(
       'after',
-      '\nA password stands in ps when it stands in a flag: give the URLs in the environment, or the password in\nPGPASSWORD or PGPASSFILE, as to psql.',
+      '\nLists of processes (ps) show a password in a flag. Give the URLs in the environment variables, or the password\nin PGPASSWORD or PGPASSFILE, as for psql.',
     )
-    .option('--verify', 'compare both afterwards: all that can be read of each account')
+    .option('--verify', 'then compare everything that can be read of each account in both')
     .action(copy);
 };
 
@@ -56,44 +58,27 @@ const copy = async ({ from, to, verify }: CopyOptions): Promise<void> => {
   const { copyStore } = await import('../store/open.ts');
   await copyStore({ from, to, tell });
   if (process.stderr.isTTY) process.stderr.write('\n');
-  printLine('Copied. From now on, serve the new one: the old one stays as it was.');
-  if (verify) await compare(from, to);
+  printLine('Copied. From now on, serve the new database. The old one is unchanged.');
+  if (verify)
+    await withStore({ databaseUrl: from }, (source) =>
+      withStore({ databaseUrl: to }, (target) => compare(source, target)),
+    );
 };
 
 /** Compares all accounts of two databases, and prints a table. Throws if one differs. */
-const compare = async (from: string, to: string): Promise<void> => {
-  const [{ openStore }, { digestAccount }] = await Promise.all([
-    import('../store/open.ts'),
-    import('../store/verifying.ts'),
-  ]);
-  const onFatal = (error: Error) => {
-    throw error;
-  };
-  const [source, target] = await Promise.all(
-    [from, to].map((databaseURL) => openStore({ databaseURL, role: 'beside', onFatal })),
-  );
-  if (!source || !target) return;
-  try {
-    const rows: string[][] = [];
-    const different: string[] = [];
-    for (const each of await source.listAccounts()) {
-      const account = await target.findAccount(each.accountUUID);
-      const expected = await digestAccount(source, each);
-      const found = account === undefined ? undefined : await digestAccount(target, { ...each, account });
-      const isSame = found?.checksum === expected.checksum;
-      if (!isSame) different.push(each.accountUUID);
-      const { events, contacts, checksum } = expected;
-      rows.push([
-        each.accountUUID,
-        String(events),
-        String(contacts),
-        checksum.slice(0, 16),
-        isSame ? 'the same' : 'NOT THE SAME',
-      ]);
-    }
-    printLine(toTable(['ACCOUNT', 'EVENTS', 'CONTACTS', 'CHECKSUM', ''], rows));
-    if (different.length > 0) throw new Error(`the copy answers differently for ${different.join(', ')}`);
-  } finally {
-    await Promise.all([source.close(), target.close()]);
+const compare = async (source: Store, target: Store): Promise<void> => {
+  const { digestAccount } = await import('../store/verifying.ts');
+  const rows: string[][] = [];
+  const different: string[] = [];
+  for (const each of await source.listAccounts()) {
+    const account = await target.findAccount(each.accountUUID);
+    const { events, contacts, checksum } = await digestAccount(source, each);
+    const found = account === undefined ? undefined : await digestAccount(target, { ...each, account });
+    const isSame = found?.checksum === checksum;
+    if (!isSame) different.push(each.accountUUID);
+    const verdict = isSame ? 'the same' : 'NOT THE SAME';
+    rows.push([each.accountUUID, String(events), String(contacts), checksum.slice(0, 16), verdict]);
   }
+  printLine(toTable([['ACCOUNT', 'EVENTS', 'CONTACTS', 'CHECKSUM', ''], ...rows]));
+  if (different.length > 0) throw new Error(`the copy differs from the original in ${different.join(', ')}`);
 };

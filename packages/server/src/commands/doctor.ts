@@ -2,14 +2,12 @@ import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Finding } from '../store/doctor-findings.ts';
 import { trackerFolder } from '../tracker-folder.ts';
-import { addDatabase, databaseURLOf } from './shared/database.ts';
-import { addSettings, jsonFlag, settingsOf } from './shared/flags.ts';
+import { addDatabase, type DatabaseOptions, databaseURLOf } from './shared/database.ts';
+import { addSettings, settingsOf } from './shared/flags.ts';
 import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
-  addSettings(addDatabase(command), ['accountBytes'])
-    .option(...jsonFlag)
-    .action(examine);
+  addSettings(addDatabase(command), ['accountBytes']).action(examine);
 };
 
 /** Reports whether the tracker is built. It is always ok, because a server that takes events from servers only needs no tracker. */
@@ -20,20 +18,15 @@ export const examineTracker = (folder: string): Finding => {
 };
 
 /** Prints the findings. The exit code is 1 if one of them is not ok. */
-const examine = async (options: Record<string, unknown>): Promise<void> => {
+const examine = async (options: DatabaseOptions): Promise<void> => {
   const { examineStore } = await import('../store/open.ts');
   const findings = [
     ...(await examineStore(databaseURLOf(options), settingsOf(['accountBytes'], options))),
     examineTracker(trackerFolder),
   ];
   const ok = findings.every((finding) => finding.ok);
-  if (options.json) printJSON({ ok, finding: findings });
-  else
-    printLine(
-      toTable(
-        ['', 'EXAMINED', 'FOUND'],
-        findings.map(({ name, ok, detail }) => [ok ? 'ok' : 'NOT OK', name, detail]),
-      ),
-    );
   if (!ok) process.exitCode = 1;
+  if (options.json) return printJSON({ ok, finding: findings });
+  const rows = findings.map(({ name, ok, detail }) => [ok ? 'ok' : 'NOT OK', name, detail]);
+  printLine(toTable([['', 'EXAMINED', 'FOUND'], ...rows]));
 };

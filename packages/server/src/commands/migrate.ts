@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
-import { addDatabase, databaseURLOf } from './shared/database.ts';
+import { type DatabaseOptions, databaseURLOf } from './shared/database.ts';
+import { addSettings } from './shared/flags.ts';
 import { printLine } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
-  addDatabase(command)
+  addSettings(command, ['databaseURL'])
     .option(
       '--citus',
       'experimental: spread its tables over a Citus cluster, on which most operations fail; do not use it yet',
@@ -11,7 +12,7 @@ export const define = (command: Command): void => {
     .action(migrate);
 };
 
-const migrate = async (options: { readonly citus?: boolean } & Record<string, unknown>): Promise<void> => {
+const migrate = async (options: DatabaseOptions & { readonly citus?: boolean }): Promise<void> => {
   const { migrateStore } = await import('../store/open.ts');
   await migrateStore(databaseURLOf(options), { citus: options.citus === true });
   printLine('The schema is up to date.');

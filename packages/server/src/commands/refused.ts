@@ -1,38 +1,28 @@
 import type { Command } from 'commander';
 import type { RefusedRequest, Store } from '../store/store.ts';
 import { explain, WrongUsage } from './shared/command-errors.ts';
-import { addDatabase, withStore } from './shared/database.ts';
-import { jsonFlag } from './shared/flags.ts';
+import { accountOf, addDatabase, type DatabaseOptions, withStore } from './shared/database.ts';
 import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
-  addDatabase(command.command('list').description('list what was refused for its content and can be sent again'))
-    .option('--account <accountUUID>', 'of this account only')
-    .option(...jsonFlag)
+  addDatabase(command.command('list').description('list the requests that were refused for their content'))
+    .option('--account <accountUUID>', 'only of this account')
     .action(list);
   addDatabase(
     command
       .command('replay [refusedID...]')
-      .description('send refused requests again, as if their token sent them; what is refused again stays on the list'),
+      .description('send refused requests again, with their own token; those refused again stay on the list'),
   )
-    .option('--all', 'all that are on the list')
-    .option('--account <accountUUID>', 'of this account only')
-    .option('--as <tokenID>', 'the live token that sends them, where their own is revoked or has expired')
-    .option('--with <json>', 'an object of fields that stand in place of those of the one request')
-    .option(...jsonFlag)
+    .option('--all', 'all requests on the list')
+    .option('--account <accountUUID>', 'only of this account')
+    .option('--as <tokenID>', 'a live token to use if their own is revoked or has expired')
+    .option('--with <json>', 'an object of fields that replace those of the request; for one refusedID')
     .action(replay);
 };
 
-type Options = Record<string, unknown> & { readonly account?: string; readonly json?: boolean };
+type Options = DatabaseOptions & { readonly account?: string };
 
 const requestsPerPage = 100;
-
-const accountOf = async (store: Store, { account }: Options): Promise<number | null> => {
-  if (account === undefined) return null;
-  const found = await store.findAccount(account);
-  if (found === undefined) throw new Error(`there is no account ${account}`);
-  return found;
-};
 
 /** Yields the requests on the list, oldest first. */
 async function* eachRefused(store: Store, account: number | null): AsyncGenerator<RefusedRequest> {
@@ -58,7 +48,7 @@ const shown = ({ refused, input, code, field, message, refusedTime, ...request }
 
 const list = async (options: Options): Promise<void> => {
   const { refused, count } = await withStore(options, async (store) => {
-    const account = await accountOf(store, options);
+    const account = (await accountOf(store, options)) ?? null;
     const refused: ReturnType<typeof shown>[] = [];
     for await (const request of eachRefused(store, account)) refused.push(shown(request));
     return { refused, count: await store.countRefused({ account }) };
@@ -66,17 +56,17 @@ const list = async (options: Options): Promise<void> => {
   if (options.json) return printJSON({ refused, count });
   const rows = refused.map(({ refusedID, refusedTime, tokenKind, operation, error, input }) => [
     refusedID,
-    toMinute(Date.parse(refusedTime)),
+    toMinute(refusedTime),
     tokenKind,
     operation,
     error.message,
     typeof input === 'string' ? input : JSON.stringify(input),
   ]);
-  printLine(toTable(['REFUSED ID', 'TIME', 'TOKEN', 'OPERATION', 'WHY', 'REQUEST'], rows));
+  printLine(toTable([['REFUSED ID', 'TIME', 'TOKEN', 'OPERATION', 'WHY', 'REQUEST'], ...rows]));
   const counted = count.map(({ tokenID, tokenKind, listed, evicted, erased, replayed }) =>
     [tokenID, tokenKind, listed, evicted, erased, replayed].map(String),
   );
-  printLine(['', ...toTable(['TOKEN ID', 'TOKEN', 'LISTED', 'EVICTED', 'ERASED', 'REPLAYED'], counted)]);
+  printLine(['', ...toTable([['TOKEN ID', 'TOKEN', 'LISTED', 'EVICTED', 'ERASED', 'REPLAYED'], ...counted])]);
 };
 
 const parseFix = (text: string): Record<string, unknown> => {
@@ -106,7 +96,7 @@ const replay = async (
     const send = createReplay(store);
     const wanted = new Set(refusedIDs);
     const results: Result[] = [];
-    for await (const request of eachRefused(store, await accountOf(store, options))) {
+    for await (const request of eachRefused(store, (await accountOf(store, options)) ?? null)) {
       const refusedID = String(request.refused);
       if (!options.all && !wanted.delete(refusedID)) continue;
       results.push(

@@ -15,7 +15,7 @@ const stopLimitMs = 4_900;
 
 export const define = (command: Command): void => {
   addSettings(command, names)
-    .option('--demo', 'with a demo page, and a first account made when there is none')
+    .option('--demo', 'serve a demo page; creates the first account if there is none')
     .action((options) => run(readConfig(process.env, flagsOf(names, options)), Boolean(options.demo)));
 };
 
@@ -26,22 +26,20 @@ const run = async (config: Config, demo: boolean): Promise<void> => {
   const log = createLog(level);
   log.info({ version, node: process.versions.node }, 'starting');
   // Signal handlers are set before the start, so that a signal during it is not lost.
-  let signalled: (signal: NodeJS.Signals) => void = () => {};
   const stopAsked = new Promise<NodeJS.Signals>((resolve) => {
-    signalled = resolve;
+    let first: { readonly signal: NodeJS.Signals; readonly now: number } | undefined;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        const now = performance.now();
+        first ??= { signal, now };
+        // A Ctrl-C reaches a process below npm twice: from the terminal, and from npm, which passes it on.
+        const isSame = isBelowNpm() && signal === first.signal && now - first.now < sameSignalMs;
+        if (now > first.now && !isSame) process.exit(1);
+        resolve(signal);
+      });
+    }
+    followParent(() => resolve('SIGTERM'));
   });
-  let first: { readonly signal: NodeJS.Signals; readonly now: number } | undefined;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      const now = performance.now();
-      first ??= { signal, now };
-      // A Ctrl-C reaches a process below npm twice: from the terminal, and from npm, which passes it on.
-      const isSame = isBelowNpm() && signal === first.signal && now - first.now < sameSignalMs;
-      if (now > first.now && !isSame) process.exit(1);
-      signalled(signal);
-    });
-  }
-  followParent(() => signalled('SIGTERM'));
 
   // Faults of the program go through the log, which removes secrets.
   process.on('uncaughtException', (err) => {

@@ -1,24 +1,25 @@
 import { type TokenKind, tokenKinds } from '@firsthand/contract/tokens';
 import { type Command, Option } from 'commander';
 import { isLive } from '../ingest/token.ts';
-import type { ListedToken, Store } from '../store/store.ts';
+import type { ListedToken } from '../store/store.ts';
 import { WrongUsage } from './shared/command-errors.ts';
-import { addDatabase, asOperator, withStore } from './shared/database.ts';
-import { jsonFlag } from './shared/flags.ts';
-import { printJSON, printLine, toList, toMinute, toTable } from './shared/printing.ts';
+import { accountOf, addDatabase, asOperator, type DatabaseOptions, withStore } from './shared/database.ts';
+import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addDatabase(command.command('create').description('create a token; the text of a secret token is shown only now'))
-    .addOption(new Option('--kind <kind>', 'what it may do').choices(tokenKinds).makeOptionMandatory())
+    .addOption(
+      new Option('--kind <kind>', 'the kind of token, which decides what it may do')
+        .choices(tokenKinds)
+        .makeOptionMandatory(),
+    )
     .option('--account <accountUUID>', 'the account of the token; none for an operator token')
     .option('--name <name>', 'a name that says what the token is for')
     .option('--expires <time>', 'when the token expires: ISO 8601, such as 2027-01-31T12:00:00Z')
-    .option(...jsonFlag)
     .action(create);
   addDatabase(command.command('revoke <tokenID>').description('revoke a token: it stops working at once'))
     .option('--account <accountUUID>', 'the account of the token; none for an operator token')
     .option('--descendants', 'also revoke every token that it created, directly or not')
-    .option(...jsonFlag)
     // A tokenID may begin with a hyphen.
     .allowUnknownOption()
     .action(revoke);
@@ -26,17 +27,10 @@ export const define = (command: Command): void => {
     command.command('list').description('list the tokens of accounts and operators, without the text of secret tokens'),
   )
     .option('--account <accountUUID>', 'only of this account')
-    .option(...jsonFlag)
     .action(list);
 };
 
-type Options = Record<string, unknown> & { readonly account?: string; readonly json?: boolean };
-
-const accountOf = async (store: Store, accountUUID: string): Promise<number> => {
-  const account = await store.findAccount(accountUUID);
-  if (account === undefined) throw new Error(`there is no account ${accountUUID}`);
-  return account;
-};
+type Options = DatabaseOptions & { readonly account?: string };
 
 /** The time of --expires, in milliseconds since 1970. Throws WrongUsage if it is invalid or past. */
 const expiresTimeOf = async (expires: string | undefined): Promise<number | undefined> => {
@@ -51,23 +45,25 @@ const expiresTimeOf = async (expires: string | undefined): Promise<number | unde
 const create = async (
   options: Options & { readonly kind: TokenKind; readonly name?: string; readonly expires?: string },
 ): Promise<void> => {
-  const { kind, account: accountUUID, name } = options;
-  if ((kind === 'operator') !== (accountUUID === undefined)) {
+  const { kind, name } = options;
+  if ((kind === 'operator') !== (options.account === undefined)) {
     throw new WrongUsage(
-      kind === 'operator' ? 'an operator token belongs to no --account' : `--account is required for a ${kind} token`,
+      kind === 'operator'
+        ? 'an operator token belongs to no account: leave out --account'
+        : `--account is required for a ${kind} token`,
     );
   }
   const expiresTime = await expiresTimeOf(options.expires);
   const { makeToken } = await import('../http/operations/tokens.ts');
   const answer = await withStore(options, async (store) => {
-    const account = accountUUID === undefined ? null : await accountOf(store, accountUUID);
+    const account = (await accountOf(store, options)) ?? null;
     return makeToken(store, asOperator(), { account, kind, tokenName: name, expiresTime });
   });
   if (options.json) return printJSON({ ...answer, status: '200' });
-  const isSecret = kind !== 'browser';
+  const note = kind === 'browser' ? '' : '  (secret, and shown this once)';
   printLine(
-    toList([
-      ['Token', isSecret ? `${answer.tokenUUID}  (secret, and shown this once)` : answer.tokenUUID],
+    toTable([
+      ['Token', `${answer.tokenUUID}${note}`],
       ['Token ID', answer.tokenID],
     ]),
   );
@@ -76,15 +72,15 @@ const create = async (
 const revoke = async (tokenID: string, options: Options & { readonly descendants?: boolean }): Promise<void> => {
   const { descendants } = options;
   const revoked = await withStore(options, async (store) => {
-    const account = options.account === undefined ? null : await accountOf(store, options.account);
+    const account = (await accountOf(store, options)) ?? null;
     return store.revokeToken({ account, tokenID, descendants, time: Date.now() });
   });
   if (options.json) {
     const revokedTime = new Date(revoked.revokedTime).toISOString();
     return printJSON({ tokenID, revokedTime, ...(descendants && { descendants: revoked.descendants }), status: '200' });
   }
-  printLine(`${tokenID} is revoked since ${toMinute(revoked.revokedTime)}`);
-  for (const descendant of revoked.descendants) printLine(`${descendant}, which it made, is revoked as well`);
+  printLine(`${tokenID} was revoked at ${toMinute(revoked.revokedTime)}`);
+  for (const descendant of revoked.descendants) printLine(`${descendant}, which it created, was revoked too`);
 };
 
 const stateOf = (token: ListedToken): string => {
@@ -96,17 +92,12 @@ const stateOf = (token: ListedToken): string => {
 const list = async (options: Options): Promise<void> => {
   const [{ tokenAnswer }, tokens] = await Promise.all([
     import('../http/operations/tokens.ts'),
-    withStore(options, async (store) =>
-      store.listTokens({
-        account: options.account === undefined ? undefined : await accountOf(store, options.account),
-      }),
-    ),
+    withStore(options, async (store) => store.listTokens({ account: await accountOf(store, options) })),
   ]);
-  if (options.json) {
+  if (options.json)
     return printJSON(
       tokens.map((token) => ({ accountUUID: token.accountUUID ?? '', ...tokenAnswer<TokenKind>(token) })),
     );
-  }
   const rows = tokens.map((token) => [
     token.accountName ?? '(the service)',
     token.kind,
@@ -119,5 +110,5 @@ const list = async (options: Options): Promise<void> => {
     token.text ?? '(secret)',
   ]);
   const columns = ['ACCOUNT', 'KIND', 'TOKEN ID', 'NAME', 'CREATED', 'BY', 'LAST USED', 'STATE', 'TOKEN'];
-  printLine(toTable(columns, rows));
+  printLine(toTable([columns, ...rows]));
 };

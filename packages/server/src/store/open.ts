@@ -53,7 +53,7 @@ export const openStore = async ({
  */
 export const migrateStore = async (databaseURL: string, { citus }: { citus: boolean }): Promise<void> => {
   if (!isPostgres(databaseURL)) {
-    throw new StoreUnusable('a SQLite file is brought to its schema when a server opens it: start that');
+    throw new StoreUnusable('a server migrates a SQLite file when it opens it: start the server');
   }
   const { migrateDatabase } = await import('./postgres/database/citus.ts');
   await migrateDatabase(databaseURL, { citus });
@@ -73,9 +73,7 @@ export const copyStore = async ({
   tell: (progress: CopyProgress) => void;
 }): Promise<void> => {
   if (isPostgres(from) === isPostgres(to)) {
-    throw new StoreUnusable(
-      'what is copied goes from sqlite:<file> to postgres://…, or from there to a new sqlite:<file>',
-    );
+    throw new StoreUnusable('one of the two databases must be sqlite:<file>, and the other postgres://…');
   }
   return isPostgres(from)
     ? copyToFile(from, resolve(fileOf(to)), tell)

@@ -80,13 +80,13 @@ it('people are told in words what was logged, whose it is, and how to read on', 
   });
   await client.updateContact({ contactUUID, contactTagID: 'new' });
   const log = ['event', 'log', '--event-id', '7', '--event-uuid', 'first-event', '--contact', contactUUID];
-  expect((await firsthand(log, env)).stdout).toBe('first-event is kept\n');
-  expect((await firsthand(log, env)).stdout).toBe('first-event is kept, and was before\n');
+  expect((await firsthand(log, env)).stdout).toBe('first-event is stored\n');
+  expect((await firsthand(log, env)).stdout).toBe('first-event was stored already\n');
   await firsthand(['event', 'log', '--event-id', '8', '--user', userUUID, '--attr', 'page=/sale'], env);
 
   const first = await firsthand(['event', 'list', '--limit', '1'], env);
   expect(first.stdout.split('\n')[1]).toMatch(/^\S+ +8 +a-browser-of-a-test +anonymous +page=\/sale$/);
-  const [, cursor = ''] = /^There are more: --cursor (\S+)\n$/.exec(first.stderr) ?? [];
+  const [, cursor = ''] = /^There are more events: --cursor (\S+)\n$/.exec(first.stderr) ?? [];
   const second = await firsthand(['event', 'list', '--cursor', cursor], env);
   expect(second.stdout.split('\n')[1]).toMatch(new RegExp(`^\\S+ +7 Bought +- +${contactUUID}$`));
   expect(second.stderr).toBe('');

@@ -65,7 +65,7 @@ it('people are shown a token, and whether it is revoked', async () => {
 
   const [, tokenID = ''] = /^Token ID +(\S+)$/m.exec(stdout) ?? [];
   const revoked = await firsthand(['token', 'revoke', '--account', accountUUID, tokenID], env);
-  expect(revoked.stdout).toMatch(new RegExp(`^${tokenID} is revoked since \\S+ \\S+Z\\n$`));
+  expect(revoked.stdout).toMatch(new RegExp(`^${tokenID} was revoked at \\S+ \\S+Z\\n$`));
   const list = await firsthand(['token', 'list'], env);
   expect(list.stdout).toMatch(new RegExp(`^Shop +server +${tokenID} +.*revoked .*\\(secret\\)$`, 'm'));
   const all = await firsthandJSON(['token', 'list'], env);

@@ -12,11 +12,10 @@ export const exitCodeOf = (error: unknown): number => {
   return error instanceof Error && ['WrongUsage', 'BadConfiguration'].includes(error.name) ? 2 : 1;
 };
 
-const withField = ({ message, field }: { message: string; field?: unknown }) =>
-  typeof field === 'string' && !message.includes(field) ? `${field}: ${message}` : message;
-
 /** The message of an error for the user of a command; with the environment variable DEBUG, its stack. */
 export const explain = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
-  return process.env.DEBUG ? (error.stack ?? error.message) : withField(error);
+  if (process.env.DEBUG) return error.stack ?? error.message;
+  const { message, field } = error as Error & { field?: unknown };
+  return typeof field === 'string' && !message.includes(field) ? `${field}: ${message}` : message;
 };

@@ -3,22 +3,23 @@ import type { Command } from 'commander';
 import { type Caller, commandLine } from '../../http/access/caller.ts';
 import type { Store } from '../../store/store.ts';
 import { WrongUsage } from './command-errors.ts';
-import { addSettings, settingsOf } from './flags.ts';
+import { addSettings, jsonFlag, settingsOf } from './flags.ts';
 
-export const addDatabase = (command: Command): Command => addSettings(command, ['databaseURL']);
+/** The options of every command with `addDatabase`, by the names that Commander gives them. */
+export type DatabaseOptions = { readonly databaseUrl?: string; readonly json?: boolean };
 
-type Options = Readonly<Record<string, unknown>>;
+export const addDatabase = (command: Command): Command => addSettings(command, ['databaseURL']).option(...jsonFlag);
 
 /** The URL of the database. Throws WrongUsage for one in memory, which ends with its server. */
-export const databaseURLOf = (options: Options): string => {
+export const databaseURLOf = (options: DatabaseOptions): string => {
   const { databaseURL } = settingsOf(['databaseURL'], options);
   if (databaseURL !== 'sqlite::memory:') return databaseURL;
-  throw new WrongUsage('DATABASE_URL names a database in memory, which ends with the server that has it');
+  throw new WrongUsage('DATABASE_URL names a database in memory, which only the server that made it can use');
 };
 
 /** Runs `work` on the store, beside a server that may be running. The database is created only with `create`. */
 export const withStore = async <Result>(
-  options: Options,
+  options: DatabaseOptions,
   work: (store: Store) => Promise<Result>,
   { create = false } = {},
 ): Promise<Result> => {
@@ -37,6 +38,17 @@ export const withStore = async <Result>(
   } finally {
     await store.close();
   }
+};
+
+/** The number of the account that `--account` names; undefined if it names none. Throws if there is no such account. */
+export const accountOf = async (
+  store: Store,
+  { account: accountUUID }: { readonly account?: string },
+): Promise<number | undefined> => {
+  if (accountUUID === undefined) return undefined;
+  const account = await store.findAccount(accountUUID);
+  if (account === undefined) throw new Error(`there is no account ${accountUUID}`);
+  return account;
 };
 
 /** The command line as a caller. It has the rights of an operator, because its user can open the database anyway. */

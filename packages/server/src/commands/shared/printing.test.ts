@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, expect, it, vi } from 'vitest';
-import { printComplaint, printJSON, printLine, toList, toTable } from './printing.ts';
+import { printComplaint, printJSON, printLine, toTable } from './printing.ts';
 
 /** C0, DEL, C1, bidirectional marks, embeddings, overrides and isolates, separators of lines and paragraphs. */
 const controls = [
@@ -27,9 +27,18 @@ afterEach(() => {
 
 const ways: readonly (readonly [string, (text: string) => void])[] = [
   ['a line', printLine],
-  ['a cell of a table', (text) => printLine(toTable(['A', 'B'], [[text, 'x']]))],
-  ['a name of a list', (text) => printLine(toList([[text, 'x']]))],
-  ['a value of a list', (text) => printLine(toList([['x', text]]))],
+  [
+    'a cell of a table',
+    (text) =>
+      printLine(
+        toTable([
+          ['A', 'B'],
+          [text, 'x'],
+        ]),
+      ),
+  ],
+  ['the first cell of a table', (text) => printLine(toTable([[text, 'x']]))],
+  ['the last cell of a table', (text) => printLine(toTable([['x', text]]))],
   ['a complaint', printComplaint],
   ['a value in JSON', (text) => printJSON({ a: text })],
   ['a name in JSON', (text) => printJSON({ [text]: 1 })],
@@ -48,7 +57,7 @@ it.each(ways)('writes no control character in %s', (_, print) => {
 it('writes a line for a line, whatever is in it', () => {
   const text = written();
   printLine(`1: a\nREFUSED nothing`);
-  printLine(toTable(['A'], [['x\ny']]));
+  printLine(toTable([['A'], ['x\ny']]));
   expect(text().split('\n')).toHaveLength(4);
 });
 

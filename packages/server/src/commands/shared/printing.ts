@@ -26,10 +26,10 @@ export const printJSON = (value: unknown): void =>
 
 const widthOf = (text: string): number => [...text].length;
 
-/** The lines of a table: columns under their names, as wide as their longest cell. */
-export const toTable = (names: readonly string[], rows: readonly (readonly string[])[]): string[] => {
-  const cells = [names, ...rows].map((row) => row.map(printable));
-  const widths = names.map((_, column) => Math.max(...cells.map((row) => widthOf(row[column] as string))));
+/** The lines of a table whose columns are as wide as their longest cell. All rows have as many cells as the first. */
+export const toTable = (rows: readonly (readonly string[])[]): string[] => {
+  const cells = rows.map((row) => row.map(printable));
+  const widths = cells[0]?.map((_, column) => Math.max(...cells.map((row) => widthOf(row[column] as string)))) ?? [];
   const toLine = (row: readonly string[]) =>
     row
       .map((cell, column) => cell + ' '.repeat((widths[column] as number) - widthOf(cell)))
@@ -38,10 +38,6 @@ export const toTable = (names: readonly string[], rows: readonly (readonly strin
   return cells.map(toLine);
 };
 
-/** The lines of a list: a name and its value on each. */
-export const toList = (entries: readonly (readonly [name: string, value: string])[]): string[] => {
-  const width = Math.max(...entries.map(([name]) => widthOf(name)));
-  return entries.map(([name, value]) => `${name}${' '.repeat(width - widthOf(name))}  ${value}`.trimEnd());
-};
-
-export const toMinute = (time: number): string => `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')}Z`;
+/** `time` is in milliseconds since 1970, or ISO 8601. */
+export const toMinute = (time: number | string): string =>
+  `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')}Z`;
