@@ -27,7 +27,7 @@ const definition = () =>
     ],
   });
 
-interface DemoAccount {
+export interface DemoAccount {
   readonly browserToken: string;
   /** Present only in the start that creates the account. */
   readonly serverToken: string | undefined;
@@ -35,25 +35,30 @@ interface DemoAccount {
   readonly asker: Asker;
 }
 
-type AccountStore = Pick<Store, 'listAccounts' | 'getAccount' | 'createAccount' | 'createToken' | 'findAccess'>;
-
 /**
  * The demo's account: found by its name, or created if the database has no account. Undefined if it has only others, because the
  * demo must not use them.
  */
-export const openDemoAccount = async (store: AccountStore, time: number): Promise<DemoAccount | undefined> => {
+export const openDemoAccount = async (store: Store, time: number): Promise<DemoAccount | undefined> => {
   const accounts = await store.listAccounts();
-  if (accounts.length === 0) {
-    const { account, browserTokenUUID, serverTokenUUID } = newAccount(definition(), [], { time, createdBy: null });
-    await store.createAccount(account);
-    return withAsker(store, browserTokenUUID, serverTokenUUID);
-  }
   const found = accounts.find((account) => account.accountName === accountName);
-  return found && withAsker(store, await openBrowserToken(store, found.account, time), undefined);
+  if (!found && accounts.length > 0) return undefined;
+  const { browserToken, serverToken } = found
+    ? { browserToken: await openBrowserToken(store, found.account, time), serverToken: undefined }
+    : await createDemoAccount(store, time);
+  // The token was just found or created, and it belongs to an account.
+  const { account, token } = (await store.findAccess(hashToken(browserToken))) as Access & { account: number };
+  return { browserToken, serverToken, asker: { account, token, browser: false } };
+};
+
+const createDemoAccount = async (store: Store, time: number) => {
+  const { account, browserTokenUUID, serverTokenUUID } = newAccount(definition(), [], { time, createdBy: null });
+  await store.createAccount(account);
+  return { browserToken: browserTokenUUID, serverToken: serverTokenUUID };
 };
 
 /** The account's first live browser token, or a new one if there is none. */
-const openBrowserToken = async (store: AccountStore, account: number, time: number): Promise<string> => {
+const openBrowserToken = async (store: Store, account: number, time: number): Promise<string> => {
   const { tokens } = await store.getAccount(account);
   const live = tokens.find((token) => token.kind === 'browser' && isLive(token, time));
   if (live?.text) return live.text;
@@ -63,14 +68,4 @@ const openBrowserToken = async (store: AccountStore, account: number, time: numb
     account,
   });
   return text;
-};
-
-const withAsker = async (
-  store: AccountStore,
-  browserToken: string,
-  serverToken: string | undefined,
-): Promise<DemoAccount> => {
-  // The token was just found or created, and it belongs to an account.
-  const { account, token } = (await store.findAccess(hashToken(browserToken))) as Access & { account: number };
-  return { browserToken, serverToken, asker: { account, token, browser: false } };
 };

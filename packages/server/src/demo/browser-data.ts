@@ -38,9 +38,7 @@ const personOf = (contactUUID: string, claims: readonly ClaimDetail[]): Person =
   return { contactUUID, name: `${contactFirstname} ${contactLastname}`.trim(), address: contactEmailaddress };
 };
 
-type Reads = Pick<Store, 'getEvents' | 'getContact'>;
-
-const findPerson = async (store: Reads, asker: Asker, userUUID: string, contactUUID: string): Promise<Person> => {
+const findPerson = async (store: Store, asker: Asker, userUUID: string, contactUUID: string): Promise<Person> => {
   try {
     const { claims = [] } = await store.getContact({ ...asker, contactUUID, include: ['claim'] });
     return personOf(
@@ -54,14 +52,14 @@ const findPerson = async (store: Reads, asker: Asker, userUUID: string, contactU
   }
 };
 
-export const readBrowserData = async (store: Reads, asker: Asker, userUUID: string): Promise<BrowserData> => {
+export const readBrowserData = async (store: Store, asker: Asker, userUUID: string): Promise<BrowserData> => {
   const { events, next } = await store.getEvents({
     account: asker.account,
     userUUID,
     order: 'desc',
     limit: mostEvents,
   });
-  const owners = [...new Set(events.map(({ contactUUID }) => contactUUID))].filter((contactUUID) => contactUUID !== '');
+  const owners = [...new Set(events.map(({ contactUUID }) => contactUUID).filter(Boolean))];
   return {
     userUUID,
     events: events.map(({ eventUUID, eventID, eventName, eventTime, attributes, contactUUID, why }) => ({

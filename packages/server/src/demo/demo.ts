@@ -1,35 +1,22 @@
 /** The demo: a shop page with the script tag, and a panel that shows what the service stores about this browser. */
 import type { Hono } from 'hono';
-import type { Logger } from 'pino';
-import type { Store } from '../store/store.ts';
-import { openDemoAccount } from './account.ts';
+import { type DemoAccount, openDemoAccount } from './account.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { createPage } from './page.ts';
-import { createStream } from './stream.ts';
+import { createStream, type StreamOptions } from './stream.ts';
 
-export interface Demo {
-  readonly browserToken: string;
-  /** Present only in the start that creates the account. */
-  readonly serverToken: string | undefined;
+export interface Demo extends Pick<DemoAccount, 'browserToken' | 'serverToken'> {
   /** Adds the demo's pages below `basePath`, which ends in a slash. */
   addTo(app: Hono, basePath: string): void;
 }
 
 /** Opens the demo. Undefined if the database has accounts and none of them is the demo's. */
-export const openDemo = async ({
-  store,
-  log,
-  isStopping,
-}: {
-  readonly store: Store;
-  readonly log: Logger;
-  readonly isStopping: () => boolean;
-}): Promise<Demo | undefined> => {
-  const account = await openDemoAccount(store, Date.now());
+export const openDemo = async (options: Omit<StreamOptions, 'asker'>): Promise<Demo | undefined> => {
+  const account = await openDemoAccount(options.store, Date.now());
   if (!account) return undefined;
   const { asker, browserToken, serverToken } = account;
   const page = createPage(browserToken);
-  const stream = createStream({ store, log, asker, isStopping });
+  const stream = createStream({ ...options, asker });
   return {
     browserToken,
     serverToken,

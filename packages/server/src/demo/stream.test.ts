@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import type { EventPage } from '../store/store.ts';
+import type { EventPage, Store } from '../store/store.ts';
 import { createStream } from './stream.ts';
 
 const empty: EventPage = { events: [], next: null, through: 0 };
@@ -23,7 +23,7 @@ const setUp = (failsFrom: number) => {
         commit = listener;
         return () => {};
       },
-    },
+    } as Partial<Store> as Store,
     asker: { account: 1, token: 1, browser: false },
     log: pino({}, { write: (line) => (logged += line) }),
     isStopping: () => false,

@@ -12,21 +12,19 @@ import { answerHeaders } from './answer-headers.ts';
 import { readBrowserData } from './browser-data.ts';
 import { isLocalVisitor } from './loopback.ts';
 
-interface StreamOptions {
-  readonly store: Pick<Store, 'getEvents' | 'getContact' | 'onCommit'>;
+export interface StreamOptions {
+  readonly store: Store;
   readonly asker: Asker;
   readonly log: Logger;
   readonly isStopping: () => boolean;
 }
 
 const mostStreams = 20;
-/** The pause after each read, because commits come in bursts and people read more slowly. */
-const settleMs = 50;
-/** A stream checks at least this often whether the server is stopping. */
-const lookMs = 500;
+/** How often a stream checks for commits, which come in bursts, and whether the server is stopping. */
+const lookMs = 50;
 const heartbeatMs = 15_000;
 
-const failed = 'The service could not read what it holds: its log says why.';
+const failed = 'The service could not read its data. The reason is in its log.';
 
 const refuse = (status: 400 | 403 | 500 | 503, reason: string): Response =>
   new Response(`${reason}\n`, {
@@ -43,39 +41,25 @@ export const createStream = ({ store, asker, log, isStopping }: StreamOptions): 
 
   const follow = async (stream: SSEStreamingApi, userUUID: string, first: string) => {
     let changed = true;
-    let wake = () => {};
     const stop = store.onCommit(() => {
       changed = true;
-      wake();
     });
-    stream.onAbort(() => wake());
     let sent = first;
     let sentAt = performance.now();
     try {
       await stream.writeSSE({ data: first });
-      while (!stream.aborted && !isStopping()) {
+      for (; !stream.aborted && !isStopping(); await wait(lookMs)) {
+        let data = sent;
         if (changed) {
+          // Before the read, so that a commit during it is not missed.
           changed = false;
-          const data = await read(userUUID);
-          if (data !== sent) {
-            await stream.writeSSE({ data });
-            sent = data;
-            sentAt = performance.now();
-          }
-          await wait(settleMs);
-        } else {
-          await new Promise<void>((resolve) => {
-            const timer = setTimeout(resolve, lookMs);
-            wake = () => {
-              clearTimeout(timer);
-              resolve();
-            };
-          });
-          if (performance.now() - sentAt > heartbeatMs) {
-            await stream.write(':\n\n');
-            sentAt = performance.now();
-          }
+          data = await read(userUUID);
         }
+        if (data !== sent) await stream.writeSSE({ data });
+        else if (performance.now() - sentAt > heartbeatMs) await stream.write(':\n\n');
+        else continue;
+        sent = data;
+        sentAt = performance.now();
       }
     } finally {
       stop();
@@ -85,7 +69,7 @@ export const createStream = ({ store, asker, log, isStopping }: StreamOptions): 
   return async (c: Context) => {
     const { incoming } = (c.env ?? {}) as Partial<HttpBindings>;
     const visitor = { remoteAddress: incoming?.socket?.remoteAddress, headers: c.req.raw.headers };
-    if (!isLocalVisitor(visitor)) return refuse(403, 'This panel is for visitors on this very machine.');
+    if (!isLocalVisitor(visitor)) return refuse(403, 'This panel is only for browsers on the machine of the server.');
     const userUUID = getCookie(c, userCookieName);
     if (!userUUID || !userUUIDPattern.test(userUUID)) return refuse(400, 'This browser has no userUUID cookie yet.');
     // A HEAD gets no stream, because no client would read or end it.

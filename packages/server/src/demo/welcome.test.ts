@@ -24,7 +24,7 @@ it('never shows a token again', () => {
 
 it('says why there is no demo page beside accounts of somebody else', () => {
   const text = welcome({ url, databaseURL, demo: undefined });
-  expect(text).toContain('no "Demo shop" is among them');
+  expect(text).toContain('none named "Demo shop"');
   expect(text).toContain(`API         ${url}/`);
   expect(text).not.toContain('/demo/');
 });

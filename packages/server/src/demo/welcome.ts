@@ -20,13 +20,17 @@ export const welcome = ({ url, databaseURL, demo }: WelcomeOptions): string => {
   if (demo) lines.push(`  Demo page   ${url}/demo/`);
   lines.push(`  API         ${url}/`);
   if (!demo) {
-    lines.push('', 'The database has accounts of its own, so there is no demo page: no "Demo shop" is among them.', '');
+    lines.push('', 'There is no demo page, because the database has accounts, but none named "Demo shop".', '');
   } else if (demo.serverToken === undefined) {
-    lines.push('', 'The demo account was made before. Another server token: npx firsthand token create --help', '');
+    lines.push(
+      '',
+      'The demo account exists already. To create another server token, see npx firsthand token create --help',
+      '',
+    );
   } else {
     lines.push(
       '',
-      'The account "Demo shop" was made. Its server token is secret and is shown this once:',
+      'The account "Demo shop" was created. Its server token is secret, and shown this once:',
       '',
       `  Browser token   ${demo.browserToken}`,
       `  Server token    ${demo.serverToken}`,
