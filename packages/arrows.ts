@@ -29,19 +29,9 @@ const noDriver: Rule = {
   message: 'Which database it is, only a driver knows: use the Store interface, and store/open.ts to open one.',
 };
 
-const outside = [
-  '**/http/**',
-  '**/ingest/**',
-  '**/demo/**',
-  '**/commands/**',
-  '**/app.ts',
-  '**/config.ts',
-  '**/main.ts',
-  '**/serving/**',
-  'hono',
-  'hono/**',
-  '@hono/**',
-];
+/** What starts and wires a server. */
+const startup = ['**/main.ts', '**/commands/**', '**/serving/**', '**/config.ts', '**/app.ts'];
+const outside = [...startup, '**/http/**', '**/ingest/**', '**/demo/**', 'hono', 'hono/**', '@hono/**'];
 const noRequests: Rule = {
   group: outside,
   message:
@@ -161,7 +151,7 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       ...inServer,
       noDriver,
       {
-        group: ['**/main.ts', '**/serving/**', '**/app.ts', '**/config.ts', '**/commands/**', '**/store/open.ts'],
+        group: [...startup, '**/store/open.ts'],
         message: 'Arrows point inwards: the demo is handed what it needs, its store too, by serve.',
       },
     ],
@@ -172,15 +162,7 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       ...inServer,
       noDriver,
       {
-        group: [
-          '**/main.ts',
-          '**/serving/**',
-          '**/app.ts',
-          '**/config.ts',
-          '**/commands/**',
-          '**/demo/**',
-          '**/store/open.ts',
-        ],
+        group: [...startup, '**/demo/**', '**/store/open.ts'],
         message:
           'Arrows point inwards: main → commands → serve → app → http. What is configured, and the store, come in as arguments.',
       },
