@@ -46,7 +46,7 @@ const inert: Tracker = {
  * Creates a tracker, for sites that bundle it. On a server, where there is no document, it does nothing. With a catalogue,
  * `createTracker<{ 7: { plan: string } }>(…)`, the compiler checks the events.
  */
-export const createTracker = <Events extends EventCatalogue = { readonly [eventID: number]: Attributes | undefined }>({
+export const createTracker = <Events extends EventCatalogue = EventCatalogue>({
   url,
   token,
   debug,
