@@ -48,7 +48,7 @@ const rateLimits = z.string().transform((list, context): RateLimits => {
   return limits;
 });
 
-interface Setting {
+export interface Setting {
   readonly variable: string;
   readonly flag: string;
   /** For `--help`. */

@@ -1,12 +1,11 @@
 /** Flags that several commands share, and the settings made from them. */
 import { type Command, Option } from 'commander';
-import { type Config, type Flags, readSettings, type SettingName, settings } from '../../config.ts';
+import { type Config, type Flags, readSettings, type Setting, type SettingName, settings } from '../../config.ts';
 
 /** Gives a command the flags of these settings. */
 export const addSettings = (command: Command, names: readonly SettingName[]): Command => {
   for (const name of names) {
-    const { flag, means, variable, fallback }: { flag: string; means: string; variable: string; fallback?: string } =
-      settings[name];
+    const { flag, means, variable, fallback }: Setting = settings[name];
     command.addOption(new Option(flag, `${means} (${variable}${fallback === undefined ? '' : `, ${fallback}`})`));
   }
   return command;
