@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildTracker } from './build.ts';
+import { areRight, numberVariables } from './bundle.ts';
 
 let folder: string;
 const read = (file: string) => readFile(join(folder, file));
@@ -46,4 +47,15 @@ test('a property of the document is read and set past its elements, by js-cookie
   // `document` is named twice, as the receiver of a getter and of a setter of the prototype.
   for (const file of ['tracker.js', 'tracker.full.js'])
     expect((await read(file)).toString().match(/\bdocument\b.?/g)).toEqual(['document)', 'document)']);
+});
+
+test.for([
+  ['abcc', true, 'two functions share one'],
+  ['aacd', false, 'a scope has it twice'],
+  ['abad', false, 'it hides a variable that is used'],
+  ['fbcd', false, 'it hides a global that is used'],
+] as const)('the letters %s are right: %s, because %s', async ([names, isRight]) => {
+  const numbered = await numberVariables('(()=>{let a=1,b=2;f(c=>a+b+c,d=>d)})()');
+  expect(numbered).toBe('(()=>{let $0$=1,$1$=2;f($2$=>$0$+$1$+$2$,$3$=>$3$)})()');
+  expect(await areRight(numbered, names)).toBe(isRight);
 });

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { snippet } from '../src/snippet.ts';
@@ -20,12 +20,8 @@ const scripts = [
 /** The licenses of the packages that are in the scripts, in their own words. */
 const readLicenses = async (): Promise<string> => {
   const texts = ['js-cookie', 'nanoid'].map(async (name) => {
-    // Next to the entry, or above it.
-    for (let folder = dirname(fileURLToPath(import.meta.resolve(name))); ; folder = dirname(folder)) {
-      const text = await readFile(join(folder, 'LICENSE'), 'utf8').catch(() => '');
-      if (text) return `${name}\n\n${text.trim()}\n`;
-      if (folder === dirname(folder)) throw new Error(`${name} has no LICENSE`);
-    }
+    const text = await readFile(new URL('LICENSE', import.meta.resolve(`${name}/package.json`)), 'utf8');
+    return `${name}\n\n${text.trim()}\n`;
   });
   return `/tracker.js and /tracker.full.js contain parts of:\n\n${(await Promise.all(texts)).join('\n')}`;
 };

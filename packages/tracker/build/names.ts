@@ -1,67 +1,54 @@
 /**
- * Looks for the letters with which the scripts are smallest, and writes them to `names.json` for the builds to come:
- * `npm run names`, some minutes; it goes on from those that are there. `npm run names 6000 991` tries 6,000 times, with the seed
- * 991. As long as a script has as many variables, its letters hold; where they don't, the build takes terser's own, and
- * `npm run check` says that it is too large.
+ * Searches for the letters with which the scripts are smallest, and writes them to `names.json` for the next builds. It starts from
+ * the letters that are there, if they still fit. `npm run names`, some minutes; `npm run names 6000` tries 6,000 changes.
  */
 import { writeFile } from 'node:fs/promises';
-import { bundleScript, chosenNames, toBrotli } from './bundle.ts';
-import { isRight, type Renaming, readNames } from './rename.ts';
+import { areRight, chosenNames, minifyScript, nameVariables, numberVariables, toBrotli } from './bundle.ts';
 
 const tries = Number(process.argv[2] ?? 9_000);
-const seed = Number(process.argv[3] ?? 77_777);
 
-/** The same numbers each time (xorshift32, Marsaglia 2003). */
-const createRandom = (seed: number) => {
-  let state = seed;
-  return (below: number): number => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return Math.floor(((state >>> 0) / 2 ** 32) * below);
-  };
+const random = (below: number): number => Math.floor(below * Math.random());
+
+/** The letters of a script's variables, by number. In the numbered script each variable stands where its one letter was. */
+const readNames = (script: string, numbered: string): string[] => {
+  const names: string[] = [];
+  let at = 0;
+  for (const [, number] of numbered.matchAll(/\$(\d+)\$|./gs)) {
+    if (number !== undefined) names[Number(number)] = script[at] as string;
+    at += 1;
+  }
+  return names;
 };
 
-/** Everywhere one letter for the other, and the other way round. */
-const exchange = (names: string, one: string, other: string): string =>
-  [...names].map((name) => (name === one ? other : name === other ? one : name)).join('');
-
-/** Another letter for one variable; what meets it and has that letter, takes its old one. */
-const giveLetter = ({ conflicts }: Renaming, names: string, number: number, letter: string): string => {
-  const others = conflicts[number] ?? [];
-  return [...names]
-    .map((name, at) => (at === number ? letter : name === letter && others.includes(at) ? names[number] : name))
-    .join('');
+/** Exchanges two letters: in all variables, in one, or in some whose numbers follow each other, as those of one function do. */
+const exchange = (names: readonly string[]): string[] => {
+  const from = random(names.length);
+  const one = names[from] as string;
+  const other = names[random(names.length)] as string;
+  const distance = [0, random(20), names.length][random(3)] as number;
+  const swap = (name: string): string => (name === one ? other : name === other ? one : name);
+  return names.map((name, at) => (Math.abs(at - from) <= distance ? swap(name) : name));
 };
 
 /**
- * Simulated annealing (Kirkpatrick et al. 1983): what makes the script a byte or two larger may be kept at first, and less and
- * less of it later. Answers the best that was met.
+ * Simulated annealing (Kirkpatrick et al. 1983): a change that makes the script a byte or two larger may be kept at first, and less
+ * often later. Returns the best letters found.
  */
-const findNames = (entry: string, renaming: Renaming, start: string): string => {
-  const random = createRandom(seed);
-  const sizeOf = (names: string) => toBrotli(Buffer.from(renaming.rename(names))).length;
-  let best = start;
-  let bestSize = sizeOf(best);
-  let names = best;
-  let size = bestSize;
+const findNames = async (entry: string): Promise<string> => {
+  const script = await minifyScript(entry);
+  const numbered = await numberVariables(script);
+  const sizeOf = (names: readonly string[]) => toBrotli(Buffer.from(nameVariables(numbered, names.join('')))).length;
+  let names = (await areRight(numbered, chosenNames(entry))) ? [...chosenNames(entry)] : readNames(script, numbered);
+  let size = sizeOf(names);
+  let best = names;
+  let bestSize = size;
   for (let nth = 0; nth < tries; nth++) {
-    const anyLetter = () => renaming.letters[random(renaming.letters.length)] as string;
-    const changed =
-      random(4) === 0
-        ? exchange(names, anyLetter(), anyLetter())
-        : giveLetter(
-            renaming,
-            names,
-            random(names.length),
-            random(5) === 0 ? anyLetter() : (names[random(names.length)] as string),
-          );
-    if (changed === names || !isRight(renaming, changed)) continue;
+    const changed = exchange(names);
     const changedSize = sizeOf(changed);
-    // Found by trying: at 1.2, it forgot what it had and found 30 bytes less.
+    // Found by trying: at 1.2, the search lost what it had and saved 30 bytes less.
     const warmth = 0.5 * (1 - nth / tries) ** 2;
-    if (changedSize > size && Math.log(random(2 ** 31) / 2 ** 31) * warmth > size - changedSize) continue;
-    if (changedSize > size && warmth < 0.05) continue;
+    if (Math.random() >= Math.exp((size - changedSize) / warmth) || !(await areRight(numbered, changed.join(''))))
+      continue;
     names = changed;
     size = changedSize;
     if (size >= bestSize) continue;
@@ -69,13 +56,8 @@ const findNames = (entry: string, renaming: Renaming, start: string): string => 
     bestSize = size;
     console.log(`${entry}: ${bestSize} after ${nth}`);
   }
-  return best;
+  return best.join('');
 };
 
-const found: Record<string, string> = {};
-for (const entry of ['browser', 'full']) {
-  const renaming = readNames(`${await bundleScript(entry, { names: '' })}`);
-  const chosen = chosenNames(entry);
-  found[entry] = findNames(entry, renaming, isRight(renaming, chosen) ? chosen : renaming.names);
-}
+const found = { browser: await findNames('browser'), full: await findNames('full') };
 await writeFile(new URL('names.json', import.meta.url), `${JSON.stringify(found, null, 2)}\n`);

@@ -8,81 +8,53 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
 
-const unneededInJsCookie: { readonly why: string; readonly pattern: RegExp; readonly instead: string }[] = [
-  {
-    why: 'Copies attributes, which are made for each call.',
-    pattern: /function assign \(target\) \{[\s\S]*?\n\}\n/,
-    instead: '',
-  },
-  {
-    why: 'The only default is the path, and we say it.',
-    pattern: / {4}attributes = assign\(\{\}, defaultAttributes, attributes\);\n/,
-    instead: '',
-  },
-  { why: 'Nothing to escape.', pattern: /var defaultConverter = \{[\s\S]*?\n\};\n/, instead: '' },
-  { why: 'Nothing to escape.', pattern: / {4}name = encodeURIComponent\(name\)\n.*\n.*escape\);\n/, instead: '' },
-  { why: 'Nothing to escape.', pattern: /converter\.write\(value, name\)/, instead: 'value' },
-  {
-    why: 'The tracker starts in documents only.',
-    pattern: / {4}if \(typeof document === 'undefined'\) \{\n {6}return\n {4}\}\n/,
-    instead: '',
-  },
-  {
-    why: 'The tracker starts in documents only, and always says a name.',
-    pattern: / {4}if \(typeof document === 'undefined' \|\| \(arguments\.length && !name\)\) \{\n {6}return\n {4}\}\n/,
-    instead: '',
-  },
-  {
-    why: 'We say `max-age`.',
-    pattern: / {4}if \(typeof attributes\.expires === 'number'\) \{[\s\S]*?toUTCString\(\);\n {4}\}\n/,
-    instead: '',
-  },
-  {
-    why: '`secure` has a meaning whatever its value (RFC 6265, 5.2.5).',
-    pattern: / {6}if \(attributes\[attributeName\] === true\) \{\n {8}continue\n {6}\}\n/,
-    instead: '',
-  },
-  {
-    why: 'No attribute of ours has a semicolon.',
-    pattern: /attributes\[attributeName\]\.split\(';'\)\[0\]/,
-    instead: 'attributes[attributeName]',
-  },
-  {
-    why: 'Where there are no cookies, one without a name is none of ours.',
-    pattern: /document\.cookie \? document\.cookie\.split\('; '\) : \[\]/,
-    instead: "document.cookie.split('; ')",
-  },
-  {
-    why: 'A value of ours has no =. Of one that has, the text before it is as good.',
-    pattern: /parts\.slice\(1\)\.join\('='\)/,
-    instead: 'parts[1]',
-  },
-  {
-    why: 'The first cookie of that name is the answer; there is nothing to decode, which could throw.',
-    pattern: / {4}var jar = \{\};\n([\s\S]*?)\n {6}try \{[\s\S]*?\n {4}\}\n\n {4}return name \? jar\[name\] : jar\n/,
-    instead: '$1\n      if (parts[0] === name) return value\n    }\n',
-  },
-  {
-    why: 'One pair of functions, and no others.',
-    pattern:
-      /function init\(converter, defaultAttributes\) \{\n([\s\S]*?)\n {2}return Object\.create\([\s\S]*?\n {2}\)\n\}/,
-    instead: '$1',
-  },
-  { why: 'As above.', pattern: /var api = init\(.*\);/, instead: 'var api = { set, get };' },
+/** What is left out of a package's text, and what stands there instead. */
+type Change = readonly [unneeded: RegExp, instead: string];
+
+const inJsCookie: readonly Change[] = [
+  // The attributes are made for each call, and the only default is the path, which we say.
+  [/ {4}attributes = assign\(\{\}, defaultAttributes, attributes\);\n/, ''],
+  // Nothing to escape.
+  [/ {4}name = encodeURIComponent\(name\)\n.*\n.*escape\);\n/, ''],
+  [/converter\.write\(value, name\)/, 'value'],
+  // The tracker starts in documents only, and always says a name.
+  [/ {4}if \(typeof document === 'undefined'\) \{\n {6}return\n {4}\}\n/, ''],
+  [/ {4}if \(typeof document === 'undefined' \|\| \(arguments\.length && !name\)\) \{\n {6}return\n {4}\}\n/, ''],
+  // We say `max-age`.
+  [/ {4}if \(typeof attributes\.expires === 'number'\) \{[\s\S]*?toUTCString\(\);\n {4}\}\n/, ''],
+  // `secure` has a meaning whatever its value (RFC 6265, 5.2.5). No attribute of ours has a semicolon.
+  [/ {6}if \(attributes\[attributeName\] === true\) \{\n {8}continue\n {6}\}\n/, ''],
+  [/attributes\[attributeName\]\.split\(';'\)\[0\]/, 'attributes[attributeName]'],
+  // Where there are no cookies, one without a name is none of ours.
+  [/document\.cookie \? document\.cookie\.split\('; '\) : \[\]/, "document.cookie.split('; ')"],
+  // A value of ours has no =. Of one that has, the text before it is as good.
+  [/parts\.slice\(1\)\.join\('='\)/, 'parts[1]'],
+  // The first cookie of that name is the answer; there is nothing to decode, which could throw.
+  [
+    / {4}var jar = \{\};\n([\s\S]*?)\n {6}try \{[\s\S]*?\n {4}\}\n\n {4}return name \? jar\[name\] : jar\n/,
+    '$1\n      if (parts[0] === name) return value\n    }\n',
+  ],
+  // One pair of functions, and no others.
+  [
+    /function init\(converter, defaultAttributes\) \{\n([\s\S]*?)\n {2}return Object\.create\([\s\S]*?\n {2}\)\n\}/,
+    '$1',
+  ],
+  [/var api = init\(.*\);/, 'var api = { set, get };'],
 ];
 
-const unneededInNanoid: typeof unneededInJsCookie = [
-  { why: 'Our calls say the size, an integer.', pattern: /nanoid = \(size = 21\)/, instead: 'nanoid = (size)' },
-  { why: 'As above.', pattern: /\(size \|= 0\)/, instead: 'size' },
+// Our calls say the size, an integer.
+const inNanoid: readonly Change[] = [
+  [/nanoid = \(size = 21\)/, 'nanoid = (size)'],
+  [/\(size \|= 0\)/, 'size'],
 ];
 
 const documentModule = fileURLToPath(new URL('../src/document.ts', import.meta.url));
 
-const prune = async (path: string, unneeded: typeof unneededInJsCookie): Promise<string> => {
+const prune = async (path: string, changes: readonly Change[]): Promise<string> => {
   let contents = await readFile(path, 'utf8');
-  for (const { pattern, instead } of unneeded) {
-    if (!pattern.test(contents)) throw new Error(`the package has changed: ${pattern} is nowhere in ${path}`);
-    contents = contents.replace(pattern, instead);
+  for (const [unneeded, instead] of changes) {
+    if (!unneeded.test(contents)) throw new Error(`the package has changed: ${unneeded} is nowhere in ${path}`);
+    contents = contents.replace(unneeded, instead);
   }
   return contents;
 };
@@ -91,10 +63,10 @@ export const prunePackages: Plugin = {
   name: 'prune packages',
   setup: (build) => {
     build.onLoad({ filter: /js-cookie[\\/]dist[\\/]js\.cookie\.mjs$/ }, async ({ path }) => ({
-      contents: `import { safeDocument as document } from ${JSON.stringify(documentModule)};\n${await prune(path, unneededInJsCookie)}`,
+      contents: `import { safeDocument as document } from ${JSON.stringify(documentModule)};\n${await prune(path, inJsCookie)}`,
     }));
     build.onLoad({ filter: /nanoid[\\/]index\.browser\.js$/ }, async ({ path }) => ({
-      contents: await prune(path, unneededInNanoid),
+      contents: await prune(path, inNanoid),
     }));
   },
 };
