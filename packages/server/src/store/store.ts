@@ -54,21 +54,17 @@ export interface Store {
   measureAccounts(): Promise<AccountSize[]>;
   /** Creates an account with its tokens, catalogues and contacts. Returns one outcome for each contact. */
   createAccount(request: NewAccount): Promise<ContactOutcome[]>;
-  /** Returns the names of the fields whose values changed, and one outcome for each contact. */
-  updateAccount(request: AccountChange): Promise<AccountChanged>;
+  /** Returns the names of the fields whose values changed (`updated`), and one outcome for each contact. */
+  updateAccount(request: AccountChange): Promise<{ updated: string[]; contacts: ContactOutcome[] }>;
   /** Throws Refusal('invalid_token') when the token that creates it (`createdBy`) is no longer live. */
   createToken(token: NewToken & { account: number | null }): Promise<void>;
   /**
    * Returns when the token was first revoked. `account` is null for an operator's token. With `descendants`, also revokes every
    * live token that it created, directly or not, and returns their tokenIDs.
    */
-  revokeToken(request: {
-    account: number | null;
-    tokenID: string;
-    descendants?: boolean | undefined;
-    by?: Actor;
-    time: number;
-  }): Promise<{ revokedTime: number; descendants: string[] }>;
+  revokeToken(
+    request: Change & { account: number | null; tokenID: string; descendants?: boolean | undefined },
+  ): Promise<{ revokedTime: number; descendants: string[] }>;
   /** Records when tokens were last used. A time before the recorded one changes nothing. */
   noteTokenUses(request: { uses: readonly (readonly [token: number, time: number])[] }): Promise<void>;
 
@@ -114,51 +110,16 @@ export interface Store {
   eraseContact(request: NewErasure): Promise<ErasureReceipt>;
 
   // Links, claims and merges
-  linkUser(request: {
-    account: number;
-    token: number;
-    userUUID: string;
-    contactUUID: string;
-    time: number;
-  }): Promise<{ exists: boolean; linkID: string }>;
-  unlinkUser(request: { account: number; token: number; userUUID: string; time: number }): Promise<{
-    exists: boolean;
-    linkID: string;
-  }>;
+  linkUser(request: NewStatement & { contactUUID: string }): Promise<{ exists: boolean; linkID: string }>;
+  unlinkUser(request: NewStatement): Promise<{ exists: boolean; linkID: string }>;
   /** Returns how many links changed. */
-  voidLinks(request: {
-    account: number;
-    restore: boolean;
-    links: LinkSelection;
-    by?: Actor;
-    time?: number;
-  }): Promise<number>;
-  acceptClaim(request: {
-    account: number;
-    claimID: string;
-    by?: Actor;
-    time: number;
-  }): Promise<{ contactUUID: string }>;
-  voidClaim(request: {
-    account: number;
-    claimID: string;
-    restore: boolean;
-    by?: Actor;
-    time: number;
-  }): Promise<{ contactUUID: string }>;
-  mergeContact(request: {
-    account: number;
-    contactUUID: string;
-    otherContactUUID: string;
-    by?: Actor;
-    time: number;
-  }): Promise<{ contactUUID: string; mergedTime: number }>;
-  unmergeContact(request: {
-    account: number;
-    otherContactUUID: string;
-    by?: Actor;
-    time?: number;
-  }): Promise<{ contactUUID: string }>;
+  voidLinks(request: Change & { account: number; restore: boolean; links: LinkSelection }): Promise<number>;
+  acceptClaim(request: Change & { account: number; claimID: string }): Promise<{ contactUUID: string }>;
+  voidClaim(request: Change & { account: number; claimID: string; restore: boolean }): Promise<{ contactUUID: string }>;
+  mergeContact(
+    request: Change & { account: number; contactUUID: string; otherContactUUID: string },
+  ): Promise<{ contactUUID: string; mergedTime: number }>;
+  unmergeContact(request: Change & { account: number; otherContactUUID: string }): Promise<{ contactUUID: string }>;
 
   // Refused requests
   /**
@@ -185,8 +146,25 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** The token that makes a change, by number; null or undefined: the command line. */
-type Actor = number | null | undefined;
+/** The request of an operation of the store. */
+export type RequestOf<Name extends keyof Store> = Parameters<Store[Name]>[0];
+
+/** Who changes something, and when. */
+interface Change {
+  /** The number of the token that makes the change; null or undefined: the command line. */
+  readonly by?: number | null | undefined;
+  readonly time: number;
+}
+
+/** What a link and an unlink name. */
+interface NewStatement {
+  readonly account: number;
+  readonly token: number;
+  readonly userUUID: string;
+  readonly time: number;
+}
+
+export type Attributes = readonly (readonly [attrID: string, attrValue: string])[];
 
 interface AuditQuery {
   readonly account?: number | undefined;
@@ -204,7 +182,7 @@ export interface AuditRecord {
   readonly action: AuditAction;
   readonly subject: AuditSubject;
   /** The account whose log gets the entry: its number, its accountUUID, or (`accountOf`) one of its tokenIDs; none: the service. */
-  readonly account?: number | null;
+  readonly account?: number | null | undefined;
   readonly accountUUID?: string;
   readonly accountOf?: string;
   /** The number of the token that made the change; null: the command line. */
@@ -212,15 +190,12 @@ export interface AuditRecord {
   readonly time: number;
 }
 
-export interface AuditEntry {
+export interface AuditEntry extends Pick<AuditRecord, 'action' | 'subject' | 'time'> {
   readonly audit: number;
   /** Null: the entry concerns the service, not an account. */
   readonly accountUUID: string | null;
   /** The tokenID of the token that made the change; null: the command line. */
   readonly actor: string | null;
-  readonly action: AuditAction;
-  readonly subject: AuditSubject;
-  readonly time: number;
 }
 
 /** What a live token may act for. `account` is null for an operator's token. */
@@ -264,42 +239,37 @@ export const catalogueKinds = ['profile', 'tag', 'attr', 'event'] as const;
 export type CatalogueKind = (typeof catalogueKinds)[number];
 export type Catalogues = Readonly<Partial<Record<CatalogueKind, readonly CatalogueEntry[]>>>;
 
-export interface NewAccount {
-  readonly by?: Actor;
-  readonly accountUUID: string;
-  readonly accountName: string;
-  readonly accountOrigin: readonly string[];
-  readonly accountTimezone: string;
+export interface CatalogueSettings {
+  /** Whether IDs that are not listed are refused. */
   readonly strict: boolean;
   /** Whether a browser token adds the profiles, tags and attributes that it uses to the catalogues. */
   readonly browserCatalogue: boolean;
+}
+
+interface AccountSettings extends CatalogueSettings {
+  readonly accountName: string;
+  readonly accountOrigin: readonly string[];
+  readonly accountTimezone: string;
+}
+
+export interface NewAccount extends AccountSettings, Change {
+  readonly accountUUID: string;
   readonly catalogues: Catalogues;
   readonly tokens: readonly NewToken[];
   readonly contacts: readonly AccountContact[];
-  readonly time: number;
 }
 
-/** Absent members leave their values unchanged. */
-export interface AccountChange {
-  readonly by?: Actor;
+type Given<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
+
+/** Settings that are not given keep their values. */
+export interface AccountChange extends Change, Given<AccountSettings> {
   readonly account: number;
-  readonly accountName?: string | undefined;
-  readonly accountOrigin?: readonly string[] | undefined;
-  readonly accountTimezone?: string | undefined;
-  readonly strict?: boolean | undefined;
-  readonly browserCatalogue?: boolean | undefined;
   readonly catalogues: Catalogues;
   readonly contacts: readonly AccountContact[];
-  readonly time: number;
 }
 
 /** A contact in the body of an account request: changed when it exists, otherwise created with `newContactUUID`. */
 export type AccountContact = Omit<ContactChange, 'account' | 'time'> & { readonly newContactUUID: string };
-
-export interface AccountChanged {
-  readonly updated: string[];
-  readonly contacts: ContactOutcome[];
-}
 
 export type ContactOutcome =
   | { readonly exists: boolean; readonly contactUUID: string }
@@ -312,11 +282,7 @@ export interface AccountSummary {
   readonly createdTime: number;
 }
 
-export interface AccountDetail extends AccountSummary {
-  readonly accountOrigin: readonly string[];
-  readonly accountTimezone: string;
-  readonly strict: boolean;
-  readonly browserCatalogue: boolean;
+export interface AccountDetail extends AccountSummary, AccountSettings {
   /** The listed entries, sorted by ID. `type` is '' except for attributes. */
   readonly catalogues: Readonly<
     Record<CatalogueKind, readonly { id: string; name: string; browser: boolean; type: string }[]>
@@ -327,19 +293,9 @@ export interface AccountDetail extends AccountSummary {
   readonly storedBytes: number;
 }
 
-/** How much an account stores, estimated as in AccountDetail. */
-export interface AccountSize {
-  readonly account: number;
-  readonly accountUUID: string;
-  readonly storedBytes: number;
-}
+export type AccountSize = Pick<AccountDetail, 'account' | 'accountUUID' | 'storedBytes'>;
 
-export interface TokenDetail {
-  readonly tokenID: string;
-  readonly kind: TokenKind;
-  readonly tokenName: string;
-  /** Null except for a browser token. */
-  readonly text: string | null;
+export interface TokenDetail extends Pick<NewToken, 'tokenID' | 'kind' | 'tokenName' | 'text'> {
   readonly createdTime: number;
   /** The tokenID of the token that created it; null: the command line. */
   readonly createdBy: string | null;
@@ -364,16 +320,19 @@ export interface Asker {
   readonly browser: boolean;
 }
 
-export interface NewEvent {
-  readonly userUUID: string | null;
-  /** From a browser token, a handle. */
-  readonly contactUUID: string | null;
+interface EventValues {
   readonly eventID: number;
   readonly eventUUID: string;
   readonly eventTime: number;
   /** The client's time was not believable; eventTime is the received time. */
   readonly timeReplaced: boolean;
-  readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
+  readonly attributes: Attributes;
+}
+
+export interface NewEvent extends EventValues {
+  readonly userUUID: string | null;
+  /** From a browser token, a handle. */
+  readonly contactUUID: string | null;
 }
 
 export interface EventBatch extends Asker {
@@ -405,18 +364,14 @@ export interface EventQuery {
   readonly limit: number;
 }
 
-export interface StoredEvent {
+export interface StoredEvent extends EventValues {
   readonly sequence: number;
-  readonly eventUUID: string;
-  readonly eventID: number;
   readonly eventName: string;
-  readonly eventTime: number;
   readonly receivedTime: number;
-  readonly timeReplaced: boolean;
+  /** '' without a user. */
   readonly userUUID: string;
   /** The owner's contactUUID, or ''. */
   readonly contactUUID: string;
-  readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
   readonly why: {
     readonly rule: 'logged with the contact' | 'linked' | 'reached back' | 'nobody';
     readonly linkID: string | null;
@@ -472,7 +427,7 @@ export interface NewContact extends Asker {
   /** The other fields that are not empty. */
   readonly fields: Readonly<Partial<Record<ContactField, string>>>;
   readonly tags: readonly string[];
-  readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
+  readonly attributes: Attributes;
   /** The request came with a server token or a valid contactProof. */
   readonly verified: boolean;
   readonly requestUUID: string | null;
@@ -517,7 +472,7 @@ export interface ContactRecord {
 
 export interface ContactDetail extends ContactRecord {
   readonly tags: readonly { tagID: string; tagName: string; opt: boolean }[];
-  readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
+  readonly attributes: Attributes;
   /** A page of claims, oldest first (contact-lists.ts), and the count of all; likewise links. */
   readonly claims?: readonly ClaimDetail[];
   readonly claimCount?: number;
@@ -526,20 +481,16 @@ export interface ContactDetail extends ContactRecord {
   readonly next?: ListEnds;
 }
 
-export interface ClaimDetail {
+export interface ClaimDetail
+  extends Pick<ContactRecord, 'contactUUID' | 'fields' | 'contactProfileName' | 'createdTime' | 'updatedTime'> {
   readonly claimID: string;
-  readonly contactUUID: string;
   readonly userUUID: string;
   readonly tokenID: string;
   /** The link that the claim made; '' when the user was already linked to the contact. */
   readonly linkID: string;
-  readonly createdTime: number;
-  readonly updatedTime: number;
   readonly state: 'open' | 'accepted' | 'voided';
-  readonly fields: Readonly<Record<ContactField, string>>;
-  readonly contactProfileName: string;
   readonly tags: readonly string[];
-  readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
+  readonly attributes: Attributes;
 }
 
 export interface LinkDetail {
@@ -603,7 +554,7 @@ export interface RefusedQuery {
   readonly limit: number;
 }
 
-export interface RefusedRequest {
+export interface RefusedRequest extends Pick<NewRefusedRequest, 'operation' | 'input' | 'code' | 'message'> {
   readonly refused: number;
   readonly account: number;
   readonly accountUUID: string;
@@ -612,12 +563,8 @@ export interface RefusedRequest {
   readonly tokenKind: TokenKind;
   /** Null except for a browser token, which is public. */
   readonly tokenText: string | null;
-  readonly operation: KeptOperation;
-  readonly input: RefusedInput;
-  readonly code: ErrorCode;
   /** '' when no single field is at fault. */
   readonly field: string;
-  readonly message: string;
   readonly refusedTime: number;
   /** Whether a robot sent the request, by its user agent. */
   readonly robot: boolean;
@@ -629,10 +576,7 @@ export interface RefusedPage {
 }
 
 /** The number of a token's refused requests is listed + evicted + erased + replayed. */
-export interface RefusedCount {
-  readonly accountUUID: string;
-  readonly tokenID: string;
-  readonly tokenKind: TokenKind;
+export interface RefusedCount extends Pick<RefusedRequest, 'accountUUID' | 'tokenID' | 'tokenKind'> {
   readonly listed: number;
   readonly listedBytes: number;
   readonly evicted: number;
@@ -641,12 +585,7 @@ export interface RefusedCount {
 }
 
 /** The write runs as the token `tokenID`; the audit entry names that token. */
-export type RefusedReplay = ReplayedWrite & {
-  readonly refused: number;
-  readonly tokenID?: string;
-  readonly by?: Actor;
-  readonly replayedTime?: number;
-};
+export type RefusedReplay = ReplayedWrite & { readonly refused: number; readonly tokenID?: string };
 
 export type ReplayedWrite =
   | { readonly write: 'logEvents'; readonly request: EventBatch }
@@ -656,11 +595,9 @@ export type ReplayedWrite =
 /** The result of the write of the same name. */
 export type ReplayedAnswer = Awaited<ReturnType<Store[ReplayedWrite['write']]>>;
 
-export interface NewErasure extends NamedContact {
-  readonly by?: Actor;
+export interface NewErasure extends NamedContact, Change {
   /** Does not erase events that the contact owns only by a claimed link. */
   readonly verifiedOnly?: boolean | undefined;
-  readonly time: number;
 }
 
 export interface ErasureReceipt {

@@ -286,7 +286,9 @@ export const describeErasures = (newSite: NewSite): void => {
       expect(await site.owners()).toEqual({ 'event-1': '' });
       await expectRefusal(site.restoreLink(linkID), 'erased_contact');
       const { tokenID } = site.server;
-      expect(await site.store.voidLinks({ account: site.account, restore: true, links: { tokenID } })).toBe(0);
+      expect(
+        await site.store.voidLinks({ account: site.account, restore: true, links: { tokenID }, time: site.time }),
+      ).toBe(0);
     });
   });
 };

@@ -84,7 +84,7 @@ export const describeIsolation = (newSite: NewSite): void => {
         expect(outcomes).toMatchObject([{ refused: 'unknown_contact' }, { refused: 'unknown_contact' }]);
       }
       const links = { tokenID: one.browser.tokenID };
-      await expectRefusal(store.voidLinks({ account, restore: false, links }), 'unknown_token');
+      await expectRefusal(store.voidLinks({ account, restore: false, links, time }), 'unknown_token');
       await expectRefusal(store.revokeToken({ account, tokenID: one.browser.tokenID, time }), 'unknown_token');
       expect(await everything(one)).toEqual(before);
     });

@@ -253,7 +253,7 @@ export const describeLinks = (newSite: NewSite): void => {
       };
       const { tokenID } = browser;
       const voidLinks = (restore: boolean, links: { tokenID: string; from?: number; to?: number }) =>
-        store.voidLinks({ account, restore, links });
+        store.voidLinks({ account, restore, links, time });
       expect(await voidLinks(false, { tokenID, from: time + 2, to: time + 7 })).toBe(2);
       expect(await voided()).toEqual(['2', '3']);
       expect(await voidLinks(false, { tokenID })).toBe(2);
@@ -268,11 +268,11 @@ export const describeLinks = (newSite: NewSite): void => {
     });
 
     test('is refused for a token that is unknown or another account’s', async () => {
-      const { store, account } = await newSite();
+      const { store, account, time } = await newSite();
       const other = await newSite();
       for (const tokenID of ['nothing', other.browser.tokenID]) {
         await expectRefusal(
-          store.voidLinks({ account, restore: false, links: { tokenID } }),
+          store.voidLinks({ account, restore: false, links: { tokenID }, time }),
           'unknown_token',
           'tokenID',
         );

@@ -247,7 +247,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
         const links: LinkSelection = action.byToken
           ? { tokenID: `${name}-browser`, from: start, to: time + 1 }
           : { linkID: newest(linkIDs, action.nth) };
-        return store.voidLinks({ account, restore: action.restore, links });
+        return store.voidLinks({ account, restore: action.restore, links, time });
       }
       case 'accept':
         return store.acceptClaim({ account, claimID: newest(handles, action.nth), time });
@@ -260,7 +260,11 @@ const createPlayer = async (store: Store, name: string, start: number) => {
         return answer;
       }
       case 'unmerge':
-        return store.unmergeContact({ account, otherContactUUID: newest([...contactUUIDs, ...merged], action.nth) });
+        return store.unmergeContact({
+          account,
+          otherContactUUID: newest([...contactUUIDs, ...merged], action.nth),
+          time,
+        });
       case 'erase': {
         const { nth, address, verifiedOnly } = action;
         return erase({ ...(address ? { address } : { contactUUID: newest(contactUUIDs, nth) }), verifiedOnly });

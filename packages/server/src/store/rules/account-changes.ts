@@ -1,5 +1,6 @@
-/** Compares an account before and after updateAccount, for both drivers. */
-import { type CatalogueKind, type Catalogues, catalogueKinds } from '../store.ts';
+/** What changing an account returns, for both drivers: the names of the changed values, and the outcomes of refused contacts. */
+import { Refusal } from '../../refusal.ts';
+import { type CatalogueKind, type Catalogues, type ContactOutcome, catalogueKinds } from '../store.ts';
 
 /** The values that updateAccount may change, as getAccount returns them: the settings, and the catalogues that are given. */
 export type AccountValues = Readonly<Record<string, unknown>>;
@@ -11,3 +12,9 @@ export const givenKinds = (catalogues: Catalogues): CatalogueKind[] =>
 /** Returns the names of the fields whose values differ. */
 export const changedValues = (before: AccountValues, after: AccountValues): string[] =>
   Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+
+/** Returns the outcome of a contact that was refused. Throws any other error. */
+export const refusedContact = (error: unknown): ContactOutcome => {
+  if (!(error instanceof Refusal)) throw error;
+  return { refused: error.code, message: error.message, ...(error.field && { field: error.field }) };
+};

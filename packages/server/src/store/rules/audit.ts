@@ -1,10 +1,12 @@
 /** The audit entries of each write of the store, for both drivers. */
-import type { AuditRecord, Store } from '../store.ts';
+import type { AuditRecord, RequestOf, Store } from '../store.ts';
 
-type RequestOf<Name extends keyof Store> = Parameters<Store[Name]>[0];
 type AnswerOf<Name extends keyof Store> = Awaited<ReturnType<Store[Name]>>;
 
-type Recording<Name extends keyof Store> = (request: RequestOf<Name>, answer: AnswerOf<Name>) => AuditRecord[];
+/** An entry, without what its write names itself: the action and the request's `account`, `by` and `time`. */
+type Entry = Pick<AuditRecord, 'subject'> & Partial<AuditRecord>;
+
+type Recording<Name extends keyof Store> = (request: RequestOf<Name>, answer: AnswerOf<Name>) => Entry[];
 
 const updatedFields = ({
   account: _,
@@ -19,83 +21,44 @@ const updatedFields = ({
 ];
 
 const recordings = {
-  createAccount: ({ accountUUID, tokens, by = null, time }) => [
-    { action: 'createAccount', subject: {}, accountUUID, by, time },
-    ...tokens.map(
-      ({ tokenID, kind }): AuditRecord => ({
-        action: 'createToken',
-        subject: { tokenID, tokenKind: kind },
-        accountUUID,
-        by,
-        time,
-      }),
-    ),
+  createAccount: ({ accountUUID, tokens }) => [
+    { subject: {}, accountUUID },
+    ...tokens.map(({ tokenID, kind }): Entry => {
+      return { action: 'createToken', subject: { tokenID, tokenKind: kind }, accountUUID };
+    }),
   ],
-  updateAccount: (request) => {
-    const { account, by = null, time } = request;
-    return [{ action: 'updateAccount', subject: { field: updatedFields(request) }, account, by, time }];
-  },
-  createToken: ({ account, tokenID, kind, createdBy = null, time }) => [
-    { action: 'createToken', subject: { tokenID, tokenKind: kind }, account, by: createdBy, time },
-  ],
+  updateAccount: (request) => [{ subject: { field: updatedFields(request) } }],
+  createToken: ({ tokenID, kind, createdBy = null }) => [{ subject: { tokenID, tokenKind: kind }, by: createdBy }],
   // A token that was revoked earlier gets no second entry.
-  revokeToken: ({ account, tokenID, by = null, time }, { revokedTime, descendants }) => [
-    ...(revokedTime === time ? [{ action: 'revokeToken', subject: { tokenID }, account, by, time } as const] : []),
-    ...descendants.map(
-      (made): AuditRecord => ({ action: 'revokeToken', subject: { tokenID: made }, accountOf: made, by, time }),
-    ),
+  revokeToken: ({ tokenID, time }, { revokedTime, descendants }) => [
+    ...(revokedTime === time ? [{ subject: { tokenID } }] : []),
+    ...descendants.map((made) => ({ subject: { tokenID: made }, account: null, accountOf: made })),
   ],
   // A repeated request only returns the progress.
-  eraseContact: ({ account, by = null, time }, { contactUUID, erasedTime }) =>
-    erasedTime === time ? [{ action: 'eraseContact', subject: { contactUUID }, account, by, time }] : [],
-  linkUser: ({ account, token, contactUUID, time }, { linkID }) => [
-    { action: 'linkUser', subject: { contactUUID, linkID }, account, by: token, time },
-  ],
-  unlinkUser: ({ account, token, time }, { linkID }) =>
-    linkID === '' ? [] : [{ action: 'unlinkUser', subject: { linkID }, account, by: token, time }],
-  voidLinks: ({ account, links, restore, by = null, time = Date.now() }, changed) => [
-    {
-      action: 'voidLink',
-      subject: {
-        ...('linkID' in links ? { linkID: links.linkID } : { tokenID: links.tokenID }),
-        links: changed,
-        restore,
-      },
-      account,
-      by,
-      time,
-    },
-  ],
-  acceptClaim: ({ account, claimID, by = null, time }, { contactUUID }) => [
-    { action: 'acceptClaim', subject: { claimID, contactUUID }, account, by, time },
-  ],
-  voidClaim: ({ account, claimID, restore, by = null, time }, { contactUUID }) => [
-    { action: 'voidClaim', subject: { claimID, contactUUID, restore }, account, by, time },
-  ],
-  mergeContact: ({ account, otherContactUUID, by = null, time }, { contactUUID }) => [
-    { action: 'mergeContact', subject: { contactUUID, otherContactUUID }, account, by, time },
-  ],
-  unmergeContact: ({ account, otherContactUUID, by = null, time = Date.now() }) => [
-    { action: 'unmergeContact', subject: { otherContactUUID }, account, by, time },
-  ],
-  replayRefused: ({ refused, tokenID, request, by = null, replayedTime }, answer) =>
-    answer === undefined
-      ? []
-      : [
-          {
-            action: 'replayRefused',
-            subject: { refusedID: String(refused), ...(tokenID !== undefined && { tokenID }) },
-            account: request.account,
-            by,
-            time: replayedTime ?? Date.now(),
-          },
-        ],
+  eraseContact: ({ time }, { contactUUID, erasedTime }) => (erasedTime === time ? [{ subject: { contactUUID } }] : []),
+  linkUser: ({ token, contactUUID }, { linkID }) => [{ subject: { contactUUID, linkID }, by: token }],
+  unlinkUser: ({ token }, { linkID }) => (linkID === '' ? [] : [{ subject: { linkID }, by: token }]),
+  voidLinks: ({ links, restore }, changed) => {
+    const named = 'linkID' in links ? { linkID: links.linkID } : { tokenID: links.tokenID };
+    return [{ action: 'voidLink', subject: { ...named, links: changed, restore } }];
+  },
+  acceptClaim: ({ claimID }, { contactUUID }) => [{ subject: { claimID, contactUUID } }],
+  voidClaim: ({ claimID, restore }, { contactUUID }) => [{ subject: { claimID, contactUUID, restore } }],
+  mergeContact: ({ otherContactUUID }, { contactUUID }) => [{ subject: { contactUUID, otherContactUUID } }],
+  unmergeContact: ({ otherContactUUID }) => [{ subject: { otherContactUUID } }],
+  replayRefused: ({ refused, tokenID, request: { account } }, answer) => {
+    const subject = { refusedID: String(refused), ...(tokenID !== undefined && { tokenID }) };
+    return answer === undefined ? [] : [{ subject, account, time: Date.now() }];
+  },
 } as const satisfies { readonly [Name in keyof Store]?: Recording<Name> };
 
 export type AuditedName = keyof typeof recordings;
 export const auditedNames = Object.keys(recordings) as AuditedName[];
 
 /** Returns the entries of a write, from its request and its result. */
-export const recordsOf = (name: AuditedName, request: unknown, answer: unknown): AuditRecord[] =>
+export const recordsOf = (name: AuditedName, request: unknown, answer: unknown): AuditRecord[] => {
+  const { account, by = null, time } = request as Pick<AuditRecord, 'account' | 'time'> & Partial<AuditRecord>;
   // The parameters of each recording are the request and the result of the write of the same name.
-  (recordings[name] as (request: unknown, answer: unknown) => AuditRecord[])(request, answer);
+  const entries = (recordings[name] as (request: unknown, answer: unknown) => Entry[])(request, answer);
+  return entries.map((entry) => ({ action: name as AuditRecord['action'], account, by, time, ...entry }));
+};

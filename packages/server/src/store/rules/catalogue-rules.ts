@@ -3,7 +3,15 @@ import { robotMark } from '@firsthand/contract/identifiers';
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../refusal.ts';
 import { scrub } from '../../scrub.ts';
-import { type CatalogueKind, type Catalogues, type ContactChange, catalogueKinds, type NewEvent } from '../store.ts';
+import {
+  type CatalogueEntry,
+  type CatalogueKind,
+  type CatalogueSettings,
+  type Catalogues,
+  type ContactChange,
+  catalogueKinds,
+  type NewEvent,
+} from '../store.ts';
 
 /** An ID that a request uses, and the field that holds it. */
 export interface Use {
@@ -21,29 +29,33 @@ export interface Listed {
   readonly byBrowser: boolean;
 }
 
-/** An account's settings about its catalogues. */
-export interface CatalogueSettings {
-  /** Unlisted IDs are refused. */
-  readonly strict: boolean;
-  /** A browser token adds the profiles, tags and attributes that it uses to the catalogues. */
-  readonly browserCatalogue: boolean;
-}
-
 /** An account's settings, and the IDs that it lists. */
 export interface ListedIDs extends CatalogueSettings {
   readonly listed: Readonly<Record<CatalogueKind, Map<string, Listed>>>;
 }
 
-/** A change of a catalogue. */
-export type Listing =
-  | ({ readonly do: 'list'; readonly kind: CatalogueKind; readonly id: string } & Listed)
-  | { readonly do: 'drop'; readonly kind: CatalogueKind; readonly id: string };
+/** A change of a catalogue: `listed` is undefined when the ID is no longer listed. */
+export interface Listing {
+  readonly kind: CatalogueKind;
+  readonly id: string;
+  readonly listed: Listed | undefined;
+}
 
-export const noListedIDs = ({ strict, browserCatalogue }: CatalogueSettings): ListedIDs => ({
-  strict,
-  browserCatalogue,
-  listed: { profile: new Map(), tag: new Map(), attr: new Map(), event: new Map() },
-});
+/** A row of a catalogue. SQLite has 0 and 1 for booleans. */
+interface ListedRow {
+  readonly kind: CatalogueKind;
+  readonly id: string;
+  readonly browser: boolean | number;
+  readonly byBrowser: boolean | number;
+}
+
+export const toListedIDs = (settings: CatalogueSettings, rows: Iterable<ListedRow>): ListedIDs => {
+  const listed: ListedIDs['listed'] = { profile: new Map(), tag: new Map(), attr: new Map(), event: new Map() };
+  for (const { kind, id, browser, byBrowser } of rows) {
+    listed[kind].set(id, { forBrowsers: Boolean(browser), byBrowser: Boolean(byBrowser) });
+  }
+  return { ...settings, listed };
+};
 
 /** Returns the IDs that a contact's values use. Removing a value is not a use. */
 export const usesOfContact = ({
@@ -109,33 +121,40 @@ const makeRoom = (
   const droppable = [...listed].filter(([id, { byBrowser }]) => byBrowser && !ids.has(id)).slice(-surplus);
   if (droppable.length < surplus) return undefined;
   for (const [id] of droppable) listed.delete(id);
-  return droppable.map(([id]) => ({ do: 'drop', kind, id }));
+  return droppable.map(([id]) => ({ kind, id, listed: undefined }));
 };
 
 /** Whether using an ID lists it. A browser token cannot add profiles, tags or attributes, unless its account allows it. */
-export const isListedOnUse = (
+const isListedOnUse = (
   { strict, browserCatalogue }: CatalogueSettings,
   browser: boolean,
   kind: CatalogueKind,
 ): boolean => !strict && (!browser || browserCatalogue || kind === 'event');
 
+/** Whether a use changes nothing in the catalogues. */
+export const isRegistered = (ids: ListedIDs, browser: boolean, { kind, id }: Use): boolean => {
+  if (!isListedOnUse(ids, browser, kind)) return true;
+  const entry = ids.listed[kind].get(id);
+  return entry !== undefined && (browser || !entry.byBrowser);
+};
+
 /** Adds used IDs that are not listed yet to `listed`, while there is room. Returns the changes that the caller must write. */
 export const listUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[]): Listing[] => {
   const { listed, browserCatalogue } = ids;
   const listings: Listing[] = [];
-  for (const { kind, id, inEvent = false } of uses) {
-    if (!isListedOnUse(ids, browser, kind)) continue;
+  for (const use of uses) {
+    if (isRegistered(ids, browser, use)) continue;
+    const { kind, id, inEvent = false } = use;
     const entry = listed[kind].get(id);
-    if (entry && (browser || !entry.byBrowser)) continue;
     const isFull = listed[kind].size >= limits.idsPerCatalogue;
     const dropped = entry || !isFull ? [] : browser ? undefined : makeRoom(kind, listed[kind], new Set([id]));
     if (!dropped) continue;
     // A tag or attribute that a server token gave a contact is closed to browser tokens, unless the account allows it. Profiles
     // are open: every createContact needs one, and a browser token's profile replaces none.
     const isOpen = browser || browserCatalogue || inEvent || kind === 'profile';
-    const forBrowsers = entry?.forBrowsers ?? isOpen;
-    listed[kind].set(id, { forBrowsers, byBrowser: browser });
-    listings.push(...dropped, { do: 'list', kind, id, forBrowsers, byBrowser: browser });
+    const made = { forBrowsers: entry?.forBrowsers ?? isOpen, byBrowser: browser };
+    listed[kind].set(id, made);
+    listings.push(...dropped, { kind, id, listed: made });
   }
   return listings;
 };
@@ -160,28 +179,28 @@ export const isSettled = (
   return true;
 };
 
-/** Splits the entries of an account request: `removed` are the entries to drop, also deleted from `listed`; `named` the others. */
+/**
+ * Splits the entries of an account request: `written` are the entries to add or change, `dropped` those to remove, which also
+ * are deleted from `listed`: removed ones, and those that make room. Throws a Refusal when there is no room.
+ */
 export const partEntries = ({ listed }: ListedIDs, catalogues: Catalogues) => {
-  const removed = catalogueKinds.flatMap((kind) =>
-    (catalogues[kind] ?? []).flatMap(({ id, remove }): Listing[] => (remove ? [{ do: 'drop', kind, id }] : [])),
-  );
-  for (const { kind, id } of removed) listed[kind].delete(id);
-  const named: Catalogues = Object.fromEntries(
-    Object.entries(catalogues).map(([kind, entries]) => [kind, entries?.filter(({ remove }) => !remove)]),
-  );
-  return { removed, named };
+  const dropped: Listing[] = [];
+  const written: { readonly kind: CatalogueKind; readonly entry: CatalogueEntry }[] = [];
+  for (const kind of catalogueKinds) {
+    const entries = catalogues[kind] ?? [];
+    for (const { id, remove } of entries) {
+      if (remove && listed[kind].delete(id)) dropped.push({ kind, id, listed: undefined });
+    }
+    const named = entries.filter(({ remove }) => !remove);
+    const room = makeRoom(kind, listed[kind], new Set(named.map(({ id }) => id)));
+    if (!room) {
+      throw new Refusal('invalid_field', {
+        field: kind,
+        message: `\`${kind}\` would list more than ${limits.idsPerCatalogue.toLocaleString('en')} IDs`,
+      });
+    }
+    dropped.push(...room);
+    written.push(...named.map((entry) => ({ kind, entry })));
+  }
+  return { dropped, written };
 };
-
-/** Makes room for the entries of an account request. Returns the entries to drop; throws a Refusal when there is no room. */
-export const roomForEntries = (
-  { listed }: ListedIDs,
-  catalogues: Readonly<Partial<Record<CatalogueKind, readonly { readonly id: string }[]>>>,
-): Listing[] =>
-  catalogueKinds.flatMap((kind) => {
-    const dropped = makeRoom(kind, listed[kind], new Set((catalogues[kind] ?? []).map(({ id }) => id)));
-    if (dropped) return dropped;
-    throw new Refusal('invalid_field', {
-      field: kind,
-      message: `\`${kind}\` would list more than ${limits.idsPerCatalogue.toLocaleString('en')} IDs`,
-    });
-  });

@@ -1,5 +1,5 @@
 /** The operations of the store that run on its threads, and which of them write. */
-import type { Store } from '../store.ts';
+import type { RequestOf, Store } from '../store.ts';
 import type { ChunkedRead } from './transactions/chunked-reads.ts';
 
 type OnAThread = Exclude<keyof Store, 'findAccess' | 'wasMade' | 'onCommit' | 'close'>;
@@ -49,8 +49,6 @@ export const readNames = [
 ] as const satisfies readonly Exclude<OnAThread, WriteName>[];
 type ReadName = (typeof readNames)[number];
 
-/** The request of an operation of the store. */
-export type RequestOf<Name extends keyof Store> = Parameters<Store[Name]>[0];
 type ValueOf<Name extends keyof Store> = Awaited<ReturnType<Store[Name]>>;
 
 /** The functions that carry out the writes. */

@@ -1,10 +1,9 @@
 /** Accounts: creates, changes and reads them. */
 import { Refusal } from '../../../refusal.ts';
-import { type AccountValues, changedValues, givenKinds } from '../../rules/account-changes.ts';
+import { type AccountValues, changedValues, givenKinds, refusedContact } from '../../rules/account-changes.ts';
 import { usesOfContact } from '../../rules/catalogue-rules.ts';
 import type {
   AccountChange,
-  AccountChanged,
   AccountContact,
   AccountDetail,
   AccountSize,
@@ -12,6 +11,7 @@ import type {
   CatalogueKind,
   ContactOutcome,
   NewAccount,
+  Store,
 } from '../../store.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { ContactWriter } from '../contacts/contacts.ts';
@@ -77,7 +77,7 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
   ): Promise<ContactOutcome> => {
     const { newContactUUID, address } = change;
     const uses = usesOfContact({ ...change, tags: change.addedTags });
-    (await catalogues.checks(db, [account]))(account, { browser: false, uses });
+    await catalogues.check(db, account, { browser: false, uses });
     const { row, existed } =
       change.contactUUID === undefined
         ? await contacts.ensure(db, { account, address: address as string, newContactUUID, verified: true, time })
@@ -94,8 +94,7 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
       try {
         outcomes.push(await db.attempt(() => putContact(db, account, change, time)));
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        outcomes.push({ refused: error.code, message: error.message, ...(error.field && { field: error.field }) });
+        outcomes.push(refusedContact(error));
       }
     }
     return outcomes;
@@ -120,7 +119,7 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
     async updateAccount(
       db: Transaction,
       { account, catalogues: given, contacts: changes, time, ...change }: AccountChange,
-    ): Promise<AccountChanged> {
+    ): ReturnType<Store['updateAccount']> {
       const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = change;
       const kinds = givenKinds(given);
       const before = await valuesOf(db, account, kinds);
@@ -131,11 +130,11 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
          WHERE account = $1`,
         [
           account,
-          accountName ?? null,
-          accountOrigin === undefined ? null : JSON.stringify(accountOrigin),
-          accountTimezone ?? null,
-          strict ?? null,
-          browserCatalogue ?? null,
+          accountName,
+          accountOrigin && JSON.stringify(accountOrigin),
+          accountTimezone,
+          strict,
+          browserCatalogue,
         ],
       );
       await notifyAccess(db);

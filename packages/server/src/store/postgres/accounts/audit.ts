@@ -1,11 +1,10 @@
 /** The audit log: stores and lists its entries. */
 import { type AuditedName, recordsOf } from '../../rules/audit.ts';
-import type { AuditEntry, AuditRecord } from '../../store.ts';
-import type { RequestOf } from '../calls.ts';
+import type { AuditEntry, AuditRecord, RequestOf, Store } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
 export const recordAudit = async (db: Pick<Connection, 'run'>, record: AuditRecord): Promise<void> => {
-  const { account = null, accountUUID = null, accountOf = null, by, action, subject, time } = record;
+  const { account, accountUUID, accountOf, by, action, subject, time } = record;
   await db.run(
     `INSERT INTO audit (account, token, action, subject, time) VALUES (
        coalesce($1::integer, (SELECT account FROM account WHERE "accountUUID" = $2),
@@ -27,7 +26,7 @@ export const recording =
 export const listAudit = async (
   db: Connection,
   { account, from, to, action, beyond, limit }: RequestOf<'listAudit'>,
-): Promise<{ entries: AuditEntry[]; next: number | null }> => {
+): ReturnType<Store['listAudit']> => {
   const rows = await db.all<Omit<AuditEntry, 'subject'> & { subject: string }>(
     `SELECT e.audit, a."accountUUID", t."tokenID" AS actor, e.action, e.subject, e.time
      FROM audit e LEFT JOIN account a ON a.account = e.account LEFT JOIN token t ON t.token = e.token
@@ -35,8 +34,8 @@ export const listAudit = async (
        AND ($3::bigint IS NULL OR e.time >= $3) AND ($4::bigint IS NULL OR e.time < $4)
        AND ($5::text IS NULL OR e.action = $5)
      ORDER BY e.audit DESC LIMIT $6`,
-    [account ?? null, beyond ?? null, from ?? null, to ?? null, action ?? null, limit],
+    [account, beyond, from, to, action, limit],
   );
-  const entries = rows.map(({ subject, ...row }): AuditEntry => ({ ...row, subject: JSON.parse(subject) }));
+  const entries = rows.map((row): AuditEntry => ({ ...row, subject: JSON.parse(row.subject) }));
   return { entries, next: rows.length < limit ? null : (entries.at(-1) as AuditEntry).audit };
 };

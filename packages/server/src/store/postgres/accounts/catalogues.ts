@@ -1,26 +1,18 @@
 /** Catalogues: checks, lists and removes the IDs of an account, and caches what each account lists. */
 import {
-  type CatalogueSettings,
   checkUses,
-  isListedOnUse,
+  isRegistered,
   isSettled,
   type ListedIDs,
   type Listing,
   listUses,
-  noListedIDs,
   partEntries,
-  roomForEntries,
+  toListedIDs,
   type Use,
   usesOfEvent,
 } from '../../rules/catalogue-rules.ts';
 import type { NameOf } from '../../rules/contact-presenter.ts';
-import {
-  type CatalogueEntry,
-  type CatalogueKind,
-  type Catalogues,
-  catalogueKinds,
-  type NewEvent,
-} from '../../store.ts';
+import type { CatalogueEntry, CatalogueKind, CatalogueSettings, Catalogues, NewEvent } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -75,13 +67,11 @@ const versionsOf = (db: Connection, accounts: readonly number[], lock = '') =>
   );
 
 const readIDs = async (db: Connection, account: number, settings: CatalogueSettings): Promise<ListedIDs> => {
-  const rows = await db.all<Row & { kind: CatalogueKind; byBrowser: boolean }>(
+  const rows = await db.all<{ kind: CatalogueKind; id: string; browser: boolean; byBrowser: boolean }>(
     'SELECT kind, id, browser, "byBrowser" FROM catalogue WHERE account = $1 ORDER BY nth',
     [account],
   );
-  const ids = noListedIDs(settings);
-  for (const { kind, id, browser, byBrowser } of rows) ids.listed[kind].set(id, { forBrowsers: browser, byBrowser });
-  return ids;
+  return toListedIDs(settings, rows);
 };
 
 const write = (db: Connection, account: number, kind: CatalogueKind, entry: CatalogueEntry, byBrowser: boolean) =>
@@ -90,15 +80,15 @@ const write = (db: Connection, account: number, kind: CatalogueKind, entry: Cata
      VALUES ($1, $2, $3, coalesce($4, $3), coalesce($5, true), $6, coalesce($7, CASE $2 WHEN 'attr' THEN 'text' ELSE '' END))
      ON CONFLICT (account, kind, id) DO UPDATE SET name = coalesce($4, catalogue.name),
        browser = coalesce($5, catalogue.browser), "byBrowser" = catalogue."byBrowser" AND $6, type = coalesce($7, catalogue.type)`,
-    [account, kind, entry.id, entry.name ?? null, entry.browser ?? null, byBrowser, entry.type ?? null],
+    [account, kind, entry.id, entry.name, entry.browser, byBrowser, entry.type],
   );
 
 const change = (db: Connection, account: number, listings: readonly Listing[]) =>
-  listings.map((listing) => {
-    const { kind, id } = listing;
-    if (listing.do === 'list') return write(db, account, kind, { id, browser: listing.forBrowsers }, listing.byBrowser);
-    return db.run('DELETE FROM catalogue WHERE account = $1 AND kind = $2 AND id = $3', [account, kind, id]);
-  });
+  listings.map(({ kind, id, listed }) =>
+    listed
+      ? write(db, account, kind, { id, browser: listed.forBrowsers }, listed.byBrowser)
+      : db.run('DELETE FROM catalogue WHERE account = $1 AND kind = $2 AND id = $3', [account, kind, id]),
+  );
 
 /** Must be called with each change of an account's catalogues or their settings, so that other servers read them again. */
 const nextVersion = (db: Connection, account: number) =>
@@ -142,12 +132,8 @@ export const createCatalogueWriter = () => {
   const register = async (db: Transaction, account: number, used: readonly UsedIDs[]): Promise<void> => {
     const listingsOf = (ids: ListedIDs) => used.flatMap(({ browser, uses }) => listUses(ids, browser, uses));
     const known = (await knownOf(db, [account]))(account);
-    const isListed = ({ browser, uses }: UsedIDs) =>
-      uses.every(({ kind, id }) => {
-        const entry = known.ids.listed[kind].get(id);
-        return entry ? browser || !entry.byBrowser : !isListedOnUse(known.ids, browser, kind);
-      });
-    if (used.every(isListed) || listingsOf(copyOf(known.ids)).length === 0) return;
+    const changesNothing = ({ browser, uses }: UsedIDs) => uses.every((use) => isRegistered(known.ids, browser, use));
+    if (used.every(changesNothing) || listingsOf(copyOf(known.ids)).length === 0) return;
     const { version, ids } = await held(db, account);
     const listings = listingsOf(ids);
     if (listings.length === 0) return;
@@ -156,13 +142,13 @@ export const createCatalogueWriter = () => {
   };
 
   return {
-    /** Returns a function that throws a Refusal when the account, or a browser token, may not use an ID. */
-    async checks(db: Transaction, accounts: readonly number[]) {
-      const knownNow = await knownOf(db, accounts);
-      return (account: number, { browser, uses }: UsedIDs): void => checkUses(knownNow(account).ids, browser, uses);
+    /** Throws a Refusal when the account, or a browser token, may not use an ID. */
+    async check(db: Transaction, account: number, { browser, uses }: UsedIDs): Promise<void> {
+      const knownNow = await knownOf(db, [account]);
+      checkUses(knownNow(account).ids, browser, uses);
     },
 
-    /** As `checks`, for the IDs of events; `mayBeNew` reports whether an event uses IDs that may have to be registered. */
+    /** As `check`, for the IDs of events; `mayBeNew` reports whether an event uses IDs that may have to be registered. */
     async checksOfEvents(db: Transaction, accounts: readonly number[]): Promise<EventChecks> {
       const knownNow = await knownOf(db, accounts);
       return {
@@ -178,11 +164,10 @@ export const createCatalogueWriter = () => {
 
     /** Adds, changes or removes entries. Entries that only browser tokens have used are dropped when there is no room. */
     async put(db: Transaction, account: number, catalogues: Catalogues): Promise<void> {
-      const { ids } = await held(db, account);
-      const { removed, named } = partEntries(ids, catalogues);
+      const { dropped, written } = partEntries((await held(db, account)).ids, catalogues);
       await Promise.all([
-        ...change(db, account, [...removed, ...roomForEntries(ids, named)]),
-        ...catalogueKinds.flatMap((kind) => (named[kind] ?? []).map((entry) => write(db, account, kind, entry, false))),
+        ...change(db, account, dropped),
+        ...written.map(({ kind, entry }) => write(db, account, kind, entry, false)),
         nextVersion(db, account),
       ]);
     },

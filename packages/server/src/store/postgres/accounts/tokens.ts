@@ -1,7 +1,6 @@
 /** Tokens: creates, revokes and lists them. */
 import { Refusal } from '../../../refusal.ts';
-import type { ListedToken, TokenDetail } from '../../store.ts';
-import type { RequestOf } from '../calls.ts';
+import type { ListedToken, RequestOf, Store, TokenDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { notifyAccess } from './access.ts';
@@ -17,7 +16,7 @@ export const listTokens = (db: Connection, { account }: RequestOf<'listTokens'>)
     `SELECT ${columns}, t.token, a."accountUUID", a."accountName"
      FROM token t LEFT JOIN account a ON a.account = t.account
      WHERE $1::integer IS NULL OR t.account = $1 ORDER BY t.account NULLS FIRST, t.token`,
-    [account ?? null],
+    [account],
   );
 
 export const findProofKeys = async (
@@ -43,7 +42,7 @@ const holdMaker = async (db: Transaction, createdBy: number, time: number): Prom
 };
 
 export const createToken = async (db: Transaction, token: RequestOf<'createToken'>): Promise<void> => {
-  const { tokenID, account, kind, tokenName, hash, text, time, createdBy = null, expiresTime = null } = token;
+  const { tokenID, account, kind, tokenName, hash, text, time, createdBy = null, expiresTime } = token;
   if (createdBy !== null) await holdMaker(db, createdBy, time);
   const made = await db.run(
     `INSERT INTO token ("tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime")
@@ -76,7 +75,7 @@ const revokeDescendants = async (db: Transaction, token: number, time: number): 
 export const revokeToken = async (
   db: Transaction,
   { account, tokenID, descendants = false, time }: RequestOf<'revokeToken'>,
-): Promise<{ revokedTime: number; descendants: string[] }> => {
+): ReturnType<Store['revokeToken']> => {
   const row = await db.get<{ token: number; revokedTime: number }>(
     `UPDATE token SET "revokedTime" = coalesce("revokedTime", $3)
      WHERE "tokenID" = $1 AND account IS NOT DISTINCT FROM $2 RETURNING token, "revokedTime"`,

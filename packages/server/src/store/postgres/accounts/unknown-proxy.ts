@@ -1,5 +1,5 @@
 /** The time at which a proxy forwarded requests while TRUST_PROXY was not set. */
-import type { RequestOf } from '../calls.ts';
+import type { RequestOf } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
 export const noteUnknownProxy = async (

@@ -131,7 +131,7 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
       const { account } = change;
       const row = await finder.byName(db, change);
       const uses = usesOfContact({ ...change, tags: change.addedTags });
-      (await catalogues.checks(db, [account]))(account, { browser: false, uses });
+      await catalogues.check(db, account, { browser: false, uses });
       const answer = await write(db, row, change);
       await catalogues.register(db, account, [{ browser: false, uses }]);
       return answer;

@@ -84,7 +84,7 @@ export const createContactCreator = (parts: CreateContactParts) => {
       const erased = (await finder.findErasure(db, account, ...names)) !== undefined;
       if (erased) throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
     }
-    (await catalogues.checks(db, [account]))(account, { browser, uses });
+    await catalogues.check(db, account, { browser, uses });
     const created = browser ? await createAsBrowser(db, request, user) : await createAsServer(db, request, user);
     await catalogues.register(db, account, [{ browser, uses }]);
     if (requestUUID !== null) await dedup.rememberRequest(db, { requestUUID, token, user }, created, day);

@@ -4,7 +4,7 @@ import { decideLink, decideUnlink, linksGivingWay } from '../../../identity/stat
 import { Refusal } from '../../../refusal.ts';
 import { claimName } from '../../rules/erased-names.ts';
 import { type NewLink, type StatementRow, sequenceOf } from '../../rules/links.ts';
-import type { RequestOf } from '../calls.ts';
+import type { RequestOf } from '../../store.ts';
 import { holdContacts, holdUsers } from '../transactions/held-rows.ts';
 import { drawSequences } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';

@@ -1,7 +1,7 @@
 /** Merges of contacts: reads as many of them as the rules in identity/ need, makes them and undoes them. */
 import { mergedWith } from '../../../identity/merges.ts';
 import { checkMerge, checkUnmerge } from '../../rules/merges.ts';
-import type { RequestOf } from '../calls.ts';
+import type { RequestOf } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { ContactFinder } from './contact-finder.ts';

@@ -68,8 +68,8 @@ const writesOf = (
       }),
     () => store.linkUser({ account, token: server.token, userUUID: newID('visitor-of-ann'), contactUUID, time }),
     () => store.unlinkUser({ account, token: server.token, userUUID: laptop, time }),
-    () => store.voidLinks({ account, restore: false, links: { linkID } }),
-    () => store.voidLinks({ account, restore: false, links: { tokenID: browser.tokenID } }),
+    () => store.voidLinks({ account, restore: false, links: { linkID }, time }),
+    () => store.voidLinks({ account, restore: false, links: { tokenID: browser.tokenID }, time }),
     () => store.acceptClaim({ account, claimID: handle, time }),
     () => store.voidClaim({ account, claimID: handle, restore: false, time }),
     () => store.updateContact({ account, ...contactChange({ contactUUID, time, fields: { contactTitle: 'Dr' } }) }),
@@ -203,7 +203,7 @@ test('what names a contact waits for its erasure and finds it gone, and nobody e
     const { account, time } = site;
     const naming = [
       store.linkUser({ account, token: site.server.token, userUUID: newID('visitor-of-ann'), contactUUID, time }),
-      store.voidLinks({ account, restore: false, links: { linkID } }),
+      store.voidLinks({ account, restore: false, links: { linkID }, time }),
       other.updateContact({ account, ...contactChange({ contactUUID, time, fields: { contactTitle: 'Dr' } }) }),
       store.acceptClaim({ account, claimID: handle, time }),
     ];

@@ -1,9 +1,8 @@
 import { Refusal } from '../../../refusal.ts';
-import { type AccountValues, changedValues, givenKinds } from '../../rules/account-changes.ts';
+import { type AccountValues, changedValues, givenKinds, refusedContact } from '../../rules/account-changes.ts';
 import { usesOfContact } from '../../rules/catalogue-rules.ts';
 import type {
   AccountChange,
-  AccountChanged,
   AccountContact,
   AccountDetail,
   AccountSize,
@@ -15,10 +14,16 @@ import type {
 import type { ContactWriter } from '../contacts/contacts.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
-import type { CatalogueWriter } from './catalogues.ts';
-import { createCatalogueReader } from './catalogues.ts';
+import { type CatalogueWriter, createCatalogueReader } from './catalogues.ts';
 import type { TokenReader, TokenWriter } from './tokens.ts';
 import { createUsageReader } from './usage.ts';
+
+interface Row extends AccountSummary {
+  readonly accountOrigin: string;
+  readonly accountTimezone: string;
+  readonly strict: 0 | 1;
+  readonly browserCatalogue: 0 | 1;
+}
 
 export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenReader, 'tokensOf'>) => {
   const catalogues = createCatalogueReader(db);
@@ -26,10 +31,9 @@ export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenRead
     'SELECT account, accountUUID, accountName, createdTime FROM account ORDER BY account',
   );
   const find = db.prepare<[string], number>('SELECT account FROM account WHERE accountUUID = ?').pluck();
-  const get = db.prepare<
-    [number],
-    AccountSummary & { accountOrigin: string; accountTimezone: string; strict: number; browserCatalogue: number }
-  >('SELECT * FROM account WHERE account = ?');
+  const get = db.prepare<[number], Row>(`
+    SELECT account, accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue, createdTime
+    FROM account WHERE account = ?`);
   const usageOf = createUsageReader(db);
 
   return {
@@ -47,14 +51,10 @@ export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenRead
       const row = get.get(account);
       if (!row) throw new Refusal('unknown_account', { field: 'accountUUID' });
       return {
-        account,
-        accountUUID: row.accountUUID,
-        accountName: row.accountName,
+        ...row,
         accountOrigin: JSON.parse(row.accountOrigin),
-        accountTimezone: row.accountTimezone,
         strict: row.strict === 1,
         browserCatalogue: row.browserCatalogue === 1,
-        createdTime: row.createdTime,
         catalogues: {
           profile: catalogues.list(account, 'profile'),
           tag: catalogues.list(account, 'tag'),
@@ -76,7 +76,7 @@ export const createAccountWriter = (
   const { createToken } = parts.tokens;
   const insert = db.prepare(`
     INSERT INTO account (accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue, createdTime)
-    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+    VALUES (@accountUUID, @accountName, @accountOrigin, @accountTimezone, @strict, @browserCatalogue, @time)`);
   const update = db.prepare(`
     UPDATE account SET accountName = coalesce(@accountName, accountName), accountOrigin = coalesce(@accountOrigin, accountOrigin),
       accountTimezone = coalesce(@accountTimezone, accountTimezone), strict = coalesce(@strict, strict),
@@ -112,37 +112,32 @@ export const createAccountWriter = (
         return putContact(account, change, time);
       } catch (error) {
         // Every Refusal is thrown before the contact's first write.
-        if (!(error instanceof Refusal)) throw error;
-        return { refused: error.code, message: error.message, ...(error.field && { field: error.field }) };
+        return refusedContact(error);
       }
     });
 
   return {
-    createAccount({ tokens, catalogues: given, contacts: changes, time, ...account }: NewAccount): ContactOutcome[] {
-      const { accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = account;
-      const { lastInsertRowid } = insert.run(
-        accountUUID,
-        accountName,
-        JSON.stringify(accountOrigin),
-        accountTimezone,
-        Number(strict),
-        Number(browserCatalogue),
-        time,
-      );
+    createAccount({ tokens, catalogues: given, contacts: changes, ...account }: NewAccount): ContactOutcome[] {
+      const { lastInsertRowid } = insert.run({
+        ...account,
+        accountOrigin: JSON.stringify(account.accountOrigin),
+        strict: Number(account.strict),
+        browserCatalogue: Number(account.browserCatalogue),
+      });
       const number = Number(lastInsertRowid);
       for (const token of tokens) createToken({ ...token, account: number });
       catalogues.put(number, given);
-      return putContacts(number, changes, time);
+      return putContacts(number, changes, account.time);
     },
-    updateAccount({ account, catalogues: given, contacts: changes, time, ...change }: AccountChange): AccountChanged {
+    updateAccount({ account, catalogues: given, contacts: changes, time, ...change }: AccountChange) {
       const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = change;
       const kinds = givenKinds(given);
       const before = valuesOf(account, kinds);
       update.run({
         account,
-        accountName: accountName ?? null,
-        accountOrigin: accountOrigin === undefined ? null : JSON.stringify(accountOrigin),
-        accountTimezone: accountTimezone ?? null,
+        accountName,
+        accountOrigin: accountOrigin && JSON.stringify(accountOrigin),
+        accountTimezone,
         strict: strict === undefined ? null : Number(strict),
         browserCatalogue: browserCatalogue === undefined ? null : Number(browserCatalogue),
       });

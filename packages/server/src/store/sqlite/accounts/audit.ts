@@ -1,6 +1,6 @@
 import { auditedNames, recordsOf } from '../../rules/audit.ts';
-import type { AuditEntry, AuditRecord } from '../../store.ts';
-import type { RequestOf, Writes } from '../calls.ts';
+import type { AuditEntry, AuditRecord, RequestOf } from '../../store.ts';
+import type { Writes } from '../calls.ts';
 import type { Connection } from '../database/connection.ts';
 
 export const createAuditWriter = (db: Connection) => {
@@ -10,8 +10,14 @@ export const createAuditWriter = (db: Connection) => {
         (SELECT account FROM token WHERE tokenID = @accountOf)),
       @by, @action, @subject, @time)`);
 
-  const recordAudit = ({ account = null, accountUUID = null, accountOf = null, subject, ...record }: Entry): void => {
-    insert.run({ account, accountUUID, accountOf, subject: JSON.stringify(subject), ...record });
+  const recordAudit = (record: AuditRecord): void => {
+    insert.run({
+      account: null,
+      accountUUID: null,
+      accountOf: null,
+      ...record,
+      subject: JSON.stringify(record.subject),
+    });
   };
 
   return {
@@ -31,11 +37,6 @@ export const createAuditWriter = (db: Connection) => {
   };
 };
 
-type Entry = Omit<AuditRecord, 'accountUUID' | 'accountOf'> & {
-  readonly accountUUID?: string | null;
-  readonly accountOf?: string | null;
-};
-
 /** A query without filters. */
 const everything = { account: null, from: null, to: null, action: null, beyond: null };
 
@@ -49,12 +50,9 @@ export const createAuditReader = (db: Connection) => {
 
   return {
     listAudit(query: RequestOf<'listAudit'>) {
-      const { limit } = query;
-      const rows = list.all(
-        Object.fromEntries(Object.entries({ ...everything, ...query }).map(([name, value]) => [name, value ?? null])),
-      );
-      const entries = rows.map(({ subject, ...row }): AuditEntry => ({ ...row, subject: JSON.parse(subject) }));
-      return { entries, next: rows.length < limit ? null : (entries.at(-1) as AuditEntry).audit };
+      const rows = list.all({ ...everything, ...query });
+      const entries = rows.map((row): AuditEntry => ({ ...row, subject: JSON.parse(row.subject) }));
+      return { entries, next: rows.length < query.limit ? null : (entries.at(-1) as AuditEntry).audit };
     },
   };
 };

@@ -1,6 +1,5 @@
 import { Refusal } from '../../../refusal.ts';
-import type { ListedToken, TokenDetail } from '../../store.ts';
-import type { RequestOf } from '../calls.ts';
+import type { ListedToken, RequestOf, TokenDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
 const columns = `t.tokenID, t.kind, t.tokenName, t.text, t.createdTime,
@@ -10,7 +9,7 @@ export const createTokenReader = (db: Connection) => {
   const ofAccount = db.prepare<[number], TokenDetail>(
     `SELECT ${columns} FROM token t WHERE t.account = ? ORDER BY t.token`,
   );
-  const list = db.prepare<{ account: number | null }, ListedToken>(`
+  const list = db.prepare<RequestOf<'listTokens'>, ListedToken>(`
     SELECT ${columns}, t.token, a.accountUUID, a.accountName FROM token t LEFT JOIN account a ON a.account = t.account
     WHERE @account IS NULL OR t.account = @account ORDER BY t.account, t.token`);
   const proofKeys = db
@@ -21,7 +20,7 @@ export const createTokenReader = (db: Connection) => {
 
   return {
     tokensOf: (account: number): TokenDetail[] => ofAccount.all(account),
-    listTokens: ({ account }: RequestOf<'listTokens'>): ListedToken[] => list.all({ account: account ?? null }),
+    listTokens: ({ account }: RequestOf<'listTokens'>): ListedToken[] => list.all({ account }),
     findProofKeys: (request: RequestOf<'findProofKeys'>): Uint8Array[] =>
       proofKeys.all(request).map((hash) => Uint8Array.from(Buffer.from(hash, 'hex'))),
   };
@@ -55,23 +54,12 @@ export const createTokenWriter = (db: Connection) => {
   );
 
   return {
-    createToken({
-      tokenID,
-      account,
-      kind,
-      tokenName,
-      hash,
-      text,
-      time,
-      createdBy = null,
-      expiresTime = null,
-    }: RequestOf<'createToken'>) {
+    createToken({ createdBy = null, expiresTime = null, ...token }: RequestOf<'createToken'>) {
       // The maker may have been revoked since the request was authenticated.
-      if (createdBy !== null && maker.get(createdBy, time) === undefined) {
+      if (createdBy !== null && maker.get(createdBy, token.time) === undefined) {
         throw new Refusal('invalid_token', { field: 'tokenUUID' });
       }
-      const row = { tokenID, account, kind, tokenName, hash, text, time, createdBy, expiresTime };
-      if (insert.run(row).changes === 0) {
+      if (insert.run({ createdBy, expiresTime, ...token }).changes === 0) {
         throw new Refusal('invalid_token', { message: 'there is or was such a token: choose another' });
       }
     },

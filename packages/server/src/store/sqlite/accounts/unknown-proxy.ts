@@ -1,4 +1,4 @@
-import type { RequestOf } from '../calls.ts';
+import type { RequestOf } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
 export const createUnknownProxyWriter = (db: Connection) => {

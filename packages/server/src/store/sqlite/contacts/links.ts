@@ -3,7 +3,7 @@ import { limits } from '@firsthand/contract/limits';
 import { decideLink, decideUnlink, linksGivingWay } from '../../../identity/statements.ts';
 import { Refusal } from '../../../refusal.ts';
 import { type NewLink, sequenceOf } from '../../rules/links.ts';
-import type { RequestOf } from '../calls.ts';
+import type { RequestOf } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Detaching } from '../erasure/detaching.ts';
 import type { Sequencer } from '../transactions/sequencer.ts';

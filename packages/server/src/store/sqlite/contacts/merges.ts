@@ -1,6 +1,6 @@
 /** Merges contacts, and takes merges back. */
 import { checkMerge, checkUnmerge } from '../../rules/merges.ts';
-import type { RequestOf } from '../calls.ts';
+import type { RequestOf } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { createMergeReader } from './contact-rows.ts';
