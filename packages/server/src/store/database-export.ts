@@ -1,22 +1,5 @@
 /** The contents of a database in the form in which one driver passes them to the other: rows, named as in the design. */
-import type { SentByServer } from './rules/idempotency-keys.ts';
-
-/** An event as it is stored; account, user and contact are row numbers. */
-export interface ExportedEvent {
-  readonly sequence: number;
-  readonly day: number;
-  readonly account: number;
-  readonly user: number | null;
-  readonly contact: number | null;
-  readonly eventID: number;
-  readonly eventUUID: string;
-  readonly eventTime: number;
-  readonly receivedTime: number;
-  readonly timeReplaced: 0 | 1;
-  /** Null when it is not known, or known only through the hash of the event's repeat. */
-  readonly server: SentByServer;
-  readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
-}
+import type { KeptEvent } from './rules/kept-event.ts';
 
 /**
  * The tables that are copied besides events, with the columns of SQLite. From PostgreSQL, all repeats of events are passed as
@@ -67,7 +50,7 @@ export interface DatabaseExport {
   readonly numbers: { readonly contact: number; readonly claim: number; readonly refused_request: number };
   rows(table: ExportedTable): InParts<ExportedRow>;
   /** Returns the events after a sequence, in order. */
-  eventsAfter(sequence: number): InParts<ExportedEvent>;
+  eventsAfter(sequence: number): InParts<KeptEvent>;
   close(): void | Promise<void>;
 }
 
@@ -76,3 +59,5 @@ export interface CopyProgress {
   readonly last: number;
   readonly events: number;
 }
+
+export type Tell = (progress: CopyProgress) => void;

@@ -1,6 +1,6 @@
 /** Opens, migrates, copies, backs up and examines the database that a URL names. */
 import { resolve } from 'node:path';
-import type { CopyProgress } from './database-export.ts';
+import type { Tell } from './database-export.ts';
 import type { ExamineOptions, Finding } from './doctor-findings.ts';
 import type { Arrangement } from './sqlite/arrangement.ts';
 import type { Store } from './store.ts';
@@ -63,46 +63,17 @@ export const migrateStore = async (databaseURL: string, { citus }: { citus: bool
  * Copies a database into an empty one of the other kind: a SQLite file into PostgreSQL, where an interrupted copy continues; or a
  * PostgreSQL database into a new file. No server may use the source meanwhile. Throws StoreUnusable when copying is not possible.
  */
-export const copyStore = async ({
-  from,
-  to,
-  tell,
-}: {
-  from: string;
-  to: string;
-  tell: (progress: CopyProgress) => void;
-}): Promise<void> => {
+export const copyStore = async ({ from, to, tell }: { from: string; to: string; tell: Tell }): Promise<void> => {
   if (isPostgres(from) === isPostgres(to)) {
     throw new StoreUnusable('one of the two databases must be sqlite:<file>, and the other postgres://…');
   }
-  return isPostgres(from)
-    ? copyToFile(from, resolve(fileOf(to)), tell)
-    : copyToPostgres(resolve(fileOf(from)), to, tell);
-};
-
-type Tell = (progress: CopyProgress) => void;
-
-const copyToPostgres = async (path: string, databaseURL: string, tell: Tell): Promise<void> => {
-  const [{ openExport }, { copyInto }] = await Promise.all([
-    import('./sqlite/copy/export.ts'),
-    import('./postgres/copy/copy.ts'),
-  ]);
-  const exported = openExport(path);
+  const [{ openExport }, { copyInto }] = isPostgres(from)
+    ? await Promise.all([import('./postgres/copy/export.ts'), import('./sqlite/copy/copy.ts')])
+    : await Promise.all([import('./sqlite/copy/export.ts'), import('./postgres/copy/copy.ts')]);
+  const placeOf = (databaseURL: string) => (isPostgres(databaseURL) ? databaseURL : resolve(fileOf(databaseURL)));
+  const exported = await openExport(placeOf(from));
   try {
-    await copyInto(databaseURL, exported, tell);
-  } finally {
-    exported.close();
-  }
-};
-
-const copyToFile = async (databaseURL: string, path: string, tell: Tell): Promise<void> => {
-  const [{ openExport }, { copyInto }] = await Promise.all([
-    import('./postgres/copy/export.ts'),
-    import('./sqlite/copy/copy.ts'),
-  ]);
-  const exported = await openExport(databaseURL);
-  try {
-    await copyInto(path, exported, tell);
+    await copyInto(placeOf(to), exported, tell);
   } finally {
     await exported.close();
   }

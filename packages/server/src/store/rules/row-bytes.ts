@@ -1,5 +1,5 @@
 import type { NewEvent } from '../store.ts';
-import { charactersOf } from './attributes.ts';
+import { charactersOf } from './kept-event.ts';
 
 /**
  * Bytes that rows take on disk, with their index entries. Measured on SQLite with 20,000 rows of each, every name a random UUID

@@ -1,52 +1,49 @@
 /** The mapping of another database's rows to the rows of each PostgreSQL table except `event`. */
+import type pg from 'pg';
 import { contactFields } from '../../../identity/contact-view.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable, InParts } from '../../database-export.ts';
-import { createIdempotencyKeys, tokenInKey, toUUID } from '../../rules/idempotency-keys.ts';
-import type { CopiedValue } from './copy-rows.ts';
+import { createIdempotencyKeys, type SentByServer, tokenInKey, toUUID } from '../../rules/idempotency-keys.ts';
+import { type CopiedValue, copyRows } from './copy-rows.ts';
 
 /** The slot of the copied rollups. */
 const slot = 1;
 
-type Values = Readonly<Record<string, CopiedValue>>;
+type Make = (row: ExportedRow) => CopiedValue;
 
-/** The mapping of rows of the table `from` to rows of the table `to`. */
+/** The mapping of rows of the table `from` to rows of the table `to`, which has the same name if none is given. */
 interface CopiedTable {
-  readonly to: string;
   readonly from: ExportedTable;
+  readonly to?: string;
   /** Names of columns that are copied, separated by spaces; `booleans` are 1 or 0 in `from`. */
-  readonly columns: string;
+  readonly columns?: string;
   readonly booleans?: string;
-  /** Names of columns that `make` computes. */
-  readonly made?: readonly string[];
-  readonly make?: (row: ExportedRow) => Values;
+  /** The other columns. */
+  readonly made?: Readonly<Record<string, Make>>;
   readonly only?: (row: ExportedRow) => boolean;
 }
 
-const wordsOf = (words = ''): string[] => words.split(' ').filter((word) => word !== '');
+const each = (words: string, make: (name: string) => Make) =>
+  Object.fromEntries((words.match(/\w+/g) ?? []).map((name) => [name, make(name)]));
 
-/** Returns the names of the columns, in the order of the values in `rowsFor`. */
-export const columnsOf = ({ columns, booleans, made = [] }: CopiedTable): string[] => [
-  ...wordsOf(columns),
-  ...wordsOf(booleans),
-  ...made,
-];
-
-export async function* rowsFor(
-  { from, columns, booleans, made = [], make, only }: CopiedTable,
+/** Copies the rows of a table. */
+export const copyTable = async (
+  client: pg.Client,
+  { from, to = from, columns = '', booleans = '', made = {}, only = () => true }: CopiedTable,
   exported: DatabaseExport,
-) {
-  const same = wordsOf(columns);
-  const flags = wordsOf(booleans);
-  const toRow = (row: ExportedRow): CopiedValue[] => {
-    const values = make?.(row) ?? {};
-    return [
-      ...same.map((name) => row[name] as CopiedValue),
-      ...flags.map((name) => row[name] === 1),
-      ...made.map((name) => values[name] as CopiedValue),
-    ];
+): Promise<void> => {
+  const makes: Readonly<Record<string, Make>> = {
+    ...each(columns, (name) => (row) => row[name] as CopiedValue),
+    ...each(booleans, (name) => (row) => row[name] === 1),
+    ...made,
   };
-  for await (const rows of exported.rows(from)) yield (only ? rows.filter(only) : rows).map(toRow);
-}
+  const makesInOrder = Object.values(makes);
+  async function* toRows() {
+    for await (const rows of exported.rows(from)) {
+      yield rows.filter(only).map((row) => makesInOrder.map((make) => make(row)));
+    }
+  }
+  await copyRows(client, to, Object.keys(makes), toRows());
+};
 
 /** Groups rows by contact. */
 const byContact = async (rows: InParts<ExportedRow>): Promise<Map<number, ExportedRow[]>> => {
@@ -81,6 +78,8 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
   // Older repeats wait to be deleted. They may have been sent again since, and request_repeat holds each key only once.
   const isKept = ({ day }: ExportedRow) => keptDays.has(day as number);
   const { eventKey, requestKey } = createIdempotencyKeys(exported.position.secret);
+  const keyOf = ({ holder, eventUUID }: ExportedRow, server: SentByServer) =>
+    toUUID(eventKey(holder as number, eventUUID as string, server));
   const storedValuesOf = await createStoredValues(exported);
   const accounts = new Map<unknown, CopiedValue>();
   for await (const users of exported.rows('user')) {
@@ -88,127 +87,100 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
   }
   return [
     {
-      to: 'account',
       from: 'account',
       columns: 'account accountUUID accountName accountOrigin accountTimezone createdTime',
       booleans: 'strict browserCatalogue',
     },
     {
-      to: 'token',
       from: 'token',
       columns:
         'token tokenID account kind tokenName hash text createdTime createdBy expiresTime lastUsedTime revokedTime',
     },
-    { to: 'audit', from: 'audit', columns: 'audit account token action subject time' },
-    { to: 'catalogue', from: 'catalogue', columns: 'account kind id name type', booleans: 'browser byBrowser' },
-    { to: 'user_name', from: 'user', columns: 'userUUID account user' },
-    { to: 'user', from: 'user', columns: 'user account userUUID firstDay lastDay createdTime' },
-    { to: 'contact_name', from: 'contact', columns: 'contactUUID account contact' },
-    { to: 'contact_address', from: 'contact', columns: 'contactEmailaddress account contact contactUUID' },
+    { from: 'audit', columns: 'audit account token action subject time' },
+    { from: 'catalogue', columns: 'account kind id name type', booleans: 'browser byBrowser' },
+    { from: 'user', to: 'user_name', columns: 'userUUID account user' },
+    { from: 'user', columns: 'user account userUUID firstDay lastDay createdTime' },
+    { from: 'contact', to: 'contact_name', columns: 'contactUUID account contact' },
+    { from: 'contact', to: 'contact_address', columns: 'contactEmailaddress account contact contactUUID' },
     {
-      to: 'contact',
       from: 'contact',
       columns:
         'contact account contactUUID contactEmailaddress contactStatus mergedInto mergedTime firstDay lastDay createdTime updatedTime',
       booleans: 'verified',
-      made: ['said'],
-      make: (row) => ({ said: storedValuesOf(row) }),
+      made: { said: storedValuesOf },
     },
     {
-      to: 'merged_contact',
       from: 'contact',
-      columns: '',
-      made: ['contact', 'other'],
-      make: ({ mergedInto, contact }) => ({ contact: mergedInto as number, other: contact as number }),
+      to: 'merged_contact',
+      made: { contact: ({ mergedInto }) => mergedInto as number, other: ({ contact }) => contact as number },
       only: ({ mergedInto }) => mergedInto !== null,
     },
-    { to: 'claim_name', from: 'claim', columns: 'claimID claim contact' },
+    { from: 'claim', to: 'claim_name', columns: 'claimID claim contact' },
     {
-      to: 'claim',
       from: 'claim',
       columns: 'contact claim claimID account token user said createdTime updatedTime',
       booleans: 'accepted voided',
     },
     {
-      to: 'statement',
       from: 'statement',
       columns: 'user sequence contact voided claim token time',
       booleans: 'verified erased',
-      made: ['account'],
-      make: ({ user }) => ({ account: accounts.get(user) as number }),
+      made: { account: ({ user }) => accounts.get(user) as number },
     },
-    { to: 'statement_place', from: 'statement', columns: 'sequence user' },
+    { from: 'statement', to: 'statement_place', columns: 'sequence user' },
     {
-      to: 'event_repeat',
       from: 'event_repeat',
       columns: 'holder day',
-      made: ['key'],
-      make: ({ holder, eventUUID, server }) => ({
-        key: toUUID(eventKey(holder as number, eventUUID as string, server as 0 | 1)),
-      }),
+      made: { key: (event) => keyOf(event, event.server as 0 | 1) },
       only: isKept,
     },
     {
-      to: 'event_repeat',
       from: 'event_repeat_of_either',
-      columns: 'holder day',
-      made: ['key'],
-      make: ({ holder, eventUUID }) => ({ key: toUUID(eventKey(holder as number, eventUUID as string, null)) }),
-      only: isKept,
-    },
-    {
-      // Their holders are not known, so 0 is stored.
       to: 'event_repeat',
-      from: 'erased_repeat',
-      columns: 'day',
-      made: ['holder', 'key'],
-      make: ({ hash }) => ({ holder: 0, key: (hash as Buffer).toString('hex') }),
+      columns: 'holder day',
+      made: { key: (event) => keyOf(event, null) },
       only: isKept,
     },
     {
-      to: 'request_repeat',
+      from: 'erased_repeat',
+      to: 'event_repeat',
+      columns: 'day',
+      // Their holders are not known, so 0 is stored.
+      made: { holder: () => 0, key: ({ hash }) => (hash as Buffer).toString('hex') },
+      only: isKept,
+    },
+    {
       from: 'request_repeat',
       columns: 'user day contact claim',
       booleans: 'existed',
-      made: ['key'],
-      make: ({ requestUUID, token }) => ({
-        // The request was copied from PostgreSQL before: its requestUUID is already a key.
-        key:
+      made: {
+        key: ({ requestUUID, token }) =>
+          // The request was copied from PostgreSQL before: its requestUUID is already a key.
           token === tokenInKey
             ? (requestUUID as string)
             : requestKey({ requestUUID: requestUUID as string, token: token as number }),
-      }),
+      },
       only: isKept,
     },
     {
-      to: 'event_total',
       from: 'event_total',
       columns: 'account eventID quarter count firstTime lastTime',
-      made: ['slot'],
-      make: () => ({ slot }),
+      made: { slot: () => slot },
     },
     {
-      to: 'account_day',
       from: 'account_day',
       columns: 'account day count bytes firstSequence lastSequence firstTime lastTime',
-      made: ['slot'],
-      make: () => ({ slot }),
+      made: { slot: () => slot },
     },
+    { from: 'erasure', columns: 'erasure account erasedTime deletedEvents', booleans: 'complete verifiedOnly' },
+    { from: 'erased_stretch', columns: 'user erasure after through' },
+    { from: 'erased_contact', columns: 'contact erasure' },
+    { from: 'erased_identifier', columns: 'hash erasure' },
     {
-      to: 'erasure',
-      from: 'erasure',
-      columns: 'erasure account erasedTime deletedEvents',
-      booleans: 'complete verifiedOnly',
-    },
-    { to: 'erased_stretch', from: 'erased_stretch', columns: 'user erasure after through' },
-    { to: 'erased_contact', from: 'erased_contact', columns: 'contact erasure' },
-    { to: 'erased_identifier', from: 'erased_identifier', columns: 'hash erasure' },
-    {
-      to: 'refused_request',
       from: 'refused_request',
       columns: 'token refused operation code field message refusedTime bytes address input sender',
       booleans: 'robot',
     },
-    { to: 'refused_count', from: 'refused_count', columns: 'token listed listedBytes evicted erased replayed' },
+    { from: 'refused_count', columns: 'token listed listedBytes evicted erased replayed' },
   ];
 };

@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { asking, newDatabase } from '../../../../test/fixtures/postgres.ts';
 import { day } from '../../../../test/fixtures/store.ts';
-import type { DatabaseExport, ExportedEvent, ExportedRow, ExportedTable } from '../../database-export.ts';
+import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
 import { migrateStore, openStore } from '../../open.ts';
+import type { KeptEvent } from '../../rules/kept-event.ts';
 import { isNotNow } from '../database/connection.ts';
 import { copyInto } from './copy.ts';
 
@@ -11,7 +12,7 @@ const time = Date.UTC(2028, 0, 10);
 const today = time / day;
 const count = 60_000;
 
-const eventOf = (sequence: number): ExportedEvent => ({
+const eventOf = (sequence: number): KeptEvent => ({
   sequence,
   day: today,
   account: 1,

@@ -3,15 +3,16 @@
  * is under way. Then each transaction copies some events and records how far it got. An interrupted copy continues there.
  */
 import type pg from 'pg';
-import type { CopyProgress, DatabaseExport, ExportedEvent, ExportedTable } from '../../database-export.ts';
-import { charactersOf } from '../../rules/attributes.ts';
+import type { DatabaseExport, ExportedTable, Tell } from '../../database-export.ts';
+import type { KeptEvent } from '../../rules/kept-event.ts';
+import { charactersOf } from '../../rules/kept-event.ts';
 import { daysKept } from '../../rules/received-day.ts';
 import { StoreUnusable } from '../../unusable.ts';
-import { openPlain, openPool } from '../database/connection.ts';
+import { onOneConnection, openPlain } from '../database/connection.ts';
 import { migrate } from '../database/migrate.ts';
 import { monthSQL, repeatsSQL } from '../events/days.ts';
 import { toBodies } from '../events/event-body.ts';
-import { columnsOf, rowsFor, tablesOf } from './copied-tables.ts';
+import { copyTable, tablesOf } from './copied-tables.ts';
 import { type CopiedValue, copyRows } from './copy-rows.ts';
 
 const eventsPerCommit = 50_000;
@@ -35,15 +36,6 @@ const daysIn = async (exported: DatabaseExport, table: ExportedTable): Promise<S
   return days;
 };
 
-/** Returns the newest `daysKept` days with repeats: the days that are searched for a repeat. */
-const keptDaysOf = async (exported: DatabaseExport): Promise<Set<number>> => {
-  const days = new Set([exported.position.day]);
-  for (const table of ['event_repeat', 'event_repeat_of_either', 'erased_repeat', 'request_repeat'] as const) {
-    for (const day of await daysIn(exported, table)) days.add(day);
-  }
-  return new Set([...days].sort((a, b) => b - a).slice(0, daysKept));
-};
-
 const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void> => {
   const { sequence, day, clockDay, secret } = exported.position;
   if ((await client.query('SELECT 1 FROM account LIMIT 1')).rows.length > 0) {
@@ -54,21 +46,25 @@ const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void>
   await client.query('INSERT INTO copying VALUES ($1, 0)', [sourceOf(exported)]);
   await client.query('UPDATE position SET day = $1, "clockDay" = $2, secret = $3', [day, clockDay, secret]);
   const months = await daysIn(exported, 'account_day');
-  const kept = await keptDaysOf(exported);
+  const [named, ofEither, erased, requests] = await Promise.all([
+    daysIn(exported, 'event_repeat'),
+    daysIn(exported, 'event_repeat_of_either'),
+    daysIn(exported, 'erased_repeat'),
+    daysIn(exported, 'request_repeat'),
+  ]);
+  // The days that are searched for a repeat.
+  const kept = [...new Set([day, ...named, ...ofEither, ...erased, ...requests])]
+    .sort((a, b) => b - a)
+    .slice(0, daysKept);
   for (const each of [...months, day]) await client.query(monthSQL(each));
   for (const each of kept) await client.query(repeatsSQL(each));
   // The keys of erased repeats don't show whether they include the kind of token.
-  const days = await Promise.all(
-    (['event_repeat_of_either', 'erased_repeat'] as const).map((table) => daysIn(exported, table)),
-  );
-  const ofEither = days.some(({ size }) => size > 0);
+  const withEither = ofEither.size + erased.size > 0;
   await client.query('INSERT INTO kept_day (day, keyed, "ofEither") SELECT unnest($1::integer[]), true, $2', [
-    [...kept],
-    ofEither,
+    kept,
+    withEither,
   ]);
-  for (const table of await tablesOf(exported, kept)) {
-    await copyRows(client, table.to, columnsOf(table), rowsFor(table, exported));
-  }
+  for (const table of await tablesOf(exported, new Set(kept))) await copyTable(client, table, exported);
   await client.query(
     `INSERT INTO contact_user SELECT DISTINCT contact, "user" FROM statement WHERE contact IS NOT NULL`,
   );
@@ -85,22 +81,16 @@ const sourceOf = ({ position: { sequence, day, secret } }: DatabaseExport): stri
 
 const eventColumns = ['holder', 'sequence', 'user', 'eventTime', 'account', 'day', 'eventID', 'body'];
 
-const toRow = (event: ExportedEvent, body: Buffer): CopiedValue[] => {
-  const { user, contact } = event;
-  return [
-    contact === null ? (user as number) : -contact,
-    event.sequence,
-    contact === null ? null : user,
-    event.eventTime,
-    event.account,
-    event.day,
-    event.eventID,
-    body,
-  ];
-};
+const toRow = (
+  { user, contact, sequence, eventTime, account, day, eventID }: KeptEvent,
+  body: Buffer,
+): CopiedValue[] =>
+  contact === null
+    ? [user, sequence, null, eventTime, account, day, eventID, body]
+    : [-contact, sequence, user, eventTime, account, day, eventID, body];
 
 /** Copies events and records in the same transaction that all up to `through` are copied. */
-const copyEvents = async (client: pg.Client, events: readonly ExportedEvent[], through: number): Promise<void> => {
+const copyEvents = async (client: pg.Client, events: readonly KeptEvent[], through: number): Promise<void> => {
   await client.query('BEGIN');
   const bodies = toBodies(events);
   await copyRows(client, 'event', eventColumns, [events.map((event, nth) => toRow(event, bodies[nth] as Buffer))]);
@@ -114,23 +104,9 @@ const copyEvents = async (client: pg.Client, events: readonly ExportedEvent[], t
   await client.query('COMMIT');
 };
 
-const prepare = async (databaseURL: string): Promise<void> => {
-  const pool = openPool(databaseURL, 1);
-  try {
-    const db = await pool.take();
-    await migrate(db).finally(() => db.release(false));
-  } finally {
-    await pool.close();
-  }
-};
-
 /** Copies everything into an empty database, or continues an interrupted copy of the same source. */
-export const copyInto = async (
-  databaseURL: string,
-  exported: DatabaseExport,
-  tell: (progress: CopyProgress) => void,
-): Promise<void> => {
-  await prepare(databaseURL);
+export const copyInto = async (databaseURL: string, exported: DatabaseExport, tell: Tell): Promise<void> => {
+  await onOneConnection(databaseURL, migrate);
   const client = await openPlain(databaseURL);
   try {
     const exists = (await client.query("SELECT to_regclass('copying') IS NOT NULL AS exists")).rows[0].exists;
@@ -142,7 +118,7 @@ export const copyInto = async (
       );
     }
     const last = exported.position.sequence;
-    let waiting: ExportedEvent[] = [];
+    let waiting: KeptEvent[] = [];
     let characters = 0;
     let copied = 0;
     const flush = async () => {

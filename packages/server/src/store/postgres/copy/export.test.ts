@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { asking, newDatabase, pretendOff } from '../../../../test/fixtures/postgres.ts';
 import { day } from '../../../../test/fixtures/store.ts';
-import type { DatabaseExport, ExportedEvent, ExportedRow, ExportedTable, InParts } from '../../database-export.ts';
+import type { DatabaseExport, ExportedRow, ExportedTable, InParts } from '../../database-export.ts';
 import { migrateStore, openStore } from '../../open.ts';
+import type { KeptEvent } from '../../rules/kept-event.ts';
 import { isNotNow } from '../database/connection.ts';
 import { copyInto } from './copy.ts';
 import { openExport } from './export.ts';
@@ -18,7 +19,7 @@ const sequenceOf = (nth: number): number => 2 * nth + 1;
 const accountOf = (nth: number): number => 1 + (nth % 2);
 const dayOf = (nth: number): number => (nth < count / 2 ? lastDay - 1 : lastDay);
 
-const eventOf = (nth: number): ExportedEvent => ({
+const eventOf = (nth: number): KeptEvent => ({
   sequence: sequenceOf(nth),
   day: dayOf(nth),
   account: accountOf(nth),
@@ -109,7 +110,7 @@ test('all that was copied is held, in its order, however much there is of it', a
 test('of large events fewer are read at once', async () => {
   const databaseURL = await newDatabase();
   const many = 2_000;
-  const large = (nth: number): ExportedEvent =>
+  const large = (nth: number): KeptEvent =>
     nth < many / 2 ? eventOf(nth) : { ...eventOf(nth), attributes: [['note', 'x'.repeat(20_000)]] };
   const firstSequence = sequenceOf(0);
   const row = {

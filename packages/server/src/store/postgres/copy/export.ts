@@ -3,8 +3,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { contactFields } from '../../../identity/contact-view.ts';
-import type { DatabaseExport, ExportedEvent, ExportedRow, ExportedTable } from '../../database-export.ts';
+import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
 import { tokenInKey } from '../../rules/idempotency-keys.ts';
+import type { KeptEvent } from '../../rules/kept-event.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import { recordAudit } from '../accounts/audit.ts';
 import { bytesLeft } from '../accounts/usage.ts';
@@ -96,7 +97,7 @@ const eventsSQL = `
   SELECT * FROM event
   WHERE account = ANY ($1::integer[]) AND day = $2 AND ${within('account', '$3::bigint', '$4::bigint')} ORDER BY sequence`;
 
-const toEvent = (row: EventRow): ExportedEvent => ({
+const toEvent = (row: EventRow): KeptEvent => ({
   sequence: row.sequence,
   day: row.day,
   account: row.account,
@@ -125,7 +126,7 @@ async function* readRows(db: ScriptedConnection, table: ExportedTable): AsyncGen
  * Yields the events day by day, which is the order of sequences, because days do not overlap. At the end, throws StoreUnusable
  * when a server or command uses the database: it waits to write, and the copy would miss what it writes.
  */
-async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGenerator<ExportedEvent[]> {
+async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGenerator<KeptEvent[]> {
   // PostgreSQL may expect a page to be most of a month and scan the whole partition.
   await db.script('SET LOCAL enable_seqscan = off');
   const days = await db.all<{ day: number; accounts: number[]; first: number; last: number }>(`
@@ -203,20 +204,16 @@ const readExport = async (client: pg.Client): Promise<DatabaseExport> => {
   };
 };
 
-/** Returns the error without the URL, which may contain a password. */
-const unopened = (cause: unknown): StoreUnusable =>
-  new StoreUnusable(
-    `the database to copy from (--from) cannot be opened: ${codeOf(cause)} ${(cause as Error).message}`.trim(),
-    { cause },
-  );
-
 /**
  * Opens the contents of a database and blocks all writes until it is closed. Throws StoreUnusable when a server or command uses
  * the database; reading the last events throws it too, when one has started meanwhile.
  */
 export const openExport = async (databaseURL: string): Promise<DatabaseExport> => {
   const client = await openPlain(databaseURL).catch((cause: unknown) => {
-    throw cause instanceof StoreUnusable ? cause : unopened(cause);
+    if (cause instanceof StoreUnusable) throw cause;
+    // Without the URL, which may contain a password.
+    const reason = `${codeOf(cause)} ${(cause as Error).message}`.trim();
+    throw new StoreUnusable(`the database to copy from (--from) cannot be opened: ${reason}`, { cause });
   });
   try {
     return await readExport(client);

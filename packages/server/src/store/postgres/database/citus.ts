@@ -1,6 +1,6 @@
 /** Distributes the tables over a Citus cluster. Experimental: on a cluster most operations fail (decision 13). */
 import { StoreUnusable } from '../../unusable.ts';
-import { openPool, type TakenConnection } from './connection.ts';
+import { onOneConnection, type TakenConnection } from './connection.ts';
 import { migrate } from './migrate.ts';
 
 /** Tables that every machine holds in full. */
@@ -62,16 +62,8 @@ const spread = async (db: TakenConnection): Promise<void> => {
 
 /** Migrates the database to the schema that this program knows; with `citus`, distributes all tables that are not distributed. */
 export const migrateDatabase = async (databaseURL: string, { citus }: { citus: boolean }): Promise<void> => {
-  const pool = openPool(databaseURL, 1);
-  try {
-    const db = await pool.take();
-    try {
-      await migrate(db);
-      if (citus) await spread(db);
-    } finally {
-      db.release(true);
-    }
-  } finally {
-    await pool.close();
-  }
+  await onOneConnection(databaseURL, async (db) => {
+    await migrate(db);
+    if (citus) await spread(db);
+  });
 };

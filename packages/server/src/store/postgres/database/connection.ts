@@ -221,6 +221,20 @@ export const openPool = (databaseURL: string, most: number, settings?: string): 
   };
 };
 
+/** Runs work on a connection of its own, which is closed afterwards. */
+export const onOneConnection = async <Value>(
+  databaseURL: string,
+  work: (db: TakenConnection) => Promise<Value>,
+): Promise<Value> => {
+  const pool = openPool(databaseURL, 1);
+  try {
+    const db = await pool.take();
+    return await work(db).finally(() => db.release(true));
+  } finally {
+    await pool.close();
+  }
+};
+
 /** Opens a separate connection that listens for notifications. Calls `lost` when it breaks. */
 export const openListener = async (
   databaseURL: string,

@@ -9,28 +9,23 @@ import {
 } from '../../doctor-findings.ts';
 import { measureAccounts } from '../accounts/accounts.ts';
 import { readUnknownProxy } from '../accounts/unknown-proxy.ts';
-import { openPool, type TakenConnection } from './connection.ts';
+import { onOneConnection, type TakenConnection } from './connection.ts';
 import { newestMigration, readSchema } from './migrate.ts';
 
 const examineRows = async (db: TakenConnection, options: ExamineOptions): Promise<Finding[]> => {
-  const [{ accounts, tokens }, { day }, { count }, refused] = await Promise.all([
-    db.one<{ accounts: number; tokens: number }>(
-      `SELECT (SELECT count(*) FROM account) AS accounts,
-         (SELECT count(*) FROM token WHERE kind = 'server' AND "revokedTime" IS NULL) AS tokens`,
-    ),
-    db.one<{ day: number }>('SELECT day FROM position'),
-    db.one<{ count: number }>('SELECT count(*) FROM erasure WHERE NOT complete'),
-    db.one<{ listed: number; evicted: number }>(
-      'SELECT coalesce(sum(listed), 0)::bigint AS listed, coalesce(sum(evicted), 0)::bigint AS evicted FROM refused_count',
-    ),
-  ]);
+  const found = await db.one<Record<'accounts' | 'tokens' | 'day' | 'erasures' | 'listed' | 'evicted', number>>(`
+    SELECT (SELECT count(*) FROM account) AS accounts,
+      (SELECT count(*) FROM token WHERE kind = 'server' AND "revokedTime" IS NULL) AS tokens,
+      (SELECT day FROM position) AS day, (SELECT count(*) FROM erasure WHERE NOT complete) AS erasures,
+      coalesce(sum(listed), 0)::bigint AS listed, coalesce(sum(evicted), 0)::bigint AS evicted
+    FROM refused_count`);
   return [
-    { name: 'accounts', ok: accounts > 0, detail: `${accounts}, with ${tokens} live server tokens` },
-    clockFinding(day),
-    refusedFinding(refused),
+    { name: 'accounts', ok: found.accounts > 0, detail: `${found.accounts}, with ${found.tokens} live server tokens` },
+    clockFinding(found.day),
+    refusedFinding(found),
     proxyFinding(await readUnknownProxy(db)),
     ...(options.accountBytes === undefined ? [] : quotaFindings(await measureAccounts(db), options)),
-    { name: 'erasures', ok: true, detail: `${count} under way` },
+    { name: 'erasures', ok: true, detail: `${found.erasures} under way` },
   ];
 };
 
@@ -51,17 +46,9 @@ const examine = async (db: TakenConnection, options: ExamineOptions): Promise<Fi
 
 /** Returns the findings about a database; a finding that is not `ok` needs an operator's attention. Changes nothing. */
 export const examineDatabase = async (databaseURL: string, options: ExamineOptions): Promise<Finding[]> => {
-  const pool = openPool(databaseURL, 1);
   try {
-    const db = await pool.take();
-    try {
-      return await examine(db, options);
-    } finally {
-      db.release(false);
-    }
+    return await onOneConnection(databaseURL, (db) => examine(db, options));
   } catch (error) {
     return [{ name: 'database', ok: false, detail: `it cannot be examined: ${(error as Error).message}` }];
-  } finally {
-    await pool.close();
   }
 };

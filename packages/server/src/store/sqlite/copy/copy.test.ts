@@ -2,8 +2,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { DatabaseExport, ExportedEvent, ExportedRow, ExportedTable } from '../../database-export.ts';
+import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
 import { createIdempotencyKeys, type SentByServer, toBytes } from '../../rules/idempotency-keys.ts';
+import type { KeptEvent } from '../../rules/kept-event.ts';
 import { type Connection, openConnection } from '../database/connection.ts';
 import { takeLock } from '../database/lock.ts';
 import { createReadEngine } from '../engine.ts';
@@ -22,7 +23,7 @@ const time = today * 86_400_000;
 const secret = Buffer.alloc(32, 1);
 const count = 3;
 
-const eventOf = (sequence: number): ExportedEvent => ({
+const eventOf = (sequence: number): KeptEvent => ({
   sequence,
   day: today,
   account: 1,
@@ -113,7 +114,7 @@ test('a copy is a file that has its name when it is whole: another is never repl
 
   const db = openConnection(path, 'write');
   const request = { account: 1, order: 'asc', limit: 9 } as const;
-  const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: ExportedEvent[] };
+  const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: KeptEvent[] };
   expect(events).toMatchObject([1, 2, 3].map((sequence) => ({ sequence, eventUUID: `event-${sequence}` })));
   expect(db.prepare('SELECT eventUUID, holder, server FROM event_repeat').all()).toEqual([
     { eventUUID: 'event-1', holder: 1, server: 0 },
@@ -177,7 +178,7 @@ test('what is copied is arranged on the way, as by a server', async () => {
   // What came later is what readers know by heart.
   expect(db.prepare('SELECT after, through FROM event_segment').all()).toEqual([{ after: 0, through: 8 * perPage }]);
   const request = { account: 1, userUUID: 'visitor-one', order: 'asc', limit: 1_000 } as const;
-  const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: ExportedEvent[] };
+  const { events } = (await createReadEngine(db)({ name: 'getEvents', request })) as { events: KeptEvent[] };
   expect(events.map(({ sequence }) => sequence)).toEqual(Array.from({ length: pages * perPage }, (_, nth) => nth + 1));
   db.close();
 });

@@ -4,14 +4,9 @@
  */
 import { closeSync, fsyncSync, linkSync, lstatSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import {
-  type CopyProgress,
-  type DatabaseExport,
-  type ExportedEvent,
-  type ExportedRow,
-  exportedTables,
-} from '../../database-export.ts';
+import { type DatabaseExport, type ExportedRow, exportedTables, type Tell } from '../../database-export.ts';
 import { createIdempotencyKeys, type SentByServer, toBytes } from '../../rules/idempotency-keys.ts';
+import type { KeptEvent } from '../../rules/kept-event.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import type { Arrangement } from '../arrangement.ts';
 import { type Connection, isNotNow, openConnection } from '../database/connection.ts';
@@ -54,12 +49,12 @@ const createEventCopier = (db: Connection, secret: Buffer) => {
   const insertName = db.prepare('INSERT INTO event_repeat (day, eventUUID, holder, server) VALUES (?, ?, ?, ?)');
   const insertOfEither = db.prepare('INSERT INTO event_repeat_of_either (day, eventUUID, holder) VALUES (?, ?, ?)');
   /** The kind of token that sent the event, found by its keyed hash; undefined when there is none. */
-  const takeKey = (event: ExportedEvent): SentByServer | undefined =>
+  const takeKey = (event: KeptEvent): SentByServer | undefined =>
     ([0, 1, null] as const).find((server) => {
       const key = toBytes(eventKey(holderOf(event), event.eventUUID, server));
       return dropKey.run(event.day, key).changes > 0;
     });
-  return db.transaction((events: readonly ExportedEvent[]) => {
+  return db.transaction((events: readonly KeptEvent[]) => {
     for (const event of events) {
       const { day, eventUUID } = event;
       const server = daysWithKeys.has(day) ? takeKey(event) : undefined;
@@ -82,16 +77,10 @@ const assertWhole = (db: Connection, events: number): void => {
   }
 };
 
-/** Indexes copied events, as a server does between commits: otherwise the first reader would index millions of events in memory. */
-const arrange = (db: Connection, arrangement: Arrangement): void => {
-  const engine = createWriteEngine(db, arrangement);
-  while (engine.catchUp());
-};
-
 const copyAll = async (
   db: Connection,
   exported: DatabaseExport,
-  tell: (progress: CopyProgress) => void,
+  tell: Tell,
   arrangement: Arrangement,
 ): Promise<void> => {
   writePosition(db, exported);
@@ -107,9 +96,11 @@ const copyAll = async (
     copyEvents(events);
     copied += events.length;
     tell({ sequence: end.sequence, last, events: copied });
+    // Indexes the events, as a server does between commits: otherwise the first reader would index millions of them in memory.
     // One segment at a time: each call examines all events that wait, so these must not become all there are.
     if (copied - arranged < eventsPerSegment) continue;
-    arrange(db, arrangement);
+    const engine = createWriteEngine(db, arrangement);
+    while (engine.catchUp());
     arranged = copied;
   }
   assertWhole(db, copied);
@@ -133,7 +124,7 @@ const exists = (name: string) => new StoreUnusable(`${name} exists already: a co
 export const copyInto = async (
   path: string,
   exported: DatabaseExport,
-  tell: (progress: CopyProgress) => void,
+  tell: Tell,
   arrangement: Arrangement = {},
 ): Promise<void> => {
   // A leftover log or journal would be read as part of the new file. lstat finds links too, wherever they lead.

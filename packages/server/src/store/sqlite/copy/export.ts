@@ -60,11 +60,7 @@ export const openExport = (path: string) => {
   const numberOf = (table: string) => greatest.get(table) as number;
   return {
     position: db.prepare('SELECT sequence, day, clockDay, secret FROM position').get() as DatabaseExport['position'],
-    numbers: {
-      contact: numberOf('contact'),
-      claim: numberOf('claim'),
-      refused_request: numberOf('refused_request'),
-    },
+    numbers: { contact: numberOf('contact'), claim: numberOf('claim'), refused_request: numberOf('refused_request') },
     rows: (table: ExportedTable) => inParts(db.prepare<[], ExportedRow>(`SELECT * FROM ${table}`).iterate()),
     *eventsAfter(sequence: number) {
       for (const { block } of log.blocksAfter(sequence)) {

@@ -6,22 +6,9 @@
  */
 import { robotMark } from '@firsthand/contract/identifiers';
 import type { SentByServer } from '../../rules/idempotency-keys.ts';
+import type { KeptEvent } from '../../rules/kept-event.ts';
 
-export interface KeptEvent {
-  readonly sequence: number;
-  readonly day: number;
-  readonly account: number;
-  readonly user: number | null;
-  /** Set only when the event was logged with a contactUUID. */
-  readonly contact: number | null;
-  readonly eventID: number;
-  readonly eventUUID: string;
-  readonly eventTime: number;
-  readonly receivedTime: number;
-  readonly timeReplaced: 0 | 1;
-  readonly server: SentByServer;
-  readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
-}
+export type { KeptEvent };
 
 /** The fields that decide whether an event is selected. */
 export type EventFacts = Pick<KeptEvent, 'sequence' | 'account' | 'user' | 'contact' | 'eventID'>;

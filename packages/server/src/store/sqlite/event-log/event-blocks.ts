@@ -1,5 +1,5 @@
 /** Reads and writes the blocks that store events. A commit writes its own blocks; compaction.ts joins them later. */
-import { charactersOf } from '../../rules/attributes.ts';
+import { charactersOf } from '../../rules/kept-event.ts';
 import type { Connection } from '../database/connection.ts';
 import { type EventBlock, eventsOf, type KeptEvent, only, toBlock } from './event-block.ts';
 import { type BlockRow, isWhole, readBlock, toBlockRow } from './event-block-row.ts';

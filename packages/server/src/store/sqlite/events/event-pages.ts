@@ -1,5 +1,5 @@
 /** Reads events page by page, in the order of their sequences. */
-import { charactersOf } from '../../rules/attributes.ts';
+import { charactersOf } from '../../rules/kept-event.ts';
 import type { EventPage, EventQuery, StoredEvent } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import {
