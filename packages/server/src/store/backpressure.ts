@@ -16,30 +16,24 @@ const bytesOf = (value: unknown): number => {
   return bytes;
 };
 
-export interface Backpressure {
-  /** Returns about how many bytes a request holds. Throws Refusal('not_kept') when they exceed the limit with those that wait. */
-  enter(request: unknown): number;
-  leave(bytes: number): void;
-  /** Resolves when no call waits. */
-  drain(): Promise<void>;
-}
-
-export const createBackpressure = (): Backpressure => {
+export const createBackpressure = () => {
   let waiting = 0;
   let draining: (() => void)[] = [];
   return {
-    enter(request) {
+    /** Returns about how many bytes a request holds. Throws Refusal('not_kept') when they exceed the limit with those that wait. */
+    enter(request: unknown): number {
       const bytes = bytesPerCall + bytesOf(request);
       if (waiting + bytes > mostWaitingBytes) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
       waiting += bytes;
       return bytes;
     },
-    leave(bytes) {
+    leave(bytes: number): void {
       waiting -= bytes;
       if (waiting > 0) return;
       for (const resolve of draining) resolve();
       draining = [];
     },
-    drain: () => (waiting === 0 ? Promise.resolve() : new Promise((resolve) => draining.push(resolve))),
+    /** Resolves when no call waits. */
+    drain: (): Promise<void> => (waiting === 0 ? Promise.resolve() : new Promise((resolve) => draining.push(resolve))),
   };
 };

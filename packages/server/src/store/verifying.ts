@@ -44,12 +44,12 @@ export const digestAccount = async (
     const page = await store.searchContact({ account, limit: perPage, beyond });
     for (const { contactUUID } of page.contacts) {
       const asker = { account, token: 0, browser: false, include: ['claim', 'link'] as const };
-      for (let after: ListEnds | undefined, isLast = false; !isLast; ) {
+      let after: ListEnds | undefined;
+      do {
         const contact: ContactDetail = await store.getContact({ ...asker, contactUUID, beyond: after });
         add(contact);
         after = contact.next;
-        isLast = after === undefined || (after.claim === null && after.link === null);
-      }
+      } while (after && (after.claim !== null || after.link !== null));
     }
     contacts += page.contacts.length;
     beyond = page.next;

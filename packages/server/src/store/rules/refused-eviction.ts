@@ -1,4 +1,5 @@
 /** Chooses the entries to evict from a token's full list of refused requests: those of the sender with the most on it. */
+import { limits } from '@firsthand/contract/limits';
 
 /** One sender's entries on a token's list: their number and their bytes. */
 export interface SenderShare {
@@ -11,6 +12,13 @@ interface Surplus {
   readonly listed: number;
   readonly bytes: number;
 }
+
+/** Returns by how much a token's list exceeds its limits; undefined when it does not. */
+export const surplusOf = (count: { readonly listed: number; readonly listedBytes: number }): Surplus | undefined => {
+  const listed = count.listed - limits.refusedPerToken;
+  const bytes = count.listedBytes - limits.refusedBytesPerToken;
+  return listed > 0 || bytes > 0 ? { listed, bytes } : undefined;
+};
 
 /** Returns the sender with the most; among equals, the first in `shares`. */
 const largest = (shares: readonly SenderShare[], by: 'listed' | 'bytes'): SenderShare | undefined => {

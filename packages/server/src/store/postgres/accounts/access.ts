@@ -28,23 +28,12 @@ interface Known {
   readonly expiresTime: number | null;
 }
 
-export interface AccessMemory {
-  findAccess(tokenHash: string, time: number): Promise<Access | undefined>;
-  wasMade(tokenHash: string): Promise<boolean>;
-  /** Drops the cache, because a token has changed. */
-  forget(): void;
-  /** Reports a response on the listening connection to a query that was sent at `asked` (performance.now). */
-  heardAt(asked: number): void;
-}
-
 const select = `
   SELECT t.token, t."tokenID", t.kind, t.account, t."expiresTime",
     coalesce(a."accountOrigin", '[]') AS "accountOrigin", coalesce(a."accountTimezone", 'UTC') AS "accountTimezone"
   FROM token t LEFT JOIN account a ON a.account = t.account WHERE t.hash = $1 AND t."revokedTime" IS NULL`;
 
-export const createAccess = (
-  read: <Value>(work: (db: Connection) => Promise<Value>) => Promise<Value>,
-): AccessMemory => {
+export const createAccess = (read: <Value>(work: (db: Connection) => Promise<Value>) => Promise<Value>) => {
   const known = new Map<string, Known>();
   const made = new Set<string>();
   let lastMade = 0;
@@ -81,26 +70,29 @@ export const createAccess = (
   const isSilent = () => performance.now() - silentSince > mostSilentMilliseconds;
 
   return {
-    async findAccess(tokenHash, time) {
+    async findAccess(tokenHash: string, time: number): Promise<Access | undefined> {
       const found = (isSilent() ? undefined : known.get(tokenHash)) ?? (await look(tokenHash));
       if (found === undefined || (found.expiresTime !== null && time >= found.expiresTime)) return undefined;
       return found.access;
     },
 
-    async wasMade(tokenHash) {
+    async wasMade(tokenHash: string): Promise<boolean> {
       if (made.has(tokenHash)) return true;
       if (!allMade || isSilent()) await read(readMade);
       return made.has(tokenHash);
     },
 
-    forget() {
+    /** Drops the cache, because a token has changed. */
+    forget(): void {
       version += 1;
       allMade = false;
       known.clear();
     },
 
-    heardAt(asked) {
+    /** Reports a response on the listening connection to a query that was sent at `asked` (performance.now). */
+    heardAt(asked: number): void {
       silentSince = asked;
     },
   };
 };
+export type AccessMemory = ReturnType<typeof createAccess>;

@@ -1,8 +1,7 @@
 /** Refused requests: a bounded list for each token, and counts of what happened to the requests that are no longer on it. */
 import { setImmediate } from 'node:timers/promises';
-import { limits } from '@firsthand/contract/limits';
 import { handleName } from '../../rules/erased-names.ts';
-import { chooseEvicted } from '../../rules/refused-eviction.ts';
+import { chooseEvicted, surplusOf } from '../../rules/refused-eviction.ts';
 import { contactsNamedBy, createPersonSearch, type PersonNames } from '../../rules/refused-names.ts';
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../../store.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
@@ -19,6 +18,8 @@ interface Listed {
 
 const rowsPerLook = 20;
 
+const bytesOf = (rows: readonly Listed[]): number => rows.reduce((sum, { bytes }) => sum + bytes, 0);
+
 /** Removes requests from their lists and updates the counts. Returns how many were still listed. */
 const takeOff = async (db: Transaction, rows: readonly Listed[], fate: Fate): Promise<number> => {
   const gone = await db.all<Listed>(
@@ -30,23 +31,22 @@ const takeOff = async (db: Transaction, rows: readonly Listed[], fate: Fate): Pr
   const tokens = [...new Set(gone.map(({ token }) => token))].sort((a, b) => a - b);
   for (const token of tokens) {
     const ofToken = gone.filter((row) => row.token === token);
-    const bytes = ofToken.reduce((sum, row) => sum + row.bytes, 0);
     await db.run(
       `UPDATE refused_count SET listed = listed - $2, "listedBytes" = "listedBytes" - $3, ${fate} = ${fate} + $2
        WHERE token = $1`,
-      [token, ofToken.length, bytes],
+      [token, ofToken.length, bytesOf(ofToken)],
     );
   }
   return gone.length;
 };
 
 const evictSurplus = async (db: Transaction, token: number) => {
-  const { listed, listedBytes } = await db.one<{ listed: number; listedBytes: number }>(
+  const count = await db.one<{ listed: number; listedBytes: number }>(
     'SELECT listed, "listedBytes" FROM refused_count WHERE token = $1',
     [token],
   );
-  const surplus = { listed: listed - limits.refusedPerToken, bytes: listedBytes - limits.refusedBytesPerToken };
-  if (surplus.listed <= 0 && surplus.bytes <= 0) return;
+  const surplus = surplusOf(count);
+  if (!surplus) return;
   const rows = await db.all<Listed & { sender: number }>(
     'SELECT refused, token, bytes, sender FROM refused_request WHERE token = $1 ORDER BY refused',
     [token],
@@ -57,16 +57,9 @@ const evictSurplus = async (db: Transaction, token: number) => {
     if (own) own.push(row);
     else bySender.set(row.sender, [row]);
   }
-  const shares = [...bySender].map(([sender, own]) => ({
-    sender,
-    listed: own.length,
-    bytes: own.reduce((sum, row) => sum + row.bytes, 0),
-  }));
-  await takeOff(
-    db,
-    chooseEvicted(shares, surplus, (sender) => bySender.get(sender)?.shift()),
-    'evicted',
-  );
+  const shares = [...bySender].map(([sender, own]) => ({ sender, listed: own.length, bytes: bytesOf(own) }));
+  const evicted = chooseEvicted(shares, surplus, (sender) => bySender.get(sender)?.shift());
+  await takeOff(db, evicted, 'evicted');
 };
 
 export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findErasure'>) => ({
@@ -167,10 +160,7 @@ export const listRefused = async (
     [account, beyond, await db.settled, limit],
   );
   const requests = rows.map((row): RefusedRequest => ({ ...row, input: JSON.parse(row.input) }));
-  return {
-    requests,
-    next: rows.length < limit ? null : (rows.at(-1) as { refused: number }).refused,
-  };
+  return { requests, next: rows.length < limit ? null : (requests.at(-1) as RefusedRequest).refused };
 };
 
 export const countRefused = (

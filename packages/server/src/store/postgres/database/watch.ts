@@ -7,16 +7,12 @@ import { openListener } from './connection.ts';
 /** The pause between two queries: the delay with which a stream gets events that another server stored. */
 const pauseMilliseconds = 100;
 
-interface Watch {
-  close(): Promise<void>;
-}
-
 /** Calls `committed` when the settled sequence (sequencer.ts) has changed, and `access.forget` when a server changed a token. */
 export const startWatch = (
   databaseURL: string,
   access: Pick<AccessMemory, 'forget' | 'heardAt'>,
   committed: () => void,
-): Watch => {
+): { close(): Promise<void> } => {
   const stopping = new AbortController();
   const { signal } = stopping;
   const pause = () => wait(pauseMilliseconds, undefined, { signal }).catch(() => {});

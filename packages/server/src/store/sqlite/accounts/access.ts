@@ -7,9 +7,8 @@ interface Known {
   readonly expiresTime: number | null;
 }
 
-interface Row extends Omit<Access, 'accountOrigin' | 'accountTimezone'> {
-  readonly accountOrigin: string | null;
-  readonly accountTimezone: string | null;
+interface Row extends Omit<Access, 'accountOrigin'> {
+  readonly accountOrigin: string;
   readonly expiresTime: number | null;
 }
 
@@ -28,7 +27,8 @@ export const createAccess = (db: Connection) => {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   const accessVersion = db.prepare<[], number>('SELECT access FROM position').pluck();
   const select = db.prepare<[string], Row>(`
-    SELECT t.token, t.tokenID, t.kind, t.account, t.expiresTime, a.accountOrigin, a.accountTimezone
+    SELECT t.token, t.tokenID, t.kind, t.account, t.expiresTime, coalesce(a.accountOrigin, '[]') AS accountOrigin,
+      coalesce(a.accountTimezone, 'UTC') AS accountTimezone
     FROM token t LEFT JOIN account a ON a.account = t.account WHERE t.hash = ? AND t.revokedTime IS NULL`);
   const selectMade = db.prepare<[number, number], { token: number; hash: string }>(
     'SELECT token, hash FROM token WHERE token > ? ORDER BY token LIMIT ?',
@@ -66,12 +66,7 @@ export const createAccess = (db: Connection) => {
     const row = select.get(tokenHash);
     if (!row) return undefined;
     const { expiresTime, ...rest } = row;
-    const access: Access = {
-      ...rest,
-      accountOrigin: JSON.parse(row.accountOrigin ?? '[]'),
-      accountTimezone: row.accountTimezone ?? 'UTC',
-    };
-    const found = { access, expiresTime };
+    const found = { access: { ...rest, accountOrigin: JSON.parse(row.accountOrigin) }, expiresTime };
     if (known.size >= mostRemembered) known.clear();
     known.set(tokenHash, found);
     return found;

@@ -1,7 +1,5 @@
 /** Requests that were refused for their content: a bounded list for each token, and counts of what became of them. */
-import { limits } from '@firsthand/contract/limits';
-import type { TokenKind } from '@firsthand/contract/tokens';
-import { chooseEvicted, type SenderShare } from '../../rules/refused-eviction.ts';
+import { chooseEvicted, type SenderShare, surplusOf } from '../../rules/refused-eviction.ts';
 import { contactsNamedBy, type ListedText } from '../../rules/refused-names.ts';
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
@@ -51,9 +49,8 @@ export const createRefusedWriter = (db: Connection, { findErasure, isErasedHandl
   };
 
   const evictSurplus = (token: number) => {
-    const { listed, listedBytes } = held.get(token) as { listed: number; listedBytes: number };
-    const surplus = { listed: listed - limits.refusedPerToken, bytes: listedBytes - limits.refusedBytesPerToken };
-    if (surplus.listed <= 0 && surplus.bytes <= 0) return;
+    const surplus = surplusOf(held.get(token) as { listed: number; listedBytes: number });
+    if (!surplus) return;
     const passed = new Map<number, number>();
     const nextOldest = (sender: number) => {
       const row = oldest.get(token, sender, passed.get(sender) ?? 0);
@@ -65,35 +62,18 @@ export const createRefusedWriter = (db: Connection, { findErasure, isErasedHandl
 
   return {
     keepRefused({ account, token, time, sender, robot = false, requests }: RefusedBatch): void {
-      let [listed, bytes, erased] = [0, 0, 0];
-      for (const request of requests) {
-        const namesErased = contactsNamedBy(request).some(
-          (name) => findErasure(account, name) !== undefined || isErasedHandle(account, token, name),
-        );
-        if (namesErased) {
-          erased += 1;
-          continue;
-        }
+      const namesErased = (name: string) =>
+        findErasure(account, name) !== undefined || isErasedHandle(account, token, name);
+      const kept = requests.filter((request) => !contactsNamedBy(request).some(namesErased));
+      let bytes = 0;
+      for (const request of kept) {
         const input = JSON.stringify(request.input);
         const size = Buffer.byteLength(input);
-        const { operation, address, code, field = '', message } = request;
-        insert.run({
-          token,
-          operation,
-          code,
-          field,
-          message,
-          time,
-          size,
-          address,
-          input,
-          sender,
-          robot: Number(robot),
-        });
-        listed += 1;
+        const field = request.field ?? '';
+        insert.run({ ...request, token, time, sender, robot: Number(robot), field, input, size });
         bytes += size;
       }
-      add.run({ token, listed, bytes, erased });
+      add.run({ token, listed: kept.length, bytes, erased: requests.length - kept.length });
       evictSurplus(token);
     },
 
@@ -116,10 +96,8 @@ export const createRefusedWriter = (db: Connection, { findErasure, isErasedHandl
 };
 export type RefusedWriter = ReturnType<typeof createRefusedWriter>;
 
-interface Row extends Omit<RefusedRequest, 'input' | 'tokenKind' | 'account' | 'robot'>, ListedText {
+interface Row extends Omit<RefusedRequest, 'input' | 'robot'>, ListedText {
   readonly robot: 0 | 1;
-  readonly tokenKind: TokenKind;
-  readonly account: number;
 }
 
 export const createRefusedReader = (db: Connection) => {
@@ -136,13 +114,9 @@ export const createRefusedReader = (db: Connection) => {
   return {
     listRefused({ account = null, beyond, limit }: RefusedQuery): RefusedPage {
       const rows = page.all({ account, beyond, limit });
-      const requests = erasing.withoutErased(rows).map(
-        ({ address: _, ...row }): RefusedRequest => ({
-          ...row,
-          input: JSON.parse(row.input),
-          robot: row.robot === 1,
-        }),
-      );
+      const requests = erasing.withoutErased(rows).map(({ address: _, ...row }): RefusedRequest => {
+        return { ...row, input: JSON.parse(row.input), robot: row.robot === 1 };
+      });
       return { requests, next: rows.length < limit ? null : (rows.at(-1) as Row).refused };
     },
     countRefused: ({ account = null }: { account?: number | null }): RefusedCount[] => counts.all({ account }),
