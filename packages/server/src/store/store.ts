@@ -235,6 +235,14 @@ export interface CatalogueEntry {
   readonly remove?: boolean | undefined;
 }
 
+/** `type` is '' except for attributes. */
+export interface ListedEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly browser: boolean;
+  readonly type: string;
+}
+
 export const catalogueKinds = ['profile', 'tag', 'attr', 'event'] as const;
 export type CatalogueKind = (typeof catalogueKinds)[number];
 export type Catalogues = Readonly<Partial<Record<CatalogueKind, readonly CatalogueEntry[]>>>;
@@ -283,10 +291,8 @@ export interface AccountSummary {
 }
 
 export interface AccountDetail extends AccountSummary, AccountSettings {
-  /** The listed entries, sorted by ID. `type` is '' except for attributes. */
-  readonly catalogues: Readonly<
-    Record<CatalogueKind, readonly { id: string; name: string; browser: boolean; type: string }[]>
-  >;
+  /** Sorted by ID. */
+  readonly catalogues: Readonly<Record<CatalogueKind, readonly ListedEntry[]>>;
   readonly tokens: readonly TokenDetail[];
   readonly usage: { readonly contacts: number; readonly users: number; readonly events: number };
   /** An estimate (row-bytes.ts). */
@@ -320,7 +326,7 @@ export interface Asker {
   readonly browser: boolean;
 }
 
-interface EventValues {
+export interface EventValues {
   readonly eventID: number;
   readonly eventUUID: string;
   readonly eventTime: number;

@@ -10,6 +10,7 @@ import {
   type Catalogues,
   type ContactChange,
   catalogueKinds,
+  type NewContact,
   type NewEvent,
 } from '../store.ts';
 
@@ -70,7 +71,7 @@ export const usesOfContact = ({
   ),
 ];
 
-/** Field names by index, built once because every event needs them. */
+/** Field names by index, each built once. */
 const attributeFields: string[] = [];
 const attributeField = (index: number): string => {
   attributeFields[index] ??= `eventAttrArray[${index}].attrID`;
@@ -87,21 +88,16 @@ export const usesOfEvent = ({ eventID, attributes }: Pick<NewEvent, 'eventID' | 
   return uses;
 };
 
+const refusalOf = (code: Refusal['code'], { kind, id, field }: Use, why: string): Refusal =>
+  new Refusal(code, { field, message: `\`${field}\` names ${kind} ${scrub(id)}, which ${why}` });
+
 /** Throws a Refusal when the account, or a browser token, may not use an ID. */
 export const checkUses = ({ strict, listed }: ListedIDs, browser: boolean, uses: readonly Use[]): void => {
-  for (const { kind, id, field } of uses) {
-    const entry = listed[kind].get(id);
-    if (entry === undefined && strict) {
-      throw new Refusal('unknown_id', {
-        field,
-        message: `\`${field}\` names ${kind} ${scrub(id)}, which this strict account does not list`,
-      });
-    }
+  for (const use of uses) {
+    const entry = listed[use.kind].get(use.id);
+    if (entry === undefined && strict) throw refusalOf('unknown_id', use, 'this strict account does not list');
     if (entry?.forBrowsers === false && browser) {
-      throw new Refusal('id_not_for_browser', {
-        field,
-        message: `\`${field}\` names ${kind} ${scrub(id)}, which a browser token may not use`,
-      });
+      throw refusalOf('id_not_for_browser', use, 'a browser token may not use');
     }
   }
 };

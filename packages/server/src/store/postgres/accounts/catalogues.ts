@@ -12,16 +12,16 @@ import {
   usesOfEvent,
 } from '../../rules/catalogue-rules.ts';
 import type { NameOf } from '../../rules/contact-presenter.ts';
-import type { CatalogueEntry, CatalogueKind, CatalogueSettings, Catalogues, NewEvent } from '../../store.ts';
+import type {
+  CatalogueEntry,
+  CatalogueKind,
+  CatalogueSettings,
+  Catalogues,
+  ListedEntry,
+  NewEvent,
+} from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
-
-interface Row {
-  readonly id: string;
-  readonly name: string;
-  readonly browser: boolean;
-  readonly type: string;
-}
 
 /** The IDs that an account lists, as a transaction sees them. */
 interface Known {
@@ -103,21 +103,21 @@ export const createCatalogueWriter = () => {
   };
 
   /** Returns a function that returns what an account lists now. Reads the catalogues that have changed since they were cached. */
-  const knownOf = async (db: Transaction, accounts: readonly number[]): Promise<(account: number) => Known> => {
+  const listedNow = async (db: Transaction, accounts: readonly number[]): Promise<(account: number) => ListedIDs> => {
     const versions = await versionsOf(db, accounts);
     const now = new Map(
       await Promise.all(
-        versions.map(async ({ account, version, ...settings }): Promise<[number, Known]> => {
+        versions.map(async ({ account, version, ...settings }): Promise<[number, ListedIDs]> => {
           const known = remembered.get(account);
-          if (known?.version === version) return [account, known];
-          const fresh = { version, ids: await readIDs(db, account, settings) };
+          if (known?.version === version) return [account, known.ids];
+          const ids = await readIDs(db, account, settings);
           // Cached after the commit only, because the read may include this transaction's own changes.
-          db.whenCommitted(() => remember(account, fresh));
-          return [account, fresh];
+          db.whenCommitted(() => remember(account, { version, ids }));
+          return [account, ids];
         }),
       ),
     );
-    return (account) => now.get(account) as Known;
+    return (account) => now.get(account) as ListedIDs;
   };
 
   /** Locks the account's catalogues until this transaction ends, and returns what the account lists. */
@@ -131,9 +131,9 @@ export const createCatalogueWriter = () => {
   /** Adds used IDs that are not listed yet to the catalogues, while there is room. */
   const register = async (db: Transaction, account: number, used: readonly UsedIDs[]): Promise<void> => {
     const listingsOf = (ids: ListedIDs) => used.flatMap(({ browser, uses }) => listUses(ids, browser, uses));
-    const known = (await knownOf(db, [account]))(account);
-    const changesNothing = ({ browser, uses }: UsedIDs) => uses.every((use) => isRegistered(known.ids, browser, use));
-    if (used.every(changesNothing) || listingsOf(copyOf(known.ids)).length === 0) return;
+    const known = (await listedNow(db, [account]))(account);
+    const changesNothing = ({ browser, uses }: UsedIDs) => uses.every((use) => isRegistered(known, browser, use));
+    if (used.every(changesNothing) || listingsOf(copyOf(known)).length === 0) return;
     const { version, ids } = await held(db, account);
     const listings = listingsOf(ids);
     if (listings.length === 0) return;
@@ -144,19 +144,17 @@ export const createCatalogueWriter = () => {
   return {
     /** Throws a Refusal when the account, or a browser token, may not use an ID. */
     async check(db: Transaction, account: number, { browser, uses }: UsedIDs): Promise<void> {
-      const knownNow = await knownOf(db, [account]);
-      checkUses(knownNow(account).ids, browser, uses);
+      checkUses((await listedNow(db, [account]))(account), browser, uses);
     },
 
     /** As `check`, for the IDs of events; `mayBeNew` reports whether an event uses IDs that may have to be registered. */
     async checksOfEvents(db: Transaction, accounts: readonly number[]): Promise<EventChecks> {
-      const knownNow = await knownOf(db, accounts);
+      const idsOf = await listedNow(db, accounts);
       return {
         check(account, browser, event) {
-          const { ids } = knownNow(account);
-          if (!isSettled(ids, browser, event)) checkUses(ids, browser, usesOfEvent(event));
+          if (!isSettled(idsOf(account), browser, event)) checkUses(idsOf(account), browser, usesOfEvent(event));
         },
-        mayBeNew: (account, browser, event) => !isSettled(knownNow(account).ids, browser, event),
+        mayBeNew: (account, browser, event) => !isSettled(idsOf(account), browser, event),
       };
     },
 
@@ -175,8 +173,8 @@ export const createCatalogueWriter = () => {
 };
 export type CatalogueWriter = ReturnType<typeof createCatalogueWriter>;
 
-export const listCatalogue = (db: Connection, account: number, kind: CatalogueKind): Promise<Row[]> =>
-  db.all<Row>(
+export const listCatalogue = (db: Connection, account: number, kind: CatalogueKind): Promise<ListedEntry[]> =>
+  db.all<ListedEntry>(
     `SELECT id, name, browser, type FROM catalogue WHERE account = $1 AND kind = $2
      ORDER BY CASE kind WHEN 'event' THEN id::integer END, id`,
     [account, kind],
@@ -184,7 +182,7 @@ export const listCatalogue = (db: Connection, account: number, kind: CatalogueKi
 
 /** Returns a function that returns the names of profiles and tags. */
 export const readNames = async (db: Connection, account: number): Promise<NameOf> => {
-  const rows = await db.all<Row & { kind: 'profile' | 'tag' }>(
+  const rows = await db.all<{ kind: 'profile' | 'tag'; id: string; name: string }>(
     "SELECT kind, id, name FROM catalogue WHERE account = $1 AND kind IN ('profile', 'tag')",
     [account],
   );

@@ -18,20 +18,16 @@ import { type CatalogueWriter, createCatalogueReader } from './catalogues.ts';
 import type { TokenReader, TokenWriter } from './tokens.ts';
 import { createUsageReader } from './usage.ts';
 
-interface Row extends AccountSummary {
-  readonly accountOrigin: string;
-  readonly accountTimezone: string;
-  readonly strict: 0 | 1;
-  readonly browserCatalogue: 0 | 1;
-}
-
 export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenReader, 'tokensOf'>) => {
   const catalogues = createCatalogueReader(db);
   const list = db.prepare<[], AccountSummary>(
     'SELECT account, accountUUID, accountName, createdTime FROM account ORDER BY account',
   );
   const find = db.prepare<[string], number>('SELECT account FROM account WHERE accountUUID = ?').pluck();
-  const get = db.prepare<[number], Row>(`
+  const get = db.prepare<
+    [number],
+    AccountSummary & { accountOrigin: string; accountTimezone: string; strict: number; browserCatalogue: number }
+  >(`
     SELECT account, accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue, createdTime
     FROM account WHERE account = ?`);
   const usageOf = createUsageReader(db);
@@ -70,10 +66,8 @@ export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenRead
 
 export const createAccountWriter = (
   db: Connection,
-  parts: { catalogues: CatalogueWriter; contacts: ContactWriter; tokens: TokenWriter },
+  { catalogues, contacts, tokens }: { catalogues: CatalogueWriter; contacts: ContactWriter; tokens: TokenWriter },
 ) => {
-  const { catalogues, contacts } = parts;
-  const { createToken } = parts.tokens;
   const insert = db.prepare(`
     INSERT INTO account (accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue, createdTime)
     VALUES (@accountUUID, @accountName, @accountOrigin, @accountTimezone, @strict, @browserCatalogue, @time)`);
@@ -117,7 +111,7 @@ export const createAccountWriter = (
     });
 
   return {
-    createAccount({ tokens, catalogues: given, contacts: changes, ...account }: NewAccount): ContactOutcome[] {
+    createAccount({ tokens: made, catalogues: given, contacts: changes, ...account }: NewAccount): ContactOutcome[] {
       const { lastInsertRowid } = insert.run({
         ...account,
         accountOrigin: JSON.stringify(account.accountOrigin),
@@ -125,7 +119,7 @@ export const createAccountWriter = (
         browserCatalogue: Number(account.browserCatalogue),
       });
       const number = Number(lastInsertRowid);
-      for (const token of tokens) createToken({ ...token, account: number });
+      for (const token of made) tokens.createToken({ ...token, account: number });
       catalogues.put(number, given);
       return putContacts(number, changes, account.time);
     },

@@ -9,15 +9,8 @@ import {
   type Use,
   usesOfEvent,
 } from '../../rules/catalogue-rules.ts';
-import type { CatalogueEntry, CatalogueKind, Catalogues, NewEvent } from '../../store.ts';
+import type { CatalogueEntry, CatalogueKind, Catalogues, ListedEntry, NewEvent } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
-
-interface Row {
-  readonly id: string;
-  readonly name: string;
-  readonly browser: number;
-  readonly type: string;
-}
 
 /** The most accounts in the cache; beyond this, it is cleared. */
 const mostAccounts = 500;
@@ -94,15 +87,21 @@ export type CatalogueWriter = ReturnType<typeof createCatalogueWriter>;
 
 /** Reads the catalogues of an account. */
 export const createCatalogueReader = (db: Connection) => {
-  const select = db.prepare<[number, CatalogueKind], Row>(`
-    SELECT id, name, browser, type FROM catalogue WHERE account = ? AND kind = ?
-    ORDER BY CASE kind WHEN 'event' THEN CAST(id AS INTEGER) END, id`);
+  // In the order of the primary key, but for events: only these must be sorted.
+  const selectBy = (order: string) =>
+    db.prepare<[number, CatalogueKind], Omit<ListedEntry, 'browser'> & { browser: 0 | 1 }>(
+      `SELECT id, name, browser, type FROM catalogue WHERE account = ? AND kind = ? ORDER BY ${order}`,
+    );
+  const select = selectBy('id');
+  const selectEvents = selectBy('CAST(id AS INTEGER)');
   const selectName = db.prepare<[number, CatalogueKind, string], { name: string }>(
     'SELECT name FROM catalogue WHERE account = ? AND kind = ? AND id = ?',
   );
   return {
-    list: (account: number, kind: CatalogueKind) =>
-      select.all(account, kind).map((row) => ({ ...row, browser: row.browser === 1 })),
+    list: (account: number, kind: CatalogueKind): ListedEntry[] =>
+      (kind === 'event' ? selectEvents : select)
+        .all(account, kind)
+        .map((row) => ({ ...row, browser: row.browser === 1 })),
     /** The name of an ID: itself when it is not listed, '' when it is ''. */
     name: (account: number, kind: CatalogueKind, id: string): string =>
       id === '' ? '' : (selectName.get(account, kind, id)?.name ?? id),
