@@ -126,10 +126,11 @@ const createWrites = ({ secret, withErased, withEither }: Prepared) => {
       updateContact,
       keepRefused: refused.keepRefused,
       async replayRefused(db: Transaction, replay: RefusedReplay): Promise<ReplayedAnswer | undefined> {
-        if (!(await refused.isListed(db, replay.refused))) return undefined;
+        const listed = await refused.find(db, replay.refused);
+        if (!listed) return undefined;
         const answer = await carryOut(db, replay);
         // Refused requests come late in the order of held-rows.ts, so that this and an erasure do not wait for each other.
-        if (!(await refused.takeReplayed(db, replay.refused))) throw new Overtaken();
+        if (!(await refused.takeReplayed(db, listed))) throw new Overtaken();
         return answer;
       },
     },

@@ -1,20 +1,20 @@
 /** Chooses the entries to evict from a token's full list of refused requests: those of the sender with the most on it. */
 import { limits } from '@firsthand/contract/limits';
+import type { RefusedCount } from '../store.ts';
 
-/** One sender's entries on a token's list: their number and their bytes. */
-export interface SenderShare {
-  readonly sender: number;
+/** A number of entries, and their bytes. */
+export interface Amount {
   readonly listed: number;
   readonly bytes: number;
 }
 
-interface Surplus {
-  readonly listed: number;
-  readonly bytes: number;
+/** One sender's entries on a token's list. */
+export interface SenderShare extends Amount {
+  readonly sender: number;
 }
 
 /** Returns by how much a token's list exceeds its limits; undefined when it does not. */
-export const surplusOf = (count: { readonly listed: number; readonly listedBytes: number }): Surplus | undefined => {
+export const surplusOf = (count: Pick<RefusedCount, 'listed' | 'listedBytes'>): Amount | undefined => {
   const listed = count.listed - limits.refusedPerToken;
   const bytes = count.listedBytes - limits.refusedBytesPerToken;
   return listed > 0 || bytes > 0 ? { listed, bytes } : undefined;
@@ -34,7 +34,7 @@ const largest = (shares: readonly SenderShare[], by: 'listed' | 'bytes'): Sender
  */
 export const chooseEvicted = <Entry extends { readonly bytes: number }>(
   shares: readonly SenderShare[],
-  surplus: Surplus,
+  surplus: Amount,
   nextOldest: (sender: number) => Entry | undefined,
 ): Entry[] => {
   const left = shares.map((share) => ({ ...share }));

@@ -1,7 +1,7 @@
 /** Refused requests: a bounded list for each token, and counts of what happened to the requests that are no longer on it. */
 import { setImmediate } from 'node:timers/promises';
 import { handleName } from '../../rules/erased-names.ts';
-import { chooseEvicted, surplusOf } from '../../rules/refused-eviction.ts';
+import { type Amount, chooseEvicted, surplusOf } from '../../rules/refused-eviction.ts';
 import { contactsNamedBy, createPersonSearch, type PersonNames } from '../../rules/refused-names.ts';
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../../store.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
@@ -40,13 +40,7 @@ const takeOff = async (db: Transaction, rows: readonly Listed[], fate: Fate): Pr
   return gone.length;
 };
 
-const evictSurplus = async (db: Transaction, token: number) => {
-  const count = await db.one<{ listed: number; listedBytes: number }>(
-    'SELECT listed, "listedBytes" FROM refused_count WHERE token = $1',
-    [token],
-  );
-  const surplus = surplusOf(count);
-  if (!surplus) return;
+const evict = async (db: Transaction, token: number, surplus: Amount) => {
   const rows = await db.all<Listed & { sender: number }>(
     'SELECT refused, token, bytes, sender FROM refused_request WHERE token = $1 ORDER BY refused',
     [token],
@@ -77,10 +71,11 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
     const inputs = kept.map(({ input }) => JSON.stringify(input));
     const sizes = inputs.map((input) => Buffer.byteLength(input));
     // This comes first because it locks the token's counts: parallel requests of the token evict one after the other.
-    await db.run(
+    const counted = await db.one<Pick<RefusedCount, 'listed' | 'listedBytes'>>(
       `INSERT INTO refused_count (token, listed, "listedBytes", evicted, erased, replayed) VALUES ($1, $2, $3, 0, $4, 0)
        ON CONFLICT (token) DO UPDATE SET listed = refused_count.listed + excluded.listed,
-         "listedBytes" = refused_count."listedBytes" + excluded."listedBytes", erased = refused_count.erased + excluded.erased`,
+         "listedBytes" = refused_count."listedBytes" + excluded."listedBytes", erased = refused_count.erased + excluded.erased
+       RETURNING listed, "listedBytes"`,
       [token, kept.length, sizes.reduce((sum, size) => sum + size, 0), requests.length - kept.length],
     );
     await db.run(
@@ -102,20 +97,17 @@ export const createRefusedWriter = ({ findErasure }: Pick<ContactFinder, 'findEr
         robot,
       ],
     );
-    await evictSurplus(db, token);
+    const surplus = surplusOf(counted);
+    if (surplus) await evict(db, token, surplus);
   },
 
-  async isListed(db: Transaction, refused: number): Promise<boolean> {
-    return (await db.get('SELECT 1 FROM refused_request WHERE refused = $1', [refused])) !== undefined;
-  },
+  /** Returns a request, if it is listed. */
+  find: (db: Transaction, refused: number): Promise<Listed | undefined> =>
+    db.get<Listed>('SELECT refused, token, bytes FROM refused_request WHERE refused = $1', [refused]),
 
-  /** Removes a request from its list, because this transaction executes it. Returns whether it was listed. */
-  async takeReplayed(db: Transaction, refused: number): Promise<boolean> {
-    const rows = await db.all<Listed>('SELECT refused, token, bytes FROM refused_request WHERE refused = $1', [
-      refused,
-    ]);
-    return (await takeOff(db, rows, 'replayed')) > 0;
-  },
+  /** Removes a request from its list, because this transaction executes it. Returns whether it was still listed. */
+  takeReplayed: async (db: Transaction, listed: Listed): Promise<boolean> =>
+    (await takeOff(db, [listed], 'replayed')) > 0,
 
   /** Removes all requests that name a person. Locks the account's lists against additions until this transaction ends. */
   async erase(db: Transaction, account: number, names: PersonNames): Promise<void> {

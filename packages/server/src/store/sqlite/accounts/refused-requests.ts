@@ -1,30 +1,26 @@
 /** Requests that were refused for their content: a bounded list for each token, and counts of what became of them. */
-import { chooseEvicted, type SenderShare, surplusOf } from '../../rules/refused-eviction.ts';
+import { type Amount, chooseEvicted, type SenderShare, surplusOf } from '../../rules/refused-eviction.ts';
 import { contactsNamedBy, type ListedText } from '../../rules/refused-names.ts';
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../../store.ts';
+import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { Connection } from '../database/connection.ts';
 import { createErasingRefusedReader, type ListedBytes } from '../erasure/erasing-refused.ts';
 
-/** Looks up erased identifiers by their keyed hashes; see contact-finder.ts. */
-interface Erasures {
-  findErasure(account: number, identifier: string): number | undefined;
-  isErasedHandle(account: number, token: number, handle: string): boolean;
-}
-
 type Fate = 'evicted' | 'erased' | 'replayed';
 
-export const createRefusedWriter = (db: Connection, { findErasure, isErasedHandle }: Erasures) => {
+export const createRefusedWriter = (
+  db: Connection,
+  { findErasure, isErasedHandle }: Pick<ContactFinder, 'findErasure' | 'isErasedHandle'>,
+) => {
   const erasing = createErasingRefusedReader(db);
   const insert = db.prepare(`
     INSERT INTO refused_request VALUES
     (NULL, @token, @operation, @code, @field, @message, @time, @size, @address, @input, @sender, @robot)`);
-  const add = db.prepare(`
+  const add = db.prepare<unknown[], Pick<RefusedCount, 'listed' | 'listedBytes'>>(`
     INSERT INTO refused_count VALUES (@token, @listed, @bytes, 0, @erased, 0)
     ON CONFLICT (token) DO UPDATE
-    SET listed = listed + @listed, listedBytes = listedBytes + @bytes, erased = erased + @erased`);
-  const held = db.prepare<[number], { listed: number; listedBytes: number }>(
-    'SELECT listed, listedBytes FROM refused_count WHERE token = ?',
-  );
+    SET listed = listed + @listed, listedBytes = listedBytes + @bytes, erased = erased + @erased
+    RETURNING listed, listedBytes`);
   const shares = db.prepare<[number], SenderShare>(`
     SELECT sender, count(*) AS listed, sum(bytes) AS bytes FROM refused_request WHERE token = ?
     GROUP BY sender ORDER BY min(refused)`);
@@ -48,9 +44,7 @@ export const createRefusedWriter = (db: Connection, { findErasure, isErasedHandl
     move.run({ token, bytes, evicted: 0, erased: 0, replayed: 0, [fate]: 1 });
   };
 
-  const evictSurplus = (token: number) => {
-    const surplus = surplusOf(held.get(token) as { listed: number; listedBytes: number });
-    if (!surplus) return;
+  const evict = (token: number, surplus: Amount) => {
     const passed = new Map<number, number>();
     const nextOldest = (sender: number) => {
       const row = oldest.get(token, sender, passed.get(sender) ?? 0);
@@ -73,8 +67,9 @@ export const createRefusedWriter = (db: Connection, { findErasure, isErasedHandl
         insert.run({ ...request, token, time, sender, robot: Number(robot), field, input, size });
         bytes += size;
       }
-      add.run({ token, listed: kept.length, bytes, erased: requests.length - kept.length });
-      evictSurplus(token);
+      const counted = add.get({ token, listed: kept.length, bytes, erased: requests.length - kept.length });
+      const surplus = surplusOf(counted as NonNullable<typeof counted>);
+      if (surplus) evict(token, surplus);
     },
 
     /** Removes a request from its list, because it is carried out in the same transaction. Returns whether it was listed. */
