@@ -29,13 +29,8 @@ const fileOf = (databaseURL: string): string => {
 };
 
 /** Opens the database that the URL names. Throws StoreUnusable when the database cannot be served. */
-export const openStore = async ({
-  databaseURL,
-  role,
-  create = false,
-  onFatal,
-  arrangement,
-}: StoreOptions): Promise<Store> => {
+export const openStore = async (options: StoreOptions): Promise<Store> => {
+  const { databaseURL, role, create = false, onFatal, arrangement } = options;
   if (isPostgres(databaseURL)) {
     const { openPostgres } = await import('./postgres/store.ts');
     return openPostgres(databaseURL, { role, create });

@@ -2,14 +2,6 @@
 import { createHash } from 'node:crypto';
 import type { ContactDetail, ListEnds, Store } from './store.ts';
 
-interface AccountDigest {
-  readonly accountUUID: string;
-  readonly events: number;
-  readonly contacts: number;
-  /** SHA-256 of all results of the reads, hex. */
-  readonly checksum: string;
-}
-
 const perPage = 1_000;
 
 /** Serializes a value as JSON with sorted property names, so that equal values have equal texts. */
@@ -20,11 +12,14 @@ const toText = (value: unknown): string =>
       : part,
   );
 
-/** Digests an account's settings and all its events and contacts, as reads return them, with owners, links and claims. */
+/**
+ * Digests an account's settings and all its events and contacts, as reads return them, with owners, links and claims. `checksum`
+ * is the SHA-256 of all results, hex.
+ */
 export const digestAccount = async (
   store: Store,
   { account, accountUUID }: { account: number; accountUUID: string },
-): Promise<AccountDigest> => {
+) => {
   const hash = createHash('sha256');
   const add = (answer: unknown) => hash.update(toText(answer));
   // `storedBytes` is an estimate that differs between the drivers.

@@ -8,17 +8,15 @@ type Entry = Pick<AuditRecord, 'subject'> & Partial<AuditRecord>;
 
 type Recording<Name extends keyof Store> = (request: RequestOf<Name>, answer: AnswerOf<Name>) => Entry[];
 
-const updatedFields = ({
-  account: _,
-  by: __,
-  time: ___,
-  catalogues,
-  contacts,
-  ...settings
-}: RequestOf<'updateAccount'>): string[] => [
-  ...Object.entries({ ...settings, ...catalogues }).flatMap(([name, value]) => (value === undefined ? [] : name)),
-  ...(contacts.length > 0 ? ['contact'] : []),
-];
+const ofEveryChange: readonly string[] = ['account', 'by', 'time'];
+
+/** Returns the names of the fields that a request gives. */
+const updatedFields = ({ catalogues, contacts, ...settings }: RequestOf<'updateAccount'>): string[] => {
+  const given = { ...settings, ...catalogues, contact: contacts.length > 0 ? contacts : undefined };
+  return Object.entries(given).flatMap(([name, value]) =>
+    value === undefined || ofEveryChange.includes(name) ? [] : name,
+  );
+};
 
 const recordings = {
   createAccount: ({ accountUUID, tokens }) => [

@@ -1,22 +1,18 @@
-import type { Attributes } from '../store.ts';
+import type { EventValues } from '../store.ts';
 import type { SentByServer } from './idempotency-keys.ts';
 
 /** An event as SQLite stores it and the drivers copy it; account, user and contact are row numbers. */
-export interface KeptEvent {
+export interface KeptEvent extends Omit<EventValues, 'timeReplaced'> {
   readonly sequence: number;
   readonly day: number;
   readonly account: number;
   readonly user: number | null;
   /** Set only when the event was logged with a contactUUID. */
   readonly contact: number | null;
-  readonly eventID: number;
-  readonly eventUUID: string;
-  readonly eventTime: number;
   readonly receivedTime: number;
   readonly timeReplaced: 0 | 1;
   /** Null when it is not known, or known only through the hash of the event's repeat. */
   readonly server: SentByServer;
-  readonly attributes: Attributes;
 }
 
 /** Returns the length of an event's attributes in UTF-16 code units. In a large event, attributes take nearly all the space. */

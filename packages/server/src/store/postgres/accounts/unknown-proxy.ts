@@ -2,11 +2,8 @@
 import type { RequestOf } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
-export const noteUnknownProxy = async (
-  db: Pick<Connection, 'run'>,
-  { seenTime }: RequestOf<'noteUnknownProxy'>,
-): Promise<void> => {
-  if (seenTime === null) await db.run('DELETE FROM unknown_proxy', []);
+export const noteUnknownProxy = async (db: Connection, { seenTime }: RequestOf<'noteUnknownProxy'>): Promise<void> => {
+  if (seenTime === null) await db.run('DELETE FROM unknown_proxy');
   else
     await db.run(
       `INSERT INTO unknown_proxy VALUES (1, $1)
@@ -15,7 +12,5 @@ export const noteUnknownProxy = async (
     );
 };
 
-export const readUnknownProxy = async (db: Pick<Connection, 'all'>): Promise<number | null> => {
-  const [row] = await db.all<{ seenTime: number }>('SELECT "seenTime" FROM unknown_proxy', []);
-  return row?.seenTime ?? null;
-};
+export const readUnknownProxy = async (db: Connection): Promise<number | null> =>
+  (await db.get<{ seenTime: number }>('SELECT "seenTime" FROM unknown_proxy'))?.seenTime ?? null;

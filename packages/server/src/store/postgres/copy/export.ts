@@ -21,7 +21,7 @@ import {
 } from '../database/connection.ts';
 import { newestMigration, readSchema } from '../database/migrate.ts';
 import { within } from '../events/event-order.ts';
-import { contactOf, type EventRow, pairsOf, type StoredRow, toRow, userOf } from '../events/event-presenter.ts';
+import { contactOf, pairsOf, type StoredRow, toRow, userOf } from '../events/event-presenter.ts';
 
 const rowsPerFetch = 1_000;
 /** The number of sequences that one page covers: fewer after a page of large events. */
@@ -97,20 +97,17 @@ const eventsSQL = `
   SELECT * FROM event
   WHERE account = ANY ($1::integer[]) AND day = $2 AND ${within('account', '$3::bigint', '$4::bigint')} ORDER BY sequence`;
 
-const toEvent = (row: EventRow): KeptEvent => ({
-  sequence: row.sequence,
-  day: row.day,
-  account: row.account,
-  user: userOf(row),
-  contact: contactOf(row),
-  eventID: row.eventID,
-  eventUUID: row.eventUUID,
-  eventTime: row.eventTime,
-  receivedTime: row.receivedTime,
-  timeReplaced: row.timeReplaced ? 1 : 0,
-  server: null,
-  attributes: pairsOf(row.attributes),
-});
+const toEvent = (stored: StoredRow): KeptEvent => {
+  const { holder: _, ...row } = toRow(stored);
+  return {
+    ...row,
+    user: userOf(stored),
+    contact: contactOf(stored),
+    timeReplaced: row.timeReplaced ? 1 : 0,
+    server: null,
+    attributes: pairsOf(row.attributes),
+  };
+};
 
 async function* readRows(db: ScriptedConnection, table: ExportedTable): AsyncGenerator<ExportedRow[]> {
   await db.script(`DECLARE "held ${table}" NO SCROLL CURSOR FOR ${rowsSQL[table]}`);
@@ -139,7 +136,7 @@ async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGener
     while (after < last) {
       const through = Math.min(last, after + perPage);
       const rows = await db.all<StoredRow>(eventsSQL, [accounts, day, after, through]);
-      yield rows.map((row) => toEvent(toRow(row)));
+      yield rows.map(toEvent);
       const bytes = rows.reduce((sum, { body }) => sum + body.length, 0);
       perPage = bytes > bytesPerPage ? Math.max(fewest, Math.floor(perPage / 4)) : Math.min(most, perPage * 2);
       after = through;

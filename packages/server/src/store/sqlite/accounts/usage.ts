@@ -20,10 +20,14 @@ interface Counted<Key> {
   readonly last: Key;
 }
 
-function* countInSteps<Key>(first: Key, most: number, next: (after: Key) => Counted<Key>) {
+interface Counting<Key> {
+  get(account: number, after: Key): Counted<Key> | undefined;
+}
+
+function* countInSteps<Key>(counting: Counting<Key>, account: number, first: Key, most: number) {
   const sum = { rows: 0, count: 0, bytes: 0 };
   for (let after = first; ; ) {
-    const { looked, count, bytes, last } = next(after);
+    const { looked, count, bytes, last } = counting.get(account, after) as Counted<Key>;
     sum.rows += looked;
     sum.count += count;
     sum.bytes += bytes;
@@ -33,7 +37,7 @@ function* countInSteps<Key>(first: Key, most: number, next: (after: Key) => Coun
   }
 }
 
-export type Usage = Pick<AccountDetail, 'usage' | 'storedBytes'>;
+type Usage = Pick<AccountDetail, 'usage' | 'storedBytes'>;
 
 export const createUsageReader = (db: Connection): ((account: number) => ChunkedRead<Usage>) => {
   const users = db.prepare<[number, string], Counted<string>>(`
@@ -53,13 +57,9 @@ export const createUsageReader = (db: Connection): ((account: number) => Chunked
   );
 
   return function* usageOf(account) {
-    const ofUsers = yield* countInSteps('', rowsPerStep, (after) => users.get(account, after) as Counted<string>);
-    const ofContacts = yield* countInSteps(
-      '',
-      contentsPerStep,
-      (after) => contacts.get(account, after) as Counted<string>,
-    );
-    const ofClaims = yield* countInSteps(0, contentsPerStep, (after) => claims.get(account, after) as Counted<number>);
+    const ofUsers = yield* countInSteps(users, account, '', rowsPerStep);
+    const ofContacts = yield* countInSteps(contacts, account, '', contentsPerStep);
+    const ofClaims = yield* countInSteps(claims, account, 0, contentsPerStep);
     const ofEvents = events.get(account) as { count: number; bytes: number };
     return {
       usage: { contacts: ofContacts.count, users: ofUsers.count, events: ofEvents.count },
