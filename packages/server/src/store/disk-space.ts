@@ -1,13 +1,5 @@
-/** Reports whether a disk that a write found full is still full. */
-export interface Room {
-  /** Takes the error of a failed write. */
-  noteFailure(error: unknown): void;
-  /** Throws while the disk is full. Examines the disk only after a write has failed because it was full. */
-  check(): Promise<void>;
-}
-
-/** `findRoom` throws when the disk is full. */
-export const createRoom = (isNoRoom: (cause: unknown) => boolean, findRoom: () => Promise<void>): Room => {
+/** Reports whether a disk that a write found full is still full. `findRoom` throws when the disk is full. */
+export const createRoom = (isNoRoom: (cause: unknown) => boolean, findRoom: () => Promise<void>) => {
   let isFull = false;
   let looking: Promise<void> | undefined;
   const look = async () => {
@@ -19,10 +11,12 @@ export const createRoom = (isNoRoom: (cause: unknown) => boolean, findRoom: () =
     }
   };
   return {
-    noteFailure(error) {
+    /** Takes the error of a failed write. */
+    noteFailure(error: unknown): void {
       if (isNoRoom((error as Error).cause)) isFull = true;
     },
-    async check() {
+    /** Throws while the disk is full. Examines the disk only after a write has failed because it was full. */
+    async check(): Promise<void> {
       if (!isFull) return;
       // Anybody may ask, as often as they like: callers share one look.
       looking ??= look();
@@ -30,3 +24,4 @@ export const createRoom = (isNoRoom: (cause: unknown) => boolean, findRoom: () =
     },
   };
 };
+export type Room = ReturnType<typeof createRoom>;

@@ -149,14 +149,14 @@ export interface Store {
 /** The request of an operation of the store. */
 export type RequestOf<Name extends keyof Store> = Parameters<Store[Name]>[0];
 
-/** Who changes something, and when. */
+/** The maker and the time of a change. */
 interface Change {
   /** The number of the token that makes the change; null or undefined: the command line. */
   readonly by?: number | null | undefined;
   readonly time: number;
 }
 
-/** What a link and an unlink name. */
+/** The fields that a link and an unlink share. */
 interface NewStatement {
   readonly account: number;
   readonly token: number;

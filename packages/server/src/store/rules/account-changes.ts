@@ -1,4 +1,4 @@
-/** What changing an account returns, for both drivers: the names of the changed values, and the outcomes of refused contacts. */
+/** The results of changing an account, for both drivers: names of changed values, outcomes of refused contacts. */
 import { Refusal } from '../../refusal.ts';
 import { type CatalogueKind, type Catalogues, type ContactOutcome, catalogueKinds } from '../store.ts';
 

@@ -3,11 +3,12 @@ import type { AuditRecord, RequestOf, Store } from '../store.ts';
 
 type AnswerOf<Name extends keyof Store> = Awaited<ReturnType<Store[Name]>>;
 
-/** An entry, without what its write names itself: the action and the request's `account`, `by` and `time`. */
+/** An entry. By default, its action is the name of the write, and `account`, `by` and `time` are those of the request. */
 type Entry = Pick<AuditRecord, 'subject'> & Partial<AuditRecord>;
 
 type Recording<Name extends keyof Store> = (request: RequestOf<Name>, answer: AnswerOf<Name>) => Entry[];
 
+/** Fields that do not count as changed. */
 const ofEveryChange: readonly string[] = ['account', 'by', 'time'];
 
 /** Returns the names of the fields that a request gives. */

@@ -47,11 +47,8 @@ const spread = async (db: TakenConnection): Promise<void> => {
     throw new StoreUnusable(
       'this database has no extension citus: CREATE EXTENSION citus adds it where Citus is installed',
     );
-  const spreadAlready = new Set(
-    (await db.all<{ name: string }>('SELECT logicalrelid::regclass::text AS name FROM pg_dist_partition')).map(
-      ({ name }) => name.replaceAll('"', ''),
-    ),
-  );
+  const rows = await db.all<{ name: string }>('SELECT logicalrelid::regclass::text AS name FROM pg_dist_partition');
+  const spreadAlready = new Set(rows.map(({ name }) => name.replaceAll('"', '')));
   for (const table of referenceTables) {
     if (!spreadAlready.has(table)) await db.run('SELECT create_reference_table($1)', [`"${table}"`]);
   }
