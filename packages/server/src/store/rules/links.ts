@@ -23,3 +23,6 @@ export type DecidingStatement = Statement & Pick<StatementRow, 'claim'>;
 
 /** Returns the sequence of the statement that a linkID names; -1, which none has, for other text. */
 export const sequenceOf = (linkID: string): number => (/^\d{1,15}$/.test(linkID) ? Number(linkID) : -1);
+
+/** The most claims or links that are deleted when one is added. More than one, so that a contact over its limit gets back to it. */
+export const mostGivingWay = 10;

@@ -1,11 +1,9 @@
 /** Deletes the oldest claims and claimed links beyond the limits of a contact or user, as if they had never been made. */
 import { limits } from '@firsthand/contract/limits';
-import type { StatementRow } from '../../rules/links.ts';
+import { mostGivingWay, type StatementRow } from '../../rules/links.ts';
 import { holdFreeUsers } from '../transactions/held-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
-/** Deletes at most this many for each new one. It is more than one, so that a contact over its limit gets back to it. */
-const mostGivingWay = 10;
 const claimsPerLook = 20;
 
 interface OldClaim {

@@ -1,13 +1,10 @@
 /** Deletes claims and claimed links beyond the limits of a contact or a user: the oldest go, as if they had never been made. */
 import { limits } from '@firsthand/contract/limits';
-import type { StatementRow } from '../../rules/links.ts';
+import { mostGivingWay, type StatementRow } from '../../rules/links.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Detaching } from '../erasure/detaching.ts';
 
 type Link = Pick<StatementRow, 'sequence' | 'user' | 'contact'>;
-
-/** The most that are deleted when one is added. More than one, so that a contact beyond its limit gets back to it. */
-const mostGivingWay = 10;
 
 export const createSurplusClaims = (db: Connection, { detachUser }: Pick<Detaching, 'detachUser'>) => {
   const surplus = db
