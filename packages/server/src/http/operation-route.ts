@@ -145,7 +145,7 @@ export const createOperationRoute = ({
     };
 
     /** Stores a request that could not be parsed, if its query string or header has a good token. Reports no other error. */
-    const keepUnparsed = async (operation: KeptOperation, c: Context, unparsed: Unparsed, time: number) => {
+    const keepUnparsed = async (write: KeptOperation, c: Context, unparsed: Unparsed, time: number) => {
       const caller = await callerOf(unparsed.query, c, time).catch((error) => {
         if (error instanceof Refusal && error.code !== 'not_kept') return undefined;
         throw error;
@@ -153,7 +153,7 @@ export const createOperationRoute = ({
       if (caller === undefined) return;
       const { access, tokenUUID } = caller;
       if (access.kind === 'browser') takeBrowserLimits(c, costOf(name, access.token, {}));
-      await keep(unparsedRequest(operation, unparsed.sent, unparsed, tokenUUID), caller);
+      await keep(unparsedRequest(write, unparsed.sent, unparsed, tokenUUID), caller);
     };
 
     const carryOut = async (c: Context, exchange: Exchange, given: Given, caller: Caller) => {
