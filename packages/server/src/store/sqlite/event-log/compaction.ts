@@ -38,8 +38,6 @@ export const createCompaction = (db: Connection, blocks: BlockWriter, perCompact
   const fitsInOne = ({ count, bytes }: Size) => count <= eventsPerBlock && bytes <= charactersPerBlock;
   /** Whether blocks of this size together make a block that is not small. */
   const isEnough = ({ count, bytes }: Size) => count >= eventsPerBlock || bytes >= charactersPerBlock;
-  const join = (group: readonly BlockSize[]): BlockSize[] =>
-    blocks.replace(group.map(({ through }) => reader.containing(through) as StoredBlock));
   const isDue = (): boolean => blocks.written() >= dueAt;
 
   return {
@@ -59,16 +57,17 @@ export const createCompaction = (db: Connection, blocks: BlockWriter, perCompact
       const before = compacted;
       let reached = before;
       let replaced = false;
+      const join = (group: readonly BlockSize[]): BlockSize[] => {
+        replaced = true;
+        return blocks.replace(group.map(({ through }) => reader.containing(through) as StoredBlock));
+      };
       for (const size of sizes.all(compacted)) {
         if (events >= perCompaction || bytes >= bytesPerStep) break;
         events += size.count;
         bytes += size.bytes;
         if (!isSmall(size) && (group.length === 0 || !fitsInOne(sumOf([...group, size])))) {
           // The block stays: joined with the blocks before it, it would make every later block be rewritten.
-          if (group.length > 1) {
-            join(group);
-            replaced = true;
-          }
+          if (group.length > 1) join(group);
           group = [];
           reached = size.through;
           continue;
@@ -76,7 +75,6 @@ export const createCompaction = (db: Connection, blocks: BlockWriter, perCompact
         group.push(size);
         if (!isEnough(sumOf(group))) continue;
         const made = join(group);
-        replaced = true;
         reached = made.findLast((block, nth) => nth < made.length - 1 || !isSmall(block))?.through ?? reached;
         // The remainder begins the next group.
         group = made.slice(-1).filter(isSmall);

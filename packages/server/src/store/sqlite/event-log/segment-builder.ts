@@ -1,8 +1,6 @@
 /**
- * Writes postings, which say which blocks hold the events of a user, contact, account or eventID. The postings of a segment, a long
- * stretch of events, are written together and sorted, so that they are appended in one place; single entries would each change a
- * page. Until then event-tail.ts indexes the events in memory. A summary of the blocks is written too, for reads that would examine
- * many of them.
+ * Writes the postings and the summary of a segment (event-log.ts says what these are). Postings are written together and sorted, so
+ * that they are appended in one place; single entries would each change a page. Until then event-tail.ts indexes the events in memory.
  */
 
 import type { Connection } from '../database/connection.ts';
