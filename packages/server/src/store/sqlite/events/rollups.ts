@@ -4,57 +4,16 @@
  * `recent_total` instead, a page or two, which is moved into `event_total` after some thousand events.
  */
 import { quarterMilliseconds, quarterOf } from '../../rules/quarter.ts';
+import { type CountedEvent, createSums } from '../../rules/rollups.ts';
 import type { Connection } from '../database/connection.ts';
 import { createRowInsert, type RowValue } from '../database/row-inserts.ts';
-import type { Pending } from '../transactions/transaction.ts';
-
-export interface CountedEvent {
-  readonly account: number;
-  readonly day: number;
-  readonly sequence: number;
-  readonly eventID: number;
-  readonly eventTime: number;
-}
-
-interface Sum {
-  readonly account: number;
-  count: number;
-  firstTime: number;
-  lastTime: number;
-}
-type TotalSum = Sum & { readonly eventID: number; readonly quarter: number };
-type DaySum = Sum & { bytes: number; readonly day: number; readonly firstSequence: number; lastSequence: number };
 
 /** Events that are counted before the recent rollups are moved: each eventID among them then costs a page. */
 const usualEventsPerMove = 4_096;
 /** Rows that a step moves. */
 export const totalsPerStep = 256;
 
-const add = (sum: Sum, time: number) => {
-  sum.count += 1;
-  sum.firstTime = Math.min(sum.firstTime, time);
-  sum.lastTime = Math.max(sum.lastTime, time);
-};
-
-export interface Rollups extends Pending {
-  flush(): void;
-  /** Counts an event that was inserted. Sequences must ascend. */
-  add(event: CountedEvent & { readonly bytes: number }): void;
-  /**
-   * Subtracts a deleted event from the counts. When it was the first or last event of a quarter, the new first or last one is not
-   * searched for: the stored time is set outside of the quarter. The times of a day are left. Its bytes are taken as the average of
-   * its day.
-   */
-  remove(event: CountedEvent): void;
-  /** Whether enough recent rollups may wait to be worth a step. */
-  isDue(): boolean;
-  /** Moves some recent rollups into `event_total`. Returns whether there may be more. Must be called in a transaction. */
-  step(): boolean;
-  /** Moves all recent rollups. Must be called in a transaction. */
-  settle(): void;
-}
-
-export const createRollups = (db: Connection, eventsPerMove = usualEventsPerMove): Rollups => {
+export const createRollups = (db: Connection, eventsPerMove = usualEventsPerMove) => {
   const columns = ['account', 'eventID', 'quarter', 'count', 'firstTime', 'lastTime'];
   const addUp = `
     ON CONFLICT (account, eventID, quarter) DO UPDATE SET
@@ -84,21 +43,19 @@ export const createRollups = (db: Connection, eventsPerMove = usualEventsPerMove
     'DELETE FROM event_total WHERE account = ? AND eventID = ? AND quarter = ? AND count <= 0',
   );
   const dropDay = db.prepare('DELETE FROM account_day WHERE account = ? AND day = ? AND count <= 0');
-  const rollups = new Map<string, TotalSum>();
-  const days = new Map<string, DaySum>();
+  const sums = createSums();
   /** Events counted since the recent rollups were moved. At the start there may be some from a previous server. */
   let counted = eventsPerMove;
 
   const flush = () => {
+    const { totals, days } = sums.take();
     const values: RowValue[] = [];
-    for (const { account, eventID, quarter, count, firstTime, lastTime } of rollups.values()) {
+    for (const { account, eventID, quarter, count, firstTime, lastTime } of totals) {
       values.push(account, eventID, quarter, count, firstTime, lastTime);
       counted += count;
     }
     addToRecent(values);
-    for (const sum of days.values()) upsertDay.run(sum);
-    rollups.clear();
-    days.clear();
+    for (const sum of days) upsertDay.run(sum);
   };
 
   const step = (): boolean => {
@@ -109,42 +66,21 @@ export const createRollups = (db: Connection, eventsPerMove = usualEventsPerMove
     return false;
   };
 
-  /** Writes and moves all rollups: none is left in memory or in `recent_total`. */
+  /** Writes and moves all rollups: none is left in memory or in `recent_total`. Must be called in a transaction. */
   const settle = () => {
     flush();
     if (counted > 0) while (step());
   };
 
   return {
-    add({ account, day, sequence, eventID, eventTime, bytes }) {
-      const quarter = quarterOf(eventTime);
-      const totalKey = `${account} ${eventID} ${quarter}`;
-      let total = rollups.get(totalKey);
-      if (!total) {
-        total = { account, eventID, quarter, count: 0, firstTime: eventTime, lastTime: eventTime };
-        rollups.set(totalKey, total);
-      }
-      add(total, eventTime);
-      const dayKey = `${account} ${day}`;
-      let sum = days.get(dayKey);
-      if (!sum) {
-        sum = {
-          account,
-          day,
-          count: 0,
-          bytes: 0,
-          firstSequence: sequence,
-          lastSequence: sequence,
-          firstTime: eventTime,
-          lastTime: eventTime,
-        };
-        days.set(dayKey, sum);
-      }
-      add(sum, eventTime);
-      sum.bytes += bytes;
-      sum.lastSequence = sequence;
-    },
-    remove({ account, day, eventID, eventTime }) {
+    /** Counts an event that was inserted. Sequences must ascend. */
+    add: sums.add,
+    /**
+     * Subtracts a deleted event from the counts. When it was the first or last event of a quarter, the new first or last one is not
+     * searched for: the stored time is set outside of the quarter. The times of a day are left. Its bytes are taken as the average of
+     * its day.
+     */
+    remove({ account, day, eventID, eventTime }: CountedEvent): void {
       settle();
       const quarter = quarterOf(eventTime);
       removeTotal.run({ account, eventID, eventTime, quarter });
@@ -153,13 +89,15 @@ export const createRollups = (db: Connection, eventsPerMove = usualEventsPerMove
       dropDay.run(account, day);
     },
     flush,
-    isDue: () => counted >= eventsPerMove,
-    step: () => counted >= eventsPerMove && step(),
+    /** Whether enough recent rollups may wait to be worth a step. */
+    isDue: (): boolean => counted >= eventsPerMove,
+    /** Moves some recent rollups into `event_total`. Returns whether there may be more. Must be called in a transaction. */
+    step: (): boolean => counted >= eventsPerMove && step(),
     settle,
     forget() {
-      rollups.clear();
-      days.clear();
+      sums.take();
       counted = eventsPerMove;
     },
   };
 };
+export type Rollups = ReturnType<typeof createRollups>;
