@@ -1,9 +1,18 @@
 /** Counts events from the rollups, and distinct users from the summaries of segments and the events that no segment covers. */
+import { type Bucket, countsOf, createBuckets } from '../../rules/count-buckets.ts';
 import { quarterMilliseconds } from '../../rules/quarter.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
-import { createEventLogReader, eventTimeAt, factsAt, holderOf, isRobot, type Range } from '../event-log/event-log.ts';
+import {
+  createEventLogReader,
+  type EventBlock,
+  eventTimeAt,
+  factsAt,
+  holderOf,
+  isRobot,
+  type Range,
+} from '../event-log/event-log.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import { createDayReader, toRanges } from './days.ts';
 
@@ -61,14 +70,24 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
   const rangesBetween = (account: number, from: number, to: number): Range[] =>
     toRanges(daysOf({ account, from, to, after: 0, through: Infinity }));
 
-  /**
-   * Finds the events of an eventID, or of all eventIDs, in these ranges. Skips blocks without an event that has from <= eventTime < to.
-   */
-  const findIn = (ranges: readonly Range[], account: number, eventID: number | undefined, from: number, to: number) => {
+  /** Visits the events of an eventID, or of all, with from <= eventTime < to, until a visit returns false. */
+  function* visitEvents(
+    { account, eventID, from, to }: { account: number; eventID: number | undefined; from: number; to: number },
+    visit: (time: number, block: EventBlock, index: number) => boolean,
+  ): ChunkedRead<void> {
     const what = eventID === undefined ? 'account' : 'eventID';
     const source = { what, number: account, eventID: eventID ?? 0, after: 0, through: Infinity } as const;
-    return log.find([source], ranges, 'asc', { account, from, to });
-  };
+    for (const found of log.find([source], rangesBetween(account, from, to), 'asc', { account, from, to })) {
+      if (typeof found === 'number') {
+        yield;
+        continue;
+      }
+      for (const index of found.indexes) {
+        const time = eventTimeAt(found.block, index);
+        if (time >= from && time < to && !visit(time, found.block, index)) return;
+      }
+    }
+  }
 
   /** The eventIDs that have events, by one index seek for each instead of a scan. */
   function* eventIDsOf(account: number) {
@@ -76,12 +95,13 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
     for (let eventID = after(0); eventID !== null; eventID = after(eventID)) yield eventID;
   }
 
-  const bucketOf = (edges: readonly number[]) => {
+  /** Returns a function that returns the bucket of a time, fast for times near the one before. */
+  const bucketAt = (edges: readonly number[], buckets: readonly Bucket[]) => {
     let at = 0;
-    return (time: number): number => {
+    return (time: number): Bucket => {
       while (at > 0 && time < (edges[at] as number)) at -= 1;
       while (at < edges.length - 2 && time >= (edges[at + 1] as number)) at += 1;
-      return at;
+      return buckets[at] as Bucket;
     };
   };
 
@@ -90,8 +110,7 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
    * event was deleted: then events are read until as many as the total counts have been seen.
    */
   function* timesIn(
-    account: number,
-    eventID: number,
+    of: { account: number; eventID: number },
     total: Quarter,
   ): ChunkedRead<Pick<Quarter, 'firstTime' | 'lastTime'>> {
     const from = total.quarter * quarterMilliseconds;
@@ -100,89 +119,61 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
     let seen = 0;
     let firstTime = Infinity;
     let lastTime = -Infinity;
-    for (const found of findIn(rangesBetween(account, from, to), account, eventID, from, to)) {
-      if (seen >= total.count) break;
-      if (typeof found === 'number') {
-        yield;
-        continue;
-      }
-      for (const index of found.indexes) {
-        const eventTime = eventTimeAt(found.block, index);
-        if (eventTime < from || eventTime >= to) continue;
-        seen += 1;
-        firstTime = Math.min(firstTime, eventTime);
-        lastTime = Math.max(lastTime, eventTime);
-      }
-    }
+    yield* visitEvents({ ...of, from, to }, (time) => {
+      seen += 1;
+      firstTime = Math.min(firstTime, time);
+      lastTime = Math.max(lastTime, time);
+      return seen < total.count;
+    });
     // All of them may have been deleted between two steps.
     return seen > 0 ? { firstTime, lastTime } : { firstTime: from, lastTime: to - 1 };
   }
 
-  /** Counts by reading the events: neither the rollups nor the summaries distinguish robots. */
-  function* countWithoutRobots({ account, eventID, edges, users }: CountQuery): ChunkedRead<CountBucket[]> {
-    const from = edges[0] as number;
-    const to = edges.at(-1) as number;
-    const inBucket = bucketOf(edges);
-    const events = edges.slice(1).map(() => 0);
-    const seen = events.map(() => new Set<number>());
-    for (const found of findIn(rangesBetween(account, from, to), account, eventID, from, to)) {
-      if (typeof found === 'number') {
-        yield;
-        continue;
-      }
-      for (const index of found.indexes) {
-        const eventTime = eventTimeAt(found.block, index);
-        if (eventTime < from || eventTime >= to || isRobot(found.block, index)) continue;
-        const bucket = inBucket(eventTime);
-        events[bucket] = (events[bucket] as number) + 1;
-        if (users) (seen[bucket] as Set<number>).add(holderOf(factsAt(found.block, index)));
-      }
-    }
-    return events.map((count, bucket) => ({
-      events: count,
-      ...(users && { users: (seen[bucket] as Set<number>).size }),
-    }));
-  }
-
   return {
-    *countEvents(query: CountQuery): ChunkedRead<CountBucket[]> {
-      if (query.withoutRobots) return yield* countWithoutRobots(query);
-      const { account, eventID, edges, users } = query;
-      const from = edges[0] as number;
-      const to = edges.at(-1) as number;
-      const events = edges.slice(1).map(() => 0);
-      const inBucket = bucketOf(edges);
+    *countEvents({ account, eventID, edges, users, withoutRobots }: CountQuery): ChunkedRead<CountBucket[]> {
+      const buckets = createBuckets(edges);
+      const bucketOf = bucketAt(edges, buckets);
+      const within = { account, eventID, from: edges[0] as number, to: edges.at(-1) as number };
+      if (withoutRobots) {
+        // Reads the events: neither the rollups nor the summaries distinguish robots.
+        yield* visitEvents(within, (time, block, index) => {
+          if (isRobot(block, index)) return true;
+          const bucket = bucketOf(time);
+          bucket.events += 1;
+          if (users) bucket.visitors.add(holderOf(factsAt(block, index)));
+          return true;
+        });
+        return countsOf(buckets, users);
+      }
       const quarters = edges.map((edge) => edge / quarterMilliseconds);
       const spans = JSON.stringify(quarters.slice(1).map((quarter, bucket) => [quarters[bucket], quarter]));
       for (const counted of eventID === undefined ? eventIDsOf(account) : [eventID]) {
         for (const { bucket, count } of rollups.all({ spans, account, eventID: counted })) {
-          events[bucket] = (events[bucket] as number) + count;
+          (buckets[bucket] as Bucket).events += count;
         }
         yield;
       }
-      if (!users) return events.map((count) => ({ events: count }));
-
-      const seen = events.map(() => new Set<number>());
-      yield* log.visit({ account, eventID, from, to }, rangesBetween(account, from, to), (time) => {
-        if (time < from || time >= to) return undefined;
-        const ofBucket = seen[inBucket(time)] as Set<number>;
-        return (visitor) => ofBucket.add(visitor);
-      });
-      return events.map((count, bucket) => ({ events: count, users: (seen[bucket] as Set<number>).size }));
+      if (users) {
+        yield* log.visit(within, rangesBetween(account, within.from, within.to), (time) => {
+          if (time < within.from || time >= within.to) return undefined;
+          const { visitors } = bucketOf(time);
+          return (visitor) => visitors.add(visitor);
+        });
+      }
+      return countsOf(buckets, users);
     },
 
     *getEventDefinitions(account: number): ChunkedRead<EventDefinition[]> {
       const definitions: EventDefinition[] = [];
       for (const { id, name } of catalogues.list(account, 'event')) {
-        const eventID = Number(id);
-        const count = countOf.get({ account, eventID });
+        const of = { account, eventID: Number(id) };
+        const count = countOf.get(of);
         if (count) {
-          const [first, last] = [firstQuarter, lastQuarter].map(
-            (quarter) => quarter.get({ account, eventID }) as Quarter,
-          );
-          const { firstTime } = yield* timesIn(account, eventID, first as Quarter);
-          const { lastTime } = yield* timesIn(account, eventID, last as Quarter);
-          definitions.push({ eventID, eventName: name, count, firstTime, lastTime });
+          const first = firstQuarter.get(of) as Quarter;
+          const last = lastQuarter.get(of) as Quarter;
+          const { firstTime } = yield* timesIn(of, first);
+          const { lastTime } = yield* timesIn(of, last);
+          definitions.push({ eventID: of.eventID, eventName: name, count, firstTime, lastTime });
         }
         yield;
       }
