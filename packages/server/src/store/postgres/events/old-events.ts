@@ -1,16 +1,12 @@
 /** Finds the oldest events, ignoring received times that cannot be right. */
+import type { ExportedEvent } from '../../database-export.ts';
+import { chooseOld } from '../../rules/old-events.ts';
 import type { Connection } from '../database/connection.ts';
 import { bytesOfTimes, readReceivedTime } from './event-body.ts';
 import { inGroups, within } from './event-order.ts';
 
-interface OldEvent {
-  readonly account: number;
-  readonly sequence: number;
-  readonly day: number;
-  readonly receivedTime: number;
-}
-
-type StoredOldEvent = Omit<OldEvent, 'receivedTime'> & { readonly eventTime: number; readonly times: Buffer };
+type OldEvent = Pick<ExportedEvent, 'account' | 'sequence' | 'day' | 'receivedTime'>;
+type StoredOldEvent = Pick<ExportedEvent, 'account' | 'sequence' | 'day' | 'eventTime'> & { readonly times: Buffer };
 
 /** Returns up to `most` events after a sequence, of all accounts, in order. */
 const eventsAfter = async (db: Connection, sequence: number, most: number): Promise<OldEvent[]> => {
@@ -62,20 +58,12 @@ const nextBelievable = async (db: Connection, sequence: number, now: number): Pr
   }
 };
 
-/**
- * Returns up to `most` events that were received before `time`, in order from the first. A received time after `now` comes from a
- * clock that was ahead: such an event counts as received when the next event with a believable time was.
- */
+/** Returns up to `most` events that were received before `time`, in order from the first: see chooseOld. */
 export const findOldEvents = async (
   db: Connection,
   { time, most, now }: { time: number; most: number; now: number },
 ): Promise<OldEvent[]> => {
-  const candidates = await eventsAfter(db, 0, most);
-  const at = candidates.findIndex(({ receivedTime }) => receivedTime >= time && receivedTime <= now);
-  const before = at < 0 ? candidates : candidates.slice(0, at);
-  const last = before.at(-1);
-  if (!last || last.receivedTime < time) return before;
-  // All candidates behind the last old one have received times after `now`: the next believable event decides about them.
-  if (at < 0 && (await nextBelievable(db, last.sequence, now)) < time) return before;
-  return before.slice(0, before.findLastIndex(({ receivedTime }) => receivedTime < time) + 1);
+  const { old, ahead } = chooseOld(await eventsAfter(db, 0, most), { time, now });
+  const last = ahead.at(-1);
+  return last && (await nextBelievable(db, last.sequence, now)) < time ? [...old, ...ahead] : old;
 };
