@@ -50,6 +50,13 @@ export type SentByServer = 0 | 1 | null;
  */
 const eventKeyNames = { 0: 'event of a browser', 1: 'event of a server', null: 'event' } as const;
 
+/** A requestUUID with its token and user: others may use the same requestUUID. */
+export interface SentRequest {
+  readonly requestUUID: string;
+  readonly token: number;
+  readonly user: number;
+}
+
 /** `secret` is the key of the hashes that the database stores. */
 export const createIdempotencyKeys = (secret: Buffer) => {
   const keyOf = createKeyOf(secret);
@@ -58,7 +65,7 @@ export const createIdempotencyKeys = (secret: Buffer) => {
     eventKey: (holder: number, eventUUID: string, server: SentByServer): string =>
       keyOf(`${eventKeyNames[`${server}`]}\n${holder}\n${eventUUID}`),
     /** Returns the key of a request, formatted as a UUID. */
-    requestKey: ({ requestUUID, token }: { readonly requestUUID: string; readonly token: number }): string =>
+    requestKey: ({ requestUUID, token }: Omit<SentRequest, 'user'>): string =>
       toUUID(keyOf(`request\n${token}\n${requestUUID}`)),
   };
 };

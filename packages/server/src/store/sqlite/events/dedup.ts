@@ -4,18 +4,11 @@
  * new day, and makes nothing old.
  */
 
-import { createIdempotencyKeys, type SentByServer, toBytes } from '../../rules/idempotency-keys.ts';
+import { createIdempotencyKeys, type SentByServer, type SentRequest, toBytes } from '../../rules/idempotency-keys.ts';
 import { daysKept } from '../../rules/received-day.ts';
 import { type ActiveDays, isActive } from '../contacts/active-days.ts';
 import type { Connection } from '../database/connection.ts';
 import type { RecentKeys, SentEvent } from './recent-keys.ts';
-
-/** The key of a request: another token or another user may use the same requestUUID. */
-export interface SentRequest {
-  readonly requestUUID: string;
-  readonly token: number;
-  readonly user: number;
-}
 
 interface RequestRow {
   readonly contact: number;
@@ -43,11 +36,9 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
     );
   const selects = selectsOf('event_repeat', ' AND server = ?');
   const selectsOfEither = selectsOf('event_repeat_of_either', '');
-  const firstOfEither = db.prepare<[], number>('SELECT 1 FROM event_repeat_of_either LIMIT 1').pluck();
   const selectErased = db
     .prepare<unknown[], number>(`SELECT 1 FROM erased_repeat WHERE day IN (${days}) AND hash IN (?, ?)`)
     .pluck();
-  const firstErased = db.prepare<[], number>('SELECT 1 FROM erased_repeat LIMIT 1').pluck();
   const insertErased = db.prepare('INSERT OR IGNORE INTO erased_repeat (day, hash) VALUES (?, ?)');
   const erase = db.prepare('DELETE FROM event_repeat WHERE day = ? AND eventUUID = ? AND holder = ? AND server = ?');
   const eraseOfEither = db.prepare('DELETE FROM event_repeat_of_either WHERE day = ? AND eventUUID = ? AND holder = ?');
@@ -55,20 +46,20 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
     `SELECT contact, claim, existed FROM request_repeat WHERE day IN (${days}) AND requestUUID = ? AND token = ? AND user = ?`,
   );
   const insertRequest = db.prepare('INSERT OR REPLACE INTO request_repeat VALUES (?, ?, ?, ?, ?, ?, ?)');
-  const forgetBefore = [
+  /** The tables of keys, with their primary keys. */
+  const tables = [
     ['event_repeat', 'day, eventUUID, holder, server'],
     ['event_repeat_of_either', 'day, eventUUID, holder'],
     ['erased_repeat', 'day, hash'],
     ['request_repeat', 'day, requestUUID, token, user'],
-  ].map(([table, key]) =>
+  ];
+  const forgetBefore = tables.map(([table, key]) =>
     db.prepare(`DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE day < ? LIMIT ?)`),
   );
   const secret = db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer;
-
-  const tables = ['event_repeat', 'event_repeat_of_either', 'erased_repeat', 'request_repeat'];
   const dayBefore = db
     .prepare<unknown[], number | null>(
-      `SELECT max(day) FROM (${tables.map((table) => `SELECT max(day) AS day FROM ${table} WHERE day < ?`).join(' UNION ALL ')})`,
+      `SELECT max(day) FROM (${tables.map(([table]) => `SELECT max(day) AS day FROM ${table} WHERE day < ?`).join(' UNION ALL ')})`,
     )
     .pluck();
   let recent: number[] = [noDay];
@@ -86,18 +77,17 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
   };
   const { eventKey } = createIdempotencyKeys(secret);
   const hashOf = ({ holder, eventUUID }: Sent, server: SentByServer) => toBytes(eventKey(holder, eventUUID, server));
-  /** Whether any event may have been erased; undefined while that has not been read. */
-  let hasErased: boolean | undefined;
-  const anyErased = (): boolean => {
-    hasErased ??= firstErased.get() !== undefined;
-    return hasErased;
-  };
 
-  /** Whether keys without a kind of token are left, from before the kind was stored; undefined while that has not been read. */
-  let hasOfEither: boolean | undefined;
-  const anyOfEither = (): boolean => {
-    hasOfEither ??= firstOfEither.get() !== undefined;
-    return hasOfEither;
+  const firstOf = {
+    erased: db.prepare<[], number>('SELECT 1 FROM erased_repeat LIMIT 1').pluck(),
+    /** A key without a kind of token, from before the kind was stored. */
+    ofEither: db.prepare<[], number>('SELECT 1 FROM event_repeat_of_either LIMIT 1').pluck(),
+  };
+  /** Whether there are such keys at all; undefined while that has not been read. */
+  let known: { [Name in keyof typeof firstOf]?: boolean | undefined } = {};
+  const hasAny = (name: keyof typeof firstOf): boolean => {
+    known[name] ??= firstOf[name].get() !== undefined;
+    return known[name];
   };
 
   const isRepeat = (day: number, sent: Sent, active: ActiveDays): boolean => {
@@ -109,15 +99,15 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
     const asked = recent.filter((each) => isActive(active, each));
     if (asked.length > 0) {
       if (selects[asked.length]?.get(...asked, eventUUID, holder, server) !== undefined) return true;
-      if (anyOfEither() && selectsOfEither[asked.length]?.get(...asked, eventUUID, holder) !== undefined) return true;
+      if (hasAny('ofEither') && selectsOfEither[asked.length]?.get(...asked, eventUUID, holder) !== undefined)
+        return true;
     }
-    return anyErased() && selectErased.get(...recent, hashOf(sent, server), hashOf(sent, null)) !== undefined;
+    return hasAny('erased') && selectErased.get(...recent, hashOf(sent, server), hashOf(sent, null)) !== undefined;
   };
 
   const doubt = () => {
     recent = [noDay];
-    hasErased = undefined;
-    hasOfEither = undefined;
+    known = {};
   };
 
   return {
@@ -139,7 +129,7 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
         server === null ? eraseOfEither.run(day, eventUUID, holder) : erase.run(day, eventUUID, holder, server);
       if (changes === 0) return;
       insertErased.run(day, hashOf(sent, server));
-      hasErased = true;
+      known.erased = true;
     },
     /** Returns the stored result of a request that was sent before. */
     findRequest: (day: number, { requestUUID, token, user }: SentRequest): RequestRow | undefined =>
@@ -153,7 +143,7 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
     },
     /** Deletes up to `most` keys that are older than the days that are searched. Returns whether there may be more. */
     forgetOld: (day: number, most: number): boolean => {
-      hasOfEither = undefined;
+      known.ofEither = undefined;
       return forgetBefore.some((statement) => statement.run(recentDays(day).at(-1) as number, most).changes > 0);
     },
   };

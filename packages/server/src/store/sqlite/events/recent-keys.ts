@@ -8,7 +8,6 @@ import type { Connection } from '../database/connection.ts';
 import { createRowInsert, type RowValue } from '../database/row-inserts.ts';
 import { type EventLogWriter, type Holder, holderOf } from '../event-log/event-log.ts';
 import type { Sequencer } from '../transactions/sequencer.ts';
-import type { Pending } from '../transactions/transaction.ts';
 
 /** The key of an event that was sent, and its day. */
 export interface SentEvent {
@@ -19,24 +18,10 @@ export interface SentEvent {
   readonly server: SentByServer;
 }
 
-export interface RecentKeys extends Pending {
-  has(eventUUID: string, holder: Holder, server: SentByServer): boolean;
-  add(day: number, event: Omit<SentEvent, 'day'>): void;
-  /** Writes all keys. Must be called in a transaction, like the other functions. */
-  settle(): void;
-  /** Whether there are enough keys to write them. */
-  isDue(): boolean;
-}
-
 /** Keys that are written together: each then costs about 60 bytes of the log instead of 500. */
 const usualEventsPerSettling = 1_024;
 /** When there was no time to write the keys between commits, a commit writes them once there are 8 times the usual number. */
 const mostTimes = 8;
-
-/** `next` has the same eventUUID, but another holder or another kind of token. */
-interface Entry extends SentEvent {
-  readonly next: Entry | undefined;
-}
 
 /** All keys are of one day: those of the day before are written when a day begins. */
 const byKey = (a: SentEvent, b: SentEvent): number => {
@@ -49,7 +34,7 @@ export const createRecentKeys = (
   sequencer: Sequencer,
   log: EventLogWriter,
   eventsPerSettling = usualEventsPerSettling,
-): RecentKeys => {
+) => {
   const known = ['day', 'eventUUID', 'holder'];
   const onConflict = 'ON CONFLICT DO NOTHING';
   const insert = createRowInsert(db, { table: 'event_repeat', columns: [...known, 'server'], onConflict });
@@ -57,31 +42,30 @@ export const createRecentKeys = (
   const insertOfEither = createRowInsert(db, { table: 'event_repeat_of_either', columns: known, onConflict });
   const readRemembered = db.prepare<[], number>('SELECT remembered FROM position').pluck();
   const writeRemembered = db.prepare('UPDATE position SET remembered = ?');
-  let recent = new Map<string, Entry>();
+  /** By eventUUID: several holders, and both kinds of tokens, may have sent the same. */
+  const recent = new Map<string, SentEvent[]>();
   let count = 0;
   /** True while the memory may not match the blocks: at the start, and after a rollback. */
   let isDoubtful = true;
 
-  const held = (): SentEvent[] => {
-    const events: SentEvent[] = [];
-    for (const entry of recent.values()) for (let at: Entry | undefined = entry; at; at = at.next) events.push(at);
-    return events;
+  const begin = (doubtful: boolean) => {
+    isDoubtful = doubtful;
+    recent.clear();
+    count = 0;
   };
 
   /** The keys of the events in the log whose keys are not written yet, and of the events that this transaction adds. */
-  const inLog = (): SentEvent[] => {
+  const inLog = (): SentEvent[] =>
     // An event of a damaged block is left out: sent again, it counts as new. Those of this transaction are not flushed: what is
     // written within a call is lost when the call is refused.
-    const events = [...log.eventsAfter(readRemembered.get() as number)];
-    return events.map((event) => {
+    Array.from(log.eventsAfter(readRemembered.get() as number), (event) => {
       const { day, eventUUID, server } = event;
       return { day, eventUUID, holder: holderOf(event), server };
     });
-  };
 
   const settle = () => {
-    const events = isDoubtful ? inLog() : held();
-    isDoubtful = false;
+    const events = isDoubtful ? inLog() : [...recent.values()].flat();
+    begin(false);
     if (events.length === 0) return;
     const values: RowValue[] = [];
     const valuesOfEither: RowValue[] = [];
@@ -92,32 +76,27 @@ export const createRecentKeys = (
     insert(values);
     insertOfEither(valuesOfEither);
     writeRemembered.run(sequencer.sequence);
-    recent = new Map();
-    count = 0;
-  };
-
-  const doubt = () => {
-    isDoubtful = true;
-    recent = new Map();
-    count = 0;
   };
 
   return {
-    has(eventUUID, holder, server) {
+    has(eventUUID: string, holder: Holder, server: SentByServer): boolean {
       if (isDoubtful) settle();
-      for (let entry = recent.get(eventUUID); entry; entry = entry.next) {
-        if (entry.holder === holder && entry.server === server) return true;
-      }
-      return false;
+      return recent.get(eventUUID)?.some((sent) => sent.holder === holder && sent.server === server) ?? false;
     },
-    add(day, { eventUUID, holder, server }) {
+    add(day: number, { eventUUID, holder, server }: Omit<SentEvent, 'day'>): void {
       if (count >= mostTimes * eventsPerSettling) settle();
-      recent.set(eventUUID, { day, eventUUID, holder, server, next: recent.get(eventUUID) });
+      const sent = { day, eventUUID, holder, server };
+      const known = recent.get(eventUUID);
+      if (known) known.push(sent);
+      else recent.set(eventUUID, [sent]);
       count += 1;
     },
+    /** Writes all keys. Must be called in a transaction, like the other functions. */
     settle,
-    isDue: () => isDoubtful || count >= eventsPerSettling,
-    forget: doubt,
-    undo: doubt,
+    /** Whether there are enough keys to write them. */
+    isDue: (): boolean => isDoubtful || count >= eventsPerSettling,
+    forget: () => begin(true),
+    undo: () => begin(true),
   };
 };
+export type RecentKeys = ReturnType<typeof createRecentKeys>;
