@@ -4,7 +4,7 @@ import { limits } from '@firsthand/contract/limits';
 /** Days that are searched for a repeat: today, 7 earlier ones, and one more because correcting a clock can split one day into two. */
 export const daysKept = limits.repeatDays + 2;
 
-const dayMilliseconds = 86_400_000;
+export const dayMilliseconds = 86_400_000;
 
 /** A stored day that is at most this far ahead of the clock stays until the clock reaches it. */
 const mostAheadDays = 7;

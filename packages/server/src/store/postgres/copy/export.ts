@@ -21,7 +21,7 @@ import {
 } from '../database/connection.ts';
 import { newestMigration, readSchema } from '../database/migrate.ts';
 import { within } from '../events/event-order.ts';
-import { contactOf, pairsOf, type StoredRow, toRow, userOf } from '../events/event-presenter.ts';
+import { type StoredRow, toEvent } from '../events/event-presenter.ts';
 
 const rowsPerFetch = 1_000;
 /** The number of sequences that one page covers: fewer after a page of large events. */
@@ -96,18 +96,6 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
 const eventsSQL = `
   SELECT * FROM event
   WHERE account = ANY ($1::integer[]) AND day = $2 AND ${within('account', '$3::bigint', '$4::bigint')} ORDER BY sequence`;
-
-const toEvent = (stored: StoredRow): KeptEvent => {
-  const { holder: _, ...row } = toRow(stored);
-  return {
-    ...row,
-    user: userOf(stored),
-    contact: contactOf(stored),
-    timeReplaced: row.timeReplaced ? 1 : 0,
-    server: null,
-    attributes: pairsOf(row.attributes),
-  };
-};
 
 async function* readRows(db: ScriptedConnection, table: ExportedTable): AsyncGenerator<ExportedRow[]> {
   await db.script(`DECLARE "held ${table}" NO SCROLL CURSOR FOR ${rowsSQL[table]}`);

@@ -8,7 +8,8 @@ import { day, laptop, phone } from '../../../../test/fixtures/store.ts';
 import { openStore } from '../../open.ts';
 import type { EventQuery, NewEvent, Store, StoredEvent } from '../../store.ts';
 import { monthSQL } from '../events/days.ts';
-import { type StoredRow, toRow } from '../events/event-presenter.ts';
+import { readBody } from '../events/event-body.ts';
+import type { StoredRow } from '../events/event-presenter.ts';
 
 const lastMigration = vi.hoisted(() => ({ number: Infinity }));
 vi.mock('../../migrations.ts', async (importOriginal) => {
@@ -83,7 +84,7 @@ const takeBack = async (databaseURL: string): Promise<void> => {
   const first = readFileSync(new URL('../migrations/0001-first.sql', import.meta.url), 'utf8');
   const repeats = await repeatRows(databaseURL);
   const events = await asking<StoredRow>(databaseURL, 'SELECT * FROM event');
-  const rows = events.map((row) => toRow({ ...row, eventTime: Number(row.eventTime) }));
+  const rows = events.map((row) => ({ ...row, ...readBody(row.body, Number(row.eventTime)) }));
   const days = new Set([...rows, ...repeats].map(({ day }) => day));
   const partitions = [...days].map(
     (day) => `${monthSQL(day)}; CREATE TABLE event_repeat_${day} PARTITION OF event_repeat FOR VALUES IN (${day});`,
@@ -103,7 +104,7 @@ const takeBack = async (databaseURL: string): Promise<void> => {
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
       [
         ...[row.holder, row.sequence, row.user, row.eventTime, row.receivedTime, row.account, row.day, row.eventID],
-        ...[row.timeReplaced, row.eventUUID, JSON.stringify(row.attributes)],
+        ...[row.timeReplaced === 1, row.eventUUID, JSON.stringify(row.attributes.flat())],
       ],
     );
   }

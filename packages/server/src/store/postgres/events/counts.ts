@@ -1,46 +1,31 @@
 /** Counts events: from the stored rollups, except for distinct users and counts without robots, which read the events. */
 
+import { type Bucket, countsOf, createBuckets } from '../../rules/count-buckets.ts';
 import { quarterMilliseconds } from '../../rules/quarter.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import { daysOf } from './days.ts';
-import { readBody } from './event-body.ts';
+import { isRobot, readBody, soughtOfRobots } from './event-body.ts';
 import { inGroups, within } from './event-order.ts';
-import { isRobot, soughtMark } from './robots.ts';
 
-/** Returns the span of the days that may hold events with from <= eventTime < to; undefined when none does. */
-const daysBetween = async (db: Connection, account: number, from: number, to: number) => {
-  const days = await daysOf(db, { account, from, to, after: 0, through: Number.MAX_SAFE_INTEGER });
-  const [first, last] = [days.at(0), days.at(-1)];
-  if (!first || !last) return undefined;
-  return { first: first.day, last: last.day, firstSequence: first.firstSequence, lastSequence: last.lastSequence };
-};
-
-type Days = NonNullable<Awaited<ReturnType<typeof daysBetween>>>;
-
-/** SQL condition for an account's events on such days. $1 is the account, $2 to $5 are `boundsOf` the days. */
-const ofDays = `account = $1 AND day >= $2 AND day <= $3 AND ${within('account', '$4::bigint', '$5::bigint')}`;
-const boundsOf = ({ first, last, firstSequence, lastSequence }: Days): [number, number, number, number] => [
-  first,
-  last,
-  firstSequence - 1,
-  lastSequence,
+/** SQL condition for the events of an account in a span. $1 to $7 are the values of the span. */
+const inSpan = `account = $3 AND day >= $4 AND day <= $5 AND ${within('account', '$1::bigint', '$2::bigint')}
+  AND "eventTime" >= $6 AND "eventTime" < $7`;
+type Span = [
+  after: number,
+  through: number,
+  account: number,
+  firstDay: number,
+  lastDay: number,
+  from: number,
+  to: number,
 ];
 
-/** Counts the distinct visitors between each pair of neighbouring edges. */
-const countVisitors = async (db: Connection, { account, eventID, edges }: CountQuery): Promise<number[]> => {
-  const [from, to] = [edges[0] as number, edges.at(-1) as number];
-  const days = await daysBetween(db, account, from, to);
-  const rows = days
-    ? await db.all<{ bucket: number; users: number }>(
-        `SELECT width_bucket("eventTime", $8::bigint[]) - 1 AS bucket, count(DISTINCT coalesce("user", holder)) AS users
-         FROM event WHERE ${ofDays} AND "eventTime" >= $6 AND "eventTime" < $7
-           ${eventID === undefined ? '' : 'AND "eventID" = $9'} GROUP BY bucket`,
-        [account, ...boundsOf(days), from, to, edges, ...(eventID === undefined ? [] : [eventID])],
-      )
-    : [];
-  const users = new Map(rows.map((row) => [row.bucket, row.users]));
-  return edges.slice(1).map((_, bucket) => users.get(bucket) ?? 0);
+/** Returns the span of the events with from <= eventTime < to; undefined when there are none. */
+const spanOf = async (db: Connection, account: number, from: number, to: number): Promise<Span | undefined> => {
+  const days = await daysOf(db, { account, from, to, after: 0, through: Number.MAX_SAFE_INTEGER });
+  const [first, last] = [days.at(0), days.at(-1)];
+  return first && last && [first.firstSequence - 1, last.lastSequence, account, first.day, last.day, from, to];
 };
 
 /** Events that one query reads. */
@@ -56,52 +41,54 @@ interface Looked {
 }
 
 /** Counts events without the robot mark. Reads each event, because the rollups include robots. */
-const countWithoutRobots = async (db: Connection, query: CountQuery): Promise<CountBucket[]> => {
-  const { account, eventID, edges } = query;
-  const [from, to] = [edges[0] as number, edges.at(-1) as number];
-  const events = edges.slice(1).map(() => 0);
-  const seen = events.map(() => new Set<number>());
-  const days = await daysBetween(db, account, from, to);
-  for (let bounds = days && boundsOf(days); bounds !== undefined; ) {
+const countWithoutRobots = async (db: Connection, { account, eventID, edges, users }: CountQuery) => {
+  const buckets = createBuckets(edges);
+  const span = await spanOf(db, account, edges[0] as number, edges.at(-1) as number);
+  if (!span) return countsOf(buckets, users);
+  const [before, ...rest] = span;
+  for (let after: number | undefined = before; after !== undefined; ) {
     const rows: Looked[] = await db.all<Looked>(
       `SELECT sequence, "eventTime", width_bucket("eventTime", $8::bigint[]) - 1 AS bucket,
          coalesce("user", holder) AS visitor, CASE WHEN position($9::bytea in body) > 0 THEN body END AS body
-       FROM event WHERE ${ofDays} AND "eventTime" >= $6 AND "eventTime" < $7
-         ${eventID === undefined ? '' : 'AND "eventID" = $10'} ORDER BY ${inGroups('account')} LIMIT ${lookedPerStep}`,
-      [account, ...bounds, from, to, edges, soughtMark, ...(eventID === undefined ? [] : [eventID])],
+       FROM event WHERE ${inSpan} ${eventID === undefined ? '' : 'AND "eventID" = $10'}
+       ORDER BY ${inGroups('account')} LIMIT ${lookedPerStep}`,
+      [after, ...rest, edges, soughtOfRobots, ...(eventID === undefined ? [] : [eventID])],
     );
-    for (const { bucket, visitor, body, eventTime } of rows) {
+    for (const { bucket: nth, visitor, body, eventTime } of rows) {
       if (body !== null && isRobot(readBody(body, eventTime))) continue;
-      events[bucket] = (events[bucket] as number) + 1;
-      (seen[bucket] as Set<number>).add(visitor);
+      const bucket = buckets[nth] as Bucket;
+      bucket.events += 1;
+      bucket.visitors.add(visitor);
     }
-    const [first, last, , through] = bounds;
-    const isEnd = rows.length < lookedPerStep;
-    bounds = isEnd ? undefined : [first, last, (rows.at(-1) as Looked).sequence, through];
+    after = rows.length < lookedPerStep ? undefined : rows.at(-1)?.sequence;
   }
-  return events.map((count, bucket) => ({
-    events: count,
-    ...(query.users && { users: (seen[bucket] as Set<number>).size }),
-  }));
+  return countsOf(buckets, users);
 };
 
 export const countEvents = async (db: Connection, query: CountQuery): Promise<CountBucket[]> => {
   if (query.withoutRobots) return countWithoutRobots(db, query);
-  const { account, eventID, edges } = query;
+  const { account, eventID, edges, users } = query;
+  const asked = eventID === undefined ? [] : [eventID];
   const quarters = edges.map((edge) => edge / quarterMilliseconds);
-  const rows = await db.all<{ bucket: number; events: number }>(
+  const counted = await db.all<{ bucket: number; events: number }>(
     `SELECT span.nth - 1 AS bucket, sum(total.count)::bigint AS events
      FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS span (first, next, nth)
      JOIN event_total total ON total.account = $1 AND total.quarter >= span.first AND total.quarter < span.next
        ${eventID === undefined ? '' : 'AND total."eventID" = $4'}
      GROUP BY span.nth`,
-    [account, quarters.slice(0, -1), quarters.slice(1), ...(eventID === undefined ? [] : [eventID])],
+    [account, quarters.slice(0, -1), quarters.slice(1), ...asked],
   );
-  const counts = new Map(rows.map(({ bucket, events }) => [bucket, events]));
-  const events = edges.slice(1).map((_, bucket) => counts.get(bucket) ?? 0);
-  if (!query.users) return events.map((count) => ({ events: count }));
-  const users = await countVisitors(db, query);
-  return events.map((count, bucket) => ({ events: count, users: users[bucket] as number }));
+  const span = users && (await spanOf(db, account, edges[0] as number, edges.at(-1) as number));
+  const visitors = span
+    ? await db.all<{ bucket: number; users: number }>(
+        `SELECT width_bucket("eventTime", $8::bigint[]) - 1 AS bucket, count(DISTINCT coalesce("user", holder)) AS users
+         FROM event WHERE ${inSpan} ${eventID === undefined ? '' : 'AND "eventID" = $9'} GROUP BY bucket`,
+        [...span, edges, ...asked],
+      )
+    : [];
+  const counts = edges.slice(1).map((): CountBucket => ({ events: 0, ...(users && { users: 0 }) }));
+  for (const { bucket, ...count } of [...counted, ...visitors]) Object.assign(counts[bucket] as CountBucket, count);
+  return counts;
 };
 
 interface Quarter {
@@ -117,11 +104,11 @@ const timesIn = async (db: Connection, account: number, eventID: number, total: 
   // A time outside of the quarter means that events were deleted, perhaps the first or last: then the events are read.
   if (total.firstTime >= from && total.lastTime < to) return total;
   // Not undefined: the total counts events in this quarter.
-  const days = (await daysBetween(db, account, from, to)) as Days;
+  const span = (await spanOf(db, account, from, to)) as Span;
   return db.one<Pick<Quarter, 'firstTime' | 'lastTime'>>(
     `SELECT min("eventTime") AS "firstTime", max("eventTime") AS "lastTime" FROM event
-     WHERE ${ofDays} AND "eventTime" >= $6 AND "eventTime" < $7 AND "eventID" = $8`,
-    [account, ...boundsOf(days), from, to, eventID],
+     WHERE ${inSpan} AND "eventID" = $8`,
+    [...span, eventID],
   );
 };
 

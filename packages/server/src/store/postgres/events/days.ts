@@ -1,19 +1,16 @@
 /** Days: begins the current day with its partitions, and lists the days on which an account has events. */
 import type { DayRange, DaySpan } from '../../rules/day-spans.ts';
-import { type DayUnderWay, dayAt, daysKept } from '../../rules/received-day.ts';
+import { type DayUnderWay, dayAt, dayMilliseconds, daysKept } from '../../rules/received-day.ts';
 import type { Connection, ScriptedConnection } from '../database/connection.ts';
 
-const dayMilliseconds = 86_400_000;
-
 /** Returns the month of a day: its part of a table's name, its first day, and the first day of the next month. */
-const monthOf = (day: number) => {
+export const monthOf = (day: number) => {
   const date = new Date(day * dayMilliseconds);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
-  const dayOf = (time: number) => Math.floor(time / dayMilliseconds);
   return {
     name: `${year}_${String(month + 1).padStart(2, '0')}`,
-    from: dayOf(Date.UTC(year, month, 1)),
-    to: dayOf(Date.UTC(year, month + 1, 1)),
+    from: Date.UTC(year, month, 1) / dayMilliseconds,
+    to: Date.UTC(year, month + 1, 1) / dayMilliseconds,
   };
 };
 
@@ -33,9 +30,6 @@ export const monthSQL = (day: number): string => {
 export const repeatsSQL = (day: number): string =>
   `CREATE TABLE event_repeat_${day} PARTITION OF event_repeat (PRIMARY KEY (holder, key)) FOR VALUES IN (${day})`;
 
-/** Returns the days of the month of a day: from <= day < to. */
-export const monthBounds = (day: number): { from: number; to: number } => monthOf(day);
-
 /**
  * Makes the day of something received at a time the current day. No other transaction writes meanwhile, so everything stored
  * under a day is committed before anything is stored under the next, and a repeat around midnight is recognized.
@@ -44,20 +38,18 @@ export const beginDay = async (
   db: ScriptedConnection & { readonly currentDay: DayUnderWay },
   receivedTime: number,
 ): Promise<void> => {
-  const { day, clockDay }: DayUnderWay = dayAt(db.currentDay, receivedTime);
+  const { day, clockDay } = dayAt(db.currentDay, receivedTime);
   await db.run('UPDATE position SET day = $1, "clockDay" = $2', [day, clockDay]);
-  if (
-    (await db.run('INSERT INTO kept_day (day, keyed, "ofEither") VALUES ($1, true, false) ON CONFLICT DO NOTHING', [
-      day,
-    ])) === 0
-  )
-    return;
+  const insertDay = 'INSERT INTO kept_day (day, keyed, "ofEither") VALUES ($1, true, false) ON CONFLICT DO NOTHING';
+  if ((await db.run(insertDay, [day])) === 0) return;
   await db.script(monthSQL(day));
   await db.script(repeatsSQL(day));
   const old = await db.all<{ day: number }>('SELECT day FROM kept_day ORDER BY day DESC OFFSET $1', [daysKept]);
   for (const { day } of old) {
-    await db.script(`DROP TABLE event_repeat_${day}; DELETE FROM kept_day WHERE day = ${day}`);
-    await db.run('DELETE FROM request_repeat WHERE day <= $1', [day]);
+    await db.script(`
+      DROP TABLE event_repeat_${day};
+      DELETE FROM kept_day WHERE day = ${day};
+      DELETE FROM request_repeat WHERE day <= ${day}`);
   }
 };
 

@@ -8,36 +8,28 @@
  *
  * Times and lengths of texts are written 7 bits to a byte, the lowest first; the eighth bit says that more bytes follow.
  */
+import { robotMark } from '@firsthand/contract/identifiers';
+import type { KeptEvent } from '../../rules/kept-event.ts';
 
 const timeReplacedFlag = 1;
 /** eventTime is after receivedTime. */
 const aheadFlag = 2;
 
-const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-const noCharacter = 64;
-const sixBitsOf = new Uint8Array(128).fill(noCharacter);
-for (let bits = 0; bits < noCharacter; bits += 1) sixBitsOf[alphabet.charCodeAt(bits)] = bits;
-
 /** The values of a new event. Its texts hold no lone surrogates (fields.ts of the contract), which UTF-8 cannot encode. */
-export interface NewBody {
-  readonly eventTime: number;
+export interface NewBody extends Pick<KeptEvent, 'eventTime' | 'eventUUID' | 'attributes'> {
   readonly timeReplaced: boolean | 0 | 1;
-  readonly eventUUID: string;
-  readonly attributes: readonly (readonly [attrID: string, attrValue: string])[];
 }
 
-export interface EventBody {
-  readonly receivedTime: number;
-  readonly timeReplaced: boolean;
-  readonly eventUUID: string;
-  /** attrID, attrValue, attrID, attrValue … */
-  readonly attributes: readonly string[];
-}
+type EventBody = Pick<KeptEvent, 'receivedTime' | 'timeReplaced' | 'eventUUID' | 'attributes'>;
 
 /** A text of at most this many UTF-16 code units takes less than 128 bytes of UTF-8, so its length takes one byte. */
 const shortText = 42;
 const mostBytesOfUnit = 3;
 const mostBytesOfNumber = 8;
+
+/** The characters of base64url. Node's decoder skips all others. */
+const base64url = /^[\w-]*$/;
+const bytesOfUUID = (characters: number): number => Math.ceil((characters * 6) / 8);
 
 /** A growing buffer. `expected` is its approximate size in bytes. */
 const createBytes = (expected: number) => {
@@ -70,21 +62,12 @@ const createBytes = (expected: number) => {
     },
 
     putUUID(uuid: string) {
-      const { length } = uuid;
+      if (!base64url.test(uuid)) throw new Error('an eventUUID holds what none may');
+      const length = bytesOfUUID(uuid.length);
       reserve(1 + length);
-      bytes[end++] = length;
-      let held = 0;
-      let bits = 0;
-      for (let nth = 0; nth < length; nth += 1) {
-        const six = sixBitsOf[uuid.charCodeAt(nth)] ?? noCharacter;
-        if (six === noCharacter) throw new Error('an eventUUID holds what none may');
-        held = (held << 6) | six;
-        bits += 6;
-        if (bits < 8) continue;
-        bits -= 8;
-        bytes[end++] = held >> bits;
-      }
-      if (bits > 0) bytes[end++] = held << (8 - bits);
+      bytes[end++] = uuid.length;
+      // The decoder drops an incomplete byte: an A completes the last one with zeros.
+      end += bytes.write(`${uuid}A`, end, length, 'base64url');
     },
 
     putText(text: string) {
@@ -102,20 +85,12 @@ const createBytes = (expected: number) => {
 /** The usual size of a body; buffers grow for larger ones. */
 const usualBytes = 256;
 
-interface EventBodies {
-  add(event: NewBody, receivedTime: number): void;
-  /** Returns all bodies, concatenated. */
-  bytes(): Buffer;
-  /** The end of each body in these bytes. */
-  readonly ends: readonly number[];
-}
-
 /** Returns a writer of the bodies of about `expected` events. */
-export const createBodies = (expected: number): EventBodies => {
+export const createBodies = (expected: number) => {
   const bytes = createBytes(expected * usualBytes);
   const ends: number[] = [];
   return {
-    add(event, receivedTime) {
+    add(event: NewBody, receivedTime: number): void {
       bytes.putTimes(receivedTime, event);
       bytes.putUUID(event.eventUUID);
       for (const [attrID, attrValue] of event.attributes) {
@@ -124,8 +99,10 @@ export const createBodies = (expected: number): EventBodies => {
       }
       ends.push(bytes.end());
     },
+    /** Returns all bodies, concatenated. */
     bytes: bytes.written,
-    ends,
+    /** The end of each body in these bytes. */
+    ends: ends as readonly number[],
   };
 };
 
@@ -138,15 +115,28 @@ export const toBodies = (events: readonly (NewBody & { readonly receivedTime: nu
 };
 
 /** Returns bytes that the body of every event with this attrID, or attrID and attrValue, contains; few other bodies do. */
-export const toSought = (texts: readonly string[]): Buffer => {
+export const toSought = (attrID: string, attrValue?: string): Buffer => {
   const bytes = createBytes(usualBytes);
-  for (const text of texts) bytes.putText(text);
+  bytes.putText(attrID);
+  if (attrValue !== undefined) bytes.putText(attrValue);
   return bytes.written();
 };
 
+/** Whether an event has an attribute with this value, or with any value when none is given. */
+export const hasAttribute = (
+  { attributes }: Pick<EventBody, 'attributes'>,
+  attrID: string,
+  attrValue?: string,
+): boolean => attributes.some(([id, value]) => id === attrID && (attrValue === undefined || value === attrValue));
+
+export const soughtOfRobots = toSought(robotMark.attrID, robotMark.attrValue);
+
+export const isRobot = (body: Pick<EventBody, 'attributes'>): boolean =>
+  hasAttribute(body, robotMark.attrID, robotMark.attrValue);
+
 const beyondASCII = /[\x80-\xff]/;
 
-/** Returns a reader of a body, from its beginning. */
+/** Returns a reader of a body, from its beginning: its values must be read in their order. */
 const createReader = (body: Buffer) => {
   // One character for each byte: slices of this string are cheap, and ASCII texts, which most are, need no decoding.
   const characters = body.toString('latin1');
@@ -164,24 +154,22 @@ const createReader = (body: Buffer) => {
   };
 
   return {
-    byte,
-    number,
     isAtEnd: () => at === characters.length,
+
+    times(eventTime: number): Pick<EventBody, 'receivedTime' | 'timeReplaced'> {
+      const flags = byte();
+      const distance = number();
+      return {
+        receivedTime: (flags & aheadFlag) === 0 ? eventTime + distance : eventTime - distance,
+        timeReplaced: (flags & timeReplacedFlag) === 0 ? 0 : 1,
+      };
+    },
 
     uuid(): string {
       const length = byte();
-      let uuid = '';
-      let held = 0;
-      let bits = 0;
-      while (uuid.length < length) {
-        if (bits < 6) {
-          held = (held << 8) | byte();
-          bits += 8;
-        }
-        bits -= 6;
-        uuid += alphabet[(held >> bits) & 63];
-      }
-      return uuid;
+      const start = at;
+      at += bytesOfUUID(length);
+      return body.toString('base64url', start, at).slice(0, length);
     },
 
     text(): string {
@@ -193,23 +181,12 @@ const createReader = (body: Buffer) => {
     },
   };
 };
-type Reader = ReturnType<typeof createReader>;
-
-const readTimes = (reader: Reader, eventTime: number) => {
-  const flags = reader.byte();
-  const distance = reader.number();
-  return {
-    receivedTime: (flags & aheadFlag) === 0 ? eventTime + distance : eventTime - distance,
-    timeReplaced: (flags & timeReplacedFlag) !== 0,
-  };
-};
-
 export const readBody = (body: Buffer, eventTime: number): EventBody => {
   const reader = createReader(body);
-  const { receivedTime, timeReplaced } = readTimes(reader, eventTime);
+  const { receivedTime, timeReplaced } = reader.times(eventTime);
   const eventUUID = reader.uuid();
-  const attributes: string[] = [];
-  while (!reader.isAtEnd()) attributes.push(reader.text());
+  const attributes: [attrID: string, attrValue: string][] = [];
+  while (!reader.isAtEnd()) attributes.push([reader.text(), reader.text()]);
   return { receivedTime, timeReplaced, eventUUID, attributes };
 };
 
@@ -217,4 +194,4 @@ export const readBody = (body: Buffer, eventTime: number): EventBody => {
 export const bytesOfTimes = 1 + mostBytesOfNumber;
 
 export const readReceivedTime = (start: Buffer, eventTime: number): number =>
-  readTimes(createReader(start), eventTime).receivedTime;
+  createReader(start).times(eventTime).receivedTime;

@@ -5,11 +5,12 @@ import { newDatabase } from '../../../../test/fixtures/postgres.ts';
 import { createSite, type Site } from '../../../../test/fixtures/site.ts';
 import { day } from '../../../../test/fixtures/store.ts';
 import { openStore } from '../../open.ts';
+import type { PageBounds } from '../../rules/event-pages.ts';
 import type { EventPage, EventQuery, Store } from '../../store.ts';
 import { createContactFinder } from '../contacts/contact-finder.ts';
 import { type ConnectionPool, openPool } from '../database/connection.ts';
 import { readSnapshot } from '../transactions/transaction.ts';
-import { createEventPager, type PageBounds } from './event-pages.ts';
+import { createEventPager } from './event-pages.ts';
 
 const perMonth = 6_000;
 /** The first and the last of a month, and those on both sides of where 5,000 of it have been looked at, from either end. */

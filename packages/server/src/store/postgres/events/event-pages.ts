@@ -1,26 +1,20 @@
 /** Reads pages of events in sequence order. */
 
 import type { DaySpan } from '../../rules/day-spans.ts';
+import { pageBounds, sequencesOf } from '../../rules/event-pages.ts';
+import type { KeptEvent } from '../../rules/kept-event.ts';
+import { charactersOf } from '../../rules/kept-event.ts';
 import type { EventPage, EventQuery } from '../../store.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { Connection } from '../database/connection.ts';
 import { type IsErased, readErased } from '../erasure/erased-events.ts';
 import type { Snapshot } from '../transactions/transaction.ts';
-import { daysOf, monthBounds } from './days.ts';
-import { toSought } from './event-body.ts';
+import { daysOf, monthOf } from './days.ts';
+import { hasAttribute, isRobot, toSought } from './event-body.ts';
 import { inGroups, sequenceGroup, within } from './event-order.ts';
-import { type EventRow, type StoredRow, toEvents, toRow } from './event-presenter.ts';
-import { type Probe, probesOf } from './event-probes.ts';
+import { type StoredRow, toEvent, toStoredEvents } from './event-presenter.ts';
+import { probesOf } from './event-probes.ts';
 import { createEventSources, type Source } from './event-sources.ts';
-import { isRobot } from './robots.ts';
-
-export interface PageBounds {
-  /** A page ends after reading this many events, however few of them fit the filters, so that no request takes too long. */
-  readonly mostLooked: number;
-  /** A page ends when its attributes reach this size, in UTF-16 code units; a single event may exceed it. */
-  readonly mostCharacters: number;
-}
-const defaultBounds: PageBounds = { mostLooked: 200_000, mostCharacters: 4 * 1024 * 1024 };
 
 /** Events that one query with filters reads. */
 const lookedPerStep = 5_000;
@@ -46,7 +40,7 @@ const rangesOf = (days: readonly DaySpan[], bounds: { after: number; through: nu
     if (before && day < end) ranges[ranges.length - 1] = { ...before, through, last: day };
     else {
       ranges.push({ after, through, first: day, last: day });
-      end = monthBounds(day).to;
+      end = monthOf(day).to;
     }
   }
   return ranges;
@@ -56,26 +50,24 @@ const rangesOf = (days: readonly DaySpan[], bounds: { after: number; through: nu
  * Returns SQL for the events of a source in a range, in order, with a limit; the SQL to sort its result again; and the values of
  * its parameters from $7 on.
  */
-const looking = (source: Source, order: 'ASC' | 'DESC') => {
+const looking = ({ stretches }: Source, order: 'ASC' | 'DESC') => {
   const ofDays = 'account = $1 AND day >= $4 AND day <= $5';
-  if (source.what === 'account') {
+  if (!stretches) {
     return {
       sql: `SELECT *, ${sequenceGroup('account')} AS "group" FROM event
         WHERE ${ofDays} AND ${within('account', '$2::bigint', '$3::bigint')}
         ORDER BY ${inGroups('account', order)} LIMIT $6`,
-      order: `"group" ${order}, sequence ${order}`,
+      sameOrder: `"group" ${order}, sequence ${order}`,
       values: [],
     };
   }
-  const probes = probesOf(source.stretches);
-  const ends: number[] = [];
-  for (const { bounds } of probes) ends.push((ends.at(-1) ?? 0) + bounds.length);
+  const probes = probesOf(stretches);
   return {
-    // OFFSET 0 makes PostgreSQL slice the bounds once for each probe, not for each of its rows.
+    // OFFSET 0 makes PostgreSQL parse the bounds once for each probe, not for each of its rows.
     sql: `SELECT e.* FROM (
-        SELECT holder, after, through, "user", ($11::bigint[])[first:last] AS bounds
-        FROM unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $12::integer[], $13::integer[])
-          AS part (holder, after, through, "user", first, last) OFFSET 0
+        SELECT holder, after, through, "user", bounds::bigint[] AS bounds
+        FROM unnest($7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[], $11::text[])
+          AS part (holder, after, through, "user", bounds) OFFSET 0
       ) AS stretch
       CROSS JOIN LATERAL (
         SELECT * FROM event WHERE holder = stretch.holder AND ${ofDays}
@@ -84,15 +76,13 @@ const looking = (source: Source, order: 'ASC' | 'DESC') => {
           AND (stretch."user" IS NULL OR "user" = stretch."user")
         ORDER BY ${inGroups('holder', order)} LIMIT $6
       ) AS e ORDER BY e.sequence ${order} LIMIT $6`,
-    order: `sequence ${order}`,
+    sameOrder: `sequence ${order}`,
     values: [
       probes.map(({ holder }) => holder),
       probes.map(({ after }) => after),
       probes.map(({ through }) => through),
       probes.map(({ user }) => user),
-      probes.flatMap(({ bounds }) => bounds),
-      ends.map((end, nth) => end - (probes[nth] as Probe).bounds.length + 1),
-      ends,
+      probes.map(({ bounds }) => `{${bounds}}`),
     ],
   };
 };
@@ -106,131 +96,116 @@ const fitting = ({ eventID, from, to, attrID, attrValue }: EventQuery, nth: numb
     from !== undefined && `"eventTime" >= ${next(from)}::bigint`,
     to !== undefined && `"eventTime" < ${next(to)}::bigint`,
     // Other events may contain these bytes too: `hasAttribute` decides later.
-    attrID !== undefined &&
-      `position(${next(toSought(attrValue === undefined ? [attrID] : [attrID, attrValue]))}::bytea in body) > 0`,
+    attrID !== undefined && `position(${next(toSought(attrID, attrValue))}::bytea in body) > 0`,
   ].filter((condition) => condition !== false);
   return { condition: conditions.join(' AND '), values };
 };
 
-const hasAttribute =
-  ({ attrID, attrValue }: EventQuery) =>
-  ({ attributes }: EventRow): boolean =>
-    attrID === undefined ||
-    attributes.some(
-      (id, nth) => nth % 2 === 0 && id === attrID && (attrValue === undefined || attributes[nth + 1] === attrValue),
-    );
-
 interface Step {
-  readonly rows: readonly EventRow[];
   readonly looked: number;
   /** The last sequence that was read; null when the range has no more events. */
   readonly reached: number | null;
 }
 
+/** Reads up to `wanted` events that fit the filters, or only seem to. */
 const look = async (
   db: Connection,
   query: EventQuery,
   source: Source,
   { after, through, first, last }: Range,
   wanted: number,
-): Promise<Step> => {
+): Promise<Step & { readonly rows: readonly StoredRow[] }> => {
   const order = query.order === 'asc' ? 'ASC' : 'DESC';
-  const { sql, order: sameOrder, values } = looking(source, order);
-  const common = [query.account, after, through, first, last];
-  const { condition, values: conditionValues } = fitting(query, 7 + values.length);
-  if (condition === '') {
-    const rows = (await db.all<StoredRow>(sql, [...common, wanted, ...values])).map(toRow);
-    return { rows, looked: rows.length, reached: rows.length < wanted ? null : (rows.at(-1) as EventRow).sequence };
+  const { sql, sameOrder, values } = looking(source, order);
+  const valuesOf = (limit: number) => [query.account, after, through, first, last, limit, ...values];
+  const fit = fitting(query, 7 + values.length);
+  if (fit.condition === '') {
+    const rows = await db.all<StoredRow>(sql, valuesOf(wanted));
+    return { rows, looked: rows.length, reached: rows.length < wanted ? null : (rows.at(-1) as StoredRow).sequence };
   }
-  // The limit is a parameter, because each different SQL text is prepared as a statement of its own.
-  const most = 7 + values.length + conditionValues.length;
-  const [stored, { looked, reached }] = await Promise.all([
-    db.all<StoredRow>(`SELECT * FROM (${sql}) AS looked WHERE ${condition} ORDER BY ${sameOrder} LIMIT $${most}`, [
-      ...common,
-      lookedPerStep,
-      ...values,
-      ...conditionValues,
-      wanted,
-    ]),
+  const [rows, { looked, reached }] = await Promise.all([
+    // The limit is a parameter, because each different SQL text is prepared as a statement of its own.
+    db.all<StoredRow>(
+      `SELECT * FROM (${sql}) AS looked WHERE ${fit.condition}
+       ORDER BY ${sameOrder} LIMIT $${7 + values.length + fit.values.length}`,
+      [...valuesOf(lookedPerStep), ...fit.values, wanted],
+    ),
     db.one<{ looked: number; reached: number }>(
       `SELECT count(*) AS looked, ${order === 'ASC' ? 'max' : 'min'}(sequence) AS reached FROM (${sql}) AS looked`,
-      [...common, lookedPerStep, ...values],
+      valuesOf(lookedPerStep),
     ),
   ]);
-  const rows = stored.map(toRow);
-  const found = rows.filter(hasAttribute(query));
-  if (rows.length === wanted) return { rows: found, looked, reached: (rows.at(-1) as EventRow).sequence };
-  return { rows: found, looked, reached: looked < lookedPerStep ? null : reached };
+  if (rows.length === wanted) return { rows, looked, reached: (rows.at(-1) as StoredRow).sequence };
+  return { rows, looked, reached: looked < lookedPerStep ? null : reached };
 };
 
 /**
- * As `look`, without erased events and, on request, without robots' events. For a whole account, the erased events are looked up
- * after each step, because the step shows which holders its events have.
+ * As `look`, with only the events that fit and are not erased. For a whole account, the erased events are looked up after each
+ * step, because the step shows which holders its events have.
  */
 const createLooking = (db: Connection, query: EventQuery, source: Source) => {
+  const { attrID, attrValue, withoutRobots = false } = query;
+  const isWanted = (event: KeptEvent) =>
+    (attrID === undefined || hasAttribute(event, attrID, attrValue)) && !(withoutRobots && isRobot(event));
   let ofSource: IsErased | undefined;
-  return async (range: Range, wanted: number): Promise<Step> => {
-    const [step, known] = await Promise.all([
+  return async (range: Range, wanted: number): Promise<Step & { readonly events: readonly KeptEvent[] }> => {
+    const [{ rows, ...step }, known] = await Promise.all([
       look(db, query, source, range, wanted),
-      ofSource ?? (source.what === 'stretches' ? readErased(db, source.stretches) : undefined),
+      ofSource ?? (source.stretches && readErased(db, source.stretches)),
     ]);
     ofSource = known;
-    const isErased = known ?? (await readErased(db, step.rows));
-    const isWanted = (row: EventRow) => !isErased(row) && !(query.withoutRobots && isRobot(row));
-    return { ...step, rows: step.rows.filter(isWanted) };
+    const isErased = known ?? (await readErased(db, rows));
+    return {
+      ...step,
+      events: rows
+        .filter((row) => !isErased(row))
+        .map(toEvent)
+        .filter(isWanted),
+    };
   };
 };
 
-const charactersOf = ({ attributes }: EventRow): number => attributes.reduce((length, text) => length + text.length, 0);
-
-export const createEventPager = (contacts: ContactFinder, { mostLooked, mostCharacters } = defaultBounds) => {
+export const createEventPager = (contacts: ContactFinder, { mostLooked, mostCharacters } = pageBounds) => {
   const sourceOf = createEventSources(contacts);
 
   return async (db: Snapshot, query: EventQuery): Promise<EventPage> => {
-    const { account, order, limit, from = 0, to = Number.MAX_SAFE_INTEGER, beyond } = query;
+    const { account, order, limit, from = 0, to = Number.MAX_SAFE_INTEGER } = query;
     const ascending = order === 'asc';
     // Beyond the settled sequence, events may still be uncommitted: a client that continues from there would miss them.
-    const end = ascending ? await db.settled : Number.MAX_SAFE_INTEGER;
-    const after = ascending ? (beyond ?? 0) : 0;
-    const through = ascending ? end : Math.min(end, (beyond ?? end) - 1);
-    const [source, allDays] = await Promise.all([
-      sourceOf(db, query),
-      daysOf(db, { account, from, to, after, through }),
-    ]);
-    const days = allDays.filter(({ day }) => {
-      if (source.what !== 'stretches') return true;
-      return source.days !== null && day >= source.days.first && day <= source.days.last;
-    });
-    const ranges = rangesOf(days, { after, through });
+    const sequences = sequencesOf(query, ascending ? await db.settled : Number.MAX_SAFE_INTEGER);
+    const [source, allDays] = await Promise.all([sourceOf(db, query), daysOf(db, { account, from, to, ...sequences })]);
+    const days = allDays.filter(({ day }) => day >= source.days.first && day <= source.days.last);
+    const ranges = rangesOf(days, sequences);
     if (!ascending) ranges.reverse();
 
     const lookIn = createLooking(db, query, source);
-    const rows: EventRow[] = [];
+    const events: KeptEvent[] = [];
     let looked = 0;
     let characters = 0;
     const pageTo = async (next: number | null): Promise<EventPage> => ({
-      events: await toEvents(db, account, rows),
+      events: await toStoredEvents(db, account, events),
       next,
       through: ascending && next !== null ? next : await db.settled,
     });
-    for (const [nth, range] of ranges.entries()) {
-      let wanted = limit + 1 - rows.length;
-      for (let rest = range; ; ) {
-        const step = await lookIn(rest, wanted);
-        for (const row of step.rows) {
-          if (rows.length === limit || characters >= mostCharacters) return pageTo((rows.at(-1) as EventRow).sequence);
-          rows.push(row);
-          characters += charactersOf(row);
+    let wanted = limit + 1;
+    for (let range = ranges.shift(); range; ) {
+      const step = await lookIn(range, wanted);
+      for (const event of step.events) {
+        if (events.length === limit || characters >= mostCharacters) {
+          return pageTo((events.at(-1) as KeptEvent).sequence);
         }
-        looked += step.looked;
-        const { reached } = step;
-        if (reached === null) break;
-        wanted = Math.max(fewestPerStep, limit + 1 - rows.length);
-        rest = ascending ? { ...rest, after: reached } : { ...rest, through: reached - 1 };
-        if (looked >= mostLooked) return pageTo(reached);
+        events.push(event);
+        characters += charactersOf(event);
       }
-      const isLast = nth === ranges.length - 1;
-      if (looked >= mostLooked && !isLast) return pageTo(ascending ? range.through : range.after + 1);
+      looked += step.looked;
+      wanted = limit + 1 - events.length;
+      const reached: number = step.reached ?? (ascending ? range.through : range.after + 1);
+      if (step.reached === null) range = ranges.shift();
+      else {
+        wanted = Math.max(fewestPerStep, wanted);
+        range = ascending ? { ...range, after: reached } : { ...range, through: reached - 1 };
+      }
+      if (range && looked >= mostLooked) return pageTo(reached);
     }
     return pageTo(null);
   };

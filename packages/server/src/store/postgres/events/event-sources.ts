@@ -18,14 +18,12 @@ export interface Stretch {
   readonly user: number | null;
 }
 
-export type Source =
-  | { readonly what: 'account' }
-  | {
-      readonly what: 'stretches';
-      readonly stretches: readonly Stretch[];
-      /** All events are on these days; null when there are no events. */
-      readonly days: { readonly first: number; readonly last: number } | null;
-    };
+export interface Source {
+  /** Undefined: all events of the account. */
+  readonly stretches: readonly Stretch[] | undefined;
+  /** All events are on these days; `first` is beyond `last` when there are none. */
+  readonly days: { readonly first: number; readonly last: number };
+}
 
 interface ActiveDays {
   readonly firstDay: number | null;
@@ -41,15 +39,11 @@ const daysOfUsers = (db: Connection, users: readonly number[]): Promise<(ActiveD
     [users],
   );
 
-/** Returns the earliest first day and the latest last day; null when there are no events. */
-const span = (days: readonly ActiveDays[]) => {
-  const seen = days.filter(({ firstDay }) => firstDay !== null);
-  if (seen.length === 0) return null;
-  return {
-    first: Math.min(...seen.map(({ firstDay }) => firstDay as number)),
-    last: Math.max(...seen.map(({ lastDay }) => lastDay as number)),
-  };
-};
+/** Returns the earliest first day and the latest last day. */
+const span = (days: readonly ActiveDays[]): Source['days'] => ({
+  first: Math.min(...days.flatMap(({ firstDay }) => firstDay ?? [])),
+  last: Math.max(...days.flatMap(({ lastDay }) => lastDay ?? [])),
+});
 
 export const createEventSources = (contacts: ContactFinder) => {
   /** Returns the stretches of users' histories that the contact owns, and the events that were logged with its contactUUID. */
@@ -71,7 +65,7 @@ export const createEventSources = (contacts: ContactFinder) => {
       ),
     );
     const direct = group.map((contact): Stretch => ({ ...always, holder: -contact, user: onlyUser ?? null }));
-    return { what: 'stretches', stretches: [...stretches, ...direct], days: span([...daysOfThem, ...rows]) };
+    return { stretches: [...stretches, ...direct], days: span([...daysOfThem, ...rows]) };
   };
 
   /** Returns the events of a user, including those that were logged with a contact as well. */
@@ -81,8 +75,7 @@ export const createEventSources = (contacts: ContactFinder) => {
       daysOfUsers(db, [user]),
     ]);
     const withContacts = rows.map(({ contact }): Stretch => ({ ...always, holder: -contact, user }));
-    const stretches = [{ ...always, holder: user, user: null }, ...withContacts];
-    return { what: 'stretches', stretches, days: span(days) };
+    return { stretches: [{ ...always, holder: user, user: null }, ...withContacts], days: span(days) };
   };
 
   /** Returns the source of a query. Throws a Refusal when the contactUUID names no contact. */
@@ -91,6 +84,6 @@ export const createEventSources = (contacts: ContactFinder) => {
     const user = userUUID === undefined ? undefined : ((await findUser(db, { account, userUUID })) ?? 0);
     if (contactUUID !== undefined) return ofContact(db, account, contactUUID, user);
     if (user !== undefined) return ofUser(db, user);
-    return { what: 'account' };
+    return { stretches: undefined, days: { first: -Infinity, last: Infinity } };
   };
 };

@@ -1,12 +1,12 @@
 /** Finds the oldest events, ignoring received times that cannot be right. */
-import type { ExportedEvent } from '../../database-export.ts';
+import type { KeptEvent } from '../../rules/kept-event.ts';
 import { chooseOld } from '../../rules/old-events.ts';
 import type { Connection } from '../database/connection.ts';
 import { bytesOfTimes, readReceivedTime } from './event-body.ts';
 import { inGroups, within } from './event-order.ts';
 
-type OldEvent = Pick<ExportedEvent, 'account' | 'sequence' | 'day' | 'receivedTime'>;
-type StoredOldEvent = Pick<ExportedEvent, 'account' | 'sequence' | 'day' | 'eventTime'> & { readonly times: Buffer };
+type OldEvent = Pick<KeptEvent, 'account' | 'sequence' | 'day' | 'receivedTime'>;
+type StoredOldEvent = Pick<KeptEvent, 'account' | 'sequence' | 'day' | 'eventTime'> & { readonly times: Buffer };
 
 /** Returns up to `most` events after a sequence, of all accounts, in order. */
 const eventsAfter = async (db: Connection, sequence: number, most: number): Promise<OldEvent[]> => {

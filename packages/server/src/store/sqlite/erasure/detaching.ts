@@ -5,9 +5,9 @@
  */
 import type { ClaimRow } from '../../rules/claims.ts';
 import { claimName, handleName, requestKeyName, requestName } from '../../rules/erased-names.ts';
+import type { SentRequest } from '../../rules/idempotency-keys.ts';
 import { tokenInKey } from '../../rules/idempotency-keys.ts';
 import type { Connection } from '../database/connection.ts';
-import type { SentRequest } from '../events/dedup.ts';
 import { createErasingReader } from './erased-stretches.ts';
 import { createErasingRefused, type ListedBytes } from './erasing-refused.ts';
 import type { Erasure } from './erasure-record.ts';

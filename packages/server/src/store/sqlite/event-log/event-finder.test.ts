@@ -11,11 +11,12 @@ import {
   newToken,
   phone,
 } from '../../../../test/fixtures/store.ts';
+import type { PageBounds } from '../../rules/event-pages.ts';
 import type { EventPage, EventQuery } from '../../store.ts';
 import type { Arrangement } from '../arrangement.ts';
 import type { Connection } from '../database/connection.ts';
 import { createWriteEngine, type WriteEngine } from '../engine.ts';
-import { createEventPager, type PageBounds } from '../events/event-pages.ts';
+import { createEventPager } from '../events/event-pages.ts';
 
 const asker = { account: 1, token: 1, browser: false };
 const mostSteps = 5_000;
@@ -103,9 +104,9 @@ test.each(['asc', 'desc'] as const)('%s, a page that ends in a block of two days
   tidyUp();
   const all = from(1, 200);
   const expected = order === 'asc' ? all : all.toReversed();
-  for (const mostRows of [1, 60, 70, 120, 130, 190]) {
-    const read = createReader({ mostRows, mostCharacters: Infinity });
-    expect(read({ order, from: 0, to: 9 * day }), `${mostRows}`).toEqual(expected);
+  for (const mostLooked of [1, 60, 70, 120, 130, 190]) {
+    const read = createReader({ mostLooked, mostCharacters: Infinity });
+    expect(read({ order, from: 0, to: 9 * day }), `${mostLooked}`).toEqual(expected);
   }
 });
 

@@ -1,4 +1,5 @@
 /** Reads events page by page, in the order of their sequences. */
+import { type PageBounds, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
 import { charactersOf } from '../../rules/kept-event.ts';
 import type { EventPage, EventQuery, StoredEvent } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
@@ -21,24 +22,16 @@ import { createDayReader, toRanges } from './days.ts';
 import { createEventPresenter } from './event-presenter.ts';
 import { createEventSources } from './event-sources.ts';
 
-export interface PageBounds {
-  /** A page ends after this many events were examined, however few of them match: this bounds the cost of a request. */
-  readonly mostRows: number;
-  /** A page ends when its attributes reach this size, in UTF-16 code units; a single event may exceed it. */
-  readonly mostCharacters: number;
-}
-const defaultBounds: PageBounds = { mostRows: 200_000, mostCharacters: 4 * 1024 * 1024 };
-
 /** Returns a function that checks the conditions of the query that its sources don't ensure. */
-const createMatcher = ({ eventID, from = 0, to = Infinity, attrID, attrValue, withoutRobots = false }: EventQuery) => {
-  return (block: EventBlock, index: number): boolean => {
+const createMatcher =
+  ({ eventID, from = 0, to = Infinity, attrID, attrValue, withoutRobots = false }: EventQuery) =>
+  (block: EventBlock, index: number): boolean => {
     if (eventID !== undefined && factsAt(block, index).eventID !== eventID) return false;
     const time = eventTimeAt(block, index);
     if (time < from || time >= to) return false;
     if (withoutRobots && isRobot(block, index)) return false;
     return attrID === undefined || hasAttribute(block, index, attrID, attrValue);
   };
-};
 
 /** The part of each range that is within `bounds`, in the order of reading. */
 const within = (ranges: readonly Range[], bounds: Range, order: Order): Range[] => {
@@ -52,7 +45,7 @@ const within = (ranges: readonly Range[], bounds: Range, order: Order): Range[] 
 export const createEventPager = (
   db: Connection,
   {
-    bounds: { mostRows, mostCharacters } = defaultBounds,
+    bounds: { mostLooked, mostCharacters } = pageBounds,
     log = createEventLogReader(db),
     mostBetween = eventsPerSegment,
   }: {
@@ -71,9 +64,8 @@ export const createEventPager = (
     const { account, order, limit, from, to } = query;
     const ascending = order === 'asc';
     const end = lastSequence.get() as number;
-    const after = ascending ? (query.beyond ?? 0) : 0;
-    const through = ascending ? end : Math.min(end, (query.beyond ?? end + 1) - 1);
-    const accountDays = daysOf({ account, from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, after, through });
+    const sequences = sequencesOf(query, end);
+    const accountDays = daysOf({ account, from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, ...sequences });
     const { sources, days } = sourcesOf(query, accountDays);
     const matches = createMatcher(query);
     const presenter = createPresenter(account);
@@ -84,9 +76,9 @@ export const createEventPager = (
     const always = from === undefined && to === undefined;
     // The postings of a visitor name few blocks in a segment: skipping the visitor's other days costs less than another range.
     const ofVisitor = days && toRanges(days, mostBetween);
-    const ranges = ofVisitor ?? (always ? [{ after, through }] : toRanges(accountDays));
+    const ranges = ofVisitor ?? (always ? [sequences] : toRanges(accountDays));
     const filter = always && query.attrID === undefined ? undefined : query;
-    for (const found of log.find(sources, within(ranges, { after, through }, order), order, filter)) {
+    for (const found of log.find(sources, within(ranges, sequences, order), order, filter)) {
       if (typeof found === 'number') {
         yield;
         continue;
@@ -104,7 +96,7 @@ export const createEventPager = (
         characters += charactersOf(event);
       }
       looked += sizeOf(block);
-      if (looked >= mostRows && (ascending ? reached < end : reached > 1)) {
+      if (looked >= mostLooked && (ascending ? reached < end : reached > 1)) {
         return { events, next: reached, through: reached };
       }
     }

@@ -1,6 +1,7 @@
 /** Turns a stored event into an event of a page: adds its owner and why the owner has it. */
 import { followMerges } from '../../../identity/merges.ts';
 import { why } from '../../../identity/ownership.ts';
+import { toStoredEvent } from '../../rules/event-presenter.ts';
 import type { DecidingStatement } from '../../rules/links.ts';
 import type { StoredEvent } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
@@ -49,12 +50,14 @@ export const createEventPresenter = (db: Connection) => {
 
   /** Create one for each page: its events share the cached lookups. */
   return (account: number) => {
-    const userUUIDOf = remembering((user: number) => userUUID.get(user) ?? refuse(`user ${user}`));
-    const contactUUIDOf = remembering((contact: number) => contactUUID.get(contact) ?? refuse(`contact ${contact}`));
     const statementsOf = remembering((user: number) => statements.forOwners(user));
-    const claimIDOf = remembering((claim: number) => claimID.get(claim) ?? null);
     const follow = remembering((contact: number) => followMerges(merges.from(contact))(contact));
-    const eventName = remembering((eventID: number) => catalogues.name(account, 'event', String(eventID)));
+    const names = {
+      eventName: remembering((eventID: number) => catalogues.name(account, 'event', String(eventID))),
+      userUUID: remembering((user: number) => userUUID.get(user) ?? refuse(`user ${user}`)),
+      contactUUID: remembering((contact: number) => contactUUID.get(contact) ?? refuse(`contact ${contact}`)),
+      claimID: remembering((claim: number) => claimID.get(claim) ?? null),
+    };
     const stretchesOf = remembering((user: number) => [...erasedStretches.all(user), ...erasing.stretchesOf(user)]);
     const isErasedContact = remembering((contact: number) => erasedContact.get(contact) !== undefined);
 
@@ -65,30 +68,8 @@ export const createEventPresenter = (db: Connection) => {
         return stretchesOf(user as number).some(({ after, through }) => after < sequence && sequence <= through);
       },
 
-      toStoredEvent(row: KeptEvent): StoredEvent {
-        const { sequence, user, contact, eventID, eventUUID, eventTime, receivedTime } = row;
-        const reason = why({ sequence, contact }, user === null ? [] : statementsOf(user), follow);
-        const statement = reason.statement as DecidingStatement | null;
-        return {
-          sequence,
-          eventUUID,
-          eventID,
-          eventName: eventName(eventID),
-          eventTime,
-          receivedTime,
-          timeReplaced: row.timeReplaced === 1,
-          userUUID: user === null ? '' : userUUIDOf(user),
-          contactUUID: reason.owner === null ? '' : contactUUIDOf(reason.owner),
-          attributes: row.attributes,
-          why: {
-            rule: reason.rule,
-            linkID: statement === null ? null : String(statement.sequence),
-            verified: statement?.verified ?? null,
-            claimID: claimIDOf(statement?.claim ?? 0),
-            mergedFrom: reason.mergedFrom === null ? null : contactUUIDOf(reason.mergedFrom),
-          },
-        };
-      },
+      toStoredEvent: (event: KeptEvent): StoredEvent =>
+        toStoredEvent(event, why(event, event.user === null ? [] : statementsOf(event.user), follow), names),
     };
   };
 };

@@ -1,0 +1,16 @@
+/** The bounds of a page of events. */
+import type { EventQuery } from '../store.ts';
+
+export interface PageBounds {
+  /** A page ends after this many events were examined, however few of them match, so that no request takes too long. */
+  readonly mostLooked: number;
+  /** A page ends when its attributes reach this size, in UTF-16 code units; a single event may exceed it. */
+  readonly mostCharacters: number;
+}
+export const pageBounds: PageBounds = { mostLooked: 200_000, mostCharacters: 4 * 1024 * 1024 };
+
+/** Returns the sequences that a query may read, after < sequence ≤ through, when `end` is the last that can be read. */
+export const sequencesOf = ({ order, beyond }: EventQuery, end: number): { after: number; through: number } =>
+  order === 'asc'
+    ? { after: beyond ?? 0, through: end }
+    : { after: 0, through: Math.min(end, (beyond ?? Infinity) - 1) };
