@@ -33,11 +33,18 @@ import { startWatch } from './database/watch.ts';
 import { createErasures } from './erasure/erasures.ts';
 import { startMaintenance } from './erasure/maintenance.ts';
 import { countEvents, getEventDefinitions } from './events/counts.ts';
-import { createDedup } from './events/dedup.ts';
+import { createDedup, type StoredRepeats } from './events/dedup.ts';
 import { walkingInOrder } from './events/event-order.ts';
 import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
-import { readOnce, readSnapshot, type Transaction, writeAlone, writeBesideOthers } from './transactions/transaction.ts';
+import {
+  type Moment,
+  readOnce,
+  readSnapshot,
+  type Snapshot,
+  type Transaction,
+  write,
+} from './transactions/transaction.ts';
 import { createTurns } from './transactions/turns.ts';
 import { createWriteQueue, mostUnderWay } from './transactions/write-queue.ts';
 
@@ -47,20 +54,13 @@ const mostReading = 4;
 /** For fast reads, above all of tokens, which must not wait for slow ones. */
 const mostQuick = 2;
 
-interface Prepared {
-  /** The key of the hashes that the database stores. */
-  readonly secret: Buffer;
-  /** Whether repeats without a known holder are stored. */
-  readonly withErased: boolean;
-  /** Whether repeats may be stored from before kinds of tokens were distinguished. */
-  readonly withEither: boolean;
+interface Opening {
+  readonly role: 'server' | 'beside';
+  readonly create: boolean;
 }
 
 /** Migrates the database, and checks that it can be served. */
-const prepare = async (
-  pool: ConnectionPool,
-  { role, create }: { role: 'server' | 'beside'; create: boolean },
-): Promise<Prepared> => {
+const prepare = async (pool: ConnectionPool, { role, create }: Opening): Promise<StoredRepeats> => {
   const db = await pool.take();
   try {
     const schema = await readSchema(db);
@@ -76,7 +76,7 @@ const prepare = async (
     if (await hasTable(db, 'copying')) {
       throw new StoreUnusable('a copy into this database is not complete: firsthand copy goes on with it');
     }
-    return await db.one<Prepared>(
+    return await db.one<StoredRepeats>(
       `SELECT secret, EXISTS (SELECT FROM event_repeat WHERE holder = 0) AS "withErased",
          EXISTS (SELECT FROM kept_day WHERE "ofEither") AS "withEither" FROM position`,
     );
@@ -86,9 +86,9 @@ const prepare = async (
 };
 
 /** Creates the writes of the store; each takes its transaction as a parameter. */
-const createWrites = ({ secret, withErased, withEither }: Prepared) => {
-  const finder = createContactFinder(secret);
-  const dedup = createDedup(secret, { withErased, withEither });
+const createWrites = (repeats: StoredRepeats) => {
+  const finder = createContactFinder(repeats.secret);
+  const dedup = createDedup(repeats);
   const users = createUsers();
   const catalogues = createCatalogueWriter();
   const contacts = createContactWriter(finder, catalogues);
@@ -115,45 +115,26 @@ const createWrites = ({ secret, withErased, withEither }: Prepared) => {
   return {
     finder,
     keepEvents,
-    /** Writes that run beside others. */
-    beside: {
-      ...createAccountWriter(catalogues, finder, contacts),
-      createToken,
-      revokeToken,
-      noteTokenUses,
-      ...createLinkWriter(users, finder),
-      createContact,
-      updateContact,
-      keepRefused: refused.keepRefused,
-      async replayRefused(db: Transaction, replay: RefusedReplay): Promise<ReplayedAnswer | undefined> {
-        const listed = await refused.find(db, replay.refused);
-        if (!listed) return undefined;
-        const answer = await carryOut(db, replay);
-        // Refused requests come late in the order of held-rows.ts, so that this and an erasure do not wait for each other.
-        if (!(await refused.takeReplayed(db, listed))) throw new Overtaken();
-        return answer;
-      },
+    ...createAccountWriter(catalogues, finder, contacts),
+    ...createLinkWriter(users, finder),
+    ...createMergeWriter(finder),
+    ...createErasures({ finder, dedup, refused }),
+    createContact,
+    updateContact,
+    keepRefused: refused.keepRefused,
+    async replayRefused(db: Transaction, replay: RefusedReplay): Promise<ReplayedAnswer | undefined> {
+      const listed = await refused.find(db, replay.refused);
+      if (!listed) return undefined;
+      const answer = await carryOut(db, replay);
+      // Refused requests come late in the order of held-rows.ts, so that this and an erasure do not wait for each other.
+      if (!(await refused.takeReplayed(db, listed))) throw new Overtaken();
+      return answer;
     },
-    /** Writes that run alone, because all others depend on what they change. */
-    alone: createMergeWriter(finder),
-    erasures: createErasures({ finder, dedup, refused }),
   };
 };
 
-/** Wraps an error of the start in a StoreUnusable, without the URL, which may contain a password. */
-const toUnusable = (error: unknown): unknown =>
-  error instanceof StoreUnusable
-    ? error
-    : new StoreUnusable(
-        `the PostgreSQL database that DATABASE_URL names cannot be served: ${codeOf(error)} ${(error as Error).message}`,
-        { cause: error },
-      );
-
 /** Opens a PostgreSQL database. Throws StoreUnusable when it cannot be served. */
-export const openPostgres = async (
-  databaseURL: string,
-  { role, create }: { role: 'server' | 'beside'; create: boolean },
-): Promise<Store> => {
+export const openPostgres = async (databaseURL: string, { role, create }: Opening): Promise<Store> => {
   const pools = {
     events: openPool(databaseURL, mostUnderWay),
     writes: openPool(databaseURL, mostWriting),
@@ -163,10 +144,13 @@ export const openPostgres = async (
   const closePools = () => Promise.all(Object.values(pools).map((pool) => pool.close()));
   const prepared = await prepare(pools.writes, { role, create }).catch(async (error: unknown) => {
     await closePools();
-    throw toUnusable(error);
+    if (error instanceof StoreUnusable) throw error;
+    // Without the URL, which may contain a password.
+    const what = 'the PostgreSQL database that DATABASE_URL names cannot be served';
+    throw new StoreUnusable(`${what}: ${codeOf(error)} ${(error as Error).message}`, { cause: error });
   });
 
-  const { finder, keepEvents, beside, alone, erasures } = createWrites(prepared);
+  const { finder, keepEvents, continueErasures, ...writes } = createWrites(prepared);
   const waiting = createBackpressure();
   const room = createPostgresRoom(pools.quick);
   let isClosed = false;
@@ -185,7 +169,6 @@ export const openPostgres = async (
     }
   };
 
-  const read = <Value>(work: (db: Connection) => Promise<Value>) => readSnapshot(pools.reads, 'now', work);
   const access = createAccess((work) => readOnce(pools.quick, work));
   const listeners = new Set<() => void>();
   const committed = () => {
@@ -193,30 +176,34 @@ export const openPostgres = async (
   };
   const watch = startWatch(databaseURL, access, committed);
 
-  const keep = (batches: readonly EventBatch[]) => writeBesideOthers(pools.events, (db) => keepEvents(db, batches));
-  const queue = createWriteQueue(keep, (error) => error instanceof Refusal);
+  const queue = createWriteQueue((batches) => write(pools.events, 'beside others', (db) => keepEvents(db, batches)));
 
   const inTurn = createTurns();
   type Work<Request, Value> = (db: Transaction, request: Request) => Promise<Value>;
   /** `turns` returns the keys of the queues in which the write waits for its turn (turns.ts). */
   const writing =
-    (mode: typeof writeAlone) =>
+    (mode: 'beside others' | 'alone') =>
     <Request, Value>(work: Work<Request, Value>, turns: (request: Request) => readonly string[] = () => []) =>
     (request: Request): Promise<Value> =>
       admitted(request, async () => {
-        const write = () => mode(pools.writes, (db) => work(db, request));
-        const value = await turns(request).reduceRight((next, key) => () => inTurn(key, next), write)();
+        const carryOut = () => write(pools.writes, mode, (db) => work(db, request));
+        const value = await turns(request).reduceRight((next, key) => () => inTurn(key, next), carryOut)();
         committed();
         return value;
       });
-  const besideOthers = writing(writeBesideOthers);
-  const byItself = writing(writeAlone);
+  const besideOthers = writing('beside others');
+  /** For writes that change what all others depend on. */
+  const byItself = writing('alone');
   const audited = <Request, Value>(name: AuditedName, how: typeof besideOthers, work: Work<Request, Value>) =>
     how(recording(name, work));
   const reading =
-    <Request, Value>(work: (db: Connection, request: Request) => Promise<Value>) =>
+    <Request, Value>(
+      work: (db: Snapshot, request: Request) => Promise<Value>,
+      momentOf: (request: Request) => Moment = () => 'now',
+      settings?: string,
+    ) =>
     (request: Request): Promise<Value> =>
-      admitted(request, () => read((db) => work(db, request)));
+      admitted(request, () => readSnapshot(pools.reads, momentOf(request), (db) => work(db, request), settings));
   const readingOnce =
     <Request, Value>(work: (db: Connection, request: Request) => Promise<Value>) =>
     (request: Request): Promise<Value> =>
@@ -232,35 +219,35 @@ export const openPostgres = async (
 
   const maintenance =
     role === 'server'
-      ? startMaintenance((step) => writeBesideOthers(pools.writes, step), erasures.continueErasures)
+      ? startMaintenance((step) => write(pools.writes, 'beside others', step), continueErasures)
       : undefined;
   const { getContact, searchContact } = createContactReader(finder);
   const getEvents = createEventPager(finder);
-  const erase = audited('eraseContact', besideOthers, erasures.eraseContact);
+  const erase = audited('eraseContact', besideOthers, writes.eraseContact);
 
   return {
-    createAccount: changingAccess(audited('createAccount', besideOthers, beside.createAccount)),
-    updateAccount: changingAccess(audited('updateAccount', besideOthers, beside.updateAccount)),
-    createToken: changingAccess(audited('createToken', besideOthers, beside.createToken)),
-    revokeToken: changingAccess(audited('revokeToken', besideOthers, beside.revokeToken)),
-    noteTokenUses: besideOthers(beside.noteTokenUses),
+    createAccount: changingAccess(audited('createAccount', besideOthers, writes.createAccount)),
+    updateAccount: changingAccess(audited('updateAccount', besideOthers, writes.updateAccount)),
+    createToken: changingAccess(audited('createToken', besideOthers, createToken)),
+    revokeToken: changingAccess(audited('revokeToken', besideOthers, revokeToken)),
+    noteTokenUses: besideOthers(noteTokenUses),
     noteUnknownProxy: besideOthers(noteUnknownProxy),
     recordAudit: besideOthers(recordAudit),
-    createContact: besideOthers(beside.createContact, ({ account, userUUID, address }) => [
+    createContact: besideOthers(writes.createContact, ({ account, userUUID, address }) => [
       `user ${account} ${userUUID}`,
       `address ${account} ${address}`,
     ]),
-    updateContact: besideOthers(beside.updateContact),
-    linkUser: audited('linkUser', besideOthers, beside.linkUser),
-    unlinkUser: audited('unlinkUser', besideOthers, beside.unlinkUser),
-    voidLinks: audited('voidLinks', besideOthers, beside.voidLinks),
-    acceptClaim: audited('acceptClaim', besideOthers, beside.acceptClaim),
-    voidClaim: audited('voidClaim', besideOthers, beside.voidClaim),
-    keepRefused: besideOthers(beside.keepRefused),
-    replayRefused: audited('replayRefused', besideOthers, beside.replayRefused),
-    mergeContact: audited('mergeContact', byItself, alone.mergeContact),
-    unmergeContact: audited('unmergeContact', byItself, alone.unmergeContact),
-    deleteEventsBefore: besideOthers(erasures.deleteEventsBefore),
+    updateContact: besideOthers(writes.updateContact),
+    linkUser: audited('linkUser', besideOthers, writes.linkUser),
+    unlinkUser: audited('unlinkUser', besideOthers, writes.unlinkUser),
+    voidLinks: audited('voidLinks', besideOthers, writes.voidLinks),
+    acceptClaim: audited('acceptClaim', besideOthers, writes.acceptClaim),
+    voidClaim: audited('voidClaim', besideOthers, writes.voidClaim),
+    keepRefused: besideOthers(writes.keepRefused),
+    replayRefused: audited('replayRefused', besideOthers, writes.replayRefused),
+    mergeContact: audited('mergeContact', byItself, writes.mergeContact),
+    unmergeContact: audited('unmergeContact', byItself, writes.unmergeContact),
+    deleteEventsBefore: besideOthers(writes.deleteEventsBefore),
     async eraseContact(request) {
       const receipt = await erase(request);
       if (!receipt.complete) maintenance?.wake();
@@ -283,23 +270,11 @@ export const openPostgres = async (
     getAccount: reading(getAccount),
     measureAccounts: () => reading(measureAccounts)(undefined),
     getContact: reading(getContact),
-    searchContact: (search) => {
-      const wanted = search.address === undefined ? 'all contacts settled' : 'now';
-      return admitted(search, () => readSnapshot(pools.reads, wanted, (db) => searchContact(db, search)));
-    },
-    getEvents: (query) =>
-      admitted(query, () =>
-        readSnapshot(
-          pools.reads,
-          query.order === 'asc' ? 'all settled' : 'settled',
-          (db) => getEvents(db, query),
-          walkingInOrder,
-        ),
-      ),
+    searchContact: reading(searchContact, ({ address }) => (address === undefined ? 'all contacts settled' : 'now')),
+    getEvents: reading(getEvents, ({ order }) => (order === 'asc' ? 'all settled' : 'settled'), walkingInOrder),
     getEventDefinitions: reading(getEventDefinitions),
     countEvents: reading(countEvents),
-    listRefused: (query) =>
-      admitted(query, () => readSnapshot(pools.reads, 'all refused settled', (db) => listRefused(db, query))),
+    listRefused: reading(listRefused, () => 'all refused settled'),
     countRefused: readingOnce(countRefused),
 
     onCommit(listener) {

@@ -34,7 +34,7 @@ export const groupOf = async (db: Connection, contact: number): Promise<number[]
   return (answering === contact ? group : (await groupsOf(db, [answering]))[0]) as number[];
 };
 
-/** These writes must run alone (`writeAlone`), so that no other merge happens between their reads and their writes. */
+/** These writes must run alone (transaction.ts), so that no other merge happens between their reads and their writes. */
 export const createMergeWriter = (contacts: ContactFinder) => {
   const setMerged = (db: Connection, contact: number, mergedInto: number | null, time: number | null) =>
     db.run('UPDATE contact SET "mergedInto" = $2, "mergedTime" = $3 WHERE contact = $1', [contact, mergedInto, time]);

@@ -7,15 +7,13 @@
  * (beginDay), so the events of earlier days are committed and visible.
  */
 import { requestKeyName } from '../../rules/erased-names.ts';
-import { createIdempotencyKeys, keyBytes } from '../../rules/idempotency-keys.ts';
+import { createIdempotencyKeys, keyBytes, type SentRequest } from '../../rules/idempotency-keys.ts';
 import { bigints, integers, uuids } from '../database/arrays.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
-/** The user; for an event without a user, minus the contact. */
-export type Holder = number;
-
 export interface SentEvent {
-  readonly holder: Holder;
+  /** The user; for an event without a user, minus the contact. */
+  readonly holder: number;
   /** The hash of holder, eventUUID and kind of token; unique. */
   readonly key: string;
   /** The hash without the kind of token; undefined when no stored event has such a key. */
@@ -25,13 +23,6 @@ export interface SentEvent {
 export interface AskedEvent extends SentEvent {
   /** The holder has no event before this day. */
   readonly since: number;
-}
-
-/** A requestUUID with its token and user: others may use the same requestUUID. */
-export interface SentRequest {
-  readonly requestUUID: string;
-  readonly token: number;
-  readonly user: number;
 }
 
 export interface RequestRow {
@@ -45,11 +36,17 @@ const columnsOf = (sent: readonly Pick<SentEvent, 'holder' | 'key'>[]) => [
   uuids(sent, ({ key }) => key),
 ];
 
-/**
- * `secret` is the key of the database's hashes. `withErased`: the database was copied from one that has keys without a holder,
- * which are stored with the holder 0. `withEither`: some keys were stored before kinds of tokens were distinguished.
- */
-export const createDedup = (secret: Buffer, { withErased = false, withEither = false } = {}) => {
+/** The repeats that a database may hold. */
+export interface StoredRepeats {
+  /** The key of the database's hashes. */
+  readonly secret: Buffer;
+  /** Keys without a holder, stored with the holder 0: the database was copied from one that has such keys. */
+  readonly withErased: boolean;
+  /** Keys that were stored before kinds of tokens were distinguished. */
+  readonly withEither: boolean;
+}
+
+export const createDedup = ({ secret, withErased, withEither }: StoredRepeats) => {
   const { eventKey, requestKey } = createIdempotencyKeys(secret);
 
   return {
@@ -58,7 +55,7 @@ export const createDedup = (secret: Buffer, { withErased = false, withEither = f
 
     requestKey,
 
-    sent: (holder: Holder, eventUUID: string, server: 0 | 1): SentEvent => ({
+    sent: (holder: number, eventUUID: string, server: 0 | 1): SentEvent => ({
       holder,
       key: eventKey(holder, eventUUID, server),
       keyOfEither: withEither ? eventKey(holder, eventUUID, null) : undefined,

@@ -3,7 +3,7 @@ import { newDatabase } from '../../../../test/fixtures/postgres.ts';
 import { Refusal } from '../../../refusal.ts';
 import { type ConnectionPool, openPool } from '../database/connection.ts';
 import { migrate } from '../database/migrate.ts';
-import { readOnce, readSnapshot, writeAlone, writeBesideOthers } from './transaction.ts';
+import { readOnce, readSnapshot, write } from './transaction.ts';
 
 let databaseURL: string;
 let pool: ConnectionPool;
@@ -30,7 +30,7 @@ describe('a transaction', () => {
       go = resolve;
     });
     const each = (first: string, second: string) =>
-      writeBesideOthers(pool, async (db) => {
+      write(pool, 'beside others', async (db) => {
         await db.run(add, [first]);
         met += 1;
         if (met >= 2) go();
@@ -45,7 +45,7 @@ describe('a transaction', () => {
   test('that is refused leaves nothing, and remembers nothing', async () => {
     const before = await countOf('one');
     let remembered = false;
-    const work = writeBesideOthers(pool, async (db) => {
+    const work = write(pool, 'beside others', async (db) => {
       await db.run(add, ['one']);
       db.whenCommitted(() => {
         remembered = true;
@@ -58,7 +58,7 @@ describe('a transaction', () => {
 
   test('goes on without the attempt that is refused', async () => {
     const before = (await countOf('one')) ?? 0;
-    await writeBesideOthers(pool, async (db) => {
+    await write(pool, 'beside others', async (db) => {
       await db.run(add, ['one']);
       const refused = db.attempt(async () => {
         await db.run(add, ['one']);
@@ -72,7 +72,7 @@ describe('a transaction', () => {
 
   test('is not committed when a statement of it has failed, even where nobody saw that', async () => {
     const before = await countOf('one');
-    const work = writeBesideOthers(pool, async (db) => {
+    const work = write(pool, 'beside others', async (db) => {
       await db.run(add, ['one']);
       await db.run('SELECT 1 / 0').catch(() => {});
     });
@@ -87,7 +87,7 @@ describe('a transaction', () => {
       goOn = resolve;
     });
     let late: Promise<unknown> = Promise.resolve();
-    const work = writeBesideOthers(pool, async (db) => {
+    const work = write(pool, 'beside others', async (db) => {
       late = refused.then(() => db.run(add, ['one']));
       late.catch(() => {});
       setImmediate(goOn);
@@ -101,7 +101,7 @@ describe('a transaction', () => {
   test('that gives in to others again and again is refused in the end, and may be tried later', async () => {
     const before = await countOf('one');
     let tries = 0;
-    const work = writeBesideOthers(pool, async (db) => {
+    const work = write(pool, 'beside others', async (db) => {
       tries += 1;
       await db.run(add, ['one']);
       await db.script("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$");
@@ -112,7 +112,7 @@ describe('a transaction', () => {
 
   test('whose attempt has a fault is undone as a whole', async () => {
     const before = await countOf('one');
-    const work = writeBesideOthers(pool, async (db) => {
+    const work = write(pool, 'beside others', async (db) => {
       await db.run(add, ['one']);
       await db.attempt(() => db.run('SELECT 1 / 0')).catch((error: unknown) => expect(error).toBeInstanceOf(Error));
       await db.run(add, ['one']);
@@ -127,7 +127,7 @@ describe('a transaction', () => {
     const failing = (code: string) => `DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${code}'; END $$`;
     let tries = 0;
     const work = (code: string) => () =>
-      writeBesideOthers(pool, async (db) => {
+      write(pool, 'beside others', async (db) => {
         tries += 1;
         const fails = deeply(10, () => (tries === 1 ? db.script(failing(code)) : db.script('SELECT 1')));
         await Promise.all([fails, db.run(add, ['one'])]);
@@ -141,7 +141,7 @@ describe('a transaction', () => {
 
   test('that finds the disk full is refused for a little longer', async () => {
     const before = await countOf('one');
-    const work = writeBesideOthers(pool, async (db) => {
+    const work = write(pool, 'beside others', async (db) => {
       await db.run(add, ['one']);
       await db.script("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53100'; END $$");
     });
@@ -152,13 +152,13 @@ describe('a transaction', () => {
   test('whose connection is lost leaves nothing, and its connection is not used again', async () => {
     const before = await countOf('one');
     const single = openPool(databaseURL, 1);
-    const lost = writeBesideOthers(single, async (db) => {
+    const lost = write(single, 'beside others', async (db) => {
       await db.run(add, ['one']);
       await db.run('SELECT pg_terminate_backend(pg_backend_pid())');
     });
     await expect(lost).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 1 });
     expect(await countOf('one')).toBe(before);
-    await writeBesideOthers(single, (db) => db.run(add, ['one']));
+    await write(single, 'beside others', (db) => db.run(add, ['one']));
     expect(await countOf('one')).toBe((before as number) + 1);
     await single.close();
   });
@@ -166,7 +166,7 @@ describe('a transaction', () => {
   test('that is carried out alone begins when others have ended', async () => {
     const order: string[] = [];
     let end = () => {};
-    const beside = writeBesideOthers(pool, async (db) => {
+    const beside = write(pool, 'beside others', async (db) => {
       await db.run(add, ['one']);
       order.push('beside others');
       await new Promise<void>((resolve) => {
@@ -175,7 +175,7 @@ describe('a transaction', () => {
       order.push('ended');
     });
     await expect.poll(() => order).toEqual(['beside others']);
-    const alone = writeAlone(pool, async () => order.push('alone'));
+    const alone = write(pool, 'alone', async () => order.push('alone'));
     end();
     await Promise.all([beside, alone]);
     expect(order).toEqual(['beside others', 'ended', 'alone']);
@@ -186,7 +186,7 @@ test('a read is of one moment', async () => {
   const [first, second] = await readSnapshot(pool, 'now', async (db) => {
     const ask = () => db.get<{ count: number }>("SELECT count FROM thing WHERE name = 'one'");
     const before = await ask();
-    await writeBesideOthers(pool, (other) => other.run(add, ['one']));
+    await write(pool, 'beside others', (other) => other.run(add, ['one']));
     return [before, await ask()];
   });
   expect(second).toEqual(first);
@@ -214,7 +214,7 @@ test('a database that is not there is a mistake of the settings: nobody is told 
 
 test('without a database the answer is that nothing can be kept now', async () => {
   const away = openPool('postgres://nobody@%2Fnowhere/nothing', 1);
-  await expect(writeBesideOthers(away, async () => {})).rejects.toMatchObject({ code: 'not_kept' });
+  await expect(write(away, 'beside others', async () => {})).rejects.toMatchObject({ code: 'not_kept' });
   await expect(readOnce(away, async () => {})).rejects.toMatchObject({ code: 'not_kept', retryAfterSeconds: 1 });
   await away.close();
 });

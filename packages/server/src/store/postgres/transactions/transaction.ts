@@ -44,10 +44,8 @@ class OtherDay extends Error {
 /** How often a transaction that conflicts with another is tried. */
 const mostTries = 10;
 
-export const notKept = (cause: unknown): Refusal =>
+const notKept = (cause: unknown): Refusal =>
   new Refusal('not_kept', { retryAfterSeconds: codeOf(cause).startsWith('53') ? 5 : 1, cause });
-
-const giveBack = (db: TakenConnection): void => db.release(false);
 
 /** Ends a read transaction without waiting: the result of its commit does not matter. */
 const endBehind = (db: TakenConnection): void => {
@@ -64,7 +62,7 @@ const endBehind = (db: TakenConnection): void => {
 const withConnection = async <Value>(
   pool: ConnectionPool,
   work: (db: TakenConnection) => Promise<Value>,
-  end = giveBack,
+  end = (db: TakenConnection): void => db.release(false),
 ): Promise<Value> => {
   let db: TakenConnection;
   try {
@@ -120,7 +118,11 @@ const carryOut = async <Value>(
   return value;
 };
 
-const write = async <Value>(
+/**
+ * Runs the work in one transaction, beside others or while no other writes; it is committed and synced when the promise resolves.
+ * The work may run several times: after a conflict with another transaction, and when a day begins.
+ */
+export const write = async <Value>(
   pool: ConnectionPool,
   mode: 'beside others' | 'alone',
   work: (transaction: Transaction) => Promise<Value>,
@@ -138,17 +140,6 @@ const write = async <Value>(
   }
 };
 
-/**
- * Runs the work in one transaction, beside others; it is committed and synced when the promise resolves. The work may run several
- * times: after a conflict with another transaction, and when a day begins.
- */
-export const writeBesideOthers = <Value>(pool: ConnectionPool, work: (db: Transaction) => Promise<Value>) =>
-  write(pool, 'beside others', work);
-
-/** As `writeBesideOthers`, but runs while no other transaction writes. */
-export const writeAlone = <Value>(pool: ConnectionPool, work: (db: Transaction) => Promise<Value>) =>
-  write(pool, 'alone', work);
-
 /** The kinds of moments to read at; each returns the number up to which all rows are settled (sequencer.ts). */
 const moments = {
   now: async () => 0,
@@ -157,6 +148,7 @@ const moments = {
   'all contacts settled': (db: TakenConnection) => waitForWriters(db, 'contact_number'),
   'all refused settled': (db: TakenConnection) => waitForWriters(db, 'refused_number'),
 };
+export type Moment = keyof typeof moments;
 
 /**
  * Runs reads in one snapshot. With `all`, waits for a moment at which everything acknowledged before this call is settled.
@@ -164,7 +156,7 @@ const moments = {
  */
 export const readSnapshot = <Value>(
   pool: ConnectionPool,
-  wanted: keyof typeof moments,
+  wanted: Moment,
   work: (db: Snapshot) => Promise<Value>,
   settings = '',
 ): Promise<Value> =>

@@ -30,13 +30,12 @@ const createKeeper = (fails: (batches: readonly EventBatch[]) => Error | undefin
   return { keep, commits, goOn };
 };
 
-const isRefusal = (error: unknown) => error instanceof Refusal;
 const turn = () => new Promise(setImmediate);
 
 describe('batches', () => {
   test('that arrive while commits are under way go together into the next', async () => {
     const { keep, commits, goOn } = createKeeper();
-    const ask = createWriteQueue(keep, isRefusal);
+    const ask = createWriteQueue(keep);
     const asked: Promise<EventOutcome[]>[] = [];
     for (let nth = 0; nth < mostUnderWay + 3; nth += 1) {
       asked.push(ask(batchOf(1 + nth)));
@@ -51,7 +50,7 @@ describe('batches', () => {
 
   test('that are many are spread over the connections that are free', async () => {
     const { keep, commits, goOn } = createKeeper();
-    const ask = createWriteQueue(keep, isRefusal);
+    const ask = createWriteQueue(keep);
     const asked = [3_000, 3_000, 900, 5_000].map((count) => ask(batchOf(count)));
     await turn();
     expect(commits).toEqual([[3_000], [3_000, 900], [5_000]]);
@@ -64,7 +63,7 @@ describe('batches', () => {
     const { keep, commits, goOn } = createKeeper((batches) =>
       batches.some(({ events }) => events.length === 2) ? fault : undefined,
     );
-    const ask = createWriteQueue(keep, isRefusal);
+    const ask = createWriteQueue(keep);
     const settling = Promise.allSettled([1, 2, 3].map((count) => ask(batchOf(count))));
     for (let commit = 0; commit < 4; commit += 1) {
       await turn();
@@ -78,7 +77,7 @@ describe('batches', () => {
 
   test('are all refused when the database is away', async () => {
     const { keep, commits, goOn } = createKeeper(() => new Refusal('not_kept'));
-    const ask = createWriteQueue(keep, isRefusal);
+    const ask = createWriteQueue(keep);
     const settling = Promise.allSettled([ask(batchOf(1)), ask(batchOf(1))]);
     await turn();
     await goOn();

@@ -1,4 +1,5 @@
 /** Group commit: collects the batches that arrive while commits are under way into the next commit. */
+import { Refusal } from '../../../refusal.ts';
 import type { EventBatch, EventOutcome } from '../../store.ts';
 
 /** Parallel commits, each on its own connection: while PostgreSQL syncs one, the others are written. */
@@ -15,12 +16,9 @@ interface Queued {
 
 /**
  * Returns a function that stores a batch. `keep` stores several in one commit. When it fails, each batch is stored by itself,
- * unless `isNotNow` says that the database cannot store anything now.
+ * unless a Refusal says that the database cannot store anything now.
  */
-export const createWriteQueue = (
-  keep: (batches: readonly EventBatch[]) => Promise<EventOutcome[][]>,
-  isNotNow: (error: unknown) => boolean,
-) => {
+export const createWriteQueue = (keep: (batches: readonly EventBatch[]) => Promise<EventOutcome[][]>) => {
   let queued: Queued[] = [];
   let underWay = 0;
   let scheduled = false;
@@ -44,7 +42,7 @@ export const createWriteQueue = (
       });
     } catch (error) {
       // Only the batch that causes the error fails.
-      if (taken.length > 1 && !isNotNow(error)) for (const each of taken) await commit([each]);
+      if (taken.length > 1 && !(error instanceof Refusal)) for (const each of taken) await commit([each]);
       else for (const { reject } of taken) reject(error);
     }
   };
