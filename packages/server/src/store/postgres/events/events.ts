@@ -1,5 +1,5 @@
 /** Stores batches of events, from many clients, in one transaction. */
-import { linkedContact, type Statement } from '../../../identity/statements.ts';
+import { linkedContact } from '../../../identity/statements.ts';
 import { Refusal } from '../../../refusal.ts';
 import { usesOfEvent } from '../../rules/catalogue-rules.ts';
 import { handleName } from '../../rules/erased-names.ts';
@@ -34,6 +34,8 @@ interface Against {
   readonly named: number | null;
 }
 
+const nobody: Against = { name: null, contact: null, named: null };
+
 /** An event that is being stored. */
 interface Entry extends Against {
   readonly batch: EventBatch;
@@ -42,6 +44,8 @@ interface Entry extends Against {
   user: User | undefined;
   /** The key of the event, once its user is known. */
   sent: SentEvent | undefined;
+  /** Why the event is refused, unless it is a repeat. */
+  refusal: Refusal | undefined;
   outcome: EventOutcome | undefined;
 }
 
@@ -59,11 +63,11 @@ const distinct = <Value>(values: Iterable<Value>, keyOf: (value: Value) => unkno
 ];
 
 /** Returns the names of the users that are not found yet, each once. */
-const soughtUsers = (entries: readonly Entry[]): UserName[] => {
-  const names = new Map<string, UserName>();
-  for (const { name, user } of entries) if (name !== null && !user) names.set(keyOfUser(name), name);
-  return [...names.values()];
-};
+const soughtUsers = (entries: readonly Entry[]): UserName[] =>
+  distinct(
+    entries.flatMap(({ name, user }) => (user ? [] : (name ?? []))),
+    keyOfUser,
+  );
 
 const isOfBoth = ({ name, contact }: Entry): boolean => name !== null && contact !== null;
 /** Returns the user of an entry that has one; it must be found already. */
@@ -77,59 +81,48 @@ const insertEvents = `
 export const createEventWriter = ({ users, catalogues, finder, dedup }: EventParts) => {
   /** Looks up the contacts and claims that events name. Returns a function that resolves an event, or returns its Refusal. */
   const createResolver = async (db: Transaction, batches: readonly EventBatch[]) => {
-    const named = (browser: boolean) =>
-      distinct(
-        batches
-          .filter((batch) => batch.browser === browser)
-          .flatMap(({ account, token, events }) =>
-            events.flatMap(({ contactUUID }) => (contactUUID === null ? [] : [{ account, token, contactUUID }])),
-          ),
-        ({ account, token, contactUUID }) => `${account} ${token} ${contactUUID}`,
-      );
-    const [handles, contactUUIDs] = [named(true), named(false)];
-    const claims =
-      handles.length > 0
-        ? await findClaims(
-            db,
-            handles.map(({ contactUUID }) => contactUUID),
-          )
-        : [];
+    const keyOf = (account: number, token: number, contactUUID: string) => `${account} ${token} ${contactUUID}`;
+    const named = distinct(
+      batches.flatMap(({ account, token, browser, events }) =>
+        events.flatMap(({ contactUUID }) => (contactUUID === null ? [] : [{ account, token, browser, contactUUID }])),
+      ),
+      ({ account, token, contactUUID }) => keyOf(account, token, contactUUID),
+    );
+    const handles = named.flatMap(({ browser, contactUUID }) => (browser ? contactUUID : []));
+    const claims = handles.length > 0 ? await findClaims(db, handles) : [];
+    const claimByHandle = new Map(claims.map((claim) => [claim.claimID, claim]));
     const userUUIDs = await userUUIDsOf(
       db,
       claims.map(({ user }) => user),
     );
+    const contactUUIDs = named.flatMap(({ browser, contactUUID }) => (browser ? [] : contactUUID));
     const contacts =
       contactUUIDs.length > 0
         ? await db.all<{ contactUUID: string; account: number; contact: number }>(
             'SELECT "contactUUID", account, contact FROM contact_name WHERE "contactUUID" = ANY ($1::text[])',
-            [contactUUIDs.map(({ contactUUID }) => contactUUID)],
+            [contactUUIDs],
           )
         : [];
-    const claimByHandle = new Map(claims.map((claim) => [claim.claimID, claim]));
     const contactByName = new Map(contacts.map((row) => [`${row.account} ${row.contactUUID}`, row.contact]));
     const found = new Map<string, Against | Refusal>();
-    const missing = new Map<string, { account: number; identifier: string }>();
-    for (const { account, token, contactUUID } of handles) {
-      const key = `${account} ${token} ${contactUUID}`;
-      const claim = claimByHandle.get(contactUUID);
-      if (claim && claim.account === account && claim.token === token) {
-        const name = { account, userUUID: userUUIDs.get(claim.user) as string };
-        found.set(key, { name, contact: null, named: claim.contact });
-      } else missing.set(key, { account, identifier: handleName(token, contactUUID) });
-    }
-    for (const { account, token, contactUUID } of contactUUIDs) {
-      const key = `${account} ${token} ${contactUUID}`;
-      const contact = contactByName.get(`${account} ${contactUUID}`);
+    const missing: { key: string; account: number; identifier: string }[] = [];
+    for (const { account, token, browser, contactUUID } of named) {
+      const key = keyOf(account, token, contactUUID);
+      const claim = browser ? claimByHandle.get(contactUUID) : undefined;
+      const contact = browser ? undefined : contactByName.get(`${account} ${contactUUID}`);
       if (contact !== undefined) found.set(key, { name: null, contact, named: contact });
-      else missing.set(key, { account, identifier: contactUUID });
+      else if (claim?.account === account && claim.token === token) {
+        const userUUID = userUUIDs.get(claim.user) as string;
+        found.set(key, { name: { account, userUUID }, contact: null, named: claim.contact });
+      } else missing.push({ key, account, identifier: browser ? handleName(token, contactUUID) : contactUUID });
     }
-    const refusals = await finder.missingEach(db, [...missing.values()]);
-    for (const [nth, key] of [...missing.keys()].entries()) found.set(key, refusals[nth] as Refusal);
+    const refusals = await finder.missingEach(db, missing);
+    for (const [nth, { key }] of missing.entries()) found.set(key, refusals[nth] as Refusal);
 
     return ({ account, token, browser }: EventBatch, { userUUID, contactUUID }: NewEvent): Against | Refusal => {
       const name = userUUID === null ? null : { account, userUUID };
       if (contactUUID === null) return { name, contact: null, named: null };
-      const against = found.get(`${account} ${token} ${contactUUID}`) as Against | Refusal;
+      const against = found.get(keyOf(account, token, contactUUID)) as Against | Refusal;
       if (against instanceof Refusal) return against;
       if (!browser) return { ...against, name };
       // A handle stands for the user of its claim, and is unknown with any other token or user.
@@ -143,13 +136,10 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     return batches.map((batch) =>
       batch.events.map((event): Entry => {
         const against = resolve(batch, event);
-        const isRefused = against instanceof Refusal;
-        const name = isRefused ? null : against.name;
-        const contact = isRefused ? null : against.contact;
-        const named = isRefused ? null : against.named;
+        const outcome = against instanceof Refusal ? refused(against) : undefined;
+        const { name, contact, named } = against instanceof Refusal ? nobody : against;
         const user = name === null ? undefined : users.known(name);
-        const outcome = isRefused ? refused(against) : undefined;
-        return { batch, event, name, contact, named, user, sent: undefined, outcome };
+        return { batch, event, name, contact, named, user, sent: undefined, refusal: undefined, outcome };
       }),
     );
   };
@@ -180,21 +170,18 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
       }
     };
     const { day } = db.currentDay;
-    const refusals = new Map<Entry, Refusal>();
     const asked: AskedEvent[] = [];
     note(open, found);
     for (const entry of open) {
-      const refusal = refusalOf(entry);
-      if (refusal) refusals.set(entry, refusal);
+      entry.refusal = refusalOf(entry);
       const since = entry.user?.since ?? 0;
       // `remember` recognizes repeats of today. A refused event never gets there, so its repeats are looked up now.
-      if (entry.sent && (since < day || refusal || dedup.mustAsk)) asked.push({ ...entry.sent, since });
+      if (entry.sent && (since < day || entry.refusal || dedup.mustAsk)) asked.push({ ...entry.sent, since });
     }
     const isRepeat = await dedup.find(db, asked);
     const first = new Set<string>();
     for (const entry of open) {
-      const { batch, name, event, sent } = entry;
-      const refusal = refusals.get(entry);
+      const { batch, name, event, sent, refusal } = entry;
       const key = sent?.key ?? `${batch.browser} ${keyOfUser(name as UserName)} ${event.eventUUID}`;
       if (first.has(key) || (sent && isRepeat(sent))) entry.outcome = duplicate;
       else if (refusal) entry.outcome = refused(refusal);
@@ -203,18 +190,15 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     return checks;
   };
 
-  /** Returns the events that link their user: those with a user and a contact, of users who are linked to nobody. */
-  const findLinks = async (db: Transaction, entries: readonly Entry[]) => {
-    const both = entries.filter(isOfBoth);
-    const links = new Map<Entry, number>();
-    if (both.length === 0) return links;
+  /** Returns the events that link their user: the first with a user and a contact, of each user who is linked to nobody. */
+  const findLinks = async (db: Transaction, both: readonly Entry[]): Promise<Set<Entry>> => {
     const lists = await statementsOf(db, both.map(userOf));
+    const links = new Set<Entry>();
     for (const entry of both) {
-      const user = userOf(entry);
-      const statements: Statement[] | undefined = lists.get(user);
+      const statements = lists.get(userOf(entry));
       if (!statements || linkedContact(statements) !== null) continue;
-      links.set(entry, user);
-      lists.delete(user);
+      links.add(entry);
+      lists.delete(userOf(entry));
     }
     return links;
   };
@@ -270,7 +254,7 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     const seen = new Set(entries.flatMap(({ user }) => user ?? []));
     const named = distinct(entries.flatMap(({ named }) => named ?? []));
     await Promise.all([users.seenOn(db, [...seen], day, both.map(userOf)), holdContacts(db, named)]);
-    const links = await findLinks(db, entries);
+    const links = await findLinks(db, both);
     const sentOf = ({ sent }: Entry) => sent as SentEvent;
     const [isNew, drawn] = await Promise.all([
       dedup.remember(db, entries.map(sentOf), day),
@@ -285,20 +269,17 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     if (news.length === 0) return;
     const rest = drawn.values();
     const next = () => rest.next().value as number;
-    const sequences: number[] = [];
-    const writing: unknown[] = [];
-    for (const entry of news) {
-      sequences.push(next());
-      const user = links.get(entry);
-      if (user === undefined) continue;
-      const { batch, contact } = entry;
-      const { account, token, receivedTime } = batch;
-      writing.push(
-        insertStatement(db, { account, user, contact, verified: true, claim: null, token, time: receivedTime }, next()),
-      );
-    }
-    writing.push(...noteContacts(db, news), ...insert(db, news, sequences));
-    await Promise.all(writing);
+    const linking: Promise<unknown>[] = [];
+    const sequences = news.map((entry) => {
+      const sequence = next();
+      if (links.has(entry)) {
+        const { account, token, receivedTime: time } = entry.batch;
+        const link = { account, user: userOf(entry), contact: entry.contact, verified: true, claim: null, token, time };
+        linking.push(insertStatement(db, link, next()));
+      }
+      return sequence;
+    });
+    await Promise.all([...linking, ...noteContacts(db, news), ...insert(db, news, sequences)]);
     const unlisted = news.filter(({ batch, event }) => checks.mayBeNew(batch.account, batch.browser, event));
     for (const account of distinct(unlisted.map(({ batch }) => batch.account)).sort((a, b) => a - b)) {
       const used = unlisted.filter(({ batch }) => batch.account === account);
