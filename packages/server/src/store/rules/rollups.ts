@@ -1,5 +1,10 @@
 /** Sums up events by eventID and quarter of an hour, and by day, so that a commit changes the row of each rollup once. */
-import { quarterOf } from './quarter.ts';
+
+/** The hours and days of every time zone of today begin with a quarter of an hour. */
+export const quarterMilliseconds = 900_000;
+
+/** The quarter of a time in milliseconds, counted from 1970. */
+export const quarterOf = (time: number): number => Math.floor(time / quarterMilliseconds);
 
 export interface CountedEvent {
   readonly account: number;
@@ -38,11 +43,7 @@ const branch = <Value>(tree: Map<number, Map<number, Value>>, key: number): Map<
   return found;
 };
 
-interface Sums {
-  readonly totals: TotalSum[];
-  readonly days: DaySum[];
-}
-const none = (): Sums => ({ totals: [], days: [] });
+const none = () => ({ totals: [] as TotalSum[], days: [] as DaySum[] });
 
 export const createSums = () => {
   const totals = new Map<number, Map<number, Map<number, TotalSum>>>();
@@ -73,7 +74,7 @@ export const createSums = () => {
       sum.lastSequence = sequence;
     },
     /** Returns the sums of the events that were added since the last call. */
-    take(): Sums {
+    take() {
       const taken = sums;
       sums = none();
       totals.clear();

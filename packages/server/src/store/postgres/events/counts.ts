@@ -1,7 +1,7 @@
 /** Counts events: from the stored rollups, except for distinct users and counts without robots, which read the events. */
 
 import { type Bucket, countsOf, createBuckets } from '../../rules/count-buckets.ts';
-import { quarterMilliseconds } from '../../rules/quarter.ts';
+import { quarterMilliseconds } from '../../rules/rollups.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import { daysOf } from './days.ts';

@@ -12,16 +12,11 @@ import type { Connection } from '../database/connection.ts';
 import { readBody } from './event-body.ts';
 
 /** A row of the table `event`. */
-export interface StoredRow {
+export interface StoredRow extends Pick<ExportedEvent, 'sequence' | 'eventTime' | 'account' | 'day' | 'eventID'> {
   /** The user; minus the contact, for an event that was logged with one. */
   readonly holder: number;
-  readonly sequence: number;
   /** The user of an event that was logged with a contact too; otherwise null. */
   readonly user: number | null;
-  readonly eventTime: number;
-  readonly account: number;
-  readonly day: number;
-  readonly eventID: number;
   readonly body: Buffer;
 }
 

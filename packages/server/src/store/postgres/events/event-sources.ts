@@ -3,7 +3,7 @@ import { stretchesOwnedBy } from '../../../identity/ownership.ts';
 import type { Statement } from '../../../identity/statements.ts';
 import type { EventQuery } from '../../store.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
-import { readContacts } from '../contacts/contact-rows.ts';
+import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
 import { groupOf } from '../contacts/merges.ts';
 import { statementsForOwners, usersOf } from '../contacts/statements.ts';
 import { findUser } from '../contacts/users.ts';
@@ -25,10 +25,7 @@ export interface Source {
   readonly days: { readonly first: number; readonly last: number };
 }
 
-interface ActiveDays {
-  readonly firstDay: number | null;
-  readonly lastDay: number | null;
-}
+type ActiveDays = Pick<ContactRow, 'firstDay' | 'lastDay'>;
 
 const always = { after: 0, through: Number.MAX_SAFE_INTEGER };
 

@@ -19,7 +19,7 @@ import type { AskedEvent, Dedup, SentEvent } from './dedup.ts';
 import { createBodies } from './event-body.ts';
 import { addToRollups } from './rollups.ts';
 
-export interface EventParts {
+interface EventParts {
   readonly users: Users;
   readonly catalogues: CatalogueWriter;
   readonly finder: ContactFinder;
@@ -63,11 +63,11 @@ const distinct = <Value>(values: Iterable<Value>, keyOf: (value: Value) => unkno
 ];
 
 /** Returns the names of the users that are not found yet, each once. */
-const soughtUsers = (entries: readonly Entry[]): UserName[] =>
-  distinct(
-    entries.flatMap(({ name, user }) => (user ? [] : (name ?? []))),
-    keyOfUser,
-  );
+const soughtUsers = (entries: readonly Entry[]): UserName[] => {
+  const names = new Map<string, UserName>();
+  for (const { name, user } of entries) if (name !== null && !user) names.set(keyOfUser(name), name);
+  return [...names.values()];
+};
 
 const isOfBoth = ({ name, contact }: Entry): boolean => name !== null && contact !== null;
 /** Returns the user of an entry that has one; it must be found already. */

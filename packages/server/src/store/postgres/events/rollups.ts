@@ -2,8 +2,7 @@
  * Rollups: the counts of events of each eventID and day. Each connection adds to rows of its own slot, so that none waits for
  * another's commit; reads add up the rows of all slots.
  */
-import { quarterMilliseconds } from '../../rules/quarter.ts';
-import { type CountedEvent, createSums, type DaySum, type TotalSum } from '../../rules/rollups.ts';
+import { type CountedEvent, createSums, type DaySum, quarterMilliseconds, type TotalSum } from '../../rules/rollups.ts';
 import { bigints } from '../database/arrays.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 

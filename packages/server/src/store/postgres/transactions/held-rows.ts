@@ -55,16 +55,11 @@ export const holdContacts = async (db: Connection, contacts: readonly number[]):
   if (found < new Set(contacts).size) throw new Overtaken();
 };
 
-interface HeldPerson {
-  readonly rows: readonly ContactRow[];
-  readonly users: readonly number[];
-}
-
 /**
  * Holds everything that is erased with contacts who are one person: no other transaction adds to it or changes it before this one
  * ends. Only events of their users can still be stored; they get later sequences. Throws Overtaken when rows changed meanwhile.
  */
-export const holdPerson = async (db: Connection, group: readonly number[]): Promise<HeldPerson> => {
+export const holdPerson = async (db: Connection, group: readonly number[]) => {
   const [seen, found] = await Promise.all([readContacts(db, group), usersOf(db, group)]);
   const [, , , rows, linked] = await Promise.all([
     holdUsers(db, found),

@@ -19,7 +19,7 @@ interface Queued {
  * unless a Refusal says that the database cannot store anything now.
  */
 export const createWriteQueue = (keep: (batches: readonly EventBatch[]) => Promise<EventOutcome[][]>) => {
-  let queued: Queued[] = [];
+  const queued: Queued[] = [];
   let underWay = 0;
   let scheduled = false;
 
@@ -29,9 +29,7 @@ export const createWriteQueue = (keep: (batches: readonly EventBatch[]) => Promi
       events += batch.events.length;
       return nth > 0 && events > mostEvents;
     });
-    const taken = end < 0 ? queued : queued.slice(0, end);
-    queued = end < 0 ? [] : queued.slice(end);
-    return taken;
+    return queued.splice(0, end < 0 ? queued.length : end);
   };
 
   const commit = async (taken: readonly Queued[]): Promise<void> => {

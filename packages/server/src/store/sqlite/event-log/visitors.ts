@@ -1,5 +1,5 @@
 /** Reads and updates the visitors of the events of each eventID, in the summaries of segments. */
-import { quarterMilliseconds, quarterOf } from '../../rules/quarter.ts';
+import { quarterMilliseconds, quarterOf } from '../../rules/rollups.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import { eventTimeAt, factsAt, type KeptEvent } from './event-block.ts';

@@ -1,6 +1,6 @@
 /** Counts events from the rollups, and distinct users from the summaries of segments and the events that no segment covers. */
 import { type Bucket, countsOf, createBuckets } from '../../rules/count-buckets.ts';
-import { quarterMilliseconds } from '../../rules/quarter.ts';
+import { quarterMilliseconds } from '../../rules/rollups.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';

@@ -18,7 +18,7 @@ import type { Sequencer } from '../transactions/sequencer.ts';
 import type { Dedup } from './dedup.ts';
 import type { Rollups } from './rollups.ts';
 
-export interface EventParts {
+interface EventParts {
   readonly sequencer: Sequencer;
   readonly users: Users;
   readonly catalogues: CatalogueWriter;

@@ -3,8 +3,7 @@
  * commit. The rollups of an eventID are stored together, so a commit would change a page for each of its eventIDs. It adds to
  * `recent_total` instead, a page or two, which is moved into `event_total` after some thousand events.
  */
-import { quarterMilliseconds, quarterOf } from '../../rules/quarter.ts';
-import { type CountedEvent, createSums } from '../../rules/rollups.ts';
+import { type CountedEvent, createSums, quarterMilliseconds, quarterOf } from '../../rules/rollups.ts';
 import type { Connection } from '../database/connection.ts';
 import { createRowInsert, type RowValue } from '../database/row-inserts.ts';
 
