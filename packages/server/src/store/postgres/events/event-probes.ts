@@ -13,14 +13,13 @@ export interface Probe extends Stretch {
 
 const boundsOf = ({ after, through }: Stretch): number[] => [after + 1, through + 1];
 
-const ofOneHolder = (a: Stretch, b: Stretch): boolean => a.holder === b.holder && a.user === b.user;
-
 /** Returns the probes of stretches that do not overlap. */
 export const probesOf = (stretches: readonly Stretch[]): Probe[] => {
   const probes: (Stretch & { bounds: number[] })[] = [];
   for (const stretch of [...stretches].sort((a, b) => a.holder - b.holder || a.after - b.after)) {
     const before = probes.at(-1);
-    if (before && ofOneHolder(before, stretch) && isSameGroup('holder', before.through, stretch.after + 1)) {
+    const isOfSame = before?.holder === stretch.holder && before.user === stretch.user;
+    if (isOfSame && isSameGroup('holder', before.through, stretch.after + 1)) {
       const bounds = before.bounds.length > 0 ? before.bounds : boundsOf(before);
       bounds.push(...boundsOf(stretch));
       probes[probes.length - 1] = { ...before, through: stretch.through, bounds };

@@ -160,20 +160,17 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     const open = entries.filter(({ outcome }) => outcome === undefined);
     const found = await users.find(db, soughtUsers(open));
     const checks = await catalogues.checksOfEvents(db, distinct(open.map(({ batch }) => batch.account)));
-    const refusalOf = ({ batch, event }: Entry): Refusal | undefined => {
-      try {
-        checks.check(batch.account, batch.browser, event);
-        return undefined;
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        return error;
-      }
-    };
     const { day } = db.currentDay;
     const asked: AskedEvent[] = [];
     note(open, found);
     for (const entry of open) {
-      entry.refusal = refusalOf(entry);
+      const { batch, event } = entry;
+      try {
+        checks.check(batch.account, batch.browser, event);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        entry.refusal = error;
+      }
       const since = entry.user?.since ?? 0;
       // `remember` recognizes repeats of today. A refused event never gets there, so its repeats are looked up now.
       if (entry.sent && (since < day || entry.refusal || dedup.mustAsk)) asked.push({ ...entry.sent, since });
