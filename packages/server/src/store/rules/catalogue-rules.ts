@@ -10,7 +10,6 @@ import {
   type Catalogues,
   type ContactChange,
   catalogueKinds,
-  type NewContact,
   type NewEvent,
 } from '../store.ts';
 

@@ -1,4 +1,4 @@
-/** The bounds of a page of events. */
+/** The bounds of a page of events, and of the days that it reads. */
 import type { EventQuery } from '../store.ts';
 
 export interface PageBounds {
@@ -14,3 +14,20 @@ export const sequencesOf = ({ order, beyond }: EventQuery, end: number): { after
   order === 'asc'
     ? { after: beyond ?? 0, through: end }
     : { after: 0, through: Math.min(end, (beyond ?? Infinity) - 1) };
+
+/** A day on which an account has events. */
+export interface DaySpan {
+  /** The day on which its events were received, as in received-day.ts. */
+  readonly day: number;
+  readonly firstSequence: number;
+  readonly lastSequence: number;
+}
+
+export interface DayRange {
+  readonly account: number;
+  /** Only days that may hold events with from ≤ eventTime < to, and after < sequence ≤ through. */
+  readonly from: number;
+  readonly to: number;
+  readonly after: number;
+  readonly through: number;
+}

@@ -1,5 +1,5 @@
 /** Days: begins the current day with its partitions, and lists the days on which an account has events. */
-import type { DayRange, DaySpan } from '../../rules/day-spans.ts';
+import type { DayRange, DaySpan } from '../../rules/event-pages.ts';
 import { type DayUnderWay, dayAt, dayMilliseconds, daysKept } from '../../rules/received-day.ts';
 import type { Connection, ScriptedConnection } from '../database/connection.ts';
 

@@ -1,9 +1,6 @@
 /** Reads pages of events in sequence order. */
-
-import type { DaySpan } from '../../rules/day-spans.ts';
-import { pageBounds, sequencesOf } from '../../rules/event-pages.ts';
-import type { KeptEvent } from '../../rules/kept-event.ts';
-import { charactersOf } from '../../rules/kept-event.ts';
+import { type DaySpan, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
+import { charactersOf, type KeptEvent } from '../../rules/kept-event.ts';
 import type { EventPage, EventQuery } from '../../store.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { Connection } from '../database/connection.ts';

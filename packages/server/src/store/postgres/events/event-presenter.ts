@@ -12,7 +12,7 @@ import type { Connection } from '../database/connection.ts';
 import { readBody } from './event-body.ts';
 
 /** A row of the table `event`. */
-export interface StoredRow extends Pick<ExportedEvent, 'sequence' | 'eventTime' | 'account' | 'day' | 'eventID'> {
+export interface StoredRow extends Pick<KeptEvent, 'sequence' | 'eventTime' | 'account' | 'day' | 'eventID'> {
   /** The user; minus the contact, for an event that was logged with one. */
   readonly holder: number;
   /** The user of an event that was logged with a contact too; otherwise null. */

@@ -1,5 +1,5 @@
 /** Finds the days on which an account has events, by sequences and eventTimes. */
-import type { DayRange, DaySpan } from '../../rules/day-spans.ts';
+import type { DayRange, DaySpan } from '../../rules/event-pages.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Range } from '../event-log/event-log.ts';
 

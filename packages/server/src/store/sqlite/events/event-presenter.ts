@@ -2,7 +2,6 @@
 import { followMerges } from '../../../identity/merges.ts';
 import { why } from '../../../identity/ownership.ts';
 import { toStoredEvent } from '../../rules/event-presenter.ts';
-import type { DecidingStatement } from '../../rules/links.ts';
 import type { StoredEvent } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import { createMergeReader } from '../contacts/contact-rows.ts';

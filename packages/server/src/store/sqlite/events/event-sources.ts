@@ -1,6 +1,6 @@
 /** Chooses the sources of the events that a query selects: a user, a contact, an eventID, or the whole account. */
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
-import type { DaySpan } from '../../rules/day-spans.ts';
+import type { DaySpan } from '../../rules/event-pages.ts';
 import type { EventQuery } from '../../store.ts';
 import { type ActiveDays, isActive } from '../contacts/active-days.ts';
 import { createContactFinder } from '../contacts/contact-finder.ts';
