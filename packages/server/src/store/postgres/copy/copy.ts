@@ -4,8 +4,7 @@
  */
 import type pg from 'pg';
 import type { DatabaseExport, ExportedTable, Tell } from '../../database-export.ts';
-import type { KeptEvent } from '../../rules/kept-event.ts';
-import { charactersOf } from '../../rules/kept-event.ts';
+import { charactersOf, type KeptEvent } from '../../rules/kept-event.ts';
 import { daysKept } from '../../rules/received-day.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import { onOneConnection, openPlain } from '../database/connection.ts';

@@ -5,8 +5,7 @@
  */
 import type { ClaimRow } from '../../rules/claims.ts';
 import { claimName, handleName, requestKeyName, requestName } from '../../rules/erased-names.ts';
-import type { SentRequest } from '../../rules/idempotency-keys.ts';
-import { tokenInKey } from '../../rules/idempotency-keys.ts';
+import { type SentRequest, tokenInKey } from '../../rules/idempotency-keys.ts';
 import type { Connection } from '../database/connection.ts';
 import { createErasingReader } from './erased-stretches.ts';
 import { createErasingRefused, type ListedBytes } from './erasing-refused.ts';
