@@ -156,12 +156,17 @@ test('an erasure takes and leaves the same, whatever happens between two of its 
           case 'void':
             return {
               name: 'voidLinks',
-              request: { account: 1, restore: each.restore, links: { linkID: recentOf(links, each.link) } },
+              request: { account: 1, restore: each.restore, links: { linkID: recentOf(links, each.link) }, time: nth },
             };
           case 'voidToken':
             return {
               name: 'voidLinks',
-              request: { account: 1, restore: each.restore, links: { tokenID: `token-${each.browser + 2}` } },
+              request: {
+                account: 1,
+                restore: each.restore,
+                links: { tokenID: `token-${each.browser + 2}` },
+                time: nth,
+              },
             };
           case 'accept':
             return { name: 'acceptClaim', request: { account: 1, claimID: recentOf(claims, each.claim), time: nth } };
@@ -177,7 +182,7 @@ test('an erasure takes and leaves the same, whatever happens between two of its 
           case 'unmerge':
             return {
               name: 'unmergeContact',
-              request: { account: 1, otherContactUUID: recentOf(contacts, each.contact) },
+              request: { account: 1, otherContactUUID: recentOf(contacts, each.contact), time: nth },
             };
           case 'erase': {
             const { verifiedOnly } = each;
