@@ -98,7 +98,7 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
     ['packages/client/src/**'],
     [
       {
-        group: ['@firsthand/**', '!@firsthand/contract', '!@firsthand/contract/**', 'node:*'],
+        group: ['@firsthand/**', '!@firsthand/contract/**', 'node:*'],
         message: 'The client knows the service by its contract only, and runs on Node, Deno and Bun alike.',
       },
       { group: ['../**'], message: 'Another package goes by its published names: @firsthand/contract/…' },

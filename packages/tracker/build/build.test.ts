@@ -54,6 +54,7 @@ test.for([
   ['aacd', false, 'a scope has it twice'],
   ['abad', false, 'it hides a variable that is used'],
   ['fbcd', false, 'it hides a global that is used'],
+  ['abc', false, 'a variable has none'],
 ] as const)('the letters %s are right: %s, because %s', async ([names, isRight]) => {
   const numbered = await numberVariables('(()=>{let a=1,b=2;f(c=>a+b+c,d=>d)})()');
   expect(numbered).toBe('(()=>{let $0$=1,$1$=2;f($2$=>$0$+$1$+$2$,$3$=>$3$)})()');

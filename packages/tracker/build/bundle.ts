@@ -1,6 +1,7 @@
 /** One script out of many modules, as small as it gets. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { Script } from 'node:vm';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { build } from 'esbuild';
 import { minify } from 'terser';
@@ -69,14 +70,22 @@ export const numberVariables = async (script: string): Promise<string> => {
   return code.replace(/;$/, '');
 };
 
-/** A numbered script with these letters. Variables beyond them keep their numbers. */
+/** A numbered script with these letters, one for each number. */
 export const nameVariables = (numbered: string, names: string): string =>
   numbered.replace(/\$(\d+)\$/g, (numberedName, number) => names[number] ?? numberedName);
 
-/** Whether no two variables that must differ have the same letter. */
-export const areRight = async (numbered: string, names: string): Promise<boolean> =>
-  // terser throws where a scope declares a name twice.
-  numbered === (await numberVariables(nameVariables(numbered, names)).catch(() => undefined));
+/** Whether there is a letter for each variable, and no two variables that must differ have the same. */
+export const areRight = async (numbered: string, names: string): Promise<boolean> => {
+  if (new Set(numbered.match(/\$\d+\$/g)).size !== names.length) return false;
+  const named = nameVariables(numbered, names);
+  try {
+    // V8 and terser throw where a scope declares a name twice; terser does not notice a `var` that is hoisted past a `let`.
+    new Script(named);
+    return numbered === (await numberVariables(named));
+  } catch {
+    return false;
+  }
+};
 
 /**
  * Bundles `src/<entry>.ts`. A script is smaller as brotli when the same letter stands in the same places, which no minifier looks

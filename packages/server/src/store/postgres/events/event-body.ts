@@ -67,7 +67,7 @@ const createBytes = (expected: number) => {
       reserve(1 + length);
       bytes[end++] = uuid.length;
       // The decoder drops an incomplete byte: an A completes the last one with zeros.
-      end += bytes.write(`${uuid}A`, end, length, 'base64url');
+      end += bytes.write(uuid.length % 4 === 0 ? uuid : `${uuid}A`, end, length, 'base64url');
     },
 
     putText(text: string) {
