@@ -1,3 +1,4 @@
+/** The caller of an operation: its token, its account, and the time of its request. */
 import type { AnswerOf, InputOf, OperationName } from '@firsthand/contract/operations';
 import { Refusal } from '../../refusal.ts';
 import type { Access, Asker, Store } from '../../store/store.ts';

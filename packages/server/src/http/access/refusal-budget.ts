@@ -1,5 +1,5 @@
 /**
- * A budget of refused requests without a good token, for each address. Beyond it they get 429. Every 429, from whichever limit, is
+ * Limits the refused requests of an address without a good token. Beyond the limit they get 429. Every 429, from whichever limit, is
  * delayed by a second, so that a connection sends about one request a second. An immediate 429 would save little, because refusing
  * a small request costs as much as serving it.
  */

@@ -1,3 +1,4 @@
+/** Checks whether a token may call an operation, and from which origin. */
 import type { Operation } from '@firsthand/contract/operations';
 import { originAllowed } from '@firsthand/contract/origins';
 import { Refusal } from '../../refusal.ts';

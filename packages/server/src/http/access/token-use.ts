@@ -1,3 +1,4 @@
+/** Records in which hours tokens were used, in batched writes. */
 import type { Store } from '../../store/store.ts';
 
 const hourMs = 3_600_000;

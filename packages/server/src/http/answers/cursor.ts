@@ -1,4 +1,4 @@
-/** Cursors: opaque to clients; inside, the name of a list and a position in it. */
+/** Encodes and decodes the cursors of pages: opaque to clients; inside, the name of a list and positions in it. */
 import { Refusal } from '../../refusal.ts';
 
 /** The prefix of each list's cursors, with a version, so that a later form can be distinguished. */

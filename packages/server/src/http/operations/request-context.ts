@@ -1,3 +1,4 @@
+/** Computes what the events of a request need of it: received time, clock error, import, robot. */
 import type { InputOf } from '@firsthand/contract/operations';
 import { createClockErrors } from '../../ingest/clock-errors.ts';
 import type { RequestContext } from '../../ingest/event-time.ts';

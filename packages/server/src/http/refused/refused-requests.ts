@@ -1,4 +1,4 @@
-/** Writes that were refused for their content: which of them are stored, and in which form. */
+/** Decides which refused writes are stored to be replayed, and in which form. */
 import type { Problem } from '@firsthand/contract/answer';
 import { isRecord } from '@firsthand/contract/checking';
 import { type ErrorCode, statusOf } from '@firsthand/contract/errors';

@@ -1,6 +1,6 @@
 /**
- * A budget of bytes for each address. It is needed because a body is parsed before its token is known, which takes up to 8 ms for
- * 64 KiB. A body over 1 KiB is parsed if the query string, the header or its text has a good token, or while its address has bytes
+ * Limits the bytes that are parsed for an address without a good token. A body is parsed before its token is known, which takes up to
+ * 8 ms for 64 KiB. A body over 1 KiB is parsed if the query string, the header or its text has a good token, or while its address has bytes
  * left. Once none are left, a body over 16 KiB is read only if the query string, the header or its first bytes have a good token.
  */
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** Claims as both drivers store them: the values that a browser token gave of a contact. */
+/** Claims as both drivers store them: the values that a browser token sent about a contact. */
 import { limits } from '@firsthand/contract/limits';
 import { type Claim, type ContactField, mergeClaim, type Values } from '../../identity/contact-view.ts';
 import type { NewContact } from '../store.ts';

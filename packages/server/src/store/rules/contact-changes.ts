@@ -1,4 +1,4 @@
-/** What a change of a contact writes, and what it changes. */
+/** Computes what an update of a contact writes, and the names of the values that it changes. */
 import { isDeepStrictEqual } from 'node:util';
 import { type ContactView, contactFields, type Values } from '../../identity/contact-view.ts';
 import type { ContactChange, NewContact } from '../store.ts';

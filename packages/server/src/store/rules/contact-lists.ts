@@ -1,4 +1,4 @@
-/** Pages of a contact's claims and links. */
+/** Splits a contact's claims and links into pages, by number and by size. */
 import { limits } from '@firsthand/contract/limits';
 import type { ClaimDetail, ContactDetail, LinkDetail } from '../store.ts';
 

@@ -1,4 +1,4 @@
-/** Builds the events of responses from the events that a driver has read. */
+/** Builds an event of a response from a stored event, its owner and the names of its rows. */
 import type { Why } from '../../identity/ownership.ts';
 import type { Statement } from '../../identity/statements.ts';
 import type { StoredEvent } from '../store.ts';

@@ -1,4 +1,4 @@
-/** Statements as both drivers store and read them. */
+/** Links and unlinks of a user ("statements"), as both drivers store and read them. */
 import type { KeptStatement, Statement } from '../../identity/statements.ts';
 
 /** A link to be made from here on. */

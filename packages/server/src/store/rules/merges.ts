@@ -1,4 +1,4 @@
-/** Which merges are refused, in both drivers. */
+/** Decides which merges of contacts are refused, for both drivers. */
 import { wouldCycle } from '../../identity/merges.ts';
 import { Refusal } from '../../refusal.ts';
 

@@ -1,4 +1,4 @@
-/** Finds the refused requests that name a person, so that they are erased with the contact. */
+/** Finds the contacts that a refused request names, so that the request is erased with them. */
 import { domainToUnicode } from 'node:url';
 import type { NewRefusedRequest } from '../store.ts';
 

@@ -1,4 +1,4 @@
-/** The place and the time range of each block of a segment, as bytes: 12 for a block, little-endian. */
+/** Packs the place and the time range of each block of a segment into 12 bytes, little-endian. */
 
 /**
  * `place` is how far the block's `through` is after the beginning of the segment; the times are the earliest and latest eventTime.

@@ -1,6 +1,5 @@
 /**
- * Finds the events of users, contacts, accounts and eventIDs, in the order of their sequences; most blocks without any of them are not
- * read.
+ * Finds the events of users, contacts, accounts and eventIDs, in the order of their sequences, and skips most blocks that have none.
  */
 
 import type { Connection } from '../database/connection.ts';

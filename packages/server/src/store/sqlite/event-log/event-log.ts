@@ -1,6 +1,7 @@
 /**
  * The log of all events, in the order in which they were stored: commits append to it, reads find in it. No other
- * room imports another file of it. By SQL, `transactions/sequencer.ts` checks at the start that the log agrees with the stored position.
+ * room imports another file of it. `transactions/sequencer.ts` reads its tables too, to check at the start
+ * that the log ends at the stored position.
  *
  * - A **sequence** numbers events and statements, in one order. Its gaps are statements and erased events.
  * - A **block** is a row of up to 72 events, as JSON with a column for each field (event-block.ts), and a checksum

@@ -1,4 +1,4 @@
-/** The newest events, which no posting covers yet: an in-memory index of their sequences. */
+/** An in-memory index of the newest events, which no segment covers yet. */
 import type { Connection } from '../database/connection.ts';
 import { factsAt, sizeOf } from './event-block.ts';
 import { createBlockReader } from './event-blocks.ts';

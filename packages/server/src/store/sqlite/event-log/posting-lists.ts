@@ -1,4 +1,4 @@
-/** Lists of ascending numbers, one for each posting: the blocks of a segment, or the sequences of the newest events. */
+/** Ascending lists of where a user, contact, account or eventID has events: in which blocks of a segment, or at which sequences. */
 import type { EventFacts } from './event-block.ts';
 
 /** The kinds of postings, as stored in event_posting. */

@@ -1,5 +1,4 @@
-/** The summary of a segment's blocks, collected while they are read. */
-
+/** Collects the summary of a segment while its blocks are read. */
 import { type BlockTimes, toBytes } from './block-times.ts';
 import { type AttributeHash, createSlices, type Slices } from './bloom-filter.ts';
 import { attributesAt, type EventBlock, eventTimeAt, factsAt, sizeOf } from './event-block.ts';

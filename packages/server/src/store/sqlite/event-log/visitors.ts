@@ -1,4 +1,4 @@
-/** Reads and updates the visitors of the events of each eventID, in the summaries of segments. */
+/** Reads and updates the lists of the holders of each eventID's events, in the summaries of segments. */
 import { quarterMilliseconds, quarterOf } from '../../rules/rollups.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
