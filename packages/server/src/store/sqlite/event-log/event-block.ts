@@ -173,6 +173,20 @@ export const attributesAt = (block: EventBlock, index: number): KeptEvent['attri
   return namesAt(block, index).map((attrID, nth) => [attrID, valueAt(block, from + nth)]);
 };
 
+/** Calls `visit` for each attribute of each event, one event after the other, without a list for each. */
+export const visitAttributes = (
+  block: EventBlock,
+  visit: (index: number, attrID: string, attrValue: string) => void,
+): void => {
+  let at = 0;
+  for (let index = 0; index < sizeOf(block); index += 1) {
+    for (const attrID of namesAt(block, index)) {
+      visit(index, attrID, valueAt(block, at));
+      at += 1;
+    }
+  }
+};
+
 const pick = <Value>(column: Column<Value>, indexes: readonly number[]): Column<Value> =>
   Array.isArray(column) ? indexes.map((index) => column[index] as Value) : column;
 

@@ -1,7 +1,7 @@
 /** Collects the summary of a segment while its blocks are read. */
 import { type BlockTimes, toBytes } from './block-times.ts';
 import { type AttributeHash, createSlices, type Slices } from './bloom-filter.ts';
-import { attributesAt, type EventBlock, eventTimeAt, factsAt, sizeOf } from './event-block.ts';
+import { type EventBlock, eventTimeAt, factsAt, sizeOf, visitAttributes } from './event-block.ts';
 import { type Holder, toVisitorList } from './visitor-list.ts';
 import { addVisitor, holderOf } from './visitors.ts';
 
@@ -30,11 +30,12 @@ export const createSummaryDraft = (hashOf: AttributeHash) => {
         const ofEventID = ofAccount.get(eventID) ?? new Map<number, Holder[]>();
         ofAccount.set(eventID, ofEventID);
         addVisitor(ofEventID, eventTime, holderOf(facts));
-        for (const [attrID, attrValue] of attributesAt(block, index)) {
-          found.add(hashOf(account, attrID));
-          found.add(hashOf(account, attrID, attrValue));
-        }
       }
+      visitAttributes(block, (index, attrID, attrValue) => {
+        const { account } = factsAt(block, index);
+        found.add(hashOf(account, attrID));
+        found.add(hashOf(account, attrID, attrValue));
+      });
       blocks.push({ place, firstTime, lastTime });
       hashes.push(Uint32Array.from(found));
       attributes += found.size;
