@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { freePort, makeAccount, residentMegabytes, startServed, stopServed, watchMost } from '../tools/served.ts';
-import { changeServer, withoutBound } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { withoutBoundOnWaiting } from '../weaknesses/http.ts';
 import { createLedger, judge, readDatabase } from './tools/ledger.ts';
 
 const seconds = times({ quick: 5, full: 60 });
@@ -59,7 +60,7 @@ test(`bounds its memory under far more load than it can keep, for ${seconds} s, 
   expect(found).toMatchObject({ lost: 0, twice: 0, more: 0, exitCode: 0, withoutRetryAfter: 0, others: [] });
   expect(found.refused).toBeGreaterThan(0);
   expect(found.megabytes - found.idle).toBeLessThan(mostGrowthMegabytes);
-  const weakened = await press('weakened', changeServer(folder, 'without-bound', withoutBound));
+  const weakened = await press('weakened', changeServer(folder, 'without-bound', withoutBoundOnWaiting));
   expect(weakened.refused === 0 || weakened.megabytes - weakened.idle >= mostGrowthMegabytes).toBe(true);
   report(context, {
     fault: 'back-pressure',

@@ -6,7 +6,8 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { createRandom, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { EndedEarly, freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { replacingForeignFiles, withoutChecksums } from '../weaknesses/store.ts';
 import { createLedger, readEverything } from './tools/ledger.ts';
 
 const mutations = times({ quick: 16, full: 500 });
@@ -109,22 +110,6 @@ const isEmpty = (path: string): boolean => {
   }
 };
 
-const startingAfresh: readonly Change[] = [
-  {
-    file: 'store/sqlite/database/file.ts',
-    from: '    refuseForeign(path);\n    return;\n',
-    to: '    try { refuseForeign(path); return; } catch { rmSync(path); }\n',
-  },
-];
-
-const believing: readonly Change[] = [
-  {
-    file: 'store/sqlite/event-log/event-block-row.ts',
-    from: 'row.checksum === checksumOf(row)',
-    to: 'row.checksum !== undefined',
-  },
-];
-
 /** An event has another eventUUID than the one that was sent, and nothing else is wrong. */
 const withAnotherEvent = (): Buffer => {
   const bytes = Buffer.from(good);
@@ -146,10 +131,10 @@ test(`refuses a damaged file or serves it as it was, and never begins afresh, th
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   }
   const cut = good.subarray(0, 50);
-  const weakened = await serveBad(cut, changeServer(folder, 'afresh', startingAfresh));
+  const weakened = await serveBad(cut, changeServer(folder, 'afresh', replacingForeignFiles));
   expect(weakened.afresh).toBe(true);
   expect((await serveBad(withAnotherEvent())).outcome).not.toBe('served changed');
-  const believed = await serveBad(withAnotherEvent(), changeServer(folder, 'believing', believing));
+  const believed = await serveBad(withAnotherEvent(), changeServer(folder, 'believing', withoutChecksums));
   expect(believed.outcome).toBe('served changed');
   report(context, {
     fault: 'bad file',

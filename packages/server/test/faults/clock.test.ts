@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { browserToken, freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { countingDaysByCalendar } from '../weaknesses/store.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
 
 const tours = times({ quick: 1, full: 20 });
@@ -95,15 +96,6 @@ const tour = async (name: string, main?: string) => {
   return { ...judge(ledger, held), inOrder, forgotten, limitsBroken, others, exitCode, events: held.length };
 };
 
-/** Takes the calendar's word for how long ago something was. */
-const byCalendar: readonly Change[] = [
-  {
-    file: 'store/sqlite/events/dedup.ts',
-    from: 'found.push(before === noDay ? noDay : (dayBefore.get(...tables.map(() => before)) ?? noDay));',
-    to: 'found.push(before - 1);',
-  },
-];
-
 test(`keeps order, repeats and rate limits while its clock jumps`, {
   timeout: 120_000 + tours * 120_000,
 }, async (context) => {
@@ -121,7 +113,7 @@ test(`keeps order, repeats and rate limits while its clock jumps`, {
     });
     events += found.events;
   }
-  const weakened = await tour('weakened', changeServer(folder, 'by-calendar', byCalendar));
+  const weakened = await tour('weakened', changeServer(folder, 'by-calendar', countingDaysByCalendar));
   expect(weakened.forgotten).toBeGreaterThan(0);
   report(context, {
     fault: 'clock',

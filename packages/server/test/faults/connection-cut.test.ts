@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { spread, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
-import { changeServer, forgetful } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { storingRepeats } from '../weaknesses/store.ts';
 import { type Cut, openCuttingProxy } from './tools/cut-connection.ts';
 import { readEverything } from './tools/ledger.ts';
 
@@ -105,7 +106,7 @@ test('a client that sends again after its connection was cut has its events kept
 }, async (context) => {
   const found = await cutEverywhere('ours', wanted);
   expect(found).toEqual({ cuts: found.cuts, broken: found.cuts, lost: 0, twice: 0 });
-  const weakened = await cutEverywhere('weakened', 60, changeServer(folder, 'forgetful', forgetful));
+  const weakened = await cutEverywhere('weakened', 60, changeServer(folder, 'forgetful', storingRepeats));
   expect(weakened.twice).toBeGreaterThan(0);
   report(context, {
     fault: 'connection cut',

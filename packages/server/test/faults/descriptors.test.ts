@@ -9,7 +9,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { endingWithoutDescriptors, withoutBoundOnConnections } from '../weaknesses/http.ts';
 
 /** Enough for the sources to be loaded from TypeScript. */
 const files = 256;
@@ -75,14 +76,6 @@ const exhaust = async (name: string, main?: string, env: Record<string, string> 
   return { survived, statuses, erased, recorded: readdirSync(folder).includes(`${name}.db-erased`) };
 };
 
-const withoutRoom: readonly Change[] = [
-  { file: 'serving/application.ts', from: 'server.maxConnections = most;', to: '' },
-  { file: 'serving/application.ts', from: 'shares.guard(server);', to: '' },
-  { file: 'store/sqlite/database/connection.ts', from: '|EMFILE|ENFILE|ENOMEM', to: '' },
-];
-/** Connections take all descriptors: an erasure is refused for now, and nothing ends. */
-const withoutLimit = withoutRoom.slice(0, 2);
-
 test('connections that take every descriptor end no server, and stop no erasure', {
   timeout: 300_000,
 }, async (context) => {
@@ -90,11 +83,12 @@ test('connections that take every descriptor end no server, and stop no erasure'
   expect(ours).toMatchObject({ survived: true, erased: rounds, recorded: true });
   expect([...new Set(ours.statuses)]).toEqual([200]);
 
-  const full = await exhaust('full', changeServer(folder, 'without-limit', withoutLimit));
+  // The connections take all descriptors: an erasure is refused for now, and the server runs on.
+  const full = await exhaust('full', changeServer(folder, 'without-limit', withoutBoundOnConnections));
   expect(full).toMatchObject({ survived: true, erased: rounds, recorded: true });
   expect([200, 503]).toEqual(expect.arrayContaining([...new Set(full.statuses)]));
 
-  const weakened = await exhaust('weakened', changeServer(folder, 'without-room', withoutRoom));
+  const weakened = await exhaust('weakened', changeServer(folder, 'without-room', endingWithoutDescriptors));
   expect(weakened.survived).toBe(false);
   report(context, {
     fault: 'no descriptor left',

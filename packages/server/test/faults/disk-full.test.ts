@@ -8,7 +8,8 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { quantile, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
-import { changeServer, deafToErrors } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { ignoringFailedCommits } from '../weaknesses/store.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
 
 const fillings = times({ quick: 3, full: 50 });
@@ -145,7 +146,7 @@ test(`answers reads while the disk is full, and keeps events again as soon as th
   const weakened = await fillAgainAndAgain(
     mountDisk('deaf'),
     1,
-    changeServer(folder, 'deaf-server', deafToErrors),
+    changeServer(folder, 'deaf-server', ignoringFailedCommits),
   ).then(
     ({ lost }) => `${lost} lost`,
     ({ message }: Error) => message.replace(/:.*/s, ''),

@@ -6,7 +6,8 @@ import { backupStore } from '../../src/store/open.ts';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { acknowledgingErasuresEarly } from '../weaknesses/store.ts';
 
 const users = times({ quick: 200, full: 3_000 });
 const together = 100;
@@ -60,27 +61,12 @@ const eraseAndKill = async (name: string, main?: string) => {
   return { created, refused };
 };
 
-const answeringAtOnce: readonly Change[] = [
-  { file: 'store/sqlite/store.ts', from: 'eraseContact: acknowledging(write),', to: '' },
-  // The rest is done later than any client takes to kill it.
-  {
-    file: 'store/sqlite/threads/writer-thread.ts',
-    from: 'if (maintenance === undefined) maintainAfter(0);',
-    to: 'if (maintenance === undefined) maintainAfter(30_000);',
-  },
-  {
-    file: 'store/sqlite/threads/writer-thread.ts',
-    from: 'if (rest !== null) maintainAfter(rest);',
-    to: 'if (rest !== null) maintainAfter(rest + 30_000);',
-  },
-];
-
 test('an erasure that was answered holds on a backup from before the contact, when the server is killed at that moment', {
   timeout: 600_000,
 }, async (context) => {
   const ours = await eraseAndKill('ours');
   expect(ours).toEqual({ created: 0, refused: users });
-  const weakened = await eraseAndKill('weakened', changeServer(folder, 'at-once', answeringAtOnce));
+  const weakened = await eraseAndKill('weakened', changeServer(folder, 'at-once', acknowledgingErasuresEarly));
   expect(weakened.created).toBeGreaterThan(0);
   report(context, {
     fault: 'killed when an erasure is answered',

@@ -5,7 +5,8 @@ import { expect, test } from 'vitest';
 import { quantile, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { browserToken, freePort, startServed, stopServed, withoutLimits } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { erasingAloneOnPostgres } from '../weaknesses/store.ts';
 import { useOwnPostgres } from './tools/own-postgres.ts';
 
 const contacts = times({ quick: 3, full: 10 });
@@ -101,20 +102,11 @@ const eraseContacts = async (name: string, main?: string) => {
   };
 };
 
-/** Erases while all others who write wait. */
-const alone: readonly Change[] = [
-  {
-    file: 'store/postgres/store.ts',
-    from: "audited('eraseContact', besideOthers,",
-    to: "audited('eraseContact', byItself,",
-  },
-];
-
 test('others write on while a contact with many claims is erased, and while more is claimed for it', {
   timeout: 1_200_000,
 }, async (context) => {
   const ours = await eraseContacts('ours');
-  const weakened = await eraseContacts('weakened', changeServer(postgres.folder(), 'alone', alone));
+  const weakened = await eraseContacts('weakened', changeServer(postgres.folder(), 'alone', erasingAloneOnPostgres));
   expect(ours.within).toBeGreaterThan(weakened.within);
   const costOf = ({ erasure, within, longest, without }: typeof ours) =>
     [

@@ -7,7 +7,8 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { spread, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { childrenOf, EndedEarly, freePort, launch, makeAccount, startServed, stopServed } from '../tools/served.ts';
-import { changeServer, deafToErrors } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { ignoringFailedCommits } from '../weaknesses/store.ts';
 import { answerOptions, eventsToldIn, findFalseAnswers } from './tools/false-answers.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
 import { callsBegunIn, isAnswer, strace, type TracedCall } from './tools/tracing.ts';
@@ -152,7 +153,7 @@ test(`acknowledges nothing that it could not keep, ${faults.length} I/O errors l
   }
   expect((outcomes.get('ended') ?? 0) + (outcomes.get('went on') ?? 0)).toBeGreaterThan(faults.length / 2);
 
-  const deaf = changeServer(folder, 'deaf', deafToErrors);
+  const deaf = changeServer(folder, 'deaf', ignoringFailedCommits);
   const unsynced = await suffer({ calls: 'fsync,fdatasync', error: 'EIO', nth: 20 }, deaf);
   expect(unsynced.falseAnswers).toBeGreaterThan(0);
   // What it leaves may be of users that it has not kept, which is not served either.

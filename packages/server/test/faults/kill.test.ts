@@ -7,7 +7,8 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { quantile, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
-import { answeringEarly, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { acknowledgingEarly } from '../weaknesses/store.ts';
 import { createLedger, createReader, judge, readEverything } from './tools/ledger.ts';
 
 const kills = times({ quick: 15, full: 1_000 });
@@ -60,7 +61,7 @@ test(`loses no acknowledged event and keeps none twice through ${kills} kills un
   expect(found).toMatchObject({ lost: 0, twice: 0, integrity: 'ok' });
   expect(found.acknowledged).toBeGreaterThan(kills * 20);
 
-  const weakened = await killAgainAndAgain('weakened', 3, changeServer(folder, 'early', answeringEarly));
+  const weakened = await killAgainAndAgain('weakened', 3, changeServer(folder, 'early', acknowledgingEarly));
   expect(weakened.lost).toBeGreaterThan(0);
 
   const [p50, p99] = [0.5, 0.99].map((share) => Math.round(quantile(found.ready, share)));

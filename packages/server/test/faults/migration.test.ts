@@ -7,6 +7,7 @@ import { spread, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { childrenOf, EndedEarly, freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
 import { type Change, changeServer } from '../tools/weakened.ts';
+import { migratingByStatement } from '../weaknesses/store.ts';
 import { createLedger } from './tools/ledger.ts';
 import { callsIn, strace } from './tools/tracing.ts';
 
@@ -43,12 +44,6 @@ const createNewer = (name: string, changes: readonly Change[]): string => {
   );
   return main;
 };
-
-/** Each statement in a transaction of its own. */
-const stepByStep: readonly Change[] = [
-  { file: 'store/sqlite/database/migrate.ts', from: 'db.transaction(() => {', to: '(() => {' },
-  { file: 'store/sqlite/database/migrate.ts', from: '}).immediate();', to: '})();' },
-];
 
 type Schema = 'old' | 'new' | 'between';
 
@@ -146,7 +141,7 @@ test(`has the old schema or the new one when a migration is killed, at ${kills} 
   expect(schemas.old).toBeGreaterThan(0);
   expect(schemas.old + schemas.new).toBeGreaterThan(kills / 2);
 
-  const careless = createNewer('careless', stepByStep);
+  const careless = createNewer('careless', migratingByStatement);
   let between = 0;
   const carelessPoints = spread(await findPoints(careless), 12);
   for (const point of carelessPoints) if ((await killAt(careless, point)).schema === 'between') between += 1;

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { freePort, type Served, startServed, stopServed } from '../tools/served.ts';
-import { answeringEarlyOnPostgres, changeServer, withoutSyncOnPostgres } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { acknowledgingEarlyOnPostgres, withoutSyncOnPostgres } from '../weaknesses/store.ts';
 import { createLedger, judge, readEverything } from './tools/ledger.ts';
 import { useOwnPostgres } from './tools/own-postgres.ts';
 
@@ -55,7 +56,7 @@ test(`neither loses nor doubles an event when one of two servers is killed ${kil
   const found = await killAgainAndAgain('ours_killed', kills);
   expect(found).toMatchObject({ lost: 0, twice: 0 });
   expect(found.acknowledged).toBeGreaterThan(kills * 20);
-  const main = changeServer(postgres.folder(), 'early', answeringEarlyOnPostgres);
+  const main = changeServer(postgres.folder(), 'early', acknowledgingEarlyOnPostgres);
   const weakened = await killAgainAndAgain('weakened_killed', 3, main);
   expect(weakened.lost).toBeGreaterThan(0);
   report(context, {

@@ -6,27 +6,14 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { createRandom, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
-import { type Change, changeServer, withoutSync } from '../tools/weakened.ts';
+import { type Change, changeServer } from '../tools/weakened.ts';
+import { checkpointingOften, withoutSync } from '../weaknesses/store.ts';
 import { createDisk, filesOf, journalOptions, readJournal } from './tools/disk-journal.ts';
 import { createLedger } from './tools/ledger.ts';
 import { attachStrace } from './tools/tracing.ts';
 
 const cuts = times({ quick: 60, full: 300 });
 const events = times({ quick: 300, full: 600 });
-
-/** The log goes back into the database after 1 MiB instead of 16, so that power is cut while that happens as well. */
-const oftenWrittenBack: readonly Change[] = [
-  {
-    file: 'store/sqlite/maintenance/write-ahead-log.ts',
-    from: 'backlogBytes = 16 * mebibyte',
-    to: 'backlogBytes = mebibyte',
-  },
-  {
-    file: 'store/sqlite/maintenance/write-ahead-log.ts',
-    from: 'mostBytes = 24 * mebibyte',
-    to: 'mostBytes = 3 * mebibyte',
-  },
-];
 
 let folder: string;
 beforeAll(() => {
@@ -75,12 +62,12 @@ const cutPower = async (name: string, changes: readonly Change[], count: number)
 test(`loses nothing that it acknowledged when the power is cut, ${cuts} times`, {
   timeout: 600_000,
 }, async (context) => {
-  const found = await cutPower('ours', oftenWrittenBack, cuts);
+  const found = await cutPower('ours', checkpointingOften, cuts);
   expect(found).toMatchObject({ lost: 0, damaged: 0 });
   expect(found.unsynced, 'writes that were dropped, torn or kept').toBeGreaterThan(cuts / 2);
   expect(found.writtenBack, 'times that the log went back into the database').toBeGreaterThan(0);
 
-  const weakened = await cutPower('weakened', [...oftenWrittenBack, ...withoutSync], 20);
+  const weakened = await cutPower('weakened', [...checkpointingOften, ...withoutSync], 20);
   expect(weakened.lost).toBeGreaterThan(0);
   report(context, {
     fault: 'power cut',

@@ -6,7 +6,8 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { createRandom, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
-import { changeServer, forgetful } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { storingRepeats } from '../weaknesses/store.ts';
 
 const sends = times({ quick: 30_000, full: 1_000_000 });
 const batch = 500;
@@ -82,7 +83,7 @@ test(`keeps each event once through ${sends} sends of which a fifth are repeats`
 }, async (context) => {
   const found = await sendRepeatedly('ours', sends);
   expect(found).toEqual({ ...found, twice: 0, rows: found.made, kept: found.made, duplicates: found.repeats });
-  const weakened = await sendRepeatedly('weakened', 2_000, changeServer(folder, 'forgetful', forgetful));
+  const weakened = await sendRepeatedly('weakened', 2_000, changeServer(folder, 'forgetful', storingRepeats));
   expect(weakened.twice).toBeGreaterThan(0);
   report(context, {
     fault: 'retries',

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { freePort, makeAccount, residentMegabytes, startServed, stopServed, watchMost } from '../tools/served.ts';
-import { changeServer, withoutBound } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { withoutBoundOnWaiting } from '../weaknesses/http.ts';
 import { createLedger, judge, readDatabase } from './tools/ledger.ts';
 import { attachStrace } from './tools/tracing.ts';
 
@@ -61,7 +62,7 @@ test('loses nothing and bounds its memory while each sync takes a second', {
   expect(found.kept).toBeGreaterThan(0);
   expect(found.megabytes).toBeLessThan(mostMegabytes);
 
-  const weakened = await slowDown('weakened', changeServer(folder, 'without-bound', withoutBound));
+  const weakened = await slowDown('weakened', changeServer(folder, 'without-bound', withoutBoundOnWaiting));
   expect(weakened.refused === 0 || weakened.megabytes >= mostMegabytes).toBe(true);
   report(context, {
     fault: 'slow disk',

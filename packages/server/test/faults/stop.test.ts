@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { quantile, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { stoppingAtOnce } from '../weaknesses/http.ts';
 import { createLedger, createReader, judge, readEverything } from './tools/ledger.ts';
 
 const stops = times({ quick: 5, full: 100 });
@@ -48,21 +49,12 @@ const stopAgainAndAgain = async (name: string, count: number, main?: string) => 
   return { lost, twice, exitCodes: [...exitCodes], broken, took, acknowledged: ledger.acknowledged.size };
 };
 
-/** Closes every connection in the face of its client. */
-const impatient: readonly Change[] = [
-  {
-    file: 'serving/serve.ts',
-    from: 'await Promise.all([stopAnswering, stopRetention?.(), stop()])',
-    to: '(server.closeAllConnections(), server.close(), [0])',
-  },
-];
-
 test(`loses nothing and breaks no connection when it is stopped under load, ${stops} times`, {
   timeout: 120_000 + stops * 20_000,
 }, async (context) => {
   const found = await stopAgainAndAgain('ours', stops);
   expect(found).toMatchObject({ lost: 0, twice: 0, exitCodes: [0], broken: [] });
-  const weakened = await stopAgainAndAgain('weakened', 3, changeServer(folder, 'impatient', impatient));
+  const weakened = await stopAgainAndAgain('weakened', 3, changeServer(folder, 'impatient', stoppingAtOnce));
   expect(weakened.broken).not.toEqual([]);
   report(context, {
     fault: 'SIGTERM',

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { freePort, makeAccount, startServed, stopServed, watchMost } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { neverCheckpointing } from '../weaknesses/store.ts';
 import { createLedger, judge, readDatabase } from './tools/ledger.ts';
 
 /** What is written in events; their pages and indexes are more. */
@@ -59,19 +60,6 @@ const writeAndRead = async (name: string, bytes: number, main?: string) => {
   return { ...verdict, mebibytes, pages, events: ledger.acknowledged.size };
 };
 
-const neverWrittenBack: readonly Change[] = [
-  {
-    file: 'store/sqlite/maintenance/write-ahead-log.ts',
-    from: 'backlogBytes = 16 * mebibyte',
-    to: 'backlogBytes = Infinity',
-  },
-  {
-    file: 'store/sqlite/maintenance/write-ahead-log.ts',
-    from: 'mostBytes = 24 * mebibyte',
-    to: 'mostBytes = Infinity',
-  },
-];
-
 test(`keeps the write-ahead log below ${mostMebibytes} MiB while events are written and read without a pause`, {
   timeout: 600_000,
 }, async (context) => {
@@ -79,7 +67,11 @@ test(`keeps the write-ahead log below ${mostMebibytes} MiB while events are writ
   expect(found).toMatchObject({ lost: 0, twice: 0 });
   expect(found.mebibytes).toBeLessThanOrEqual(mostMebibytes);
   expect(found.pages).toBeGreaterThan(0);
-  const weakened = await writeAndRead('weakened', 100 * 1024 * 1024, changeServer(folder, 'changed', neverWrittenBack));
+  const weakened = await writeAndRead(
+    'weakened',
+    100 * 1024 * 1024,
+    changeServer(folder, 'changed', neverCheckpointing),
+  );
   expect(weakened.mebibytes).toBeGreaterThan(mostMebibytes);
   report(context, {
     fault: 'write-ahead log',

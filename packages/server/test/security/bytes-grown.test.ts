@@ -7,7 +7,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { withoutCountingBytes } from '../weaknesses/http.ts';
 
 const tries = times({ quick: 40, full: 2_000 });
 /** Of an address, so that a short run shows it: the other limits are wide. */
@@ -77,11 +78,6 @@ const flood = async (name: string, count: number, main?: string) => {
   return { grown: statSync(path).size, sent, took, statuses };
 };
 
-const uncounted: readonly Change[] = [
-  { file: 'http/access/call-cost.ts', from: 'bytes: storedBytes(name, given, event),', to: 'bytes: 0,' },
-  { file: 'http/request/parsing-budget.ts', from: "access.kind === 'browser'", to: 'false' },
-];
-
 const toKB = (bytes: number) => `${Math.round(bytes / 1_000)} KB`;
 
 test('what one address sends makes the files grow no faster than its bytes allow', {
@@ -93,7 +89,7 @@ test('what one address sends makes the files grow no faster than its bytes allow
   // An empty database, and pages that are not full.
   expect(grown).toBeLessThan(400_000 + 1.5 * allowed);
 
-  const weakened = await flood('weakened', 40, changeServer(folder, 'uncounted', uncounted));
+  const weakened = await flood('weakened', 40, changeServer(folder, 'uncounted', withoutCountingBytes));
   expect(weakened.grown).toBeGreaterThan(400_000 + 1.5 * (limit.burst + limit.perSecond * weakened.took));
   report(context, {
     fault: 'bytes grown at the limits',

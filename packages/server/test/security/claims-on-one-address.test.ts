@@ -7,7 +7,8 @@ import Database from '../../src/store/sqlite/database/better-sqlite3.ts';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { withoutBoundOnClaims, withoutBoundOnLinksOfContact, withoutBoundOnLinksOfUser } from '../weaknesses/store.ts';
 
 const claims = times({ quick: 3_000, full: 100_000 });
 /** Where none gives way, each claim costs more than the one before. */
@@ -101,18 +102,6 @@ const attack = async (name: string, { count, turns = 1 }: { count: number; turns
   };
 };
 
-const anyLinksOfContact: readonly Change[] = [
-  { file: 'store/sqlite/contacts/links.ts', from: 'surplus.dropSurplusLinks(given.contact);', to: '' },
-];
-const unbounded: readonly Change[] = [
-  ...anyLinksOfContact,
-  {
-    file: 'store/sqlite/contacts/create-contact.ts',
-    from: 'if (!wasGiven) surplus.dropSurplusClaims(contact, claim);',
-    to: '',
-  },
-];
-
 /** Each took seconds before. The short count shows how much is left; only the full one, on a machine of its own, how long it takes. */
 const mostMilliseconds = times({ quick: 120_000, full: 2_000 });
 
@@ -128,7 +117,11 @@ test('a contact whose address very many users claim is read and erased as one of
     expect(taken.milliseconds).toBeLessThan(mostMilliseconds);
   expect(ours.longestWrite).toBeLessThan(mostMilliseconds);
 
-  const weakened = await attack('weakened', { count: weakenedClaims }, changeServer(folder, 'unbounded', unbounded));
+  const weakened = await attack(
+    'weakened',
+    { count: weakenedClaims },
+    changeServer(folder, 'unbounded', withoutBoundOnClaims),
+  );
   expect(weakened.links).toBe(weakenedClaims);
   // Its claims and links are paged all the same.
   expect(weakened.page.bytes).toBeLessThan(400_000);
@@ -157,7 +150,7 @@ test('a contact whom users claim in turn with another is read and erased as one 
     expect(taken.milliseconds).toBeLessThan(mostMilliseconds);
   expect(ours.longestWrite).toBeLessThan(mostMilliseconds);
 
-  const changed = changeServer(folder, 'unbounded-in-turn', anyLinksOfContact);
+  const changed = changeServer(folder, 'unbounded-in-turn', withoutBoundOnLinksOfContact);
   const weakened = await attack('weakened-in-turn', { count: usersInTurn, turns }, changed);
   expect(weakened.links).toBe(usersInTurn * turns);
   const costOf = ({ links, contact, events, erasure, longestWrite }: typeof ours) =>
@@ -230,14 +223,6 @@ const attackUser = async (name: string, count: number, main?: string) => {
   return { links, claimed, late, growth: late / early };
 };
 
-const anyLinks: readonly Change[] = [
-  {
-    file: 'store/sqlite/contacts/links.ts',
-    from: 'surplus.dropLinks(linksGivingWay(before, limits.claimedLinksPerUser - 1));',
-    to: '',
-  },
-];
-
 test('a user for whom very many addresses are claimed costs no more than one of a hundred', {
   timeout: 3_600_000,
 }, async (context) => {
@@ -245,7 +230,11 @@ test('a user for whom very many addresses are claimed costs no more than one of 
   expect(ours.links).toBe(limits.claimedLinksPerUser);
   expect(ours.growth).toBeLessThan(mostGrowth);
 
-  const weakened = await attackUser('weakened-user', addresses, changeServer(folder, 'any-links', anyLinks));
+  const weakened = await attackUser(
+    'weakened-user',
+    addresses,
+    changeServer(folder, 'any-links', withoutBoundOnLinksOfUser),
+  );
   expect(weakened.links).toBe(weakened.claimed);
   expect(weakened.growth).toBeGreaterThan(mostGrowth);
   const inCPU = ({ growth, late }: typeof ours) =>

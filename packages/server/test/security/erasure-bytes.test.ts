@@ -17,7 +17,8 @@ import {
   stopServed,
   withoutLimits,
 } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { keepingLogAndUnusedSpace, withoutOverwriting } from '../weaknesses/store.ts';
 import { type Books, createBooks, differences } from './tools/books.ts';
 import { findTraces, readFiles } from './tools/files.ts';
 import { addBystander, addPerson, type Person } from './tools/people.ts';
@@ -229,31 +230,9 @@ test('an erased contact is in no file and no log, whatever reads go on, and no r
   console.info(`erased after at most ${slowest} ms; ${Math.round(eventsPerSecond)} events deleted a second`);
 });
 
-const weakenings: readonly { readonly name: string; readonly changes: readonly Change[] }[] = [
-  {
-    name: 'nothing overwritten, no record',
-    changes: [
-      { file: 'store/sqlite/database/connection.ts', from: 'secure_delete = ON', to: 'secure_delete = OFF' },
-      { file: 'store/sqlite/threads/writer-thread.ts', from: 'engine.eraseAgain();', to: '' },
-    ],
-  },
-  {
-    name: 'the log left as it is, and the unused space',
-    changes: [
-      {
-        file: 'store/sqlite/maintenance/write-ahead-log.ts',
-        from: 'let holdsErased = true',
-        to: 'let holdsErased = false',
-      },
-      { file: 'store/sqlite/maintenance/write-ahead-log.ts', from: '      holdsErased = true;\n', to: '' },
-      // Clearing that empties the log as well.
-      {
-        file: 'store/sqlite/maintenance/unused-space.ts',
-        from: 'clear = (): boolean => {',
-        to: 'clear = (): boolean => {\n return true;',
-      },
-    ],
-  },
+const weakenings = [
+  { name: 'nothing overwritten, no record', changes: withoutOverwriting },
+  { name: 'the log left as it is, and the unused space', changes: keepingLogAndUnusedSpace },
 ];
 
 /** Each weakened server leaves something; answers what. */

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRandom, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { readingForwardedForFromTheLeft } from '../weaknesses/http.ts';
 import { createBooks, differences } from './tools/books.ts';
 
 const guesses = times({ quick: 1_500, full: 100_000 });
@@ -85,10 +86,6 @@ const anyAddress = (nth: number) => `198.51.${100 + ((nth >> 8) % 100)}.${nth % 
 /** An attacker behind a trusted proxy, who writes what he likes into the header before it gets there. */
 const forged = (nth: number) => `${anyAddress(nth)}, 10.1.1.${nth % 256}, 203.0.113.9`;
 
-const fromTheLeft: readonly Change[] = [
-  { file: 'http/access/client-address.ts', from: 'hops.pop()', to: 'hops.shift()' },
-];
-
 test('X-Forwarded-For gives nobody more guesses than an address has, and good tokens go on', {
   timeout: 600_000,
 }, async (context) => {
@@ -123,7 +120,7 @@ test('X-Forwarded-For gives nobody more guesses than an address has, and good to
   await stopServed(exposed.served);
   expect(differences(exposed.books, exposed.path)).toEqual([]);
 
-  const weakened = await start('weakened', trusting, changeServer(folder, 'left', fromTheLeft));
+  const weakened = await start('weakened', trusting, changeServer(folder, 'left', readingForwardedForFromTheLeft));
   const ofWeakened = await guess(weakened, 200, forged);
   await stopServed(weakened.served);
   const evaluated = mostWithinAMinute(ofWeakened.evaluated);

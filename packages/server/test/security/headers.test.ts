@@ -11,6 +11,7 @@ import { type Serving, serve } from '../../src/serving/serve.ts';
 import { report } from '../tools/report.ts';
 import { freePort, startServed, stopServed } from '../tools/served.ts';
 import { changeServer } from '../tools/weakened.ts';
+import { wrongHeadersInTurn } from '../weaknesses/http.ts';
 import { type Provoked, provokeAll } from './tools/provoked.ts';
 import { fromHere, openService, operationPaths, readText, type Service } from './tools/service.ts';
 
@@ -58,24 +59,9 @@ describe('every answer of an operation', () => {
   it('is seen to be wrong from a server that leaves a header out, or names itself', async (context) => {
     const folder = mkdtempSync(join(tmpdir(), 'firsthand-headers-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    const from =
-      "'Cache-Control': 'no-store',\n    'X-Content-Type-Options': 'nosniff',\n    'Referrer-Policy': 'no-referrer',";
-    const named = [...from.matchAll(/'([\w-]+)':/g)].map(([, name]) => name as string);
+    const named = ['Cache-Control', 'X-Content-Type-Options', 'Referrer-Policy'];
     const mistakes = [...named, 'Server'];
-    // Another mistake with each response.
-    const to = `${from} ...wrongIn(nth++),`;
-    const changes = [
-      { file: 'http/answers/answers.ts', from, to },
-      {
-        file: 'http/answers/answers.ts',
-        from: 'export const headersOf',
-        to: `let nth = 0;
-          const names = ${JSON.stringify(mistakes)};
-          const wrongIn = (nth: number) => ({ [names[nth % names.length] as string]: 'Firsthand' });
-          export const headersOf`,
-      },
-    ];
-    const main = changeServer(folder, 'weakened', changes);
+    const main = changeServer(folder, 'weakened', wrongHeadersInTurn);
     const served = await startServed(join(folder, 'weakened.db'), await freePort(), { main });
     const seen: string[][] = [];
     for (const path of ['/logEvent', '/nowhere', '/healthz']) {

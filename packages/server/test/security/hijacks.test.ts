@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { countingClaimsAfterLinks, mixingKindsOfTokens } from '../weaknesses/store.ts';
 import { createBooks } from './tools/books.ts';
 
 const visitors = times({ quick: 10, full: 1_000 });
@@ -82,20 +83,13 @@ const shadow = async (name: string, count: number, main?: string) => {
   return { duplicates, owned };
 };
 
-const claimsDecide: readonly Change[] = [
-  { file: 'identity/statements.ts', from: 'return verified || !isLinked;', to: 'return true;' },
-];
-const kindsTogether: readonly Change[] = [
-  {
-    file: 'store/sqlite/events/events.ts',
-    from: 'server: browser ? (0 as const) : (1 as const)',
-    to: 'server: 0 as const',
-  },
-];
-
 test('a claim takes no event of a visitor whom the server knows', { timeout: 600_000 }, async (context) => {
   expect(await displace('claims', visitors)).toEqual({ exported: 0, owned: visitors });
-  const weakened = await displace('weakened-claims', 10, changeServer(folder, 'claims-decide', claimsDecide));
+  const weakened = await displace(
+    'weakened-claims',
+    10,
+    changeServer(folder, 'claims-decide', countingClaimsAfterLinks),
+  );
   expect(weakened).toEqual({ exported: 10, owned: 0 });
   report(context, {
     fault: 'displaced links',
@@ -108,7 +102,7 @@ test('a claim takes no event of a visitor whom the server knows', { timeout: 600
 test('an event that a page sends first takes nothing of the server’s', { timeout: 600_000 }, async (context) => {
   // The page's event is the visitor's as well, by the link that came with the server's.
   expect(await shadow('events', visitors)).toEqual({ duplicates: 0, owned: 2 * visitors });
-  const weakened = await shadow('weakened-events', 10, changeServer(folder, 'kinds-together', kindsTogether));
+  const weakened = await shadow('weakened-events', 10, changeServer(folder, 'kinds-together', mixingKindsOfTokens));
   expect(weakened).toEqual({ duplicates: 10, owned: 0 });
   report(context, {
     fault: 'shadowed eventUUIDs',

@@ -10,7 +10,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { quantile, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { browserToken, freePort, makeAccount, startServed, stopServed } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { withoutBudget } from '../weaknesses/http.ts';
 import { type Flood, floods } from './tools/hostile-floods.ts';
 
 const isFull = times({ quick: 0, full: 1 }) === 1;
@@ -137,12 +138,6 @@ const leastOf = async ({ press }: Awaited<ReturnType<typeof start>>, flood: Floo
   }
   return { p99, sent };
 };
-
-const withoutBudget: readonly Change[] = [
-  { file: 'http/request/input.ts', from: 'Freely) await budget', to: 'Freely && false) await budget' },
-  { file: 'http/access/connection-shares.ts', from: 'const mostWaiting = 4', to: 'const mostWaiting = Infinity' },
-  { file: 'http/access/refusal-budget.ts', from: 'unproven.take(addressOf(c))', to: '' },
-];
 
 test('one hostile address takes little time of the others, whatever it sends', {
   timeout: 900_000,

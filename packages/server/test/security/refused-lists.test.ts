@@ -7,7 +7,8 @@ import { openStore } from '../../src/store/open.ts';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { mixingSenders } from '../weaknesses/http.ts';
 
 const rounds = times({ quick: 3, full: 100 });
 const visitors = 20;
@@ -65,14 +66,6 @@ const attack = async (name: string, count: number, main?: string) => {
   return { left: requests.filter(({ input }) => JSON.stringify(input).includes('of-visitor')).length, counted };
 };
 
-const byAge: readonly Change[] = [
-  {
-    file: 'http/access/client-address.ts',
-    from: "Buffer.from(networkHash, 'base64').readUIntBE(0, 3)",
-    to: 'networkHash.length',
-  },
-];
-
 test('one address that sends bad batches takes nothing of others off the list of refused requests', {
   timeout: 300_000,
 }, async (context) => {
@@ -80,7 +73,7 @@ test('one address that sends bad batches takes nothing of others off the list of
   expect(left).toBe(visitors);
   expect(counted).toMatchObject({ listed: 1_000, evicted: visitors + rounds * 1_000 - 1_000 });
 
-  const weakened = await attack('weakened', 1, changeServer(folder, 'by-age', byAge));
+  const weakened = await attack('weakened', 1, changeServer(folder, 'by-age', mixingSenders));
   expect(weakened.left).toBe(0);
   report(context, {
     fault: 'filled lists of refused requests',

@@ -8,7 +8,8 @@ import { firsthandJSON } from '../fixtures/command.ts';
 import { quantile, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { freePort, makeAccount, type Served, startServed, stopServed, withoutLimits } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { rememberingTokens } from '../weaknesses/store.ts';
 import { createBooks, differences } from './tools/books.ts';
 
 const tokens = times({ quick: 2, full: 20 });
@@ -131,15 +132,6 @@ const revokeAll = async (name: string, count: number, main?: string) => {
   return { late, streams, statuses: [...statuses].sort(), requests, differences: differences(books, path) };
 };
 
-/** Remembers what a token may do, whatever is done to it. */
-const remembering: readonly Change[] = [
-  {
-    file: 'store/sqlite/accounts/access.ts',
-    from: 'if (access !== seenAccess) {',
-    to: 'if (seenAccess === undefined) {',
-  },
-];
-
 test('a revoked token stops working, in the server and beside it, and so do the streams that were opened with it', {
   timeout: 300_000,
 }, async (context) => {
@@ -148,7 +140,7 @@ test('a revoked token stops working, in the server and beside it, and so do the 
   expect(Math.max(...found.late)).toBe(0);
   expect(Math.max(...found.streams)).toBeLessThan(mostMilliseconds);
 
-  const weakened = await revokeAll('weakened', 1, changeServer(folder, 'remembering', remembering)).catch(
+  const weakened = await revokeAll('weakened', 1, changeServer(folder, 'remembering', rememberingTokens)).catch(
     (error: Error) => error,
   );
   expect(weakened).not.toBeInstanceOf(Error);

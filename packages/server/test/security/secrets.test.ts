@@ -16,7 +16,8 @@ import { type Answer, asText, type Fields, type Scene } from '../fixtures/scene.
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { withoutLimits } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { revealingSecrets } from '../weaknesses/http.ts';
 import { operationPaths } from './tools/service.ts';
 
 const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
@@ -293,18 +294,10 @@ describe('after a run that does everything, rightly and wrongly', () => {
   });
 });
 
-/** Logs what was asked, quotes it in errors, and keeps what is refused as it came. */
-const telling: readonly Change[] = [
-  { file: 'http/routes.ts', from: 'path: c.req.path', to: 'path: c.req.raw.url' },
-  { file: 'log.ts', from: 'hooks: { streamWrite: scrub },', to: '' },
-  { file: 'http/request/forms.ts', from: 'scrub(name.slice(0, limits.nameLength))', to: 'name' },
-  { file: 'http/refused/refused-requests.ts', from: '(?:viewer|server|operator)_[\\w-]{22,}', to: '(?!)' },
-];
-
 /** The same takes as long again, for a server that is known to fail. */
 if (isFull) {
   it('a server that tells is found out', async (context) => {
-    const run = await runAll(changeServer(temporaryFolder(), 'telling', telling));
+    const run = await runAll(changeServer(temporaryFolder(), 'telling', revealingSecrets));
     const secrets = secretsOf(run);
     expect(foundIn(run.written, secrets)).toEqual(expect.arrayContaining(['address', 'browser']));
     expect(run.errors.some((error) => foundIn(error, secrets).includes('address'))).toBe(true);

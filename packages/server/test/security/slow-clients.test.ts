@@ -18,7 +18,8 @@ import {
   watchMost,
   withoutLimits,
 } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { withoutBoundOnArrivals, withoutBoundOnUnpacking } from '../weaknesses/http.ts';
 import { createBooks, differences } from './tools/books.ts';
 import type { Kind, Said } from './tools/hostile-clients.ts';
 
@@ -152,16 +153,6 @@ const press = async (
   return { kind, growth: most() - before, p99: quantile(taken, 0.99), statuses: [...statuses, status], open, answers };
 };
 
-const withoutArrivals: readonly Change[] = [
-  { file: 'http/request/admission.ts', from: 'createArrivals(mostBytes)', to: 'createArrivals(Infinity)' },
-];
-
-const withoutReserve: readonly Change[] = [
-  { file: 'http/request/body.ts', from: 'hold(most - packed.length);', to: '' },
-  { file: 'http/request/body.ts', from: 'release(most - bytes.length);', to: '' },
-  { file: 'http/request/body.ts', from: 'mostUnpacking = 2', to: 'mostUnpacking = Infinity' },
-];
-
 test('slow, stalled, huge and idle clients take neither memory nor the others’ time', {
   timeout: 300_000,
 }, async (context) => {
@@ -197,7 +188,7 @@ test('slow, stalled, huge and idle clients take neither memory nor the others’
   await stopServed(running.served);
   expect(differences(running.books, running.path)).toEqual([]);
 
-  const weakened = await start('weakened', changeServer(folder, 'without-arrivals', withoutArrivals));
+  const weakened = await start('weakened', changeServer(folder, 'without-arrivals', withoutBoundOnArrivals));
   const { growth } = await press(weakened, 'stalled bodies', 100, {
     milliseconds: 1_000,
     least: mostGrowthMegabytes,
@@ -224,7 +215,7 @@ test('many small bodies of gzip, large once unpacked, take little memory', async
     return { growth, statuses, line: `from ${Math.round(before)} to ${Math.round(before + growth)} MB` };
   };
   const ours = await pressed('gzip');
-  const weakened = await pressed('gzip-unreserved', changeServer(folder, 'without-reserve', withoutReserve));
+  const weakened = await pressed('gzip-unreserved', changeServer(folder, 'without-reserve', withoutBoundOnUnpacking));
   console.info(ours.line, weakened.line);
   expect(ours.statuses.every((status) => status === 200)).toBe(true);
   expect(ours.growth).toBeLessThan(mostGrowthMegabytes);

@@ -11,7 +11,8 @@ import { openScene } from '../fixtures/scene.ts';
 import { createRandom, quantile, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
-import { type Change, changeServer } from '../tools/weakened.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { slowerForKnownAddresses } from '../weaknesses/http.ts';
 import { welch } from './tools/welch.ts';
 
 const pairs = times({ quick: 50, full: 5_000 });
@@ -26,17 +27,6 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'firsthand-timing-'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
-
-/** Without steps of time, and with more to do for an address that is known. */
-const telling: readonly Change[] = [
-  { file: 'http/operations/contacts.ts', from: 'answerInSteps(answer)', to: 'answer' },
-  {
-    file: 'store/sqlite/contacts/create-contact.ts',
-    from: 'const { row } = contacts.ensure(request);',
-    to: `const { row, existed } = contacts.ensure(request);
-      for (const until = performance.now() + ${longerMilliseconds}; existed && performance.now() < until; );`,
-  },
-];
 
 /** Sends over one connection, one request after the other; answers microseconds. */
 const createSender = (url: string) => {
@@ -116,7 +106,11 @@ it(`tells nothing by its time, over ${pairs} pairs`, { timeout: 600_000 }, async
 });
 
 it('tells much when a server does more for known addresses', { timeout: 600_000 }, async (context) => {
-  const timed = await timePairs('telling', weakenedPairs, changeServer(folder, 'telling', telling));
+  const timed = await timePairs(
+    'telling',
+    weakenedPairs,
+    changeServer(folder, 'telling', slowerForKnownAddresses(longerMilliseconds)),
+  );
   told('telling', timed);
   expect(timed.t).toBeGreaterThan(different);
   if (ours === undefined) return;

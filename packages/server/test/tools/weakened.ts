@@ -1,6 +1,6 @@
 /**
  * A server that is weakened on purpose: a copy of its source with a few lines changed. A check that such a server passes
- * as well proves nothing.
+ * as well proves nothing. The changes are in `weaknesses/`.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,62 +55,3 @@ export const changeServer = (folder: string, name: string, changes: readonly Cha
   buildIn(copied);
   return join(copied, 'bin/firsthand.js');
 };
-
-/** Commits without a sync, as SQLite does in WAL mode unless told otherwise. */
-export const withoutSync: readonly Change[] = [
-  { file: 'store/sqlite/database/connection.ts', from: 'synchronous = FULL', to: 'synchronous = NORMAL' },
-  { file: 'store/sqlite/database/connection.ts', from: '!== 2)', to: '!== 1)' },
-];
-
-/** Acknowledges events, and keeps them a moment later. */
-export const answeringEarly: readonly Change[] = [
-  {
-    file: 'store/sqlite/threads/writer-thread.ts',
-    from: 'const written = orDie(() => engine.write(calls));',
-    to: `setTimeout(() => orDie(() => engine.write(calls)), 20);
-      const written = calls.map((call: any) => ({ value: call.request.events?.map(() => ({ kept: true })) }));`,
-  },
-];
-
-/** As `answeringEarly`, on PostgreSQL. */
-export const answeringEarlyOnPostgres: readonly Change[] = [
-  {
-    file: 'store/postgres/transactions/write-queue.ts',
-    from: 'const outcomes = await keep(taken.map(({ batch }) => batch));',
-    to: `setTimeout(() => keep(taken.map(({ batch }) => batch)).catch(() => {}), 20);
-      const outcomes = taken.map(({ batch }: any) => batch.events.map(() => ({ kept: true })));`,
-  },
-];
-
-/** Commits to PostgreSQL without waiting for its sync. */
-export const withoutSyncOnPostgres: readonly Change[] = [
-  {
-    file: 'store/postgres/database/connection.ts',
-    from: "if (commit !== 'off') return;",
-    to: "await client.query('SET synchronous_commit = off'); if (commit) return;",
-  },
-];
-
-/** Takes a commit that failed for one that did not. */
-export const deafToErrors: readonly Change[] = [
-  {
-    file: 'store/sqlite/transactions/transaction.ts',
-    from: '      commit.run();\n',
-    to: '      try { commit.run(); } catch { if (db.inTransaction) rollback.run(); }\n',
-  },
-];
-
-/** Does not know what was sent before. */
-export const forgetful: readonly Change[] = [
-  { file: 'store/sqlite/events/dedup.ts', from: 'if (isRepeat(day, sent, active)) return false;', to: '' },
-];
-
-/** Lets any number of events wait for a commit. */
-export const withoutBound: readonly Change[] = [
-  { file: 'http/request/admission.ts', from: 'mostHeldBytes = 8 * 1024 * 1024', to: 'mostHeldBytes = Infinity' },
-  {
-    file: 'store/backpressure.ts',
-    from: 'mostWaitingBytes = 8 * 1024 * 1024',
-    to: 'mostWaitingBytes = Infinity',
-  },
-];

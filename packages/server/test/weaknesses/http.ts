@@ -1,0 +1,107 @@
+/** Weaknesses of the HTTP server and its limits, for the tests in `faults/` and `security/`. */
+import type { Change } from '../tools/weakened.ts';
+
+/** Lets any number of events wait for a commit. */
+export const withoutBoundOnWaiting: readonly Change[] = [
+  { file: 'http/request/admission.ts', from: 'mostHeldBytes = 8 * 1024 * 1024', to: 'mostHeldBytes = Infinity' },
+  {
+    file: 'store/backpressure.ts',
+    from: 'mostWaitingBytes = 8 * 1024 * 1024',
+    to: 'mostWaitingBytes = Infinity',
+  },
+];
+
+/** Lets any number of bytes arrive at once. */
+export const withoutBoundOnArrivals: readonly Change[] = [
+  { file: 'http/request/admission.ts', from: 'createArrivals(mostBytes)', to: 'createArrivals(Infinity)' },
+];
+
+/** Unpacks any number of bodies at once, and does not count their unpacked bytes. */
+export const withoutBoundOnUnpacking: readonly Change[] = [
+  { file: 'http/request/body.ts', from: 'hold(most - packed.length);', to: '' },
+  { file: 'http/request/body.ts', from: 'release(most - bytes.length);', to: '' },
+  { file: 'http/request/body.ts', from: 'mostUnpacking = 2', to: 'mostUnpacking = Infinity' },
+];
+
+/** Accepts connections until no descriptor is left. */
+export const withoutBoundOnConnections: readonly Change[] = [
+  { file: 'serving/application.ts', from: 'server.maxConnections = most;', to: '' },
+  { file: 'serving/application.ts', from: 'shares.guard(server);', to: '' },
+];
+
+/** Accepts connections until no descriptor is left, and takes that for damage of the database. */
+export const endingWithoutDescriptors: readonly Change[] = [
+  ...withoutBoundOnConnections,
+  { file: 'store/sqlite/database/connection.ts', from: '|EMFILE|ENFILE|ENOMEM', to: '' },
+];
+
+/** Closes connections at a stop without waiting for their requests. */
+export const stoppingAtOnce: readonly Change[] = [
+  {
+    file: 'serving/serve.ts',
+    from: 'await Promise.all([stopAnswering, stopRetention?.(), stop()])',
+    to: '(server.closeAllConnections(), server.close(), [0])',
+  },
+];
+
+/** Takes the client's address from the left end of X-Forwarded-For, where anybody may write. */
+export const readingForwardedForFromTheLeft: readonly Change[] = [
+  { file: 'http/access/client-address.ts', from: 'hops.pop()', to: 'hops.shift()' },
+];
+
+/** Takes all addresses for one sender in the list of refused requests. */
+export const mixingSenders: readonly Change[] = [
+  {
+    file: 'http/access/client-address.ts',
+    from: "Buffer.from(networkHash, 'base64').readUIntBE(0, 3)",
+    to: 'networkHash.length',
+  },
+];
+
+/** Does not count the bytes of a browser token's calls. */
+export const withoutCountingBytes: readonly Change[] = [
+  { file: 'http/access/call-cost.ts', from: 'bytes: storedBytes(name, given, event),', to: 'bytes: 0,' },
+  { file: 'http/request/parsing-budget.ts', from: "access.kind === 'browser'", to: 'false' },
+];
+
+/** Has no budget for requests without a good token, and no bound on pipelined requests. */
+export const withoutBudget: readonly Change[] = [
+  { file: 'http/request/input.ts', from: 'Freely) await budget', to: 'Freely && false) await budget' },
+  { file: 'http/access/connection-shares.ts', from: 'const mostWaiting = 4', to: 'const mostWaiting = Infinity' },
+  { file: 'http/access/refusal-budget.ts', from: 'unproven.take(addressOf(c))', to: '' },
+];
+
+/** Logs URLs as they came, quotes them in errors, and stores the secrets of refused requests. */
+export const revealingSecrets: readonly Change[] = [
+  { file: 'http/routes.ts', from: 'path: c.req.path', to: 'path: c.req.raw.url' },
+  { file: 'log.ts', from: 'hooks: { streamWrite: scrub },', to: '' },
+  { file: 'http/request/forms.ts', from: 'scrub(name.slice(0, limits.nameLength))', to: 'name' },
+  { file: 'http/refused/refused-requests.ts', from: '(?:viewer|server|operator)_[\\w-]{22,}', to: '(?!)' },
+];
+
+/** Responds to createContact without steps of time, and takes `milliseconds` longer for a known address. */
+export const slowerForKnownAddresses = (milliseconds: number): readonly Change[] => [
+  { file: 'http/operations/contacts.ts', from: 'answerInSteps(answer)', to: 'answer' },
+  {
+    file: 'store/sqlite/contacts/create-contact.ts',
+    from: 'const { row } = contacts.ensure(request);',
+    to: `const { row, existed } = contacts.ensure(request);
+      for (const until = performance.now() + ${milliseconds}; existed && performance.now() < until; );`,
+  },
+];
+
+const headersOfAnswers =
+  "'Cache-Control': 'no-store',\n    'X-Content-Type-Options': 'nosniff',\n    'Referrer-Policy': 'no-referrer',";
+
+/** Has one wrong header in each response, each header in turn. */
+export const wrongHeadersInTurn: readonly Change[] = [
+  { file: 'http/answers/answers.ts', from: headersOfAnswers, to: `${headersOfAnswers} ...wrongIn(nth++),` },
+  {
+    file: 'http/answers/answers.ts',
+    from: 'export const headersOf',
+    to: `let nth = 0;
+      const names = ['Cache-Control', 'X-Content-Type-Options', 'Referrer-Policy', 'Server'];
+      const wrongIn = (nth: number) => ({ [names[nth % names.length] as string]: 'Firsthand' });
+      export const headersOf`,
+  },
+];

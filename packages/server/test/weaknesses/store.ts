@@ -1,0 +1,206 @@
+/** Weaknesses of the store and of the rules about owners, for the tests in `faults/` and `security/`. */
+import type { Change } from '../tools/weakened.ts';
+
+/** Commits without a sync, as SQLite does in WAL mode unless told otherwise. */
+export const withoutSync: readonly Change[] = [
+  { file: 'store/sqlite/database/connection.ts', from: 'synchronous = FULL', to: 'synchronous = NORMAL' },
+  { file: 'store/sqlite/database/connection.ts', from: '!== 2)', to: '!== 1)' },
+];
+
+/** Commits to PostgreSQL without waiting for its sync. */
+export const withoutSyncOnPostgres: readonly Change[] = [
+  {
+    file: 'store/postgres/database/connection.ts',
+    from: "if (commit !== 'off') return;",
+    to: "await client.query('SET synchronous_commit = off'); if (commit) return;",
+  },
+];
+
+/** Acknowledges events 20 ms before it stores them. */
+export const acknowledgingEarly: readonly Change[] = [
+  {
+    file: 'store/sqlite/threads/writer-thread.ts',
+    from: 'const written = orDie(() => engine.write(calls));',
+    to: `setTimeout(() => orDie(() => engine.write(calls)), 20);
+      const written = calls.map((call: any) => ({ value: call.request.events?.map(() => ({ kept: true })) }));`,
+  },
+];
+
+/** As `acknowledgingEarly`, on PostgreSQL. */
+export const acknowledgingEarlyOnPostgres: readonly Change[] = [
+  {
+    file: 'store/postgres/transactions/write-queue.ts',
+    from: 'const outcomes = await keep(taken.map(({ batch }) => batch));',
+    to: `setTimeout(() => keep(taken.map(({ batch }) => batch)).catch(() => {}), 20);
+      const outcomes = taken.map(({ batch }: any) => batch.events.map(() => ({ kept: true })));`,
+  },
+];
+
+/** Treats a commit that failed as one that succeeded. */
+export const ignoringFailedCommits: readonly Change[] = [
+  {
+    file: 'store/sqlite/transactions/transaction.ts',
+    from: '      commit.run();\n',
+    to: '      try { commit.run(); } catch { if (db.inTransaction) rollback.run(); }\n',
+  },
+];
+
+/** Migrates with a transaction for each statement. */
+export const migratingByStatement: readonly Change[] = [
+  { file: 'store/sqlite/database/migrate.ts', from: 'db.transaction(() => {', to: '(() => {' },
+  { file: 'store/sqlite/database/migrate.ts', from: '}).immediate();', to: '})();' },
+];
+
+/** Removes a file that is not a database, and begins a new one in its place. */
+export const replacingForeignFiles: readonly Change[] = [
+  {
+    file: 'store/sqlite/database/file.ts',
+    from: '    refuseForeign(path);\n    return;\n',
+    to: '    try { refuseForeign(path); return; } catch { rmSync(path); }\n',
+  },
+];
+
+/** Reads blocks of events without comparing their checksums. */
+export const withoutChecksums: readonly Change[] = [
+  {
+    file: 'store/sqlite/event-log/event-block-row.ts',
+    from: 'row.checksum === checksumOf(row)',
+    to: 'row.checksum !== undefined',
+  },
+];
+
+/** No weakness: the log goes back into the database after 1 MiB instead of 16, so that power is cut while that happens as well. */
+export const checkpointingOften: readonly Change[] = [
+  {
+    file: 'store/sqlite/maintenance/write-ahead-log.ts',
+    from: 'backlogBytes = 16 * mebibyte',
+    to: 'backlogBytes = mebibyte',
+  },
+  {
+    file: 'store/sqlite/maintenance/write-ahead-log.ts',
+    from: 'mostBytes = 24 * mebibyte',
+    to: 'mostBytes = 3 * mebibyte',
+  },
+];
+
+/** Lets the write-ahead log grow: it never goes back into the database. */
+export const neverCheckpointing: readonly Change[] = [
+  {
+    file: 'store/sqlite/maintenance/write-ahead-log.ts',
+    from: 'backlogBytes = 16 * mebibyte',
+    to: 'backlogBytes = Infinity',
+  },
+  {
+    file: 'store/sqlite/maintenance/write-ahead-log.ts',
+    from: 'mostBytes = 24 * mebibyte',
+    to: 'mostBytes = Infinity',
+  },
+];
+
+/** Stores an event again that was stored before. */
+export const storingRepeats: readonly Change[] = [
+  { file: 'store/sqlite/events/dedup.ts', from: 'if (isRepeat(day, sent, active)) return false;', to: '' },
+];
+
+/** Knows the repeats of the calendar's last days, instead of the last days on which something was stored. */
+export const countingDaysByCalendar: readonly Change[] = [
+  {
+    file: 'store/sqlite/events/dedup.ts',
+    from: 'found.push(before === noDay ? noDay : (dayBefore.get(...tables.map(() => before)) ?? noDay));',
+    to: 'found.push(before - 1);',
+  },
+];
+
+/** Recognizes an eventUUID of a server token as a repeat of one that a browser token sent. */
+export const mixingKindsOfTokens: readonly Change[] = [
+  {
+    file: 'store/sqlite/events/events.ts',
+    from: 'server: browser ? (0 as const) : (1 as const)',
+    to: 'server: 0 as const',
+  },
+];
+
+/** Counts a claim after a verified link. */
+export const countingClaimsAfterLinks: readonly Change[] = [
+  { file: 'identity/statements.ts', from: 'return verified || !isLinked;', to: 'return true;' },
+];
+
+/** Keeps any number of links to a contact. */
+export const withoutBoundOnLinksOfContact: readonly Change[] = [
+  { file: 'store/sqlite/contacts/links.ts', from: 'surplus.dropSurplusLinks(given.contact);', to: '' },
+];
+
+/** Keeps any number of links to a contact, and of claims. */
+export const withoutBoundOnClaims: readonly Change[] = [
+  ...withoutBoundOnLinksOfContact,
+  {
+    file: 'store/sqlite/contacts/create-contact.ts',
+    from: 'if (!wasGiven) surplus.dropSurplusClaims(contact, claim);',
+    to: '',
+  },
+];
+
+/** Keeps any number of claimed links of a user. */
+export const withoutBoundOnLinksOfUser: readonly Change[] = [
+  {
+    file: 'store/sqlite/contacts/links.ts',
+    from: 'surplus.dropLinks(linksGivingWay(before, limits.claimedLinksPerUser - 1));',
+    to: '',
+  },
+];
+
+/** Remembers what a token may do, even after the token was revoked. */
+export const rememberingTokens: readonly Change[] = [
+  {
+    file: 'store/sqlite/accounts/access.ts',
+    from: 'if (access !== seenAccess) {',
+    to: 'if (seenAccess === undefined) {',
+  },
+];
+
+/** Overwrites nothing of what is erased, and does not repeat the erasures of the record on a restored backup. */
+export const withoutOverwriting: readonly Change[] = [
+  { file: 'store/sqlite/database/connection.ts', from: 'secure_delete = ON', to: 'secure_delete = OFF' },
+  { file: 'store/sqlite/threads/writer-thread.ts', from: 'engine.eraseAgain();', to: '' },
+];
+
+/** Leaves what is erased in the write-ahead log and in the unused space of the file. */
+export const keepingLogAndUnusedSpace: readonly Change[] = [
+  {
+    file: 'store/sqlite/maintenance/write-ahead-log.ts',
+    from: 'let holdsErased = true',
+    to: 'let holdsErased = false',
+  },
+  { file: 'store/sqlite/maintenance/write-ahead-log.ts', from: '      holdsErased = true;\n', to: '' },
+  // Clearing that empties the log as well.
+  {
+    file: 'store/sqlite/maintenance/unused-space.ts',
+    from: 'clear = (): boolean => {',
+    to: 'clear = (): boolean => {\n return true;',
+  },
+];
+
+/** Acknowledges an erasure before the record holds all of it. */
+export const acknowledgingErasuresEarly: readonly Change[] = [
+  { file: 'store/sqlite/store.ts', from: 'eraseContact: acknowledging(write),', to: '' },
+  // The rest is done later than any client takes to kill it.
+  {
+    file: 'store/sqlite/threads/writer-thread.ts',
+    from: 'if (maintenance === undefined) maintainAfter(0);',
+    to: 'if (maintenance === undefined) maintainAfter(30_000);',
+  },
+  {
+    file: 'store/sqlite/threads/writer-thread.ts',
+    from: 'if (rest !== null) maintainAfter(rest);',
+    to: 'if (rest !== null) maintainAfter(rest + 30_000);',
+  },
+];
+
+/** Lets all other writes wait for an erasure on PostgreSQL. */
+export const erasingAloneOnPostgres: readonly Change[] = [
+  {
+    file: 'store/postgres/store.ts',
+    from: "audited('eraseContact', besideOthers,",
+    to: "audited('eraseContact', byItself,",
+  },
+];
