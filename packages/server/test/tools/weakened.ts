@@ -1,18 +1,19 @@
 /**
- * A server that is weakened on purpose: a copy of its source with a few lines changed. A check that such a server passes
- * as well proves nothing. The changes are in `weaknesses/`.
+ * Builds a server that is weakened on purpose: a copy of its source with a few lines changed (decision 18). A check that such a
+ * server passes as well proves nothing. The changes are in `weaknesses/`.
  */
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
+import { buildSync, transformSync } from 'esbuild';
 import { bundleOptions, keepPlace, threads } from '../../build/bundle.ts';
 
-/** In `file`, below src/, the text `from` is made `to`. */
+/** Replaces the text `from` by `to` in `file`, a path below src/. The text occurs `times` times there, by default once. */
 export interface Change {
   readonly file: string;
   readonly from: string;
   readonly to: string;
+  readonly times?: number;
 }
 
 const server = fileURLToPath(new URL('../..', import.meta.url));
@@ -33,10 +34,40 @@ const buildIn = (folder: string): void => {
 };
 
 /**
+ * Makes the changes in their order, and returns the new text of each file. Throws an error that begins with `name` when a file is
+ * missing, when it holds `from` more or less often than `times`, and when a new text cannot be parsed.
+ */
+export const changedFiles = (name: string, changes: readonly Change[]): Map<string, string> => {
+  const texts = new Map<string, string>();
+  for (const { file, from, to, times = 1 } of changes) {
+    const path = join(server, 'src', file);
+    if (!existsSync(path)) throw new Error(`${name}: there is no src/${file} to change ${JSON.stringify(from)} in`);
+    const text = texts.get(file) ?? readFileSync(path, 'utf8');
+    const found = text.split(from).length - 1;
+    if (found !== times) {
+      throw new Error(`${name}: src/${file} holds ${JSON.stringify(from)} ${found} times, expected ${times}`);
+    }
+    const changed = text.replaceAll(from, () => to);
+    texts.set(file, changed);
+  }
+  for (const [file, text] of texts) {
+    try {
+      transformSync(text, { loader: 'ts', sourcefile: `src/${file}`, logLevel: 'silent' });
+    } catch (error) {
+      const made = changes.filter((change) => change.file === file).map(({ to }) => JSON.stringify(to));
+      const reason = (error as Error).message;
+      throw new Error(`${name}: src/${file} cannot be parsed with ${made.join(' and ')}: ${reason}`, { cause: error });
+    }
+  }
+  return texts;
+};
+
+/**
  * Copies the server into a new folder below `folder`, changed, and builds it there; returns the path of its `firsthand` command,
- * beside whose folder lies src/. Throws when there is nothing to change.
+ * beside whose folder lies src/. Throws as `changedFiles` does.
  */
 export const changeServer = (folder: string, name: string, changes: readonly Change[]): string => {
+  const texts = changedFiles(name, changes);
   const copy = join(folder, name);
   const copied = join(copy, 'packages/server');
   mkdirSync(copied, { recursive: true });
@@ -46,12 +77,7 @@ export const changeServer = (folder: string, name: string, changes: readonly Cha
     const filter = (path: string) => !path.endsWith('.test.ts');
     cpSync(join(server, part), join(copied, part), { recursive: true, filter });
   }
-  for (const { file, from, to } of changes) {
-    const path = join(copied, 'src', file);
-    const text = readFileSync(path, 'utf8');
-    if (!text.includes(from)) throw new Error(`${file} has changed: it no longer holds ${from}`);
-    writeFileSync(path, text.replaceAll(from, to));
-  }
+  for (const [file, text] of texts) writeFileSync(join(copied, 'src', file), text);
   buildIn(copied);
   return join(copied, 'bin/firsthand.js');
 };

@@ -1,4 +1,4 @@
-/** Weaknesses of the HTTP server and its limits, for the tests in `faults/` and `security/`. */
+/** Weaknesses of the HTTP server and its limits, for the tests in `faults/` and `security/` (decision 18). */
 import type { Change } from '../tools/weakened.ts';
 
 /** Lets any number of events wait for a commit. */
@@ -66,7 +66,7 @@ export const withoutCountingBytes: readonly Change[] = [
 
 /** Has no budget for requests without a good token, and no bound on pipelined requests. */
 export const withoutBudget: readonly Change[] = [
-  { file: 'http/request/input.ts', from: 'Freely) await budget', to: 'Freely && false) await budget' },
+  { file: 'http/request/input.ts', from: 'Freely) await budget', to: 'Freely && false) await budget', times: 3 },
   { file: 'http/access/connection-shares.ts', from: 'const mostWaiting = 4', to: 'const mostWaiting = Infinity' },
   { file: 'http/access/refusal-budget.ts', from: 'unproven.take(addressOf(c))', to: '' },
 ];

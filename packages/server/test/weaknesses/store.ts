@@ -1,4 +1,4 @@
-/** Weaknesses of the store and of the rules about owners, for the tests in `faults/` and `security/`. */
+/** Weaknesses of the store and of the rules about owners, for the tests in `faults/` and `security/` (decision 18). */
 import type { Change } from '../tools/weakened.ts';
 
 /** Commits without a sync, as SQLite does in WAL mode unless told otherwise. */
