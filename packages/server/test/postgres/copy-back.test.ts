@@ -182,7 +182,7 @@ test('what is erased, and not deleted yet, is deleted where it comes to', async 
 test('a database that somebody uses, or that is not whole, is not copied', async () => {
   const servers = await newDatabase();
   const copying = (from: string) => copyStore({ from, to: newFile(), tell: () => {} });
-  await expect(copying(servers)).rejects.toThrow('nothing of Firsthand');
+  await expect(copying(servers)).rejects.toThrow('no tables of Firsthand');
   await open(servers);
   await createSite(store);
   await expect(copying(servers)).rejects.toThrow('is in use');

@@ -131,7 +131,7 @@ test('a copy that was interrupted is no database to serve, and goes on where it 
     attributes: [['size', 'S']],
   });
   await Promise.all(stores.map((store) => store.close()));
-  await expect(copyStore({ from, to, tell: () => {} })).rejects.toThrow(/has accounts already/);
+  await expect(copyStore({ from, to, tell: () => {} })).rejects.toThrow(/already has accounts/);
 });
 
 test('a file that a server has is not copied', async () => {

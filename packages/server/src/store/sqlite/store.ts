@@ -115,7 +115,7 @@ const migrateUnserved = (db: Connection, path: string): void => {
   const unlock = tryLock(path);
   if (!unlock) {
     throw new StoreUnusable(
-      `${path} has an older schema, and a server runs on it: restart that with this Firsthand first`,
+      `${path} has an older schema, and a server runs on it: restart the server with this version of Firsthand first`,
     );
   }
   try {

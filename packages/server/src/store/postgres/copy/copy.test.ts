@@ -165,7 +165,9 @@ describe('a copy', () => {
     const { position } = exported;
     for (const change of [{ sequence: count + 1 }, { day: today + 1 }, { secret: Buffer.alloc(32, 2) }]) {
       const other = createExport({ position: { ...position, ...change } });
-      await expect(copyInto(databaseURL, other.exported, ignored)).rejects.toThrow(/its source has changed/);
+      await expect(copyInto(databaseURL, other.exported, ignored)).rejects.toThrow(
+        /source is another database or has changed/,
+      );
       expect(other.asked).toEqual([]);
     }
     await copyInto(databaseURL, exported, ignored);

@@ -38,7 +38,7 @@ const daysIn = async (exported: DatabaseExport, table: ExportedTable): Promise<S
 const begin = async (client: pg.Client, exported: DatabaseExport): Promise<void> => {
   const { sequence, day, clockDay, secret } = exported.position;
   if ((await client.query('SELECT 1 FROM account LIMIT 1')).rows.length > 0) {
-    throw new StoreUnusable('the database to copy to has accounts already: give an empty one');
+    throw new StoreUnusable('the database to copy to already has accounts: use an empty database');
   }
   await client.query('BEGIN');
   await client.query('CREATE TABLE copying (source text NOT NULL, through bigint NOT NULL)');
@@ -113,7 +113,7 @@ export const copyInto = async (databaseURL: string, exported: DatabaseExport, te
     const { source, through } = (await client.query('SELECT source, through FROM copying')).rows[0];
     if (source !== sourceOf(exported)) {
       throw new StoreUnusable(
-        'another copy into this database is not complete, or its source has changed: give an empty one',
+        'the database to copy to holds an incomplete copy whose source is another database or has changed: use an empty database',
       );
     }
     const last = exported.position.sequence;

@@ -160,7 +160,7 @@ test('who comes while it is read, and would write afterwards, is noticed at its 
   await migrateStore(databaseURL, { citus: false });
   const held = await openExport(databaseURL);
   const beside = await openStore({ databaseURL, role: 'beside', onFatal: () => {} });
-  await expect(all(held.eventsAfter(0))).rejects.toThrow('has come to the database to copy from meanwhile');
+  await expect(all(held.eventsAfter(0))).rejects.toThrow('has connected to the database to copy from during the copy');
   await beside.close();
   await held.close();
 });

@@ -132,7 +132,7 @@ async function* readEvents(db: ScriptedConnection, sequence: number): AsyncGener
   }
   if (await isServed(db)) {
     throw new StoreUnusable(
-      'a server or a command has come to the database to copy from meanwhile: end it, and whatever starts it, and copy again',
+      'a server or a command has connected to the database to copy from during the copy: stop it, and any program that restarts it, then copy again',
     );
   }
 }
@@ -161,7 +161,7 @@ const hold = async (db: ScriptedConnection): Promise<void> => {
   }
   if ((await readSchema(db)) < newestMigration()) {
     throw new StoreUnusable(
-      'the database to copy from has nothing of Firsthand, or an older schema: a server with this Firsthand brings that up to date',
+      'the database to copy from has no tables of Firsthand, or an older schema: check its URL, or start a server of this version on it, which updates the schema',
     );
   }
   if (await hasTable(db, 'copying')) {

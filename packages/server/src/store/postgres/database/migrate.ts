@@ -15,7 +15,7 @@ export const readSchema = async (db: ScriptedConnection): Promise<number> => {
   const newest = newestMigration();
   if (found.number <= newest) return found.number;
   throw new StoreUnusable(
-    `the database was written by a newer Firsthand (schema ${found.number}; this one knows ${newest}): run that one`,
+    `the database was written by a newer Firsthand (schema ${found.number}; this version supports up to ${newest}): use the newer version`,
   );
 };
 

@@ -13,7 +13,7 @@ export const refuseNewer = (schema: number, path: string): void => {
   const newest = newestMigration();
   if (schema <= newest) return;
   throw new StoreUnusable(
-    `${path} was written by a newer Firsthand (schema ${schema}; this one knows ${newest}): run that one`,
+    `${path} was written by a newer Firsthand (schema ${schema}; this version supports up to ${newest}): use the newer version`,
   );
 };
 

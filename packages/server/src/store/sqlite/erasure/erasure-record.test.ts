@@ -199,7 +199,7 @@ test('the record is made anew where it is lost or cut short, and names nobody', 
 
 test('the record of another database stops the start', () => {
   writeFileSync(`${path}-erased`, `erased from ${'0'.repeat(64)}\n`);
-  expect(() => engine.eraseAgain()).toThrow(/tells of erasures in another database: move it away/);
+  expect(() => engine.eraseAgain()).toThrow(/is the record of erasures of another database: move it away/);
 });
 
 test('a backup from before the account is served: there is nothing in it to erase', async () => {

@@ -45,7 +45,7 @@ export const createErasureRecord = (db: Connection) => {
       if (head.startsWith(text)) return [];
       if (!text.startsWith(head)) {
         throw new StoreUnusable(
-          `${path} tells of erasures in another database: move it away, or put the one back that belongs to ${db.name}`,
+          `${path} is the record of erasures of another database: move it away, or restore the record that belongs to ${db.name}`,
         );
       }
       return text.split('\n').flatMap((each) => {
