@@ -106,6 +106,7 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   'server/src/log.ts': { './http/routes.ts': used, './store/store.ts': used, './config.ts': used, hono: used },
   'server/src/scrub.ts': { './http/routes.ts': used, './log.ts': used },
   'server/src/faults.ts': { './http/routes.ts': used, './log.ts': used },
+  'server/src/bounded-map.ts': { './http/routes.ts': used, './log.ts': used },
   'server/src/refusal.ts': { './http/routes.ts': used, './store/store.ts': used },
   'server/src/commands/backup.ts': { ...others('../'), ...noDriver('../'), '../main.ts': inwards },
   'server/src/demo/demo.ts': {

@@ -4,6 +4,7 @@
  * one that was logged later. So an estimate is used for all requests of a browser until no plausible transit time explains the
  * difference (decisions/0004).
  */
+import { BoundedMap } from '../bounded-map.ts';
 
 /** The longest plausible transit time. */
 const longestMilliseconds = 10_000;
@@ -23,14 +24,12 @@ const canBeOnTheWay = (milliseconds: number): boolean =>
 export type ClockErrorOf = (browser: string, lateMilliseconds: number) => number;
 
 export const createClockErrors = (): ClockErrorOf => {
-  const errors = new Map<string, number>();
+  const errors = new BoundedMap<string, number>(mostWrongClocks);
   return (browser, lateMilliseconds) => {
     const believed = errors.get(browser) ?? 0;
     if (canBeOnTheWay(lateMilliseconds - believed)) return believed;
     errors.delete(browser);
     if (canBeOnTheWay(lateMilliseconds)) return 0;
-    const [oldest] = errors.keys();
-    if (oldest !== undefined && errors.size >= mostWrongClocks) errors.delete(oldest);
     errors.set(browser, lateMilliseconds);
     return lateMilliseconds;
   };

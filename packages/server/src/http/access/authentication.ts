@@ -1,5 +1,6 @@
 /** Authentication: finds the token in a request's fields or Authorization header, and looks it up. */
 import type { Context } from 'hono';
+import { BoundedMap } from '../../bounded-map.ts';
 import { hashToken } from '../../ingest/token.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Access, Store } from '../../store/store.ts';
@@ -69,26 +70,18 @@ export const createAuthentication = ({
   noteGood = () => {},
   now = Date.now,
 }: AuthenticationOptions) => {
-  const good = new Set<string>();
+  const good = new BoundedMap<string, true>(mostRemembered);
   const foundThisTurn = new Map<string, Access>();
   const forgetFound = () => foundThisTurn.clear();
   store.onCommit(forgetFound);
   const underWay = new Map<string, Promise<Access | undefined>>();
-
-  const remember = (hash: string) => {
-    for (const oldest of good) {
-      if (good.size < mostRemembered) break;
-      good.delete(oldest);
-    }
-    good.add(hash);
-  };
 
   const guess = async (hash: string, address: string) => {
     unknownTokens.take(address);
     const access = await store.findAccess(hash, now());
     if (access === undefined) return undefined;
     unknownTokens.giveBack(address);
-    remember(hash);
+    good.set(hash, true);
     return access;
   };
 

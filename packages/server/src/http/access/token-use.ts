@@ -1,4 +1,5 @@
 /** Records in which hours tokens were used, in batched writes. */
+import { BoundedMap } from '../../bounded-map.ts';
 import type { Store } from '../../store/store.ts';
 
 const hourMs = 3_600_000;
@@ -17,7 +18,7 @@ export interface TokenUse {
 
 /** `now` is the time of day, in milliseconds since 1970. */
 export const createTokenUse = (store: Pick<Store, 'noteTokenUses'>, now: () => number): TokenUse => {
-  const noted = new Map<number, number>();
+  const noted = new BoundedMap<number, number>(mostRemembered);
   let waiting: [token: number, hour: number][] = [];
 
   const write = async () => {
@@ -37,7 +38,6 @@ export const createTokenUse = (store: Pick<Store, 'noteTokenUses'>, now: () => n
       const time = now();
       const hour = time - (time % hourMs);
       if (noted.get(token) === hour) return;
-      if (noted.size >= mostRemembered) noted.clear();
       noted.set(token, hour);
       if (waiting.length === 0) setTimeout(write, gatherMs).unref();
       waiting.push([token, hour]);

@@ -6,6 +6,7 @@
  * uses the cache only for `mostSilentMilliseconds` after the last response. A revoked token stops working on every server within
  * a second; a server without the database accepts no token.
  */
+import { BoundedMap } from '../../../bounded-map.ts';
 import type { Access } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
@@ -34,7 +35,7 @@ const select = `
   FROM token t LEFT JOIN account a ON a.account = t.account WHERE t.hash = $1 AND t."revokedTime" IS NULL`;
 
 export const createAccess = (read: <Value>(work: (db: Connection) => Promise<Value>) => Promise<Value>) => {
-  const known = new Map<string, Known>();
+  const known = new BoundedMap<string, Known>(mostRemembered);
   const made = new Set<string>();
   let lastMade = 0;
   let allMade = false;
@@ -61,10 +62,7 @@ export const createAccess = (read: <Value>(work: (db: Connection) => Promise<Val
     const { expiresTime, ...access } = row;
     const found = { access, expiresTime };
     // A token that may have changed during the read is not cached.
-    if (asked === version) {
-      if (known.size >= mostRemembered) known.clear();
-      known.set(tokenHash, found);
-    }
+    if (asked === version) known.set(tokenHash, found);
     return found;
   };
   const isSilent = () => performance.now() - silentSince > mostSilentMilliseconds;

@@ -1,4 +1,5 @@
 /** Catalogues: checks, lists and removes the IDs of an account, and caches what each account lists. */
+import { BoundedMap } from '../../../bounded-map.ts';
 import {
   checkUses,
   isRegistered,
@@ -41,7 +42,7 @@ interface UsedIDs {
   readonly uses: readonly Use[];
 }
 
-/** The size of the cache of accounts; when it is full, it is emptied. */
+/** The size of the cache of accounts. */
 const mostAccounts = 500;
 
 const copyOf = ({ listed, ...settings }: ListedIDs): ListedIDs => ({
@@ -95,12 +96,7 @@ const nextVersion = (db: Connection, account: number) =>
   db.run('UPDATE account SET catalogues = catalogues + 1 WHERE account = $1', [account]);
 
 export const createCatalogueWriter = () => {
-  const remembered = new Map<number, Known>();
-
-  const remember = (account: number, known: Known) => {
-    if (remembered.size >= mostAccounts) remembered.clear();
-    remembered.set(account, known);
-  };
+  const remembered = new BoundedMap<number, Known>(mostAccounts);
 
   /** Returns a function that returns what an account lists now. Reads the catalogues that have changed since they were cached. */
   const listedNow = async (db: Transaction, accounts: readonly number[]): Promise<(account: number) => ListedIDs> => {
@@ -112,7 +108,7 @@ export const createCatalogueWriter = () => {
           if (known?.version === version) return [account, known.ids];
           const ids = await readIDs(db, account, settings);
           // Cached after the commit only, because the read may include this transaction's own changes.
-          db.whenCommitted(() => remember(account, { version, ids }));
+          db.whenCommitted(() => remembered.set(account, { version, ids }));
           return [account, ids];
         }),
       ),
@@ -138,7 +134,7 @@ export const createCatalogueWriter = () => {
     const listings = listingsOf(ids);
     if (listings.length === 0) return;
     await Promise.all([...change(db, account, listings), nextVersion(db, account)]);
-    db.whenCommitted(() => remember(account, { version: version + 1, ids }));
+    db.whenCommitted(() => remembered.set(account, { version: version + 1, ids }));
   };
 
   return {

@@ -1,4 +1,5 @@
 /** Users: finds and creates them, and caches those that were used lately. */
+import { BoundedMap } from '../../../bounded-map.ts';
 import { bigints, integers, texts } from '../database/arrays.ts';
 import type { Connection } from '../database/connection.ts';
 import { holdUsers } from '../transactions/held-rows.ts';
@@ -17,7 +18,7 @@ export interface User extends UserName {
   readonly seenOn: number | null;
 }
 
-/** The size of the cache of users; beyond it, the oldest entry is dropped. */
+/** The size of the cache of users. */
 const mostRemembered = 50_000;
 
 export const keyOfUser = ({ account, userUUID }: UserName): string => `${account} ${userUUID}`;
@@ -51,12 +52,9 @@ export const userUUIDsOf = async (db: Connection, users: readonly number[]): Pro
 
 export const createUsers = () => {
   /** The cache, by userUUID. When several accounts have the same userUUID, it holds the last one that was used. */
-  const remembered = new Map<string, User>();
+  const remembered = new BoundedMap<string, User>(mostRemembered);
 
-  const remember = (user: User) => {
-    if (remembered.size >= mostRemembered) remembered.delete(remembered.keys().next().value as string);
-    remembered.set(user.userUUID, user);
-  };
+  const remember = (user: User) => void remembered.set(user.userUUID, user);
 
   /** Returns a user from the cache. */
   const known = ({ account, userUUID }: UserName): User | undefined => {

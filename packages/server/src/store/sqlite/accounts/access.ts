@@ -1,4 +1,5 @@
 /** Caches what each token may access, and reads it again as soon as a token or an account has changed. */
+import { BoundedMap } from '../../../bounded-map.ts';
 import type { Access } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
@@ -33,7 +34,7 @@ export const createAccess = (db: Connection) => {
   const selectMade = db.prepare<[number, number], { token: number; hash: string }>(
     'SELECT token, hash FROM token WHERE token > ? ORDER BY token LIMIT ?',
   );
-  const known = new Map<string, Known>();
+  const known = new BoundedMap<string, Known>(mostRemembered);
   const made = new Set<string>();
   let lastMade = 0;
   let seenData = dataVersion.get();
@@ -67,7 +68,6 @@ export const createAccess = (db: Connection) => {
     if (!row) return undefined;
     const { expiresTime, ...rest } = row;
     const found = { access: { ...rest, accountOrigin: JSON.parse(row.accountOrigin) }, expiresTime };
-    if (known.size >= mostRemembered) known.clear();
     known.set(tokenHash, found);
     return found;
   };

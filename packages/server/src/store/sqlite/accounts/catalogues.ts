@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../bounded-map.ts';
 import {
   checkUses,
   isSettled,
@@ -12,7 +13,7 @@ import {
 import type { CatalogueEntry, CatalogueKind, Catalogues, ListedEntry, NewEvent } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
-/** The most accounts in the cache; beyond this, it is cleared. */
+/** The most accounts in the cache. */
 const mostAccounts = 500;
 
 export const createCatalogueWriter = (db: Connection) => {
@@ -29,7 +30,7 @@ export const createCatalogueWriter = (db: Connection) => {
     SET name = coalesce(@name, name), browser = coalesce(@browser, browser), byBrowser = min(byBrowser, @byBrowser),
         type = coalesce(@type, type)`);
   const drop = db.prepare('DELETE FROM catalogue WHERE account = ? AND kind = ? AND id = ?');
-  const known = new Map<number, ListedIDs>();
+  const known = new BoundedMap<number, ListedIDs>(mostAccounts);
 
   const knownOf = (account: number): ListedIDs => {
     const remembered = known.get(account);
@@ -37,7 +38,6 @@ export const createCatalogueWriter = (db: Connection) => {
     const { strict, browserCatalogue } = settings.get(account) ?? {};
     const allows = { strict: strict === 1, browserCatalogue: browserCatalogue === 1 };
     const fresh = toListedIDs(allows, select.iterate(account));
-    if (known.size >= mostAccounts) known.clear();
     known.set(account, fresh);
     return fresh;
   };

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../../bounded-map.ts';
 import type { Connection } from '../database/connection.ts';
 import { type ActiveDays, isActive, noDays, withDay } from './active-days.ts';
 
@@ -7,7 +8,7 @@ export interface User {
   active: ActiveDays;
 }
 
-/** The most users in memory; beyond this the one that was read first is dropped. */
+/** The most users in memory. */
 const mostRemembered = 50_000;
 
 export const createUsers = (db: Connection) => {
@@ -20,10 +21,9 @@ export const createUsers = (db: Connection) => {
    * Keyed by userUUID alone, which is hashed faster than a key with the account. When two accounts use the same userUUID, the one
    * that was read last is held.
    */
-  const remembered = new Map<string, User>();
+  const remembered = new BoundedMap<string, User>(mostRemembered);
 
   const remember = (userUUID: string, user: User) => {
-    if (remembered.size >= mostRemembered) remembered.delete(remembered.keys().next().value as string);
     remembered.set(userUUID, user);
     return user;
   };
