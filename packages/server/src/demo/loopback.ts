@@ -1,12 +1,7 @@
 /** Checks whether a request comes from a browser on this machine. */
-import { BlockList, isIPv6 } from 'node:net';
+import { createIsIn } from '../http/access/client-address.ts';
 
-const loopback = new BlockList();
-loopback.addSubnet('127.0.0.0', 8, 'ipv4');
-loopback.addAddress('::1', 'ipv6');
-loopback.addSubnet('::ffff:127.0.0.0', 104, 'ipv6');
-
-const isLoopbackAddress = (address: string): boolean => loopback.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+const isLoopbackAddress = createIsIn(['127.0.0.0/8', '::1']);
 
 /** Whether a Host header (RFC 9110 section 7.2) names this machine. `localhost` and names below it do (RFC 6761 section 6.3). */
 const isLoopbackName = (host: string): boolean => {
