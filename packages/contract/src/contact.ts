@@ -1,6 +1,6 @@
 /** Contacts: creating, reading, changing, finding, exporting and erasing them. */
 import * as z from 'zod';
-import { answer, count, isoTime } from './answer.ts';
+import { answer, count, isoTime, problem } from './answer.ts';
 import { event } from './event.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
@@ -55,6 +55,32 @@ export const createContactOutput = answer({
     .boolean()
     .describe('Matched to an existing record; for a browser token: this user was linked to it already.'),
   contactUUID: z.string().describe('For a browser token: a handle, which only that token can use.'),
+});
+
+/** One contact of createContacts: as by createContact with a server token, but a user to link is optional. */
+export const batchContact = z.object(
+  { userUUID: field.optional(field.userUUID), ...created },
+  field.says('must be an object', 'object'),
+);
+
+/** A batch with its contacts unchecked. Each is then checked with `batchContact`: an invalid one does not fail the others. */
+export const createContactsInput = z.object({
+  contact: field
+    .list(z.unknown(), limits.contactsPerBatch)
+    .refine((contacts) => contacts.length > 0, 'must hold at least one contact'),
+});
+
+export const createContactsOutput = answer({
+  contact: z
+    .array(
+      z.object({
+        status: z.string(),
+        exists: z.boolean().optional(),
+        contactUUID: z.string().optional(),
+        error: problem.optional(),
+      }),
+    )
+    .describe('The result of each contact, in the order of the request.'),
 });
 
 export const getContactInput = z.object({

@@ -2,7 +2,7 @@
 export const limits = {
   /** A request body, decompressed. */
   bodyBytes: 64 * 1024,
-  /** A body of logEvents, createAccount or updateAccount, decompressed. */
+  /** A body of logEvents, createContacts, createAccount or updateAccount, decompressed. */
   batchBodyBytes: 1024 * 1024,
   /** Path and query string together. */
   urlBytes: 8 * 1024,
@@ -16,6 +16,8 @@ export const limits = {
   eventsWithoutRobots: 500_000,
   /** Open streamEvents of one account on one server. */
   streamsPerAccount: 100,
+  /** Contacts in one createContacts. */
+  contactsPerBatch: 1_000,
   /** Contacts on one page of searchContact. */
   contactsPerPage: 1_000,
   /** Entries on one page of listAudit. */

@@ -104,6 +104,15 @@ export const operations = {
     input: contact.createContactInput,
     output: contact.createContactOutput,
   }),
+  createContacts: post({
+    summary: 'Create or find up to 1,000 contacts, each with its own result.',
+    paths: ['/contact/createContacts'],
+    tokens: server,
+    body: 'batch',
+    input: contact.createContactsInput,
+    entries: { contact: contact.batchContact },
+    output: contact.createContactsOutput,
+  }),
   updateContact: post({
     summary: 'Change the given fields of a contact.',
     paths: ['/contact/updateContact', '/subscriber/updateSubscriber'],

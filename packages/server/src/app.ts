@@ -15,6 +15,7 @@ import { healthRoute, readinessRoute } from './http/health.ts';
 import { createOperationRoute, jsonReplies, type Reply } from './http/operation-route.ts';
 import { createAccounts } from './http/operations/accounts.ts';
 import { createAudit } from './http/operations/audit.ts';
+import { createContactBatches } from './http/operations/contact-batch.ts';
 import { createContacts } from './http/operations/contacts.ts';
 import { createEvents } from './http/operations/events.ts';
 import { createLinks } from './http/operations/links.ts';
@@ -103,6 +104,7 @@ export const createApp = ({
       ...createTokens(store),
       ...createAudit(store),
       ...createContacts(store),
+      ...createContactBatches(store),
       ...createLinks(store),
       ...events,
     }),

@@ -72,7 +72,7 @@ const createIgnoredFields = ({ input, entries = {} }: Operation) => {
 export const refusalOf = (problem: Problem): Refusal => new Refusal(problem.code, problem);
 
 /** The operations that an account over its quota may not call. The others read, change or erase existing data. */
-const bringingNewData: readonly OperationName[] = ['logEvent', 'logEvents', 'createContact'];
+const bringingNewData: readonly OperationName[] = ['logEvent', 'logEvents', 'createContact', 'createContacts'];
 /** Long, because the quota stays exceeded until somebody acts. */
 const retryQuotaSeconds = 3_600;
 

@@ -19,7 +19,9 @@ const parseTags = (text: string | undefined): Map<string, boolean> => {
 };
 
 /** The values that createContact gives to a contact. Empty ones are left out. */
-export const contactValues = (input: InputOf<'createContact'>): Pick<NewContact, 'fields' | 'tags' | 'attributes'> => {
+export const contactValues = (
+  input: Omit<InputOf<'createContact'>, 'userUUID'>,
+): Pick<NewContact, 'fields' | 'tags' | 'attributes'> => {
   const fields: Partial<Record<ContactField, string>> = {};
   for (const name of plainFields) if (input[name]) fields[name] = input[name];
   return {

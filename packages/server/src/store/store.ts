@@ -427,7 +427,8 @@ export interface NamedContact {
 }
 
 export interface NewContact extends Asker {
-  readonly userUUID: string;
+  /** The user to link. Null, which takes a server token and no requestUUID: none. */
+  readonly userUUID: string | null;
   /** Canonical (parseAddress). */
   readonly address: string;
   /** The other fields that are not empty. */

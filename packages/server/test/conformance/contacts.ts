@@ -52,6 +52,15 @@ export const describeContacts = (newSite: NewSite): void => {
       });
     });
 
+    test('links nobody when no user is given', async () => {
+      const { server } = await newSite();
+      const first = await server.createContact({ userUUID: null, fields: filled });
+      const again = await server.createContact({ userUUID: null, fields: { contactFirstname: 'Anna' }, tags: ['vip'] });
+      expect(again).toEqual({ exists: true, contactUUID: first.contactUUID });
+      const contact = await server.getContact(first.contactUUID, 'link');
+      expect(contact).toMatchObject({ fields: { ...filled, contactFirstname: 'Anna' }, links: [] });
+    });
+
     test('finds who has the address, and writes what is given and nothing else', async () => {
       const { server, time } = await newSite();
       const first = await server.createContact({ fields: filled, tags: ['vip'], attributes: [['size', 'XL']] });

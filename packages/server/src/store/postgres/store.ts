@@ -234,7 +234,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     noteUnknownProxy: besideOthers(noteUnknownProxy),
     recordAudit: besideOthers(recordAudit),
     createContact: besideOthers(writes.createContact, ({ account, userUUID, address }) => [
-      `user ${account} ${userUUID}`,
+      ...(userUUID === null ? [] : [`user ${account} ${userUUID}`]),
       `address ${account} ${address}`,
     ]),
     updateContact: besideOthers(writes.updateContact),

@@ -25,12 +25,13 @@ export interface CreateContactParts {
 
 /** The stored result of a request, and the contactUUID or handle to return. */
 type Created = RequestRow & { readonly contactUUID: string };
+const answerOf = ({ existed, contactUUID }: Created) => ({ exists: existed, contactUUID });
 
 export const createContactCreator = (parts: CreateContactParts) => {
   const { users, catalogues, finder, contacts, dedup } = parts;
 
-  /** With a server token: the values become the contact's own, and the link is verified. */
-  const createAsServer = async (db: Transaction, request: NewContact, user: number): Promise<Created> => {
+  /** With a server token: the values become the contact's own, and the link, if there is a user, is verified. */
+  const createAsServer = async (db: Transaction, request: NewContact, user: number | null): Promise<Created> => {
     const { account, fields, tags, attributes, token, time } = request;
     const { row, existed } = await contacts.ensure(db, request);
     const { contact } = row;
@@ -41,7 +42,7 @@ export const createContactCreator = (parts: CreateContactParts) => {
       attributes,
       time,
     });
-    await link(db, { account, user, contact, verified: true, claim: null, token, time });
+    if (user !== null) await link(db, { account, user, contact, verified: true, claim: null, token, time });
     return { contact, claim: null, existed, contactUUID };
   };
 
@@ -72,6 +73,12 @@ export const createContactCreator = (parts: CreateContactParts) => {
     const { account, token, browser, userUUID, requestUUID, time } = request;
     const day = db.dayOf(time);
     const uses = usesOfContact(request);
+    if (userUUID === null) {
+      await catalogues.check(db, account, { browser, uses });
+      const created = await createAsServer(db, request, null);
+      await catalogues.register(db, account, [{ browser, uses }]);
+      return answerOf(created);
+    }
     // The user is created and held first, so that of two equal requests at once the second waits here for the first.
     const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
     await holdUsers(db, [user]);
@@ -88,6 +95,6 @@ export const createContactCreator = (parts: CreateContactParts) => {
     const created = browser ? await createAsBrowser(db, request, user) : await createAsServer(db, request, user);
     await catalogues.register(db, account, [{ browser, uses }]);
     if (requestUUID !== null) await dedup.rememberRequest(db, { requestUUID, token, user }, created, day);
-    return { exists: created.existed, contactUUID: created.contactUUID };
+    return answerOf(created);
   };
 };

@@ -29,6 +29,7 @@ export interface CreateContactParts {
 
 /** The result of a request, as it is stored for repeats, and the contactUUID or handle to return. */
 type Created = { contact: number; claim: number | null; existed: boolean; contactUUID: string };
+const answerOf = ({ existed, contactUUID }: Created) => ({ exists: existed, contactUUID });
 
 export const createContactCreator = (db: Connection, parts: CreateContactParts) => {
   const { sequencer, users, catalogues, contacts, claims, surplus, links, dedup, detaching } = parts;
@@ -42,7 +43,7 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
    * sent to a PostgreSQL database, from which this one was copied, is known by its key only.
    */
   const findRepeat = ({ account, token, userUUID, requestUUID }: NewContact, day: number) => {
-    if (requestUUID === null) return undefined;
+    if (requestUUID === null || userUUID === null) return undefined;
     if (contacts.findErasure(account, requestName(token, userUUID, requestUUID)) !== undefined) return 'erased';
     const user = users.find(account, userUUID)?.user;
     if (user === undefined) return undefined;
@@ -59,13 +60,13 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     return contactUUID === undefined ? undefined : { exists: existed === 1, contactUUID };
   };
 
-  /** For a server token: the values become the contact's own, and the link is verified. */
-  const createAsServer = (request: NewContact, user: number): Created => {
+  /** For a server token: the values become the contact's own, and the link, if there is a user, is verified. */
+  const createAsServer = (request: NewContact, user: number | null): Created => {
     const { row, existed } = contacts.ensure(request);
     const { contact } = row;
     const { fields, tags, attributes, token, time } = request;
     const { contactUUID } = contacts.write(row, { fields, addedTags: tags, removedTags: [], attributes, time });
-    links.link({ user, contact, verified: true, claim: null, token, time });
+    if (user !== null) links.link({ user, contact, verified: true, claim: null, token, time });
     return { contact, claim: null, existed, contactUUID };
   };
 
@@ -92,9 +93,10 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     const uses = usesOfContact(request);
     catalogues.check(account, browser, uses);
     catalogues.register(account, browser, uses);
+    if (userUUID === null) return answerOf(createAsServer(request, null));
     const { user } = users.ensure(account, userUUID, time);
     const created = browser ? createAsBrowser(request, user) : createAsServer(request, user);
     if (requestUUID !== null) dedup.rememberRequest(day, { requestUUID, token, user }, created);
-    return { exists: created.existed, contactUUID: created.contactUUID };
+    return answerOf(created);
   };
 };
