@@ -153,18 +153,23 @@ export const updateContactOutput = answer({
   updated: z.array(z.string()).describe('The names of the fields whose value changed.'),
 });
 
-export const searchContactInput = z.object({
-  text: field.optional(field.name),
-  contactEmailaddress: field.optional(field.email),
-  contactProfileID: field.optional(field.catalogueID),
-  contactTagID: field.optional(field.catalogueID),
-  contactStatus: field.optional(field.oneOf(['active', 'archived'])),
-  limit: field.optional(field.pageLimit(limits.contactsPerPage)),
-  cursor: field.optional(field.cursor),
-});
+export const searchContactInput = z
+  .object({
+    text: field.optional(field.name),
+    contactEmailaddress: field.optional(field.email),
+    contactProfileID: field.optional(field.catalogueID),
+    contactTagID: field.optional(field.catalogueID),
+    ...field.attributeFilter,
+    createdFrom: field.optional(field.time).describe('Only contacts created at this time or later.'),
+    createdTo: field.optional(field.time).describe('Only contacts created before this time.'),
+    contactStatus: field.optional(field.oneOf(['active', 'archived'])),
+    limit: field.optional(field.pageLimit(limits.contactsPerPage)),
+    cursor: field.optional(field.cursor),
+  })
+  .refine(field.isAttributePair, field.attributePairProblem);
 
 export const searchContactOutput = answer({
-  contact: z.array(contact.omit({ tag: true, contactAttr: true })),
+  contact: z.array(contact.extend({ tag: z.array(tag).describe("Only the contact's own tags.") })),
   nextCursor: z.string().describe('"" on the last page. A page before it may hold fewer than `limit`, or none.'),
 });
 

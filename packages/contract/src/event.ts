@@ -83,19 +83,11 @@ export const logEventsOutput = answer({
   ),
 });
 
-const attributeFilter = {
-  attrID: field.optional(field.catalogueID),
-  attrValue: field.optional(field.text(limits.attrValueLength)),
-};
-const attributePair = ({ attrID, attrValue }: { attrID?: string | undefined; attrValue?: string | undefined }) =>
-  attrValue === undefined || attrID !== undefined;
-const attributePairProblem = { path: ['attrID'], message: 'is required with `attrValue`' };
-
 const robots = field
   .optional(field.oneOf(['include', 'exclude']))
   .describe('`exclude` leaves out events whose attribute `robot` is `true`: known robots are marked like this.');
 
-const eventFilter = { ...who, eventID: field.optional(field.eventID), ...attributeFilter };
+const eventFilter = { ...who, eventID: field.optional(field.eventID), ...field.attributeFilter };
 
 export const getEventInput = z
   .object({
@@ -112,7 +104,7 @@ export const getEventInput = z
     cursor: field.optional(field.cursor),
     include: field.optional(field.include(['definition', 'why'])),
   })
-  .refine(attributePair, attributePairProblem);
+  .refine(field.isAttributePair, field.attributePairProblem);
 
 /** The reason why an event belongs to its owner: the rule, and the link, claim and merge that decided. */
 export const why = z.object({
@@ -175,4 +167,4 @@ export const countEventsOutput = answer({
 
 export const streamEventsInput = z
   .object({ ...eventFilter, cursor: field.optional(field.cursor) })
-  .refine(attributePair, attributePairProblem);
+  .refine(field.isAttributePair, field.attributePairProblem);

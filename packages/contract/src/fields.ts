@@ -211,3 +211,17 @@ const isTimezone = (value: string) => {
 };
 
 export const timezone = name.refine(isTimezone, 'must be an IANA time zone, such as Europe/London');
+
+/** A filter by an attribute: that it is there, or with `attrValue` that it has this value. */
+export const attributeFilter = {
+  attrID: optional(catalogueID),
+  attrValue: optional(text(limits.attrValueLength)),
+};
+export const isAttributePair = ({
+  attrID,
+  attrValue,
+}: {
+  attrID?: string | undefined;
+  attrValue?: string | undefined;
+}) => attrValue === undefined || attrID !== undefined;
+export const attributePairProblem = { path: ['attrID'], message: 'is required with `attrValue`' };

@@ -102,7 +102,7 @@ export interface Store {
   createContact(request: NewContact): Promise<{ exists: boolean; contactUUID: string }>;
   updateContact(request: ContactChange): Promise<{ contactUUID: string; updated: string[] }>;
   getContact(query: ContactQuery): Promise<ContactDetail>;
-  searchContact(query: ContactSearch): Promise<{ contacts: ContactRecord[]; next: number | null }>;
+  searchContact(query: ContactSearch): Promise<{ contacts: ContactDetail[]; next: number | null }>;
   /**
    * Removes the contact, and all contacts merged with it, from every read except the counts of events. Later commits delete its
    * events and reduce the counts, possibly after the promise resolves. A repeated request by contactUUID returns the progress.
@@ -516,8 +516,12 @@ export interface ContactSearch {
   readonly address?: string | undefined;
   readonly contactProfileID?: string | undefined;
   readonly contactTagID?: string | undefined;
-  /** An attribute that the contact has, with any value. */
+  /** An attribute that the contact has, with this value or, without `attrValue`, with any. */
   readonly attrID?: string | undefined;
+  readonly attrValue?: string | undefined;
+  /** createdFrom <= createdTime < createdTo. */
+  readonly createdFrom?: number | undefined;
+  readonly createdTo?: number | undefined;
   readonly contactStatus?: string | undefined;
   readonly limit: number;
   /** Only contacts beyond this number. */

@@ -1,12 +1,22 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { ContactSearch } from '../../src/store/store.ts';
+import type { ContactSearch, NewContact } from '../../src/store/store.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
-import { laptop } from '../fixtures/store.ts';
+import { day, laptop } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
-const people = [
-  { address: 'ann.lee@example.com', fields: { contactFirstname: 'Ann', contactLastname: 'Lee' }, tags: ['vip'] },
-  { address: 'ben@example.com', fields: { contactFirstname: 'Ben', contactProfileID: 'retail' }, tags: ['vip', 'new'] },
+const people: Partial<NewContact>[] = [
+  {
+    address: 'ann.lee@example.com',
+    fields: { contactFirstname: 'Ann', contactLastname: 'Lee' },
+    tags: ['vip'],
+    attributes: [['size', 'XL']],
+  },
+  {
+    address: 'ben@example.com',
+    fields: { contactFirstname: 'Ben', contactProfileID: 'retail' },
+    tags: ['vip', 'new'],
+    attributes: [['size', 'M']],
+  },
   { address: 'cleo@example.org', fields: { contactFirstname: 'Cléo', contactProfileID: 'retail' }, tags: [] },
   { address: 'dan@example.org', fields: { contactLastname: 'Leeds' }, tags: ['new'] },
   { address: 'eve@example.org', fields: { contactFirstname: '100%', contactLastname: '_' }, tags: [] },
@@ -28,7 +38,9 @@ export const describeContactSearch = (newSite: NewSite): void => {
 
     beforeAll(async () => {
       site = await newSite();
-      for (const person of people) uuids.push((await site.server.createContact(person)).contactUUID);
+      for (const [nth, person] of people.entries()) {
+        uuids.push((await site.server.createContact({ ...person, time: site.time + nth * day })).contactUUID);
+      }
       await site.update({ contactUUID: uuids[3] as string, contactStatus: 'archived' });
     });
 
@@ -48,6 +60,9 @@ export const describeContactSearch = (newSite: NewSite): void => {
       ['an address that nobody has', { address: 'nobody@example.org' }, ''],
       ['a profile', { contactProfileID: 'retail' }, 'bc'],
       ['a tag', { contactTagID: 'vip' }, 'ab'],
+      ['an attribute', { attrID: 'size' }, 'ab'],
+      ['an attribute with a value', { attrID: 'size', attrValue: 'XL' }, 'a'],
+      ['an attribute with a value that nobody has', { attrID: 'size', attrValue: 'S' }, ''],
       ['active contacts', { contactStatus: 'active' }, 'abce'],
       ['archived contacts', { contactStatus: 'archived' }, 'd'],
       ['all that is asked together', { text: 'example', contactProfileID: 'retail', contactTagID: 'new' }, 'b'],
@@ -57,10 +72,18 @@ export const describeContactSearch = (newSite: NewSite): void => {
       expect(await found(search)).toBe(expected);
     });
 
-    test('answers each contact as getContact does', async () => {
+    test('finds contacts by the time at which they were created', async () => {
+      const dayOf = (nth: number) => site.time + nth * day;
+      expect(await found({ createdFrom: dayOf(2) })).toBe('cde');
+      expect(await found({ createdTo: dayOf(2) })).toBe('ab');
+      expect(await found({ createdFrom: dayOf(1), createdTo: dayOf(2) })).toBe('b');
+      expect(await found({ createdFrom: dayOf(1), createdTo: dayOf(1) })).toBe('');
+    });
+
+    test('answers each contact as getContact does, with its own tags only', async () => {
       const { contacts } = await page({ text: 'ben@' });
-      const { tags, attributes, ...record } = await site.server.getContact(uuids[1] as string);
-      expect(contacts).toEqual([record]);
+      const { tags, ...contact } = await site.server.getContact(uuids[1] as string);
+      expect(contacts).toEqual([{ ...contact, tags: tags.filter(({ opt }) => opt) }]);
     });
 
     test.each([1, 2, 3, 4, 5, 6])('finds everybody once in pages of %d', async (limit) => {
@@ -74,6 +97,26 @@ export const describeContactSearch = (newSite: NewSite): void => {
       }
       expect(seen).toEqual(uuids);
       expect(pages).toBe(Math.ceil(uuids.length / limit));
+    });
+
+    test('ends a page early when its contacts hold much', async () => {
+      const other = await createSite(site.store);
+      const attributes = Array.from({ length: 100 }, (_, nth) => [`attr-${nth}`, 'x'.repeat(2_048)] as const);
+      const made: string[] = [];
+      for (let nth = 0; nth < 13; nth += 1) {
+        const contact = { address: `large-${nth}@example.com`, userUUID: null, attributes };
+        made.push((await other.server.createContact(contact)).contactUUID);
+      }
+      const seen: string[] = [];
+      const sizes: number[] = [];
+      for (let beyond: number | null = 0; beyond !== null; ) {
+        const { contacts, next }: Awaited<ReturnType<typeof page>> = await page({ account: other.account, beyond });
+        sizes.push(contacts.length);
+        seen.push(...contacts.map(({ contactUUID }) => contactUUID));
+        beyond = next;
+      }
+      expect(seen).toEqual(made);
+      expect(sizes).toEqual([6, 6, 1]);
     });
 
     test('finds everybody who fits once in pages', async () => {

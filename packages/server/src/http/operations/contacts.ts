@@ -165,7 +165,7 @@ export const createContacts = (
         limit,
         beyond: parseCursor('contacts', cursor) ?? 0,
       });
-      return { contact: contacts.map(recordAnswer), nextCursor: toCursor('contacts', next) };
+      return { contact: contacts.map(contactAnswer), nextCursor: toCursor('contacts', next) };
     },
 
     exportContact: async ({ limit = 1_000, cursor, ...naming }, caller) => {

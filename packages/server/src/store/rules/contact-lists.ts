@@ -1,9 +1,9 @@
-/** Splits a contact's claims and links into pages, by number and by size. */
+/** Splits a contact's claims and links, and the contacts that a search finds, into pages, by number and by size. */
 import { limits } from '@firsthand/contract/limits';
 import type { ClaimDetail, ContactDetail, LinkDetail } from '../store.ts';
 
-/** The length of the JSON of the claims on one page, in UTF-16 code units; a single claim may take 200 KB. */
-const mostClaimCharacters = 1024 * 1024;
+/** The length of the JSON of the claims or contacts on one page, in UTF-16 code units; a single one may take 200 KB or more. */
+const mostCharacters = 1024 * 1024;
 
 /** The part of a list that a driver reads for one page: one entry more than fits, if there is one. */
 export interface Listing<Item> {
@@ -16,11 +16,11 @@ export interface Listing<Item> {
 export const claimsToRead = limits.claimsPerPage + 1;
 export const linksToRead = limits.linksPerPage + 1;
 
-const cut = <Item>(entries: Listing<Item>['entries'], most: number, mostCharacters: number) => {
+const cut = <Item>(entries: Listing<Item>['entries'], most: number, mostLength: number) => {
   let characters = 0;
   const end = entries.findIndex(([, item], nth) => {
-    if (mostCharacters < Infinity) characters += JSON.stringify(item).length;
-    return nth >= most || (nth > 0 && characters > mostCharacters);
+    if (mostLength < Infinity) characters += JSON.stringify(item).length;
+    return nth >= most || (nth > 0 && characters > mostLength);
   });
   const page = end < 0 ? entries : entries.slice(0, end);
   return { items: page.map(([, item]) => item), next: end < 0 ? null : (page.at(-1)?.[0] as number) };
@@ -31,12 +31,26 @@ export const tellLists = (lists: {
   readonly claims: Listing<ClaimDetail> | undefined;
   readonly links: Listing<LinkDetail> | undefined;
 }): Partial<ContactDetail> => {
-  const claims = lists.claims && cut(lists.claims.entries, limits.claimsPerPage, mostClaimCharacters);
+  const claims = lists.claims && cut(lists.claims.entries, limits.claimsPerPage, mostCharacters);
   const links = lists.links && cut(lists.links.entries, limits.linksPerPage, Infinity);
   if (!claims && !links) return {};
   return {
     ...(claims && { claims: claims.items, claimCount: lists.claims?.count as number }),
     ...(links && { links: links.items, linkCount: lists.links?.count as number }),
     next: { claim: claims?.next ?? null, link: links?.next ?? null },
+  };
+};
+
+/** Collects the contacts of one page of a search, at most `limit`. */
+export const createFoundPage = (limit: number) => {
+  const contacts: ContactDetail[] = [];
+  let characters = 0;
+  return {
+    contacts,
+    isFull: (): boolean => contacts.length >= limit || characters >= mostCharacters,
+    add(contact: ContactDetail): void {
+      contacts.push(contact);
+      characters += JSON.stringify(contact).length;
+    },
   };
 };

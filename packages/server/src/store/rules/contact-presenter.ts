@@ -73,14 +73,22 @@ export const toHandle = (claim: ClaimRow, nameOf: NameOf): ContactDetail => {
   return toContactDetail(contact, viewClaim(claim), nameOf, []);
 };
 
+/** Returns a contact as a search does: with its own tags only, because a catalogue may list a thousand. */
+export const toFoundContact = (contact: Contact, view: ContactView, nameOf: NameOf): ContactDetail =>
+  toContactDetail(contact, view, nameOf, []);
+
 /** Returns a function that checks all filters of a search except `address`. */
 export const createContactMatcher = (search: ContactSearch) => {
   const text = search.text?.normalize('NFC').toLowerCase();
-  return ({ contactStatus }: Pick<Contact, 'contactStatus'>, { fields, tags, attributes }: ContactView): boolean =>
+  const { createdFrom = Number.NEGATIVE_INFINITY, createdTo = Number.POSITIVE_INFINITY } = search;
+  return ({ contactStatus, createdTime }: Contact, { fields, tags, attributes }: ContactView): boolean =>
+    createdFrom <= createdTime &&
+    createdTime < createdTo &&
     (search.contactStatus === undefined || contactStatus === search.contactStatus) &&
     (search.contactProfileID === undefined || fields.contactProfileID === search.contactProfileID) &&
     (search.contactTagID === undefined || tags.has(search.contactTagID)) &&
     (search.attrID === undefined || attributes.has(search.attrID)) &&
+    (search.attrValue === undefined || attributes.get(search.attrID ?? '') === search.attrValue) &&
     (text === undefined ||
       [`${fields.contactFirstname} ${fields.contactLastname}`, fields.contactEmailaddress].some((name) =>
         name.normalize('NFC').toLowerCase().includes(text),

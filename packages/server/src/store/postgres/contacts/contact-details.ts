@@ -1,23 +1,16 @@
 /** Reads contacts: one contact, one browser's claim by its handle, and pages of search results. */
 import type { ContactView } from '../../../identity/contact-view.ts';
-import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
+import { claimsToRead, createFoundPage, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
 import {
   createContactMatcher,
   type NameOf,
   toClaimDetail,
   toContactDetail,
-  toContactRecord,
+  toFoundContact,
   toHandle,
   toLinkDetail,
 } from '../../rules/contact-presenter.ts';
-import type {
-  ClaimDetail,
-  ContactDetail,
-  ContactQuery,
-  ContactRecord,
-  ContactSearch,
-  LinkDetail,
-} from '../../store.ts';
+import type { ClaimDetail, ContactDetail, ContactQuery, ContactSearch, LinkDetail } from '../../store.ts';
 import { listCatalogue, readNames } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Snapshot } from '../transactions/transaction.ts';
@@ -30,7 +23,7 @@ import { userUUIDsOf } from './users.ts';
 
 const contactsPerStep = 500;
 
-type ContactPage = { contacts: ContactRecord[]; next: number | null };
+type ContactPage = { contacts: ContactDetail[]; next: number | null };
 
 /** The contactUUIDs of a group of merged contacts, by their numbers. */
 type Group = ReadonlyMap<number, string>;
@@ -116,7 +109,7 @@ export const createContactReader = (contacts: ContactFinder) => {
       const { account, limit } = search;
       const isWanted = createContactMatcher(search);
       const nameOf = await readNames(db, account);
-      const found: ContactRecord[] = [];
+      const page = createFoundPage(limit);
       for (let beyond = search.beyond; ; ) {
         const rows =
           search.address === undefined
@@ -130,11 +123,11 @@ export const createContactReader = (contacts: ContactFinder) => {
         for (const [nth, view] of views.entries()) {
           const row = rows[nth] as ContactRow;
           if (!isWanted(row, view)) continue;
-          if (found.length === limit) return { contacts: found, next: beyond };
-          found.push(toContactRecord(row, view, nameOf));
+          if (page.isFull()) return { contacts: page.contacts, next: beyond };
+          page.add(toFoundContact(row, view, nameOf));
           beyond = row.contact;
         }
-        if (rows.length < contactsPerStep) return { contacts: found, next: null };
+        if (rows.length < contactsPerStep) return { contacts: page.contacts, next: null };
         beyond = (rows.at(-1) as ContactRow).contact;
       }
     },

@@ -1,22 +1,15 @@
 /** Reads contacts: a contact's own record, what a browser token's handle shows, and pages of a search. */
-import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
+import { claimsToRead, createFoundPage, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
 import {
   createContactMatcher,
   type NameOf,
   toClaimDetail,
   toContactDetail,
-  toContactRecord,
+  toFoundContact,
   toHandle,
   toLinkDetail,
 } from '../../rules/contact-presenter.ts';
-import type {
-  ClaimDetail,
-  ContactDetail,
-  ContactQuery,
-  ContactRecord,
-  ContactSearch,
-  LinkDetail,
-} from '../../store.ts';
+import type { ClaimDetail, ContactDetail, ContactQuery, ContactSearch, LinkDetail } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
@@ -91,21 +84,21 @@ export const createContactReader = (db: Connection) => {
       };
     },
 
-    *searchContact(search: ContactSearch): ChunkedRead<{ contacts: ContactRecord[]; next: number | null }> {
+    *searchContact(search: ContactSearch): ChunkedRead<{ contacts: ContactDetail[]; next: number | null }> {
       const { account, address, limit } = search;
       const isWanted = createContactMatcher(search);
-      const found: ContactRecord[] = [];
+      const page = createFoundPage(limit);
       for (let beyond = search.beyond; ; ) {
         const rows =
           address === undefined ? nextContacts.all(account, beyond, contactsPerStep) : byAddress(account, address);
         for (const row of rows) {
           const view = viewOf(groupOf(row));
           if (!isWanted(row, view)) continue;
-          if (found.length === limit) return { contacts: found, next: beyond };
-          found.push(toContactRecord(row, view, naming(account)));
+          if (page.isFull()) return { contacts: page.contacts, next: beyond };
+          page.add(toFoundContact(row, view, naming(account)));
           beyond = row.contact;
         }
-        if (rows.length < contactsPerStep) return { contacts: found, next: null };
+        if (rows.length < contactsPerStep) return { contacts: page.contacts, next: null };
         beyond = (rows.at(-1) as ContactRow).contact;
         yield;
       }
