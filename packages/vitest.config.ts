@@ -45,6 +45,8 @@ const twoBrowsers = { maxWorkers: 2, sequence: { groupOrder: 2 } };
 const alone = { ...patient, fileParallelism: false, sequence: { groupOrder: 1 } };
 
 export default defineConfig({
+  // The other packages, by the `paths` of tsconfig.base.json.
+  resolve: { tsconfigPaths: true },
   test: {
     // Each file has its own server, database or browser.
     pool: 'forks',

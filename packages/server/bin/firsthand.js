@@ -11,6 +11,6 @@ if (isBuilt()) {
   load(fileURLToPath(new URL('main.cjs', dist)));
 } else {
   const { register } = await import('tsx/esm/api');
-  register({ tsconfig: false });
+  register({ tsconfig: fileURLToPath(new URL('../tsconfig.json', import.meta.url)) });
   await import('../src/main.ts');
 }

@@ -3,7 +3,7 @@
  * the tracker) stay where they are.
  */
 import { readFile } from 'node:fs/promises';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
@@ -41,6 +41,8 @@ export const bundleOptions = (from: string, entries: readonly string[], into: st
     outdir: into,
     outExtension: { '.js': '.cjs' },
     bundle: true,
+    // Finds the other packages, for copies of the sources elsewhere too.
+    tsconfig: join(folder, 'tsconfig.json'),
     // CommonJS runs a dynamically imported module when it is imported, not before, though it is in the same file.
     format: 'cjs',
     platform: 'node',

@@ -18,9 +18,10 @@ const copyOfBuilt = () => {
   const server = join(root, 'packages/server');
   mkdirSync(server, { recursive: true });
   symlinkSync(join(packages, '../node_modules'), join(root, 'node_modules'));
-  for (const name of ['contract', 'client', 'tracker']) symlinkSync(join(packages, name), join(root, 'packages', name));
+  for (const name of ['contract', 'client', 'tracker', 'tsconfig.base.json'])
+    symlinkSync(join(packages, name), join(root, 'packages', name));
   symlinkSync(join(packages, 'server/src'), join(server, 'src'));
-  for (const name of ['bin', 'dist', 'build', 'package.json']) {
+  for (const name of ['bin', 'dist', 'build', 'package.json', 'tsconfig.json']) {
     cpSync(join(packages, 'server', name), join(server, name), { recursive: true, preserveTimestamps: true });
   }
   appendFileSync(join(server, 'dist/main.cjs'), "process.stderr.write('as it was built');");

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { build } from 'esbuild';
+import { type BuildOptions, build } from 'esbuild';
 import { minify } from 'terser';
 import { prunePackages } from './prune-packages.ts';
 
@@ -11,10 +11,12 @@ import { prunePackages } from './prune-packages.ts';
 export const chosenNames = (entry: string): string =>
   JSON.parse(readFileSync(new URL('names.json', import.meta.url), 'utf8'))[entry];
 
-/** The modules as one, for browsers that know ES2018 (Safari 11.1, 2018). */
-const joinModules = async (entry: string): Promise<string> => {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL(`../src/${entry}.ts`, import.meta.url))],
+const contract = fileURLToPath(new URL('../../contract/src', import.meta.url));
+
+/** How the modules of each entry become one, for browsers that know ES2018 (Safari 11.1, 2018). */
+export const joining = (entries: readonly string[]) =>
+  ({
+    entryPoints: entries.map((entry) => fileURLToPath(new URL(`../src/${entry}.ts`, import.meta.url))),
     bundle: true,
     // terser shortens names and all else: its result is 8 % smaller than esbuild's own.
     minifySyntax: true,
@@ -25,9 +27,12 @@ const joinModules = async (entry: string): Promise<string> => {
     legalComments: 'none',
     // Not the workspace's: its strictness would only add "use strict".
     tsconfigRaw: '{}',
+    alias: { '@firsthand/contract': contract },
     plugins: [prunePackages],
-    write: false,
-  });
+  }) satisfies BuildOptions;
+
+const joinModules = async (entry: string): Promise<string> => {
+  const { outputFiles } = await build({ ...joining([entry]), write: false });
   return outputFiles[0]?.text as string;
 };
 

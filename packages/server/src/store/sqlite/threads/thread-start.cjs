@@ -4,7 +4,7 @@
  */
 const { existsSync, readlinkSync } = require('node:fs');
 const { getPriority, setPriority } = require('node:os');
-const { basename } = require('node:path');
+const { basename, join } = require('node:path');
 const { parentPort, workerData } = require('node:worker_threads');
 const { fileURLToPath } = require('node:url');
 
@@ -19,7 +19,7 @@ const load = async (file) => {
     const { dist, isBuilt } = await import('../../../../bin/built.js');
     const built = new URL(`${basename(file, '.ts')}.cjs`, dist);
     if (isBuilt() && existsSync(built)) return loadBuilt(built);
-    (await import('tsx/esm/api')).register();
+    (await import('tsx/esm/api')).register({ tsconfig: join(__dirname, '../../../../tsconfig.json') });
   }
   return import(file);
 };
