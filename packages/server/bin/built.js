@@ -1,11 +1,12 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 
 /** The folder of the build, and the list of its sources, which is written last: a build without it is incomplete. */
 export const dist = new URL('../dist/', import.meta.url);
 export const inputsFile = new URL('inputs.json', dist);
 
-/** Whether there is a build that is newer than all its sources. */
+/** Whether there is a build that is newer than all its sources. The npm package holds the build only. */
 export const isBuilt = () => {
+  if (!existsSync(new URL('../src/main.ts', dist))) return true;
   try {
     const builtMs = statSync(inputsFile).mtimeMs;
     const paths = JSON.parse(readFileSync(inputsFile, 'utf8'));

@@ -15,6 +15,8 @@ const readKept = (path) => {
 
 /** Returns what the file at `path` exports. */
 exports.load = (path) => {
+  // Only `require` applies the source maps beside the build.
+  if (process.sourceMapsEnabled) return require(path);
   const kept = `${path}.compiled`;
   const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(path, 'utf8')}\n})`;
   const script = new Script(source, {

@@ -56,6 +56,6 @@ export const bundleOptions = (from: string, entries: readonly string[], into: st
 /** Bundles each entry (a path in the package) into a `.cjs` of its name. Returns the list of its inputs. */
 export const bundle = async (entries: readonly string[], into: string): Promise<Metafile> => {
   const options = bundleOptions(folder, entries, into);
-  const { metafile } = await build({ ...options, metafile: true, plugins: [keepPlaces(into)] });
+  const { metafile } = await build({ ...options, metafile: true, sourcemap: true, plugins: [keepPlaces(into)] });
   return metafile;
 };

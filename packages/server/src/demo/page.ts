@@ -1,11 +1,13 @@
 /** Serves `/demo/`, the shop page, with the script tag as on any site. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Handler } from 'hono';
+import { trackerFolder } from '../tracker-folder.ts';
 import { answerHeaders } from './answer-headers.ts';
 
 const template = new URL('./page.html', import.meta.url);
-const snippet = new URL('../../../tracker/dist/snippet.html', import.meta.url);
+const snippet = join(trackerFolder, 'snippet.html');
 
 /** The script tag for a page, from the template of the tracker's build. Throws if the tracker hasn't been built. */
 export const scriptTag = (src: string, token: string): string => {

@@ -1,0 +1,18 @@
+/**
+ * Compiles the package in the current folder for npm: `node --import tsx ../emit.ts` writes what tsconfig.build.json says, anew. In
+ * declarations tsc keeps `./client.ts` (rewriteRelativeImportExtensions is about JavaScript only); here it becomes `./client.js`, which
+ * every TypeScript, Deno and bundler finds.
+ */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const [folder = 'dist'] = process.argv.slice(2);
+
+rmSync(folder, { recursive: true, force: true });
+execFileSync('npx', ['tsc', '-b', 'tsconfig.build.json'], { stdio: 'inherit' });
+for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+  if (!file.endsWith('.d.ts')) continue;
+  const path = join(folder, file);
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/((?:from|import\() ?'\.{1,2}\/[^'\n]+)\.ts'/g, "$1.js'"));
+}

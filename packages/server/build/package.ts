@@ -1,0 +1,34 @@
+/**
+ * Completes the build for the npm package: adds the tracker's files and the licenses of the packages that are in the bundles. Whoever
+ * installs it needs neither sources nor a compiler of TypeScript.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { buildTracker } from '../../tracker/build/build.ts';
+import { dist } from '../bin/built.js';
+
+const bundles = ['main', 'writer-thread', 'reader-thread'];
+
+/** The folders of the packages that a source map names, as URLs. */
+const packagesIn = (bundle: string): string[] => {
+  const map = new URL(`${bundle}.cjs.map`, dist);
+  const { sources }: { sources: string[] } = JSON.parse(readFileSync(map, 'utf8'));
+  return sources
+    .flatMap((source) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+\//.exec(source)?.[0] ?? [])
+    .map((path) => new URL(path, map).href);
+};
+
+const licenseOf = (folder: string): string => {
+  const file = readdirSync(new URL(folder)).find((name) => /^licen[cs]e/i.test(name));
+  if (file === undefined) throw new Error(`${fileURLToPath(folder)} has no license, but its code is in the bundles`);
+  const { name } = JSON.parse(readFileSync(new URL('package.json', folder), 'utf8'));
+  return `${name}\n\n${readFileSync(new URL(file, folder), 'utf8').trim()}\n`;
+};
+
+const licenses = [...new Set(bundles.flatMap(packagesIn))].sort().map(licenseOf);
+await writeFile(new URL('licenses.txt', dist), `The files dist/*.cjs contain parts of:\n\n${licenses.join('\n')}`);
+
+const tracker = fileURLToPath(new URL('tracker', dist));
+await rm(tracker, { recursive: true, force: true });
+await buildTracker(tracker);
