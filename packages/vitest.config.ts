@@ -12,6 +12,8 @@ const security = ['packages/server/test/security/**/*.test.ts'];
 const securityMeasured = [
   'packages/server/test/security/{claims-on-one-address,growth,hostile-address,slow-clients,timing}.test.ts',
 ];
+/** What npm packs, installed elsewhere. */
+const packed = ['packages/server/test/packages/**/*.test.ts'];
 /** What a server must survive; some of these tests measure memory, time and disks. */
 const faults = ['packages/server/test/faults/**/*.test.ts'];
 const faultsMeasured = [
@@ -82,7 +84,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/{src,build,test}/**/*.test.ts'],
-          exclude: [...replacing, ...browsers, ...engines, ...postgres, ...security, ...faults],
+          exclude: [...replacing, ...browsers, ...engines, ...postgres, ...security, ...faults, ...packed],
           ...patient,
           // One process runs many files: to load the modules for each takes a third of all the time.
           isolate: false,
@@ -118,6 +120,7 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'browsers', include: browsers, ...patient } },
       { extends: true, test: { name: 'browsers: engines', include: engines, ...patient, ...twoBrowsers } },
+      { extends: true, test: { name: 'packages', include: packed, ...patient } },
       { extends: true, test: { name: 'security', include: security, exclude: securityMeasured, ...patient } },
       { extends: true, test: { name: 'security: measured', include: securityMeasured, ...alone } },
       { extends: true, test: { name: 'faults', include: faults, exclude: faultsMeasured, ...patient } },

@@ -50,12 +50,18 @@ const faketime: Need = {
 
 const root: Need = { what: 'root, to mount a small disk and fill it', isThere: () => process.getuid?.() === 0 };
 
+const tarballs: Need = {
+  what: 'dist/*.tgz, which npm run tarballs makes',
+  isThere: () => existsSync(new URL('../dist', import.meta.url)),
+};
+
 /** By the name of the project in vitest.config.ts. */
 const needed: Readonly<Record<string, readonly Need[]>> = {
   postgres: [postgres],
   'postgres: front door': [postgres],
   browsers: [chromium],
   'browsers: engines': engines,
+  packages: [tarballs],
   faults: [strace, root, postgres],
   'faults: measured': [strace, faketime, postgres],
 };

@@ -1,0 +1,192 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { build } from 'vite';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Running, start } from '../fixtures/command.ts';
+import { packageNames, root, tarballOf } from './packed.ts';
+
+let folder: string;
+let serving: Running;
+let url: string;
+let env: Readonly<Record<string, string>>;
+
+const bin = () => join(folder, 'node_modules/.bin/firsthand');
+const write = (file: string, text: string) => {
+  mkdirSync(join(folder, file, '..'), { recursive: true });
+  writeFileSync(join(folder, file), text);
+};
+
+/** Runs a command in the folder, and returns what it printed. Throws with what it complained about unless it succeeds. */
+const run = async (file: string, args: readonly string[]): Promise<string> => {
+  const { code, stdout, stderr } = await start(file, args, env, folder).ended;
+  if (code !== 0) throw new Error(`${file} ${args.join(' ')} ended with ${code}: ${stdout}${stderr}`);
+  return stdout;
+};
+const firsthandJSON = async (...args: string[]) => JSON.parse(await run(bin(), [...args, '--json']));
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-installed-'));
+  env = { npm_config_update_notifier: 'false' };
+  write('package.json', '{ "private": true, "type": "module" }');
+  const quiet = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel', 'error'];
+  // npm run has set where npm installs: here.
+  const { npm_config_local_prefix, ...npmEnv } = process.env;
+  execFileSync('npm', ['install', ...quiet, ...packageNames.map(tarballOf)], { cwd: folder, env: npmEnv });
+  // Compiling it takes a minute; here it is compiled already.
+  for (const name of ['better-sqlite3', 'better-sqlite3-13']) {
+    const compiled = join(root, 'node_modules', name);
+    if (existsSync(compiled)) cpSync(compiled, join(folder, 'node_modules', name), { recursive: true });
+  }
+  serving = start('npx', ['firsthand', 'serve', '--demo', '--port', '0', '--log-level', 'info'], env, folder);
+  [, url = ''] = await serving.says(/"address":"([^"]+)"/);
+  const [, token = ''] = await serving.says(/Server token +(server_\S+)/);
+  env = { ...env, PORT: new URL(url).port, FIRSTHAND_TOKEN: token };
+});
+afterAll(async () => {
+  serving.child.kill('SIGTERM');
+  await serving.ended;
+  rmSync(folder, { recursive: true });
+});
+
+it('npx firsthand serve --demo answers from the packed files, without a source or tsx', async () => {
+  expect(existsSync(join(folder, 'node_modules/tsx'))).toBe(false);
+  for (const path of ['/readyz', '/demo/', '/openapi.json']) expect((await fetch(`${url}${path}`)).status).toBe(200);
+  const script = await (await fetch(`${url}/tracker.js`)).text();
+  expect(script).toBe(readFileSync(join(folder, 'node_modules/firsthand/dist/tracker/tracker.js'), 'utf8'));
+  expect(await (await fetch(`${url}/demo/`)).text()).toMatch(/data-token="browser_/);
+});
+
+it('npx firsthand --version prints the version of the package', async () => {
+  const { version } = JSON.parse(readFileSync(join(folder, 'node_modules/firsthand/package.json'), 'utf8'));
+  expect(await run('npx', ['firsthand', '--version'])).toBe(`${version}\n`);
+});
+
+it('the commands work beside the server: account create, event log, backup and doctor', async () => {
+  const account = await firsthandJSON('account', 'create', '--name', 'Shop');
+  const token: string = account.serverTokenUUID;
+  env = { ...env, FIRSTHAND_TOKEN: token };
+  const logged = await firsthandJSON('event', 'log', '--event-id', '7', '--user', 'a-browser-of-a-test');
+  const { event } = await firsthandJSON('event', 'list', '--user', 'a-browser-of-a-test');
+  expect(event).toMatchObject([{ eventID: 7, eventUUID: logged.eventUUID }]);
+  await run(bin(), ['backup', 'copy.db']);
+  expect(existsSync(join(folder, 'copy.db'))).toBe(true);
+  const { ok, finding } = await firsthandJSON('doctor');
+  expect(ok).toBe(true);
+  expect(finding).toContainEqual({ name: 'tracker', ok: true, detail: expect.stringMatching(/^built 2/) });
+});
+
+it('source maps are applied with --enable-source-maps', async () => {
+  const script = `
+    const main = require.resolve('./node_modules/firsthand/dist/main.cjs');
+    require('./node_modules/firsthand/bin/load.cjs').load(main);
+    const { sources } = require('node:module').findSourceMap(main).payload;
+    console.log(sources.some((path) => path.endsWith('/firsthand/src/main.ts')));`;
+  const args = ['--enable-source-maps', '--input-type=commonjs', '-e', script, '--', 'x', '--version'];
+  expect(await run(process.execPath, args)).toMatch(/^true$/m);
+});
+
+/** The example of a package's README. */
+const exampleOf = (name: string): string =>
+  /```js\n([\s\S]*?)```/.exec(readFileSync(join(folder, 'node_modules', name, 'README.md'), 'utf8'))?.[1] ?? '';
+
+it('the example of the client’s README logs an event and reads it back', async () => {
+  const example = exampleOf('@firsthand/client').replace('http://127.0.0.1:3000', url).replace('60_000', '500');
+  write('client.js', `${example}\nconsole.log(JSON.stringify(event[0].eventID));`);
+  expect(await run(process.execPath, ['client.js'])).toBe('3\n');
+});
+
+it('the example of the contract’s README runs', async () => {
+  write(
+    'contract.js',
+    `${exampleOf('@firsthand/contract')}\nconsole.log(limits.eventsPerBatch, errors.invalid_token.status);`,
+  );
+  expect(await run(process.execPath, ['contract.js'])).toBe('1000 401\n');
+});
+
+const use =
+  "createTracker({ url: 'https://events.shop.example', token: 'browser_x' }).log(7, { product: 'Stone teapot' });";
+
+it.each([
+  ['import', 'rendering.js', `import { createTracker } from '@firsthand/tracker'; import '@firsthand/tracker/global';`],
+  [
+    'require',
+    'rendering.cjs',
+    `const { createTracker } = require('@firsthand/tracker'); require('@firsthand/tracker/global');`,
+  ],
+])('the tracker does nothing where there is no window, as in a server component: %s', async (_, file, importing) => {
+  write(file, `${importing}\n${use}\nconsole.log(typeof createTracker);`);
+  expect(await run(process.execPath, [file])).toBe('function\n');
+});
+
+it('Vite bundles the tracker for pages, with nothing else', async () => {
+  write('page/index.html', '<script type="module" src="./main.js"></script>');
+  write('page/main.js', `import { createTracker } from '@firsthand/tracker';\n${use}`);
+  await build({ root: join(folder, 'page'), configFile: false, logLevel: 'error' });
+  const [script = ''] = readdirSync(join(folder, 'page/dist/assets')).filter((file) => file.endsWith('.js'));
+  const text = readFileSync(join(folder, 'page/dist/assets', script), 'utf8');
+  expect(text).toContain('browser_x');
+  expect(text.length).toBeLessThan(9_000);
+});
+
+it.each([
+  ['nodenext', 'nodenext'],
+  ['esnext', 'bundler'],
+])(
+  'strict TypeScript takes the types, and checks with them: module %s, resolution %s',
+  async (module, moduleResolution) => {
+    write(
+      'src/page.ts',
+      `import { createTracker } from '@firsthand/tracker';
+import '@firsthand/tracker/global';
+
+const own = createTracker<{ 7: { product: string }; 8: undefined }>({ url: '/', token: 'browser_x' });
+own.log(7, { product: 'Stone teapot' });
+// @ts-expect-error a product is a text
+own.log(7, { product: {} });
+tracker.log(3, { price: 48 });
+window.tracker.reset();
+// @ts-expect-error there is no such method
+tracker.lock();
+`,
+    );
+    write(
+      'src/server.ts',
+      `import { createClient, FirsthandError } from '@firsthand/client';
+import type { ResponseOf } from '@firsthand/contract/operations';
+
+const client = createClient({ url: '', token: '' });
+export const first = async (): Promise<string | undefined> => {
+  const answer: ResponseOf<'getEvent'> = await client.getEvent({ userUUID: 'somebody', limit: 1 });
+  return answer.event[0]?.eventUUID;
+};
+// @ts-expect-error an event has no eventTitle
+client.logEvent({ eventID: 3, eventTitle: '' });
+export const isBusy = (error: unknown): boolean => error instanceof FirsthandError && error.code === 'not_kept';
+`,
+    );
+    write(
+      'src/required.cts',
+      `import { createTracker } from '@firsthand/tracker';
+import '@firsthand/tracker/global';
+createTracker({ url: '/', token: 'browser_x' }).flush();
+tracker.flush();
+`,
+    );
+    const compilerOptions = {
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false,
+      target: 'es2022',
+      lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable'],
+      types: [],
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      module,
+      moduleResolution,
+    };
+    write('tsconfig.json', JSON.stringify({ compilerOptions, include: ['src'] }));
+    expect(await run(join(root, 'node_modules/.bin/tsc'), ['-p', '.'])).toBe('');
+  },
+);

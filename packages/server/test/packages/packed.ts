@@ -1,0 +1,23 @@
+/** The tarballs that `npm run tarballs` has made in dist/. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../../../../', import.meta.url));
+
+/** By the name in their package.json. */
+export const tarballs = {
+  '@firsthand/contract': /^firsthand-contract-\d.*\.tgz$/,
+  '@firsthand/client': /^firsthand-client-\d.*\.tgz$/,
+  '@firsthand/tracker': /^firsthand-tracker-\d.*\.tgz$/,
+  firsthand: /^firsthand-\d.*\.tgz$/,
+};
+export type PackageName = keyof typeof tarballs;
+export const packageNames = Object.keys(tarballs) as PackageName[];
+
+/** Throws unless there is exactly one. */
+export const tarballOf = (name: PackageName): string => {
+  const found = readdirSync(join(root, 'dist')).filter((file) => tarballs[name].test(file));
+  if (found.length !== 1) throw new Error(`dist/ holds ${found.length} tarballs of ${name}: run npm run tarballs`);
+  return join(root, 'dist', found[0] as string);
+};

@@ -1,0 +1,112 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { type PackageName, packageNames, root, tarballOf } from './packed.ts';
+
+let folder: string;
+const unpacked = (name: PackageName) => join(folder, name, 'package');
+const filesOf = (name: PackageName) =>
+  readdirSync(unpacked(name), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(unpacked(name).length + 1));
+const read = (name: PackageName, file: string) => readFileSync(join(unpacked(name), file), 'utf8');
+const manifestOf = (name: PackageName) => JSON.parse(read(name, 'package.json'));
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-tarballs-'));
+  for (const name of packageNames) {
+    execFileSync('mkdir', ['-p', join(folder, name)]);
+    execFileSync('tar', ['-xzf', tarballOf(name), '-C', join(folder, name)]);
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe.each(packageNames)('%s', (name) => {
+  it('has a license and a README, and no test, no source, no cache of a build', () => {
+    const files = filesOf(name);
+    expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']));
+    expect(read(name, 'LICENSE')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'));
+    expect(files.filter((file) => /\.test\.|tsbuildinfo|\.compiled$|tsconfig|(?<!\.d)\.[cm]?ts$/.test(file))).toEqual(
+      [],
+    );
+  });
+
+  it('may be published: its license, its Node, with provenance, and nothing that only the repository has', () => {
+    const { private: isPrivate, license, engines, publishConfig, version, dependencies = {} } = manifestOf(name);
+    expect({ isPrivate, license, engines, publishConfig, version }).toEqual({
+      isPrivate: undefined,
+      license: 'MIT',
+      engines: { node: '>=20.20' },
+      publishConfig: { access: 'public', provenance: true },
+      version: JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version,
+    });
+    const ours = Object.keys(dependencies).filter((dependency) => dependency.includes('firsthand'));
+    expect(ours).toEqual(name === '@firsthand/client' ? ['@firsthand/contract'] : []);
+  });
+
+  it('says nothing of the machine on which it was packed', () => {
+    const paths = new RegExp(`${root.replaceAll(/[.*+?^$()[\]\\{}|]/g, '\\$&')}|file:///`);
+    const withPath = filesOf(name).filter((file) => !/\.(br|gz)$/.test(file) && paths.test(read(name, file)));
+    expect(withPath).toEqual([]);
+  });
+
+  it('has a source map, with the sources in it, for each file of a build', () => {
+    const built = filesOf(name).filter((file) => /^dist\/(?!tracker)[^.]*\.c?js$/.test(file));
+    expect(built.length).toBeGreaterThan(2);
+    for (const file of built) {
+      const { sources, sourcesContent } = JSON.parse(read(name, `${file}.map`));
+      expect(sourcesContent).toHaveLength(sources.length);
+      expect(read(name, file)).toMatch(/^\/\/# sourceMappingURL=[\w.-]+\.map\n?$/m);
+    }
+  });
+
+  it('has declarations that name files which are there', () => {
+    const declarations = filesOf(name).filter((file) => file.endsWith('.d.ts'));
+    expect(declarations.length > 0).toBe(name !== 'firsthand');
+    for (const file of declarations) {
+      for (const [, to = ''] of read(name, file).matchAll(/(?:from|import\() ?'(\.[^']+)'/g)) {
+        expect(to).toMatch(/\.js$/);
+        expect(existsSync(join(unpacked(name), file, '..', to.replace(/\.js$/, '.d.ts')))).toBe(true);
+      }
+    }
+  });
+});
+
+test('the server carries its migrations, the demo page, the tracker and the licenses of what it contains', () => {
+  const files = filesOf('firsthand');
+  for (const driver of ['sqlite', 'postgres']) {
+    const inRepository = readdirSync(join(root, `packages/server/src/store/${driver}/migrations`));
+    const migrations = new RegExp(`^src/store/${driver}/migrations/`);
+    expect(
+      files
+        .filter((file) => migrations.test(file))
+        .map((file) => file.replace(migrations, ''))
+        .sort(),
+    ).toEqual(inRepository.sort());
+  }
+  const tracker = readFileSync(join(root, 'packages/tracker/dist/tracker.js'), 'utf8');
+  const { src } = JSON.parse(read('firsthand', 'dist/tracker/integrity.json'))['tracker.js'];
+  for (const file of ['tracker.js', src]) expect(read('firsthand', `dist/tracker/${file}`)).toBe(tracker);
+  expect(files).toEqual(
+    expect.arrayContaining(['src/demo/page.html', 'dist/tracker/tracker.js.br', 'dist/tracker/snippet.html']),
+  );
+  for (const name of ['hono', 'zod', 'pino', 'commander', 'isbot', '@hono/node-server', 'nanoid'])
+    expect(read('firsthand', 'dist/licenses.txt')).toMatch(new RegExp(`^${name}\n\n`, 'm'));
+});
+
+test('the server has at most 12 dependencies, and packages/README.md says why it has each; the tracker has none', () => {
+  const { dependencies, optionalDependencies } = manifestOf('firsthand');
+  const names = Object.keys({ ...dependencies, ...optionalDependencies });
+  expect(names.length).toBeLessThanOrEqual(12);
+  const [, table = ''] =
+    /\n\| dependency \|.*\n\|---\|---\|\n((?:\|.*\n)+)/.exec(readFileSync(join(root, 'packages/README.md'), 'utf8')) ??
+    [];
+  const listed = table
+    .trim()
+    .split('\n')
+    .flatMap((row) => [...(row.split('|')[1] as string).matchAll(/`([^`]+)`/g)].map(([, name]) => name));
+  expect(listed.sort()).toEqual(names.sort());
+  expect(manifestOf('@firsthand/tracker').dependencies).toBeUndefined();
+});
