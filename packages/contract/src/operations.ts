@@ -4,6 +4,7 @@ import * as account from './account.ts';
 import * as audit from './audit.ts';
 import * as contact from './contact.ts';
 import * as event from './event.ts';
+import { pageNames } from './identifiers.ts';
 import * as link from './link.ts';
 import type { TokenKind } from './tokens.ts';
 
@@ -90,7 +91,7 @@ export const operations = {
   }),
   getContact: get({
     summary: 'Look up a contact with its profile, tags and attributes.',
-    paths: ['/contact/getContact', '/subscriber/getSubscriber'],
+    paths: ['/contact/getContact', '/subscriber/getSubscriber', `/${pageNames.getContact}`],
     tokens: ['browser', 'viewer', 'server'],
     openToPages: true,
     input: contact.getContactInput,
@@ -98,7 +99,7 @@ export const operations = {
   }),
   createContact: post({
     summary: 'Create a contact, or find it by its e-mail address, and link the user to it.',
-    paths: ['/contact/createContact', '/createContact', '/subscriber/createSubscriber'],
+    paths: ['/contact/createContact', '/createContact', '/subscriber/createSubscriber', `/${pageNames.createContact}`],
     tokens: pageAndServer,
     openToPages: true,
     input: contact.createContactInput,
@@ -193,7 +194,7 @@ export const operations = {
   logEvent: operation({
     summary: 'Log an event against an anonymous user or a contact.',
     methods: ['POST', 'GET'],
-    paths: ['/event/logEvent', '/logEvent'],
+    paths: ['/event/logEvent', '/logEvent', `/${pageNames.logEvent}`],
     tokens: pageAndServer,
     openToPages: true,
     input: event.logEventInput,
@@ -201,7 +202,7 @@ export const operations = {
   }),
   logEvents: post({
     summary: 'Log up to 1,000 events in one commit.',
-    paths: ['/event/logEvents'],
+    paths: ['/event/logEvents', `/${pageNames.logEvents}`],
     tokens: pageAndServer,
     openToPages: true,
     body: 'batch',

@@ -1,5 +1,6 @@
 /** The HTTP application: makes its parts, and adds the route of each path. */
 import type { Socket } from 'node:net';
+import { pageNames } from '@firsthand/contract/identifiers';
 import { type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
@@ -28,6 +29,7 @@ import { createParsingBudget } from './http/request/parsing-budget.ts';
 import { createFailed, createRouteServer, type Route } from './http/routes.ts';
 import { trackerRoutes } from './http/tracker-script.ts';
 import type { Quota } from './quota.ts';
+import { folderOf, type PagePaths } from './script-tag.ts';
 import type { Store } from './store/store.ts';
 
 export interface AppOptions {
@@ -35,6 +37,8 @@ export interface AppOptions {
   readonly log: Logger;
   /** The prefix of all paths: `/`, or `/x/`. */
   readonly basePath: string;
+  /** The paths that pages use. `/main.js` if absent, and beside it the paths that it sends to. */
+  readonly paths?: PagePaths;
   /** Addresses or CIDR blocks of the proxies whose X-Forwarded-For is trusted. If empty, it is ignored. */
   readonly trustProxy: readonly string[];
   readonly rateLimits: RateLimits;
@@ -56,6 +60,7 @@ export const createApp = ({
   store,
   log,
   basePath,
+  paths: { trackerPath, apiPrefix = '/' } = { trackerPath: '/main.js' },
   trustProxy,
   rateLimits,
   quota,
@@ -117,15 +122,22 @@ export const createApp = ({
   const base = basePath.replace(/\/$/, '');
   const { serve, notFound } = createRouteServer(log, spendRefusal);
   const add = (path: string, route: Route) => app.all(base + path, serve(route));
+  // The folders beside the root, which is one as well, because pages with an earlier tag go on sending to where they did.
+  const pageFolders = [folderOf(trackerPath), apiPrefix];
   const addOperation = <Name extends OperationName>(name: Name) => {
-    for (const path of operations[name].paths) add(path, operationRoute(name, replies[name]));
+    const pageName = (pageNames as Partial<Record<OperationName, string>>)[name];
+    const pagePaths = pageName === undefined ? [] : pageFolders.map((folder) => folder + pageName);
+    const route = operationRoute(name, replies[name]);
+    for (const path of new Set([...operations[name].paths, ...pagePaths])) add(path, route);
   };
 
   operationNames.forEach(addOperation);
   add('/healthz', healthRoute);
   add('/readyz', readinessRoute(store, isStopping));
   add('/openapi.json', documentRoute(base));
-  if (files.tracker !== undefined) for (const { path, route } of trackerRoutes(files.tracker)) add(path, route);
+  if (files.tracker !== undefined) {
+    for (const { path, route } of trackerRoutes(files.tracker, trackerPath)) add(path, route);
+  }
   app.notFound(notFound);
   app.onError(createFailed(log));
   return app;

@@ -1,3 +1,4 @@
+import { operationNames, operations } from '@firsthand/contract/operations';
 import { describe, expect, it } from 'vitest';
 import { BadConfiguration, readConfig, settings } from './config.ts';
 import { defaultRateLimits } from './http/access/rate-limits.ts';
@@ -7,6 +8,8 @@ it('needs nothing to be given', () => {
     port: 3000,
     host: '127.0.0.1',
     basePath: '/',
+    trackerPath: '/main.js',
+    apiPrefix: undefined,
     databaseURL: 'sqlite:./data/firsthand.db',
     operatorToken: undefined,
     trustProxy: undefined,
@@ -45,6 +48,24 @@ describe.each([
       ['/a/b.c', '/a/b.c/'],
     ],
     ['a', '//', '/a//b', '/a?b', '/a b', '/:a', '/*', '/a/../b', '/.'],
+  ],
+  [
+    'TRACKER_PATH',
+    ['/main.js', '/tracker.js', '/a/b.c/d-e_f~g.js', `/${'a'.repeat(196)}.js`],
+    [
+      ...['main.js', '/main', '/main.mjs', '/.js', '/a/.js', '//a.js', '/a//b.js', '/a.js/', '/../a.js', '/a/./b.js'],
+      ...['/a?b.js', '/a%2e.js', '/:a.js', '/*.js', '/ä.js', '/a.js\n', `/${'a'.repeat(197)}.js`],
+      ...['/event/main.js', '/update/main.js', '/demo/main.js', '/tracker.full.js', '/tracker.0123456789abcdef.js'],
+    ],
+  ],
+  [
+    'API_PREFIX',
+    [
+      ['/', '/'],
+      ['/shop-data', '/shop-data/'],
+      ['/a/b/', '/a/b/'],
+    ],
+    ['a', '//', '/a//b', '/a?b', '/:a', '/..', '/event', '/account/x', '/form', '/readyz', `/${'a'.repeat(200)}`],
   ],
   [
     'DATABASE_URL',
@@ -128,4 +149,13 @@ describe('WORKERS, which was removed,', () => {
       /^WORKERS is ".*", but this setting was removed: .* unset it\. .* several servers over one PostgreSQL database/,
     );
   });
+});
+
+it('refuses every operation’s path as the beginning of TRACKER_PATH and API_PREFIX', () => {
+  for (const path of operationNames.flatMap((name) => operations[name].paths as readonly string[])) {
+    expect(() => readConfig({ TRACKER_PATH: `${path}/main.js` })).toThrow(
+      /^TRACKER_PATH \(or --tracker-path\) must be/,
+    );
+    expect(() => readConfig({ API_PREFIX: path })).toThrow(/^API_PREFIX \(or --api-prefix\) must be/);
+  }
 });

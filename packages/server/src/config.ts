@@ -1,5 +1,6 @@
 /** The settings: environment variables, each with a flag of the same name, which takes precedence. */
 import { isIP } from 'node:net';
+import { pageNames } from '@firsthand/contract/identifiers';
 import * as z from 'zod';
 import { defaultRateLimits, type RateLimits } from './http/access/rate-limits.ts';
 
@@ -20,6 +21,29 @@ const basePath = z
   .string()
   .regex(/^\/(?:(?!\.{1,2}(?:\/|$))[\w.~-]+\/?)*$/)
   .transform((path) => (path.endsWith('/') ? path : `${path}/`));
+
+/**
+ * The first parts of the server's paths. TRACKER_PATH and API_PREFIX may not begin with them: their paths could clash, and blockers
+ * know some. The second line is for what is no operation, or may come.
+ */
+const ownParts = new Set([
+  ...['account', 'contact', 'createContact', 'event', 'logEvent', 'subscriber', ...Object.values(pageNames)],
+  ...['.well-known', 'console', 'demo', 'docs', 'healthz', 'metrics', 'openapi.json', 'readyz'],
+]);
+const beginsOwnPath = (path: string): boolean => ownParts.has(path.split('/')[1] as string);
+
+/** `/tracker.js` is always there; `/tracker.full.js` and `/tracker.<hash>.js` are other files. */
+const trackerPath = z
+  .string()
+  .max(200)
+  .regex(/^(?:\/(?!\.{1,2}\/)[\w.~-]+)+(?<=[^/]\.js)$/)
+  .refine((path) => !beginsOwnPath(path) && !/^\/tracker\..*\.js$/.test(path));
+
+const apiPrefix = z
+  .string()
+  .max(200)
+  .pipe(basePath)
+  .refine((path) => !beginsOwnPath(path));
 
 const isNetwork = (entry: string): boolean => {
   const [address = '', prefix, ...rest] = entry.split('/');
@@ -85,6 +109,25 @@ export const settings = {
     form: 'a path that begins with a slash, such as / or /firsthand',
     schema: basePath,
     fallback: '/',
+  },
+  trackerPath: {
+    variable: 'TRACKER_PATH',
+    flag: '--tracker-path <path>',
+    means: 'path of the script, below the base path; /tracker.js is served as well',
+    form:
+      'a path of A-Z a-z 0-9 . _ ~ - and slashes, at most 200 characters, that begins with a slash, ends in .js and does not ' +
+      'begin like a path of the API, such as /main.js or /assets/shop.js',
+    schema: trackerPath,
+    fallback: '/main.js',
+  },
+  apiPrefix: {
+    variable: 'API_PREFIX',
+    flag: '--api-prefix <path>',
+    means: 'folder, below the base path, that the script sends to; the folder of the script unless given',
+    form:
+      'a path of A-Z a-z 0-9 . _ ~ - and slashes, at most 200 characters, that begins with a slash and does not begin like a path ' +
+      'of the API, such as / or /shop-data',
+    schema: apiPrefix,
   },
   databaseURL: {
     variable: 'DATABASE_URL',

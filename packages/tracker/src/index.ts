@@ -19,7 +19,7 @@ export type TypedTracker<Events extends EventCatalogue> = Omit<Tracker, 'log'> &
 };
 
 export type TrackerOptions = {
-  /** The REST root of the service, which also serves `tracker.js`. */
+  /** The folder that the script is served from, or that of API_PREFIX: `https://shop.example/s` */
   readonly url: string;
   /** A browser token. */
   readonly token: string;

@@ -28,7 +28,8 @@ export const startInPage = (then?: (tracker: Tracker, options: DOMStringMap) => 
     // biome-ignore lint/suspicious/noPrototypeBuiltins: Object.hasOwn is younger than browsers that we know
     const stub = (page.hasOwnProperty(name) && page[name]) || [];
     demand(stub.push === [].push, `${name} is taken`);
-    startTracker(stub, script.src, script.dataset);
+    // `data-api` is the folder that requests go to. Without it they go to the script's own: then this is a file `undefined` there.
+    startTracker(stub, new URL(script.dataset.api as string, script.src), script.dataset);
     const call = ([method, args, resolve, time]: EarlyCall): void => {
       setPastTime(time);
       resolve((stub[method] as (...args: unknown[]) => unknown)(...args));

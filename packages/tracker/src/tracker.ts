@@ -46,7 +46,7 @@ export type Tracker = {
 type TagOptions = { readonly [name in 'token' | 'name' | 'debug' | 'consent' | 'dnt']?: string | undefined };
 
 /** Starts a tracker, and gives `tracker` its methods. It needs a document. `url` is as `base` of createSender. */
-export const startTracker = (tracker: Partial<Tracker>, url: string, options: TagOptions): Tracker => {
+export const startTracker = (tracker: Partial<Tracker>, url: string | URL, options: TagOptions): Tracker => {
   // A bound for pages that log in a loop: this many events at once, and then one each time this many milliseconds pass.
   const burst = 500;
   const millisecondsEach = 100;

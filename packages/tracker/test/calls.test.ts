@@ -26,13 +26,7 @@ describeInChromium('the tracker in Chromium: calls', () => {
     });
     const page = await openPage(url);
     await page.waitForFunction(() => 'resolved' in window && 'calledBack' in window);
-    await soon(() =>
-      expect(recorder.received.map(({ path }) => path)).toEqual([
-        '/event/logEvents',
-        '/contact/createContact',
-        '/event/logEvents',
-      ]),
-    );
+    await soon(() => expect(recorder.received.map(({ path }) => path)).toEqual(['/update', '/form', '/update']));
     expect(
       await page.evaluate(() =>
         ['resolved', 'calledBack']
@@ -85,7 +79,7 @@ describeInChromium('the tracker in Chromium: calls', () => {
 
   test('createContact that is refused rejects, and is no error of a page that does not listen', async () => {
     recorder.answer = ({ path }) =>
-      path === '/contact/createContact'
+      path === '/form'
         ? {
             status: 400,
             body: {

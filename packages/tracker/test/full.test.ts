@@ -222,8 +222,8 @@ describeInChromium('tracker.full.js in Chromium', () => {
       document.querySelector('form')?.dispatchEvent(new MouseEvent('click', { bubbles: true }));
       document.querySelector('button')?.click();
     });
-    await soon(() => expect(recorder.received.map(({ path }) => path)).toContain('/contact/createContact'));
-    const { body } = recorder.received.find(({ path }) => path === '/contact/createContact') ?? {};
+    await soon(() => expect(recorder.received.map(({ path }) => path)).toContain('/form'));
+    const { body } = recorder.received.find(({ path }) => path === '/form') ?? {};
     expect(body).toMatchObject({ contactProfileID: '5', contactEmailaddress: 'a@example.com' });
     await soon(() => expect(recorder.eventIDs()).toEqual([9, 9]));
     expect(recorder.events()[0]?.eventAttrArray).toContainEqual({ attrID: 'from', attrValue: 'form' });
@@ -241,8 +241,8 @@ describeInChromium('tracker.full.js in Chromium', () => {
     );
     await page.click('button');
     await page.waitForURL('**/thanks**');
-    await soon(() => expect(recorder.received.map(({ path }) => path)).toContain('/contact/createContact'));
-    const { body } = recorder.received.find(({ path }) => path === '/contact/createContact') ?? {};
+    await soon(() => expect(recorder.received.map(({ path }) => path)).toContain('/form'));
+    const { body } = recorder.received.find(({ path }) => path === '/form') ?? {};
     expect(body).toEqual({
       tokenUUID: 'browser_test',
       userUUID: expect.any(String),

@@ -45,13 +45,12 @@ export type Recorder = {
 };
 
 const usual = ({ path, body }: Received): Answer => {
-  if (path === '/event/logEvents')
+  if (path === '/update')
     return {
       status: 200,
       body: { status: '200', event: body.event?.map(({ eventUUID }) => ({ status: '200', eventUUID })) },
     };
-  if (path === '/contact/createContact')
-    return { status: 200, body: { status: '200', exists: false, contactUUID: 'contact_1' } };
+  if (path === '/form') return { status: 200, body: { status: '200', exists: false, contactUUID: 'contact_1' } };
   return { status: 404, body: { status: '404', error: { code: 'not_found', message: 'no such path' } } };
 };
 

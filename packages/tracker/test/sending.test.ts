@@ -244,13 +244,7 @@ describeInChromium('the tracker in Chromium: sending', () => {
     await pause(1_000);
     await recorder.up();
     const next = await openPage(url);
-    await soon(() =>
-      expect(recorder.received.map(({ path }) => path)).toEqual([
-        '/event/logEvents',
-        '/contact/createContact',
-        '/event/logEvents',
-      ]),
-    );
+    await soon(() => expect(recorder.received.map(({ path }) => path)).toEqual(['/update', '/form', '/update']));
     expect(recorder.eventIDs()).toEqual([1, 2]);
     expect(new Set(recorder.received.map(({ body }) => body.userUUID)).size).toBe(1);
     await soon(async () => expect(await queuedIn(next)).toBe(0));

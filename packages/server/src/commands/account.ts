@@ -1,12 +1,17 @@
 import type { Command } from 'commander';
+import { hasScriptTag, ownPathAdvice, scriptTag } from '../script-tag.ts';
 import type { Store } from '../store/store.ts';
 import { WrongUsage } from './shared/command-errors.ts';
 import { addDatabase, asOperator, type DatabaseOptions, withStore } from './shared/database.ts';
-import { collect } from './shared/flags.ts';
+import { addSettings, collect, settingsOf } from './shared/flags.ts';
 import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
+/** For the script tag, which has these paths of the server. */
+const pathSettings = ['basePath', 'trackerPath', 'apiPrefix'] as const;
+
 export const define = (command: Command): void => {
-  addDatabase(command.command('create').description('create an account, with a browser and a server token'))
+  const creating = command.command('create').description('create an account, with a browser and a server token');
+  addSettings(addDatabase(creating), pathSettings)
     .requiredOption('--name <name>', 'the name of the account')
     .option('--origin <origin>', 'an origin whose pages may use the browser token; repeat the option for more', collect)
     .option('--browser-catalogue', 'add the profile, tag and attribute IDs that pages use to the catalogues')
@@ -22,6 +27,15 @@ type CreateOptions = DatabaseOptions & {
 
 const flagNames = (_: string, field: string): string => `--${field.toLowerCase()}`;
 
+/** The script tag of a site whose web server passes on BASE_PATH, or `/s/` if that is `/`. None if the tracker isn't built. */
+const tagLines = (options: CreateOptions, token: string): string[] => {
+  if (!hasScriptTag()) return [];
+  const { basePath, ...paths } = settingsOf(pathSettings, options);
+  const site = options.origin?.find((origin) => !origin.includes('*'))?.replace(/\/$/, '') ?? 'https://shop.example';
+  const root = `${site}${basePath === '/' ? '/s' : basePath.slice(0, -1)}`;
+  return ['', 'The script tag for a page:', '', scriptTag(root, token, paths), '', ...ownPathAdvice];
+};
+
 const create = async (options: CreateOptions): Promise<void> => {
   const [{ createAccountInput }, { check }, { createAccounts }] = await Promise.all([
     import('@firsthand/contract/account'),
@@ -34,13 +48,12 @@ const create = async (options: CreateOptions): Promise<void> => {
   const work = (store: Store) => createAccounts(store).createAccount(input.value, asOperator());
   const answer = await withStore(options, work, { create: true });
   if (options.json) return printJSON({ ...answer, status: '200' });
-  printLine(
-    toTable([
-      ['Account', answer.accountUUID],
-      ['Browser token', answer.browserTokenUUID],
-      ['Server token', `${answer.serverTokenUUID}  (secret, and shown this once)`],
-    ]),
-  );
+  const made = toTable([
+    ['Account', answer.accountUUID],
+    ['Browser token', answer.browserTokenUUID],
+    ['Server token', `${answer.serverTokenUUID}  (secret, and shown this once)`],
+  ]);
+  for (const line of [made, ...tagLines(options, answer.browserTokenUUID)]) printLine(line);
 };
 
 const list = async (options: DatabaseOptions): Promise<void> => {

@@ -50,7 +50,9 @@ const run = async (config: Config, demo: boolean): Promise<void> => {
   const serving = await serve(config, { log, demo, onFatal: () => process.exit(fatalExitCode) });
   if (demo) {
     const { welcome } = await import('../demo/welcome.ts');
-    process.stdout.write(`${welcome({ url: serving.url, databaseURL: config.databaseURL, demo: serving.demo })}\n`);
+    process.stdout.write(
+      `${welcome({ url: serving.url, databaseURL: config.databaseURL, demo: serving.demo, paths: config })}\n`,
+    );
   }
 
   const signal = await stopAsked;

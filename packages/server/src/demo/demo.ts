@@ -1,5 +1,6 @@
 /** The demo: a shop page with the script tag, and a panel that shows what the service stores about this browser. */
 import type { Hono } from 'hono';
+import type { PagePaths } from '../script-tag.ts';
 import { type DemoAccount, openDemoAccount } from './account.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { createPage } from './page.ts';
@@ -11,11 +12,14 @@ export interface Demo extends Pick<DemoAccount, 'browserToken' | 'serverToken'> 
 }
 
 /** Opens the demo. Undefined if the database has accounts and none of them is the demo's. */
-export const openDemo = async (options: Omit<StreamOptions, 'asker'>): Promise<Demo | undefined> => {
+export const openDemo = async ({
+  paths,
+  ...options
+}: Omit<StreamOptions, 'asker'> & { readonly paths: PagePaths }): Promise<Demo | undefined> => {
   const account = await openDemoAccount(options.store, Date.now());
   if (!account) return undefined;
   const { asker, browserToken, serverToken } = account;
-  const page = createPage(browserToken);
+  const page = createPage(browserToken, paths);
   const stream = createStream({ ...options, asker });
   return {
     browserToken,

@@ -5,30 +5,33 @@ import { welcome } from './welcome.ts';
 const url = 'http://127.0.0.1:3000';
 const databaseURL = 'sqlite:./data/firsthand.db';
 const demo: Demo = { browserToken: 'browser_of-the-demo', serverToken: 'server_of-the-demo', addTo: () => {} };
+const paths = { trackerPath: '/main.js' };
 
 it('tells whoever made the demo account its tokens, the script tag, and how to read back', () => {
-  const text = welcome({ url, databaseURL, demo });
+  const text = welcome({ url, databaseURL, demo, paths });
   expect(text).toContain('keeps its data in ./data/firsthand.db');
   expect(text).toContain(`Demo page   ${url}/demo/`);
   expect(text).toMatch(/Browser token {3}browser_of-the-demo\n {2}Server token {4}server_of-the-demo\n/);
-  expect(text).toMatch(/<script[^>]+tracker\.js[^>]*>/);
+  expect(text).toMatch(
+    /<script async src="http:\/\/127\.0\.0\.1:3000\/main\.js" data-token="browser_of-the-demo"><\/script>/,
+  );
   expect(text).toContain(`${url}/event/getEvent`);
 });
 
 it('never shows a token again', () => {
-  const text = welcome({ url, databaseURL, demo: { ...demo, serverToken: undefined } });
+  const text = welcome({ url, databaseURL, demo: { ...demo, serverToken: undefined }, paths });
   expect(text).toContain(`Demo page   ${url}/demo/`);
   expect(text).toContain('firsthand token create');
   expect(text).not.toMatch(/(browser|server)_/);
 });
 
 it('says why there is no demo page beside accounts of somebody else', () => {
-  const text = welcome({ url, databaseURL, demo: undefined });
+  const text = welcome({ url, databaseURL, demo: undefined, paths });
   expect(text).toContain('none named "Demo shop"');
   expect(text).toContain(`API         ${url}/`);
   expect(text).not.toContain('/demo/');
 });
 
 it('says that nothing is kept where nothing is', () => {
-  expect(welcome({ url, databaseURL: 'sqlite::memory:', demo })).toContain('forgets its data when it stops');
+  expect(welcome({ url, databaseURL: 'sqlite::memory:', demo, paths })).toContain('forgets its data when it stops');
 });

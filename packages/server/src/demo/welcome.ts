@@ -1,16 +1,17 @@
 /** The text that `firsthand serve --demo` prints. */
+import { ownPathAdvice, type PagePaths, scriptTag } from '../script-tag.ts';
 import type { Demo } from './demo.ts';
-import { scriptTag } from './page.ts';
 
 interface WelcomeOptions {
   /** The REST root, without a slash at its end. */
   readonly url: string;
   readonly databaseURL: string;
   readonly demo: Demo | undefined;
+  readonly paths: PagePaths;
 }
 
 /** The text for the terminal. It has the tokens only in the start that creates the account. */
-export const welcome = ({ url, databaseURL, demo }: WelcomeOptions): string => {
+export const welcome = ({ url, databaseURL, demo, paths }: WelcomeOptions): string => {
   const file = /^sqlite:(.*)/.exec(databaseURL)?.[1];
   const keeps =
     file === ':memory:'
@@ -37,7 +38,9 @@ export const welcome = ({ url, databaseURL, demo }: WelcomeOptions): string => {
       '',
       'The script tag for a page:',
       '',
-      scriptTag(`${url}/tracker.js`, demo.browserToken),
+      scriptTag(url, demo.browserToken, paths),
+      '',
+      ...ownPathAdvice,
       '',
       'Click about on the demo page, then read back what it logged:',
       '',

@@ -18,7 +18,8 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'tracker.0123456789abcdef.js'), script);
   writeFileSync(join(folder, 'tracker.full.fedcba9876543210.js'), 'earlier');
   writeFileSync(join(folder, 'tracker.secret.js'), 'not ours');
-  writeFileSync(join(folder, 'integrity.json'), '{"tracker.js":{}}');
+  const integrity = { 'tracker.js': { src: 'tracker.0123456789abcdef.js', integrity: 'sha384-of-it' } };
+  writeFileSync(join(folder, 'integrity.json'), JSON.stringify(integrity));
   writeFileSync(join(folder, 'licenses.txt'), 'MIT');
   writeFileSync(join(plainFolder, 'tracker.js'), script);
   scene = await openScene({ files: { tracker: folder } });
@@ -89,7 +90,6 @@ describe('/tracker.js', () => {
       'public, max-age=31536000, immutable',
       'text/javascript; charset=utf-8',
     ],
-    ['integrity.json', '{"tracker.js":{}}', 'public, max-age=3600', 'application/json'],
     ['licenses.txt', 'MIT', 'public, max-age=3600', 'text/plain; charset=utf-8'],
   ])('has %s beside it', async (name, text, cacheControl, contentType) => {
     const response = await scene.app.request(`/${name}`);
@@ -104,6 +104,45 @@ describe('/tracker.js', () => {
   });
 
   it('has to be built', () => {
-    expect(() => trackerRoutes('/nowhere')).toThrow(/npm run build/);
+    expect(() => trackerRoutes('/nowhere', '/main.js')).toThrow(/npm run build/);
+  });
+});
+
+describe('the script under the name of TRACKER_PATH', () => {
+  it.each([
+    ['/main.js', '/', 'main'],
+    ['/tracker.js', '/', 'tracker'],
+    ['/shop/assets/kettle.min.js', '/shop/assets/', 'kettle.min'],
+  ])('%s has its files in its folder, named like it, and /tracker.js stays', async (trackerPath, pageFolder, stem) => {
+    const paths = trackerRoutes(folder, trackerPath).map(({ path }) => path);
+    expect(new Set(paths).size).toBe(paths.length);
+    const hash = '0123456789abcdef';
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        trackerPath,
+        ...[`${stem}.full.js`, `${stem}.${hash}.js`, 'integrity.json', 'licenses.txt'].map((name) => pageFolder + name),
+        ...['/tracker.js', '/tracker.full.js', `/tracker.${hash}.js`, '/integrity.json', '/licenses.txt'],
+      ]),
+    );
+  });
+
+  it('is the same file with the same ETag, and integrity.json names what never changes by both names', async () => {
+    const renamed = await openScene({ files: { tracker: folder }, paths: { trackerPath: '/x/y.js' }, basePath: '/s/' });
+    const [one, other] = await Promise.all(
+      ['/s/x/y.js', '/s/tracker.js'].map((path) => renamed.app.request(path, { headers: { 'Accept-Encoding': 'br' } })),
+    );
+    expect([one?.status, one?.headers.get('etag')]).toEqual([200, other?.headers.get('etag')]);
+    expect(brotliDecompressSync(Buffer.from(await (one as Response).arrayBuffer())).toString()).toBe(script);
+    for (const path of ['/s/x/integrity.json', '/s/integrity.json']) {
+      const response = await renamed.app.request(path);
+      expect(response.headers.get('content-type')).toBe('application/json');
+      expect(response.headers.get('cache-control')).toBe('public, max-age=3600');
+      expect(await response.json()).toEqual({
+        'y.js': { src: 'y.0123456789abcdef.js', integrity: 'sha384-of-it' },
+        'tracker.js': { src: 'tracker.0123456789abcdef.js', integrity: 'sha384-of-it' },
+      });
+    }
+    expect(await (await renamed.app.request('/s/x/y.0123456789abcdef.js')).text()).toBe(script);
+    await renamed.close();
   });
 });

@@ -31,7 +31,10 @@ const mostHeaders = 100;
 
 interface ApplicationOptions {
   readonly store: Store;
-  readonly config: Pick<Config, 'basePath' | 'trustProxy' | 'rateLimits' | 'accountBytes'>;
+  readonly config: Pick<
+    Config,
+    'basePath' | 'trackerPath' | 'apiPrefix' | 'trustProxy' | 'rateLimits' | 'accountBytes'
+  >;
   readonly log: Logger;
   readonly isStopping: () => boolean;
 }
@@ -54,7 +57,7 @@ export const loadApplication = async (withDemo: boolean) => {
   return async ({ store, config, log, isStopping }: ApplicationOptions): Promise<Application> => {
     const hasTracker = existsSync(`${trackerFolder}tracker.js`);
     if (!hasTracker) log.warn('there is no tracker.js to serve: npm run build makes it');
-    const demo = await demoPage?.openDemo({ store, log, isStopping });
+    const demo = await demoPage?.openDemo({ store, log, isStopping, paths: config });
     const { accountBytes } = config;
     const quota = accountBytes === undefined ? undefined : startQuota(store, { accountBytes, log });
     const trustProxy = config.trustProxy ?? [];
@@ -66,6 +69,7 @@ export const loadApplication = async (withDemo: boolean) => {
       store,
       log,
       basePath: config.basePath,
+      paths: config,
       trustProxy,
       vouch: shares.vouch,
       tokenUse,

@@ -41,7 +41,20 @@ describe('account create', () => {
     const { stdout, stderr, code } = await firsthand(['account', 'create', '--name', 'Shop'], env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(
-      /^Account +\S+\nBrowser token +browser_\S+\nServer token +server_\S+ {2}\(secret, and shown this once\)\n$/,
+      /^Account +\S+\nBrowser token +browser_\S+\nServer token +server_\S+ {2}\(secret, and shown this once\)\n/,
+    );
+    const [, token] = /(browser_\S+)/.exec(stdout) ?? [];
+    expect(stdout).toContain(`<script async src="https://shop.example/s/main.js" data-token="${token}"></script>`);
+    expect(stdout).toMatch(/400 days only if the script comes from a path of the site itself/);
+  });
+
+  it('shows the script tag of the first origin, with the paths that are set', async () => {
+    const { env } = temporaryDatabase();
+    const paths = { BASE_PATH: '/tea', TRACKER_PATH: '/assets/kettle.js', API_PREFIX: '/leaves' };
+    const origins = ['--origin', 'https://*.tea.example', '--origin', 'https://tea.example/'];
+    const { stdout } = await firsthand(['account', 'create', '--name', 'Tea', ...origins], { ...env, ...paths });
+    expect(stdout).toMatch(
+      /<script async src="https:\/\/tea\.example\/tea\/assets\/kettle\.js" data-token="browser_[\w-]+" data-api="\.\.\/leaves\/"><\/script>/,
     );
   });
 });

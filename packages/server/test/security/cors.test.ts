@@ -118,13 +118,15 @@ describe('what is served besides', () => {
   it('is closed to pages of other origins, the tracker’s files aside, which hold nothing of anybody', async () => {
     const known = new Set<string>(operationPaths.map(({ path }) => path));
     const others = [...service.paths.filter((path) => !known.has(path)), '/nowhere'];
-    expect(others).toEqual(expect.arrayContaining(['/healthz', '/readyz', '/openapi.json', '/tracker.js', '/demo/']));
+    expect(others).toEqual(
+      expect.arrayContaining(['/healthz', '/readyz', '/openapi.json', '/main.js', '/tracker.js', '/demo/']),
+    );
     for (const path of others) {
       for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
         const headers = { Origin: 'https://shop.example', 'Access-Control-Request-Method': 'GET' };
         const response = await service.app.request(path, { method, headers }, fromHere);
         await response.body?.cancel();
-        const isTracker = /^\/(?:tracker[\w.]*\.js|integrity\.json|licenses\.txt)$/.test(path);
+        const isTracker = /^\/(?:(?:tracker|main)[\w.]*\.js|integrity\.json|licenses\.txt)$/.test(path);
         expect([path, method, response.headers.get('access-control-allow-origin')]).toEqual([
           path,
           method,

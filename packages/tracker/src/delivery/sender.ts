@@ -4,6 +4,7 @@
  * the queue only when the service has responded for it. A repeat is harmless, because the service recognizes each eventUUID.
  */
 
+import type { pageNames } from '@firsthand/contract/identifiers';
 import { safeDocument } from '../document.ts';
 import { cookieDomain } from '../identity/cookie.ts';
 import { currentUser, knownUser } from '../identity/identity.ts';
@@ -20,15 +21,18 @@ export type Verdict = Partial<ContactResult> & {
   readonly error?: { readonly code: string; readonly message: string; readonly field?: string };
 };
 
+/** Repeated here as text, because it is shorter than the object. */
+type Names = typeof pageNames;
+
 /** The callbacks for the service's final verdict on a record, by its key. */
 export const expected: Record<string, (verdict: Verdict) => void> = {};
 
 /**
  * Returns a function that sends the queued records soon, unless a request is under way or a retry is due later. `base` is the URL
- * of a file in the service's REST root, as that of `tracker.js`, or the root with a slash at its end. Unless `isAllowed` returns
- * true (consent), nothing is sent, and no userUUID is made.
+ * of the folder that requests go to, with a slash at its end, or of a file in it, such as the script. Unless `isAllowed` returns true
+ * (consent), nothing is sent, and no userUUID is made.
  */
-export const createSender = (base: string, token: string, isAllowed: () => unknown): (() => void) => {
+export const createSender = (base: string | URL, token: string, isAllowed: () => unknown): (() => void) => {
   /**
    * The keep-alive requests of a page may hold 65,536 bytes in total (Fetch, "HTTP-network-or-cache fetch"). This is enough for two
    * of ours with their envelopes: one under way and one when the page is left. Records that the browser refuses beyond that stay in
@@ -38,6 +42,8 @@ export const createSender = (base: string, token: string, isAllowed: () => unkno
   const keepaliveBytes = 30_000 * 2;
   /** The time after which a request without a response is given up. Until then nothing else is sent. */
   const timeoutMilliseconds = 15_000;
+  const createContactName: Names['createContact'] = 'form';
+  const logEventsName: Names['logEvents'] = 'update';
   // The records in flight, and those with a response: if the storage fails to remove one, this page still doesn't send it again.
   const taken: Record<string, boolean> = {};
   /** Whether a request is under way or a retry is due. */
@@ -80,7 +86,7 @@ export const createSender = (base: string, token: string, isAllowed: () => unkno
       const controller = new AbortController();
       setTimeout(() => controller.abort(), timeoutMilliseconds);
       // The address is text, because scripts that wrap fetch take any other value for a Request.
-      const request = fetch(`${new URL(isContact ? 'contact/createContact' : 'event/logEvents', base)}`, {
+      const request = fetch(`${new URL(isContact ? createContactName : logEventsName, base)}`, {
         method: 'POST',
         // A text body is text/plain, which needs no preflight. A userUUID in a record comes later in the JSON, and so counts.
         body: `{"tokenUUID":"${token}","userUUID":"${userUUID}",${

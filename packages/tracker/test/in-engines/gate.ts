@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 
 export interface Gate {
   readonly url: string;
-  /** What has come through so far: `POST /event/logEvents`. */
+  /** What has come through so far: `POST /update`. */
   readonly requests: string[];
   /** Answers 503 to everything while true, as the server does when its store can't keep up. */
   isBusy: boolean;

@@ -25,7 +25,7 @@ export const openService = async (
   const log = pino({ level: 'trace' }, { write: (line) => (logged += line) });
   const files = { tracker };
   const app = createApp({ store, log, basePath: '/', trustProxy: [], rateLimits: noRateLimits, files, ...rest });
-  const demo = await openDemo({ store: scene.store, log, isStopping: () => false });
+  const demo = await openDemo({ store: scene.store, log, isStopping: () => false, paths: { trackerPath: '/main.js' } });
   if (demo === undefined) throw new Error('there is no demo page');
   demo.addTo(app, '/');
   const paths = [...new Set(app.routes.map(({ path }) => path))];

@@ -1,0 +1,86 @@
+/** No address that a browser is asked to use, by what we print or by default, is one that general rules of blockers fit. */
+import { readFileSync } from 'node:fs';
+import { pageNames } from '@firsthand/contract/identifiers';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../src/config.ts';
+import { welcome } from '../src/demo/welcome.ts';
+import { trackerRoutes } from '../src/http/tracker-script.ts';
+import { folderOf } from '../src/script-tag.ts';
+import { trackerFolder } from '../src/tracker-folder.ts';
+import { blockedWays } from './fixtures/blocker.ts';
+import { firsthand, temporaryDatabase } from './fixtures/command.ts';
+
+const site = 'https://shop.example/s';
+const config = readConfig({});
+
+const read = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
+
+/** The addresses in what a page holds: of its tags, and what its scripts name. */
+const addressesIn = (text: string): string[] =>
+  [...text.matchAll(/(?:src=|href=|url: )["']([^"']+)["']/g)].map(([, address]) => new URL(address ?? '', site).href);
+
+/** The pieces of a document that are for pages: HTML and JavaScript. */
+const codeOf = (markdown: string): string =>
+  [...markdown.matchAll(/```(?:html|js|ts|tsx|jsx|vue)\n([\s\S]*?)```/g)].map(([, code]) => code).join('\n');
+
+/** The requests of a document's commands that carry a browser token: a browser sends such ones. */
+const browserCommandsOf = (markdown: string): string[] =>
+  [...markdown.matchAll(/^curl -s "?\$URL(\/[^"\s]*)[\s\S]*?(?=\n\n|\n#|\ncurl|\n```)/gm)]
+    .filter(([command]) => command.includes('$BROWSER_TOKEN'))
+    .map(([, path]) => site + (path as string).replaceAll(/\$\w+/g, 'browser_0123456789'));
+
+const documents = ['../../../README.md', '../../tracker/README.md'];
+
+describe('general rules of blockers fit', () => {
+  it.each([
+    'https://stats.shop.example/main.js',
+    'https://analytics.shop.example/main.js',
+    'https://shop.example/tracker.js',
+    'https://shop.example/stats/tracker.js',
+    'https://cdn.shop.example/js/tracker.js',
+    'https://shop.example/s/logEvent?tokenUUID=browser_0&eventID=5',
+    'https://events.shop.example/event/logEvents',
+    'https://shop.example/s/pixel.gif?tokenUUID=browser_0',
+  ])('%s, an address of the old kind', (address) => {
+    expect(blockedWays(address)).not.toEqual([]);
+  });
+
+  it('none of the addresses in the documents’ pages', () => {
+    for (const path of documents) {
+      const addresses = addressesIn(codeOf(read(path)));
+      expect(addresses.filter((address) => address.startsWith('https://shop.example/s'))).not.toEqual([]);
+      expect(addresses.filter((address) => blockedWays(address).length > 0)).toEqual([]);
+    }
+  });
+
+  it('none of the requests of browsers in the documents’ commands', () => {
+    const addresses = documents.flatMap((path) => browserCommandsOf(read(path)));
+    expect(addresses.length).toBeGreaterThan(2);
+    expect(addresses.filter((address) => blockedWays(address).length > 0)).toEqual([]);
+  });
+
+  it('no script tag that npm start and account create print', async () => {
+    const demo = { browserToken: 'browser_of-the-demo', serverToken: 'server_of-the-demo', addTo: () => {} };
+    const url = 'http://127.0.0.1:3000';
+    const started = welcome({ url, databaseURL: config.databaseURL, demo, paths: config });
+    const { stdout } = await firsthand(['account', 'create', '--name', 'Shop'], temporaryDatabase().env);
+    const addresses = [started, stdout].flatMap(addressesIn);
+    expect(addresses).toEqual([`${url}/main.js`, `${site}/main.js`]);
+    expect(addresses.filter((address) => blockedWays(address).length > 0)).toEqual([]);
+  });
+
+  it('no default: neither the scripts nor what they send to', () => {
+    const { trackerPath } = config;
+    const scripts = trackerRoutes(trackerFolder, trackerPath).filter(({ path }) => !path.startsWith('/tracker'));
+    const sent = Object.values(pageNames).map((name) => folderOf(trackerPath) + name);
+    const paths = [...scripts.map(({ path }) => path), ...sent];
+    expect(paths).toEqual(
+      expect.arrayContaining(['/main.js', '/main.full.js', '/update', '/picture', '/integrity.json']),
+    );
+    const query = '?tokenUUID=browser_0123456789&eventID=5&userUUID=visitor-of-the-shop&eventAttrArray=%5B%5D';
+    for (const root of [site, 'https://shop.example/firsthand', 'https://firsthand.example', 'http://127.0.0.1:3000']) {
+      const addresses = paths.flatMap((path) => [root + path, root + path + query]);
+      expect(addresses.filter((address) => blockedWays(address).length > 0)).toEqual([]);
+    }
+  });
+});
