@@ -16,10 +16,26 @@ const forAll = {
     .describe('Takes the entry out of the catalogue. 409 `id_in_use` while a contact or an event uses it.'),
 };
 
-const entriesOf = <Shape extends z.ZodRawShape>(shape: Shape) => {
-  const entry = z.object({ ...shape, ...forAll }, field.says('must be an object', 'object'));
-  return field.optional(field.list(entry, limits.idsPerCatalogue));
-};
+const entryOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.object({ ...shape, ...forAll }, field.says('must be an object', 'object'));
+
+const entriesOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  field.optional(field.list(entryOf(shape), limits.idsPerCatalogue));
+
+const eventEntry = entryOf({
+  eventID: field
+    .optional(field.eventID)
+    .describe('Without it, eventName gets the ID that logEvent would give it: the listed one, or the next free one.'),
+  eventName: entryName,
+})
+  .refine(({ eventID, eventName, remove }) => eventID !== undefined || (eventName !== undefined && !remove), {
+    path: ['eventID'],
+    message: `${field.required} unless \`eventName\` is given, and with \`remove\``,
+  })
+  .refine(({ eventID, eventName = '' }) => eventID !== undefined || field.eventName.safeParse(eventName).success, {
+    path: ['eventName'],
+    message: 'must be text other than a number when `eventID` is not given',
+  });
 
 const catalogues = {
   profile: entriesOf({ profileID: field.catalogueID, profileName: entryName }),
@@ -29,7 +45,7 @@ const catalogues = {
     attrName: entryName,
     attrType: field.optional(field.oneOf(attrTypes)),
   }),
-  event: entriesOf({ eventID: field.eventID, eventName: entryName }),
+  event: field.optional(field.list(eventEntry, limits.idsPerCatalogue)),
 };
 
 const origin = field.name.refine(

@@ -5,7 +5,10 @@ export const errors = {
   invalid_encoding: { status: 400, when: 'the body is not valid UTF-8, or not what Content-Encoding says' },
   invalid_json: { status: 400, when: 'the body is not a JSON object, or is nested too deeply' },
   unknown_field: { status: 400, when: 'a read was sent a parameter that the operation does not know' },
-  unknown_id: { status: 400, when: 'a strict account does not list this profile, tag, attribute or event ID' },
+  unknown_id: {
+    status: 400,
+    when: 'a strict account does not list this profile, tag, attribute or event; or no more event names can be listed',
+  },
   missing_token: {
     status: 401,
     when: 'the request has no token: neither the field `tokenUUID` nor `Authorization: Bearer <token>`',

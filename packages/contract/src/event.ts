@@ -10,8 +10,17 @@ const who = {
   contactUUID: field.optional(field.contactUUID),
 };
 
+const kind = {
+  eventID: field.optional(field.eventID).describe('The kind of event. The IDs from 1,000,000 on are given to names.'),
+  eventName: field
+    .optional(field.eventName)
+    .describe(
+      'The kind of event by its name, in place of eventID. A name that the account does not list is listed with the next free ID from 1,000,000 on.',
+    ),
+};
+
 const what = {
-  eventID: field.eventID,
+  ...kind,
   eventUUID: field.optional(field.eventUUID),
   eventTime: field.optional(field.time),
   eventAttrArray: field.optional(field.attributes(field.attribute)),
@@ -24,6 +33,7 @@ const imported = field
 const plainWho = { userUUID: plain.userUUID, contactUUID: plain.name };
 const plainWhat = {
   eventID: plain.eventID,
+  eventName: plain.eventName,
   eventUUID: plain.eventUUID,
   eventTime: plain.time,
   eventAttrArray: plain.attributes,
@@ -36,22 +46,39 @@ const oneIsNeeded = 'is required unless `contactUUID` is given';
 const namesSomebody = ({ userUUID, contactUUID }: { userUUID?: unknown; contactUUID?: unknown }): boolean =>
   userUUID !== undefined || contactUUID !== undefined;
 
-const isPlainEvent = plain.object({ ...plainToken, ...plainWho, ...plainWhat, sentTime: plain.time }, ['eventID']);
+interface Kind {
+  eventID?: number | undefined;
+  eventName?: string | undefined;
+}
+const namesAKind = ({ eventID, eventName }: Kind): boolean => eventID !== undefined || eventName !== undefined;
+const namesAKindTwice = ({ eventID, eventName }: Kind): boolean => eventID !== undefined && eventName !== undefined;
+const namesOneKind = (event: Kind): boolean => namesAKind(event) && !namesAKindTwice(event);
+
+const kindIsNeeded = { path: ['eventID'], message: `${field.required} unless \`eventName\` is given` };
+const onlyOneKind = { path: ['eventName'], message: 'must not be given together with `eventID`' };
+
+const isPlainEvent = plain.object({ ...plainToken, ...plainWho, ...plainWhat, sentTime: plain.time });
 
 export const logEventInput = plain.withPlain(
-  z.object({ ...who, ...what, sentTime: field.optional(field.time), import: imported }).refine(namesSomebody, {
-    path: ['userUUID'],
-    message: oneIsNeeded,
-  }),
-  (input) => isPlainEvent(input) && namesSomebody(input as object),
+  z
+    .object({ ...who, ...what, sentTime: field.optional(field.time), import: imported })
+    .refine(namesAKind, kindIsNeeded)
+    .refine((event) => !namesAKindTwice(event), onlyOneKind)
+    .refine(namesSomebody, { path: ['userUUID'], message: oneIsNeeded }),
+  (input) => isPlainEvent(input) && namesOneKind(input as Kind) && namesSomebody(input as object),
 );
 
 export const logEventOutput = answer({ eventUUID: z.string(), duplicate: mark });
 
+const isPlainBatchEvent = plain.object({ ...plainWho, ...plainWhat });
+
 /** One event of a batch. It may take its user or contact from the batch, so whether it names one is checked later. */
 export const batchEvent = plain.withPlain(
-  z.object({ ...who, ...what }, field.says('must be an object', 'object')),
-  plain.object({ ...plainWho, ...plainWhat }, ['eventID']),
+  z
+    .object({ ...who, ...what }, field.says('must be an object', 'object'))
+    .refine(namesAKind, kindIsNeeded)
+    .refine((event) => !namesAKindTwice(event), onlyOneKind),
+  (input) => isPlainBatchEvent(input) && namesOneKind(input as Kind),
 );
 
 /** A batch with its events unchecked. Each event is then checked with `batchEvent`: an invalid one does not fail the others. */
@@ -87,7 +114,16 @@ const robots = field
   .optional(field.oneOf(['include', 'exclude']))
   .describe('`exclude` leaves out events whose attribute `robot` is `true`: known robots are marked like this.');
 
-const eventFilter = { ...who, eventID: field.optional(field.eventID), ...field.attributeFilter };
+/** A name that a catalogue may list, which for an ID without a name is the ID itself. */
+const kindFilter = {
+  eventID: field.optional(field.eventID),
+  eventName: field
+    .optional(field.filledText(limits.nameLength))
+    .describe('The name that the account lists now. If it lists several IDs with this name: the lowest of them.'),
+};
+const oneKindAtMost = (filter: Kind): boolean => !namesAKindTwice(filter);
+
+const eventFilter = { ...who, ...kindFilter, ...field.attributeFilter };
 
 export const getEventInput = z
   .object({
@@ -104,7 +140,8 @@ export const getEventInput = z
     cursor: field.optional(field.cursor),
     include: field.optional(field.include(['definition', 'why'])),
   })
-  .refine(field.isAttributePair, field.attributePairProblem);
+  .refine(field.isAttributePair, field.attributePairProblem)
+  .refine(oneKindAtMost, onlyOneKind);
 
 /** The reason why an event belongs to its owner: the rule, and the link, claim and merge that decided. */
 export const why = z.object({
@@ -143,15 +180,17 @@ export const getEventOutput = answer({
   eventDefinition: z.array(eventDefinition).optional(),
 });
 
-export const countEventsInput = z.object({
-  eventID: field.optional(field.eventID),
-  from: field.time,
-  to: field.optional(field.time),
-  interval: field.optional(field.oneOf(['hour', 'day', 'week', 'month', 'total'])),
-  timezone: field.optional(field.timezone),
-  robots,
-  include: field.optional(field.include(['users'])),
-});
+export const countEventsInput = z
+  .object({
+    ...kindFilter,
+    from: field.time,
+    to: field.optional(field.time),
+    interval: field.optional(field.oneOf(['hour', 'day', 'week', 'month', 'total'])),
+    timezone: field.optional(field.timezone),
+    robots,
+    include: field.optional(field.include(['users'])),
+  })
+  .refine(oneKindAtMost, onlyOneKind);
 
 export const countEventsOutput = answer({
   count: z.array(
@@ -167,4 +206,5 @@ export const countEventsOutput = answer({
 
 export const streamEventsInput = z
   .object({ ...eventFilter, cursor: field.optional(field.cursor) })
-  .refine(field.isAttributePair, field.attributePairProblem);
+  .refine(field.isAttributePair, field.attributePairProblem)
+  .refine(oneKindAtMost, onlyOneKind);

@@ -85,6 +85,21 @@ const integer = (least: number, most: number) => {
 };
 
 export const eventID = integer(1, limits.eventIDMax);
+/** The form in which event names are compared: in Unicode's NFC, without spaces around it. */
+export const canonicalName = (name: string): string => name.trim().normalize('NFC');
+
+/** Whether a text is a number: such a name would be taken for an eventID. */
+export const isNumeral = (text: string): boolean => /^\d+$/.test(text);
+
+/** The name of an event, as it is compared. A longer text is not normalized first: this can take the square of its length. */
+export const eventName = coerced<string, string>(
+  (input) => (typeof input === 'string' && input.length <= limits.nameLength ? canonicalName(input) : input),
+  filledText(limits.nameLength).refine(
+    (value) => !isNumeral(value),
+    'must not be a number: send a number as `eventID`',
+  ),
+);
+
 export const pageLimit = (most: number) => integer(1, most);
 
 const iso8601 = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))?$/;

@@ -35,11 +35,12 @@ describe('the OpenAPI document', () => {
     expect(schema.properties.tokenUUID.type).toBe('string');
     const parameters = document.paths['/logEvent'].get.parameters;
     const eventID = parameters.find(({ name }: { name: string }) => name === 'eventID');
-    expect(eventID).toMatchObject({ in: 'query', required: true, schema: { type: 'integer', minimum: 1 } });
+    expect(eventID).toMatchObject({ in: 'query', required: false, schema: { type: 'integer', minimum: 1 } });
   });
 
   it('says what the entries are that are checked one by one', () => {
     expect(properties('/event/logEvents').event.items.properties.eventID.type).toBe('integer');
+    expect(properties('/event/logEvents').event.items.properties.eventName).toMatchObject({ maxLength: 255 });
     expect(properties('/account/createAccount').contact.items.properties.contactEmailaddress.type).toBe('string');
   });
 

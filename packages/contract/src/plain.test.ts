@@ -16,12 +16,16 @@ const tracked = {
   ],
 };
 const userUUID = 'user_aaaaaaaaaaaaaaaa';
+const { eventID: _, ...rest } = tracked;
+const named = { eventName: 'Inscription réussie', ...rest };
 const envelope = { tokenUUID: 'browser_0', userUUID, cookieDomain: 'example.com', sentTime: 1_800_000_000_000 };
 
 test('what the tracker sends is plain', () => {
   expect(isPlain(batchEvent, tracked)).toBe(true);
   expect(isPlain(logEventsInput, { ...envelope, event: [tracked, tracked] })).toBe(true);
   expect(isPlain(logEventInput, { tokenUUID: 'browser_0', userUUID, ...tracked })).toBe(true);
+  expect(isPlain(batchEvent, named)).toBe(true);
+  expect(isPlain(logEventInput, { tokenUUID: 'browser_0', userUUID, ...named })).toBe(true);
 });
 
 /** Of a list of characters, so that limits are met exactly. */
@@ -39,6 +43,7 @@ const oddities = [
   'undefinedundefined',
   '12',
   'true',
+  'e\u0301',
 ];
 const anyValue = fc.oneof(
   fc.constantFrom<unknown>(...oddities, null, true, [], {}, [[]], 0, -0, 1, -1, 1.5, 2 ** 53, NaN, 1 / 0),
@@ -82,22 +87,29 @@ const attributes = fc.oneof(
   },
 );
 const who = { userUUID: nearly(userUUID), contactUUID: nearly('contact') };
+const eventID = nearly(7);
+const eventName = nearly('Signed up');
 const what = {
-  eventID: nearly(7),
   eventUUID: nearly(tracked.eventUUID),
   eventTime: nearly(tracked.eventTime),
   eventAttrArray: attributes,
 };
+const fieldsOfEvent = (others: Readonly<Record<string, fc.Arbitrary<unknown>>>) =>
+  fc.oneof(
+    { weight: 3, arbitrary: fieldsOf({ eventID, ...what, ...others }) },
+    { weight: 3, arbitrary: fieldsOf({ eventName, ...what, ...others }) },
+    { weight: 1, arbitrary: fieldsOf({ eventID, eventName, ...what, ...others }) },
+  );
 const events = fc.oneof(
-  fc.array(fieldsOf(what), { maxLength: 3 }),
+  fc.array(fieldsOfEvent({}), { maxLength: 3 }),
   anyValue,
   fc.constantFrom(limits.eventsPerBatch, limits.eventsPerBatch + 1).map((many) => Array(many).fill(tracked)),
 );
 const sent = { tokenUUID: nearly('browser_0'), sentTime: nearly(1), ...who };
 
 test.each<[name: string, schema: z.ZodType, inputs: fc.Arbitrary<unknown>]>([
-  ['batchEvent', batchEvent, fieldsOf({ ...who, ...what })],
-  ['logEvent', logEventInput, fieldsOf({ ...sent, ...what })],
+  ['batchEvent', batchEvent, fieldsOfEvent(who)],
+  ['logEvent', logEventInput, fieldsOfEvent(sent)],
   ['logEvents', logEventsInput, fieldsOf({ ...sent, cookieDomain: nearly('example.com'), event: events })],
 ])('what is plain Zod answers as it is, and knows: %s', (_, schema, inputs) => {
   // The same to Zod, and without a test of its own.

@@ -4,7 +4,7 @@
  * attributes). Zod checks all other input.
  */
 import type { z } from 'zod';
-import { endOfTime, isCatalogueID, isStorable } from './fields.ts';
+import { canonicalName, endOfTime, isCatalogueID, isNumeral, isStorable } from './fields.ts';
 import { eventUUIDPattern, userUUIDPattern } from './identifiers.ts';
 import { limits } from './limits.ts';
 import { isSharedByMistake } from './placeholders.ts';
@@ -22,8 +22,8 @@ export const withPlain = <Schema extends z.ZodType>(schema: Schema, test: Test):
 /** Whether the schema returns this input unchanged and knows all its fields. False if the schema has no test. */
 export const isPlain = (schema: z.ZodType, input: unknown): boolean => tests.get(schema)?.(input) ?? false;
 
-/** A test for an object that has no other fields than `fields`, and has all `required` ones, which must be at least one. */
-export const object = (fields: Readonly<Record<string, Test>>, required: readonly string[]): Test => {
+/** A test for an object that has no other fields than `fields`, and has all `required` ones. A list without entries may pass. */
+export const object = (fields: Readonly<Record<string, Test>>, required: readonly string[] = []): Test => {
   const known = new Map(
     Object.entries(fields).map(([name, test]) => [name, { test, counts: Number(required.includes(name)) }]),
   );
@@ -57,6 +57,8 @@ const identifier =
     typeof input === 'string' && pattern.test(input);
 
 export const name = text(1, limits.nameLength);
+export const eventName: Test = (input) =>
+  name(input) && canonicalName(input as string) === input && !isNumeral(input as string);
 export const eventID = wholeNumber(1, limits.eventIDMax);
 export const time = wholeNumber(0, endOfTime - 1);
 export const eventUUID = identifier(eventUUIDPattern);

@@ -6,7 +6,8 @@ import { addServer, connect, type ServerOptions } from './shared/server.ts';
 
 export const define = (command: Command): void => {
   addServer(command.command('log').description('log an event'))
-    .requiredOption('--event-id <number>', 'the kind of event')
+    .option('--event-id <number>', 'the kind of event')
+    .option('--name <eventName>', 'the kind of event by its name; a new name is listed')
     .option('--user <userUUID>', 'the user (browser) of the event')
     .option('--contact <contactUUID>', 'the contact of the event')
     .option('--attr <id=value>', 'an attribute; repeat the option for more', collect)
@@ -17,6 +18,7 @@ export const define = (command: Command): void => {
     .option('--user <userUUID>', 'only of this user (browser)')
     .option('--contact <contactUUID>', 'only of this contact')
     .option('--event-id <number>', 'only with this event ID')
+    .option('--name <eventName>', 'only with this event name')
     .option('--attr <id=value>', 'only with this attribute')
     .option('--from <time>', 'only with an eventTime at or after this time')
     .option('--to <time>', 'only with an eventTime before this time')
@@ -33,7 +35,8 @@ const parseAttribute = (text: string): { attrID: string; attrValue: string } => 
 };
 
 type LogOptions = ServerOptions & {
-  readonly eventId: string;
+  readonly eventId?: string;
+  readonly name?: string;
   readonly user?: string;
   readonly contact?: string;
   readonly attr?: string[];
@@ -42,17 +45,29 @@ type LogOptions = ServerOptions & {
 };
 
 const log = async (options: LogOptions): Promise<void> => {
-  const { eventId: eventID, user: userUUID, contact: contactUUID, eventUuid: eventUUID, eventTime } = options;
+  const { eventId: eventID, name: eventName, user: userUUID, contact: contactUUID } = options;
+  const { eventUuid: eventUUID, eventTime } = options;
+  if ((eventID === undefined) === (eventName === undefined))
+    throw new WrongUsage('either --event-id or --name is required');
   if (userUUID === undefined && contactUUID === undefined) throw new WrongUsage('--user or --contact is required');
   const eventAttrArray = options.attr?.map(parseAttribute);
   const client = await connect(options);
-  const answer = await client.logEvent({ eventID, userUUID, contactUUID, eventUUID, eventTime, eventAttrArray });
+  const answer = await client.logEvent({
+    eventID,
+    eventName,
+    userUUID,
+    contactUUID,
+    eventUUID,
+    eventTime,
+    eventAttrArray,
+  });
   if (options.json) return printJSON(answer);
   printLine(`${answer.eventUUID} ${answer.duplicate ? 'was stored already' : 'is stored'}`);
 };
 
 type ListOptions = ServerOptions & {
   readonly eventId?: string;
+  readonly name?: string;
   readonly user?: string;
   readonly contact?: string;
   readonly attr?: string;
@@ -64,10 +79,11 @@ type ListOptions = ServerOptions & {
 };
 
 const list = async (options: ListOptions): Promise<void> => {
-  const { eventId: eventID, user: userUUID, contact: contactUUID, attr, from, to, order, limit, cursor } = options;
+  const { eventId: eventID, name: eventName, user: userUUID, contact: contactUUID, attr } = options;
+  const { from, to, order, limit, cursor } = options;
   const attribute = attr === undefined ? {} : parseAttribute(attr);
   const client = await connect(options);
-  const query = { eventID, userUUID, contactUUID, ...attribute, from, to, order, limit, cursor };
+  const query = { eventID, eventName, userUUID, contactUUID, ...attribute, from, to, order, limit, cursor };
   const answer = await client.getEvent(query);
   if (options.json) return printJSON(answer);
   const rows = answer.event.map(({ eventTime, eventID, eventName, userUUID, contactUUID, eventAttrArray }) => [

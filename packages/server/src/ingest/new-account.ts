@@ -19,7 +19,11 @@ export const cataloguesOf = ({ profile, tag, attr, event }: CheckedCatalogues): 
     attr: attr.map(({ attrID: id, attrName: name, attrType: type, ...rest }) => ({ id, name, type, ...rest })),
   }),
   ...(event && {
-    event: event.map(({ eventID, eventName: name, ...rest }) => ({ id: String(eventID), name, ...rest })),
+    event: event.map(({ eventID, eventName: name, ...rest }) => ({
+      id: eventID === undefined ? null : String(eventID),
+      name,
+      ...rest,
+    })),
   }),
 });
 

@@ -19,10 +19,18 @@ describe('a new event', () => {
       userUUID: user,
       contactUUID: null,
       eventID: 7,
+      eventName: null,
       eventUUID: 'event_0001',
       eventTime: receivedTime,
       timeReplaced: false,
       attributes: [['price', '9']],
+    });
+  });
+
+  it('may have a name in place of its eventID', () => {
+    expect(newEvent({ userUUID: user, eventName: 'Signed up' }, {}, context)).toMatchObject({
+      eventID: null,
+      eventName: 'Signed up',
     });
   });
 

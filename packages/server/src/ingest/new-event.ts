@@ -33,7 +33,8 @@ export const newEvent = (event: CheckedEvent, envelope: Envelope, context: Reque
   return {
     userUUID: event.userUUID ?? envelope.userUUID ?? null,
     contactUUID: event.contactUUID ?? envelope.contactUUID ?? null,
-    eventID: event.eventID,
+    eventID: event.eventID ?? null,
+    eventName: event.eventName ?? null,
     eventUUID: event.eventUUID ?? createEventUUID(context.receivedTime),
     eventTime,
     timeReplaced,

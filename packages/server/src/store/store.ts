@@ -224,7 +224,8 @@ export interface NewToken {
 }
 
 export interface CatalogueEntry {
-  readonly id: string;
+  /** Null, for an event with a name: the ID that is listed under the name, or a new one. */
+  readonly id: string | null;
   /** Default: the present name; for a new entry, the ID. */
   readonly name?: string | undefined;
   /** May a browser token use it? Default: the present value; for a new entry, true. */
@@ -335,7 +336,11 @@ export interface EventValues {
   readonly attributes: Attributes;
 }
 
-export interface NewEvent extends EventValues {
+export interface NewEvent extends Omit<EventValues, 'eventID'> {
+  /** Null: `eventName` names the kind of event. */
+  readonly eventID: number | null;
+  /** In canonical form (`canonicalName` of the contract). A name that is not listed gets an ID, in the same transaction. */
+  readonly eventName: string | null;
   readonly userUUID: string | null;
   /** From a browser token, a handle. */
   readonly contactUUID: string | null;
@@ -357,6 +362,8 @@ export interface EventQuery {
   /** Only events that this contact owns. */
   readonly contactUUID?: string | undefined;
   readonly eventID?: number | undefined;
+  /** Only events of the lowest ID that is listed under this name now. */
+  readonly eventName?: string | undefined;
   readonly attrID?: string | undefined;
   readonly attrValue?: string | undefined;
   /** Leaves out events with the robot mark. */
@@ -408,6 +415,8 @@ export interface EventDefinition {
 export interface CountQuery {
   readonly account: number;
   readonly eventID?: number | undefined;
+  /** As in EventQuery. */
+  readonly eventName?: string | undefined;
   /** Ascending, at least two, each a multiple of a quarter of an hour. */
   readonly edges: readonly number[];
   /** Leaves out events with the robot mark. Slower: it reads each event, not the stored rollups. */

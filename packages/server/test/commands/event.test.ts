@@ -64,6 +64,20 @@ it('event log, event list and contact show tell of the same event and contact', 
   expect(table.stdout).toContain('page=/a?b=c sum=1');
 });
 
+it('an event is logged and listed by name', async () => {
+  const { env } = await setUp();
+  const log = ['event', 'log', '--name', 'Signed up', '--user', userUUID];
+  for (const _ of [1, 2]) expect(await firsthandJSON(log, env)).toMatchObject({ status: '200' });
+  await firsthand(['event', 'log', '--event-id', '7', '--user', userUUID], env);
+  const { stdout } = await firsthand(['event', 'list', '--name', 'Signed up'], env);
+  expect(stdout.match(/ 1000000 Signed up /g)).toHaveLength(2);
+  expect(stdout.trim().split('\n')).toHaveLength(3);
+  for (const kind of [[], ['--name', 'Signed up', '--event-id', '7']]) {
+    const { code, stderr } = await firsthand(['event', 'log', '--user', userUUID, ...kind], env);
+    expect([code, stderr]).toEqual([2, expect.stringContaining('either --event-id or --name is required')]);
+  }
+});
+
 it('people are told in words what was logged, whose it is, and how to read on', async () => {
   const { env, url } = await setUp();
   const client = createClient({ url, token: env.FIRSTHAND_TOKEN });

@@ -12,6 +12,7 @@ import { describeCounts } from './counts.ts';
 import { describeCrowds } from './crowds.ts';
 import { describeDisplacedLinks } from './displaced-links.ts';
 import { describeErasures } from './erasures.ts';
+import { describeEventNames } from './event-names.ts';
 import { describeEventPages } from './event-pages.ts';
 import { describeEvents } from './events.ts';
 import { describeIsolation } from './isolation.ts';
@@ -30,6 +31,7 @@ const nouns = [
   describeAudit,
   describeCatalogues,
   describeEvents,
+  describeEventNames,
   describeRepeats,
   describeEventPages,
   describeCounts,

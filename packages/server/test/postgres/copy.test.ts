@@ -76,7 +76,14 @@ test('all that a file holds is copied, told as it was, and goes on from there', 
   const store = await openStore({ databaseURL: to, role: 'server', onFatal });
   const { account, accountUUID, server, time } = site;
   const asker = { account, token: server.token, browser: false };
-  const event = { eventID: 1, eventTime: time, timeReplaced: false, attributes: [], contactUUID: null };
+  const event = {
+    eventID: 1,
+    eventName: null,
+    eventTime: time,
+    timeReplaced: false,
+    attributes: [],
+    contactUUID: null,
+  };
   const sent = [
     { ...event, userUUID: 'visitor-kept-0001', eventUUID: 'event-known' },
     { ...event, userUUID: 'visitor-both-0001', eventUUID: 'event-with-both' },

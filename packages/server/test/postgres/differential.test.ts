@@ -27,12 +27,15 @@ const event = fc.record({
   user: fc.option(user, { freq: 6 }),
   contact: fc.option(nth, { freq: 2 }),
   unknown: fc.boolean(),
-  eventID: fc.constantFrom(1, 2, 30),
+  kind: fc.constantFrom(1, 2, 30, 'Bought', 'Seen'),
   /** Few, so that many are sent again. */
   eventUUID: fc.nat({ max: 12 }).map((number) => `event-number-${number}`),
   ago: fc.constantFrom(0, 1, quarter, hour, 9 * day),
   attributes,
 });
+
+/** A name to give to an event. */
+const name = fc.option(fc.constantFrom('Bought', 'Seen', 'Renamed'), { nil: undefined });
 
 const is = <Name extends string>(name: Name) => fc.constant(name);
 const action = fc.oneof(
@@ -83,7 +86,7 @@ const action = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ do: is('keep'), caller, user, contact: fc.option(nth, { freq: 1 }), text }) },
   { weight: 1, arbitrary: fc.record({ do: is('replay'), events: fc.array(event, { maxLength: 2 }) }) },
-  { weight: 1, arbitrary: fc.record({ do: is('account'), strict: fc.boolean(), id, browser: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: is('account'), strict: fc.boolean(), id, browser: fc.boolean(), name }) },
   { weight: 2, arbitrary: fc.record({ do: is('wait'), time: fc.constantFrom(quarter, 5 * hour, 3 * day, 40 * day) }) },
   { weight: 1, arbitrary: fc.record({ do: is('delete'), ago: fc.constantFrom(day, 20 * day) }) },
 );
@@ -165,8 +168,10 @@ const createPlayer = async (store: Store, name: string, start: number) => {
   let time = start;
   let made = 0;
 
-  const toEvent = ({ user, contact, unknown, ago, ...rest }: fcEvent, asker: Asker): NewEvent => ({
+  const toEvent = ({ user, contact, unknown, ago, kind, ...rest }: fcEvent, asker: Asker): NewEvent => ({
     ...rest,
+    eventID: typeof kind === 'number' ? kind : null,
+    eventName: typeof kind === 'number' ? null : kind,
     userUUID: user,
     contactUUID:
       contact !== null
@@ -290,9 +295,9 @@ const createPlayer = async (store: Store, name: string, start: number) => {
         return store.replayRefused({ refused: requests[0]?.refused ?? 0, write: 'logEvents', request });
       }
       case 'account': {
-        const { strict, id, browser } = action;
+        const { strict, id, browser, name } = action;
         const entries = [{ id, name: 'Named', browser }];
-        const catalogues = { attr: entries, tag: entries, event: [{ id: '30', browser }], profile: [{ id }] };
+        const catalogues = { attr: entries, tag: entries, event: [{ id: '30', browser, name }], profile: [{ id }] };
         return store.updateAccount({ account, strict, catalogues, contacts: [], time });
       }
       case 'wait':
@@ -325,6 +330,8 @@ const createPlayer = async (store: Store, name: string, start: number) => {
       pages({}),
       pages({ order: 'desc' }),
       pages({ eventID: 30 }),
+      pages({ eventName: 'Bought' }),
+      pages({ eventName: ' Seen', order: 'desc' }),
       pages({ from: start + hour, to: time - hour, order: 'desc' }),
       pages({ attrID: 'small' }),
       pages({ attrID: '__proto__', attrValue: 'Ann', order: 'desc' }),
@@ -341,6 +348,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
       ...addresses.map((each) => store.searchContact({ account, limit: 9, beyond: 0, address: each })),
       store.countEvents({ account, edges: ascending, users: true }),
       store.countEvents({ account, edges: ascending, users: false, eventID: 2 }),
+      store.countEvents({ account, edges: ascending, users: true, eventName: 'Bought' }),
       store.getEventDefinitions(account),
       store.listRefused({ account, beyond: 0, limit: 50 }),
       store.countRefused({ account }),

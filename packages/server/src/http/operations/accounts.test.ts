@@ -201,6 +201,26 @@ describe('tokens', () => {
   });
 });
 
+describe('an event of a catalogue', () => {
+  it('may be listed by its name alone, but not removed', async () => {
+    expect((await update({ event: [{ eventName: 'Signed up' }, { eventID: 70, eventName: '12' }] })).status).toBe(200);
+    expect((await get()).body.account.event).toEqual(
+      expect.arrayContaining([
+        { eventID: 70, eventName: '12', browser: true },
+        { eventID: 1_000_000, eventName: 'Signed up', browser: true },
+      ]),
+    );
+    for (const [entry, code, field] of [
+      [{}, 'missing_field', 'event[0].eventID'],
+      [{ eventName: 'Signed up', remove: true }, 'missing_field', 'event[0].eventID'],
+      [{ eventName: '12' }, 'invalid_field', 'event[0].eventName'],
+    ] as const) {
+      const { status, body } = await update({ event: [entry] });
+      expect([status, body.error.code, body.error.field]).toEqual([400, code, field]);
+    }
+  });
+});
+
 describe('an entry of a catalogue', () => {
   const use = async (fields: Fields) => {
     const { body } = await scene.post('/createContact', {

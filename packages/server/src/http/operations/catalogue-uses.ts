@@ -37,7 +37,7 @@ export const checkRemovals = async (store: Reads, account: number, catalogues: C
   const isUsed = createIsUsed(store, account);
   for (const kind of catalogueKinds) {
     for (const [index, { id, remove }] of (catalogues[kind] ?? []).entries()) {
-      if (!remove || !(await isUsed(kind, id))) continue;
+      if (!remove || id === null || !(await isUsed(kind, id))) continue;
       const field = `${kind}[${index}].${idField[kind]}`;
       throw new Refusal('id_in_use', {
         field,

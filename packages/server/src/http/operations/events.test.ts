@@ -1,3 +1,4 @@
+import type { ErrorAnswer } from '@firsthand/contract/answer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeContact, newUserUUID } from '../../../test/fixtures/requests.ts';
 import { type Fields, openScene, type Scene } from '../../../test/fixtures/scene.ts';
@@ -101,6 +102,50 @@ describe('logEvent', () => {
     expect((await log({ contactUUID, eventID: 1 }, 'browser')).status).toBe(404);
     expect((await log({ contactUUID, eventID: 1 }, 'server')).status).toBe(200);
     expect((await read({ contactUUID })).body.event).toMatchObject([{ contactUUID, userUUID: '' }]);
+  });
+});
+
+describe('an event that has a name in place of its eventID', () => {
+  it('is logged in every way, and read, counted and defined by its name', async () => {
+    const userUUID = newUserUUID();
+    const eventName = 'Signed up, with é';
+    await log({ userUUID, eventName: `  Signed up, with e\u0301` });
+    await logMany({ userUUID, event: [{ eventName }, { eventID: 7 }] }, 'server');
+    await scene.get('/logEvent', { tokenUUID: scene.tokens.browser, userUUID, eventName });
+    const form = new URLSearchParams({ tokenUUID: scene.tokens.browser, userUUID, eventName });
+    expect((await scene.send('/logEvent', { method: 'POST', body: form })).status).toBe(200);
+    const { event } = (await read({ userUUID, eventName })).body;
+    expect(event).toHaveLength(4);
+    expect(new Set(event.map((each: Fields) => `${each.eventID} ${each.eventName}`))).toEqual(
+      new Set([`1000000 ${eventName}`]),
+    );
+    expect((await read({ userUUID, eventID: '1000000' })).body.event).toEqual(event);
+    const day = { from: '2026-06-15', to: '2026-06-16', interval: 'total' };
+    expect((await count({ eventName, ...day })).body.count).toMatchObject([{ events: 4 }]);
+    expect((await count({ eventName: 'Nothing', ...day, include: 'users' })).body.count).toMatchObject([
+      { events: 0, users: 0 },
+    ]);
+    expect((await read({ eventName: 'Nothing' })).body).toEqual({ event: [], nextCursor: '', status: '200' });
+    const { eventDefinition } = (await read({ include: 'definition', limit: '1' })).body;
+    expect(eventDefinition).toContainEqual(expect.objectContaining({ eventID: 1_000_000, eventName, count: 4 }));
+  });
+
+  it('is refused by itself when it has neither or both, or a number as its name', async () => {
+    const event = [{ eventName: 'Sold' }, {}, { eventID: 1, eventName: 'Sold' }, { eventName: '12' }];
+    const { body } = await logMany({ userUUID: newUserUUID(), event });
+    expect(body.event[0].status).toBe('200');
+    expect(body.event.slice(1).map(({ error }: ErrorAnswer) => [error.code, error.field, error.message])).toEqual([
+      ['missing_field', 'event[1].eventID', '`event[1].eventID` is required unless `eventName` is given'],
+      ['invalid_field', 'event[2].eventName', '`event[2].eventName` must not be given together with `eventID`'],
+      ['invalid_field', 'event[3].eventName', expect.stringContaining('send a number as `eventID`')],
+    ]);
+  });
+
+  it('is not asked for together with an eventID', async () => {
+    for (const ask of [read, count]) {
+      const { status, body } = await ask({ eventID: '1', eventName: 'Sold', from: '2026-06-15' });
+      expect([status, body.error.code, body.error.field]).toEqual([400, 'invalid_field', 'eventName']);
+    }
   });
 });
 

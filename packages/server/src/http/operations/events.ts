@@ -171,7 +171,7 @@ export const createEvents = (
       };
     },
 
-    countEvents: async ({ eventID, from, to, interval = 'day', timezone, robots, include }, caller) => {
+    countEvents: async ({ eventID, eventName, from, to, interval = 'day', timezone, robots, include }, caller) => {
       const zone = timezone ?? caller.access.accountTimezone;
       const end = to ?? caller.time;
       if (end <= from) {
@@ -186,7 +186,7 @@ export const createEvents = (
         });
       }
       const users = include?.includes('users') ?? false;
-      const query = { account: accountOf(caller), eventID, edges };
+      const query = { account: accountOf(caller), eventID, eventName, edges };
       const withoutRobots = robots === 'exclude';
       if (withoutRobots) checkFewEnough(await store.countEvents({ ...query, users: false }));
       const buckets = await store.countEvents({ ...query, withoutRobots, users });

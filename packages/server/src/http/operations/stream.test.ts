@@ -95,6 +95,23 @@ describe('streamEvents', () => {
     await expect.poll(ids).toEqual([7, 7]);
   });
 
+  it('shows the events of a name, also of one that is new or given later', async () => {
+    const scene = await begin();
+    const { tokenUUID, userUUID } = { tokenUUID: scene.tokens.server, userUUID: newUserUUID() };
+    const { ids } = await follow(scene, { eventName: 'Signed up' });
+    await log(scene, 7);
+    await scene.post('/logEvent', { tokenUUID, userUUID, eventName: 'Signed up' });
+    await expect.poll(ids).toEqual([1_000_000]);
+    const event = [
+      { eventID: 1_000_000, eventName: 'Signup' },
+      { eventID: 7, eventName: 'Signed up' },
+    ];
+    await scene.post('/account/updateAccount', { tokenUUID, event });
+    await log(scene, 1_000_000);
+    await log(scene, 7);
+    await expect.poll(ids).toEqual([1_000_000, 7]);
+  });
+
   it('ends when its token is revoked', async () => {
     const scene = await begin();
     const tokenUUID = scene.tokens.server;

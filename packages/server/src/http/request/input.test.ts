@@ -259,7 +259,7 @@ describe('an unknown parameter of a read', () => {
   it.each([
     ['getEvent', { eventId: '3' }, 'Did you mean `eventID`? Parameter names are case-sensitive.'],
     ['getEvent', { contactEmailaddress: 'ann@shop.example' }, 'which takes tokenUUID, userUUID, contactUUID, eventID'],
-    ['countEvents', { contactUUID: 'x' }, 'which takes tokenUUID, eventID, from, to'],
+    ['countEvents', { contactUUID: 'x' }, 'which takes tokenUUID, eventID, eventName, from, to'],
     ['searchContact', { attrID: 'x' }, 'which takes tokenUUID, text, contactEmailaddress'],
   ] as const)('%s does not answer the whole account for %j', async (name, unknown, says) => {
     const { status, body } = await ask(name, operations[name].paths[0], unknown);
@@ -276,7 +276,14 @@ describe('an unknown parameter of a read', () => {
 
 describe('a missing field', () => {
   it.each([
-    ['/logEvent', { userUUID, eventId: 3 }, 'eventID', '`eventID` is required. The request has `eventId`; field names'],
+    [
+      '/logEvent',
+      { userUUID, eventId: 3 },
+      'eventID',
+      '`eventID` is required unless `eventName` is given. The request has `eventId`; field names',
+    ],
+    ['/logEvent', { userUUID, event_name: 'x' }, 'eventID', 'The request has `event_name`; did you mean `eventName`?'],
+    ['/logEvent', { userUUID, eventName: ' ' }, 'eventName', '`eventName` is required'],
     ['/logEvent', { eventID: 3, userUuid: userUUID }, 'userUUID', 'The request has `userUuid`; field names are case'],
     ['/logEvent', { eventID: 3, contactUuid: 'x' }, 'userUUID', '`contactUuid`; did you mean `contactUUID`?'],
     [
@@ -300,7 +307,7 @@ describe('a missing field', () => {
   it('of one event of a batch is reported with the name that it has instead', async () => {
     const { body } = await scene.post('/event/logEvents', { ...event(), event: [{ eventID: 1 }, { eventid: 2 }] });
     expect(body.event[1].error.message).toBe(
-      '`event[1].eventID` is required. The request has `eventid`; field names are case-sensitive.',
+      '`event[1].eventID` is required unless `eventName` is given. The request has `eventid`; field names are case-sensitive.',
     );
   });
 });
@@ -317,6 +324,17 @@ describe('a value of the wrong type', () => {
       { eventAttrArray: ['x'] },
       '`eventAttrArray[0]` must be an object of attrID and attrValue; the value is text',
     ],
+    [
+      '/logEvent',
+      { eventID: undefined, eventName: 7 },
+      '`eventName` must be text of at most 255 characters; the value is a number',
+    ],
+    [
+      '/logEvent',
+      { eventID: undefined, eventName: ' 7 ' },
+      '`eventName` must not be a number: send a number as `eventID`',
+    ],
+    ['/logEvent', { eventID: 7, eventName: 'x' }, '`eventName` must not be given together with `eventID`'],
     ['/logEvent', { contactUUID: true }, '`contactUUID` must be text of at most 255 characters; the value is true'],
     ['/logEvent', { eventTime: '2026-11-01T09:30:00' }, /; the value has no offset: end it with Z for UTC$/],
     ['/createContact', { contactEmailaddress: [] }, /^`contactEmailaddress` must be text .*; the value is a list$/],
@@ -390,6 +408,7 @@ const neighbours = ['contactUUID', 'linkID', 'userUUID', 'attrID', 'to', 'interv
 const anyText: Readonly<Record<string, 200 | 404>> = {
   accountUUID: 404,
   contactUUID: 404,
+  eventName: 200,
   text: 200,
   contactProfileID: 200,
   contactTagID: 200,

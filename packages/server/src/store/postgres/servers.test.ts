@@ -240,6 +240,47 @@ describe('the order', () => {
     await slow.end();
   });
 
+  test('has one eventID for a name, whichever server lists it first, also while names change', async () => {
+    const { servers } = await openServers(2);
+    const site = await createSite(servers[0]);
+    const { account, time } = site;
+    for (const round of times(15)) {
+      const names = times(4).map((nth) => `name ${round}-${nth}`);
+      const logging = times(8).map((nth) => {
+        const inOrder = nth % 3 ? names : names.toReversed();
+        const events = inOrder.map((eventName) => ({ eventID: null, eventName, userUUID: `visitor-${nth}-of-names` }));
+        return logAt(servers[nth % 2] as Store, site, time, ...events, { eventID: round * 10 + (nth % 2) + 1 });
+      });
+      const event = [{ id: String(1_000_000 + round), name: `renamed ${round}` }];
+      const renaming = servers[1].updateAccount({ account, catalogues: { event }, contacts: [], time });
+      expect((await Promise.all(logging)).flat().every(isKept)).toBe(true);
+      await renaming;
+    }
+    const { catalogues } = await servers[1].getAccount(account);
+    const names = new Map(catalogues.event.map(({ id, name }) => [name, Number(id)]));
+    expect(names.size).toBe(catalogues.event.length);
+    const events = await site.events();
+    expect(events).toHaveLength(15 * 8 * 5);
+    for (const { eventID, eventName } of events) expect(eventID).toBe(names.get(eventName));
+  });
+
+  test('lists no more names for browser tokens than one server would', async () => {
+    const { servers } = await openServers(2);
+    const site = await createSite(servers[0]);
+    const { account, browser, time } = site;
+    const most = limits.eventNamesByBrowsers;
+    const outcomes = await Promise.all(
+      times(12).map((batch) => {
+        const events = times(50).map((nth) => newEvent({ eventID: null, eventName: `name ${batch}-${nth}` }));
+        const asker = { account, token: browser.token, browser: true };
+        return (servers[batch % 2] as Store).logEvents({ ...asker, receivedTime: time, events });
+      }),
+    );
+    expect(outcomes.flat().filter(isKept)).toHaveLength(most);
+    expect((await servers[0].getAccount(account)).catalogues.event).toHaveLength(most);
+    expect(await site.events()).toHaveLength(most);
+  });
+
   test('has one first link of a user, whichever server makes it', async () => {
     const { servers } = await openServers(2);
     const site = await createSite(servers[0]);

@@ -3,7 +3,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkUses, isSettled, type Listed, listUses, usesOfEvent } from './catalogue-rules.ts';
 
-const listed: fc.Arbitrary<Listed> = fc.record({ forBrowsers: fc.boolean(), byBrowser: fc.boolean() });
+const listed: fc.Arbitrary<Listed> = fc.record({
+  forBrowsers: fc.boolean(),
+  byBrowser: fc.boolean(),
+  isNamedEvent: fc.boolean(),
+});
 const entries = (ids: readonly string[]) =>
   fc.array(fc.tuple(fc.constantFrom(...ids), listed), { maxLength: 4 }).map((some) => new Map(some));
 const attributeIDs = ['1', '2', 'plan', robotMark.attrID];
@@ -17,11 +21,19 @@ test('an event is settled only when its uses are allowed and none of them is to 
       entries(attributeIDs),
       fc.boolean(),
       fc.record({
-        eventID: fc.constantFrom(1, 2),
+        kind: fc.constantFrom(
+          { eventID: 1, eventName: null },
+          { eventID: 2, eventName: null },
+          { eventID: null, eventName: 'Bought' },
+          { eventID: null, eventName: 'New' },
+        ),
         attributes: fc.array(fc.tuple(fc.constantFrom(...attributeIDs), fc.constant('')), { maxLength: 3 }),
       }),
-      (settings, event, attr, browser, sent) => {
-        const ids = { ...settings, listed: { profile: new Map(), tag: new Map(), event, attr } };
+      (settings, event, attr, browser, { kind, attributes }) => {
+        const listed = { profile: new Map(), tag: new Map(), event, attr };
+        const eventIDs = new Map(event.has('2') ? [['Bought', '2']] : []);
+        const ids = { ...settings, listed, eventIDs, nextEventID: 1_000_000 };
+        const sent = { ...kind, attributes };
         const settled = isSettled(ids, browser, sent);
         const uses = usesOfEvent(sent);
         let outcome: keyof typeof seen = settled ? 'settled' : 'allowed';

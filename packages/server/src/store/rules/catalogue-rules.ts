@@ -1,4 +1,6 @@
 /** Rules of catalogues: which IDs a request uses, which of them a token may use, and which are listed on first use. */
+
+import { canonicalName } from '@firsthand/contract/fields';
 import { robotMark } from '@firsthand/contract/identifiers';
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../refusal.ts';
@@ -10,13 +12,16 @@ import {
   type Catalogues,
   type ContactChange,
   catalogueKinds,
+  type EventQuery,
   type NewEvent,
 } from '../store.ts';
 
 /** An ID that a request uses, and the field that holds it. */
 export interface Use {
   readonly kind: CatalogueKind;
-  readonly id: string;
+  /** Null: an event is named by `name`. */
+  readonly id: string | null;
+  readonly name?: string | null;
   readonly field: string;
   /** The ID is used in an event. An ID that a server token lists by an event is open to browser tokens. */
   readonly inEvent?: boolean;
@@ -27,11 +32,17 @@ export interface Listed {
   readonly forBrowsers: boolean;
   /** Only browser tokens used the ID: the entry is dropped when the catalogue is full and the account lists others. */
   readonly byBrowser: boolean;
+  /** It is an event and has a name other than its ID. It is never dropped: the next event of the name would get another ID. */
+  readonly isNamedEvent: boolean;
 }
 
 /** An account's settings, and the IDs that it lists. */
 export interface ListedIDs extends CatalogueSettings {
   readonly listed: Readonly<Record<CatalogueKind, Map<string, Listed>>>;
+  /** The IDs of events by the canonical form of their names. */
+  readonly eventIDs: Map<string, string>;
+  /** The next name gets this eventID, or the next one that is not listed. It only grows, so that no two names ever share an ID. */
+  nextEventID: number;
 }
 
 /** A change of a catalogue: `listed` is undefined when the ID is no longer listed. */
@@ -39,23 +50,61 @@ export interface Listing {
   readonly kind: CatalogueKind;
   readonly id: string;
   readonly listed: Listed | undefined;
+  /** The name of a new entry, if it is not the ID. */
+  readonly name?: string | undefined;
 }
 
 /** A row of a catalogue. SQLite has 0 and 1 for booleans. */
 interface ListedRow {
   readonly kind: CatalogueKind;
   readonly id: string;
+  readonly name: string;
   readonly browser: boolean | number;
   readonly byBrowser: boolean | number;
 }
 
-export const toListedIDs = (settings: CatalogueSettings, rows: Iterable<ListedRow>): ListedIDs => {
-  const listed: ListedIDs['listed'] = { profile: new Map(), tag: new Map(), attr: new Map(), event: new Map() };
-  for (const { kind, id, browser, byBrowser } of rows) {
-    listed[kind].set(id, { forBrowsers: Boolean(browser), byBrowser: Boolean(byBrowser) });
-  }
-  return { ...settings, listed };
+/** Adds an event's name. If several IDs have the same name, it is the name of the lowest. */
+const addName = (eventIDs: Map<string, string>, name: string, id: string): void => {
+  const known = eventIDs.get(canonicalName(name));
+  if (known === undefined || Number(id) < Number(known)) eventIDs.set(canonicalName(name), id);
 };
+
+/** Replaces the `eventName` of a query by its ID. Returns undefined if `rows`, the events that the account lists, have no such name. */
+export const withEventID = <Query extends Pick<EventQuery, 'eventID' | 'eventName'>>(
+  query: Query,
+  rows: Iterable<Pick<ListedRow, 'id' | 'name'>>,
+): Query | undefined => {
+  const eventIDs = new Map<string, string>();
+  for (const { id, name } of rows) addName(eventIDs, name, id);
+  const id = eventIDs.get(canonicalName(query.eventName as string));
+  return id === undefined ? undefined : { ...query, eventID: Number(id) };
+};
+
+export const toListedIDs = (
+  settings: CatalogueSettings & Pick<ListedIDs, 'nextEventID'>,
+  rows: Iterable<ListedRow>,
+): ListedIDs => {
+  const listed: ListedIDs['listed'] = { profile: new Map(), tag: new Map(), attr: new Map(), event: new Map() };
+  const eventIDs: ListedIDs['eventIDs'] = new Map();
+  for (const { kind, id, name, browser, byBrowser } of rows) {
+    const isNamedEvent = kind === 'event' && name !== id;
+    listed[kind].set(id, { forBrowsers: Boolean(browser), byBrowser: Boolean(byBrowser), isNamedEvent });
+    if (isNamedEvent) addName(eventIDs, name, id);
+  }
+  return { ...settings, listed, eventIDs };
+};
+
+/** Returns a copy that changes do not share. */
+export const copyOfIDs = (ids: ListedIDs): ListedIDs => ({
+  ...ids,
+  listed: {
+    profile: new Map(ids.listed.profile),
+    tag: new Map(ids.listed.tag),
+    attr: new Map(ids.listed.attr),
+    event: new Map(ids.listed.event),
+  },
+  eventIDs: new Map(ids.eventIDs),
+});
 
 /** Returns the IDs that a contact's values use. Removing a value is not a use. */
 export const usesOfContact = ({
@@ -77,8 +126,24 @@ const attributeField = (index: number): string => {
   return attributeFields[index];
 };
 
-export const usesOfEvent = ({ eventID, attributes }: Pick<NewEvent, 'eventID' | 'attributes'>): Use[] => {
-  const uses: Use[] = [{ kind: 'event', id: String(eventID), field: 'eventID', inEvent: true }];
+type Kind = Pick<NewEvent, 'eventID' | 'eventName'>;
+
+/** Returns the eventID of an event; undefined if the account does not list its name. */
+export const eventIDOf = ({ eventIDs }: ListedIDs, { eventID, eventName }: Kind): number | undefined => {
+  if (eventID !== null) return eventID;
+  const id = eventIDs.get(eventName as string);
+  return id === undefined ? undefined : Number(id);
+};
+
+/** Returns the ID of a use; undefined if it is of an event name that is not listed. */
+const idOf = ({ eventIDs }: ListedIDs, { id, name }: Use): string | undefined => id ?? eventIDs.get(name as string);
+
+export const usesOfEvent = ({ eventID, eventName, attributes }: Kind & Pick<NewEvent, 'attributes'>): Use[] => {
+  const uses: Use[] = [
+    eventID === null
+      ? { kind: 'event', id: null, name: eventName, field: 'eventName', inEvent: true }
+      : { kind: 'event', id: String(eventID), field: 'eventID', inEvent: true },
+  ];
   for (let index = 0; index < attributes.length; index += 1) {
     const id = (attributes[index] as (typeof attributes)[number])[0];
     // Firsthand adds this attribute itself: accounts need not list it and cannot forbid it to browsers.
@@ -87,23 +152,24 @@ export const usesOfEvent = ({ eventID, attributes }: Pick<NewEvent, 'eventID' | 
   return uses;
 };
 
-const refusalOf = (code: Refusal['code'], { kind, id, field }: Use, why: string): Refusal =>
-  new Refusal(code, { field, message: `\`${field}\` names ${kind} ${scrub(id)}, which ${why}` });
+const refusalOf = (code: Refusal['code'], { kind, id, name, field }: Use, why: string): Refusal =>
+  new Refusal(code, { field, message: `\`${field}\` names ${kind} ${scrub(id ?? (name as string))}, which ${why}` });
 
-/** Throws a Refusal when the account, or a browser token, may not use an ID. */
-export const checkUses = ({ strict, listed }: ListedIDs, browser: boolean, uses: readonly Use[]): void => {
-  for (const use of uses) {
-    const entry = listed[use.kind].get(use.id);
-    if (entry === undefined && strict) throw refusalOf('unknown_id', use, 'this strict account does not list');
-    if (entry?.forBrowsers === false && browser) {
-      throw refusalOf('id_not_for_browser', use, 'a browser token may not use');
-    }
-  }
+/** The newest `surplus` entries that only browser tokens used and that may be dropped; undefined when there are not so many. */
+const droppable = (
+  listed: ReadonlyMap<string, Listed>,
+  surplus: number,
+  isNeeded: (id: string) => boolean = () => false,
+): string[] | undefined => {
+  if (surplus <= 0) return [];
+  const ids: string[] = [];
+  for (const [id, { byBrowser, isNamedEvent }] of listed) if (byBrowser && !isNamedEvent && !isNeeded(id)) ids.push(id);
+  return ids.length < surplus ? undefined : ids.slice(-surplus);
 };
 
 /**
- * Makes room for IDs that are not listed, by dropping the newest entries that only browser tokens used. Deletes them from
- * `listed` and returns them; returns undefined when there is no room.
+ * Makes room for IDs that are not listed, by dropping entries that only browser tokens used. Deletes them from `listed` and
+ * returns them; returns undefined when there is no room.
  */
 const makeRoom = (
   kind: CatalogueKind,
@@ -111,12 +177,37 @@ const makeRoom = (
   ids: ReadonlySet<string>,
 ): Listing[] | undefined => {
   const added = [...ids].filter((id) => !listed.has(id)).length;
-  const surplus = listed.size + added - limits.idsPerCatalogue;
-  if (added === 0 || surplus <= 0) return [];
-  const droppable = [...listed].filter(([id, { byBrowser }]) => byBrowser && !ids.has(id)).slice(-surplus);
-  if (droppable.length < surplus) return undefined;
-  for (const [id] of droppable) listed.delete(id);
-  return droppable.map(([id]) => ({ kind, id, listed: undefined }));
+  const dropped =
+    added === 0 ? [] : droppable(listed, listed.size + added - limits.idsPerCatalogue, (id) => ids.has(id));
+  for (const id of dropped ?? []) listed.delete(id);
+  return dropped?.map((id) => ({ kind, id, listed: undefined }));
+};
+
+/** Returns why an event name cannot be listed; undefined if it can. Browser tokens leave room for the names of others. */
+const whyNoRoom = ({ listed: { event } }: ListedIDs, browser: boolean): string | undefined => {
+  if (droppable(event, event.size + 1 - limits.idsPerCatalogue) === undefined) {
+    return `is new, and the account lists ${limits.idsPerCatalogue.toLocaleString('en')} events already: remove some with updateAccount`;
+  }
+  if (!browser) return undefined;
+  let names = 0;
+  for (const { byBrowser, isNamedEvent } of event.values()) if (byBrowser && isNamedEvent) names += 1;
+  if (names < limits.eventNamesByBrowsers) return undefined;
+  return `is new, and browser tokens have added ${limits.eventNamesByBrowsers} names already: send it with a server token once, or remove some with updateAccount`;
+};
+
+/** Throws a Refusal when the account, or a browser token, may not use an ID, or when an event name is new and cannot be listed. */
+export const checkUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[]): void => {
+  const { strict, listed } = ids;
+  for (const use of uses) {
+    const id = idOf(ids, use);
+    const entry = id === undefined ? undefined : listed[use.kind].get(id);
+    if (entry === undefined && strict) throw refusalOf('unknown_id', use, 'this strict account does not list');
+    if (entry?.forBrowsers === false && browser) {
+      throw refusalOf('id_not_for_browser', use, 'a browser token may not use');
+    }
+    const why = id === undefined ? whyNoRoom(ids, browser) : undefined;
+    if (why !== undefined) throw refusalOf('unknown_id', use, why);
+  }
 };
 
 /** Whether using an ID lists it. A browser token cannot add profiles, tags or attributes, unless its account allows it. */
@@ -127,10 +218,29 @@ const isListedOnUse = (
 ): boolean => !strict && (!browser || browserCatalogue || kind === 'event');
 
 /** Whether a use changes nothing in the catalogues. */
-export const isRegistered = (ids: ListedIDs, browser: boolean, { kind, id }: Use): boolean => {
-  if (!isListedOnUse(ids, browser, kind)) return true;
-  const entry = ids.listed[kind].get(id);
+export const isRegistered = (ids: ListedIDs, browser: boolean, use: Use): boolean => {
+  if (!isListedOnUse(ids, browser, use.kind)) return true;
+  const id = idOf(ids, use);
+  const entry = id === undefined ? undefined : ids.listed[use.kind].get(id);
   return entry !== undefined && (browser || !entry.byBrowser);
+};
+
+const takeEventID = (ids: ListedIDs): string => {
+  while (ids.listed.event.has(String(ids.nextEventID))) ids.nextEventID += 1;
+  ids.nextEventID += 1;
+  return String(ids.nextEventID - 1);
+};
+
+/** Lists a new event name under the next free ID, if there is room. Returns the changes, as listUses does. */
+const listName = (ids: ListedIDs, browser: boolean, name: string): Listing[] => {
+  const { event } = ids.listed;
+  if (whyNoRoom(ids, browser) !== undefined) return [];
+  const id = takeEventID(ids);
+  const dropped = makeRoom('event', event, new Set([id])) as Listing[];
+  const listed = { forBrowsers: true, byBrowser: browser, isNamedEvent: true };
+  event.set(id, listed);
+  ids.eventIDs.set(name, id);
+  return [...dropped, { kind: 'event', id, listed, name }];
 };
 
 /** Adds used IDs that are not listed yet to `listed`, while there is room. Returns the changes that the caller must write. */
@@ -139,7 +249,12 @@ export const listUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[])
   const listings: Listing[] = [];
   for (const use of uses) {
     if (isRegistered(ids, browser, use)) continue;
-    const { kind, id, inEvent = false } = use;
+    const { kind, inEvent = false } = use;
+    const id = idOf(ids, use);
+    if (id === undefined) {
+      listings.push(...listName(ids, browser, use.name as string));
+      continue;
+    }
     const entry = listed[kind].get(id);
     const isFull = listed[kind].size >= limits.idsPerCatalogue;
     const dropped = entry || !isFull ? [] : browser ? undefined : makeRoom(kind, listed[kind], new Set([id]));
@@ -147,7 +262,8 @@ export const listUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[])
     // A tag or attribute that a server token gave a contact is closed to browser tokens, unless the account allows it. Profiles
     // are open: every createContact needs one, and a browser token's profile replaces none.
     const isOpen = browser || browserCatalogue || inEvent || kind === 'profile';
-    const made = { forBrowsers: entry?.forBrowsers ?? isOpen, byBrowser: browser };
+    const isNamedEvent = entry?.isNamedEvent ?? false;
+    const made = { forBrowsers: entry?.forBrowsers ?? isOpen, byBrowser: browser, isNamedEvent };
     listed[kind].set(id, made);
     listings.push(...dropped, { kind, id, listed: made });
   }
@@ -158,31 +274,42 @@ export const listUses = (ids: ListedIDs, browser: boolean, uses: readonly Use[])
  * Whether all IDs of an event may be used and none must be listed. This holds for nearly every event, and checking it is faster
  * than listing the uses of the event.
  */
-export const isSettled = (
-  ids: ListedIDs,
-  browser: boolean,
-  { eventID, attributes }: Pick<NewEvent, 'eventID' | 'attributes'>,
-): boolean => {
+export const isSettled = (ids: ListedIDs, browser: boolean, event: Kind & Pick<NewEvent, 'attributes'>): boolean => {
   const { listed, strict } = ids;
   const isIDSettled = (kind: CatalogueKind, id: string): boolean => {
     const entry = listed[kind].get(id);
     if (entry === undefined) return !strict && !isListedOnUse(ids, browser, kind);
     return browser ? entry.forBrowsers : !entry.byBrowser;
   };
-  if (!isIDSettled('event', String(eventID))) return false;
-  for (const [id] of attributes) if (id !== robotMark.attrID && !isIDSettled('attr', id)) return false;
+  const eventID = eventIDOf(ids, event);
+  if (eventID === undefined || !isIDSettled('event', String(eventID))) return false;
+  for (const [id] of event.attributes) if (id !== robotMark.attrID && !isIDSettled('attr', id)) return false;
   return true;
+};
+
+export interface EntryWithID extends CatalogueEntry {
+  readonly id: string;
+}
+
+/** The entry with its ID, which for an event's name is the one that is listed under it, or a new one. */
+const withID = (ids: ListedIDs, entry: CatalogueEntry): EntryWithID => {
+  if (entry.id !== null) return { ...entry, id: entry.id };
+  const name = canonicalName(entry.name as string);
+  const id = ids.eventIDs.get(name) ?? takeEventID(ids);
+  ids.eventIDs.set(name, id);
+  return { ...entry, id, name };
 };
 
 /**
  * Splits the entries of an account request: `written` are the entries to add or change, `dropped` those to remove, which also
- * are deleted from `listed`: removed ones, and those that make room. Throws a Refusal when there is no room.
+ * are deleted from `ids`: removed ones, and those that make room. Throws a Refusal when there is no room.
  */
-export const partEntries = ({ listed }: ListedIDs, catalogues: Catalogues) => {
+export const partEntries = (ids: ListedIDs, catalogues: Catalogues) => {
+  const { listed } = ids;
   const dropped: Listing[] = [];
-  const written: { readonly kind: CatalogueKind; readonly entry: CatalogueEntry }[] = [];
+  const written: { readonly kind: CatalogueKind; readonly entry: EntryWithID }[] = [];
   for (const kind of catalogueKinds) {
-    const entries = catalogues[kind] ?? [];
+    const entries = (catalogues[kind] ?? []).map((entry) => withID(ids, entry));
     for (const { id, remove } of entries) {
       if (remove && listed[kind].delete(id)) dropped.push({ kind, id, listed: undefined });
     }

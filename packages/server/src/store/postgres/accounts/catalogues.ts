@@ -2,6 +2,9 @@
 import { BoundedMap } from '../../../bounded-map.ts';
 import {
   checkUses,
+  copyOfIDs,
+  type EntryWithID,
+  eventIDOf,
   isRegistered,
   isSettled,
   type ListedIDs,
@@ -11,16 +14,10 @@ import {
   toListedIDs,
   type Use,
   usesOfEvent,
+  withEventID,
 } from '../../rules/catalogue-rules.ts';
 import type { NameOf } from '../../rules/contact-presenter.ts';
-import type {
-  CatalogueEntry,
-  CatalogueKind,
-  CatalogueSettings,
-  Catalogues,
-  ListedEntry,
-  NewEvent,
-} from '../../store.ts';
+import type { CatalogueKind, CatalogueSettings, Catalogues, EventQuery, ListedEntry, NewEvent } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 
@@ -34,7 +31,15 @@ interface Known {
 export interface EventChecks {
   /** Throws a Refusal when the account, or a browser token, may not use an ID. */
   check(account: number, browser: boolean, event: NewEvent): void;
+  /**
+   * To be called with each event that is new, in order. Throws a Refusal when its name cannot be listed because the names of
+   * earlier ones were.
+   */
+  checkInOrder(account: number, browser: boolean, event: NewEvent): void;
   mayBeNew(account: number, browser: boolean, event: NewEvent): boolean;
+  hasNewName(account: number, event: NewEvent): boolean;
+  /** The IDs that the account lists, by which its events are stored unless they must be registered first. */
+  idsOf(account: number): ListedIDs;
 }
 
 interface UsedIDs {
@@ -45,37 +50,31 @@ interface UsedIDs {
 /** The size of the cache of accounts. */
 const mostAccounts = 500;
 
-const copyOf = ({ listed, ...settings }: ListedIDs): ListedIDs => ({
-  ...settings,
-  listed: {
-    profile: new Map(listed.profile),
-    tag: new Map(listed.tag),
-    attr: new Map(listed.attr),
-    event: new Map(listed.event),
-  },
-});
-
-interface Version extends CatalogueSettings {
+interface Version extends CatalogueSettings, Pick<ListedIDs, 'nextEventID'> {
   readonly account: number;
   readonly version: number;
 }
 
 const versionsOf = (db: Connection, accounts: readonly number[], lock = '') =>
   db.all<Version>(
-    `SELECT account, catalogues AS version, strict, "browserCatalogue" FROM account
+    `SELECT account, catalogues AS version, strict, "browserCatalogue", "nextEventID" FROM account
      WHERE account = ANY ($1::integer[]) ORDER BY account ${lock}`,
     [accounts],
   );
 
-const readIDs = async (db: Connection, account: number, settings: CatalogueSettings): Promise<ListedIDs> => {
-  const rows = await db.all<{ kind: CatalogueKind; id: string; browser: boolean; byBrowser: boolean }>(
-    'SELECT kind, id, browser, "byBrowser" FROM catalogue WHERE account = $1 ORDER BY nth',
+const readIDs = async (
+  db: Connection,
+  account: number,
+  settings: Parameters<typeof toListedIDs>[0],
+): Promise<ListedIDs> => {
+  const rows = await db.all<{ kind: CatalogueKind; id: string; name: string; browser: boolean; byBrowser: boolean }>(
+    'SELECT kind, id, name, browser, "byBrowser" FROM catalogue WHERE account = $1 ORDER BY nth',
     [account],
   );
   return toListedIDs(settings, rows);
 };
 
-const write = (db: Connection, account: number, kind: CatalogueKind, entry: CatalogueEntry, byBrowser: boolean) =>
+const write = (db: Connection, account: number, kind: CatalogueKind, entry: EntryWithID, byBrowser: boolean) =>
   db.run(
     `INSERT INTO catalogue (account, kind, id, name, browser, "byBrowser", type)
      VALUES ($1, $2, $3, coalesce($4, $3), coalesce($5, true), $6, coalesce($7, CASE $2 WHEN 'attr' THEN 'text' ELSE '' END))
@@ -85,15 +84,18 @@ const write = (db: Connection, account: number, kind: CatalogueKind, entry: Cata
   );
 
 const change = (db: Connection, account: number, listings: readonly Listing[]) =>
-  listings.map(({ kind, id, listed }) =>
+  listings.map(({ kind, id, listed, name }) =>
     listed
-      ? write(db, account, kind, { id, browser: listed.forBrowsers }, listed.byBrowser)
+      ? write(db, account, kind, { id, name, browser: listed.forBrowsers }, listed.byBrowser)
       : db.run('DELETE FROM catalogue WHERE account = $1 AND kind = $2 AND id = $3', [account, kind, id]),
   );
 
 /** Must be called with each change of an account's catalogues or their settings, so that other servers read them again. */
-const nextVersion = (db: Connection, account: number) =>
-  db.run('UPDATE account SET catalogues = catalogues + 1 WHERE account = $1', [account]);
+const nextVersion = (db: Connection, account: number, nextEventID: number) =>
+  db.run('UPDATE account SET catalogues = catalogues + 1, "nextEventID" = $2 WHERE account = $1', [
+    account,
+    nextEventID,
+  ]);
 
 export const createCatalogueWriter = () => {
   const remembered = new BoundedMap<number, Known>(mostAccounts);
@@ -120,21 +122,22 @@ export const createCatalogueWriter = () => {
   const held = async (db: Transaction, account: number): Promise<Known> => {
     const [{ version, ...settings }] = (await versionsOf(db, [account], 'FOR NO KEY UPDATE')) as [Version];
     const known = remembered.get(account);
-    const ids = known?.version === version ? copyOf(known.ids) : await readIDs(db, account, settings);
+    const ids = known?.version === version ? copyOfIDs(known.ids) : await readIDs(db, account, settings);
     return { version, ids };
   };
 
-  /** Adds used IDs that are not listed yet to the catalogues, while there is room. */
-  const register = async (db: Transaction, account: number, used: readonly UsedIDs[]): Promise<void> => {
+  /** Adds used IDs that are not listed yet to the catalogues, while there is room. Returns what the account lists then. */
+  const register = async (db: Transaction, account: number, used: readonly UsedIDs[]): Promise<ListedIDs> => {
     const listingsOf = (ids: ListedIDs) => used.flatMap(({ browser, uses }) => listUses(ids, browser, uses));
     const known = (await listedNow(db, [account]))(account);
     const changesNothing = ({ browser, uses }: UsedIDs) => uses.every((use) => isRegistered(known, browser, use));
-    if (used.every(changesNothing) || listingsOf(copyOf(known)).length === 0) return;
+    if (used.every(changesNothing) || listingsOf(copyOfIDs(known)).length === 0) return known;
     const { version, ids } = await held(db, account);
     const listings = listingsOf(ids);
-    if (listings.length === 0) return;
-    await Promise.all([...change(db, account, listings), nextVersion(db, account)]);
+    if (listings.length === 0) return ids;
+    await Promise.all([...change(db, account, listings), nextVersion(db, account, ids.nextEventID)]);
     db.whenCommitted(() => remembered.set(account, { version: version + 1, ids }));
+    return ids;
   };
 
   return {
@@ -146,11 +149,25 @@ export const createCatalogueWriter = () => {
     /** As `check`, for the IDs of events; `mayBeNew` reports whether an event uses IDs that may have to be registered. */
     async checksOfEvents(db: Transaction, accounts: readonly number[]): Promise<EventChecks> {
       const idsOf = await listedNow(db, accounts);
+      /** What the accounts with new names will list after the events that were checked in order. */
+      const later = new Map<number, ListedIDs>();
+      const hasNewName = (account: number, event: NewEvent) => eventIDOf(idsOf(account), event) === undefined;
+      const mayBeNew = (account: number, browser: boolean, event: NewEvent) =>
+        !isSettled(idsOf(account), browser, event);
       return {
         check(account, browser, event) {
-          if (!isSettled(idsOf(account), browser, event)) checkUses(idsOf(account), browser, usesOfEvent(event));
+          if (hasNewName(account, event) && !later.has(account)) later.set(account, copyOfIDs(idsOf(account)));
+          if (mayBeNew(account, browser, event)) checkUses(idsOf(account), browser, usesOfEvent(event));
         },
-        mayBeNew: (account, browser, event) => !isSettled(idsOf(account), browser, event),
+        checkInOrder(account, browser, event) {
+          const ids = later.get(account);
+          if (!ids || !mayBeNew(account, browser, event)) return;
+          checkUses(ids, browser, usesOfEvent(event));
+          listUses(ids, browser, usesOfEvent(event));
+        },
+        mayBeNew,
+        hasNewName,
+        idsOf,
       };
     },
 
@@ -158,11 +175,12 @@ export const createCatalogueWriter = () => {
 
     /** Adds, changes or removes entries. Entries that only browser tokens have used are dropped when there is no room. */
     async put(db: Transaction, account: number, catalogues: Catalogues): Promise<void> {
-      const { dropped, written } = partEntries((await held(db, account)).ids, catalogues);
+      const { ids } = await held(db, account);
+      const { dropped, written } = partEntries(ids, catalogues);
       await Promise.all([
         ...change(db, account, dropped),
         ...written.map(({ kind, entry }) => write(db, account, kind, entry, false)),
-        nextVersion(db, account),
+        nextVersion(db, account, ids.nextEventID),
       ]);
     },
   };
@@ -175,6 +193,13 @@ export const listCatalogue = (db: Connection, account: number, kind: CatalogueKi
      ORDER BY CASE kind WHEN 'event' THEN id::integer END, id`,
     [account, kind],
   );
+
+/** Replaces the eventName of a query, if it has one, by its ID. Undefined when the account lists no such name. */
+export const resolveName = async <Query extends Pick<EventQuery, 'account' | 'eventID' | 'eventName'>>(
+  db: Connection,
+  query: Query,
+): Promise<Query | undefined> =>
+  query.eventName === undefined ? query : withEventID(query, await listCatalogue(db, query.account, 'event'));
 
 /** Returns a function that returns the names of profiles and tags. */
 export const readNames = async (db: Connection, account: number): Promise<NameOf> => {

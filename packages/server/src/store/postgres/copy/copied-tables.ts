@@ -88,7 +88,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
   return [
     {
       from: 'account',
-      columns: 'account accountUUID accountName accountOrigin accountTimezone createdTime',
+      columns: 'account accountUUID accountName accountOrigin accountTimezone createdTime nextEventID',
       booleans: 'strict browserCatalogue',
     },
     {

@@ -38,6 +38,7 @@ const rows: Partial<Record<ExportedTable, ExportedRow[]>> = {
       createdTime: time,
       strict: 0,
       browserCatalogue: 0,
+      nextEventID: 1_000_007,
     },
   ],
   user: [{ user: 1, account: 1, userUUID: 'visitor-one', firstDay: today, lastDay: today, days: 0, createdTime: time }],

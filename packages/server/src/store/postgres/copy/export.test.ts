@@ -48,6 +48,7 @@ const rowsOf: Partial<Record<ExportedTable, ExportedRow[]>> = {
     createdTime: time,
     strict: account - 1,
     browserCatalogue: 2 - account,
+    nextEventID: 1_000_000 + account,
   })),
   user: Array.from({ length: users }, (_, nth) => ({
     user: nth + 1,

@@ -41,7 +41,7 @@ const fieldColumns = contactFields
 const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   account: `
     SELECT account, "accountUUID", "accountName", "accountOrigin"::text, "accountTimezone", strict::integer,
-      "browserCatalogue"::integer, "createdTime"
+      "browserCatalogue"::integer, "createdTime", "nextEventID"
     FROM account`,
   token: `
     SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime", "lastUsedTime",

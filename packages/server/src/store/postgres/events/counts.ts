@@ -3,6 +3,7 @@
 import { type Bucket, countsOf, createBuckets } from '../../rules/count-buckets.ts';
 import { quarterMilliseconds } from '../../rules/rollups.ts';
 import type { CountBucket, CountQuery, EventDefinition } from '../../store.ts';
+import { resolveName } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
 import { daysOf } from './days.ts';
 import { isRobot, readBody, soughtOfRobots } from './event-body.ts';
@@ -65,7 +66,9 @@ const countWithoutRobots = async (db: Connection, { account, eventID, edges, use
   return countsOf(buckets, users);
 };
 
-export const countEvents = async (db: Connection, query: CountQuery): Promise<CountBucket[]> => {
+export const countEvents = async (db: Connection, named: CountQuery): Promise<CountBucket[]> => {
+  const query = await resolveName(db, named);
+  if (query === undefined) return countsOf(createBuckets(named.edges), named.users);
   if (query.withoutRobots) return countWithoutRobots(db, query);
   const { account, eventID, edges, users } = query;
   const asked = eventID === undefined ? [] : [eventID];

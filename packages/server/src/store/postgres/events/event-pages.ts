@@ -2,6 +2,7 @@
 import { type DaySpan, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
 import { charactersOf, type KeptEvent } from '../../rules/kept-event.ts';
 import type { EventPage, EventQuery } from '../../store.ts';
+import { resolveName } from '../accounts/catalogues.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { Connection } from '../database/connection.ts';
 import { type IsErased, readErased } from '../erasure/erased-events.ts';
@@ -165,9 +166,11 @@ const createLooking = (db: Connection, query: EventQuery, source: Source) => {
 export const createEventPager = (contacts: ContactFinder, { mostLooked, mostCharacters } = pageBounds) => {
   const sourceOf = createEventSources(contacts);
 
-  return async (db: Snapshot, query: EventQuery): Promise<EventPage> => {
-    const { account, order, limit, from = 0, to = Number.MAX_SAFE_INTEGER } = query;
+  return async (db: Snapshot, asked: EventQuery): Promise<EventPage> => {
+    const { account, order, limit, from = 0, to = Number.MAX_SAFE_INTEGER } = asked;
     const ascending = order === 'asc';
+    const query = await resolveName(db, asked);
+    if (query === undefined) return { events: [], next: null, through: await db.settled };
     // Beyond the settled sequence, events may still be uncommitted: a client that continues from there would miss them.
     const sequences = sequencesOf(query, ascending ? await db.settled : Number.MAX_SAFE_INTEGER);
     const [source, allDays] = await Promise.all([sourceOf(db, query), daysOf(db, { account, from, to, ...sequences })]);

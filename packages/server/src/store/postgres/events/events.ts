@@ -1,7 +1,7 @@
 /** Stores batches of events, from many clients, in one transaction. */
 import { linkedContact } from '../../../identity/statements.ts';
 import { Refusal } from '../../../refusal.ts';
-import { usesOfEvent } from '../../rules/catalogue-rules.ts';
+import { eventIDOf, type ListedIDs, usesOfEvent } from '../../rules/catalogue-rules.ts';
 import { handleName } from '../../rules/erased-names.ts';
 import { eventBytes } from '../../rules/row-bytes.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../../store.ts';
@@ -12,6 +12,7 @@ import { insertStatement } from '../contacts/links.ts';
 import { statementsOf } from '../contacts/statements.ts';
 import { keyOfUser, type User, type UserName, type Users, userUUIDsOf } from '../contacts/users.ts';
 import { bigints, byteas, integers } from '../database/arrays.ts';
+import { Overtaken } from '../database/connection.ts';
 import { holdContacts } from '../transactions/held-rows.ts';
 import { drawSequences } from '../transactions/sequencer.ts';
 import type { Transaction } from '../transactions/transaction.ts';
@@ -57,6 +58,17 @@ const refused = ({ code, field, message }: Refusal): EventOutcome => ({
   field: field as string,
   message,
 });
+
+/** The Refusal that the work throws, if any. */
+const refusalBy = (work: () => void): Refusal | undefined => {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    throw error;
+  }
+  return undefined;
+};
 
 const distinct = <Value>(values: Iterable<Value>, keyOf: (value: Value) => unknown = (value) => value): Value[] => [
   ...new Map([...values].map((value) => [keyOf(value), value])).values(),
@@ -165,23 +177,24 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     note(open, found);
     for (const entry of open) {
       const { batch, event } = entry;
-      try {
-        checks.check(batch.account, batch.browser, event);
-      } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
-        entry.refusal = error;
-      }
+      entry.refusal = refusalBy(() => checks.check(batch.account, batch.browser, event));
       const since = entry.user?.since ?? 0;
-      // `remember` recognizes repeats of today. A refused event never gets there, so its repeats are looked up now.
-      if (entry.sent && (since < day || entry.refusal || dedup.mustAsk)) asked.push({ ...entry.sent, since });
+      // `remember` recognizes repeats of today. A refused event never gets there, so its repeats are looked up now; likewise those
+      // with a new name, which may be refused below.
+      const mayBeRefused = entry.refusal || checks.hasNewName(batch.account, event);
+      if (entry.sent && (since < day || mayBeRefused || dedup.mustAsk)) asked.push({ ...entry.sent, since });
     }
     const isRepeat = await dedup.find(db, asked);
     const first = new Set<string>();
     for (const entry of open) {
-      const { batch, name, event, sent, refusal } = entry;
+      const { batch, name, event, sent } = entry;
       const key = sent?.key ?? `${batch.browser} ${keyOfUser(name as UserName)} ${event.eventUUID}`;
-      if (first.has(key) || (sent && isRepeat(sent))) entry.outcome = duplicate;
-      else if (refusal) entry.outcome = refused(refusal);
+      if (first.has(key) || (sent && isRepeat(sent))) {
+        entry.outcome = duplicate;
+        continue;
+      }
+      const refusal = entry.refusal ?? refusalBy(() => checks.checkInOrder(batch.account, batch.browser, event));
+      if (refusal) entry.outcome = refused(refusal);
       else first.add(key);
     }
     return checks;
@@ -200,8 +213,19 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     return links;
   };
 
-  const insert = (db: Transaction, entries: readonly Entry[], sequences: readonly number[]) => {
+  const insert = (
+    db: Transaction,
+    entries: readonly Entry[],
+    sequences: readonly number[],
+    idsOf: (account: number) => ListedIDs,
+  ) => {
     const { day } = db.currentDay;
+    const eventIDs = entries.map(({ batch, event }) => {
+      const eventID = eventIDOf(idsOf(batch.account), event);
+      // Another transaction has renamed the event, or has taken the last room for names.
+      if (eventID === undefined) throw new Overtaken();
+      return eventID;
+    });
     const bodies = createBodies(entries.length);
     for (const { batch, event } of entries) bodies.add(event, batch.receivedTime);
     const inserted = db.run(insertEvents, [
@@ -211,14 +235,14 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
       bigints(entries, (entry) => (isOfBoth(entry) ? userOf(entry) : null)),
       bigints(entries, ({ event }) => event.eventTime),
       integers(entries, ({ batch }) => batch.account),
-      integers(entries, ({ event }) => event.eventID),
+      integers(eventIDs, (eventID) => eventID),
       byteas(bodies),
     ]);
     const counted = entries.map(({ batch, event }, nth) => ({
       account: batch.account,
       day,
       sequence: sequences[nth] as number,
-      eventID: event.eventID,
+      eventID: eventIDs[nth] as number,
       eventTime: event.eventTime,
       bytes: eventBytes(event),
     }));
@@ -242,6 +266,21 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
         [bigints(both, userOf), bigints(both, ({ contact }) => contact)],
       ),
     ];
+  };
+
+  /** Lists the IDs of events, account by account. Returns a function that returns what an account lists then. */
+  const list = async (
+    db: Transaction,
+    entries: readonly Entry[],
+    { idsOf }: EventChecks,
+  ): Promise<(account: number) => ListedIDs> => {
+    const registered = new Map<number, ListedIDs>();
+    for (const account of distinct(entries.map(({ batch }) => batch.account)).sort((a, b) => a - b)) {
+      const used = entries.filter(({ batch }) => batch.account === account);
+      const uses = used.map(({ batch, event }) => ({ browser: batch.browser, uses: usesOfEvent(event) }));
+      registered.set(account, await catalogues.register(db, account, uses));
+    }
+    return (account) => registered.get(account) ?? idsOf(account);
   };
 
   const keep = async (db: Transaction, entries: readonly Entry[], checks: EventChecks, time: number): Promise<void> => {
@@ -276,16 +315,11 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
       }
       return sequence;
     });
-    await Promise.all([...linking, ...noteContacts(db, news), ...insert(db, news, sequences)]);
+    const noted = [...linking, ...noteContacts(db, news)];
     const unlisted = news.filter(({ batch, event }) => checks.mayBeNew(batch.account, batch.browser, event));
-    for (const account of distinct(unlisted.map(({ batch }) => batch.account)).sort((a, b) => a - b)) {
-      const used = unlisted.filter(({ batch }) => batch.account === account);
-      await catalogues.register(
-        db,
-        account,
-        used.map(({ batch, event }) => ({ browser: batch.browser, uses: usesOfEvent(event) })),
-      );
-    }
+    // Without new IDs, all statements are sent at once.
+    const [idsOf] = unlisted.length === 0 ? [checks.idsOf] : await Promise.all([list(db, unlisted, checks), ...noted]);
+    await Promise.all([...noted, ...insert(db, news, sequences, idsOf)]);
   };
 
   /** Returns one outcome for each event of each batch. A refused event has no effect and does not affect the others. */

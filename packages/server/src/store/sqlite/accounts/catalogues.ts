@@ -1,6 +1,9 @@
 import { BoundedMap } from '../../../bounded-map.ts';
 import {
   checkUses,
+  copyOfIDs,
+  type EntryWithID,
+  eventIDOf,
   isSettled,
   type ListedIDs,
   type Listing,
@@ -9,20 +12,29 @@ import {
   toListedIDs,
   type Use,
   usesOfEvent,
+  withEventID,
 } from '../../rules/catalogue-rules.ts';
-import type { CatalogueEntry, CatalogueKind, Catalogues, ListedEntry, NewEvent } from '../../store.ts';
+import type { CatalogueKind, Catalogues, EventQuery, ListedEntry, NewEvent } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
 /** The most accounts in the cache. */
 const mostAccounts = 500;
 
+interface Settings {
+  readonly strict: number;
+  readonly browserCatalogue: number;
+  readonly nextEventID: number;
+}
+
 export const createCatalogueWriter = (db: Connection) => {
-  const settings = db.prepare<[number], { strict: number; browserCatalogue: number }>(
-    'SELECT strict, browserCatalogue FROM account WHERE account = ?',
+  const settings = db.prepare<[number], Settings>(
+    'SELECT strict, browserCatalogue, nextEventID FROM account WHERE account = ?',
   );
-  const select = db.prepare<[number], { kind: CatalogueKind; id: string; browser: number; byBrowser: number }>(
-    'SELECT kind, id, browser, byBrowser FROM catalogue WHERE account = ?',
-  );
+  const setNextEventID = db.prepare<[number, number]>('UPDATE account SET nextEventID = ? WHERE account = ?');
+  const select = db.prepare<
+    [number],
+    { kind: CatalogueKind; id: string; name: string; browser: number; byBrowser: number }
+  >('SELECT kind, id, name, browser, byBrowser FROM catalogue WHERE account = ?');
   const upsert = db.prepare(`
     INSERT INTO catalogue (account, kind, id, name, browser, byBrowser, type)
     VALUES (@account, @kind, @id, coalesce(@name, @id), coalesce(@browser, 1), @byBrowser, coalesce(@type, @usualType))
@@ -35,14 +47,14 @@ export const createCatalogueWriter = (db: Connection) => {
   const knownOf = (account: number): ListedIDs => {
     const remembered = known.get(account);
     if (remembered) return remembered;
-    const { strict, browserCatalogue } = settings.get(account) ?? {};
-    const allows = { strict: strict === 1, browserCatalogue: browserCatalogue === 1 };
+    const { strict, browserCatalogue, nextEventID } = settings.get(account) as Settings;
+    const allows = { strict: strict === 1, browserCatalogue: browserCatalogue === 1, nextEventID };
     const fresh = toListedIDs(allows, select.iterate(account));
     known.set(account, fresh);
     return fresh;
   };
 
-  const write = (account: number, kind: CatalogueKind, entry: CatalogueEntry, byBrowser: boolean) =>
+  const write = (account: number, kind: CatalogueKind, entry: EntryWithID, byBrowser: boolean) =>
     upsert.run({
       account,
       kind,
@@ -55,8 +67,8 @@ export const createCatalogueWriter = (db: Connection) => {
     });
 
   const change = (account: number, listings: readonly Listing[]) => {
-    for (const { kind, id, listed } of listings) {
-      if (listed) write(account, kind, { id, browser: listed.forBrowsers }, listed.byBrowser);
+    for (const { kind, id, listed, name } of listings) {
+      if (listed) write(account, kind, { id, name, browser: listed.forBrowsers }, listed.byBrowser);
       else drop.run(account, kind, id);
     }
   };
@@ -68,13 +80,29 @@ export const createCatalogueWriter = (db: Connection) => {
     /** Throws a Refusal when the account, or a browser token, may not use an ID. Changes nothing. */
     check: (account: number, browser: boolean, uses: readonly Use[]): void =>
       checkUses(knownOf(account), browser, uses),
+    /** Returns a function that checks uses as `check` does, as if those of its earlier calls had been registered. */
+    checkingAll(account: number, browser: boolean): (uses: readonly Use[]) => void {
+      const ids = copyOfIDs(knownOf(account));
+      return (uses) => {
+        checkUses(ids, browser, uses);
+        listUses(ids, browser, uses);
+      };
+    },
     /** Lists IDs that are not listed yet, while there is room. */
-    register: (account: number, browser: boolean, uses: readonly Use[]): void =>
-      change(account, listUses(knownOf(account), browser, uses)),
+    register(account: number, browser: boolean, uses: readonly Use[]): void {
+      const ids = knownOf(account);
+      const { nextEventID } = ids;
+      change(account, listUses(ids, browser, uses));
+      if (ids.nextEventID > nextEventID) setNextEventID.run(ids.nextEventID, account);
+    },
+    /** The eventID of an event whose uses are registered. */
+    eventIDOf: (account: number, event: NewEvent): number => eventIDOf(knownOf(account), event) as number,
     /** Adds, changes or removes entries. IDs that only browser tokens have used are dropped when there is no room. */
     put(account: number, catalogues: Catalogues): void {
       known.delete(account);
-      const { dropped, written } = partEntries(knownOf(account), catalogues);
+      const ids = knownOf(account);
+      const { dropped, written } = partEntries(ids, catalogues);
+      setNextEventID.run(ids.nextEventID, account);
       change(account, dropped);
       for (const { kind, entry } of written) write(account, kind, entry, false);
       known.delete(account);
@@ -105,5 +133,10 @@ export const createCatalogueReader = (db: Connection) => {
     /** The name of an ID: itself when it is not listed, '' when it is ''. */
     name: (account: number, kind: CatalogueKind, id: string): string =>
       id === '' ? '' : (selectName.get(account, kind, id)?.name ?? id),
+    /** Replaces the eventName of a query, if it has one, by its ID. Undefined when the account lists no such name. */
+    withEventID: <Query extends Pick<EventQuery, 'account' | 'eventID' | 'eventName'>>(
+      query: Query,
+    ): Query | undefined =>
+      query.eventName === undefined ? query : withEventID(query, selectEvents.all(query.account, 'event')),
   };
 };

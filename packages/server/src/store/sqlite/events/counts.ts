@@ -130,8 +130,12 @@ export const createCounter = (db: Connection, log = createEventLogReader(db)) =>
   }
 
   return {
-    *countEvents({ account, eventID, edges, users, withoutRobots }: CountQuery): ChunkedRead<CountBucket[]> {
+    *countEvents(query: CountQuery): ChunkedRead<CountBucket[]> {
+      const { account, edges, users, withoutRobots } = query;
       const buckets = createBuckets(edges);
+      const counting = catalogues.withEventID(query);
+      if (counting === undefined) return countsOf(buckets, users);
+      const { eventID } = counting;
       const bucketOf = bucketAt(edges, buckets);
       const within = { account, eventID, from: edges[0] as number, to: edges.at(-1) as number };
       if (withoutRobots) {

@@ -2,6 +2,7 @@
 import { type PageBounds, pageBounds, sequencesOf } from '../../rules/event-pages.ts';
 import { charactersOf } from '../../rules/kept-event.ts';
 import type { EventPage, EventQuery, StoredEvent } from '../../store.ts';
+import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
 import {
   createEventLogReader,
@@ -55,15 +56,18 @@ export const createEventPager = (
     mostBetween?: number | undefined;
   } = {},
 ) => {
+  const catalogues = createCatalogueReader(db);
   const daysOf = createDayReader(db);
   const sourcesOf = createEventSources(db);
   const createPresenter = createEventPresenter(db);
   const lastSequence = db.prepare<[], number>('SELECT sequence FROM position').pluck();
 
-  return function* getEvents(query: EventQuery): ChunkedRead<EventPage> {
-    const { account, order, limit, from, to } = query;
+  return function* getEvents(asked: EventQuery): ChunkedRead<EventPage> {
+    const { account, order, limit, from, to } = asked;
     const ascending = order === 'asc';
     const end = lastSequence.get() as number;
+    const query = catalogues.withEventID(asked);
+    if (query === undefined) return { events: [], next: null, through: end };
     const sequences = sequencesOf(query, end);
     const accountDays = daysOf({ account, from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER, ...sequences });
     const { sources, days } = sourcesOf(query, accountDays);

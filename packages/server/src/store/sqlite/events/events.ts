@@ -1,7 +1,7 @@
 /** Stores events. */
 import { linkedContact } from '../../../identity/statements.ts';
 import { Refusal } from '../../../refusal.ts';
-import type { Use } from '../../rules/catalogue-rules.ts';
+import { usesOfEvent } from '../../rules/catalogue-rules.ts';
 import { eventBytes } from '../../rules/row-bytes.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
@@ -79,10 +79,10 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
    * Returns whom an event was logged against, and writes nothing of the event. Throws a Refusal when the contact is unknown. Throws
    * one when the catalogues forbid the event, unless it was sent before: then it was stored, whatever they permit today.
    */
-  const examine = (batch: EventBatch, event: NewEvent, uses: readonly Use[], day: number): Against => {
+  const examine = (batch: EventBatch, event: NewEvent, day: number, check: () => void): Against => {
     const found = against(batch, event);
     try {
-      catalogues.check(batch.account, batch.browser, uses);
+      check();
     } catch (refusal) {
       const { user, contact } = found;
       const known = user?.active ?? (found.userUUID === null ? contact : null);
@@ -95,13 +95,15 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
   const keep = (batch: EventBatch, event: NewEvent, day: number): EventOutcome => {
     const { account, token, browser, receivedTime } = batch;
     const uses = catalogues.usesOf(account, browser, event);
-    const { userUUID, user: known, contact } = examine(batch, event, uses, day);
+    const check = () => catalogues.check(account, browser, uses);
+    const { userUUID, user: known, contact } = examine(batch, event, day, check);
     const user = known ?? (userUUID === null ? undefined : users.ensure(account, userUUID, receivedTime));
-    const { eventID, eventUUID, eventTime, timeReplaced, attributes } = event;
+    const { eventUUID, eventTime, timeReplaced, attributes } = event;
     const active = user?.active ?? (contact as ContactRow);
     const sent = sentAs(batch, event, { user, contact });
     if (!dedup.remember(day, sent, active)) return { kept: false, duplicate: true };
     catalogues.register(account, browser, uses);
+    const eventID = catalogues.eventIDOf(account, event);
     const sequence = sequencer.nextSequence();
     log.append({
       sequence,
@@ -143,8 +145,8 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
     /** Throws the first Refusal that any of the events would get. */
     checkEvents(batch: EventBatch): void {
       const day = sequencer.dayOf(batch.receivedTime);
-      for (const event of batch.events)
-        examine(batch, event, catalogues.usesOf(batch.account, batch.browser, event), day);
+      const check = catalogues.checkingAll(batch.account, batch.browser);
+      for (const event of batch.events) examine(batch, event, day, () => check(usesOfEvent(event)));
     },
   };
 };

@@ -115,6 +115,7 @@ test('what a call of the same commit undoes leaves the others known', () => {
   eventLog.append({
     ...newEvent(once),
     ...{
+      eventID: 1,
       sequence: sequencer.nextSequence(),
       day: 0,
       account: 1,

@@ -20,7 +20,7 @@ type Layout<Shape, Names extends readonly (keyof Shape)[]> = {
 type BatchLayout = Layout<EventBatch, ['account', 'token', 'browser', 'receivedTime']>;
 type NewEventLayout = Layout<
   NewEvent,
-  ['userUUID', 'contactUUID', 'eventID', 'eventUUID', 'eventTime', 'timeReplaced']
+  ['userUUID', 'contactUUID', 'eventID', 'eventName', 'eventUUID', 'eventTime', 'timeReplaced']
 >;
 type PageLayout = Layout<EventPage, ['next', 'through']>;
 type StoredEventLayout = Layout<
@@ -70,8 +70,9 @@ export const toFlatEvents = (batch: EventBatch): FlatEvents => {
   writerOf<BatchLayout>(flat).push(account, token, browser, receivedTime);
   const writer = writerOf<NewEventLayout>(flat);
   for (const event of batch.events) {
-    const { userUUID, contactUUID, eventID, eventUUID, eventTime, timeReplaced } = event as Marked<NewEvent>;
-    writer.push(userUUID, contactUUID, eventID, eventUUID, eventTime, timeReplaced);
+    const marked = event as Marked<NewEvent>;
+    const { userUUID, contactUUID, eventID, eventName, eventUUID, eventTime, timeReplaced } = marked;
+    writer.push(userUUID, contactUUID, eventID, eventName, eventUUID, eventTime, timeReplaced);
     pushAttributes(flat, event.attributes);
   }
   return flat;
@@ -94,10 +95,11 @@ export const fromFlatEvents = (flat: FlatEvents): EventBatch => {
       userUUID: fieldAt(0),
       contactUUID: fieldAt(1),
       eventID: fieldAt(2),
-      eventUUID: fieldAt(3),
-      eventTime: fieldAt(4),
-      timeReplaced: fieldAt(5),
-      attributes: attributesAfter<NewEventLayout>(6),
+      eventName: fieldAt(3),
+      eventUUID: fieldAt(4),
+      eventTime: fieldAt(5),
+      timeReplaced: fieldAt(6),
+      attributes: attributesAfter<NewEventLayout>(7),
     };
     events.push(event);
   }

@@ -1,0 +1,222 @@
+import { limits } from '@firsthand/contract/limits';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { CatalogueEntry, NewEvent } from '../../src/store/store.ts';
+import type { Site } from '../fixtures/site.ts';
+import { newID } from '../fixtures/store.ts';
+import type { NewSite } from './sites.ts';
+
+const first = 1_000_000;
+
+const named = (eventName: string, changes: Partial<NewEvent> = {}): Partial<NewEvent> => ({
+  eventID: null,
+  eventName,
+  ...changes,
+});
+const times = (count: number) => Array.from({ length: count }, (_, nth) => nth);
+/** Names that no other test has. */
+const names = (count: number, of = 'name') => times(count).map((nth) => `${of} ${nth}`);
+
+const listed = async ({ store, account }: Site) =>
+  (await store.getAccount(account)).catalogues.event.map(({ id, name }) => [Number(id), name]);
+const list = (site: Site, ...event: CatalogueEntry[]) => site.change({ catalogues: { event } });
+const isKept = ({ kept }: { kept: boolean }) => kept;
+
+export const describeEventNames = (newSite: NewSite): void => {
+  describe('an event that is logged by name', () => {
+    test('gets the next free ID from 1,000,000 on, from either kind of token, and keeps it', async () => {
+      const site = await newSite({ catalogues: { event: [{ id: String(first + 1) }, { id: '7', name: 'Bought' }] } });
+      await site.browser.log(named('Signed up'));
+      await site.server.log(named('Signed out'), named('Signed up'), named('Bought'));
+      await site.browser.log(named('Signed out'));
+      expect(await listed(site)).toEqual([
+        [7, 'Bought'],
+        [first, 'Signed up'],
+        [first + 1, String(first + 1)],
+        [first + 2, 'Signed out'],
+      ]);
+      expect((await site.events()).map(({ eventID, eventName }) => [eventID, eventName])).toEqual([
+        [first, 'Signed up'],
+        [first + 2, 'Signed out'],
+        [first, 'Signed up'],
+        [7, 'Bought'],
+        [first + 2, 'Signed out'],
+      ]);
+    });
+
+    test('is found and counted by its name', async () => {
+      const site = await newSite();
+      await site.server.log(named('Signed up'), named('Bought'), { eventID: 7 }, named('Signed up'));
+      await site.server.log({ eventID: first });
+      expect(await site.events({ eventName: 'Signed up' })).toHaveLength(3);
+      expect(await site.events({ eventName: ' Signed up ' })).toHaveLength(3);
+      expect(await site.events({ eventName: 'Signed up', order: 'desc', limit: 1 })).toHaveLength(3);
+      expect(await site.events({ eventName: '7' })).toMatchObject([{ eventID: 7 }]);
+      expect(await site.count({ eventName: 'Signed up' })).toBe(3);
+      expect(await site.count({ eventName: 'Signed up', withoutRobots: true })).toBe(3);
+      expect(await site.events({ eventName: 'signed up' })).toEqual([]);
+      expect(await site.count({ eventName: 'signed up' })).toBe(0);
+      expect(await site.count({ eventName: 'nothing', withoutRobots: true, users: true })).toBe(0);
+      const { store, account } = site;
+      const page = await store.getEvents({ account, eventName: 'nothing', order: 'asc', limit: 1 });
+      const newest = await store.getEvents({ account, order: 'desc', limit: 1 });
+      expect(page).toMatchObject({ events: [], next: null });
+      // Who follows events goes on from there, and finds the name once it exists.
+      expect(page.through).toBeGreaterThanOrEqual(newest.events[0]?.sequence as number);
+      await site.server.log(named('nothing'));
+      expect(await site.events({ eventName: 'nothing', beyond: page.through })).toHaveLength(1);
+      expect(await store.getEventDefinitions(account)).toMatchObject([
+        { eventID: 7, count: 1 },
+        { eventID: first, eventName: 'Signed up', count: 3 },
+        { eventID: first + 1, eventName: 'Bought', count: 1 },
+        { eventID: first + 2, eventName: 'nothing', count: 1 },
+      ]);
+    });
+
+    test('keeps its ID when it is renamed, and the old name is free for another', async () => {
+      const site = await newSite();
+      await site.server.log(named('Signup'));
+      await list(site, { id: String(first), name: 'Signed up' });
+      await site.browser.log(named('Signed up'));
+      expect(await site.events({ eventName: 'Signed up' })).toMatchObject([{ eventID: first }, { eventID: first }]);
+      expect(await site.events({ eventName: 'Signup' })).toEqual([]);
+      await site.browser.log(named('Signup'));
+      expect(await site.events({ eventName: 'Signup' })).toMatchObject([{ eventID: first + 1 }]);
+    });
+
+    test('may be listed before, by its name alone', async () => {
+      const site = await newSite({ catalogues: { event: [{ id: null, name: 'Bought' }] } });
+      await list(
+        site,
+        { id: null, name: 'Sold', browser: false },
+        { id: null, name: ' Bought ' },
+        { id: null, name: 'Sold' },
+      );
+      await site.server.log(named('Sold'), named('Bought'), named('Returned'));
+      expect(await site.browser.log(named('Sold'))).toMatchObject([{ refused: 'id_not_for_browser' }]);
+      expect(await listed(site)).toEqual([
+        [first, 'Bought'],
+        [first + 1, 'Sold'],
+        [first + 2, 'Returned'],
+      ]);
+    });
+
+    test('takes the lowest of several IDs with its name, in whatever form they were listed', async () => {
+      const site = await newSite({ catalogues: { event: [{ id: '12', name: 'Caf\u0065\u0301 ' }] } });
+      await list(site, { id: '100', name: 'Café' }, { id: '13', name: ' Café' });
+      await site.server.log(named('Café'));
+      expect(await site.events()).toMatchObject([{ eventID: 12 }]);
+      expect(await site.events({ eventName: 'Cafe\u0301' })).toMatchObject([{ eventID: 12 }]);
+    });
+
+    test('never takes the ID of a name that was removed', async () => {
+      const site = await newSite();
+      await site.server.log(named('Old'));
+      await list(site, { id: String(first), remove: true });
+      await site.server.log(named('New'), named('Old'));
+      expect(await listed(site)).toEqual([
+        [first + 1, 'New'],
+        [first + 2, 'Old'],
+      ]);
+    });
+
+    test('is kept once: neither a repeat nor a refused event lists its name', async () => {
+      const site = await newSite();
+      const eventUUID = newID('event');
+      await site.browser.log(named('Signed up', { eventUUID }));
+      const repeats = [named('Another', { eventUUID }), { eventID: 7, eventUUID }];
+      const outcomes = await site.browser.log(...repeats, named('Refused', { contactUUID: 'nobody' }));
+      expect(outcomes).toMatchObject([{ duplicate: true }, { duplicate: true }, { refused: 'unknown_contact' }]);
+      const twice = newID('event');
+      expect(
+        await site.server.log(named('One', { eventUUID: twice }), named('Other', { eventUUID: twice })),
+      ).toMatchObject([{ kept: true }, { duplicate: true }]);
+      expect(await listed(site)).toEqual([
+        [first, 'Signed up'],
+        [first + 1, 'One'],
+      ]);
+    });
+
+    test('is refused when a strict account does not list its name, or keeps it from browsers', async () => {
+      const event = [
+        { id: '7', name: 'Bought' },
+        { id: '8', name: 'Paid', browser: false },
+      ];
+      const site = await newSite({ strict: true, catalogues: { event } });
+      const sent = [named('Bought'), named('Paid'), named('Sold')];
+      const unknown = { refused: 'unknown_id', field: 'eventName', message: expect.stringContaining('Sold') };
+      expect(await site.browser.log(...sent)).toMatchObject([
+        { kept: true },
+        { refused: 'id_not_for_browser', field: 'eventName' },
+        unknown,
+      ]);
+      expect(await site.server.log(...sent)).toMatchObject([{ kept: true }, { kept: true }, unknown]);
+      expect(await listed(site)).toHaveLength(2);
+    });
+
+    test('leaves others room: browser tokens add at most so many names, and their numbers give way', async () => {
+      const site = await newSite();
+      const most = limits.eventNamesByBrowsers;
+      const refused = { refused: 'unknown_id', field: 'eventName', message: expect.stringContaining('browser tokens') };
+      const outcomes = await site.browser.log(...names(most + 1).map((name) => named(name)));
+      expect(outcomes.filter(isKept)).toHaveLength(most);
+      expect(outcomes.at(-1)).toMatchObject(refused);
+      // Known names go on; numbers fill the catalogue, and are dropped where a name needs the room.
+      expect(await site.browser.log(named('name 0'))).toEqual([{ kept: true }]);
+      await site.browser.log(...times(limits.idsPerCatalogue).map((nth) => ({ eventID: nth + 1 })));
+      expect(await listed(site)).toHaveLength(limits.idsPerCatalogue);
+      // A name that a server token uses is the site's own, and no longer counts.
+      expect(await site.server.log(named('name 1'), named('the server’s'))).toEqual([{ kept: true }, { kept: true }]);
+      expect(await site.browser.log(named('one more'), named('and another'))).toMatchObject([{ kept: true }, refused]);
+      await site.server.log(...names(most - 2, 'the server’s').map((name) => named(name)));
+      expect(await listed(site)).toHaveLength(limits.idsPerCatalogue);
+      expect(await site.server.log(named('name 2'), named('too much'), { eventID: 5_000 })).toMatchObject([
+        { kept: true },
+        { refused: 'unknown_id', field: 'eventName', message: expect.stringContaining('1,000') },
+        { kept: true },
+      ]);
+      expect(await site.events({ eventName: 'too much' })).toEqual([]);
+      // Of the names none was dropped: each still means its ID.
+      expect((await site.events({ eventName: 'name 499' })).map(({ eventID }) => eventID)).toEqual([first + 499]);
+      await list(site, { id: String(first + 499), remove: true });
+      expect(await site.server.log(named('too much'))).toEqual([{ kept: true }]);
+    });
+
+    test('is one kind of event, however many log it at the same moment', async () => {
+      const site = await newSite();
+      for (const round of times(5)) {
+        const shared = names(3, `round ${round}:`);
+        await Promise.all(
+          times(12).map((nth) =>
+            (nth % 2 ? site.server : site.browser).log(...shared.map((name) => named(name)), { eventID: round + 1 }),
+          ),
+        );
+      }
+      const event = await listed(site);
+      expect(event).toHaveLength(20);
+      expect(new Set(event.map(([, name]) => name)).size).toBe(20);
+      expect(new Set((await site.events()).map(({ eventID, eventName }) => `${eventID} ${eventName}`)).size).toBe(20);
+    });
+
+    test('means what it would mean had it been logged alone, whatever else is in the batch', async () => {
+      const event = fc.oneof(
+        fc.constantFrom(...names(4)).map((name) => named(name)),
+        fc.constantFrom(1, 2, first, first + 1, first + 2).map((eventID) => ({ eventID })),
+      );
+      await fc.assert(
+        fc.asyncProperty(fc.boolean(), fc.array(event, { minLength: 1, maxLength: 12 }), async (browser, sent) => {
+          const [alone, together] = await Promise.all([newSite(), newSite()]);
+          const callerOf = (site: Site) => (browser ? site.browser : site.server);
+          for (const each of sent) await callerOf(alone).log(each);
+          await callerOf(together).log(...sent);
+          const seen = async (site: Site) => {
+            const events = (await site.events()).map(({ eventID, eventName }) => [eventID, eventName]);
+            return { events, listed: await listed(site) };
+          };
+          expect(await seen(together)).toEqual(await seen(alone));
+        }),
+        { numRuns: 15 },
+      );
+    });
+  });
+};
