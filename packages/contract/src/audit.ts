@@ -1,6 +1,6 @@
 /** The audit log of an account: who did what to whom, and when. */
 import * as z from 'zod';
-import { answer, count, isoTime } from './answer.ts';
+import { answer, count, flag, isoTime, text, told } from './answer.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 
@@ -26,37 +26,50 @@ export const auditActions = [
 export type AuditAction = (typeof auditActions)[number];
 
 /** The subject of an action. It holds no personal data except contactUUIDs. */
-const auditSubject = z.object({
-  tokenID: z.string().optional(),
-  tokenKind: z.string().optional(),
-  contactUUID: z.string().optional(),
-  otherContactUUID: z.string().optional(),
-  linkID: z.string().optional(),
-  claimID: z.string().optional(),
-  refusedID: z.string().optional(),
-  links: count.optional().describe('How many links were voided or restored.'),
-  restore: z.boolean().optional(),
-  field: z.array(z.string()).optional().describe('Names of the fields that were given.'),
-});
+const auditSubject = z
+  .object({
+    tokenID: told(field.tokenID).optional(),
+    tokenKind: text('The kind of the token.', 'viewer').optional(),
+    contactUUID: told(field.contactUUID).optional(),
+    otherContactUUID: text('The contact that was merged or unmerged.', 'Qm4zX9wTf2Rk7yWcJ1LsA').optional(),
+    linkID: told(field.linkID).optional(),
+    claimID: told(field.claimID).optional(),
+    refusedID: text('The refused request that was sent again.', '17').optional(),
+    links: count('How many links were voided or restored.', 12).optional(),
+    restore: flag('Whether a voided link or claim was restored.').optional(),
+    field: z
+      .array(text('The name of a field.', 'accountTimezone'))
+      .optional()
+      .describe('Names of the fields that were given.'),
+  })
+  .describe('What the action was done to.');
 export type AuditSubject = z.output<typeof auditSubject>;
 
 export const listAuditInput = z.object({
-  accountUUID: field.optional(field.filledText(limits.nameLength)),
-  from: field.optional(field.time),
-  to: field.optional(field.time),
-  action: field.optional(field.oneOf(auditActions)),
+  accountUUID: field.described(
+    field.optional(field.accountUUID),
+    'The account. Required with an operator token; other tokens name their own account, or none.',
+  ),
+  from: field.described(field.optional(field.time), 'Only entries from this time on.', '2026-11-01T00:00:00Z'),
+  to: field.described(field.optional(field.time), 'Only entries before this time.', '2026-12-01T00:00:00Z'),
+  action: field.described(field.optional(field.oneOf(auditActions)), 'Only entries of this action.', 'eraseContact'),
   limit: field.optional(field.pageLimit(limits.auditEntriesPerPage)),
   cursor: field.optional(field.cursor),
 });
 export const listAuditOutput = answer({
-  audit: z.array(
-    z.object({
-      auditID: z.string(),
-      auditTime: isoTime,
-      actor: z.string().describe('The tokenID of the token that did it, or `command` for the command line.'),
-      action: z.enum(auditActions),
-      subject: auditSubject,
-    }),
-  ),
-  nextCursor: z.string().describe('"" on the last page.'),
+  audit: z
+    .array(
+      z.object({
+        auditID: text('The entry.', '58'),
+        auditTime: isoTime('When it was done.'),
+        actor: text(
+          'The tokenID of the token that did it, or `command` for the command line.',
+          'x8Tn2kQwYb5rEv7uJc1Lz',
+        ),
+        action: field.described(z.enum(auditActions), 'What was done.', 'eraseContact'),
+        subject: auditSubject,
+      }),
+    )
+    .describe('The entries, newest first.'),
+  nextCursor: text('The cursor of the next page; "" on the last page.', ''),
 });

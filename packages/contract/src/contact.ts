@@ -1,34 +1,43 @@
 /** Contacts: creating, reading, changing, finding, exporting and erasing them. */
 import * as z from 'zod';
-import { answer, count, isoTime, problem } from './answer.ts';
-import { event } from './event.ts';
+import { answer, count, flag, isoTime, problem, text, told } from './answer.ts';
+import { attribute, event } from './event.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 
 /** The personal fields except the e-mail address and the profile, each with the schema. */
 const personal = <Schema extends z.ZodType>(schema: Schema) => ({
-  contactTitle: schema,
-  contactFirstname: schema,
-  contactLastname: schema,
-  contactTelephone: schema,
-  contactMobile: schema,
-  contactJobRole: schema,
+  contactTitle: field.described(schema, "The contact's title.", 'Dr'),
+  contactFirstname: field.described(schema, "The contact's first name.", 'Ann'),
+  contactLastname: field.described(schema, "The contact's last name.", 'Potter'),
+  contactTelephone: field.described(schema, "The contact's telephone number.", '020 7946 0000'),
+  contactMobile: field.described(schema, "The contact's mobile number.", '07700 900000'),
+  contactJobRole: field.described(schema, "The contact's job.", 'Teapot painter'),
 });
+
+const profileID = field.described(field.profileID, "The contact's profile.");
+const statuses = ['active', 'archived'] as const;
 
 const created = {
   ...personal(field.optional(field.name)),
   contactEmailaddress: field.email,
-  contactProfileID: field.catalogueID,
-  contactTagID: field.optional(field.tagIDs(false)),
-  contactAttr: field.optional(field.attributes(field.attribute)),
+  contactProfileID: profileID,
+  contactTagID: field.described(field.optional(field.tagIDs(false)), 'Tags to give to the contact.', 'newsletter,vip'),
+  contactAttr: field.optional(field.attributes(field.attribute)).describe('Attributes to give to the contact.'),
 };
 
 const changed = {
   ...personal(field.clearable(field.name)),
-  contactProfileID: field.clearable(field.catalogueID),
-  contactTagID: field.optional(field.tagIDs(true)),
-  contactAttr: field.optional(field.attributes(field.removableAttribute)),
-  contactStatus: field.optional(field.oneOf(['active', 'archived'])),
+  contactProfileID: field.clearable(profileID),
+  contactTagID: field.described(
+    field.optional(field.tagIDs(true)),
+    'Tags to give to the contact, and after `-` those to take away.',
+    'vip,-newsletter',
+  ),
+  contactAttr: field
+    .optional(field.attributes(field.removableAttribute))
+    .describe('Attributes to change. An attrValue of null removes the attribute.'),
+  contactStatus: field.described(field.optional(field.oneOf(statuses)), "The contact's status.", 'archived'),
 };
 
 const oneIsNeeded = {
@@ -39,7 +48,7 @@ const namesContact = (input: { contactUUID?: string | undefined; contactEmailadd
   input.contactUUID !== undefined || input.contactEmailaddress !== undefined;
 
 const named = {
-  contactUUID: field.optional(field.contactUUID),
+  contactUUID: field.described(field.optional(field.contactUUID), 'The contact; or name it by `contactEmailaddress`.'),
   contactEmailaddress: field.optional(field.email),
 };
 
@@ -47,19 +56,26 @@ export const createContactInput = z.object({
   userUUID: field.userUUID,
   ...created,
   requestUUID: field.optional(field.requestUUID),
-  contactProof: field.optional(field.text(128)),
+  contactProof: field.described(
+    field.optional(field.text(128)),
+    `With a browser token: proves that your server knows the address to be this visitor's, for ${limits.proofMinutes} minutes.`,
+    '1793525400.5f0c6d1b2a3e4f5a6b7c8d9e0f1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c',
+  ),
 });
 
 export const createContactOutput = answer({
-  exists: z
-    .boolean()
-    .describe('Matched to an existing record; for a browser token: this user was linked to it already.'),
-  contactUUID: z.string().describe('For a browser token: a handle, which only that token can use.'),
+  exists: flag('Matched to an existing record; for a browser token: this user was linked to it already.', false),
+  contactUUID: told(field.contactUUID).describe(
+    'The contact. For a browser token: a handle, which only that token can use.',
+  ),
 });
 
 /** One contact of createContacts: as by createContact with a server token, but a user to link is optional. */
 export const batchContact = z.object(
-  { userUUID: field.optional(field.userUUID), ...created },
+  {
+    userUUID: field.described(field.optional(field.userUUID), 'The user to link to the contact. Nobody, if absent.'),
+    ...created,
+  },
   field.says('must be an object', 'object'),
 );
 
@@ -67,17 +83,18 @@ export const batchContact = z.object(
 export const createContactsInput = z.object({
   contact: field
     .list(z.unknown(), limits.contactsPerBatch)
-    .refine((contacts) => contacts.length > 0, 'must hold at least one contact'),
+    .refine((contacts) => contacts.length > 0, 'must hold at least one contact')
+    .describe(`The contacts, at most ${limits.contactsPerBatch}.`),
 });
 
 export const createContactsOutput = answer({
   contact: z
     .array(
       z.object({
-        status: z.string(),
-        exists: z.boolean().optional(),
-        contactUUID: z.string().optional(),
-        error: problem.optional(),
+        status: text('The status of this contact.', '200'),
+        exists: flag('Matched to an existing record.', false).optional(),
+        contactUUID: told(field.contactUUID).optional(),
+        error: problem.optional().describe('Why this contact was refused.'),
       }),
     )
     .describe('The result of each contact, in the order of the request.'),
@@ -85,124 +102,152 @@ export const createContactsOutput = answer({
 
 export const getContactInput = z.object({
   contactUUID: field.contactUUID,
-  include: field.optional(field.include(['claim', 'link'])),
+  include: field.described(
+    field.optional(field.include(['claim', 'link'])),
+    'What to add to the response: claims of browsers, linked users.',
+  ),
   cursor: field
     .optional(field.cursor)
     .describe('The `nextCursor` of the page before: returns the next claims and links of `include`.'),
 });
 
-const tag = z.object({ tagID: z.string(), tagName: z.string(), opt: z.boolean() });
-const attribute = z.object({ attrID: z.string(), attrValue: z.string() });
+const tag = z.object({
+  tagID: told(field.tagID),
+  tagName: text('The name of the tag.', 'Newsletter'),
+  opt: flag('Whether the contact has the tag.'),
+});
 
 export const contact = z.object({
-  contactUUID: z.string(),
-  contactTitle: z.string(),
-  contactFirstname: z.string(),
-  contactLastname: z.string(),
-  contactEmailaddress: z.string(),
-  contactTelephone: z.string(),
-  contactMobile: z.string(),
-  contactJobRole: z.string(),
-  contactProfileID: z.string(),
-  contactProfileName: z.string(),
-  tag: z.array(tag),
-  contactAttr: z.array(attribute),
-  contactStatus: z.string(),
-  createdTime: isoTime,
-  updatedTime: isoTime,
-  claimed: z.array(z.string()).describe('Names of the fields that only a claim fills.'),
+  contactUUID: told(field.contactUUID),
+  ...personal(z.string()),
+  contactEmailaddress: told(field.email),
+  contactProfileID: told(profileID),
+  contactProfileName: text('The name of the profile.', 'Customer'),
+  tag: z.array(tag).describe('All tags of the catalogue.'),
+  contactAttr: z.array(attribute).describe("The contact's attributes."),
+  contactStatus: text("The contact's status: `active` or `archived`.", 'active'),
+  createdTime: isoTime('When the contact was created.'),
+  updatedTime: isoTime('When the contact was last changed.'),
+  claimed: z
+    .array(text('The name of a field.', 'contactJobRole'))
+    .describe('Names of the fields that only a claim fills.'),
 });
 
 export const claim = z.object({
-  claimID: z.string(),
-  contactUUID: z.string(),
-  userUUID: z.string(),
-  tokenID: z.string(),
-  linkID: z.string().describe('The link that the claim made.'),
-  createdTime: isoTime,
-  updatedTime: isoTime,
-  state: z.enum(['open', 'accepted', 'voided']),
+  claimID: told(field.claimID),
+  contactUUID: told(field.contactUUID),
+  userUUID: told(field.userUUID),
+  tokenID: told(field.tokenID).describe('The browser token that made the claim.'),
+  linkID: told(field.linkID).describe('The link that the claim made.'),
+  createdTime: isoTime('When the claim was made.'),
+  updatedTime: isoTime('When the claim was last changed.'),
+  state: field.described(
+    z.enum(['open', 'accepted', 'voided']),
+    'Whether somebody accepted or voided the claim.',
+    'open',
+  ),
   contact: contact
     .omit({ contactUUID: true, tag: true, contactStatus: true, createdTime: true, updatedTime: true, claimed: true })
-    .extend({ contactTagID: z.string() })
+    .extend({ contactTagID: text('The tags, separated by commas.', 'newsletter') })
     .describe('The values that the browser sent.'),
 });
 
 export const link = z.object({
-  linkID: z.string(),
-  userUUID: z.string(),
-  contactUUID: z.string(),
-  linkTime: isoTime,
-  verified: z.boolean(),
-  voided: z.boolean(),
+  linkID: told(field.linkID),
+  userUUID: told(field.userUUID),
+  contactUUID: text('The contact; "" for an unlink.', 'V1StGXR8_Z5jdHi6B-myT'),
+  linkTime: isoTime('When the link was made.'),
+  verified: flag('Whether a server token made or confirmed the link. Otherwise only a claim made it.'),
+  voided: flag('Whether the link is ignored.', false),
 });
 
 export const getContactOutput = answer({
-  contact,
-  claim: z.array(claim).optional(),
-  claimCount: count.optional().describe('How many claims there are on all pages.'),
-  link: z.array(link).optional(),
-  linkCount: count.optional().describe('How many links there are on all pages.'),
-  nextCursor: z.string().optional().describe('With `include`: "" on the last page of claims and links.'),
+  contact: contact.describe('The contact.'),
+  claim: z.array(claim).optional().describe('With `include=claim`: claims, oldest first.'),
+  claimCount: count('How many claims there are on all pages.', 1).optional(),
+  link: z.array(link).optional().describe('With `include=link`: links, oldest first.'),
+  linkCount: count('How many links there are on all pages.', 1).optional(),
+  nextCursor: text('With `include`: "" on the last page of claims and links.', '').optional(),
 });
 
 export const updateContactInput = z.object({ ...named, ...changed }).refine(namesContact, oneIsNeeded);
 
 export const updateContactOutput = answer({
-  contactUUID: z.string(),
-  updated: z.array(z.string()).describe('The names of the fields whose value changed.'),
+  contactUUID: told(field.contactUUID),
+  updated: z
+    .array(text('The name of a field.', 'contactTelephone'))
+    .describe('The names of the fields whose value changed.'),
 });
 
 export const searchContactInput = z
   .object({
-    text: field.optional(field.name),
+    text: field.described(field.optional(field.name), 'Text that the name or the e-mail address contains.', 'ann'),
     contactEmailaddress: field.optional(field.email),
-    contactProfileID: field.optional(field.catalogueID),
-    contactTagID: field.optional(field.catalogueID),
-    ...field.attributeFilter,
-    createdFrom: field.optional(field.time).describe('Only contacts created at this time or later.'),
-    createdTo: field.optional(field.time).describe('Only contacts created before this time.'),
-    contactStatus: field.optional(field.oneOf(['active', 'archived'])),
+    contactProfileID: field.described(field.optional(field.profileID), 'Only contacts with this profile.'),
+    contactTagID: field.described(field.optional(field.tagID), 'Only contacts with this tag.', 'vip'),
+    ...field.attributeFilter('contacts'),
+    createdFrom: field.described(
+      field.optional(field.time),
+      'Only contacts created at this time or later.',
+      '2026-11-01T00:00:00Z',
+    ),
+    createdTo: field.described(
+      field.optional(field.time),
+      'Only contacts created before this time.',
+      '2099-01-01T00:00:00Z',
+    ),
+    contactStatus: field.described(field.optional(field.oneOf(statuses)), 'Only contacts with this status.', 'active'),
     limit: field.optional(field.pageLimit(limits.contactsPerPage)),
     cursor: field.optional(field.cursor),
   })
   .refine(field.isAttributePair, field.attributePairProblem);
 
+const nextCursor = text(
+  'The cursor of the next page; "" on the last page. A page before it may hold fewer than `limit`, or none.',
+  '',
+);
+
 export const searchContactOutput = answer({
-  contact: z.array(contact.extend({ tag: z.array(tag).describe("Only the contact's own tags.") })),
-  nextCursor: z.string().describe('"" on the last page. A page before it may hold fewer than `limit`, or none.'),
+  contact: z
+    .array(contact.extend({ tag: z.array(tag).describe("Only the contact's own tags.") }))
+    .describe('The contacts.'),
+  nextCursor,
 });
 
 export const exportContactInput = z
   .object({
     ...named,
-    limit: field.optional(field.pageLimit(limits.eventsPerPage)),
+    limit: field
+      .optional(field.pageLimit(limits.eventsPerPage))
+      .describe('The most events of one page; 1,000 if absent.'),
     cursor: field.optional(field.cursor),
   })
   .refine(namesContact, oneIsNeeded);
 
 export const exportContactOutput = answer({
-  contact,
+  contact: contact.describe('The contact.'),
   claim: z.array(claim).describe('All claims, oldest first, page by page; empty after the last one.'),
   link: z.array(link).describe('All links, oldest first, page by page; empty after the last one.'),
-  event: z.array(event),
-  nextCursor: z.string().describe('"" on the last page. A page before it may hold fewer than `limit`, or none.'),
+  event: z.array(event).describe("The contact's events, page by page."),
+  nextCursor,
 });
 
 export const eraseContactInput = z
   .object({
     ...named,
-    verifiedOnly: field
-      .optional(field.flag)
-      .describe('Keeps events that belong to the contact by claims only. They then belong to nobody.'),
+    verifiedOnly: field.described(
+      field.optional(field.flag),
+      'Keeps events that belong to the contact by claims only. They then belong to nobody.',
+      false,
+    ),
   })
   .refine(namesContact, oneIsNeeded);
 
 export const eraseContactOutput = answer({
-  contactUUID: z.string(),
-  erasedTime: isoTime,
-  deletedEvents: count.describe('The number of events deleted so far. A repeated call returns the current number.'),
-  complete: z.boolean(),
+  contactUUID: told(field.contactUUID),
+  erasedTime: isoTime('When the contact was erased: no read returns it after this time.'),
+  deletedEvents: count('The number of events deleted so far. A repeated call returns the current number.', 0),
+  complete: flag('Whether all events are deleted.', false),
 });
 
 /**
@@ -211,4 +256,5 @@ export const eraseContactOutput = answer({
  */
 export const accountContact = z
   .object({ ...named, ...changed }, field.says('must be an object', 'object'))
-  .refine(namesContact, oneIsNeeded);
+  .refine(namesContact, oneIsNeeded)
+  .meta({ example: { contactEmailaddress: 'bob@shop.example', contactFirstname: 'Bob' } });

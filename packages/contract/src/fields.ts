@@ -1,9 +1,17 @@
-/** Building blocks of the schemas. A schema coerces first and validates last, so the documentation shows its output. */
+/**
+ * Building blocks of the schemas. A schema coerces first and validates last. Its metadata is what the OpenAPI document says of it:
+ * `description` and `example`; `form`, the rule that its error message states; and `sent`, the JSON Schema of what a client may send
+ * when that is more than the schema returns.
+ */
 import * as z from 'zod';
 import { eventUUIDPattern, userUUIDPattern } from './identifiers.ts';
 import { parseJSON } from './json.ts';
 import { limits } from './limits.ts';
 import { isSharedByMistake } from './placeholders.ts';
+
+/** The schema with a description, one or more sentences, and an example that the service accepts. */
+export const described = <Schema extends z.ZodType>(schema: Schema, description: string, example?: unknown): Schema =>
+  schema.meta({ description, ...(example !== undefined && { example }) });
 
 /** The message of a field that is absent. */
 export const required = 'is required';
@@ -41,7 +49,10 @@ const storableText = (maxLength: number, form: string) =>
 
 export const text = (maxLength: number) => storableText(maxLength, `must be text of at most ${maxLength} characters`);
 
-export const filledText = (maxLength: number) => text(maxLength).refine((value) => value !== '', required);
+export const filledText = (maxLength: number) =>
+  text(maxLength)
+    .refine((value) => value !== '', required)
+    .meta({ minLength: 1 });
 
 /** An optional field: null and "" count as absent. */
 export const optional = <Out, In>(schema: z.ZodType<Out, In>) =>
@@ -84,7 +95,11 @@ const integer = (least: number, most: number) => {
   );
 };
 
-export const eventID = integer(1, limits.eventIDMax);
+export const eventID = described(
+  integer(1, limits.eventIDMax),
+  'The kind of event. A number that the catalogue does not list is added to it.',
+  3,
+);
 /** The form in which event names are compared: in Unicode's NFC, without spaces around it. */
 export const canonicalName = (name: string): string => name.trim().normalize('NFC');
 
@@ -100,7 +115,9 @@ export const eventName = coerced<string, string>(
   ),
 );
 
-export const pageLimit = (most: number) => integer(1, most);
+/** The most entries of a page. */
+export const pageLimit = (most: number) =>
+  described(integer(1, most), 'The most entries of one page; 100 if absent.', 100);
 
 const iso8601 = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d))?$/;
 /** Whether the day exists: Date.parse takes 30 February for 2 March. */
@@ -122,10 +139,13 @@ const saysTime = {
 /** The start of the year 10000, which ISO 8601 no longer writes with four digits: every time is before it. */
 export const endOfTime = Date.UTC(10_000, 0);
 
+/** What a client may send as a time. A `Date` travels in JSON as its ISO 8601 text. */
+export type SentTime = number | string | Date;
+
 /** A time in milliseconds since 1970, sent as such or as ISO 8601 (a date alone is its midnight in UTC). */
-export const time = coerced<number | string, number>(
+export const time = coerced<SentTime, number>(
   (input) => {
-    if (typeof input !== 'string') return input;
+    if (typeof input !== 'string') return input instanceof Date ? input.getTime() : input;
     if (/^\d{1,15}$/.test(input)) return Number(input);
     return iso8601.test(input) && isCalendarDay(input) ? Date.parse(input) : input;
   },
@@ -133,32 +153,67 @@ export const time = coerced<number | string, number>(
     .number(saysTime)
     .refine((value) => value >= 0 && value < endOfTime, timeForm)
     .overwrite(Math.trunc),
+).meta({
+  form: timeForm,
+  sent: {
+    anyOf: [
+      { type: 'string', format: 'date-time' },
+      { type: 'string', format: 'date' },
+      { type: 'integer', minimum: 0, maximum: endOfTime - 1 },
+    ],
+  },
+});
+
+const identifier = (pattern: RegExp, form: string) => z.string(says(form)).regex(pattern, form).meta({ form });
+
+export const userUUID = described(
+  identifier(userUUIDPattern, 'must be 16 to 64 of A-Z a-z 0-9 _ -').refine(
+    (value) => !isSharedByMistake(value),
+    'is a placeholder, such as undefined or all zeros: the client has sent no real value',
+  ),
+  'The user: one browser, which stores this identifier in a cookie of the same name.',
+  'visitor-of-the-readme',
 );
 
-const identifier = (pattern: RegExp, form: string) => z.string(says(form)).regex(pattern, form);
-
-export const userUUID = identifier(userUUIDPattern, 'must be 16 to 64 of A-Z a-z 0-9 _ -').refine(
-  (value) => !isSharedByMistake(value),
-  'is a placeholder, such as undefined or all zeros: the client has sent no real value',
+const repeatedUUID = identifier(eventUUIDPattern, 'must be 8 to 64 of A-Z a-z 0-9 _ -');
+export const eventUUID = described(
+  repeatedUUID,
+  `Identifies the event: a repeat within ${limits.repeatDays} days is stored once. The service creates one if it is absent.`,
+  'page-view-0001',
+);
+export const requestUUID = described(
+  repeatedUUID,
+  `Identifies the request: a repeat within ${limits.repeatDays} days gets the response of the first and changes nothing.`,
+  'sign-up-0001',
 );
 
-export const eventUUID = identifier(eventUUIDPattern, 'must be 8 to 64 of A-Z a-z 0-9 _ -');
-export const requestUUID = eventUUID;
+/** An identifier that the service made. Any form is accepted: one that names nothing is 404, not 400. */
+const made = (description: string, example: string) => described(filledText(limits.nameLength), description, example);
 
-/** Any form is accepted: a contactUUID that names nobody is 404, not 400. */
-export const contactUUID = filledText(limits.nameLength);
+export const contactUUID = made('The contact.', 'V1StGXR8_Z5jdHi6B-myT');
+export const accountUUID = made('The account.', 'h4qK0LxRj2mWc9ZtYpA3b');
+export const tokenID = made('Names a token without revealing it.', 'x8Tn2kQwYb5rEv7uJc1Lz');
+export const linkID = made('The link.', '1042');
+export const claimID = made('The claim: the handle that the browser token was given.', 'uR5sW2nPz8kYt0aVb6QeG');
+
 export const name = text(limits.nameLength);
-export const email = filledText(limits.emailLength);
-export const cursor = text(256);
+export const email = described(filledText(limits.emailLength), "The contact's e-mail address.", 'ann@shop.example');
+export const cursor = described(
+  text(256),
+  'The `nextCursor` of the page before. Absent for the first page.',
+  'ZTEuNDI',
+);
 
 /** Whether a text can be an entry of a comma-separated list of IDs and be read back unchanged. */
 export const isCatalogueID = (text: string) => !text.includes(',') && !text.startsWith('-') && text.trim() === text;
 
+const catalogueForm = 'must not hold a comma, begin with - or be padded with spaces';
 /** The ID of a profile, a tag or an attribute, chosen by the client. */
-export const catalogueID = filledText(limits.attrIDLength).refine(
-  isCatalogueID,
-  'must not hold a comma, begin with - or be padded with spaces',
-);
+const catalogueID = filledText(limits.attrIDLength).refine(isCatalogueID, catalogueForm).meta({ form: catalogueForm });
+
+export const profileID = described(catalogueID, 'The profile.', 'customer');
+export const tagID = described(catalogueID, 'The tag.', 'newsletter');
+export const attrID = described(catalogueID, 'The attribute.', 'product');
 
 /** Tag IDs separated by commas; `removable` allows `-id`, which removes the tag. Empty ones are left out. */
 export const tagIDs = (removable: boolean) => {
@@ -167,15 +222,14 @@ export const tagIDs = (removable: boolean) => {
     const bare = removable && id.startsWith('-') ? id.slice(1) : id;
     return bare.length <= limits.attrIDLength && !bare.startsWith('-');
   };
+  const form = `must be tag IDs of at most ${limits.attrIDLength} characters, separated by commas`;
   return text(limits.tagsPerContact * (limits.attrIDLength + 2))
     .refine(
       (value) => value.split(',').length <= limits.tagsPerContact,
       `must name at most ${limits.tagsPerContact} tags`,
     )
-    .refine(
-      (value) => value.split(',').every(isTagID),
-      `must be tag IDs of at most ${limits.attrIDLength} characters, separated by commas`,
-    );
+    .refine((value) => value.split(',').every(isTagID), form)
+    .meta({ form });
 };
 
 /** Whether JSON carried a number exactly: an integer above 2^53 may have been rounded to its neighbour. */
@@ -187,12 +241,26 @@ const scalarForm = `must be text of at most ${limits.attrValueLength} characters
 const scalar = coerced<string | number | boolean, string>(
   (input) => (isExact(input) || typeof input === 'boolean' ? String(input) : input),
   storableText(limits.attrValueLength, scalarForm),
+).meta({
+  sent: {
+    anyOf: [{ type: 'string', maxLength: limits.attrValueLength }, { type: 'number' }, { type: 'boolean' }],
+  },
+});
+export const attrValue = described(
+  scalar,
+  'The value of the attribute. A number, true or false is stored as its text.',
+  'Stone teapot',
+);
+/** In an update, null removes the attribute. */
+const removableValue = described(
+  scalar.nullable(),
+  'The value of the attribute. A number, true or false is stored as its text; null removes the attribute.',
+  'Stone teapot',
 );
 
 const anAttribute = says('must be an object of attrID and attrValue', 'object');
-export const attribute = z.object({ attrID: catalogueID, attrValue: scalar }, anAttribute);
-/** In an update, an attrValue of null removes the attribute. */
-export const removableAttribute = z.object({ attrID: catalogueID, attrValue: scalar.nullable() }, anAttribute);
+export const attribute = z.object({ attrID, attrValue }, anAttribute);
+export const removableAttribute = z.object({ attrID, attrValue: removableValue }, anAttribute);
 
 /** A list of attributes in which no attrID occurs twice. */
 export const attributes = <Out extends { attrID: string }, In>(item: z.ZodType<Out, In>) =>
@@ -225,13 +293,18 @@ const isTimezone = (value: string) => {
   }
 };
 
-export const timezone = name.refine(isTimezone, 'must be an IANA time zone, such as Europe/London');
+const timezoneForm = 'must be an IANA time zone, such as Europe/London';
+export const timezone = name.refine(isTimezone, timezoneForm).meta({ form: timezoneForm, example: 'Europe/London' });
 
 /** A filter by an attribute: that it is there, or with `attrValue` that it has this value. */
-export const attributeFilter = {
-  attrID: optional(catalogueID),
-  attrValue: optional(text(limits.attrValueLength)),
-};
+export const attributeFilter = (what: 'events' | 'contacts') => ({
+  attrID: described(optional(attrID), `Only ${what} with this attribute.`),
+  attrValue: described(
+    optional(text(limits.attrValueLength)),
+    `With \`attrID\`: only ${what} where the attribute has this value.`,
+    'Stone teapot',
+  ),
+});
 export const isAttributePair = ({
   attrID,
   attrValue,

@@ -1,48 +1,61 @@
 /** Links, claims and merges: stating which contact a user is, and undoing that. */
 import * as z from 'zod';
-import { answer, count, isoTime } from './answer.ts';
+import { answer, count, flag, isoTime, text, told } from './answer.ts';
 import * as field from './fields.ts';
-import { limits } from './limits.ts';
-
-const id = field.filledText(limits.nameLength);
 
 export const linkUserInput = z.object({ userUUID: field.userUUID, contactUUID: field.contactUUID });
 export const linkUserOutput = answer({
-  exists: z.boolean().describe('The user was linked to this contact already.'),
-  linkID: z.string(),
+  exists: flag('The user was linked to this contact already.', false),
+  linkID: told(field.linkID),
 });
 
 export const unlinkUserInput = z.object({ userUUID: field.userUUID });
 export const unlinkUserOutput = answer({
-  exists: z.boolean().describe('Whether the user was unlinked before.'),
-  linkID: z.string().describe('The linkID of the unlink, for voidLink; "" when there was nothing to unlink.'),
+  exists: flag('Whether the user was unlinked before.', false),
+  linkID: text('The linkID of the unlink, for voidLink; "" when there was nothing to unlink.', '1043'),
 });
+
+const restore = field.described(field.optional(field.flag), 'Undoes an earlier call.', false);
 
 export const voidLinkInput = z
   .object({
-    linkID: field.optional(id),
-    tokenID: field.optional(id),
-    from: field.optional(field.time),
-    to: field.optional(field.time),
-    restore: field.optional(field.flag),
+    linkID: field.described(field.optional(field.linkID), 'The link; or name a token with `tokenID`.'),
+    tokenID: field.described(
+      field.optional(field.tokenID),
+      'Instead of `linkID`: all links that this token claimed between `from` and `to`.',
+    ),
+    from: field.described(field.optional(field.time), 'Only links claimed from this time on.', '2026-11-01T00:00:00Z'),
+    to: field.described(field.optional(field.time), 'Only links claimed before this time.', '2026-12-01T00:00:00Z'),
+    restore,
   })
   .refine(({ linkID, tokenID }) => linkID !== undefined || tokenID !== undefined, {
     path: ['linkID'],
     message: 'is required unless `tokenID` is given',
   });
-export const voidLinkOutput = answer({ links: count.describe('The number of links that changed.') });
+export const voidLinkOutput = answer({ links: count('The number of links that changed.', 1) });
 
-export const acceptClaimInput = z.object({ claimID: id });
-export const acceptClaimOutput = answer({ contactUUID: z.string() });
+const contactUUID = told(field.contactUUID);
 
-export const voidClaimInput = z.object({ claimID: id, restore: field.optional(field.flag) });
-export const voidClaimOutput = answer({ contactUUID: z.string() });
+export const acceptClaimInput = z.object({ claimID: field.claimID });
+export const acceptClaimOutput = answer({ contactUUID });
 
-export const mergeContactInput = z.object({ contactUUID: field.contactUUID, otherContactUUID: field.contactUUID });
+export const voidClaimInput = z.object({ claimID: field.claimID, restore });
+export const voidClaimOutput = answer({ contactUUID });
+
+const otherContactUUID = field.described(
+  field.contactUUID,
+  'The contact that is merged into another one.',
+  'Qm4zX9wTf2Rk7yWcJ1LsA',
+);
+
+export const mergeContactInput = z.object({
+  contactUUID: field.described(field.contactUUID, 'The contact that stays.'),
+  otherContactUUID,
+});
 export const mergeContactOutput = answer({
-  contactUUID: z.string().describe('The contactUUID of the merged contact.'),
-  mergedTime: isoTime,
+  contactUUID: contactUUID.describe('The contactUUID of the merged contact.'),
+  mergedTime: isoTime('When they were merged.'),
 });
 
-export const unmergeContactInput = z.object({ otherContactUUID: field.contactUUID });
-export const unmergeContactOutput = answer({ contactUUID: z.string() });
+export const unmergeContactInput = z.object({ otherContactUUID });
+export const unmergeContactOutput = answer({ contactUUID });

@@ -1,12 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { errors } from './errors.ts';
+import { type ErrorCode, errors } from './errors.ts';
 import { openAPI } from './openapi.ts';
-import { operationNames, operations } from './operations.ts';
+import { type Operation, operationNames, operations } from './operations.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a document is walked through.
-const document = openAPI({ server: '/x' }) as any;
-const properties = (path: string) =>
-  document.paths[path].post.requestBody.content['application/json'].schema.properties;
+type Any = any;
+
+const document: Any = openAPI({ server: '/x' });
+const { schemas, responses } = document.components;
+const resolved = (schema: Any): Any => (schema.$ref ? schemas[schema.$ref.split('/').at(-1)] : schema);
+const request = (path: string) => resolved(document.paths[path].post.requestBody.content['application/json'].schema);
+const response = (path: string, method: string) =>
+  resolved(document.paths[path][method].responses['200'].content['application/json'].schema);
+const parameter = (path: string, name: string) =>
+  document.paths[path].get.parameters.find((parameter: Any) => parameter.name === name);
+
+const allItems: readonly Any[] = Object.values(document.paths).flatMap((item: Any) => Object.values(item));
 
 describe('the OpenAPI document', () => {
   it('lists every path and method of the table, and no other', () => {
@@ -20,35 +29,74 @@ describe('the OpenAPI document', () => {
     expect([document.openapi, document.servers]).toEqual(['3.1.0', [{ url: '/x' }]]);
   });
 
-  it('gives each an operationId of its own, and the plain name to the one to use', () => {
-    const ids = Object.values<object>(document.paths).flatMap((item) =>
-      Object.values<{ operationId: string }>(item as never).map(({ operationId }) => operationId),
-    );
+  it('gives each an operationId of its own, which is an identifier, and the plain name to the one to use', () => {
+    const ids = allItems.map(({ operationId }) => operationId);
     expect(new Set(ids).size).toBe(ids.length);
     expect(ids).toEqual(expect.arrayContaining(operationNames));
+    for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z0-9]*$/);
+    const { '/logEvent': path } = document.paths;
+    expect([path.post.operationId, path.get.operationId]).toEqual(['logEventAtLogEvent', 'logEventByGetAtLogEvent']);
   });
 
   it('says what fields are needed, and their form', () => {
-    const { schema } = document.paths['/createContact'].post.requestBody.content['text/plain'];
+    const schema = resolved(document.paths['/createContact'].post.requestBody.content['text/plain'].schema);
     expect(schema.required).toEqual(['userUUID', 'contactEmailaddress', 'contactProfileID']);
     expect(schema.properties.contactEmailaddress).toMatchObject({ type: 'string', maxLength: 254 });
     expect(schema.properties.tokenUUID.type).toBe('string');
-    const parameters = document.paths['/logEvent'].get.parameters;
-    const eventID = parameters.find(({ name }: { name: string }) => name === 'eventID');
-    expect(eventID).toMatchObject({ in: 'query', required: false, schema: { type: 'integer', minimum: 1 } });
+    expect(parameter('/logEvent', 'eventID')).toMatchObject({
+      in: 'query',
+      required: false,
+      schema: { type: 'integer', minimum: 1 },
+    });
+  });
+
+  it('describes what clients send: a time as text or a number, words separated by commas, a value as it is', () => {
+    const forms = parameter('/event/getEvent', 'from').schema.anyOf.map(({ type, format }: Any) => format ?? type);
+    expect(forms).toEqual(['date-time', 'date', 'integer']);
+    expect(parameter('/event/getEvent', 'include')).toMatchObject({ style: 'form', explode: false });
+    expect(parameter('/logEvent', 'eventAttrArray').content['application/json'].schema.type).toBe('array');
+    const { attrValue } = request('/event/logEvent').properties.eventAttrArray.items.properties;
+    expect(attrValue.anyOf.map(({ type }: Any) => type)).toEqual(['string', 'number', 'boolean']);
+    const { contactFirstname } = request('/contact/updateContact').properties;
+    expect(contactFirstname.anyOf.map(({ type }: Any) => type)).toEqual(['string', 'null']);
+  });
+
+  it('states the rule of a field in the words of its error message', () => {
+    expect(request('/event/logEvent').properties.userUUID.description).toMatch(
+      / Must be 16 to 64 of A-Z a-z 0-9 _ -\.$/,
+    );
   });
 
   it('says what the entries are that are checked one by one', () => {
-    expect(properties('/event/logEvents').event.items.properties.eventID.type).toBe('integer');
-    expect(properties('/event/logEvents').event.items.properties.eventName).toMatchObject({ maxLength: 255 });
-    expect(properties('/account/createAccount').contact.items.properties.contactEmailaddress.type).toBe('string');
+    expect(resolved(request('/event/logEvents').properties.event.items).properties.eventID.type).toBe('integer');
+    const contact = resolved(request('/account/createAccount').properties.contact.items);
+    expect(contact.properties.contactEmailaddress.type).toBe('string');
   });
 
-  it('shows answers, streams and every error', () => {
-    const answer = document.paths['/contact/getContact'].get.responses['200'].content['application/json'].schema;
-    expect(answer.properties.contact.properties.tag.items.required).toEqual(['tagID', 'tagName', 'opt']);
+  it('shows answers and streams', () => {
+    const { contact } = response('/contact/getContact', 'get').properties;
+    expect(resolved(contact).properties.tag.items.required).toEqual(['tagID', 'tagName', 'opt']);
     expect(document.paths['/event/streamEvents'].get.responses['200'].content).toHaveProperty('text/event-stream');
-    for (const code of Object.keys(errors)) expect(document.components.responses.Refused.description).toContain(code);
+  });
+
+  it('lists for each operation the error codes that it may answer, by status, and every code somewhere', () => {
+    const { '404': unknown, '409': conflict, '429': later } = document.paths['/contact/updateContact'].post.responses;
+    const codesIn = ({ $ref }: { $ref: string }) =>
+      responses[$ref.split('/').at(-1) ?? ''].content['application/json'].schema.properties.error.properties.code.enum;
+    expect([unknown, conflict, later].map(codesIn)).toEqual([
+      ['unknown_contact'],
+      ['email_taken'],
+      ['too_many_requests'],
+    ]);
+    const listed = new Set(
+      allItems.flatMap((item) =>
+        Object.values(item.responses)
+          .filter((one: Any) => one.$ref)
+          .flatMap(codesIn as never),
+      ),
+    );
+    const ofNoOperation: ErrorCode[] = ['unknown_operation', 'method_not_allowed'];
+    expect([...listed, ...ofNoOperation].toSorted()).toEqual(Object.keys(errors).toSorted());
   });
 
   it.each([
@@ -56,14 +104,52 @@ describe('the OpenAPI document', () => {
     ['/account/createAccount', 'contact'],
     ['/account/updateAccount', 'contact'],
   ])('shows the error of a single entry: %s', (path, list) => {
-    const answer = document.paths[path].post.responses['200'].content['application/json'].schema;
-    const { error } = answer.properties[list].items.properties;
-    expect(error.required).toEqual(['code', 'message']);
-    expect(error.properties.code.enum).toEqual(Object.keys(errors));
+    const error = response(path, 'post').properties[list].items.properties.error;
+    expect(resolved(error).required).toEqual(['code', 'message']);
+    expect(resolved(error).properties.code.enum).toEqual(Object.keys(errors));
   });
 
-  it('is plain JSON', () => {
+  it('describes every operation and every field, each with an example', () => {
+    const missing: string[] = [];
+    const walk = (schema: Any, path: string): void => {
+      for (const [name, property] of Object.entries<Any>(schema.properties ?? {})) {
+        const at = `${path}.${name}`;
+        const description = property.description ?? (property.$ref && 'described where it is defined');
+        const isComposite = property.$ref || property.items || property.properties || property.additionalProperties;
+        if (!description) missing.push(`${at} has no description`);
+        if (!isComposite && property.examples === undefined) missing.push(`${at} has no example`);
+        walk(property, at);
+      }
+      if (schema.items) walk(schema.items, `${path}[]`);
+    };
+    for (const [name, schema] of Object.entries(schemas)) walk(schema, name);
+    for (const [name, { content }] of Object.entries<Any>(responses)) walk(content['application/json'].schema, name);
+    for (const { operationId, summary, description, tags, parameters = [] } of allItems) {
+      if (!summary || !description || tags.length !== 1) missing.push(operationId);
+      walk(
+        {
+          properties: Object.fromEntries(
+            parameters.map((one: Any) => [
+              one.name,
+              { ...one.schema, ...one.content?.['application/json'].schema, ...one },
+            ]),
+          ),
+        },
+        operationId,
+      );
+    }
+    expect(missing).toEqual([]);
+  });
+
+  it('takes from the table only names of fields that the operation has', () => {
+    for (const name of operationNames) {
+      const { example = [], input }: Operation = operations[name];
+      expect(Object.keys((input as Any).shape)).toEqual(expect.arrayContaining([...example]));
+    }
+  });
+
+  it('is plain JSON, and closes no object', () => {
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
-    expect(JSON.stringify(document)).not.toContain('additionalProperties');
+    expect(JSON.stringify(document)).not.toContain('"additionalProperties":false');
   });
 });

@@ -260,7 +260,7 @@ describe('an unknown parameter of a read', () => {
     ['getEvent', { eventId: '3' }, 'Did you mean `eventID`? Parameter names are case-sensitive.'],
     ['getEvent', { contactEmailaddress: 'ann@shop.example' }, 'which takes tokenUUID, userUUID, contactUUID, eventID'],
     ['countEvents', { contactUUID: 'x' }, 'which takes tokenUUID, eventID, eventName, from, to'],
-    ['searchContact', { attrID: 'x' }, 'which takes tokenUUID, text, contactEmailaddress'],
+    ['searchContact', { eventID: '3' }, 'which takes tokenUUID, text, contactEmailaddress'],
   ] as const)('%s does not answer the whole account for %j', async (name, unknown, says) => {
     const { status, body } = await ask(name, operations[name].paths[0], unknown);
     expect([status, body.event, body.contact, body.count]).toEqual([400, undefined, undefined, undefined]);
