@@ -1,0 +1,154 @@
+/**
+ * The examples of the README, with a client that openapi-typescript and openapi-fetch make from the OpenAPI document. check.ts writes
+ * `openapi.ts` and compiles this file; server/test/openapi-client.test.ts runs it.
+ */
+import createClient from 'openapi-fetch';
+import type { paths } from './openapi.ts';
+
+interface Service {
+  readonly url: string;
+  readonly fetch: (request: Request) => Promise<Response>;
+  readonly tokens: Readonly<Record<'browser' | 'server' | 'operator', string>>;
+}
+
+/** The answer; throws the error if the request was refused. */
+const answerOf = async <Answer, Refused>(asked: Promise<{ data?: Answer; error?: Refused }>): Promise<Answer> => {
+  const { data, error } = await asked;
+  if (data === undefined) throw new Error(`refused: ${JSON.stringify(error)}`);
+  return data;
+};
+
+export const runExamples = async ({ url, fetch, tokens }: Service) => {
+  const withToken = (token: string) =>
+    createClient<paths>({
+      baseUrl: url,
+      fetch,
+      headers: { Authorization: `Bearer ${token}` },
+      // Words separated by commas: `include=claim,link`.
+      querySerializer: { array: { style: 'form', explode: false } },
+    });
+  const page = withToken(tokens.browser);
+  const server = withToken(tokens.server);
+  const userUUID = 'visitor-of-the-readme';
+
+  await answerOf(
+    page.POST('/event/logEvent', {
+      body: { eventID: 3, userUUID, eventAttrArray: [{ attrID: 'product', attrValue: 'Stone teapot' }] },
+    }),
+  );
+  await answerOf(page.GET('/logEvent', { params: { query: { eventID: 5, userUUID } } }));
+  const { event: results } = await answerOf(
+    server.POST('/event/logEvents', {
+      body: {
+        userUUID,
+        event: [
+          { eventID: 1, eventUUID: 'page-view-0001' },
+          { eventID: 2, eventTime: '2026-11-01T09:30:00Z' },
+        ],
+      },
+    }),
+  );
+  for (const { status, error } of results) if (status !== '200') throw new Error(error?.message);
+
+  const { event } = await answerOf(
+    server.GET('/event/getEvent', { params: { query: { userUUID, include: ['definition', 'why'] } } }),
+  );
+  const names: string[] = event.map(({ eventName }) => eventName);
+  await answerOf(
+    server.GET('/event/countEvents', {
+      params: { query: { from: '2026-11-01', interval: 'week', include: ['users'] } },
+    }),
+  );
+  const since = Date.now() - 86_400_000;
+  await answerOf(server.GET('/event/countEvents', { params: { query: { from: since, interval: 'hour' } } }));
+
+  const { contactUUID } = await answerOf(
+    server.POST('/contact/createContact', {
+      body: {
+        userUUID,
+        contactEmailaddress: 'ann@shop.example',
+        contactFirstname: 'Ann',
+        contactProfileID: 'customer',
+        contactTagID: 'newsletter',
+        contactAttr: [{ attrID: 'birthday', attrValue: '01/02/1990' }],
+      },
+    }),
+  );
+  const { contactUUID: claimID } = await answerOf(
+    page.POST('/createContact', {
+      body: { userUUID: 'another-visitor-here', contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' },
+    }),
+  );
+  const { contact } = await answerOf(
+    server.GET('/contact/getContact', { params: { query: { contactUUID, include: ['claim', 'link'] } } }),
+  );
+  await answerOf(page.GET('/contact/getContact', { params: { query: { contactUUID: claimID } } }));
+  await answerOf(
+    server.POST('/contact/updateContact', {
+      body: {
+        contactUUID,
+        contactTelephone: '020 7946 0000',
+        contactFirstname: null,
+        contactTagID: 'vip,-newsletter',
+        contactAttr: [{ attrID: 'birthday', attrValue: null }],
+      },
+    }),
+  );
+  await answerOf(server.GET('/contact/searchContact', { params: { query: { contactTagID: 'vip' } } }));
+  await answerOf(server.POST('/contact/exportContact', { body: { contactUUID, limit: 2 } }));
+
+  await answerOf(server.POST('/contact/acceptClaim', { body: { claimID } }));
+  await answerOf(server.POST('/contact/voidClaim', { body: { claimID } }));
+  const third = 'a-third-visitor-here';
+  const { linkID } = await answerOf(server.POST('/contact/linkUser', { body: { userUUID: third, contactUUID } }));
+  await answerOf(server.POST('/contact/unlinkUser', { body: { userUUID: third } }));
+  await answerOf(server.POST('/contact/voidLink', { body: { linkID } }));
+  const { contactUUID: otherContactUUID } = await answerOf(
+    server.POST('/contact/createContact', {
+      body: {
+        userUUID: 'a-fourth-visitor-here',
+        contactEmailaddress: 'ann@home.example',
+        contactProfileID: 'customer',
+      },
+    }),
+  );
+  await answerOf(server.POST('/contact/mergeContact', { body: { contactUUID, otherContactUUID } }));
+  await answerOf(server.POST('/contact/unmergeContact', { body: { otherContactUUID } }));
+  await answerOf(server.POST('/contact/eraseContact', { body: { contactUUID: otherContactUUID } }));
+
+  const { account } = await answerOf(server.GET('/account/getAccount'));
+  await answerOf(
+    server.POST('/account/updateAccount', {
+      body: {
+        accountTimezone: 'Europe/London',
+        tag: [{ tagID: 'vip', tagName: 'Regular', browser: false }],
+        event: [{ eventID: 5, eventName: 'Mail opened' }],
+        contact: [{ contactEmailaddress: 'bob@shop.example', contactFirstname: 'Bob' }],
+      },
+    }),
+  );
+  const { tokenID } = await answerOf(
+    server.POST('/account/createToken', {
+      body: { tokenKind: 'viewer', tokenName: 'reports', expiresTime: '2099-01-01' },
+    }),
+  );
+  await answerOf(server.POST('/account/revokeToken', { body: { tokenID, descendants: true } }));
+  const { audit } = await answerOf(server.GET('/account/listAudit', { params: { query: { action: 'eraseContact' } } }));
+  await answerOf(
+    withToken(tokens.operator).POST('/account/createAccount', {
+      body: {
+        accountName: 'Second shop',
+        accountOrigin: ['https://shop.example', 'https://*.shop.example'],
+        event: [{ eventID: 1, eventName: 'Page viewed' }],
+      },
+    }),
+  );
+
+  const refused = await server.POST('/contact/unlinkUser', { body: { userUUID: 'nobody-of-the-readme' } });
+  const code = refused.error?.error.code;
+  // @ts-expect-error: no operation answers this to unlinkUser, and the compiler knows.
+  if (code === 'email_taken') throw new Error('unlinkUser takes no e-mail address');
+  // @ts-expect-error: an eventID is a number.
+  await page.POST('/event/logEvent', { body: { eventID: 'three', userUUID } });
+  return { names, code, firstname: contact.contactFirstname, timezone: account.accountTimezone, audited: audit.length };
+};
