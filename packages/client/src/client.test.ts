@@ -1,11 +1,20 @@
-import { describe, expect, it, vi } from 'vitest';
-import { type ClientOptions, createClient, FirsthandError } from './index.ts';
+import { operationNames, operations } from '@firsthand/contract/operations';
+import { describe, expect, expectTypeOf, it, vi } from 'vitest';
+import * as z from 'zod';
+import { type Client, type ClientOptions, createClient, FirsthandError, type PagedOperation } from './index.ts';
 
 const url = 'https://events.shop.example/base/';
 const token = 'server_0123456789abcdefghij';
 
+interface JSONSchema {
+  readonly type?: string;
+  readonly format?: string;
+  readonly properties?: Readonly<Record<string, JSONSchema>>;
+  readonly items?: JSONSchema;
+}
+
 /** A client whose requests are answered, one after another, by `answers`; what it sent is kept. */
-const setUp = (answers: (() => Response | Promise<Response>)[], options: Partial<ClientOptions> = {}) => {
+const setUp = (answers: (() => Response | Promise<Response>)[], options: Partial<ClientOptions<false>> = {}) => {
   const sent: Request[] = [];
   const answer = async (input: RequestInfo | URL, init?: RequestInit) => {
     sent.push(new Request(input, init));
@@ -72,6 +81,12 @@ describe('asking', () => {
     });
   });
 
+  it('gives a call the time that it asks for', async () => {
+    const { client } = setUp([() => new Promise<Response>(() => {})]);
+    const asked = client.updateContact({ contactUUID: 'c-1' }, { timeoutMs: 10 });
+    expect(await failureOf(asked)).toMatchObject({ code: 'unreachable' });
+  });
+
   it('stops when the caller aborts', async () => {
     const { client, sent } = setUp([() => new Promise<Response>(() => {})]);
     const stop = new AbortController();
@@ -79,6 +94,95 @@ describe('asking', () => {
     stop.abort(new Error('enough'));
     await expect(asked).rejects.toThrow('enough');
     expect(sent).toHaveLength(1);
+  });
+});
+
+describe('times', () => {
+  const time = new Date('2026-11-01T09:30:00.125Z');
+  const event = {
+    eventUUID: 'e-1',
+    eventTime: time.toISOString(),
+    receivedTime: time.toISOString(),
+    eventName: 'from',
+  };
+
+  it('may be Dates in a request, which are sent as ISO 8601', async () => {
+    const { client, sent } = setUp([ok({ event: [] })]);
+    await client.getEvent({ from: time, to: '2026-12-01' });
+    await client.logEvents({ userUUID: 'u'.repeat(21), sentTime: time, event: [{ eventID: 1, eventTime: time }] });
+    expect(Object.fromEntries(new URL(sent[0]?.url ?? '').searchParams)).toEqual({
+      from: '2026-11-01T09:30:00.125Z',
+      to: '2026-12-01',
+    });
+    expect(await sent[1]?.json()).toMatchObject({
+      sentTime: '2026-11-01T09:30:00.125Z',
+      event: [{ eventTime: '2026-11-01T09:30:00.125Z' }],
+    });
+  });
+
+  it.each([
+    ['a read', (client: Client) => client.getEvent({ from: new Date('soon') })],
+    [
+      'a write',
+      (client: Client) => client.logEvent({ eventID: 1, userUUID: 'u'.repeat(21), eventTime: new Date('soon') }),
+    ],
+  ])('that are invalid Dates are not sent, by %s', async (_, call) => {
+    const { client, sent } = setUp([ok({})]);
+    await expect(call(client)).rejects.toThrow(/^`(from|eventTime)` is an invalid Date$/);
+    expect(sent).toEqual([]);
+  });
+
+  it('of responses are texts as they were sent, or Dates for a client that asks for these', async () => {
+    const answer = ok({ event: [event], eventDefinition: [{ firstTime: event.eventTime }], nextCursor: '' });
+    const asText = await setUp([answer]).client.getEvent({});
+    expect(asText.event).toEqual([event]);
+    const client = createClient({ url, token, dates: true, fetch: async () => answer() });
+    const asDates = await client.getEvent({});
+    expect(asDates.event).toEqual([{ ...event, eventTime: time, receivedTime: time }]);
+    expect(asDates.eventDefinition?.[0]?.firstTime.getTime()).toBe(time.getTime());
+    expectTypeOf(asText.event[0]?.eventTime).toEqualTypeOf<string | undefined>();
+    expectTypeOf(asDates.event[0]?.eventTime).toEqualTypeOf<Date | undefined>();
+    expectTypeOf(asDates.event[0]?.eventName).toEqualTypeOf<string | undefined>();
+  });
+
+  it('of the contract, and no other texts of a response, have the names that the client knows', () => {
+    const named: Record<string, boolean> = {};
+    const walk = (schema: JSONSchema) => {
+      for (const [name, member] of Object.entries(schema.properties ?? {})) {
+        if (member.type === 'string') named[name] = member.format === 'date-time';
+        walk(member);
+      }
+      if (schema.items) walk(schema.items);
+    };
+    for (const name of operationNames) walk(z.toJSONSchema(operations[name].output) as JSONSchema);
+    const isTime = (name: string) => /Time$|^(from|to)$/.test(name);
+    expect(named).toEqual(Object.fromEntries(Object.keys(named).map((name) => [name, isTime(name)])));
+    expect(named).toMatchObject({ eventTime: true, from: true, eventName: false });
+  });
+});
+
+describe('pages', () => {
+  it('follow each other until the last, an empty one included', async () => {
+    const page = (nextCursor: string, ...event: object[]) => ok({ event, nextCursor });
+    const { client, sent } = setUp([page('a', { eventID: 1 }), page('b'), busy, page('', { eventID: 2 })]);
+    expectTypeOf<PagedOperation>().toEqualTypeOf<
+      'getEvent' | 'getContact' | 'searchContact' | 'exportContact' | 'listAudit'
+    >();
+    const seen: number[] = [];
+    for await (const { event } of client.pages('getEvent', { eventID: 7 }))
+      seen.push(...event.map((one) => one.eventID));
+    expect(seen).toEqual([1, 2]);
+    const cursors = sent.map((request) => new URL(request.url).searchParams.get('cursor'));
+    expect(cursors).toEqual([null, 'a', 'b', 'b']);
+  });
+
+  it('begin at the cursor that is given, and end with an error when a cursor leads to itself', async () => {
+    const { client, sent } = setUp([ok({ contact: [], nextCursor: 'c' })]);
+    const pages = client.pages('searchContact', { cursor: 'b' });
+    expect((await pages.next()).value?.nextCursor).toBe('c');
+    expect((await pages.next()).value?.nextCursor).toBe('c');
+    await expect(pages.next()).rejects.toMatchObject({ code: 'unreadable' });
+    expect(new URL(sent[0]?.url ?? '').searchParams.get('cursor')).toBe('b');
   });
 });
 
@@ -146,6 +250,12 @@ describe('repeating', () => {
       refused(429, { code: 'too_many_requests', message: 'later' }, { 'retry-after': '60' }),
     ]);
     expect(await failureOf(client.getEvent({}))).toMatchObject({ status: 429, retryAfterSeconds: 60 });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('is done as often as the client was told', async () => {
+    const { client, sent } = setUp([busy], { retries: 0 });
+    await failureOf(client.getEvent({}));
     expect(sent).toHaveLength(1);
   });
 

@@ -1,21 +1,30 @@
-import { type OperationName, operationNames, type ResponseOf } from '@firsthand/contract/operations';
+import { type OperationName, operationNames } from '@firsthand/contract/operations';
+import { type AnswerFor, parseJSON } from './answers.ts';
 import { FirsthandError, toBrokenStream, toFailure, toUnreachable } from './failure.ts';
+import { type PagedOperation, pagesOf } from './pages.ts';
 import { type Fields, type RequestFor, toRequest } from './requests.ts';
 import { identify, isRepeatable, mayPass, pauseBefore, sleep } from './retries.ts';
 import { type FollowedEvent, parseMessages } from './stream.ts';
 
-export interface ClientOptions {
+export interface ClientOptions<Dates extends boolean = boolean> {
   /** The service's root, base path included: `https://events.shop.example/firsthand` */
   readonly url: string;
-  /** A server or an operator token. It is sent as `Authorization: Bearer`, never in a URL. */
+  /** A token; in a page, a browser token. It is sent as `Authorization: Bearer`, never in a URL. */
   readonly token?: string | undefined;
   readonly fetch?: typeof fetch | undefined;
   /** The limit for one try; 10 seconds by default. For a stream it ends with the response headers. */
   readonly timeoutMs?: number | undefined;
+  /** How often an operation that is safe to repeat is tried again; 4 times by default. */
+  readonly retries?: number | undefined;
+  /** Whether times in responses are Dates. If not, they are ISO 8601 in UTC, with milliseconds, as they are sent. */
+  readonly dates?: Dates | undefined;
 }
 
 export interface CallOptions {
+  /** Ends the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
+  /** The limit for one try of this call, instead of the client's. */
+  readonly timeoutMs?: number | undefined;
 }
 
 type Asked = Exclude<OperationName, 'streamEvents'>;
@@ -23,20 +32,36 @@ type Asked = Exclude<OperationName, 'streamEvents'>;
 /**
  * The client: one function for each operation. It resolves with the response of the service, or rejects with a FirsthandError or,
  * after an abort, with the signal's reason. Operations that are safe to repeat (reads, logEvent, logEvents, createContact) are
- * repeated up to four times while the service is busy or can't be reached.
+ * repeated while the service is busy or can't be reached. An invalid Date in a request is a RangeError.
  */
-export type Client = {
-  [Name in Asked]: (request: RequestFor<Name>, options?: CallOptions) => Promise<ResponseOf<Name>>;
+export type Client<Dates extends boolean = false> = {
+  [Name in Asked]: (request: RequestFor<Name>, options?: CallOptions) => Promise<AnswerFor<Name, Dates>>;
 } & {
+  /**
+   * Yields the pages of an operation: its responses, from the request's `cursor` or the first page to the last. A page may be empty.
+   * It throws what a call of the operation throws.
+   */
+  pages<Name extends PagedOperation>(
+    name: Name,
+    request: RequestFor<Name>,
+    options?: CallOptions,
+  ): AsyncGenerator<AnswerFor<Name, Dates>, void>;
   /**
    * Yields events as they are stored, from `cursor` or from now on. Once the stream has begun, a broken connection is made again
    * from the last event, without a limit of tries. The iteration ends when the caller leaves it or aborts. It throws a
    * FirsthandError when the service refuses, at the beginning or later: the contact was erased, the token revoked.
    */
-  streamEvents(request: RequestFor<'streamEvents'>, options?: CallOptions): AsyncGenerator<FollowedEvent, void>;
+  streamEvents(request: RequestFor<'streamEvents'>, options?: CallOptions): AsyncGenerator<FollowedEvent<Dates>, void>;
 };
 
-export const createClient = ({ url, token, timeoutMs = 10_000, ...options }: ClientOptions): Client => {
+export const createClient = <const Dates extends boolean = false>({
+  url,
+  token,
+  timeoutMs = 10_000,
+  retries = 4,
+  dates,
+  ...options
+}: ClientOptions<Dates>): Client<Dates> => {
   const root = url.replace(/\/+$/, '');
   const send = options.fetch ?? fetch;
 
@@ -44,10 +69,10 @@ export const createClient = ({ url, token, timeoutMs = 10_000, ...options }: Cli
   const tryOnce = async <Answer>(
     request: Request,
     read: Read<Answer>,
-    signal: AbortSignal | undefined,
+    { signal, timeoutMs: limitMs = timeoutMs }: CallOptions,
   ): Promise<Answer> => {
     const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(new DOMException('no answer in time', 'TimeoutError')), timeoutMs);
+    const timer = setTimeout(() => timeout.abort(new DOMException('no answer in time', 'TimeoutError')), limitMs);
     try {
       const response = await send(request, {
         signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
@@ -66,21 +91,22 @@ export const createClient = ({ url, token, timeoutMs = 10_000, ...options }: Cli
     name: OperationName,
     given: Fields,
     read: Read<Answer>,
-    { signal }: CallOptions = {},
+    options: CallOptions = {},
   ): Promise<Answer> => {
     const fields = identify(name, given);
     for (let tries = 1; ; tries += 1) {
       try {
-        return await tryOnce(toRequest(root, token, name, fields), read, signal);
+        return await tryOnce(toRequest(root, token, name, fields), read, options);
       } catch (error) {
-        const pause = error instanceof FirsthandError && isRepeatable(name) ? pauseBefore(tries, error) : undefined;
+        const mayRepeat = error instanceof FirsthandError && isRepeatable(name) && tries <= retries;
+        const pause = mayRepeat ? pauseBefore(tries, error) : undefined;
         if (pause === undefined) throw error;
-        await sleep(pause, signal);
+        await sleep(pause, options.signal);
       }
     }
   };
 
-  async function* streamEvents(given: Fields, options?: CallOptions): AsyncGenerator<FollowedEvent, void> {
+  async function* streamEvents(given: Fields, options?: CallOptions): AsyncGenerator<FollowedEvent<Dates>, void> {
     let { cursor } = given;
     let begun = false;
     for (let breaks = 0; ; breaks += 1) {
@@ -93,15 +119,22 @@ export const createClient = ({ url, token, timeoutMs = 10_000, ...options }: Cli
           if (type === 'error') throw toBrokenStream(parseJSON(data));
           breaks = 0;
           cursor = id || cursor;
-          yield { ...(JSON.parse(data) as ResponseOf<'streamEvents'>), cursor: id };
+          const event = parseJSON(data, dates);
+          if (event === undefined) throw toBrokenStream(undefined);
+          yield { ...(event as AnswerFor<'streamEvents', Dates>), cursor: id };
         }
       } catch (error) {
         if (options?.signal?.aborted) return;
-        if (error instanceof SyntaxError || (error instanceof FirsthandError && !(begun && mayPass(error))))
-          throw error;
+        if (error instanceof RangeError || (error instanceof FirsthandError && !(begun && mayPass(error)))) throw error;
       }
     }
   }
+
+  const readJSON: Read<unknown> = async (response) => {
+    const answer = parseJSON(await response.text(), dates);
+    if (answer === undefined) throw toFailure(response, undefined);
+    return answer;
+  };
 
   const functions = operationNames.map((name) => [
     name,
@@ -109,26 +142,15 @@ export const createClient = ({ url, token, timeoutMs = 10_000, ...options }: Cli
       ? streamEvents
       : (given: Fields, options?: CallOptions) => ask(name, given, readJSON, options),
   ]);
-  return Object.fromEntries(functions) as Client;
+  const calls = Object.fromEntries(functions);
+  const pages = (name: PagedOperation, request: Fields & { cursor?: string }, options?: CallOptions) =>
+    pagesOf(request.cursor, (cursor) => ask(name, { ...request, cursor }, readJSON, options));
+  return { ...calls, pages } as Client<Dates>;
 };
 
 type Read<Answer> = (response: Response) => Promise<Answer>;
 
 const longestBreakMs = 10_000;
-
-const parseJSON = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
-const readJSON: Read<unknown> = async (response) => {
-  const answer = parseJSON(await response.text());
-  if (answer === undefined) throw toFailure(response, undefined);
-  return answer;
-};
 
 const readMessages: Read<ReturnType<typeof parseMessages>> = async (response) => {
   if (!response.body) throw toFailure(response, undefined);

@@ -3,7 +3,6 @@ import { type OperationName, operations } from '@firsthand/contract/operations';
 import type { FirsthandError } from './failure.ts';
 import type { Fields } from './requests.ts';
 
-const mostTries = 5;
 const firstPauseMs = 200;
 const longestPauseMs = 10_000;
 
@@ -49,7 +48,7 @@ export const mayPass = ({ code, status }: FirsthandError): boolean =>
  * random, so that clients that failed together don't return together. It is never shorter than the service's Retry-After.
  */
 export const pauseBefore = (tries: number, failure: FirsthandError, chance = Math.random()): number | undefined => {
-  if (tries >= mostTries || !mayPass(failure)) return undefined;
+  if (!mayPass(failure)) return undefined;
   const asked = (failure.retryAfterSeconds ?? 0) * 1000;
   if (asked > longestPauseMs) return undefined;
   const pause = Math.min(longestPauseMs, firstPauseMs * 2 ** (tries - 1));

@@ -1,9 +1,11 @@
 /** Reads server-sent events (WHATWG HTML section 9.2.6), as far as streamEvents uses them. */
-import type { ResponseOf } from '@firsthand/contract/operations';
 import { createParser } from 'eventsource-parser';
+import type { AnswerFor } from './answers.ts';
 
 /** An event, with the cursor from which a stream continues after it. */
-export type FollowedEvent = ResponseOf<'streamEvents'> & { readonly cursor: string };
+export type FollowedEvent<Dates extends boolean = false> = AnswerFor<'streamEvents', Dates> & {
+  readonly cursor: string;
+};
 
 export interface Message {
   readonly type: string;

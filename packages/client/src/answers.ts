@@ -1,0 +1,29 @@
+/** What the client's functions return: responses as they were sent, or with their times as Dates. */
+import type { OperationName, ResponseOf } from '@firsthand/contract/operations';
+
+/** The names of times in responses. No other member of a response has such a name. */
+type TimeName = `${string}Time` | 'from' | 'to';
+const isTimeName = (name: string): name is TimeName => name.endsWith('Time') || name === 'from' || name === 'to';
+
+/** A response in which every time is a Date. */
+export type WithDates<Value> = Value extends readonly (infer Entry)[]
+  ? WithDates<Entry>[]
+  : Value extends object
+    ? { [Name in keyof Value]: Name extends TimeName ? Date | Extract<Value[Name], undefined> : WithDates<Value[Name]> }
+    : Value;
+
+/** The response of an operation. With `dates`, its times are Dates; else ISO 8601 in UTC, with milliseconds. */
+export type AnswerFor<Name extends OperationName, Dates extends boolean = false> = Dates extends true
+  ? WithDates<ResponseOf<Name>>
+  : ResponseOf<Name>;
+
+/** Returns the value of a JSON text; undefined if it is none. With `dates`, a time becomes a Date. */
+export const parseJSON = (text: string, dates = false): unknown => {
+  try {
+    return dates
+      ? JSON.parse(text, (name, value) => (typeof value === 'string' && isTimeName(name) ? new Date(value) : value))
+      : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,55 @@
+/** The client in a page of another origin, with a browser token. */
+import { fileURLToPath } from 'node:url';
+import type { createClient } from '@firsthand/client';
+import { build } from 'esbuild';
+import { expect, test } from 'vitest';
+import { launchChromium } from '../fixtures/chromium.ts';
+import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
+
+declare const client: { createClient: typeof createClient };
+
+test('a page of another origin logs events, and reads by handle, with a browser token and no other', async () => {
+  const { url } = await serveHere();
+  const elsewhere = await serveHere();
+  const { browserTokenUUID, serverTokenUUID } = await createAccount(url);
+  const bundle = await build({
+    entryPoints: [fileURLToPath(new URL('../../../client/src/index.ts', import.meta.url))],
+    bundle: true,
+    write: false,
+    format: 'iife',
+    globalName: 'client',
+    logLevel: 'silent',
+  });
+  const browser = await launchChromium();
+  try {
+    const page = await browser.newPage();
+    await page.goto(`${elsewhere.url}/healthz`);
+    await page.addScriptTag({ content: bundle.outputFiles[0]?.text ?? '' });
+    const told = await page.evaluate(
+      async ([url, browserToken, serverToken, userUUID]) => {
+        const here = client.createClient({ url, token: browserToken });
+        const logged = await here.logEvent({ eventID: 3, userUUID, eventTime: new Date() });
+        const contactEmailaddress = 'ann@shop.example';
+        const made = await here.createContact({ userUUID, contactEmailaddress, contactProfileID: 'customer' });
+        const { contact } = await here.getContact({ contactUUID: made.contactUUID });
+        const codeOf = (asked: Promise<unknown>) => asked.then(String, ({ code }: { code: string }) => code);
+        return {
+          status: logged.status,
+          address: contact.contactEmailaddress,
+          secret: await codeOf(client.createClient({ url, token: serverToken }).logEvent({ eventID: 3, userUUID })),
+          reading: await codeOf(client.createClient({ url, token: browserToken, retries: 0 }).getEvent({})),
+        };
+      },
+      [url, browserTokenUUID, serverTokenUUID, userUUID] as const,
+    );
+    // Pages may not read the responses of other operations: for the client the service is not there.
+    expect(told).toEqual({
+      status: '200',
+      address: 'ann@shop.example',
+      secret: 'server_token_in_browser',
+      reading: 'unreachable',
+    });
+  } finally {
+    await browser.close();
+  }
+});

@@ -1,0 +1,82 @@
+/** The client against a server: what its README shows. */
+import { readFileSync } from 'node:fs';
+import { createClient, FirsthandError } from '@firsthand/client';
+import { beforeAll, describe, expect, it } from 'vitest';
+import * as examples from './fixtures/client-examples.ts';
+import { claimsIn, missingIn } from './fixtures/readme-claims.ts';
+import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
+
+const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
+
+describe('the README of the client', () => {
+  let readme: string;
+  beforeAll(() => {
+    readme = read('../../client/README.md');
+  });
+
+  it('shows the examples that are compiled and run, and no others', () => {
+    const shown = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code.trimEnd());
+    const source = read('fixtures/client-examples.ts');
+    const regions = [...source.matchAll(/^( *)\/\/ #region .*\n([\s\S]*?)^ *\/\/ #endregion$/gm)];
+    const compiled = regions.map(([, indent = '', code = '']) =>
+      code.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trimEnd(),
+    );
+    expect(shown).toEqual(compiled);
+  });
+
+  it('names a test for each of its claims', () => {
+    expect(claimsIn(readme).filter(({ isTested }) => !isTested)).toEqual([]);
+    expect(missingIn(readme)).toEqual([]);
+  });
+});
+
+it('runs the examples of its README, against a server', async () => {
+  const { url } = await serveHere();
+  const { serverTokenUUID } = await createAccount(url);
+  const client = examples.connect(url, serverTokenUUID);
+  const event = [{ eventID: 9, eventName: 'Shop closed' }];
+  await client.updateAccount({ event });
+
+  const placed = new Date(Date.now() - 3_600_000);
+  const order = { number: '1042', userUUID, product: 'Stone teapot', placed };
+  expect([await examples.logOrder(client, order), await examples.logOrder(client, order)]).toEqual([false, true]);
+  expect(await examples.readHours(url, serverTokenUUID, userUUID)).toEqual([placed.getUTCHours()]);
+
+  const [ann, bob] = ['ann@shop.example', 'bob@shop.example'] as const;
+  const contactProfileID = 'customer';
+  const { contactUUID } = await client.createContact({ userUUID, contactEmailaddress: ann, contactProfileID });
+  await client.createContact({ userUUID: `${userUUID}-2`, contactEmailaddress: bob, contactProfileID });
+  expect(await examples.moveContact(client, contactUUID, bob)).toBe('Another contact has this address.');
+  expect(await examples.moveContact(client, contactUUID, 'nobody')).toMatch(/^Please check contactEmailaddress: /);
+  expect(await examples.moveContact(client, contactUUID, 'ann@home.example')).toBe('');
+
+  await client.logEvents({
+    userUUID,
+    event: Array.from({ length: 120 }, (_, nth) => ({
+      eventID: 3,
+      eventTime: placed,
+      eventAttrArray: [{ attrID: 'product', attrValue: nth }],
+    })),
+  });
+  const products = await examples.readProducts(client, contactUUID);
+  expect(products).toHaveLength(121);
+  expect(new Set(products).size).toBe(121);
+
+  const leaving = new AbortController();
+  expect(await examples.readSoon(client, leaving)).toBe(10);
+  leaving.abort(new Error('gone'));
+  await expect(examples.readSoon(client, leaving)).rejects.toThrow('gone');
+
+  await client.logEvent({ userUUID, eventID: 9 });
+  const handled: string[] = [];
+  const cursor = await examples.follow(client, Buffer.from('e1.0').toString('base64url'), (name) => handled.push(name));
+  expect([handled.length, handled.at(-1), cursor === '']).toEqual([122, 'Shop closed', false]);
+});
+
+it('tells a refusal by the service from a service that is away', async () => {
+  const { url } = await serveHere();
+  const refused = createClient({ url, token: 'server_thereisnosuchtokenhere' }).getAccount({});
+  await expect(refused).rejects.toMatchObject({ code: 'invalid_token', status: 401, field: 'tokenUUID' });
+  const away = createClient({ url: 'http://127.0.0.1:9', token: 'x', retries: 0 }).getAccount({});
+  await expect(away).rejects.toThrow(FirsthandError);
+});
