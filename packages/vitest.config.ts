@@ -16,6 +16,8 @@ const securityMeasured = [
 const packed = ['packages/server/test/packages/**/*.test.ts'];
 /** What a server must survive; some of these tests measure memory, time and disks. */
 const faults = ['packages/server/test/faults/**/*.test.ts'];
+/** The files of deploy/, each in the program that it is for. */
+const deploy = ['packages/server/test/deploy/*.test.ts'];
 const faultsMeasured = [
   'packages/server/test/faults/{back-pressure,clock,descriptors,erasure-on-postgres,slow-disk,write-ahead-log}.test.ts',
 ];
@@ -84,7 +86,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/{src,build,test}/**/*.test.ts'],
-          exclude: [...replacing, ...browsers, ...engines, ...postgres, ...security, ...faults, ...packed],
+          exclude: [...replacing, ...browsers, ...engines, ...postgres, ...security, ...faults, ...packed, ...deploy],
           ...patient,
           // One process runs many files: to load the modules for each takes a third of all the time.
           isolate: false,
@@ -121,6 +123,7 @@ export default defineConfig({
       { extends: true, test: { name: 'browsers', include: browsers, ...patient } },
       { extends: true, test: { name: 'browsers: engines', include: engines, ...patient, ...twoBrowsers } },
       { extends: true, test: { name: 'packages', include: packed, ...patient } },
+      { extends: true, test: { name: 'deploy', include: deploy, ...patient } },
       { extends: true, test: { name: 'security', include: security, exclude: securityMeasured, ...patient } },
       { extends: true, test: { name: 'security: measured', include: securityMeasured, ...alone } },
       { extends: true, test: { name: 'faults', include: faults, exclude: faultsMeasured, ...patient } },

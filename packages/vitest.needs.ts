@@ -54,12 +54,22 @@ const tarballs: Need = {
   what: 'dist/*.tgz, which npm run tarballs makes',
   isThere: () => existsSync(new URL('../dist', import.meta.url)),
 };
+const deploy = [
+  chromium,
+  program('/usr/sbin/nginx', 'nginx'),
+  program('/usr/bin/caddy', 'caddy'),
+  program('/usr/bin/openssl', 'openssl'),
+  program('/usr/bin/systemd-analyze', 'systemd'),
+  strace,
+  { ...root, what: 'root, to mount folders for a root of its own' },
+];
 
 /** By the name of the project in vitest.config.ts. */
 const needed: Readonly<Record<string, readonly Need[]>> = {
   postgres: [postgres],
   'postgres: front door': [postgres],
   browsers: [chromium],
+  deploy,
   'browsers: engines': engines,
   packages: [tarballs],
   faults: [strace, root, postgres],

@@ -30,6 +30,7 @@ const browserCommandsOf = (markdown: string): string[] =>
     .map(([, path]) => site + (path as string).replaceAll(/\$\w+/g, 'browser_0123456789'));
 
 const documents = ['../../../README.md', '../../tracker/README.md'];
+const deployed = ['README.md', 'nginx.conf', 'Caddyfile', 'compose.yaml'];
 
 describe('general rules of blockers fit', () => {
   it.each([
@@ -51,6 +52,16 @@ describe('general rules of blockers fit', () => {
       expect(addresses.filter((address) => address.startsWith('https://shop.example/s'))).not.toEqual([]);
       expect(addresses.filter((address) => blockedWays(address).length > 0)).toEqual([]);
     }
+  });
+
+  it('none of the addresses and paths that the files of deploy/ set', () => {
+    const text = deployed.map((name) => read(`../deploy/${name}`)).join('\n');
+    const addresses = [...text.matchAll(/https:\/\/shop\.example\/[\w./-]*/g)].map(([address]) => address);
+    const paths = [...text.matchAll(/(?:location|handle|BASE_PATH[:=]) ?(\/[\w/]+)/g)].map(
+      ([, path]) => `https://shop.example${path}`,
+    );
+    expect([addresses.length > 0, new Set(paths)]).toEqual([true, new Set(['https://shop.example/s/'])]);
+    expect([...addresses, ...paths].filter((address) => blockedWays(address).length > 0)).toEqual([]);
   });
 
   it('none of the requests of browsers in the documents’ commands', () => {

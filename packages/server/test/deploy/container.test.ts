@@ -1,0 +1,131 @@
+/** The Dockerfile, carried out without Docker, and the service as it runs in a container: without root, on a read-only root. */
+import { execFileSync } from 'node:child_process';
+import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '@firsthand/client';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { temporaryFolder } from '../fixtures/command.ts';
+import { createAccount, operatorToken } from '../fixtures/serving.ts';
+import { freePort } from '../tools/served.ts';
+import { build, type Stage, startInStage, takeInstalled } from './dockerfile.ts';
+
+const context = fileURLToPath(new URL('../../../../', import.meta.url));
+const deploy = fileURLToPath(new URL('../../deploy/', import.meta.url));
+
+const aptLine = 'apt-get update && apt-get install -y --no-install-recommends python3 make g++';
+
+describe('the Dockerfile', () => {
+  let stage: Stage;
+  const ends: (() => void | Promise<void>)[] = [];
+  beforeAll(async () => {
+    const folder = temporaryFolder((end) => ends.push(end));
+    stage = await build({
+      context,
+      dockerfile: join(deploy, 'Dockerfile'),
+      folder,
+      env: { npm_config_nodedir: dirname(dirname(process.execPath)) },
+      instead: {
+        // The programs of a stage are this machine's. That there are these packages is all that can be tried.
+        [aptLine]: () =>
+          void execFileSync('apt-get', ['install', '--simulate', 'python3', 'make', 'g++'], { stdio: 'ignore' }),
+        // Compiling SQLite twice takes minutes.
+        ...(process.env.DEPLOY !== 'full' && { 'npm ci': (done) => takeInstalled(context, done) }),
+      },
+    });
+  });
+  afterAll(async () => {
+    for (const end of ends) await end();
+  });
+
+  const inside = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
+    const { ended, written } = startInStage(stage, args, { env, isReadOnly: true });
+    return { code: await ended, written: written() };
+  };
+
+  it('leaves out what only tests and builds need', () => {
+    const installed = (name: string) => existsSync(join(stage.root, 'firsthand/node_modules', name));
+    expect(['hono', 'zod', 'better-sqlite3'].map(installed)).toEqual([true, true, true]);
+    expect(['vitest', 'typescript', '@biomejs/biome', 'playwright-core'].map(installed)).toEqual(Array(4).fill(false));
+    expect(existsSync(join(stage.root, 'firsthand/.git'))).toBe(false);
+  });
+
+  it('has the build, which is newer than its sources', async () => {
+    const ask = "import('/firsthand/packages/server/bin/built.js').then((m) => console.log(m.isBuilt()))";
+    expect(await inside(['node', '-e', ask])).toEqual({ code: 0, written: 'true\n' });
+  });
+
+  it('has a root that cannot be written', async () => {
+    const { code, written } = await inside(['sh', '-c', 'id -u; touch /firsthand/x /data/x']);
+    expect(code).not.toBe(0);
+    expect(written).toMatch(/^1000\n.*Read-only file system/);
+  });
+
+  it('serves without root, says that it is ready, keeps its data in the volume, and stops at its signal', async () => {
+    expect([stage.user, stage.volumes, stage.stopSignal]).toEqual(['node', ['/data'], 'SIGTERM']);
+    const data = join(temporaryFolder(), 'data');
+    mkdirSync(data);
+    // A new volume has the owner that the folder has in the image.
+    const { uid, gid } = statSync(join(stage.root, 'data'));
+    expect(uid).toBe(1000);
+    chownSync(data, uid, gid);
+    const port = String(await freePort());
+    const env = { PORT: port, BASE_PATH: '/s/', OPERATOR_TOKEN: operatorToken };
+    const { ENTRYPOINT = [], CMD = [], HEALTHCHECK = [] } = stage.commands;
+    const start = () => {
+      const running = startInStage(stage, [...ENTRYPOINT, ...CMD], {
+        env,
+        isReadOnly: true,
+        volumes: { '/data': data },
+      });
+      onTestFinished(() => void running.child.kill('SIGKILL'));
+      return running;
+    };
+    const url = `http://127.0.0.1:${port}/s`;
+    const isReady = () =>
+      fetch(`${url}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      );
+
+    expect((await inside(HEALTHCHECK, env)).code).toBe(1);
+    const first = start();
+    await expect.poll(isReady).toBe(true);
+    expect((await inside(HEALTHCHECK, env)).code).toBe(0);
+    expect(readFileSync(`/proc/${first.child.pid}/status`, 'utf8')).toMatch(/^Uid:\t1000\t1000\t1000\t1000$/m);
+    expect(await fetch(`${url}/main.js`).then(({ status }) => status)).toBe(200);
+    const { serverTokenUUID } = await createAccount(url);
+    const api = createClient({ url, token: serverTokenUUID });
+    await api.logEvent({ eventID: 1, userUUID: 'a-visitor-of-a-container' });
+    first.child.kill(stage.stopSignal as NodeJS.Signals);
+    expect([await first.ended, first.written()]).toEqual([0, expect.stringContaining('"msg":"stopped"')]);
+
+    for (const name of readdirSync(data))
+      expect([name, statSync(join(data, name)).mode & 0o777]).toEqual([name, 0o600]);
+    const second = start();
+    await expect.poll(isReady).toBe(true);
+    expect((await api.getEvent({})).event).toHaveLength(1);
+    second.child.kill(stage.stopSignal as NodeJS.Signals);
+    expect(await second.ended).toBe(0);
+  });
+});
+
+describe('the compose files', () => {
+  it.each(['compose.yaml', 'compose.postgres.yaml'])(
+    '%s sets what the server knows, to values that it takes',
+    (name) => {
+      const text = readFileSync(join(deploy, name), 'utf8');
+      const [, block = ''] = /\n {2}firsthand:\n[\s\S]*? {4}environment:\n((?: {6}.*\n)+)/.exec(text) ?? [];
+      const env = Object.fromEntries(
+        [...block.matchAll(/^ {6}([A-Z_]+): (.+)$/gm)].map(([, key, value]) => [key, value]),
+      );
+      expect(Object.keys(env).length).toBeGreaterThan(1);
+      expect(readConfig(env)).toMatchObject(
+        name === 'compose.yaml'
+          ? { basePath: '/s/', trustProxy: ['172.30.93.1'] }
+          : { databaseURL: 'postgres://firsthand@postgres/firsthand' },
+      );
+    },
+  );
+});

@@ -1,0 +1,249 @@
+/** nginx and Caddy in front of a server, with TLS: Firsthand on a path of the site's own domain, as their examples set it up. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { createClient } from '@firsthand/client';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { scriptTag } from '../../src/script-tag.ts';
+import { type Serving, serve } from '../../src/serving/serve.ts';
+import { launchChromium } from '../fixtures/chromium.ts';
+import { start, temporaryFolder } from '../fixtures/command.ts';
+import { createAccount, operatorToken } from '../fixtures/serving.ts';
+import { freePort } from '../tools/served.ts';
+
+interface Here {
+  readonly folder: string;
+  readonly httpPort: number;
+  readonly httpsPort: number;
+  readonly serverPort: number;
+}
+
+const readExample = (name: string): string => readFileSync(new URL(`../../deploy/${name}`, import.meta.url), 'utf8');
+
+/** Replaces each of these in an example, in which each must be. */
+const adapt = (text: string, changes: readonly (readonly [from: string, to: string])[]): string =>
+  changes.reduce((adapted, [from, to]) => {
+    expect(adapted).toContain(from);
+    return adapted.replaceAll(from, to);
+  }, text);
+
+/** Writes the configuration. Returns the commands that check and run it. No program outlives the test by much. */
+const proxies: Readonly<Record<string, (here: Here) => { check: string[]; run: string[] }>> = {
+  nginx: ({ folder, httpPort, httpsPort, serverPort }) => {
+    const site = adapt(readExample('nginx.conf'), [
+      ['127.0.0.1:3000', `127.0.0.1:${serverPort}`],
+      ['listen 80;', `listen ${httpPort};`],
+      ['listen 443 ssl', `listen ${httpsPort} ssl`],
+      // A machine may have no IPv6.
+      ['    listen [::]:80;\n', ''],
+      ['    listen [::]:443 ssl http2;\n', ''],
+      ['/etc/letsencrypt/live/shop.example/fullchain.pem', join(folder, 'cert.pem')],
+      ['/etc/letsencrypt/live/shop.example/privkey.pem', join(folder, 'key.pem')],
+      ['/var/www/shop.example', join(folder, 'site')],
+    ]);
+    const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+      (name) => `${name}_temp_path ${folder}/${name};`,
+    );
+    const file = join(folder, 'nginx.conf');
+    writeFileSync(join(folder, 'site.conf'), site);
+    writeFileSync(
+      file,
+      `daemon off; user root; pid ${folder}/nginx.pid; error_log stderr; worker_processes 1; events {}
+       http { include /etc/nginx/mime.types; access_log off; ${temporary.join(' ')} include ${folder}/site.conf; }`,
+    );
+    const args = ['-e', 'stderr', '-p', folder, '-c', file];
+    return { check: ['/usr/sbin/nginx', '-t', ...args], run: ['/usr/sbin/nginx', ...args] };
+  },
+  caddy: ({ folder, httpPort, httpsPort, serverPort }) => {
+    const site = adapt(readExample('Caddyfile'), [
+      ['127.0.0.1:3000', `127.0.0.1:${serverPort}`],
+      ['shop.example {\n', `shop.example {\n\ttls ${folder}/cert.pem ${folder}/key.pem\n`],
+      ['/var/www/shop.example', join(folder, 'site')],
+    ]);
+    const file = join(folder, 'Caddyfile');
+    const options = `admin off\n\thttp_port ${httpPort}\n\thttps_port ${httpsPort}`;
+    writeFileSync(file, `{\n\t${options}\n}\n${site}`);
+    const args = ['--config', file, '--adapter', 'caddyfile'];
+    return { check: ['/usr/bin/caddy', 'validate', ...args], run: ['/usr/bin/caddy', 'run', ...args] };
+  },
+};
+
+interface Sending {
+  readonly from?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+describe.each(Object.keys(proxies))('behind %s', (name) => {
+  let serving: Serving;
+  let here: Here;
+  let tokens: { browserTokenUUID: string; serverTokenUUID: string };
+  const ends: (() => void | Promise<void>)[] = [];
+
+  beforeAll(async () => {
+    const folder = temporaryFolder((end) => ends.unshift(end));
+    const config = readConfig({
+      DATABASE_URL: `sqlite:${folder}/firsthand.db`,
+      PORT: '0',
+      BASE_PATH: '/s/',
+      TRUST_PROXY: '127.0.0.1',
+      OPERATOR_TOKEN: operatorToken,
+      RATE_LIMIT: 'address=0.001/10',
+    });
+    serving = await serve(config, { log: pino({ level: 'silent' }) });
+    ends.unshift(async () => void (await serving.close()));
+    tokens = await createAccount(serving.url);
+    here = {
+      folder,
+      httpPort: await freePort(),
+      httpsPort: await freePort(),
+      serverPort: Number(new URL(serving.url).port),
+    };
+    const subject = ['-subj', '/CN=shop.example', '-addext', 'subjectAltName=DNS:shop.example', '-days', '2'];
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+    const files = ['-keyout', `${folder}/key.pem`, '-out', `${folder}/cert.pem`];
+    execFileSync('openssl', ['req', '-x509', ...key, ...subject, ...files], { stdio: 'ignore' });
+    mkdirSync(join(folder, 'site'));
+    const tag = scriptTag('/s', tokens.browserTokenUUID, config);
+    writeFileSync(join(folder, 'site/index.html'), `<!doctype html>${tag}<h1>A shop</h1>`);
+    const { check, run } = (proxies[name] as (typeof proxies)[string])(here);
+    const [program = '', ...args] = check;
+    const env = { XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+    const checked = await start(program, args, env).ended;
+    expect([checked.code, checked.stderr]).toEqual([0, expect.not.stringContaining('[emerg]')]);
+    const running = start('timeout', ['300', ...run], env);
+    ends.unshift(async () => {
+      running.child.kill('SIGTERM');
+      await running.ended;
+    });
+    await vi.waitFor(async () => expect([(await send('/s/readyz')).status, running.written()]).toContain(200), 20_000);
+  });
+  afterAll(async () => {
+    for (const end of ends) await end();
+  });
+
+  /** Sends a request to the site, from an address of this machine. */
+  const open = (path: string, { from = '127.0.0.1', headers = {}, body }: Sending = {}): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const sent = request(
+        {
+          host: '127.0.0.1',
+          port: here.httpsPort,
+          servername: 'shop.example',
+          rejectUnauthorized: false,
+          localAddress: from,
+          agent: false,
+          path,
+          method: body === undefined ? 'GET' : 'POST',
+          headers: { Host: `shop.example:${here.httpsPort}`, ...headers },
+        },
+        resolve,
+      );
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  const send = async (path: string, sending?: Sending) => {
+    const response = await open(path, sending);
+    let text = '';
+    for await (const chunk of response.setEncoding('utf8')) text += chunk;
+    return { status: response.statusCode, headers: response.headers, text };
+  };
+  const log = (sending: Sending = {}, event: object = {}) => {
+    const fields = { tokenUUID: tokens.browserTokenUUID, userUUID: 'a-visitor-of-the-shop', eventID: 3, ...event };
+    return send('/s/picture', { body: JSON.stringify(fields), ...sending });
+  };
+
+  test('the site stays, and the script is below its path, compressed', async () => {
+    expect((await send('/')).text).toContain('A shop');
+    const { status, headers } = await send('/s/main.js', { headers: { 'Accept-Encoding': 'br' } });
+    expect([status, headers['content-encoding'], headers['cache-control']]).toEqual([
+      200,
+      'br',
+      'public, max-age=3600',
+    ]);
+    expect(headers.etag).toMatch(/-br"$/);
+  });
+
+  test('each address has a rate limit of its own, whatever it says of itself', async () => {
+    const statuses = async (from: string, times: number, forwarded?: string) => {
+      const seen = [];
+      for (let nth = 0; nth < times; nth++) {
+        const headers = forwarded === undefined ? {} : { 'X-Forwarded-For': forwarded, 'X-Real-IP': forwarded };
+        seen.push((await log({ from, headers })).status);
+      }
+      return seen;
+    };
+    expect(await statuses('127.0.0.2', 12)).toEqual([...Array(10).fill(200), 429, 429]);
+    for (const forged of ['198.51.100.7', '127.0.0.3', '127.0.0.1, 198.51.100.8', 'unknown', '']) {
+      expect([forged, await statuses('127.0.0.2', 1, forged)]).toEqual([forged, [429]]);
+    }
+    expect(await statuses('127.0.0.3', 11)).toEqual([...Array(10).fill(200), 429]);
+  });
+
+  test('a stream shows an event at once', async () => {
+    const headers = { Authorization: `Bearer ${tokens.serverTokenUUID}` };
+    const stream = await open('/s/event/streamEvents', { headers });
+    expect(stream.statusCode).toBe(200);
+    let text = '';
+    stream.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk;
+    });
+    // The connection is open, and has its first bytes.
+    await expect.poll(() => text).toContain(':');
+    await log({ from: '127.0.0.4' }, { eventUUID: 'seen-in-a-stream' });
+    await expect.poll(() => text, { timeout: 10_000 }).toContain('seen-in-a-stream');
+    stream.destroy();
+  });
+
+  test('a batch of a megabyte arrives; a larger one is refused by the server, and one beyond that by the proxy', async () => {
+    const headers = { Authorization: `Bearer ${tokens.serverTokenUUID}` };
+    const batchOf = (events: number) =>
+      JSON.stringify({
+        userUUID: 'a-visitor-of-the-shop',
+        event: Array.from({ length: events }, () => ({
+          eventID: 1,
+          eventAttrArray: [{ attrID: 'text', attrValue: 'x'.repeat(2_000) }],
+        })),
+      });
+    expect((await send('/s/event/logEvents', { headers, body: batchOf(500) })).status).toBe(200);
+    const { status, text } = await send('/s/event/logEvents', { headers, body: batchOf(600) });
+    expect([status, JSON.parse(text).error.code]).toEqual([413, 'body_too_large']);
+    const refused = await send('/s/event/logEvents', { headers, body: batchOf(1_500) });
+    // Caddy 2.6 responds with 502.
+    expect([413, 502]).toContain(refused.status);
+    expect(refused.text).not.toContain('requestID');
+  });
+
+  test('a visitor’s cookie is renewed by the server, for 400 days, on the site’s own domain', async () => {
+    const browser = await launchChromium('--host-resolver-rules=MAP shop.example 127.0.0.1');
+    try {
+      const context = await browser.newContext({ ignoreHTTPSErrors: true });
+      const page = await context.newPage();
+      await page.goto(`https://shop.example:${here.httpsPort}/`);
+      const cookieOf = async () => (await context.cookies()).find((cookie) => cookie.name === 'userUUID');
+      await expect.poll(async () => (await cookieOf())?.value).toBeTruthy();
+      const userUUID = (await cookieOf())?.value as string;
+      const daysLeft = async () => Math.round((((await cookieOf())?.expires ?? 0) - Date.now() / 1_000) / 86_400);
+      // As Safari keeps what a script has set.
+      await page.evaluate(
+        `document.cookie = 'userUUID=${userUUID}; domain=shop.example; path=/; max-age=604800; secure; samesite=lax'`,
+      );
+      expect(await daysLeft()).toBe(7);
+      const answered = page.waitForResponse((response) => response.url().endsWith('/s/update'));
+      await page.evaluate('tracker.log(7)');
+      const setCookie = await (await answered).headerValue('set-cookie');
+      expect(setCookie).toBe(
+        `userUUID=${userUUID}; Path=/; Max-Age=34560000; SameSite=Lax; Domain=shop.example; Secure`,
+      );
+      await expect.poll(daysLeft).toBe(400);
+      const { event } = await createClient({ url: serving.url, token: tokens.serverTokenUUID }).getEvent({ userUUID });
+      expect(event.map(({ eventID }) => eventID)).toEqual([7]);
+    } finally {
+      await browser.close();
+    }
+  });
+});

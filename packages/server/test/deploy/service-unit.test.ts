@@ -1,0 +1,108 @@
+/** The systemd unit: systemd takes it, and its filter lets every system call through that the server makes. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '@firsthand/client';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { settings } from '../../src/config.ts';
+import { start, temporaryFolder } from '../fixtures/command.ts';
+import { createAccount, operatorToken } from '../fixtures/serving.ts';
+
+const packages = fileURLToPath(new URL('../../../', import.meta.url));
+const text = readFileSync(new URL('../../deploy/firsthand.service', import.meta.url), 'utf8');
+
+/** The unit with this machine's paths, in a folder of its own. */
+const unitHere = (): string => {
+  const file = join(temporaryFolder(), 'firsthand.service');
+  const here = text.replaceAll('/usr/bin/node', process.execPath).replaceAll('/opt/firsthand', join(packages, '..'));
+  writeFileSync(file, here);
+  return file;
+};
+
+/** The values of a setting, one for each line. */
+const valuesOf = (name: string, unit = text): string[] =>
+  [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value as string);
+
+/** The system calls of a filter set such as @system-service. */
+const callsIn = (set: string): string[] =>
+  execFileSync('systemd-analyze', ['syscall-filter', '--no-pager', set], { encoding: 'utf8' })
+    .split('\n')
+    .slice(1)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .flatMap((line) => (line.startsWith('@') ? callsIn(line) : [line]));
+
+describe('the systemd unit', () => {
+  it('is taken by systemd without a word', async () => {
+    const { code, stdout, stderr } = await start('systemd-analyze', ['verify', '--man=no', unitHere()], {}).ended;
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: '' });
+  });
+
+  it('exposes little, by systemd’s own measure', async () => {
+    // In tenths, of 10 for a unit that restricts nothing.
+    const args = ['security', '--no-pager', '--offline=true', '--threshold=20', unitHere()];
+    const { code, stdout } = await start('systemd-analyze', args, {}).ended;
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Overall exposure level')]);
+  });
+
+  it('sets what the server knows', () => {
+    const names = valuesOf('Environment').flatMap((line) => line.split(' ').map((one) => one.split('=')[0]));
+    const known = Object.values(settings).map(({ variable }) => variable as string);
+    expect(names.filter((name) => !known.includes(name as string))).toEqual([]);
+    expect(names).toEqual(expect.arrayContaining(['DATABASE_URL', 'BASE_PATH', 'TRUST_PROXY']));
+  });
+
+  it('lets every system call through that serving, storing, reading and stopping make', async () => {
+    const [allowedSet = '', refusedSet = ''] = valuesOf('SystemCallFilter');
+    expect([allowedSet, refusedSet]).toEqual(['@system-service @pkey', '~@privileged']);
+    const refused = new Set(callsIn(refusedSet.slice(1)));
+    const allowed = new Set(
+      [...`${allowedSet} @default`.split(' ').flatMap(callsIn)].filter((call) => !refused.has(call)),
+    );
+
+    const folder = temporaryFolder();
+    const trace = join(folder, 'calls');
+    const env = {
+      DATABASE_URL: `sqlite:${folder}/data.db`,
+      OPERATOR_TOKEN: operatorToken,
+      LOG_LEVEL: 'info',
+      PORT: '0',
+    };
+    const command = [process.execPath, 'server/bin/firsthand.js', 'serve'];
+    const running = start('strace', ['-f', '-qq', '-o', trace, ...command], env, packages);
+    onTestFinished(() => void running.child.kill('SIGKILL'));
+    const [, url = ''] = await running.says(/"address":"([^"]+)"/);
+    const { browserTokenUUID, serverTokenUUID } = await createAccount(url);
+    const userUUID = 'a-visitor-of-a-service';
+    const page = createClient({ url, token: browserTokenUUID });
+    for (let nth = 0; nth < 20; nth++) {
+      const event = Array.from({ length: 100 }, (_, index) => ({ eventID: 1 + index, userUUID }));
+      await page.logEvents({ event });
+    }
+    await page.createContact({ userUUID, contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' });
+    const api = createClient({ url, token: serverTokenUUID });
+    expect((await api.getEvent({ userUUID, limit: 1_000 })).event).toHaveLength(1_000);
+    // strace passes no signal on: the server is the process that it began with.
+    const [pid] = readFileSync(trace, 'utf8').split(' ', 1);
+    process.kill(Number(pid), 'SIGTERM');
+    expect((await running.ended).code).toBe(0);
+
+    const traced = readFileSync(trace, 'utf8');
+    const found = (pattern: RegExp): string[] => [
+      ...new Set([...traced.matchAll(pattern)].map(([, one]) => one as string)),
+    ];
+    const made = found(/^\d+ +(\w+)\(/gm);
+    expect(made.length).toBeGreaterThan(40);
+    // SQLite gives files to their owner where it runs as root, which a service does not.
+    expect(made.filter((call) => !allowed.has(call) && call !== 'fchown')).toEqual([]);
+    const families = found(/ socket\((AF_\w+)/g);
+    const allowedFamilies = valuesOf('RestrictAddressFamilies').flatMap((line) => line.split(' '));
+    expect(families.length).toBeGreaterThan(0);
+    expect(families.filter((family) => !allowedFamilies.includes(family))).toEqual([]);
+    // ProtectSystem=strict: only the StateDirectory, and devices, can be written.
+    const written = found(/ openat\(\w+, "([^"]+)", O_(?:RDWR|WRONLY)/g);
+    expect(written).toContain(`${folder}/data.db`);
+    expect(written.filter((path) => !path.startsWith(folder) && !path.startsWith('/dev/'))).toEqual([]);
+  });
+});
