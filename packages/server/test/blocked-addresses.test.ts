@@ -9,6 +9,7 @@ import { folderOf } from '../src/script-tag.ts';
 import { trackerFolder } from '../src/tracker-folder.ts';
 import { blockedWays } from './fixtures/blocker.ts';
 import { firsthand, temporaryDatabase } from './fixtures/command.ts';
+import { serveHere } from './fixtures/serving.ts';
 
 const site = 'https://shop.example/s';
 const config = readConfig({});
@@ -78,6 +79,19 @@ describe('general rules of blockers fit', () => {
     const addresses = [started, stdout].flatMap(addressesIn);
     expect(addresses).toEqual([`${url}/main.js`, `${site}/main.js`]);
     expect(addresses.filter((address) => blockedWays(address).length > 0)).toEqual([]);
+  });
+
+  it('nothing that the demo page asks for, which has the set paths', async () => {
+    const set = { BASE_PATH: '/tea', TRACKER_PATH: '/assets/shop.js', API_PREFIX: '/leaves' };
+    const { url } = await serveHere(set, { demo: true });
+    const html = await (await fetch(`${url}/demo/`)).text();
+    const [, src = '', api = ''] =
+      /<script [^>]*src="([^"]+)" data-token="browser_[\w-]+" data-api="([^"]+)"/.exec(html) ?? [];
+    const script = new URL(src, `${url}/demo/`);
+    const update = new URL(pageNames.logEvents, new URL(api, script));
+    expect([script.href, update.href]).toEqual([`${url}/assets/shop.js`, `${url}/leaves/update`]);
+    expect([(await fetch(script)).status, (await fetch(update, { method: 'POST' })).status]).toEqual([200, 401]);
+    expect([script.href, update.href].flatMap(blockedWays)).toEqual([]);
   });
 
   it('no default: neither the scripts nor what they send to', () => {

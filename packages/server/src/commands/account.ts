@@ -33,7 +33,7 @@ const tagLines = (options: CreateOptions, token: string): string[] => {
   const { basePath, ...paths } = settingsOf(pathSettings, options);
   const site = options.origin?.find((origin) => !origin.includes('*'))?.replace(/\/$/, '') ?? 'https://shop.example';
   const root = `${site}${basePath === '/' ? '/s' : basePath.slice(0, -1)}`;
-  return ['', 'The script tag for a page:', '', scriptTag(root, token, paths), '', ...ownPathAdvice];
+  return ['', 'The script tag for a page:', '', ...scriptTag(root, token, paths).split('\n'), '', ...ownPathAdvice];
 };
 
 const create = async (options: CreateOptions): Promise<void> => {
@@ -53,7 +53,7 @@ const create = async (options: CreateOptions): Promise<void> => {
     ['Browser token', answer.browserTokenUUID],
     ['Server token', `${answer.serverTokenUUID}  (secret, and shown this once)`],
   ]);
-  for (const line of [made, ...tagLines(options, answer.browserTokenUUID)]) printLine(line);
+  printLine([...made, ...tagLines(options, answer.browserTokenUUID)]);
 };
 
 const list = async (options: DatabaseOptions): Promise<void> => {
