@@ -112,10 +112,13 @@ export const logEventsInput = plain.withPlain(
       "The domain of the page's userUUID cookie. The response renews the cookie on this domain.",
       'shop.example',
     ),
-    event: field
-      .list(z.unknown(), limits.eventsPerBatch)
-      .refine((events) => events.length > 0, 'must hold at least one event')
-      .describe('The events. An event that names no user or contact takes that of the batch.'),
+    event: field.described(
+      field
+        .list(z.unknown(), limits.eventsPerBatch)
+        .refine((events) => events.length > 0, 'must hold at least one event'),
+      'The events. An event that names no user or contact takes that of the batch.',
+      [{ eventID: 3, eventUUID: 'page-view-0002' }, { eventName: 'Signed up' }],
+    ),
   }),
   plain.object({ ...plainToken, ...plainWho, sentTime: plain.time, cookieDomain: plain.name, event: plain.events }, [
     'event',

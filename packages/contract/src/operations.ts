@@ -251,7 +251,7 @@ export const operations = {
     paths: ['/event/logEvent', '/logEvent', `/${pageNames.logEvent}`],
     tokens: pageAndServer,
     openToPages: true,
-    example: ['userUUID', 'eventUUID', 'eventTime', 'eventAttrArray'],
+    example: ['eventID', 'userUUID', 'eventUUID', 'eventTime', 'eventAttrArray'],
     refuses: ['unknown_contact', 'erased_contact', 'unknown_id', 'id_not_for_browser', 'quota'],
     input: event.logEventInput,
     output: event.logEventOutput,

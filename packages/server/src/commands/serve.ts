@@ -50,9 +50,8 @@ const run = async (config: Config, demo: boolean): Promise<void> => {
   const serving = await serve(config, { log, demo, onFatal: () => process.exit(fatalExitCode) });
   if (demo) {
     const { welcome } = await import('../demo/welcome.ts');
-    process.stdout.write(
-      `${welcome({ url: serving.url, databaseURL: config.databaseURL, demo: serving.demo, paths: config })}\n`,
-    );
+    const shown = { url: serving.url, databaseURL: config.databaseURL, demo: serving.demo, paths: config };
+    process.stdout.write(`${welcome(shown)}\n`);
   }
 
   const signal = await stopAsked;
