@@ -37,7 +37,7 @@ const frontDoorSecurity = ['packages/server/test/security/{browser-token-model,h
 /** These replace modules, or what all of a process share: each has a process of its own. */
 const replacing = [
   'packages/{client,tracker}/**/*.test.ts',
-  'packages/server/src/{serving/parent-process,commands/shared/command-errors,store/sqlite/database/file-permissions,store/sqlite/erasure/erasure-record}.test.ts',
+  'packages/server/src/{serving/parent-process,commands/shared/command-errors,store/sqlite/database/{file-permissions,restore},store/sqlite/erasure/erasure-record}.test.ts',
   'packages/server/test/{serve-failing,serve-fatal}.test.ts',
 ];
 

@@ -26,6 +26,11 @@ const nouns = [
     load: () => import('./commands/migrate.ts'),
   },
   { name: 'backup', summary: 'copy the database', load: () => import('./commands/backup.ts') },
+  {
+    name: 'restore',
+    summary: 'put a backup in the place of the database',
+    load: () => import('./commands/restore.ts'),
+  },
   { name: 'doctor', summary: 'examine the database', load: () => import('./commands/doctor.ts') },
 ];
 

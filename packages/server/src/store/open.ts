@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import type { Tell } from './database-export.ts';
 import type { ExamineOptions, Finding } from './doctor-findings.ts';
+import type { Restored } from './restored.ts';
 import type { Arrangement } from './sqlite/arrangement.ts';
 import type { Store } from './store.ts';
 import { StoreUnusable } from './unusable.ts';
@@ -83,6 +84,17 @@ export const backupStore = async (databaseURL: string, target: string): Promise<
     throw new StoreUnusable('a PostgreSQL database is copied with its own tools: pg_dump, pg_basebackup');
   const { backupDatabase } = await import('./sqlite/database/backup.ts');
   backupDatabase(fileOf(databaseURL), target);
+};
+
+/**
+ * Puts the backup `backup` in the place of a SQLite database that no server has open. The present database is kept beside it. Throws
+ * StoreUnusable when the backup is not whole or is one of another database, and changes nothing then.
+ */
+export const restoreStore = async (databaseURL: string, backup: string): Promise<Restored> => {
+  if (isPostgres(databaseURL))
+    throw new StoreUnusable('a PostgreSQL database is restored with its own tools: pg_restore');
+  const { restoreDatabase } = await import('./sqlite/database/restore.ts');
+  return restoreDatabase(resolve(fileOf(databaseURL)), resolve(backup));
 };
 
 /** Examines a database for `firsthand doctor`. A finding that is not `ok` needs an operator's attention. Changes nothing. */

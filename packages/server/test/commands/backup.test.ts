@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
 import { firsthand, firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
@@ -37,6 +37,42 @@ it('a backup of a database that is being served opens and has its rows', async (
     code: 1,
     stderr: expect.stringMatching(/^firsthand: [^\n]+exists already[^\n]*\n$/),
   });
+});
+
+it('a backup is restored while no server has the file, and the previous database is kept', async () => {
+  const { path, env } = temporaryDatabase();
+  const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const copy = `${path}.copy`;
+  await firsthandJSON(['backup', copy], env);
+  await firsthandJSON(['account', 'create', '--name', 'Another'], env);
+  const server = await startServer(env);
+  const refused = await firsthand(['restore', copy], env);
+  expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('is being served already') });
+  server.child.kill('SIGTERM');
+  await server.ended;
+
+  const restored = await firsthandJSON(['restore', copy], env);
+  expect(restored).toEqual({
+    file: path,
+    bytes: statSync(copy).size,
+    previous: expect.stringContaining(`${path}-before-restore-`),
+    erasedIdentifiers: 0,
+  });
+  const names = async (url: string) =>
+    (await firsthandJSON(['account', 'list'], { DATABASE_URL: url })).map(
+      ({ accountUUID: name }: { accountUUID: string }) => name,
+    );
+  expect(await names(`sqlite:${path}`)).toEqual([accountUUID]);
+  expect(await names(`sqlite:${restored.previous}`)).toHaveLength(2);
+
+  const people = await firsthand(['restore', copy], env);
+  expect(people.stdout).toMatch(
+    /is now the backup .*\nThe previous database is .*\nIdentifiers in the record of erasures: 0\./,
+  );
+  const elsewhere = await firsthand(['restore', copy], { DATABASE_URL: `sqlite:${path}-new` });
+  expect(elsewhere.stdout).not.toContain('previous');
+  const postgres = await firsthand(['restore', copy], { DATABASE_URL: 'postgres://nowhere/x' });
+  expect(postgres).toMatchObject({ code: 1, stderr: expect.stringContaining('pg_restore') });
 });
 
 it('doctor is content with a good database, and complains about a bad one', async () => {

@@ -41,21 +41,22 @@ export const ensureFile = (path: string): void => {
   }
 };
 
-const refuseForeign = (path: string): void => {
+/** Throws StoreUnusable unless the file is a Firsthand database that this version can read. `name` is its name in messages. */
+export const refuseForeign = (path: string, name = path): void => {
   const file = statSync(path);
-  if (file.isDirectory()) throw new StoreUnusable(`${path} is a folder: DATABASE_URL must name a file`);
+  if (file.isDirectory()) throw new StoreUnusable(`${name} is a folder: DATABASE_URL must name a file`);
   if (file.size === 0) {
-    throw new StoreUnusable(`${path} is empty, which a Firsthand database never is: move it away, or restore a backup`);
+    throw new StoreUnusable(`${name} is empty, which a Firsthand database never is: move it away, or restore a backup`);
   }
-  const found = readHeader(path);
+  const found = readHeader(path, name);
   if (found.applicationID !== applicationID) {
-    throw new StoreUnusable(`${path} is another program's database, not Firsthand's`);
+    throw new StoreUnusable(`${name} is another program's database, not Firsthand's`);
   }
-  refuseNewer(found.schema, path);
+  refuseNewer(found.schema, name);
 };
 
 /** Reads the header of the file without changing it, as opening it for writing would. */
-const readHeader = (path: string) => {
+const readHeader = (path: string, name: string) => {
   try {
     const db = new Database(path, { readonly: true, fileMustExist: true });
     try {
@@ -66,7 +67,7 @@ const readHeader = (path: string) => {
     }
   } catch (cause) {
     throw new StoreUnusable(
-      `${path} cannot be read as a database: ${(cause as Error).message} (is it damaged, its folder read-only, or the disk full?)`,
+      `${name} cannot be read as a database: ${(cause as Error).message} (is it damaged, its folder read-only, or the disk full?)`,
       { cause },
     );
   }

@@ -28,37 +28,64 @@ const line = /^(\d+) (\d+) ([\da-f]{64})( verified)?$/;
 const toLine = ({ account, erasedTime, hash, verifiedOnly }: Erased) =>
   `${account} ${erasedTime} ${hash.toString('hex')}${verifiedOnly ? ' verified' : ''}\n`;
 
+/** The path of the record of the database at `path`. */
+export const recordPathOf = (path: string): string => `${path}-erased`;
+
+/** The first line of the record of a database and of its backups, which have the same secret. */
+export const recordHeadOf = (db: Connection): string => {
+  const secret = db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer;
+  return `erased from ${createHmac('sha256', secret).update('record').digest('hex')}\n`;
+};
+
+/** Returns all that the record at `path` holds; nothing when there is none. Throws StoreUnusable when it has another first line. */
+export const readRecord = (path: string, head: string): Erased[] => {
+  if (!existsSync(path)) return [];
+  const text = readFileSync(path, 'utf8');
+  // The head was cut short, so nothing was recorded after it.
+  if (head.startsWith(text)) return [];
+  if (!text.startsWith(head)) {
+    throw new StoreUnusable(
+      `${path} is the record of erasures of another database: move it away, or restore the record that belongs to ${path.replace(/-erased$/, '')}`,
+    );
+  }
+  return text.split('\n').flatMap((each) => {
+    const [, account, erasedTime, hash, verified] = line.exec(each) ?? [];
+    if (hash === undefined) return [];
+    return {
+      account: Number(account),
+      erasedTime: Number(erasedTime),
+      hash: Buffer.from(hash, 'hex'),
+      verifiedOnly: verified ? 1 : 0,
+    };
+  });
+};
+
+/** Returns all identifiers that were erased in a database. */
+export const listErased = (db: Connection): Erased[] =>
+  db
+    .prepare<[], Erased>(
+      'SELECT x.account, x.erasedTime, x.verifiedOnly, e.hash FROM erased_identifier e JOIN erasure x ON x.erasure = e.erasure',
+    )
+    .all();
+
+/** The text of a record of these erasures. Erasures of one identifier become one, of all of its history if one of them was. */
+export const toRecord = (head: string, erased: readonly Erased[]): string => {
+  const byHash = new Map<string, Erased>();
+  for (const each of erased) {
+    const name = each.hash.toString('hex');
+    if ((byHash.get(name)?.verifiedOnly ?? 1) >= each.verifiedOnly) byHash.set(name, each);
+  }
+  return head + [...byHash.values()].map(toLine).join('');
+};
+
 /** The record of the database that `db` has open. A database in memory has none. */
 export const createErasureRecord = (db: Connection) => {
   if (db.memory) return { read: (): Erased[] => [], append: () => {} };
-  const path = `${db.name}-erased`;
-  const secret = db.prepare<[], Buffer>('SELECT secret FROM position').pluck().get() as Buffer;
-  // A backup has the secret of its database, so the two have the same hashes.
-  const head = `erased from ${createHmac('sha256', secret).update('record').digest('hex')}\n`;
+  const path = recordPathOf(db.name);
+  const head = recordHeadOf(db);
 
   return {
-    /** Returns all that was recorded. Throws StoreUnusable when the record belongs to another database. */
-    read(): Erased[] {
-      if (!existsSync(path)) return [];
-      const text = readFileSync(path, 'utf8');
-      // The head was cut short, so nothing was recorded after it.
-      if (head.startsWith(text)) return [];
-      if (!text.startsWith(head)) {
-        throw new StoreUnusable(
-          `${path} is the record of erasures of another database: move it away, or restore the record that belongs to ${db.name}`,
-        );
-      }
-      return text.split('\n').flatMap((each) => {
-        const [, account, erasedTime, hash, verified] = line.exec(each) ?? [];
-        if (hash === undefined) return [];
-        return {
-          account: Number(account),
-          erasedTime: Number(erasedTime),
-          hash: Buffer.from(hash, 'hex'),
-          verifiedOnly: verified ? 1 : 0,
-        };
-      });
-    },
+    read: (): Erased[] => readRecord(path, head),
 
     /** The record is synced when this returns. */
     append(erased: readonly Erased[]): void {

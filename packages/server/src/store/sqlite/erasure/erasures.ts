@@ -19,7 +19,7 @@ import type { Rollups } from '../events/rollups.ts';
 import type { Sequencer } from '../transactions/sequencer.ts';
 import type { ErasureProgress } from './acknowledging.ts';
 import type { Detaching, EraseName } from './detaching.ts';
-import type { Erased, Erasure } from './erasure-record.ts';
+import { type Erased, type Erasure, listErased } from './erasure-record.ts';
 
 const groupBy = <Entry>(entries: readonly Entry[], keyOf: (entry: Entry) => number): Map<number, Entry[]> => {
   const groups = new Map<number, Entry[]>();
@@ -61,9 +61,6 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const hasAccount = db.prepare<[number], number>('SELECT 1 FROM account WHERE account = ?').pluck();
   const contactsOf = db.prepare<[number], { contact: number; contactUUID: string }>(
     'SELECT contact, contactUUID FROM contact WHERE account = ?',
-  );
-  const allErased = db.prepare<[], Erased>(
-    'SELECT x.account, x.erasedTime, x.verifiedOnly, e.hash FROM erased_identifier e JOIN erasure x ON x.erasure = e.erasure',
   );
   const emptied = contactFields.filter((name) => name !== 'contactEmailaddress').map((name) => `${name} = NULL`);
   const contactUUIDs = db
@@ -185,7 +182,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
       }
     },
 
-    listErased: (): Erased[] => allErased.all(),
+    listErased: (): Erased[] => listErased(db),
 
     /** Returns the identifiers that were erased since the last call, to be recorded. */
     takeFresh(): Erased[] {

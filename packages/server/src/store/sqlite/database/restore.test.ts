@@ -1,0 +1,370 @@
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../../../../test/fixtures/command.ts';
+import { newAccount, newContact, newEvent, newToken } from '../../../../test/fixtures/store.ts';
+import { createReadEngine, createWriteEngine, type WriteEngine } from '../engine.ts';
+import { backupDatabase } from './backup.ts';
+import Database from './better-sqlite3.ts';
+import { type Connection, openConnection } from './connection.ts';
+import { ensureFile } from './file.ts';
+import { takeLock } from './lock.ts';
+import { restoreDatabase } from './restore.ts';
+
+vi.mock('node:fs', async (load) => {
+  const fs = await load<typeof import('node:fs')>();
+  const steps = { linkSync: fs.linkSync, renameSync: fs.renameSync, rmSync: fs.rmSync, chmodSync: fs.chmodSync };
+  return {
+    ...fs,
+    ...Object.fromEntries(Object.entries(steps).map(([name, step]) => [name, vi.fn(step as () => void)])),
+  };
+});
+/** What changes the folder of the database, once the backup is copied. */
+const steps = [linkSync, renameSync, rmSync, chmodSync] as unknown as ReturnType<typeof vi.fn>[];
+
+const asker = { account: 1, token: 1, browser: false };
+
+/** A database that this test has open, as a server has it. */
+const openHere = (path: string) => {
+  ensureFile(path);
+  const db = openConnection(path, 'serve');
+  const engine: WriteEngine = createWriteEngine(db);
+  engine.eraseAgain();
+  const write = (name: string, request: object) => {
+    const [outcome] = engine.write([{ name, request }]);
+    if (outcome && 'value' in outcome) return outcome.value;
+    throw outcome?.error;
+  };
+  const read = (name: string, request: unknown) => createReadEngine(db)({ name, request });
+  return {
+    db,
+    create: (name: string) => {
+      const contact = newContact({ userUUID: `browser-of-${name}`, address: `${name}@example.com` });
+      return (write('createContact', { ...contact, ...asker, verified: true }) as { contactUUID: string }).contactUUID;
+    },
+    log: () => write('logEvents', { ...asker, receivedTime: 0, events: [newEvent({ userUUID: 'browser-of-nobody' })] }),
+    erase: (contactUUID: string) => write('eraseContact', { account: 1, contactUUID, time: 5 }),
+    createAccount: () => write('createAccount', newAccount({ tokens: [newToken('server')] })),
+    events: async () =>
+      ((await read('getEvents', { account: 1, order: 'asc', limit: 100 })) as { events: unknown[] }).events.length,
+    isErased: (contactUUID: string) =>
+      read('getContact', { ...asker, contactUUID, include: [] }).then(
+        () => false,
+        (error: { code: string }) => error.code === 'erased_contact',
+      ),
+  };
+};
+
+/** Two events and two contacts in the backup; then a third event, and Ann erased, all of it still in the write-ahead log. */
+const scene = () => {
+  const folder = temporaryFolder();
+  const source = join(folder, 'source', 'firsthand.db');
+  const here = openHere(source);
+  opened.push(here.db);
+  here.createAccount();
+  const ann = here.create('ann');
+  const ben = here.create('ben');
+  here.log();
+  here.log();
+  const backup = join(folder, 'backup.db');
+  backupDatabase(source, backup);
+  here.log();
+  here.erase(ann);
+  // As after a kill: nothing is written back.
+  const data = join(folder, 'data');
+  mkdirSync(data);
+  const path = join(data, 'firsthand.db');
+  for (const suffix of ['', '-wal', '-erased']) copyFileSync(source + suffix, path + suffix);
+  expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
+  return { folder, data, path, backup, ann, ben };
+};
+
+const opened: Connection[] = [];
+afterEach(() => {
+  for (const db of opened.splice(0)) db.close();
+});
+
+const lookAt = async (path: string, { ann, ben }: { ann: string; ben: string }) => {
+  const { db, events, isErased } = openHere(path);
+  const found = { events: await events(), annIsErased: await isErased(ann), benIsErased: await isErased(ben) };
+  db.close();
+  return found;
+};
+const before = { events: 3, annIsErased: true, benIsErased: false };
+const after = { events: 2, annIsErased: true, benIsErased: false };
+
+test('puts the backup in the place of the database, keeps that one, and erases again what was erased since', async () => {
+  const { data, path, backup, ...contacts } = scene();
+  chmodSync(backup, 0o644);
+  const sent = readFileSync(backup);
+  const restored = await restoreDatabase(path, backup);
+  expect(restored).toEqual({
+    file: path,
+    bytes: sent.length,
+    previous: expect.stringMatching(/firsthand\.db-before-restore-\d{8}T\d{9}Z$/),
+    erasedIdentifiers: 1,
+  });
+  expect(readFileSync(path)).toEqual(sent);
+  const previous = restored.previous as string;
+  for (const file of [path, previous, `${path}-erased`]) expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(readdirSync(data).sort()).toEqual(
+    ['', '-erased', '-lock', previous.slice(path.length)].map((suffix) => `firsthand.db${suffix}`).sort(),
+  );
+  expect(await lookAt(path, contacts)).toEqual(after);
+  expect(await lookAt(previous, contacts)).toEqual(before);
+  expect(readFileSync(backup)).toEqual(sent);
+});
+
+test('leaves the old database or the backup after a crash at each point, and nobody comes back who was erased', async () => {
+  const { folder, data, path, backup, ...contacts } = scene();
+  const crashes: string[] = [];
+  const real = steps.map((step) => step.getMockImplementation() as (...args: unknown[]) => unknown);
+  steps.forEach((step, nth) => {
+    step.mockImplementation((...args: unknown[]) => {
+      const crash = join(folder, `crash-${crashes.length}`);
+      cpSync(data, crash, { recursive: true });
+      crashes.push(crash);
+      return real[nth]?.(...args);
+    });
+  });
+  await restoreDatabase(path, backup);
+  steps.forEach((step, nth) => void step.mockImplementation(real[nth] as () => void));
+  const found = [];
+  for (const crash of [...crashes, data]) {
+    // A restore that is run again after the crash comes to the same end.
+    cpSync(crash, `${crash}-again`, { recursive: true });
+    found.push(await lookAt(join(crash, 'firsthand.db'), contacts));
+    await restoreDatabase(join(`${crash}-again`, 'firsthand.db'), backup);
+    expect(await lookAt(join(`${crash}-again`, 'firsthand.db'), contacts)).toEqual(after);
+  }
+  expect(crashes.length).toBeGreaterThan(6);
+  const turn = found.findIndex(({ events }) => events === after.events);
+  expect(found.slice(0, turn)).toEqual(found.slice(0, turn).map(() => before));
+  expect(found.slice(turn)).toEqual(found.slice(turn).map(() => after));
+  expect(turn).toBeGreaterThan(3);
+});
+
+test('fails without harm when a step fails', async () => {
+  const { path, backup, ...contacts } = scene();
+  for (let nth = 0; nth < 2; nth += 1) {
+    vi.mocked(renameSync).mockImplementationOnce((from, to) => {
+      if (nth === 1) {
+        vi.mocked(renameSync).mockImplementationOnce(() => {
+          throw new Error('EIO');
+        });
+        copyFileSync(from, to);
+        return;
+      }
+      throw new Error('EIO');
+    });
+    await expect(restoreDatabase(path, backup)).rejects.toThrow('EIO');
+    expect(await lookAt(path, contacts)).toEqual(before);
+  }
+  await restoreDatabase(path, backup);
+  expect(await lookAt(path, contacts)).toEqual(after);
+});
+
+test('takes the record beside the backup along to another machine, and that of the database, wherever one is lost', async () => {
+  const { folder, path, backup, ...contacts } = scene();
+  const elsewhere = join(folder, 'new', 'machine', 'firsthand.db');
+  copyFileSync(`${path}-erased`, `${backup}-erased`);
+  expect(await restoreDatabase(elsewhere, backup)).toMatchObject({ previous: null, erasedIdentifiers: 1 });
+  expect(await lookAt(elsewhere, contacts)).toEqual(after);
+
+  // The database itself knows whom it erased.
+  rmSync(`${path}-erased`);
+  rmSync(`${backup}-erased`);
+  expect(await restoreDatabase(path, backup)).toMatchObject({ erasedIdentifiers: 1 });
+  expect(await lookAt(path, contacts)).toEqual(after);
+});
+
+test('erases all of a history when one of the records says so', async () => {
+  const { path, backup, ...contacts } = scene();
+  const record = readFileSync(`${path}-erased`, 'utf8');
+  const claimsLeft = record.replaceAll(/([\da-f]{64})$/gm, '$1 verified').replace(/^(erased from .*) verified$/m, '$1');
+  for (const [present, brought] of [
+    [record, claimsLeft],
+    [claimsLeft, record],
+  ] as const) {
+    writeFileSync(`${path}-erased`, present);
+    writeFileSync(`${backup}-erased`, brought);
+    await restoreDatabase(path, backup);
+    expect(readFileSync(`${path}-erased`, 'utf8')).not.toContain('verified');
+  }
+  expect(await lookAt(path, contacts)).toEqual(after);
+});
+
+test('replaces a database that is damaged or empty, and keeps what is left of it', async () => {
+  const { path, backup, ...contacts } = scene();
+  const damage = Buffer.from('no database, whatever its name says'.repeat(1_000));
+  writeFileSync(path, damage);
+  const { previous } = await restoreDatabase(path, backup);
+  expect(readFileSync(previous as string)).toEqual(damage);
+  expect(existsSync(`${previous}-wal`)).toBe(true);
+  expect(existsSync(`${path}-wal`)).toBe(false);
+  expect(await lookAt(path, contacts)).toEqual(after);
+
+  truncateSync(path);
+  await restoreDatabase(path, backup);
+  expect(await lookAt(path, contacts)).toEqual(after);
+});
+
+test('replaces a database with a newer schema: so an older version of Firsthand is gone back to', async () => {
+  const { path, backup, ...contacts } = scene();
+  const db = openConnection(path, 'write');
+  db.pragma('user_version = 99999');
+  db.close();
+  await restoreDatabase(path, backup);
+  expect(await lookAt(path, contacts)).toEqual(after);
+});
+
+test.each<[string, RegExp, (scene: { path: string; backup: string; folder: string }) => string | undefined]>([
+  ['that is not there', /there is no file .*-nowhere$/, ({ backup }) => `${backup}-nowhere`],
+  ['that is a folder', /there is no file/, ({ folder }) => folder],
+  ['that is the database itself', /is the database itself/, ({ path }) => path],
+  [
+    'with a write-ahead log',
+    /-wal exists, so .* is a database in use/,
+    ({ backup }) => {
+      writeFileSync(`${backup}-wal`, 'x');
+      return undefined;
+    },
+  ],
+  [
+    'of another program',
+    /backup\.db is another program's database/,
+    ({ backup }) => {
+      rmSync(backup);
+      new Database(backup).exec('CREATE TABLE a (b)').close();
+      return undefined;
+    },
+  ],
+  [
+    'with a newer schema',
+    /backup\.db was written by a newer Firsthand \(schema 99999/,
+    ({ backup }) => {
+      new Database(backup).exec('PRAGMA user_version = 99999').close();
+      return undefined;
+    },
+  ],
+  [
+    'that is cut short',
+    /backup\.db (is damaged|cannot be read)/,
+    ({ backup }) => {
+      truncateSync(backup, statSync(backup).size / 2);
+      return undefined;
+    },
+  ],
+  [
+    'with rows that point to nothing',
+    /backup\.db is damaged: rows point to nothing/,
+    ({ backup }) => {
+      new Database(backup).exec('PRAGMA foreign_keys = OFF; DELETE FROM account').close();
+      return undefined;
+    },
+  ],
+  [
+    'with a block that is not as it was written',
+    /backup\.db is damaged: 2 blocks of events/,
+    ({ backup }) => {
+      new Database(backup).exec('UPDATE event_block SET checksum = checksum + 1').close();
+      return undefined;
+    },
+  ],
+  [
+    'that is empty',
+    /backup\.db is empty/,
+    ({ backup }) => {
+      truncateSync(backup);
+      return undefined;
+    },
+  ],
+  [
+    'with the record of another database',
+    /backup\.db-erased is the record of erasures of another database/,
+    ({ backup }) => {
+      writeFileSync(`${backup}-erased`, `erased from ${'0'.repeat(64)}\n`);
+      return undefined;
+    },
+  ],
+  [
+    'beside the record of another database',
+    /firsthand\.db-erased is the record of erasures of another database/,
+    ({ path }) => {
+      writeFileSync(`${path}-erased`, `erased from ${'0'.repeat(64)}\n`);
+      return undefined;
+    },
+  ],
+  [
+    'of another database',
+    /is another database than the one that .*backup\.db is a backup of: move it and/,
+    ({ backup, folder }) => {
+      rmSync(backup);
+      const other = join(folder, 'other.db');
+      ensureFile(other);
+      backupDatabase(other, backup);
+      return undefined;
+    },
+  ],
+  [
+    'in the place of another program’s database',
+    /firsthand\.db is another program's database/,
+    ({ path }) => {
+      for (const suffix of ['', '-wal', '-erased']) rmSync(path + suffix);
+      new Database(path).exec('CREATE TABLE a (b)').close();
+      return undefined;
+    },
+  ],
+  [
+    'while a server has the file',
+    /is being served already/,
+    ({ path }) => {
+      const unlock = takeLock(path);
+      unlocks.push(unlock);
+      return undefined;
+    },
+  ],
+  [
+    'while a program has the file open',
+    /cannot be moved away: database is locked \(does a program have it open\?\)/,
+    ({ path }) => {
+      const db = openConnection(path, 'read');
+      db.prepare('SELECT * FROM account').all();
+      opened.push(db);
+      return undefined;
+    },
+  ],
+])('refuses a backup %s, and changes nothing', async (_, message, prepare) => {
+  const { folder, data, path, backup } = scene();
+  const given = prepare({ path, backup, folder }) ?? backup;
+  const record = readFileSync(`${path}-erased`, { flag: 'a+' });
+  const events = () => {
+    const db = new Database(path, { readonly: true });
+    try {
+      return db.prepare('SELECT count(*) FROM sqlite_schema').get();
+    } finally {
+      db.close();
+    }
+  };
+  const old = events();
+  await expect(restoreDatabase(path, given)).rejects.toThrow(message);
+  for (const unlock of unlocks.splice(0)) unlock();
+  expect(events()).toEqual(old);
+  expect(readFileSync(`${path}-erased`)).toEqual(record);
+  expect(readdirSync(data).filter((name) => /restor/.test(name))).toEqual([]);
+});
+const unlocks: (() => void)[] = [];

@@ -1,0 +1,38 @@
+/** Checks that a file is a whole Firsthand database, before somebody relies on it as a backup. */
+import { StoreUnusable } from '../../unusable.ts';
+import { recordHeadOf } from '../erasure/erasure-record.ts';
+import { countDamagedBlocks } from '../event-log/event-log.ts';
+import { type Connection, openConnection } from './connection.ts';
+import { refuseForeign } from './file.ts';
+import { newestMigration } from './migrate.ts';
+
+const mostReported = 5;
+
+const examine = (db: Connection): string[] => {
+  const check = db.prepare<[], string>(`PRAGMA integrity_check(${mostReported})`).pluck().all();
+  if (check.join() !== 'ok') return check;
+  if (db.prepare('PRAGMA foreign_key_check').all().length > 0) return ['rows point to nothing'];
+  // An older schema has no blocks of events, or no checksums.
+  if (db.pragma('user_version', { simple: true }) !== newestMigration()) return [];
+  const damaged = countDamagedBlocks(db);
+  return damaged > 0 ? [`${damaged} blocks of events are not as they were written`] : [];
+};
+
+/**
+ * Reads the whole file at `path`, and changes nothing. Returns the first line of its record of erasures, which says of which database
+ * it is a backup. Throws StoreUnusable when it is no Firsthand database, has a newer schema or is damaged; `name` is its name in messages.
+ */
+export const verifyBackup = (path: string, name = path): string => {
+  refuseForeign(path, name);
+  const db = openConnection(path, 'read');
+  try {
+    const problems = examine(db);
+    if (problems.length > 0) throw new StoreUnusable(`${name} is damaged: ${problems.join('; ')}`);
+    return recordHeadOf(db);
+  } catch (cause) {
+    if (cause instanceof StoreUnusable) throw cause;
+    throw new StoreUnusable(`${name} is damaged: ${(cause as Error).message}`, { cause });
+  } finally {
+    db.close();
+  }
+};
