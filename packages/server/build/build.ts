@@ -26,6 +26,7 @@ const keepCompiled = async (): Promise<void> => {
       HOST: '127.0.0.1',
       PORT: '0',
       BASE_PATH: '/',
+      BACKUP_DIR: '',
       LOG_LEVEL: 'info',
       FIRSTHAND_KEEP_COMPILED: '1',
     },

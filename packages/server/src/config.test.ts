@@ -16,6 +16,9 @@ it('needs nothing to be given', () => {
     rateLimits: undefined,
     retentionDays: undefined,
     accountBytes: undefined,
+    backupDir: undefined,
+    backupEvery: 86_400_000,
+    backupKeep: 7,
     logLevel: undefined,
   });
 });
@@ -98,6 +101,25 @@ describe.each([
     ],
     ['0', '1.5', 'never', '-1'],
   ],
+  ['BACKUP_DIR', ['./backups', '/var/backups/a b'], ['\0', 'x'.repeat(4_097)]],
+  [
+    'BACKUP_EVERY',
+    [
+      ['10s', 10_000],
+      ['30m', 1_800_000],
+      ['6h', 21_600_000],
+      ['365d', 31_536_000_000],
+    ],
+    ['9s', '366d', '1', 'd', '1.5h', '1 d', '1w', '-1d', '1D', '9999999m'],
+  ],
+  [
+    'BACKUP_KEEP',
+    [
+      ['1', 1],
+      ['10000', 10_000],
+    ],
+    ['0', '10001', 'all'],
+  ],
   ['LOG_LEVEL', ['debug', 'silent'], ['verbose', 'DEBUG']],
   [
     'RATE_LIMIT',
@@ -136,6 +158,11 @@ it('names everything that is wrong at once, and shows no secret', () => {
 it('repeats no password of a database', () => {
   expect(() => readConfig({ DATABASE_URL: 'mysql://me:secret@db/x' })).toThrow(/^DATABASE_URL .* must be /);
   expect(() => readConfig({ DATABASE_URL: 'mysql://me:secret@db/x' })).not.toThrow('secret');
+});
+
+it.each(['postgres://db/x', 'sqlite::memory:'])('makes no backups of %s: the message says what does', (databaseURL) => {
+  expect(() => readConfig({ BACKUP_DIR: 'x', DATABASE_URL: databaseURL })).toThrow(BadConfiguration);
+  expect(() => readConfig({ BACKUP_DIR: 'x', DATABASE_URL: databaseURL })).toThrow(/^BACKUP_DIR .* pg_dump/);
 });
 
 describe('WORKERS, which was removed,', () => {

@@ -16,6 +16,17 @@ const wholeNumber = (least: number, most: number) =>
     .transform(Number)
     .pipe(z.number().min(least).max(most));
 
+const millisecondsOf = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+const leastPeriod = 10 * millisecondsOf.s;
+const mostPeriod = 365 * millisecondsOf.d;
+
+/** A number and a unit, in milliseconds. */
+const period = z
+  .string()
+  .regex(/^\d{1,6}[smhd]$/)
+  .transform((text) => Number(text.slice(0, -1)) * millisecondsOf[text.slice(-1) as keyof typeof millisecondsOf])
+  .pipe(z.number().min(leastPeriod).max(mostPeriod));
+
 /** A path such as `/` or `/some/path`. A missing slash at its end is added. */
 const basePath = z
   .string()
@@ -174,6 +185,29 @@ export const settings = {
     form: 'a whole number of bytes, 1 or more',
     schema: wholeNumber(1, 999_999_999_999_999),
   },
+  backupDir: {
+    variable: 'BACKUP_DIR',
+    flag: '--backup-dir <folder>',
+    means: 'folder for backups of the SQLite file, which the server makes by itself; none unless given',
+    form: 'the path of a folder',
+    schema: z.string().regex(/^[^\0]{1,4096}$/),
+  },
+  backupEvery: {
+    variable: 'BACKUP_EVERY',
+    flag: '--backup-every <period>',
+    means: 'how often a backup is made in BACKUP_DIR',
+    form: 'a number with s, m, h or d, from 10s to 365d, such as 30m, 6h or 1d',
+    schema: period,
+    fallback: '1d',
+  },
+  backupKeep: {
+    variable: 'BACKUP_KEEP',
+    flag: '--backup-keep <count>',
+    means: 'how many backups stay in BACKUP_DIR; older ones of this file are removed',
+    form: 'a whole number from 1 to 10000',
+    schema: wholeNumber(1, 10_000),
+    fallback: '7',
+  },
   logLevel: {
     variable: 'LOG_LEVEL',
     flag: '--log-level <level>',
@@ -218,7 +252,10 @@ export const readSettings = <Name extends SettingName>(
   return Object.fromEntries(entries) as Pick<Config, Name>;
 };
 
-/** Reads all settings of a server. Throws BadConfiguration also for WORKERS, which was removed (decisions/0010). */
+/**
+ * Reads all settings of a server. Throws BadConfiguration also for WORKERS, which was removed (decisions/0010), and for settings that
+ * contradict each other.
+ */
 export const readConfig = (env: Readonly<Record<string, string | undefined>>, flags?: Flags): Config => {
   const { WORKERS: workers = '' } = env;
   // 1 was the default, and means one process, as now.
@@ -228,5 +265,11 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>, fl
         'unset it. To use more processors, run several servers over one PostgreSQL database (DATABASE_URL=postgres://…)',
     );
   }
-  return readSettings(Object.keys(settings) as SettingName[], env, flags);
+  const config = readSettings(Object.keys(settings) as SettingName[], env, flags);
+  if (config.backupDir !== undefined && !/^sqlite:(?!:memory:$)/.test(config.databaseURL)) {
+    throw new BadConfiguration(
+      'BACKUP_DIR (or --backup-dir) is for a SQLite file, and DATABASE_URL names none; copy a PostgreSQL database with pg_dump or pg_basebackup',
+    );
+  }
+  return config;
 };

@@ -6,8 +6,10 @@ import { addDatabase, type DatabaseOptions, databaseURLOf } from './shared/datab
 import { addSettings, settingsOf } from './shared/flags.ts';
 import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 
+const examined = ['accountBytes', 'backupDir', 'backupEvery'] as const;
+
 export const define = (command: Command): void => {
-  addSettings(addDatabase(command), ['accountBytes']).action(examine);
+  addSettings(addDatabase(command), examined).action(examine);
 };
 
 /** Reports whether the tracker is built. It is always ok, because a server that takes events from servers only needs no tracker. */
@@ -21,7 +23,7 @@ export const examineTracker = (folder: string): Finding => {
 const examine = async (options: DatabaseOptions): Promise<void> => {
   const { examineStore } = await import('../store/open.ts');
   const findings = [
-    ...(await examineStore(databaseURLOf(options), settingsOf(['accountBytes'], options))),
+    ...(await examineStore(databaseURLOf(options), settingsOf(examined, options))),
     examineTracker(trackerFolder),
   ];
   const ok = findings.every((finding) => finding.ok);

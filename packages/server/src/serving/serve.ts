@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Demo } from '../demo/demo.ts';
 import { createLog } from '../log.ts';
-import { openStore } from '../store/open.ts';
+import { openBackups, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { loadApplication } from './application.ts';
 import { followConnections } from './drain.ts';
@@ -11,6 +11,7 @@ import { listen, tryListening } from './listening.ts';
 import { registerOperatorToken } from './operator-token.ts';
 import { startRetention } from './retention.ts';
 import { rootURL } from './root-url.ts';
+import { type ScheduledBackups, startBackups } from './scheduled-backups.ts';
 
 export interface ServeOptions {
   readonly log?: Logger;
@@ -63,7 +64,10 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
   async function serveStore(store: Store): Promise<Serving> {
     if (config.operatorToken) await registerOperatorToken(store, config.operatorToken, { log, time: Date.now() });
     const createApplication = await application;
-    const { server, demo, stop, finish } = await createApplication({ store, config, log, isStopping: () => stopping });
+    const isStopping = () => stopping;
+    const { server, demo, finish, ...made } = await createApplication({ store, config, log, isStopping });
+    let backups: ScheduledBackups | undefined;
+    const stop = () => Promise.all([made.stop(), backups?.stop()]);
     const drain = followConnections(server);
     const failAlone = fail;
     fail = (error) => {
@@ -77,6 +81,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     });
     const url = rootURL({ ...config, port });
     const stopRetention = config.retentionDays ? startRetention(store, { days: config.retentionDays, log }) : undefined;
+    backups = await startScheduledBackups();
     log.info({ address: url, database: config.databaseURL }, 'listening');
 
     let closed: Promise<number> | undefined;
@@ -91,5 +96,12 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       return cutOff;
     };
     return { url, demo, close: () => (closed ??= close()) };
+  }
+
+  async function startScheduledBackups(): Promise<ScheduledBackups | undefined> {
+    const { databaseURL, backupDir: folder, backupEvery: everyMs, backupKeep: keep } = config;
+    if (folder === undefined) return undefined;
+    const backups = await openBackups(databaseURL, folder);
+    return startBackups({ databaseURL, folder, everyMs, keep, backups, log });
   }
 };

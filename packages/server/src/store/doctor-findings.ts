@@ -43,6 +43,10 @@ export interface Finding {
 export interface ExamineOptions {
   /** The quota of every account, in bytes; undefined: no quota. */
   readonly accountBytes?: number | undefined;
+  /** The folder of scheduled backups; undefined: none are made. */
+  readonly backupDir?: string | undefined;
+  /** In milliseconds. */
+  readonly backupEvery?: number | undefined;
 }
 
 /** From this fraction of the quota on, an account is reported. */

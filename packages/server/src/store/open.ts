@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Tell } from './database-export.ts';
 import type { ExamineOptions, Finding } from './doctor-findings.ts';
 import type { Restored } from './restored.ts';
+import type { Backups, FolderBackup } from './scheduled-backups.ts';
 import type { Arrangement } from './sqlite/arrangement.ts';
 import type { Store } from './store.ts';
 import { StoreUnusable } from './unusable.ts';
@@ -75,15 +76,37 @@ export const copyStore = async ({ from, to, tell }: { from: string; to: string; 
   }
 };
 
+const pathToBackUp = (databaseURL: string): string => {
+  if (isPostgres(databaseURL))
+    throw new StoreUnusable('a PostgreSQL database is copied with its own tools: pg_dump, pg_basebackup');
+  return resolve(fileOf(databaseURL));
+};
+
 /**
  * Copies a SQLite database, as it is at one moment, to the new file `target`. A server may write meanwhile. The copy is complete
  * and synced before it gets its name. Throws StoreUnusable when `target` exists.
  */
 export const backupStore = async (databaseURL: string, target: string): Promise<void> => {
-  if (isPostgres(databaseURL))
-    throw new StoreUnusable('a PostgreSQL database is copied with its own tools: pg_dump, pg_basebackup');
+  const path = pathToBackUp(databaseURL);
   const { backupDatabase } = await import('./sqlite/database/backup.ts');
-  backupDatabase(fileOf(databaseURL), target);
+  backupDatabase(path, target);
+};
+
+/**
+ * Makes a backup in a folder, under a name of its own, verified, with the record of erasures beside it, and removes the oldest ones of
+ * this database beyond `keep`. Throws when that fails, and leaves nothing of it.
+ */
+export const backupStoreInto = async (databaseURL: string, folder: string, keep: number): Promise<FolderBackup> => {
+  const path = pathToBackUp(databaseURL);
+  const { backupIntoFolder } = await import('./sqlite/database/backup.ts');
+  return backupIntoFolder(path, resolve(folder), keep);
+};
+
+/** The backups of a database in a folder, which `backupStoreInto` has made. Throws StoreUnusable for a database without a file. */
+export const openBackups = async (databaseURL: string, folder: string): Promise<Backups> => {
+  const path = pathToBackUp(databaseURL);
+  const { openBackupFolder } = await import('./sqlite/database/backup-folder.ts');
+  return openBackupFolder(path, resolve(folder));
 };
 
 /**

@@ -1,6 +1,7 @@
 /** When `firsthand backup` last copied a database: the modification time of a file beside it. For `firsthand doctor`. */
 import { statSync, writeFileSync } from 'node:fs';
-import type { Finding } from '../../doctor-findings.ts';
+import type { ExamineOptions, Finding } from '../../doctor-findings.ts';
+import { openBackupFolder } from './backup-folder.ts';
 
 const dayMilliseconds = 86_400_000;
 /** The age from which a person should check the backups of a database that was backed up before. */
@@ -22,4 +23,15 @@ export const examineBackup = (path: string): Finding => {
   if (!mark) return { name: 'backup', ok: true, detail: 'firsthand backup has made none' };
   const days = (Date.now() - mark.mtimeMs) / dayMilliseconds;
   return { name: 'backup', ok: days <= mostDays, detail: `the last one is ${days.toFixed(1)} days old` };
+};
+
+/** Reports whether the newest backup in BACKUP_DIR is as new as BACKUP_EVERY promises: a period may be missed once. */
+export const examineFolder = (path: string, { backupDir, backupEvery }: ExamineOptions): Finding[] => {
+  if (backupDir === undefined || backupEvery === undefined) return [];
+  const [newest] = openBackupFolder(path, backupDir).list();
+  const name = 'scheduled backups';
+  if (!newest) return [{ name, ok: false, detail: `there is none of this database in ${backupDir}` }];
+  const hours = (Date.now() - newest.time) / 3_600_000;
+  const detail = `the newest in ${backupDir} is ${hours.toFixed(1)} hours old`;
+  return [{ name, ok: hours <= (2 * backupEvery) / 3_600_000, detail }];
 };

@@ -1,6 +1,6 @@
 /** Examines a database for a person who runs the service (`firsthand doctor`). Changes nothing. */
 import { existsSync, statfsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import {
   clockFinding,
   type ExamineOptions,
@@ -13,7 +13,7 @@ import { createAccountReader } from '../accounts/accounts.ts';
 import { createTokenReader } from '../accounts/tokens.ts';
 import { readUnknownProxy } from '../accounts/unknown-proxy.ts';
 import { countDamagedBlocks } from '../event-log/event-log.ts';
-import { examineBackup } from './backup-age.ts';
+import { examineBackup, examineFolder } from './backup-age.ts';
 import { applicationID, type Connection, openConnection } from './connection.ts';
 import { examinePermissions } from './file-permissions.ts';
 import { tryLock } from './lock.ts';
@@ -79,7 +79,13 @@ const examineRows = (db: Connection, options: ExamineOptions): Finding[] => {
     { name: 'erasures', ok: true, detail: `${erasing} under way` },
     // An older schema has no blocks, or no checksums.
     ...(version === newestMigration()
-      ? [examineRefused(db), proxyFinding(readUnknownProxy(db)), ...examineQuotas(db, options), examineEvents(db)]
+      ? [
+          examineRefused(db),
+          proxyFinding(readUnknownProxy(db)),
+          ...examineQuotas(db, options),
+          ...examineFolder(resolve(db.name), options),
+          examineEvents(db),
+        ]
       : []),
   ];
 };

@@ -1,0 +1,130 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryFolder } from '../../../../test/fixtures/command.ts';
+import { backupDatabase, backupIntoFolder } from './backup.ts';
+import { openBackupFolder } from './backup-folder.ts';
+import Database from './better-sqlite3.ts';
+import { examineDatabase } from './doctor.ts';
+import { ensureFile } from './file.ts';
+
+let folder: string;
+let path: string;
+let backups: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  path = join(folder, 'firsthand.db');
+  backups = join(folder, 'some', 'backups');
+  ensureFile(path);
+});
+
+const wait = () => new Promise((resolve) => setTimeout(resolve, 2));
+const make = async (keep = 7, of = path) => {
+  // A name is of a millisecond.
+  await wait();
+  return backupIntoFolder(of, backups, keep);
+};
+
+test('a backup is verified, named for its time, and has the record of erasures beside it without a line under way', async () => {
+  writeFileSync(`${path}-erased`, 'erased from x\n1 2 abc\n1 2 hal');
+  const before = Date.now();
+  const { file, bytes, removed } = await make();
+  expect(basename(file)).toMatch(/^firsthand-[\da-f]{12}-\d{8}T\d{9}Z\.db$/);
+  expect({ bytes, removed }).toEqual({ bytes: statSync(file).size, removed: 0 });
+  expect(readFileSync(`${file}-erased`, 'utf8')).toBe('erased from x\n1 2 abc\n');
+  expect(statSync(`${file}-erased`).mode & 0o777).toBe(0o600);
+  expect(readdirSync(backups).sort()).toEqual([basename(file), `${basename(file)}-erased`]);
+  const [listed] = openBackupFolder(path, backups).list();
+  expect(listed?.file).toBe(file);
+  expect(listed?.time).toBeGreaterThanOrEqual(before);
+  expect(listed?.time).toBeLessThanOrEqual(Date.now());
+});
+
+test('the oldest beyond the count are removed with their records, and nothing else is', async () => {
+  const first = await make();
+  writeFileSync(`${first.file}-erased`, '');
+  await make();
+  const [name = ''] = /firsthand-[\da-f]{12}/.exec(first.file) ?? [];
+  const others = [
+    'firsthand.db',
+    'notes.txt',
+    `${name}.db`,
+    `${name}-20261341T000000000Z.db`,
+    `${name}-20200101T000000000Z.db.bak`,
+    `x${name}-20200101T000000000Z.db`,
+    'firsthand-0123456789ab-20200101T000000000Z.db',
+  ];
+  for (const other of others) writeFileSync(join(backups, other), 'not ours');
+  mkdirSync(join(backups, `${name}-20200101T000000001Z.db`));
+  symlinkSync(path, join(backups, `${name}-20200101T000000002Z.db`));
+  const third = await make(2);
+  expect(third.removed).toBe(1);
+  expect(existsSync(first.file) || existsSync(`${first.file}-erased`)).toBe(false);
+  expect(openBackupFolder(path, backups).list()).toHaveLength(2);
+  const left = readdirSync(backups);
+  expect(left).toHaveLength(others.length + 4);
+  expect(left).toEqual(expect.arrayContaining(others));
+});
+
+test('the newest is never removed, not even when the clock had been ahead', async () => {
+  const { file } = await make();
+  const ahead = file.replace(/-\d{8}T/, '-29991231T');
+  writeFileSync(ahead, '');
+  const { file: newest, removed } = await make(1);
+  expect(removed).toBe(2);
+  expect(openBackupFolder(path, backups).list()).toEqual([{ file: newest, time: expect.any(Number) }]);
+});
+
+test('two databases in one folder leave each other’s backups alone, even a database and its copy', async () => {
+  const copy = join(folder, 'copy.db');
+  backupDatabase(path, copy);
+  const { file } = await make(1);
+  const { file: ofCopy, removed } = await make(1, copy);
+  expect(removed).toBe(0);
+  expect((await make(1, copy)).removed).toBe(1);
+  expect([existsSync(file), existsSync(ofCopy)]).toEqual([true, false]);
+});
+
+test('what is not verified is no backup, and leaves nothing', async () => {
+  new Database(path).exec('PRAGMA application_id = 1').close();
+  await expect(make()).rejects.toThrow(/another program/);
+  expect(readdirSync(backups)).toEqual([]);
+});
+
+test('only what one process has left is removed after it', async () => {
+  const { file } = await make();
+  const drafts = [`${file}.17.new`, `${file}-erased.17.new`];
+  const others = [
+    `${file}.18.new`,
+    `${join(backups, basename(file).replace(/firsthand-..../, 'firsthand-0000'))}.17.new`,
+  ];
+  for (const each of [...drafts, ...others]) writeFileSync(each, '');
+  openBackupFolder(path, backups).removeDraftsOf(17);
+  expect(drafts.filter((each) => existsSync(each))).toEqual([]);
+  expect(others.filter((each) => !existsSync(each))).toEqual([]);
+});
+
+test('a folder that is not there has none; one that cannot be read is no empty folder', () => {
+  expect(openBackupFolder(path, backups).list()).toEqual([]);
+  expect(() => openBackupFolder(path, path).list()).toThrow('ENOTDIR');
+});
+
+test('doctor warns when the newest is older than two periods, or there is none', async () => {
+  const examine = async (backupEvery: number) =>
+    (await examineDatabase(path, { backupDir: backups, backupEvery })).find(({ name }) => name === 'scheduled backups');
+  expect(await examine(60_000)).toMatchObject({ ok: false, detail: expect.stringContaining('there is none') });
+  await make();
+  utimesSync(path, 0, 0);
+  expect(await examine(60_000)).toMatchObject({ ok: true });
+  await wait();
+  expect(await examine(0)).toMatchObject({ ok: false, detail: expect.stringContaining('0.0 hours old') });
+});

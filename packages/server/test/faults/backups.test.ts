@@ -1,0 +1,95 @@
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createClient } from '@firsthand/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { restoreStore } from '../../src/store/open.ts';
+import { times } from '../tools/counts.ts';
+import { report } from '../tools/report.ts';
+import { freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { createLedger, judge, readEverything } from './tools/ledger.ts';
+
+const drills = times({ quick: 1, full: 20 });
+let folder: string;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-backups-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const backupsIn = (backups: string): string[] => {
+  try {
+    return readdirSync(backups).filter((name) => name.endsWith('.db'));
+  } catch {
+    return [];
+  }
+};
+
+/**
+ * Backs up under load every ten seconds, erases a contact after the second backup has begun, kills the server, and restores the
+ * newest backup in another folder.
+ */
+const drill = async (nth: number) => {
+  const path = join(folder, `${nth}.db`);
+  const backups = join(folder, `backups-${nth}`);
+  const token = await makeAccount(path);
+  const port = await freePort();
+  const env = { BACKUP_DIR: backups, BACKUP_EVERY: '10s', BACKUP_KEEP: '2', RATE_LIMIT: withoutLimits() };
+  const served = await startServed(path, port, { env });
+  const client = createClient({ url: served.url, token });
+  const create = (name: string) =>
+    client.createContact({
+      userUUID: `browser-of-${name}-here`,
+      contactEmailaddress: `${name}@shop.example`,
+      contactProfileID: 'customer',
+    });
+  const { contactUUID: ann } = await create('ann');
+  const { contactUUID: ben } = await create('ben');
+  const ledger = createLedger(8);
+  const load = ledger.send(served.url, token);
+  // What is acknowledged less than ten seconds after the first backup was so before the second one begins.
+  while (backupsIn(backups).length < 1) await wait(20);
+  await wait(8_000);
+  const acknowledged = new Set(ledger.acknowledged);
+  while (backupsIn(backups).length < 2) await wait(20);
+  // After the backup that is restored.
+  await client.eraseContact({ contactUUID: ann });
+  served.process.kill('SIGKILL');
+  await served.ended;
+  await load.stop();
+
+  const newest = join(backups, backupsIn(backups).sort().at(-1) as string);
+  const elsewhere = join(folder, `restored-${nth}`, 'firsthand.db');
+  // The record of the lost machine is all that knows of the erasure.
+  copyFileSync(`${path}-erased`, `${newest}-erased`);
+  await restoreStore(`sqlite:${elsewhere}`, newest);
+  const restored = await startServed(elsewhere, port);
+  const { lost, twice } = judge({ acknowledged }, await readEverything(restored.url, token));
+  const again = createClient({ url: restored.url, token });
+  const erased = await again.getContact({ contactUUID: ann }).then(
+    () => 'there',
+    (error: { code: string }) => error.code,
+  );
+  const { contact } = await again.getContact({ contactUUID: ben });
+  expect(await stopServed(restored)).toBe(0);
+  return { lost, twice, erased, ben: contact.contactEmailaddress, acknowledged: acknowledged.size };
+};
+
+test(`a backup made under load is restored elsewhere: nothing lost, and nobody back who was erased, ${drills} times`, {
+  timeout: 120_000 * drills + 60_000,
+}, async (context) => {
+  let acknowledged = 0;
+  for (let nth = 0; nth < drills; nth += 1) {
+    const found = await drill(nth);
+    expect(found).toMatchObject({ lost: 0, twice: 0, erased: 'erased_contact', ben: 'ben@shop.example' });
+    acknowledged += found.acknowledged;
+  }
+  expect(acknowledged).toBeGreaterThan(0);
+  report(context, {
+    fault: 'machine lost, the newest scheduled backup restored elsewhere',
+    count: `${drills} drills under load`,
+    result: `${acknowledged} events acknowledged before a backup began: 0 lost; erased contacts that came back: 0`,
+    weakened: '—',
+  });
+});

@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { backUpInProcess } from '../src/serving/scheduled-backups.ts';
+import { firsthand, firsthandJSON, startServer, temporaryDatabase, temporaryFolder } from './fixtures/command.ts';
+
+it('a server with BACKUP_DIR makes a backup, which firsthand restore takes, and doctor looks after it', async () => {
+  const { env } = temporaryDatabase();
+  const folder = join(temporaryFolder(), 'backups');
+  const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  const server = await startServer({ ...env, BACKUP_DIR: folder });
+  const [, file = ''] = await server.says(/"file":"([^"]+)"[^\n]*a backup was made and verified/);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  const examined = await firsthandJSON(['doctor'], { ...env, BACKUP_DIR: folder, BACKUP_EVERY: '1h' });
+  expect(examined.finding).toContainEqual(expect.objectContaining({ name: 'scheduled backups', ok: true }));
+  server.child.kill('SIGTERM');
+  expect((await server.ended).code).toBe(0);
+
+  const { env: other } = temporaryDatabase();
+  await firsthandJSON(['restore', file], other);
+  const accounts = await firsthandJSON(['account', 'list'], other);
+  expect(accounts).toEqual([expect.objectContaining({ accountUUID })]);
+});
+
+it('a server whose backups fail serves all the same, and says so', async () => {
+  const { env } = temporaryDatabase();
+  const folder = join(temporaryFolder(), 'a-file');
+  writeFileSync(folder, '');
+  const server = await startServer({ ...env, BACKUP_DIR: folder });
+  await server.says(/"level":"error"[^\n]*no backup was made/);
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
+});
+
+it('a backup that is stopped leaves nothing', async () => {
+  const { env } = temporaryDatabase();
+  const folder = temporaryFolder();
+  const stopping = new AbortController();
+  const removeDraftsOf = vi.fn();
+  const plan = { databaseURL: env.DATABASE_URL, folder, everyMs: 1, keep: 1 };
+  const making = backUpInProcess(plan, { list: () => [], removeDraftsOf }, stopping.signal);
+  stopping.abort();
+  await expect(making).rejects.toThrow(/killed/);
+  expect(removeDraftsOf).toHaveBeenCalledOnce();
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+it('firsthand backup without a file needs BACKUP_DIR, and takes --backup-keep', async () => {
+  const { env } = temporaryDatabase();
+  await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
+  expect(await firsthand(['backup'], env)).toMatchObject({
+    code: 2,
+    stderr: 'firsthand: give the file to copy to, or set BACKUP_DIR\n',
+  });
+  const folder = temporaryFolder();
+  const first = await firsthandJSON(['backup', '--backup-dir', folder, '--backup-keep', '1'], env);
+  expect(first).toEqual({ file: expect.any(String), bytes: expect.any(Number), removed: 0 });
+  const second = await firsthand(['backup', '--backup-dir', folder, '--backup-keep', '1'], env);
+  expect(second.stdout).toMatch(/ is a whole copy of the database: \d+ bytes, verified; older ones removed: 1\n$/);
+  expect(existsSync(first.file)).toBe(false);
+});
