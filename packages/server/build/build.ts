@@ -27,6 +27,7 @@ const keepCompiled = async (): Promise<void> => {
       PORT: '0',
       BASE_PATH: '/',
       BACKUP_DIR: '',
+      METRICS_PORT: '',
       LOG_LEVEL: 'info',
       FIRSTHAND_KEEP_COMPILED: '1',
     },

@@ -13,6 +13,7 @@ import { createRefusalBudget } from './http/access/refusal-budget.ts';
 import { createTokenUse, type TokenUse } from './http/access/token-use.ts';
 import { documentRoute } from './http/document.ts';
 import { healthRoute, readinessRoute } from './http/health.ts';
+import { createHasToken, type MetricsAccess, metricsRoute } from './http/metrics.ts';
 import { createOperationRoute, jsonReplies, type Reply } from './http/operation-route.ts';
 import { createAccounts } from './http/operations/accounts.ts';
 import { createAudit } from './http/operations/audit.ts';
@@ -31,6 +32,7 @@ import { trackerRoutes } from './http/tracker-script.ts';
 import type { Quota } from './quota.ts';
 import { folderOf, type PagePaths } from './script-tag.ts';
 import type { Store } from './store/store.ts';
+import { createTraffic, type Traffic } from './traffic.ts';
 
 export interface AppOptions {
   readonly store: Store;
@@ -50,6 +52,10 @@ export interface AppOptions {
   readonly tokenUse?: Pick<TokenUse, 'note'>;
   /** `tracker`: the folder that the tracker was built into. */
   readonly files: { readonly tracker?: string };
+  /** Counts what is asked and answered. */
+  readonly traffic?: Traffic;
+  /** Serves /metrics to requests with this token; to no others if absent. */
+  readonly metrics?: MetricsAccess | undefined;
   /** The time of day, in milliseconds since 1970. */
   readonly now?: () => number;
   /** Whether the server is stopping. If so, streams end, /readyz reports 503, and no response is delayed. */
@@ -69,6 +75,8 @@ export const createApp = ({
   now = Date.now,
   tokenUse = createTokenUse(store, now),
   isStopping = () => false,
+  traffic = createTraffic(),
+  metrics,
 }: AppOptions): Hono => {
   const addressOf = createAddressOf(trustProxy);
   const authenticate = createAuthentication({
@@ -113,14 +121,14 @@ export const createApp = ({
       ...createLinks(store),
       ...events,
     }),
-    logEvent: createLogEventReply(events.logEvent),
-    logEvents: createLogEventsReply(events.logEvents),
-    streamEvents: createStreamReply({ store, log, isStopping }),
+    logEvent: createLogEventReply(events.logEvent, traffic),
+    logEvents: createLogEventsReply(events.logEvents, traffic),
+    streamEvents: createStreamReply({ store, log, isStopping, numbers: traffic.numbers }),
   };
 
   const app = new Hono();
   const base = basePath.replace(/\/$/, '');
-  const { serve, notFound } = createRouteServer(log, spendRefusal);
+  const { serve, notFound } = createRouteServer(log, spendRefusal, traffic);
   const add = (path: string, route: Route) => app.all(base + path, serve(route));
   // The folders beside the root, which is one as well, because pages with an earlier tag go on sending to where they did.
   const pageFolders = [folderOf(trackerPath), apiPrefix];
@@ -137,6 +145,12 @@ export const createApp = ({
   add('/openapi.json', documentRoute(base));
   if (files.tracker !== undefined) {
     for (const { path, route } of trackerRoutes(files.tracker, trackerPath)) add(path, route);
+  }
+  if (metrics !== undefined) {
+    const serveMetrics = serve(metricsRoute(metrics));
+    const isAllowed = createHasToken(metrics.token);
+    // To others the path is not there, whatever the method.
+    app.all(`${base}/metrics`, (c, next) => (isAllowed(c.req.raw.headers) ? serveMetrics(c, next) : notFound(c)));
   }
   app.notFound(notFound);
   app.onError(createFailed(log));

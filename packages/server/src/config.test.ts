@@ -19,6 +19,8 @@ it('needs nothing to be given', () => {
     backupDir: undefined,
     backupEvery: 86_400_000,
     backupKeep: 7,
+    metricsToken: undefined,
+    metricsPort: undefined,
     logLevel: undefined,
   });
 });
@@ -119,6 +121,15 @@ describe.each([
       ['10000', 10_000],
     ],
     ['0', '10001', 'all'],
+  ],
+  ['METRICS_TOKEN', ['a'.repeat(22), 'b_-'.repeat(40)], ['a'.repeat(21), 'a '.repeat(20), 'é'.repeat(30)]],
+  [
+    'METRICS_PORT',
+    [
+      ['0', 0],
+      ['9464', 9_464],
+    ],
+    ['65536', '-1', 'x'],
   ],
   ['LOG_LEVEL', ['debug', 'silent'], ['verbose', 'DEBUG']],
   [

@@ -208,6 +208,21 @@ export const settings = {
     schema: wholeNumber(1, 10_000),
     fallback: '7',
   },
+  metricsToken: {
+    variable: 'METRICS_TOKEN',
+    flag: '--metrics-token <token>',
+    means: 'serves /metrics to requests with this token as Authorization: Bearer; to nobody unless given',
+    form: 'at least 22 random characters of A-Z a-z 0-9 _ -',
+    schema: z.string().regex(/^[\w-]{22,200}$/),
+    secret: true,
+  },
+  metricsPort: {
+    variable: 'METRICS_PORT',
+    flag: '--metrics-port <number>',
+    means: 'port of HOST on which /metrics is served without a token; 0 takes any free one; none unless given',
+    form: 'a whole number from 0 to 65535',
+    schema: wholeNumber(0, 65_535),
+  },
   logLevel: {
     variable: 'LOG_LEVEL',
     flag: '--log-level <level>',

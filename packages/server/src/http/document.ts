@@ -6,6 +6,7 @@ import type { Route } from './routes.ts';
 export const documentRoute = (base: string): Route => {
   let text: string | undefined;
   return {
+    name: 'openapi',
     methods: ['GET'],
     answer: (_, exchange) => {
       text ??= JSON.stringify(openAPI({ server: base || '/' }));

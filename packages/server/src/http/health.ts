@@ -7,12 +7,14 @@ import type { Route } from './routes.ts';
 
 /** Liveness: returns the version, and checks nothing. */
 export const healthRoute: Route = {
+  name: 'healthz',
   methods: ['GET'],
   answer: (_, exchange) => jsonAnswer(exchange, { version, status: '200' }),
 };
 
 /** Readiness: the store passes its check, and the server is not stopping. Otherwise 503 `not_kept`. */
 export const readinessRoute = (store: Store, isStopping: () => boolean): Route => ({
+  name: 'readyz',
   methods: ['GET'],
   answer: async (_, exchange) => {
     if (isStopping()) throw new Refusal('not_kept', { message: 'the server is stopping' });

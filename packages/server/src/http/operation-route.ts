@@ -193,6 +193,7 @@ export const createOperationRoute = ({
     };
 
     return {
+      name,
       methods: operation.methods,
       openToPages: operation.openToPages,
       answer: (c, exchange) => admit(c, (source) => answer(c, exchange, source)),

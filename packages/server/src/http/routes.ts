@@ -4,6 +4,7 @@ import type { Context, Handler } from 'hono';
 import { nanoid } from 'nanoid';
 import type { Logger } from 'pino';
 import { Refusal } from '../refusal.ts';
+import { createTraffic, type Traffic } from '../traffic.ts';
 import type { SpendRefusal } from './access/refusal-budget.ts';
 import { type Exchange, emptyAnswer, refusalAnswer } from './answers/answers.ts';
 import { preflightHeaders } from './answers/cors.ts';
@@ -13,6 +14,8 @@ export interface Route {
   /** GET includes HEAD. */
   readonly methods: readonly ('GET' | 'POST')[];
   readonly openToPages?: boolean | undefined;
+  /** Its name in /metrics, where several routes may share one. */
+  readonly name?: string;
   readonly answer: (c: Context, exchange: Exchange) => Response | Promise<Response>;
 }
 
@@ -25,21 +28,24 @@ const newExchange = (openToPages = false): Exchange => ({ requestID: nanoid(), o
  * Returns `serve`, which makes the handler of a route, and `notFound`, the handler for all other paths. Neither handler throws.
  * `spendRefusal` is called with each error before the response is made.
  */
-export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal) => {
+export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal, traffic: Traffic = createTraffic()) => {
   const toRefusal = createToRefusal(log);
 
   const refuse = async (c: Context, exchange: Exchange, error: unknown, allow = '') => {
     const refusal = toRefusal(exchange.requestID, await spendRefusal(c, error));
+    traffic.refuse(refusal.code);
     return refusalAnswer(exchange, refusal, refusal.code === 'method_not_allowed' ? { Allow: allow } : undefined);
   };
 
   /** The log line has the path, which is one of ours and so holds no data of the client, and no query string. */
-  const serve = ({ methods, openToPages = false, answer }: Route): Handler => {
+  const serve = ({ name = 'other', methods, openToPages = false, answer }: Route): Handler => {
+    const count = traffic.counting(name);
     const allowed = allowedMethods(methods);
     const allow = (openToPages ? [...allowed, 'OPTIONS'] : allowed).join(', ');
 
     return async (c) => {
       const started = performance.now();
+      traffic.numbers.underWay += 1;
       const { method } = c.req;
       const exchange = newExchange(openToPages);
       let response: Response;
@@ -55,8 +61,11 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal) => {
       } catch (error) {
         response = await refuse(c, exchange, error, allow);
       }
+      const took = performance.now() - started;
+      traffic.numbers.underWay -= 1;
+      count(response.status, took);
       if (log.isLevelEnabled('debug')) {
-        const milliseconds = Math.round((performance.now() - started) * 100) / 100;
+        const milliseconds = Math.round(took * 100) / 100;
         const { requestID } = exchange;
         log.debug({ requestID, method, path: c.req.path, status: response.status, milliseconds }, 'request');
       }
@@ -64,10 +73,14 @@ export const createRouteServer = (log: Logger, spendRefusal: SpendRefusal) => {
     };
   };
 
+  const countUnknown = traffic.counting('unknown');
+
   /** Does not log the path, which the client chose and which may hold anything. */
   const notFound = async (c: Context): Promise<Response> => {
+    const started = performance.now();
     const exchange = newExchange();
     const response = await refuse(c, exchange, new Refusal('unknown_operation'));
+    countUnknown(response.status, performance.now() - started);
     log.debug({ requestID: exchange.requestID, status: response.status }, 'request');
     return response;
   };

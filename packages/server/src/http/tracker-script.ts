@@ -54,6 +54,7 @@ const formsRoute = (given: readonly Form[], cacheControl: string, contentType: s
   }));
 
   return {
+    name: 'tracker',
     methods: ['GET'],
     // Readable by pages, so that a script tag may carry integrity and crossorigin.
     openToPages: true,

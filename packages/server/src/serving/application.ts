@@ -8,10 +8,12 @@ import type { Demo } from '../demo/demo.ts';
 import { createConnectionShares } from '../http/access/connection-shares.ts';
 import { defaultRateLimits } from '../http/access/rate-limits.ts';
 import { createTokenUse } from '../http/access/token-use.ts';
+import type { MetricsAccess } from '../http/metrics.ts';
 import { createFailed } from '../http/routes.ts';
 import { startQuota } from '../quota.ts';
 import type { Store } from '../store/store.ts';
 import { trackerFolder } from '../tracker-folder.ts';
+import type { Traffic } from '../traffic.ts';
 import { mostConnections } from './most-connections.ts';
 
 /** The limits of connections. A client has 10 s to send a request's headers and 30 s for all of it, so that no slow one stays. */
@@ -37,6 +39,8 @@ interface ApplicationOptions {
   >;
   readonly log: Logger;
   readonly isStopping: () => boolean;
+  readonly traffic: Traffic;
+  readonly metrics: MetricsAccess | undefined;
 }
 
 export interface Application {
@@ -54,7 +58,7 @@ export const loadApplication = async (withDemo: boolean) => {
     import('../app.ts'),
     withDemo ? import('../demo/demo.ts') : undefined,
   ]);
-  return async ({ store, config, log, isStopping }: ApplicationOptions): Promise<Application> => {
+  return async ({ store, config, log, isStopping, traffic, metrics }: ApplicationOptions): Promise<Application> => {
     const hasTracker = existsSync(`${trackerFolder}tracker.js`);
     if (!hasTracker) log.warn('there is no tracker.js to serve: npm run build makes it');
     const demo = await demoPage?.openDemo({ store, log, isStopping, paths: config });
@@ -75,6 +79,8 @@ export const loadApplication = async (withDemo: boolean) => {
       tokenUse,
       rateLimits: config.rateLimits ?? defaultRateLimits,
       quota,
+      traffic,
+      metrics,
       files: hasTracker ? { tracker: trackerFolder } : {},
       isStopping,
     });

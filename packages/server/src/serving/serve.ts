@@ -5,6 +5,7 @@ import type { Demo } from '../demo/demo.ts';
 import { createLog } from '../log.ts';
 import { openBackups, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
+import { createTraffic } from '../traffic.ts';
 import { loadApplication } from './application.ts';
 import { followConnections } from './drain.ts';
 import { listen, tryListening } from './listening.ts';
@@ -64,10 +65,20 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
   async function serveStore(store: Store): Promise<Serving> {
     if (config.operatorToken) await registerOperatorToken(store, config.operatorToken, { log, time: Date.now() });
     const createApplication = await application;
-    const isStopping = () => stopping;
-    const { server, demo, finish, ...made } = await createApplication({ store, config, log, isStopping });
+    const traffic = createTraffic();
     let backups: ScheduledBackups | undefined;
-    const stop = () => Promise.all([made.stop(), backups?.stop()]);
+    const isMeasured = config.metricsToken !== undefined || config.metricsPort !== undefined;
+    const { serveMetrics } = isMeasured ? await import('./metrics.ts') : { serveMetrics: undefined };
+    const metrics = await serveMetrics?.({ store, traffic, newestBackup: () => backups?.newestTime(), config, log });
+    const { server, demo, finish, ...made } = await createApplication({
+      store,
+      config,
+      log,
+      isStopping: () => stopping,
+      traffic,
+      metrics: metrics?.access,
+    });
+    const stop = () => Promise.all([made.stop(), backups?.stop(), metrics?.stop()]);
     const drain = followConnections(server);
     const failAlone = fail;
     fail = (error) => {

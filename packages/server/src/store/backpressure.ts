@@ -18,6 +18,7 @@ const bytesOf = (value: unknown): number => {
 
 export const createBackpressure = () => {
   let waiting = 0;
+  let calls = 0;
   let draining: (() => void)[] = [];
   return {
     /** Returns about how many bytes a request holds. Throws Refusal('not_kept') when they exceed the limit with those that wait. */
@@ -25,14 +26,18 @@ export const createBackpressure = () => {
       const bytes = bytesPerCall + bytesOf(request);
       if (waiting + bytes > mostWaitingBytes) throw new Refusal('not_kept', { retryAfterSeconds: 1 });
       waiting += bytes;
+      calls += 1;
       return bytes;
     },
     leave(bytes: number): void {
       waiting -= bytes;
+      calls -= 1;
       if (waiting > 0) return;
       for (const resolve of draining) resolve();
       draining = [];
     },
+    /** What waits now. */
+    measure: () => ({ waitingBytes: waiting, waitingCalls: calls }),
     /** Resolves when no call waits. */
     drain: (): Promise<void> => (waiting === 0 ? Promise.resolve() : new Promise((resolve) => draining.push(resolve))),
   };

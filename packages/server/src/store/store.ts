@@ -32,6 +32,7 @@ import type { AuditAction, AuditSubject } from '@firsthand/contract/audit';
 import type { ErrorCode } from '@firsthand/contract/errors';
 import type { TokenKind } from '@firsthand/contract/tokens';
 import type { ContactField } from '../identity/contact-view.ts';
+import type { StoreMeasures } from './measures.ts';
 
 export interface Store {
   // Accounts and tokens
@@ -142,6 +143,8 @@ export interface Store {
   onCommit(listener: () => void): () => void;
   /** Resolves after a successful read. Throws when the database cannot serve, or a write found the disk full and it still is. */
   check(): Promise<void>;
+  /** Returns what the store measures of itself, without reading rows. */
+  measure(): Promise<StoreMeasures>;
   /** Waits for the operations in progress, then closes the database. */
   close(): Promise<void>;
 }

@@ -36,6 +36,14 @@ export const describeCommits = (newSite: NewSite, open: Open): void => {
       await expect(store.check()).resolves.not.toThrow();
     });
 
+    test('measures its size, and the calls that wait', async () => {
+      const { store, server } = await newSite();
+      await server.log({});
+      const idle = await store.measure();
+      expect(idle.storedBytes).toBeGreaterThan(10_000);
+      expect(idle).toMatchObject({ waitingBytes: expect.any(Number), waitingCalls: expect.any(Number) });
+    });
+
     test('closes when what was asked of it is done, and does nothing after', async () => {
       const store = await open();
       const { server, account, events } = await createSite(store);

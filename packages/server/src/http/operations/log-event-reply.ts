@@ -1,4 +1,5 @@
 /** Responses to logEvent. A GET for an image, as from an e-mail or a page without scripts, gets an image. */
+import type { Traffic } from '../../traffic.ts';
 import type { Answering } from '../access/caller.ts';
 import { headersOf } from '../answers/answers.ts';
 import { type Reply, successAnswer } from '../operation-route.ts';
@@ -18,10 +19,12 @@ const wantsImage = (headers: Headers): boolean => {
 };
 
 export const createLogEventReply =
-  (logEvent: Answering<'logEvent'>): Reply<'logEvent'> =>
+  (logEvent: Answering<'logEvent'>, { numbers }: Traffic): Reply<'logEvent'> =>
   async ({ c, exchange, input, caller, ignored }) => {
     const { method, headers } = c.req.raw;
     const answer = await logEvent(input, caller);
+    if (answer.duplicate) numbers.duplicates += 1;
+    else numbers.kept += 1;
     if (method !== 'GET' || !wantsImage(headers)) return successAnswer(exchange, answer, ignored);
     const image = { 'Content-Type': 'image/gif', 'Cross-Origin-Resource-Policy': 'cross-origin' };
     return new Response(gif, { headers: { ...headersOf(exchange), ...image } });

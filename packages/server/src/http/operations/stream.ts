@@ -23,6 +23,8 @@ interface StreamSurroundings {
   readonly isStopping: () => boolean;
   /** The time between two comments, which keep proxies from closing a silent connection. */
   readonly heartbeatMilliseconds?: number;
+  /** Counts the open streams. */
+  readonly numbers?: { streams: number };
 }
 
 const pageLimit = 100;
@@ -60,13 +62,15 @@ const createCommitBell = (store: Store) => {
  * Returns a function that counts a stream of an account, and returns a function to be called once when the stream has ended. It
  * throws Refusal('too_many_requests') if the account has the most open streams allowed.
  */
-const createEnter = () => {
+const createEnter = (numbers: { streams: number }) => {
   const open = new Map<number, number>();
   return (account: number) => {
     const others = open.get(account) ?? 0;
     if (others >= limits.streamsPerAccount) throw new Refusal('too_many_requests', { retryAfterSeconds: 10 });
     open.set(account, others + 1);
+    numbers.streams += 1;
     return () => {
+      numbers.streams -= 1;
       const left = (open.get(account) as number) - 1;
       if (left > 0) open.set(account, left);
       else open.delete(account);
@@ -91,9 +95,10 @@ export const createStreamReply = ({
   log,
   isStopping,
   heartbeatMilliseconds = 15_000,
+  numbers = { streams: 0 },
 }: StreamSurroundings): Reply<'streamEvents'> => {
   const toRefusal = createToRefusal(log);
-  const enter = createEnter();
+  const enter = createEnter(numbers);
 
   /** Writes the first page and then new events, until the client leaves, the server stops or the token is no longer live. */
   const follow = async (stream: SSEStreamingApi, query: Following, first: EventPage, tokenHash: string) => {

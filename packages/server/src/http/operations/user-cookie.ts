@@ -5,6 +5,7 @@
  * the cookie, so that it is the same cookie.
  */
 import { userCookieName } from '@firsthand/contract/identifiers';
+import type { Traffic } from '../../traffic.ts';
 import type { Answering } from '../access/caller.ts';
 import { type Reply, successAnswer } from '../operation-route.ts';
 
@@ -40,9 +41,14 @@ export const userCookie = (
 
 /** Responds to a batch and, on the site's own origin, renews the cookie of its user. */
 export const createLogEventsReply =
-  (logEvents: Answering<'logEvents'>): Reply<'logEvents'> =>
+  (logEvents: Answering<'logEvents'>, traffic: Traffic): Reply<'logEvents'> =>
   async ({ c, exchange, input, caller, ignored }) => {
     const answer = await logEvents(input, caller);
+    for (const result of answer.event) {
+      if (result.error !== undefined) traffic.refuse(result.error.code);
+      else if (result.duplicate) traffic.numbers.duplicates += 1;
+      else traffic.numbers.kept += 1;
+    }
     const cookie = userCookie(c.req.raw.headers, input.userUUID, input.cookieDomain);
     return successAnswer(exchange, answer, ignored, cookie === undefined ? undefined : { 'Set-Cookie': cookie });
   };

@@ -285,6 +285,12 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
       await readingOnce((db) => db.run('SELECT 1'))(undefined);
       await room.check();
     },
+    async measure() {
+      const { bytes } = await readingOnce((db) =>
+        db.one<{ bytes: string }>('SELECT pg_database_size(current_database()) AS bytes'),
+      )(undefined);
+      return { ...waiting.measure(), storedBytes: Number(bytes) };
+    },
     async close() {
       isClosed = true;
       await waiting.drain();

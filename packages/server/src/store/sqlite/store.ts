@@ -1,6 +1,7 @@
 /** The store on SQLite: one thread writes, others read, and the main thread only looks up tokens. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
+import { createCommitMeasures, type StoreMeasures } from '../measures.ts';
 import type { Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createAccess } from './accounts/access.ts';
@@ -21,12 +22,23 @@ import { createWriteQueue } from './transactions/write-queue.ts';
 
 type Ask = (call: Call) => Promise<unknown>;
 
+/** The bytes of the file and its log, or of the pages in memory. Reads no rows. */
+const storedBytesOf = (db: Connection): number => {
+  if (!db.memory) {
+    const sizes = ['', '-wal'].map((suffix) => statSync(db.name + suffix, { throwIfNoEntry: false })?.size ?? 0);
+    return sizes.reduce((sum, size) => sum + size, 0);
+  }
+  const pragma = (name: string) => db.pragma(name, { simple: true }) as number;
+  return pragma('page_count') * pragma('page_size');
+};
+
 /** Builds a Store from its write and read functions and the connection that looks up tokens. */
 const assemble = (parts: {
   write: Ask;
   read: Ask;
   access: Connection;
   listeners: Set<() => void>;
+  measure?: () => Omit<StoreMeasures, 'storedBytes'>;
   close: () => Promise<void>;
 }): Store => {
   const { findAccess, wasMade } = createAccess(parts.access);
@@ -51,6 +63,10 @@ const assemble = (parts: {
       parts.listeners.add(listener);
       return () => void parts.listeners.delete(listener);
     },
+    measure: async () => ({
+      ...(parts.measure?.() ?? { waitingBytes: 0, waitingCalls: 0 }),
+      storedBytes: storedBytesOf(parts.access),
+    }),
     close: parts.close,
   };
 };
@@ -175,22 +191,25 @@ export const openServing = async (opening: Opening, onFatal: (error: Error) => v
     opened.push(() => access.close());
     if (access.pragma('user_version', { simple: true }) !== newestMigration()) migrateFile(path);
     const listeners = new Set<() => void>();
+    const commits = createCommitMeasures();
     // Each at once: the next thread may fail to start.
     const closedLater = (thread: StartedThread) => {
       opened.push(() => thread.close());
       return thread;
     };
-    const writer = closedLater(startWriter(opening, onFatal));
+    const writer = closedLater(startWriter(opening, onFatal, commits.seconds.add));
     const readers = Array.from({ length: readerCount }, () => closedLater(startReader(opening, onFatal)));
     await Promise.all([writer, ...readers].map(({ ready }) => ready));
     // Pushed a second time, to be closed before the writer: the last connection that closes writes the log back, and this one can
     // only read.
     opened.push(() => access.close());
-    const queue = createWriteQueue(writer, () => {
+    const tellAll = () => {
       for (const listener of listeners) listener();
-    });
+    };
+    const queue = createWriteQueue(writer, tellAll, commits.events.add);
+    const measure = () => ({ ...queue.measure(), commits });
     opened.push(() => queue.drain());
-    return assemble({ write: queue.ask, read: readingOn(readers), access, listeners, close: opened.closeAll });
+    return assemble({ write: queue.ask, read: readingOn(readers), access, listeners, measure, close: opened.closeAll });
   } catch (cause) {
     await opened.closeAll();
     throw new StoreUnusable(`${path} cannot be served: ${(cause as Error).message}`, { cause });

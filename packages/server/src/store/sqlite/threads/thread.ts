@@ -15,10 +15,12 @@ interface ThreadOptions {
   readonly niceness: number;
   /** Receives the reason when a thread that was ready ends without being closed. */
   readonly onFatal: (error: Error) => void;
+  /** Receives how long each commit took, in seconds. */
+  readonly onCommit?: (seconds: number) => void;
 }
 
 /** Starts a thread that runs `file`'s `start`. */
-export const startThread = (file: URL, { opening, niceness, onFatal }: ThreadOptions) => {
+export const startThread = (file: URL, { opening, niceness, onFatal, onCommit }: ThreadOptions) => {
   const start = new URL('./thread-start.cjs', import.meta.url);
   const worker = new Worker(start, {
     workerData: { file: file.href, niceness, ...opening },
@@ -65,6 +67,7 @@ export const startThread = (file: URL, { opening, niceness, onFatal }: ThreadOpt
     }
     const asked = waiting.get(reply.id);
     waiting.delete(reply.id);
+    if (reply.seconds !== undefined) onCommit?.(reply.seconds);
     asked?.(reply.outcomes);
   });
 

@@ -12,8 +12,8 @@ const ownExtension = extname(new URL(import.meta.url).pathname);
 
 type OnFatal = (error: Error) => void;
 
-export const startWriter = (opening: Opening, onFatal: OnFatal): StartedThread =>
-  startThread(new URL(`./writer-thread${ownExtension}`, import.meta.url), { opening, niceness: 0, onFatal });
+export const startWriter = (opening: Opening, onFatal: OnFatal, onCommit: (seconds: number) => void): StartedThread =>
+  startThread(new URL(`./writer-thread${ownExtension}`, import.meta.url), { opening, niceness: 0, onFatal, onCommit });
 
 /** Writes go before reads: on two processors, 20 clients that read page after page then delay an event only a third as long. */
 export const startReader = (opening: Opening, onFatal: OnFatal): StartedThread =>

@@ -61,7 +61,7 @@ test('what it answers is committed', async () => {
     calls: [log({ eventUUID: 'event-1' }), { name: 'no-such-call', request: null }, log({ eventUUID: 'event-1' })],
   });
   expect(replies).toEqual([
-    { id: 1, outcomes: [{ value: [] }] },
+    { id: 1, outcomes: [{ value: [] }], seconds: expect.any(Number) },
     {
       id: 2,
       outcomes: [
@@ -69,6 +69,7 @@ test('what it answers is committed', async () => {
         { error: expect.objectContaining({ message: 'the store has no operation no-such-call here' }) },
         { value: [{ kept: false, duplicate: true }] },
       ],
+      seconds: expect.any(Number),
     },
   ]);
   expect(await countEvents()).toBe(1);

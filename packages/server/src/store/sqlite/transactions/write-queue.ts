@@ -1,5 +1,6 @@
 /** Group commit: collects writes that arrive during a commit into the next. */
 import { createBackpressure } from '../../backpressure.ts';
+import type { EventBatch } from '../../store.ts';
 import type { Call } from '../calls.ts';
 import type { StartedThread } from '../threads/thread.ts';
 import type { Outcome } from './transaction.ts';
@@ -17,7 +18,15 @@ interface Queued {
   readonly reject: (error: unknown) => void;
 }
 
-export const createWriteQueue = (writer: Pick<StartedThread, 'send'>, onCommit: () => void) => {
+const eventsOf = ({ name, request }: Call): number =>
+  name === 'logEvents' ? (request as EventBatch).events.length : 0;
+
+/** `measureEvents` receives the number of events of each commit. */
+export const createWriteQueue = (
+  writer: Pick<StartedThread, 'send'>,
+  onCommit: () => void,
+  measureEvents: (events: number) => void = () => {},
+) => {
   let queued: Queued[] = [];
   const waiting = createBackpressure();
   let underWay = 0;
@@ -42,6 +51,7 @@ export const createWriteQueue = (writer: Pick<StartedThread, 'send'>, onCommit: 
 
   const commit = async (batch: readonly Queued[]) => {
     underWay += 1;
+    measureEvents(batch.reduce((events, { call }) => events + eventsOf(call), 0));
     const isKept = await send(batch);
     underWay -= 1;
     if (isKept) onCommit();
@@ -69,5 +79,6 @@ export const createWriteQueue = (writer: Pick<StartedThread, 'send'>, onCommit: 
       }),
     /** Resolves when every call has its response. */
     drain: waiting.drain,
+    measure: waiting.measure,
   };
 };

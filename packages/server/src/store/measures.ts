@@ -1,0 +1,25 @@
+/** What a store measures of itself, for /metrics. */
+import { createDistribution, type Distribution } from '../distribution.ts';
+
+/** A commit of SQLite's writer. */
+export interface CommitMeasures {
+  /** Events in a commit, those refused or known included. */
+  readonly events: Distribution;
+  /** From its beginning to the end of its sync, in seconds. */
+  readonly seconds: Distribution;
+}
+
+export const createCommitMeasures = (): CommitMeasures => ({
+  events: createDistribution([1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000]),
+  seconds: createDistribution([0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]),
+});
+
+export interface StoreMeasures {
+  /** About how many bytes the calls hold that wait for the store. */
+  readonly waitingBytes: number;
+  readonly waitingCalls: number;
+  /** The size of the database on the disk, its write-ahead log included. */
+  readonly storedBytes: number;
+  /** Only of a SQLite file that is served. */
+  readonly commits?: CommitMeasures | undefined;
+}

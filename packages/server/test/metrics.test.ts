@@ -1,0 +1,198 @@
+import { readFileSync } from 'node:fs';
+import { createClient } from '@firsthand/client';
+import { errors } from '@firsthand/contract/errors';
+import { operationNames } from '@firsthand/contract/operations';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import { createMetrics } from '../src/serving/metrics.ts';
+import { createTraffic } from '../src/traffic.ts';
+import { createAccount, serveHere } from './fixtures/serving.ts';
+
+const token = 'a-token-of-a-test-0123456789';
+
+interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** Reads the text format 0.0.4, strictly: a line that it doesn't describe throws. */
+const parse = (text: string) => {
+  const types = new Map<string, string>();
+  const samples: Sample[] = [];
+  const seen = new Set<string>();
+  for (const line of text.split('\n').filter(Boolean)) {
+    const [, type, kind] = /^# TYPE ([a-z_]\w*) (counter|gauge|histogram|summary)$/.exec(line) ?? [];
+    if (type !== undefined && kind !== undefined) {
+      if (types.has(type)) throw new Error(`twice: ${line}`);
+      types.set(type, kind);
+      continue;
+    }
+    if (/^# HELP [a-z_]\w* \S/.test(line)) continue;
+    const [, name, , list = '', value] =
+      /^([a-z_]\w*)(\{((?:\w+="[^"\\\n]*",?)*)\})? (-?[\d.]+(?:e[+-]?\d+)?|Nan|[+-]Inf)$/.exec(line) ?? [];
+    if (name === undefined || seen.has(`${name}{${list}}`)) throw new Error(`not a sample, or twice: ${line}`);
+    seen.add(`${name}{${list}}`);
+    if (!types.has(name) && types.get(name.replace(/_(bucket|sum|count)$/, '')) !== 'histogram') {
+      throw new Error(`has no type: ${line}`);
+    }
+    const labels = Object.fromEntries([...list.matchAll(/(\w+)="([^"]*)"/g)].map(([, label, of]) => [label, of]));
+    samples.push({ name, labels, value: Number(value) });
+  }
+  return { types, samples };
+};
+
+const scrape = async (url: string, headers: Record<string, string> = { Authorization: `Bearer ${token}` }) => {
+  const response = await fetch(`${url}/metrics`, { headers });
+  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+  return parse(await response.text());
+};
+
+/** A server after some traffic: on both ports. */
+const busyServer = async () => {
+  const lines: { msg: string; port?: number }[] = [];
+  const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
+  const { url } = await serveHere({ METRICS_TOKEN: token, METRICS_PORT: '0' }, { log });
+  const { serverTokenUUID } = await createAccount(url);
+  const client = createClient({ url, token: serverTokenUUID });
+  const userUUID = 'a-browser-of-a-test';
+  await client.logEvent({ eventID: 1, userUUID, eventUUID: 'event-0001' });
+  await client.logEvent({ eventID: 1, userUUID, eventUUID: 'event-0001' });
+  await client.logEvents({
+    userUUID,
+    event: [{ eventID: 1 }, { eventID: 2 }, { eventID: -1 }, { eventID: 1, eventUUID: 'event-0001' }],
+  });
+  await client.logEvent({ eventID: 0, userUUID }).catch(() => {});
+  await fetch(`${url}/no/such/path-of-a-client`);
+  const port = lines.find(({ msg }) => msg === 'metrics are served')?.port;
+  return { url, alone: `http://127.0.0.1:${port}` };
+};
+
+describe('metrics', () => {
+  it('are counted as they happen, and read by what reads the text format', async () => {
+    const { url, alone } = await busyServer();
+    const { samples, types } = await scrape(url);
+    const numberOf = (name: string, labels: object = {}) =>
+      samples.find(
+        (sample) =>
+          sample.name === name && Object.entries(labels).every(([key, value]) => sample.labels[key] === value),
+      )?.value;
+    expect(numberOf('firsthand_events_kept_total')).toBe(3);
+    expect(numberOf('firsthand_events_duplicate_total')).toBe(2);
+    expect(numberOf('firsthand_refused_total', { code: 'invalid_field' })).toBe(2);
+    expect(numberOf('firsthand_requests_total', { operation: 'logEvent', status: '200' })).toBe(2);
+    expect(numberOf('firsthand_requests_total', { operation: 'logEvent', status: '400' })).toBe(1);
+    expect(numberOf('firsthand_requests_total', { operation: 'unknown', status: '404' })).toBe(1);
+    expect(numberOf('firsthand_request_duration_seconds_count', { operation: 'logEvent' })).toBe(3);
+    expect(numberOf('firsthand_commit_events_sum')).toBeGreaterThanOrEqual(5);
+    expect(numberOf('firsthand_commit_duration_seconds_count')).toBeGreaterThan(2);
+    expect(numberOf('firsthand_commit_duration_seconds_sum')).toBeGreaterThan(0);
+    expect(numberOf('firsthand_store_bytes')).toBeGreaterThan(100_000);
+    expect(numberOf('firsthand_queue_bytes')).toBe(0);
+    expect(numberOf('firsthand_queue_calls')).toBe(0);
+    expect(numberOf('firsthand_requests_under_way')).toBe(1);
+    expect(numberOf('firsthand_streams_open')).toBe(0);
+    // As promtool check metrics asks.
+    for (const [name, type] of types) expect([name, /_total$/.test(name)]).toEqual([name, type === 'counter']);
+    // A bucket holds what the ones before it hold.
+    for (const [name, type] of types) {
+      if (type !== 'histogram') continue;
+      const ofBuckets = samples.filter((sample) => sample.name === `${name}_bucket`);
+      const groupOf = ({ labels }: Sample) => JSON.stringify({ ...labels, le: '' });
+      for (const group of new Set(ofBuckets.map(groupOf))) {
+        const buckets = ofBuckets.filter((sample) => groupOf(sample) === group);
+        const values = buckets.map(({ value }) => value);
+        expect(values).toEqual(values.toSorted((one, other) => one - other));
+        expect(buckets.at(-1)?.labels.le).toBe('+Inf');
+      }
+    }
+    const ownPort = await scrape(alone, {});
+    expect([...ownPort.types.keys()]).toEqual([...types.keys()]);
+    for (const path of ['/', '/healthz', '/metrics/x']) expect((await fetch(alone + path)).status).toBe(404);
+    expect((await fetch(`${alone}/metrics`, { method: 'POST' })).status).toBe(404);
+  });
+
+  it('have no label that a client chooses', async () => {
+    const { url } = await busyServer();
+    await fetch(`${url}/logEvent`, { method: 'BREW' }).catch(() => {});
+    const { samples } = await scrape(url);
+    const known = {
+      operation: [...operationNames, 'healthz', 'readyz', 'openapi', 'tracker', 'metrics', 'other', 'unknown'],
+      code: Object.keys(errors),
+    };
+    for (const { name, labels } of samples.filter(({ name }) => name.startsWith('firsthand_'))) {
+      for (const [label, value] of Object.entries(labels)) {
+        if (label === 'le') continue;
+        expect([
+          name,
+          label,
+          label === 'status' ? /^\d{3}$/.test(value) : known[label as 'code']?.includes(value),
+        ]).toEqual([name, label, true]);
+      }
+    }
+  });
+
+  it('are not there for a request without their token, as a path that is not there', async () => {
+    const { url } = await serveHere({ METRICS_TOKEN: token });
+    const { url: without } = await serveHere();
+    const look = async (root: string, path: string, init: RequestInit = {}) => {
+      const response = await fetch(root + path, init);
+      const { requestID: _, ...body } = (await response.json()) as { requestID: string };
+      const headers = Object.fromEntries(response.headers);
+      return { body, status: response.status, headers: { ...headers, date: '', 'x-request-id': '' } };
+    };
+    const unknown = await look(url, '/nothing');
+    expect(unknown.status).toBe(404);
+    for (const method of ['GET', 'POST', 'OPTIONS']) {
+      for (const authorization of [
+        '',
+        'Bearer',
+        `Bearer ${token}x`,
+        `Bearer ${token.slice(1)}`,
+        `Basic ${token}`,
+        token,
+      ]) {
+        expect(await look(url, '/metrics', { method, headers: { Authorization: authorization } })).toEqual(unknown);
+      }
+    }
+    expect(await look(url, `/metrics?tokenUUID=${token}`)).toEqual(unknown);
+    expect(await look(without, '/metrics', { headers: { Authorization: `Bearer ${token}` } })).toEqual(unknown);
+    expect(
+      (await fetch(`${url}/metrics`, { method: 'POST', headers: { Authorization: `Bearer ${token}` } })).status,
+    ).toBe(405);
+  });
+
+  it('are served without those of a store that cannot be reached', async () => {
+    const measure = () => Promise.reject(new Error('gone'));
+    const read = createMetrics({ store: { measure }, traffic: createTraffic(), newestBackup: () => undefined });
+    const { samples } = parse(await read());
+    expect(samples.filter(({ name }) => /^firsthand_(store|queue|commit|backup)/.test(name))).toEqual([]);
+    expect(samples).toContainEqual({ name: 'firsthand_events_kept_total', labels: {}, value: 0 });
+  });
+
+  it('have the age of the newest backup, if there is one', async () => {
+    const store = { measure: async () => ({ waitingBytes: 1, waitingCalls: 2, storedBytes: 3 }) };
+    const read = createMetrics({ store, traffic: createTraffic(), newestBackup: () => 5_000, now: () => 12_000 });
+    const { samples } = parse(await read());
+    for (const [name, value] of [
+      ['backup_age_seconds', 7],
+      ['queue_bytes', 1],
+      ['queue_calls', 2],
+      ['store_bytes', 3],
+    ] as const) {
+      expect(samples).toContainEqual({ name: `firsthand_${name}`, labels: {}, value });
+    }
+  });
+
+  it('that the dashboard and the alerts name are there', async () => {
+    const { url } = await busyServer();
+    const { samples, types } = await scrape(url);
+    const names = new Set([...types.keys(), ...samples.map(({ name }) => name)]);
+    for (const file of ['dashboard.json', 'alerts.yml']) {
+      const text = readFileSync(new URL(`../deploy/metrics/${file}`, import.meta.url), 'utf8');
+      const named = [...text.matchAll(/\b(?:firsthand|nodejs|process)_\w+/g)].map(([name]) => name);
+      expect(named.length).toBeGreaterThan(3);
+      expect(named.filter((name) => !names.has(name))).toEqual([]);
+    }
+  });
+});
