@@ -38,7 +38,7 @@ const frontDoorSecurity = ['packages/server/test/security/{browser-token-model,h
 const replacing = [
   'packages/{client,tracker}/**/*.test.ts',
   'packages/server/src/{serving/parent-process,commands/shared/command-errors,store/sqlite/database/{file-permissions,restore},store/sqlite/erasure/erasure-record}.test.ts',
-  'packages/server/test/{serve-failing,serve-fatal}.test.ts',
+  'packages/server/test/serving/{failing,fatal}.test.ts',
 ];
 
 /** No test fails on a clock: a machine may be slow, and busy. */

@@ -6,7 +6,7 @@ const longest = [
   'server/src/store/sqlite/store.test.ts',
   'server/test/commands/event.test.ts',
   'server/src/http/request/input.test.ts',
-  'server/test/serve-stop.test.ts',
+  'server/test/serving/stop.test.ts',
   'server/src/store/sqlite/database/file.test.ts',
   'server/test/demo-stream.test.ts',
   'server/test/postgres/differential.test.ts',

@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
-import { temporaryDatabase } from './fixtures/command.ts';
-import { createAccount, operatorToken, serveHere, userUUID } from './fixtures/serving.ts';
+import { temporaryDatabase } from '../fixtures/command.ts';
+import { createAccount, operatorToken, serveHere, userUUID } from '../fixtures/serving.ts';
 
 /** A connection, and all that comes back on it until its end. */
 const open = async (url: string) => {

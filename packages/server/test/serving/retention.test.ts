@@ -1,9 +1,9 @@
 import { createClient } from '@firsthand/client';
 import { expect, it } from 'vitest';
-import { openStore } from '../src/store/open.ts';
-import { temporaryDatabase } from './fixtures/command.ts';
-import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
-import { newEvent } from './fixtures/store.ts';
+import { openStore } from '../../src/store/open.ts';
+import { temporaryDatabase } from '../fixtures/command.ts';
+import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
+import { newEvent } from '../fixtures/store.ts';
 
 const dayMs = 86_400_000;
 

@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
-import type { StoreOptions } from '../src/store/open.ts';
-import { serveHere } from './fixtures/serving.ts';
+import type { StoreOptions } from '../../src/store/open.ts';
+import { serveHere } from '../fixtures/serving.ts';
 
 const opened: StoreOptions[] = [];
-vi.mock('../src/store/open.ts', async (original) => {
-  const { openStore } = await original<typeof import('../src/store/open.ts')>();
+vi.mock('../../src/store/open.ts', async (original) => {
+  const { openStore } = await original<typeof import('../../src/store/open.ts')>();
   return {
     openStore: (options: StoreOptions) => {
       opened.push(options);

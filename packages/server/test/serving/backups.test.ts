@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { backUpInProcess } from '../src/serving/scheduled-backups.ts';
-import { firsthand, firsthandJSON, startServer, temporaryDatabase, temporaryFolder } from './fixtures/command.ts';
+import { backUpInProcess } from '../../src/serving/scheduled-backups.ts';
+import { firsthand, firsthandJSON, startServer, temporaryDatabase, temporaryFolder } from '../fixtures/command.ts';
 
 it('a server with BACKUP_DIR makes a backup, which firsthand restore takes, and doctor looks after it', async () => {
   const { env } = temporaryDatabase();

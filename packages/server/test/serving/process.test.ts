@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readConfig } from '../src/config.ts';
-import { serve } from '../src/serving/serve.ts';
+import { readConfig } from '../../src/config.ts';
+import { serve } from '../../src/serving/serve.ts';
 import {
   firsthand,
   firsthandJSON,
@@ -14,13 +14,13 @@ import {
   startServer,
   temporaryDatabase,
   temporaryFolder,
-} from './fixtures/command.ts';
-import { createAccount, operatorToken, serveHere, userUUID } from './fixtures/serving.ts';
+} from '../fixtures/command.ts';
+import { createAccount, operatorToken, serveHere, userUUID } from '../fixtures/serving.ts';
 
 /** On a busy machine, too. */
 const soon = { timeout: 60_000 };
 
-const root = fileURLToPath(new URL('../../../', import.meta.url));
+const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
 describe('SIGTERM', () => {
   it('under load: every request is answered or not begun, and what was answered is there', async () => {
@@ -145,7 +145,7 @@ it('OPERATOR_TOKEN may create accounts, also after a restart', async () => {
 
 it('serve says its version in its first log line', async () => {
   const { env } = temporaryDatabase();
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   // No address of this machine, so that it ends at once.
   const { stderr } = await firsthand(['serve', '--host', '192.0.2.1', '--port', '0'], env);
   const [first = ''] = stderr.split('\n');

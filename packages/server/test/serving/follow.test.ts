@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { createClient } from '@firsthand/client';
 import { limits } from '@firsthand/contract/limits';
 import { expect, it } from 'vitest';
-import { temporaryDatabase } from './fixtures/command.ts';
-import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
+import { temporaryDatabase } from '../fixtures/command.ts';
+import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
 
 /** On a busy machine, too. */
 const soon = { timeout: 60_000 };
