@@ -30,20 +30,26 @@ test('those who bundle it get no more than the script, and nothing of Zod', asyn
     write: false,
     logLevel: 'silent',
   });
-  expect(outputFiles[0]?.contents.length).toBeLessThan(7_100);
+  expect(outputFiles[0]?.contents.length).toBeLessThan(7_200);
   expect(outputFiles[0]?.text).not.toMatch(/zod/i);
 });
 
 test('a catalogue of events tells the compiler what may be logged', () => {
-  const tracker = createTracker<{ 7: { plan: 'free' | 'pro' }; 8: undefined }>({ url: '/', token: 'browser_x' });
+  const tracker = createTracker<{ 7: { plan: 'free' | 'pro' }; 8: undefined; 'Signed up': { plan: string } }>({
+    url: '/',
+    token: 'browser_x',
+  });
   expect(tracker.log(7, { plan: 'pro' })).toBeUndefined();
   tracker.log(8);
+  tracker.log('Signed up', { plan: 'pro' });
   // @ts-expect-error there is no such plan
   tracker.log(7, { plan: 'gold' });
   // @ts-expect-error the plan is missing
   tracker.log(7);
   // @ts-expect-error there is no such event
   tracker.log(9);
+  // @ts-expect-error there is no such name
+  tracker.log('Signed out');
   // What is wrong fails the type check, and nothing when it runs.
   expect(tracker.log).toBeTypeOf('function');
 });

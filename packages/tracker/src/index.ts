@@ -7,14 +7,14 @@ export type { ContactFields, ContactResult, TrackerError } from './records/conta
 export type { LoggedEvent } from './records/events.ts';
 export type { Tracker } from './tracker.ts';
 
-/** The attributes of a site's events, by eventID: `{ 7: { plan: 'free' | 'pro' } }`; `undefined` for none. */
-export type EventCatalogue = { readonly [eventID: number]: Attributes | undefined };
+/** The attributes of a site's events, by name or eventID: `{ Bought: { plan: 'free' | 'pro' }, 7: undefined }`; `undefined` for none. */
+export type EventCatalogue = { readonly [event: string | number]: Attributes | undefined };
 
 /** A tracker whose `log` accepts only the events of a catalogue, each with its attributes. */
 export type TypedTracker<Events extends EventCatalogue> = Omit<Tracker, 'log'> & {
-  log<ID extends keyof Events & number>(
-    eventID: ID,
-    ...attrs: undefined extends Events[ID] ? [attrs?: Events[ID]] : [attrs: Events[ID]]
+  log<Event extends keyof Events & (string | number)>(
+    event: Event,
+    ...attrs: undefined extends Events[Event] ? [attrs?: Events[Event]] : [attrs: Events[Event]]
   ): void;
 };
 
@@ -44,7 +44,7 @@ const inert: Tracker = {
 
 /**
  * Creates a tracker, for sites that bundle it. On a server, where there is no document, it does nothing. With a catalogue,
- * `createTracker<{ 7: { plan: string } }>(…)`, the compiler checks the events.
+ * `createTracker<{ Bought: { plan: string } }>(…)`, the compiler checks the events.
  */
 export const createTracker = <Events extends EventCatalogue = EventCatalogue>({
   url,

@@ -6,7 +6,10 @@ export const setDebug = (debug: boolean | undefined): void => {
   isDebug = debug;
 };
 
+/** Writes to the console what was left out or refused, whatever `debug` is. */
+export const warn = (...what: unknown[]): void => console.warn('firsthand:', ...what);
+
 /** Writes to the console what was left out or refused, if `debug` is on. */
 export const note = (...what: unknown[]): void => {
-  if (isDebug) console.warn('firsthand:', ...what);
+  if (isDebug) warn(...what);
 };

@@ -13,8 +13,11 @@ import { type LoggedEvent, toEventRecord } from './records/events.ts';
 
 /** The tracker's methods. None of them ever throws into the page. */
 export type Tracker = {
-  /** Logs an event of this kind, with the current time. It is queued when this returns, and sent until the service has it. */
-  log(eventID: number | string, attrs?: Attributes): void;
+  /**
+   * Logs an event of this kind, which is an eventID or a name, with the current time. It is queued when this returns, and sent until
+   * the service has it.
+   */
+  log(event: number | string, attrs?: Attributes): void;
   /**
    * States who the visitor is. It is queued and sent like an event, in order with them. The promise and the callback get the
    * service's result. If the service refuses, the promise rejects with the error's code, message and field, silently if nobody

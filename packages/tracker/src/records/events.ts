@@ -1,15 +1,29 @@
 import { droppedCount, type StoredRecord } from '../delivery/queue.ts';
-import { demand } from '../guard.ts';
+import { warn } from '../note.ts';
 import { type Attributes, toAttributesJSON } from './attributes.ts';
 import { timeOf } from './event-uuid.ts';
+import { toJSONText } from './json.ts';
 
-/** The event that `beforeSend` gets and may change. */
+/** The event that `beforeSend` gets and may change. `eventID` is what `log` was given: an eventID or an event's name. */
 export type LoggedEvent = { eventID: number | string; attrs?: Attributes | undefined };
 
-/** An event as JSON for logEvents, without its user (see `becomeUser`). Throws if the eventID is invalid. */
+/** The types of the values that were neither an eventID nor a name: the console has been told of them. */
+const told: Record<string, string> = {};
+
+/**
+ * An event as JSON for logEvents, without its user (see `becomeUser`). Throws if `eventID` is neither an eventID nor a name, and says
+ * so in the console, without `data-debug` too, once for each type of value.
+ */
 export const toEventRecord = ({ eventID, attrs }: LoggedEvent, eventUUID: string): StoredRecord => {
+  const type = typeof eventID;
+  const isText = type === 'string';
   // An eventID is an integer from 1 to 2^31−1, which `| 0` leaves unchanged, or the text of one.
-  demand(+eventID > 0 && ((eventID as number) | 0) === +eventID, 'no eventID');
+  const isNumber = (isText || type === 'number') && +eventID > 0 && ((eventID as number) | 0) === +eventID;
+  if (!isNumber && !(isText && (eventID as string).trim())) {
+    if (!told[type]) warn(eventID, 'no eventID');
+    told[type] = type;
+    throw type;
+  }
   // `navigator.webdriver` is true in automated and headless browsers (WebDriver, "Interface").
-  return `{"eventID":${+eventID},"eventUUID":"${eventUUID}","eventTime":${timeOf(eventUUID)},"eventAttrArray":${toAttributesJSON({ dropped: droppedCount(), robot: navigator.webdriver || null }, attrs)}}`;
+  return `{"event${isNumber ? `ID":${+eventID}` : `Name":${toJSONText(eventID)}`},"eventUUID":"${eventUUID}","eventTime":${timeOf(eventUUID)},"eventAttrArray":${toAttributesJSON({ dropped: droppedCount(), robot: navigator.webdriver || null }, attrs)}}`;
 };
