@@ -6,11 +6,15 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const [folder = 'dist'] = process.argv.slice(2);
 
+// The contract's own tsc is the TypeScript 5 that openapi-typescript needs.
+const tsc = fileURLToPath(new URL('../node_modules/.bin/tsc', import.meta.url));
+
 rmSync(folder, { recursive: true, force: true });
-execFileSync('npx', ['tsc', '-b', 'tsconfig.build.json'], { stdio: 'inherit' });
+execFileSync(tsc, ['-b', 'tsconfig.build.json'], { stdio: 'inherit' });
 for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
   if (!file.endsWith('.d.ts')) continue;
   const path = join(folder, file);
