@@ -63,7 +63,7 @@ export const createMetrics = ({ store, traffic, newestBackup, now = Date.now }: 
 
   addNumber('counter', 'firsthand_events_kept_total', 'Events stored.', () => numbers.kept);
   addNumber('counter', 'firsthand_events_duplicate_total', 'Repeated events.', () => numbers.duplicates);
-  add('counter', 'firsthand_refused_total', 'Refused requests and entries of batches, by error code.', () =>
+  add('counter', 'firsthand_refused_total', 'Refused requests and entries of logEvents, by error code.', () =>
     [...refused].map(([code, value]) => ({ labels: { code }, value })),
   );
   add('counter', 'firsthand_requests_total', 'Responses, by operation and HTTP status.', () =>
@@ -79,10 +79,15 @@ export const createMetrics = ({ store, traffic, newestBackup, now = Date.now }: 
   );
   addNumber('gauge', 'firsthand_requests_under_way', 'Requests without a response yet.', () => numbers.underWay);
   addNumber('gauge', 'firsthand_streams_open', 'Open streams of streamEvents.', () => numbers.streams);
-  addNumber('gauge', 'firsthand_backup_age_seconds', 'Age of the newest scheduled backup.', () => {
-    const newest = newestBackup();
-    return newest === undefined ? undefined : (now() - newest) / 1_000;
-  });
+  addNumber(
+    'gauge',
+    'firsthand_backup_age_seconds',
+    'Age of the newest scheduled backup; time since the start while there is none.',
+    () => {
+      const newest = newestBackup();
+      return newest === undefined ? undefined : (now() - newest) / 1_000;
+    },
+  );
 
   let measured: ReturnType<Store['measure']> = store.measure();
   measured.catch(() => {});

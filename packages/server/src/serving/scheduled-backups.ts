@@ -50,7 +50,13 @@ export const backUpInProcess: MakeBackup = ({ databaseURL, folder, keep }, backu
     });
     const end = (code: number | null, error?: Error) => {
       signal.removeEventListener('abort', stop);
-      if (code === 0) return resolve(JSON.parse(output.stdout));
+      if (code === 0) {
+        try {
+          return resolve(JSON.parse(output.stdout));
+        } catch {
+          return reject(new Error(`the process that makes the backup wrote something else: ${output.stdout}`));
+        }
+      }
       try {
         if (child.pid !== undefined) backups.removeDraftsOf(child.pid);
       } catch {

@@ -67,9 +67,12 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     const createApplication = await application;
     const traffic = createTraffic();
     let backups: ScheduledBackups | undefined;
+    const began = Date.now();
+    // While there is no backup, one could have been made since the start.
+    const newestBackup = () => backups && (backups.newestTime() ?? began);
     const isMeasured = config.metricsToken !== undefined || config.metricsPort !== undefined;
     const { serveMetrics } = isMeasured ? await import('./metrics.ts') : { serveMetrics: undefined };
-    const metrics = await serveMetrics?.({ store, traffic, newestBackup: () => backups?.newestTime(), config, log });
+    const metrics = await serveMetrics?.({ store, traffic, newestBackup, config, log });
     const { server, demo, finish, ...made } = await createApplication({
       store,
       config,
@@ -77,6 +80,9 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       isStopping: () => stopping,
       traffic,
       metrics: metrics?.access,
+    }).catch(async (error) => {
+      await metrics?.stop();
+      throw error;
     });
     const stop = () => Promise.all([made.stop(), backups?.stop(), metrics?.stop()]);
     const drain = followConnections(server);

@@ -24,6 +24,29 @@ const isKept = ({ kept }: { kept: boolean }) => kept;
 
 export const describeEventNames = (newSite: NewSite): void => {
   describe('an event that is logged by name', () => {
+    test('that is listed beside other entries takes no ID of theirs, and no name', async () => {
+      const site = await newSite({
+        catalogues: {
+          event: [
+            { id: String(first), name: 'a' },
+            { id: null, name: 'b' },
+          ],
+        },
+      });
+      expect(await listed(site)).toEqual([
+        [first, 'a'],
+        [first + 1, 'b'],
+      ]);
+      await list(site, { id: null, name: 'c' }, { id: String(first + 2), name: 'd' }, { id: null, name: 'd' });
+      expect((await listed(site)).slice(2).toSorted()).toEqual([
+        [first + 2, 'd'],
+        [first + 3, 'c'],
+      ]);
+      await list(site, { id: String(first), name: 'e' }, { id: null, name: 'a' });
+      expect(await listed(site)).toContainEqual([first, 'e']);
+      expect(await listed(site)).toContainEqual([first + 4, 'a']);
+    });
+
     test('gets the next free ID from 1,000,000 on, from either kind of token, and keeps it', async () => {
       const site = await newSite({ catalogues: { event: [{ id: String(first + 1) }, { id: '7', name: 'Bought' }] } });
       await site.browser.log(named('Signed up'));

@@ -199,7 +199,7 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
     stream.destroy();
   });
 
-  test('a batch of a megabyte arrives; a larger one is refused by the server, and one beyond that by the proxy', async () => {
+  test('a batch of a megabyte arrives; a larger one is refused by the server, and one beyond that by whichever is first', async () => {
     const headers = { Authorization: `Bearer ${tokens.serverTokenUUID}` };
     const batchOf = (events: number) =>
       JSON.stringify({
@@ -213,9 +213,8 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
     const { status, text } = await send('/s/event/logEvents', { headers, body: batchOf(600) });
     expect([status, JSON.parse(text).error.code]).toEqual([413, 'body_too_large']);
     const refused = await send('/s/event/logEvents', { headers, body: batchOf(1_500) });
-    // Caddy 2.6 responds with 502.
+    // nginx refuses it by its length. Caddy 2.6 passes on what it reads and then responds with 502, unless the server was faster.
     expect([413, 502]).toContain(refused.status);
-    expect(refused.text).not.toContain('requestID');
   });
 
   test('a visitor’s cookie is renewed by the server, for 400 days, on the site’s own domain', async () => {

@@ -30,7 +30,7 @@ const mistakesIn = (headers: Headers, { lasting = false } = {}): string[] => {
   return rules.flatMap(([name, isKept]) => (isKept ? [] : [`${name}: ${value(name)}`]));
 };
 
-const isTrackerFile = (path: string) => /^\/(?:tracker[\w.]*\.js|integrity\.json|licenses\.txt)$/.test(path);
+const isTrackerFile = (path: string) => /^\/(?:(?:main|tracker)[\w.]*\.js|integrity\.json|licenses\.txt)$/.test(path);
 
 describe('every answer of an operation', () => {
   let answers: Provoked[];

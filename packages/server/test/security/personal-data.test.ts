@@ -268,7 +268,7 @@ describe('the search', () => {
     const all = Object.keys(victim.secrets);
     const ofEvents = ['eventValue', 'anonymousValue'];
     expect(contact).toEqual(all.filter((name) => !ofEvents.includes(name)));
-    expect(search).toEqual([...Object.keys(planted), 'address', 'contactUUID']);
+    expect(search).toEqual([...Object.keys(planted), 'address', 'attributeValue', 'claimedValue', 'contactUUID']);
     expect(events).toEqual([...ofEvents, 'contactUUID']);
     expect(stream).toEqual(events);
     expect(foundIn(JSON.stringify(exported.body), victim.secrets)).toEqual(all);

@@ -192,7 +192,7 @@ const whyNoRoom = ({ listed: { event } }: ListedIDs, browser: boolean): string |
   let names = 0;
   for (const { byBrowser, isNamedEvent } of event.values()) if (byBrowser && isNamedEvent) names += 1;
   if (names < limits.eventNamesByBrowsers) return undefined;
-  return `is new, and browser tokens have added ${limits.eventNamesByBrowsers} names already: send it with a server token once, or remove some with updateAccount`;
+  return `is new, and browser tokens have added ${limits.eventNamesByBrowsers} names already: send it with a server token once`;
 };
 
 /** Throws a Refusal when the account, or a browser token, may not use an ID, or when an event name is new and cannot be listed. */
@@ -225,8 +225,10 @@ export const isRegistered = (ids: ListedIDs, browser: boolean, use: Use): boolea
   return entry !== undefined && (browser || !entry.byBrowser);
 };
 
-const takeEventID = (ids: ListedIDs): string => {
-  while (ids.listed.event.has(String(ids.nextEventID))) ids.nextEventID += 1;
+/** `taken` are further IDs that are not free. */
+const takeEventID = (ids: ListedIDs, taken?: ReadonlyMap<string, unknown>): string => {
+  const isTaken = (id: string) => ids.listed.event.has(id) || taken?.has(id) === true;
+  while (isTaken(String(ids.nextEventID))) ids.nextEventID += 1;
   ids.nextEventID += 1;
   return String(ids.nextEventID - 1);
 };
@@ -291,13 +293,24 @@ export interface EntryWithID extends CatalogueEntry {
   readonly id: string;
 }
 
-/** The entry with its ID, which for an event's name is the one that is listed under it, or a new one. */
-const withID = (ids: ListedIDs, entry: CatalogueEntry): EntryWithID => {
-  if (entry.id !== null) return { ...entry, id: entry.id };
-  const name = canonicalName(entry.name as string);
-  const id = ids.eventIDs.get(name) ?? takeEventID(ids);
-  ids.eventIDs.set(name, id);
-  return { ...entry, id, name };
+/**
+ * The entries with their IDs. An event's name without one gets the ID that has this name after the request: that of another of the
+ * entries, or the listed one, unless another of the entries renames or removes it; or else a new one.
+ */
+const withIDs = (ids: ListedIDs, entries: readonly CatalogueEntry[]): EntryWithID[] => {
+  const given = new Map<string, string | undefined>();
+  for (const { id, name, remove } of entries) if (id !== null) given.set(id, remove ? undefined : name);
+  const byName = new Map<string, string>();
+  for (const [id, name] of given) if (name !== undefined) byName.set(canonicalName(name), id);
+  return entries.map((entry) => {
+    if (entry.id !== null) return { ...entry, id: entry.id };
+    const name = canonicalName(entry.name as string);
+    const known = ids.eventIDs.get(name);
+    const id = byName.get(name) ?? (known !== undefined && !given.has(known) ? known : takeEventID(ids, given));
+    byName.set(name, id);
+    ids.eventIDs.set(name, id);
+    return { ...entry, id, name };
+  });
 };
 
 /**
@@ -309,7 +322,7 @@ export const partEntries = (ids: ListedIDs, catalogues: Catalogues) => {
   const dropped: Listing[] = [];
   const written: { readonly kind: CatalogueKind; readonly entry: EntryWithID }[] = [];
   for (const kind of catalogueKinds) {
-    const entries = (catalogues[kind] ?? []).map((entry) => withID(ids, entry));
+    const entries = withIDs(ids, catalogues[kind] ?? []);
     for (const { id, remove } of entries) {
       if (remove && listed[kind].delete(id)) dropped.push({ kind, id, listed: undefined });
     }

@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -85,6 +86,22 @@ const copyRecord = (path: string, target: string): void => {
   }
 };
 
+/** Left free for the server, which may write to the same disk. */
+const reservedBytes = 256 * 1024 * 1024;
+
+/** Throws before a backup could fill the disk, on which a server would then store nothing. */
+const refuseWithoutRoom = (path: string, folder: string): void => {
+  const size = [path, `${path}-wal`].reduce(
+    (sum, each) => sum + (statSync(each, { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize > size + reservedBytes) return;
+  throw new StoreUnusable(
+    `${folder} has too little room: a backup takes ${size} bytes, and ${reservedBytes} must stay free`,
+  );
+};
+
 /**
  * Makes a backup in `folder`: copies the database, reads the whole copy to verify it, puts the record of erasures beside it, names it,
  * and removes the oldest beyond `keep`. Throws, and leaves nothing, when one of these fails.
@@ -92,6 +109,8 @@ const copyRecord = (path: string, target: string): void => {
 export const backupIntoFolder = (path: string, folder: string, keep: number): FolderBackup => {
   const backups = openBackupFolder(path, folder);
   const file = backups.pathAt(Date.now());
+  if (existsSync(file)) throw new StoreUnusable(`${file} exists already: a backup never replaces a file`);
+  refuseWithoutRoom(path, folder);
   try {
     backupDatabase(path, file, (draft) => {
       verifyBackup(draft, file);
