@@ -3,6 +3,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -122,7 +123,11 @@ test('doctor warns when the newest is older than two periods, or there is none',
   const examine = async (backupEvery: number) =>
     (await examineDatabase(path, { backupDir: backups, backupEvery })).find(({ name }) => name === 'scheduled backups');
   expect(await examine(60_000)).toMatchObject({ ok: false, detail: expect.stringContaining('there is none') });
-  await make();
+  const { file } = await make();
+  const ahead = file.replace(/-\d{8}T/, '-29991231T');
+  renameSync(file, ahead);
+  expect(await examine(60_000)).toMatchObject({ ok: false, detail: expect.stringContaining('there is none') });
+  renameSync(ahead, file);
   utimesSync(path, 0, 0);
   expect(await examine(60_000)).toMatchObject({ ok: true });
   await wait();
