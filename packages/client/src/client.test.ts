@@ -202,7 +202,7 @@ describe('a refusal', () => {
   it.each([
     ['a page of a proxy', () => new Response('<h1>Not here</h1>', { status: 404 }), 404],
     ['no JSON in an answer of 200', () => new Response('hello'), 200],
-  ])('is told apart from %s', async (_, answer, status) => {
+  ])('is not taken for %s', async (_, answer, status) => {
     const { client } = setUp([answer]);
     expect(await failureOf(client.getEvent({}))).toMatchObject({ status, code: 'unreadable' });
   });

@@ -32,7 +32,7 @@ export const scriptTag = (root: string, token: string, { trackerPath, apiPrefix 
     .replaceAll('"{token}"', `"${token}"${api}`);
 };
 
-/** Why the script should come from a path of the site, for whoever is shown a script tag. */
+/** Says why the script should come from a path of the site. It is printed beside each script tag. */
 export const ownPathAdvice = [
   'Safari keeps the cookie for 400 days only if the script comes from a path of the site itself, such as /s/, which the web',
   'server of the site passes on to this server (README.md, "A path of your own site"). From a subdomain, it is 7 days.',

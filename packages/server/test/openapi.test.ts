@@ -166,7 +166,7 @@ const erased = async (contactUUID: unknown) => {
 };
 const claimOf = async (name: OperationName) => (await smallestInput[name](scene, 'server')).claimID;
 
-/** A scene of a shop with an origin that lists all IDs, over its quota, whose store fails when it is told to. */
+/** A scene of a shop with an origin that lists all IDs, over its quota, whose store fails when the test says so. */
 const openLimited = async () => {
   let failure: Error | undefined;
   const failing = (store: Store): Store => ({

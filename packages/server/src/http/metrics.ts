@@ -1,4 +1,4 @@
-/** /metrics on the public port: for whoever has its token, in the text format of Prometheus. */
+/** Serves /metrics on the public port to requests with its token, in the text format of Prometheus. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { headersOf } from './answers/answers.ts';
 import type { Route } from './routes.ts';

@@ -66,6 +66,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     if (config.operatorToken) await registerOperatorToken(store, config.operatorToken, { log, time: Date.now() });
     const createApplication = await application;
     const traffic = createTraffic();
+    const beginBackups = await openScheduledBackups();
     let backups: ScheduledBackups | undefined;
     const began = Date.now();
     // While there is no backup, one could have been made since the start.
@@ -98,7 +99,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     });
     const url = rootURL({ ...config, port });
     const stopRetention = config.retentionDays ? startRetention(store, { days: config.retentionDays, log }) : undefined;
-    backups = await startScheduledBackups();
+    backups = beginBackups?.();
     log.info({ address: url, database: config.databaseURL }, 'listening');
 
     let closed: Promise<number> | undefined;
@@ -115,10 +116,11 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     return { url, demo, close: () => (closed ??= close()) };
   }
 
-  async function startScheduledBackups(): Promise<ScheduledBackups | undefined> {
+  /** Opens the backups of the database before the server listens, because this may throw. Returns a function that begins to make them. */
+  async function openScheduledBackups(): Promise<(() => ScheduledBackups) | undefined> {
     const { databaseURL, backupDir: folder, backupEvery: everyMs, backupKeep: keep } = config;
     if (folder === undefined) return undefined;
     const backups = await openBackups(databaseURL, folder);
-    return startBackups({ databaseURL, folder, everyMs, keep, backups, log });
+    return () => startBackups({ databaseURL, folder, everyMs, keep, backups, log });
   }
 };

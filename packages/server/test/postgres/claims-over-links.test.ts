@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { copyStore, openStore } from '../../src/store/open.ts';
-import { expectClaimsOverLinks, writeClaimsOverLinks } from '../fixtures/claims-over-links.ts';
+import { expectClaimsOverLinks, writeClaimsOverLinks } from '../claims-over-links/database.ts';
 import { newDatabase } from '../fixtures/postgres.ts';
 
 test('a copy of a database with claims over verified links has the owners and repeats that the file has', async () => {

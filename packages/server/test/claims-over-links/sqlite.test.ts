@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openStore } from '../src/store/open.ts';
-import { expectClaimsOverLinks, writeClaimsOverLinks } from './fixtures/claims-over-links.ts';
+import { openStore } from '../../src/store/open.ts';
+import { expectClaimsOverLinks, writeClaimsOverLinks } from './database.ts';
 
 test('a database with claims over verified links is brought up to date, and only what they displaced has another owner', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'firsthand-'));
