@@ -1,10 +1,10 @@
 /** The OpenAPI 3.1 document, made from the operations table. */
 import { errorAnswer, problem } from './answer.ts';
 import * as contact from './contact.ts';
+import { exampleOf, exampleWith, type JSONSchema, jsonSchemas, refTo } from './document/json-schemas.ts';
+import { codesOf } from './document/operation-errors.ts';
 import { type ErrorCode, errors } from './errors.ts';
 import * as event from './event.ts';
-import { exampleOf, exampleWith, type JSONSchema, jsonSchemas, refTo } from './openapi-schemas.ts';
-import { codesOf } from './operation-errors.ts';
 import { type Operation, type OperationName, operationNames, operations } from './operations.ts';
 
 type Json = Record<string, unknown>;

@@ -15,7 +15,7 @@ export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z
   readonly details?: string;
   /** The fields, beside the required ones, that the example of a request has. */
   readonly example?: readonly string[];
-  /** The error codes of this operation beside those that follow from the rest of the table (operation-errors.ts). */
+  /** The error codes of this operation beside those that follow from the rest of the table (document/operation-errors.ts). */
   readonly refuses?: readonly ErrorCode[];
   /** The typed client uses the first method and the first path. */
   readonly methods: readonly ['GET' | 'POST', ...('GET' | 'POST')[]];

@@ -72,6 +72,12 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     'hono/cookie': contract,
     '../../server/src/app.ts': contract,
   },
+  'contract/src/document/json-schemas.ts': {
+    '@firsthand/client': contract,
+    'node:fs': contract,
+    hono: contract,
+    '../../../server/src/app.ts': contract,
+  },
   'contract/src/limits.ts': { './fields.ts': carried, zod: carried, 'node:fs': carried, '../../x.ts': carried },
   'contract/src/identifiers.ts': { './limits.ts': carried, zod: carried, nanoid: carried },
   'tracker/src/delivery/queue.ts': {

@@ -1,7 +1,8 @@
 /** The OpenAPI document against a server: each example is sent, each error code provoked, and each answer compared with its schema. */
+
+import { codesOf } from '@firsthand/contract/document/operation-errors';
 import { type ErrorCode, errors } from '@firsthand/contract/errors';
 import { openAPI } from '@firsthand/contract/openapi';
-import { codesOf } from '@firsthand/contract/operation-errors';
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import type { TokenKind } from '@firsthand/contract/tokens';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';

@@ -1,7 +1,7 @@
 /** Which error codes an operation may answer, derived from the table of operations. */
 import type * as z from 'zod';
-import { type ErrorCode, errors } from './errors.ts';
-import { isRead, type Operation } from './operations.ts';
+import { type ErrorCode, errors } from '../errors.ts';
+import { isRead, type Operation } from '../operations.ts';
 
 /** Any operation may refuse a request with these. */
 const ofAll: readonly ErrorCode[] = [
