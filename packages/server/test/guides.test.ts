@@ -2,25 +2,12 @@
  * Follows the guides in packages/docs: runs every code block in order, and compares what it prints with the block below it. A guide may
  * name another test that follows it.
  */
-import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { type Block, blocksOf, guideFiles, guides, testOf } from './fixtures/guides.ts';
+import { scriptTag } from '../src/script-tag.ts';
+import { blocksOf, guideFiles, guides, runBlock, testOf } from './fixtures/guides.ts';
 import { createAccount, serveHere } from './fixtures/serving.ts';
-
-const runners: Readonly<Record<string, readonly [command: string, ...args: string[]]>> = {
-  js: [process.execPath, '--input-type=module', '-e'],
-  python: ['python3', '-c'],
-  sh: ['sh', '-c'],
-};
-
-/** What a block prints. Rejects when it fails. */
-const run = async ({ language, code }: Block, env: Readonly<Record<string, string>>): Promise<string> => {
-  const [command, ...args] = runners[language] as [string, ...string[]];
-  const { stdout } = await promisify(execFile)(command, [...args, code], { env: { ...process.env, ...env } });
-  return stdout.trim();
-};
 
 describe('the guides', () => {
   test('are all in the index', () => {
@@ -29,6 +16,21 @@ describe('the guides', () => {
 
   test.each(guides.flatMap((guide) => testOf(guide) ?? []))('%s, which follows a guide, exists', (path) => {
     expect(existsSync(new URL(`../../${path}`, import.meta.url))).toBe(true);
+  });
+
+  test('show the inline script as the tag has it, and csp.md its hash', () => {
+    const [inline = ''] = scriptTag('https://shop.example/s', 'browser_…', { trackerPath: '/main.js' }).split('\n');
+    const shown = guides.flatMap((guide) =>
+      blocksOf(guide).flatMap(({ code }) =>
+        (code.match(/<script[^>]*>self\.hasOwnProperty.*/g) ?? []).map((line) => [guide, line]),
+      ),
+    );
+    expect(shown.length).toBeGreaterThan(0);
+    for (const [guide, line] of shown) expect([guide, line?.replace(' nonce="NONCE"', '')]).toEqual([guide, inline]);
+    const hash = createHash('sha256')
+      .update(inline.replace(/^<script>|<\/script>$/g, ''))
+      .digest('base64');
+    expect(blocksOf('csp.md')[0]?.code).toContain(`'sha256-${hash}'`);
   });
 
   test('print what they say, block by block', async () => {
@@ -41,7 +43,7 @@ describe('the guides', () => {
         if (block.language === 'text') continue;
         const expected = blocks[nth + 1];
         expect(expected?.language, `what block ${nth + 1} of ${guide} prints`).toBe('text');
-        expect(await run(block, env), `block ${nth + 1} of ${guide}`).toBe(expected?.code.trim());
+        expect(await runBlock(block, env), `block ${nth + 1} of ${guide}`).toBe(expected?.code.trim());
       }
     }
   });

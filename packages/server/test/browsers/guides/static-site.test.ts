@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { describeGuide, openGuideSite } from './guide-site.ts';
+
+describeGuide('static-site.md', () => {
+  test('goes to three events of one visitor, and to a contact who has them', async () => {
+    const site = await openGuideSite('static-site.md');
+    const [page = '', form = ''] = site.blocks('html');
+    site.publish('/', page);
+    const tab = await site.open('/');
+    await expect.poll(() => site.requests).toContain('POST /s/update');
+    await tab.getByRole('button', { name: 'Add to basket' }).click();
+    await tab.getByRole('button', { name: 'Buy' }).click();
+    await site.expectPrinted();
+
+    site.publish('/join', page.replace(' data-clicks>', ' data-clicks data-contacts>').replace('<h1>', `${form}<h1>`));
+    const joining = await site.open('/join');
+    await joining.locator('[name=contactEmailaddress]').fill('ann@shop.example');
+    await joining.locator('[name=contactFirstname]').fill('Ann');
+    await joining.getByRole('button', { name: 'Join' }).click();
+    await expect.poll(async () => (await site.api.searchContact({})).contact.length).toBe(1);
+    const { contact } = await site.api.searchContact({ contactEmailaddress: 'ann@shop.example' });
+    const { event } = await site.api.getEvent({ contactUUID: contact[0]?.contactUUID as string });
+    expect(event.map(({ eventName }) => eventName)).toEqual(
+      expect.arrayContaining(['Bought', 'Added to basket', 'Page viewed']),
+    );
+  });
+
+  test('has the console say why nothing arrives', async () => {
+    const site = await openGuideSite('static-site.md');
+    const [page = ''] = site.blocks('html');
+    site.publish('/', page.replace(/data-token="\w+/, 'data-debug $&-misspelt'));
+    const said: string[] = [];
+    site.context.on('console', (message) => said.push(message.text()));
+    await site.open('/');
+    await expect.poll(() => said.join('\n')).toMatch(/firsthand: .*status: 401/);
+  });
+});
