@@ -1,0 +1,125 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { describeGuide, type GuideSite, openGuideSite } from './guide-site.ts';
+
+/** Time enough for what must not happen. */
+const pause = (milliseconds = 500): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+const storedByTracker = (page: Page): Promise<string[]> =>
+  page.evaluate("Object.keys(localStorage).filter((key) => key.startsWith('firsthand'))");
+
+/** No cookie, nothing stored, no request but that for the script, no event. */
+const expectNothing = async (site: GuideSite, page: Page) => {
+  await pause();
+  expect(await site.cookie()).toBeUndefined();
+  expect(await storedByTracker(page)).toEqual([]);
+  expect([...new Set(site.requests)]).toEqual(['GET /s/main.full.js']);
+  expect((await site.api.getEvent({})).event).toEqual([]);
+};
+
+const eventCount = async (site: GuideSite) => (await site.api.getEvent({})).event.length;
+
+/** After a withdrawal: the cookie is gone, and what the page logs goes nowhere. */
+const expectWithdrawn = async (site: GuideSite, page: Page) => {
+  await expect.poll(() => site.cookie()).toBeUndefined();
+  expect(await storedByTracker(page)).toEqual([]);
+  const [requests, events] = [site.requests.length, await eventCount(site)];
+  await page.evaluate("tracker.log('Bought')");
+  await pause();
+  expect([site.requests.length, await eventCount(site)]).toEqual([requests, events]);
+};
+
+/** A consent tool as far as the guide uses it: `tcf.tell` calls its listeners. */
+const tool = `<script>
+  self.tcf = { listeners: [], tell: (data) => tcf.listeners.forEach((listener) => listener(data, true)) };
+  self.__tcfapi = (command, version, callback) => {
+    if (command !== 'addEventListener' || version !== 2) throw new Error(command);
+    tcf.listeners.push(callback);
+    callback({ eventStatus: 'cmpuishown', gdprApplies: true, purpose: { consents: {} } }, true);
+  };
+</script>`;
+const tell = (page: Page, eventStatus: string, consents: Record<number, boolean>, gdprApplies = true) =>
+  page.evaluate(`tcf.tell(${JSON.stringify({ eventStatus, gdprApplies, purpose: { consents } })})`);
+
+describeGuide('consent.md', () => {
+  test('has a banner: nothing before, everything after, nothing left after a withdrawal', async () => {
+    const site = await openGuideSite('consent.md');
+    const [banner = ''] = site.blocks('html');
+    site.publish('/', `<!doctype html><title>A shop</title>${banner}`);
+    const page = await site.open('/');
+    const opened = Date.now();
+    await expectNothing(site, page);
+    await page.getByRole('button', { name: 'Yes' }).click();
+    await site.expectPrinted();
+    const [event] = (await site.api.getEvent({})).event;
+    expect(new Date(event?.eventTime as string).getTime()).toBeLessThan(opened + 100);
+    expect((await site.cookie())?.value).toBe(event?.userUUID);
+
+    const next = await site.open('/');
+    await expect.poll(() => eventCount(site)).toBe(2);
+    expect(await next.locator('#banner').isHidden()).toBe(true);
+    await next.getByRole('button', { name: 'Do not count my visits' }).click();
+    await expectWithdrawn(site, next);
+  });
+
+  test('has a banner that is not shown again after a no, and nothing is stored but that', async () => {
+    const site = await openGuideSite('consent.md');
+    const [banner = ''] = site.blocks('html');
+    site.publish('/', `<!doctype html><title>A shop</title>${banner}`);
+    const page = await site.open('/');
+    await page.getByRole('button', { name: 'No', exact: true }).click();
+    const next = await site.open('/');
+    expect(await next.locator('#banner').isHidden()).toBe(true);
+    await expectNothing(site, next);
+  });
+
+  test('lets the TCF API decide', async () => {
+    const site = await openGuideSite('consent.md');
+    const [banner = '', listening = ''] = site.blocks('html');
+    const tag = banner.split('\n\n')[0] as string;
+    site.publish('/', `<!doctype html><title>A shop</title>${tool}${tag}${listening}`);
+    const refused = await site.open('/');
+    await expectNothing(site, refused);
+    await tell(refused, 'useractioncomplete', { 1: false, 2: true });
+    await expectNothing(site, refused);
+    const page = await site.open('/');
+    await tell(page, 'tcloaded', { 1: false, 2: true });
+    await expectNothing(site, page);
+    // What waited is dropped by a refusal; what is logged later is not.
+    await page.evaluate("tracker.log('Page viewed')");
+    await tell(page, 'useractioncomplete', { 1: true });
+    await site.expectPrinted();
+    await tell(page, 'useractioncomplete', { 1: false });
+    await expectWithdrawn(site, page);
+    const elsewhere = await site.open('/');
+    await tell(elsewhere, 'tcloaded', {}, false);
+    await expect.poll(() => eventCount(site)).toBe(2);
+  });
+
+  test.each([
+    ['required', 'wait', 2],
+    ['drop', 'are dropped', 0],
+  ])('with data-consent="%s", calls before consent %s', async (value, _, events) => {
+    const site = await openGuideSite('consent.md');
+    const [banner = ''] = site.blocks('html');
+    const page = banner.replace('data-consent="required"', `data-consent="${value}"`);
+    site.publish('/', `<!doctype html><title>A shop</title>${page}<script>tracker.log('Bought')</script>`);
+    const tab = await site.open('/');
+    await expectNothing(site, tab);
+    await tab.getByRole('button', { name: 'Yes' }).click();
+    await tab.evaluate('tracker.flush()');
+    await pause();
+    expect(await eventCount(site)).toBe(events);
+  });
+
+  test('without data-consent, Global Privacy Control is a refusal until the page says otherwise', async () => {
+    const site = await openGuideSite('consent.md');
+    await site.context.addInitScript(`Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })`);
+    const [banner = ''] = site.blocks('html');
+    site.publish('/', `<!doctype html><title>A shop</title>${banner.replace(' data-consent="required"', '')}`);
+    const page = await site.open('/');
+    await expectNothing(site, page);
+    await page.getByRole('button', { name: 'Yes' }).click();
+    await site.expectPrinted();
+  });
+});
