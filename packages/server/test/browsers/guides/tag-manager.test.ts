@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { describeGuide, type GuideSite, openGuideSite } from './guide-site.ts';
+
+interface Tag {
+  /** The event of the dataLayer that fires it. */
+  readonly trigger: string;
+  readonly html: string;
+}
+
+/**
+ * A stand-in for Tag Manager, as its container is: loaded by a script, it inserts the HTML of a tag for each event of the dataLayer that
+ * fires it, also for those pushed before. Scripts are created anew, with none of their attributes but `src`, and `{{name}}` becomes
+ * the value that the dataLayer has.
+ */
+const container = (tags: readonly Tag[]): string => `
+  (function () {
+    var values = {};
+    self.valueOf_ = function (name) { return values[name]; };
+    var insert = function (html) {
+      var holder = document.createElement('div');
+      holder.innerHTML = html.replace(/{{(\\w+)}}/g, 'valueOf_("$1")');
+      [].slice.call(holder.childNodes).forEach(function (node) {
+        var made = node;
+        if (node.nodeName === 'SCRIPT') {
+          made = document.createElement('script');
+          if (node.src) made.src = node.src;
+          made.text = node.text;
+        }
+        document.body.appendChild(made);
+      });
+    };
+    var take = function (pushed) {
+      for (var name in pushed) values[name] = pushed[name];
+      ${JSON.stringify(tags)}.forEach(function (tag) {
+        if (tag.trigger === pushed.event) insert(tag.html);
+      });
+    };
+    var push = dataLayer.push;
+    dataLayer.push = function (pushed) { push.call(dataLayer, pushed); take(pushed); };
+    take({ event: 'gtm.init' });
+    dataLayer.slice().forEach(take);
+  })();`;
+
+const publish = (site: GuideSite, tags: readonly Tag[], early = '') => {
+  site.publish('/container.js', container(tags));
+  site.publish(
+    '/',
+    `<!doctype html><title>A shop</title><script>dataLayer = [];${early}</script><script async src="/container.js"></script>`,
+  );
+};
+
+const tagsOf = (site: GuideSite): Tag[] => {
+  const [tracker = '', bought = ''] = site.blocks('html');
+  return [
+    { trigger: 'gtm.init', html: tracker },
+    { trigger: 'purchase', html: bought },
+  ];
+};
+
+describeGuide('tag-manager.md', () => {
+  test('logs page views, and events of the dataLayer with their values', async () => {
+    const site = await openGuideSite('tag-manager.md');
+    publish(site, tagsOf(site));
+    const page = await site.open('/');
+    await expect.poll(() => site.requests).toContain('POST /s/update');
+    await page.evaluate(site.blocks('js')[0] as string);
+    await site.expectPrinted();
+  });
+
+  test('loses no event that is pushed before the tracker, or Tag Manager, has loaded', async () => {
+    const site = await openGuideSite('tag-manager.md');
+    publish(site, tagsOf(site), site.blocks('js')[0]);
+    await site.open('/');
+    await expect
+      .poll(async () => (await site.api.getEvent({})).event.map(({ eventName }) => eventName).toSorted())
+      .toEqual(['Bought', 'Page viewed']);
+  });
+
+  test('has the tracker wait for consent', async () => {
+    const site = await openGuideSite('tag-manager.md');
+    const tags = tagsOf(site).map(({ trigger, html }) => ({
+      trigger,
+      html: html.replace("script.setAttribute('data-token'", "script.setAttribute('data-consent', 'required'); $&"),
+    }));
+    publish(site, [...tags, { trigger: 'consent', html: '<script>tracker.consent(true)</script>' }]);
+    const page = await site.open('/');
+    await page.evaluate(site.blocks('js')[0] as string);
+    await expect.poll(() => site.requests).toEqual(['GET /s/main.full.js']);
+    expect(await site.cookie()).toBeUndefined();
+    await page.evaluate("dataLayer.push({ event: 'consent' })");
+    await site.expectPrinted();
+  });
+
+  test('keeps a tracker that is in the page already', async () => {
+    const site = await openGuideSite('tag-manager.md');
+    const tags = tagsOf(site);
+    publish(site, [...tags, { trigger: 'gtm.init', html: tags[0]?.html as string }]);
+    const page = await site.open('/');
+    await expect.poll(() => site.requests).toContain('POST /s/update');
+    await page.evaluate(site.blocks('js')[0] as string);
+    await site.expectPrinted();
+    expect(site.requests.filter((request) => request === 'GET /s/main.full.js')).toHaveLength(1);
+  });
+
+  test('has tags without the JavaScript that Tag Manager refuses, which came after 2009', async () => {
+    const site = await openGuideSite('tag-manager.md');
+    for (const html of site.blocks('html')) expect(html).not.toMatch(/=>|`|\.\.\.|\b(?:const|let|class|async|of)\b/);
+  });
+});
