@@ -58,6 +58,7 @@ const deploy = [
   chromium,
   program('/usr/sbin/nginx', 'nginx'),
   program('/usr/bin/caddy', 'caddy'),
+  program('/usr/sbin/apache2', 'apache2-bin'),
   program('/usr/bin/openssl', 'openssl'),
   program('/usr/bin/systemd-analyze', 'systemd'),
   strace,

@@ -1,6 +1,6 @@
-/** nginx and Caddy in front of a server, with TLS: Firsthand on a path of the site's own domain, as their examples set it up. */
+/** nginx, Caddy and Apache in front of a server, with TLS: Firsthand on a path of the site's own domain, as their examples set it up. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { join } from 'node:path';
@@ -69,6 +69,46 @@ const proxies: Readonly<Record<string, (here: Here) => { check: string[]; run: s
     writeFileSync(file, `{\n\t${options}\n}\n${site}`);
     const args = ['--config', file, '--adapter', 'caddyfile'];
     return { check: ['/usr/bin/caddy', 'validate', ...args], run: ['/usr/bin/caddy', 'run', ...args] };
+  },
+  apache: ({ folder, httpPort, httpsPort, serverPort }) => {
+    const site = adapt(readExample('apache.conf'), [
+      ['127.0.0.1:3000', `127.0.0.1:${serverPort}`],
+      ['*:80>', `*:${httpPort}>`],
+      ['*:443>', `*:${httpsPort}>`],
+      ['/etc/letsencrypt/live/shop.example/fullchain.pem', join(folder, 'cert.pem')],
+      ['/etc/letsencrypt/live/shop.example/privkey.pem', join(folder, 'key.pem')],
+      ['/var/log/apache2/shop.example.log', join(folder, 'access.log')],
+      ['/var/www/shop.example', join(folder, 'site')],
+    ]);
+    // Those that Debian enables by itself, as far as they are used, and those that the example names.
+    const enabled = ['mpm_event', 'authz_core', 'alias', 'dir', 'mime', 'setenvif', 'ssl', 'proxy', 'proxy_http'];
+    const modules = enabled.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so`);
+    const file = join(folder, 'apache.conf');
+    writeFileSync(join(folder, 'site.conf'), site);
+    writeFileSync(
+      file,
+      [
+        ...modules,
+        `ServerRoot ${folder}`,
+        `PidFile ${folder}/apache.pid`,
+        `ErrorLog ${folder}/error.log`,
+        'ServerName shop.example',
+        // It refuses to serve as root.
+        'User www-data',
+        'Group www-data',
+        'TypesConfig /etc/mime.types',
+        'LogFormat "%h %l %u %t \\"%r\\" %>s %O \\"%{Referer}i\\" \\"%{User-Agent}i\\"" combined',
+        `Listen ${httpPort}`,
+        `Listen ${httpsPort}`,
+        `IncludeOptional ${folder}/site.conf`,
+        '',
+      ].join('\n'),
+    );
+    chmodSync(folder, 0o755);
+    return {
+      check: ['/usr/sbin/apache2', '-t', '-f', file],
+      run: ['/usr/sbin/apache2', '-D', 'FOREGROUND', '-f', file],
+    };
   },
 };
 
