@@ -14,6 +14,7 @@ import { launchChromium } from '../fixtures/chromium.ts';
 import { start, temporaryFolder } from '../fixtures/command.ts';
 import { createAccount, operatorToken } from '../fixtures/serving.ts';
 import { freePort } from '../tools/served.ts';
+import { checkOwnPath, checkShown } from './own-path-check.ts';
 
 interface Here {
   readonly folder: string;
@@ -222,6 +223,13 @@ describe.each(Object.keys(proxies))('behind %s', (name) => {
       expect([forged, await statuses('127.0.0.2', 1, forged)]).toEqual([forged, [429]]);
     }
     expect(await statuses('127.0.0.3', 11)).toEqual([...Array(10).fill(200), 429]);
+  });
+
+  test('the check of the guide finds the cookie', async () => {
+    const site = `shop.example:${here.httpsPort}`;
+    writeFileSync(join(here.folder, '.curlrc'), `insecure\nresolve = "${site}:127.0.0.1"\n`);
+    const printed = await checkOwnPath(`https://${site}`, tokens.browserTokenUUID, { CURL_HOME: here.folder });
+    expect(printed).toBe(checkShown);
   });
 
   test('a stream shows an event at once', async () => {
