@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { arch, platform } from 'node:os';
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 
 interface Need {
@@ -59,6 +60,8 @@ const deploy = [
   program('/usr/sbin/nginx', 'nginx'),
   program('/usr/bin/caddy', 'caddy'),
   program('/usr/sbin/apache2', 'apache2-bin'),
+  program('/usr/bin/php', 'php-cli'),
+  program(join(process.env.WORDPRESS_PATH ?? '/usr/share/wordpress', 'wp-settings.php'), 'wordpress'),
   program('/usr/bin/openssl', 'openssl'),
   program('/usr/bin/systemd-analyze', 'systemd'),
   strace,

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { describeGuide, type GuideSite, openGuideSite } from './guide-site.ts';
+import { describeGuide, type GuideSite, openGuideSite } from '../../tools/guide-site.ts';
 
 /** Time enough for what must not happen. */
 const pause = (milliseconds = 500): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));

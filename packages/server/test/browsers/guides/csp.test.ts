@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeGuide, type GuideSite, openGuideSite } from './guide-site.ts';
+import { describeGuide, type GuideSite, openGuideSite } from '../../tools/guide-site.ts';
 
 /** The policies of the guide and the tags below them: with a hash, with a nonce; a tag without an inline script is the third. */
 const partsOf = (site: GuideSite) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeGuide, openGuideSite } from './guide-site.ts';
+import { describeGuide, openGuideSite } from '../../tools/guide-site.ts';
 
 describeGuide('static-site.md', () => {
   test('goes to three events of one visitor, and to a contact who has them', async () => {

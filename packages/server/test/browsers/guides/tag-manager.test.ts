@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeGuide, type GuideSite, openGuideSite } from './guide-site.ts';
+import { describeGuide, type GuideSite, openGuideSite } from '../../tools/guide-site.ts';
 
 interface Tag {
   /** The event of the dataLayer that fires it. */

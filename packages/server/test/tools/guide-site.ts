@@ -2,9 +2,9 @@
 import { type Client, createClient } from '@firsthand/client';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
-import { launchChromium } from '../../fixtures/chromium.ts';
-import { type Block, blocksOf, runBlock } from '../../fixtures/guides.ts';
-import { createAccount, serveHere } from '../../fixtures/serving.ts';
+import { launchChromium } from '../fixtures/chromium.ts';
+import { type Block, blocksOf, runBlock } from '../fixtures/guides.ts';
+import { createAccount, serveHere } from '../fixtures/serving.ts';
 
 /** A headless browser says that it is one, and would be marked as a robot. */
 const userAgent =
@@ -19,12 +19,15 @@ export interface GuideSite {
   readonly origin: string;
   readonly api: Client;
   readonly context: BrowserContext;
+  /** The variables that all guides use. */
+  readonly env: Readonly<Record<'FIRSTHAND_URL' | 'BROWSER_TOKEN' | 'SERVER_TOKEN', string>>;
   /** Requests of its pages to the server, as method and path. */
   readonly requests: readonly string[];
   /** The guide's blocks in this language, with the placeholders filled in. */
   blocks(language: string): string[];
   /** Publishes a page, or a script. */
   publish(path: string, html: string, headers?: Readonly<Record<string, string>>): void;
+  /** Opens a page of the site, or another address. */
   open(path: string): Promise<Page>;
   cookie(): Promise<{ value: string; expires: number } | undefined>;
   /** Runs the guide's block of that number among its `sh` blocks, until it prints what the next block shows. */
@@ -74,6 +77,7 @@ export const openGuideSite = async (guide: string): Promise<GuideSite> => {
 
   return {
     origin,
+    env,
     context,
     requests,
     api: createClient({ url, token: serverTokenUUID }),
@@ -81,7 +85,7 @@ export const openGuideSite = async (guide: string): Promise<GuideSite> => {
     publish: (path, body, headers = {}) => void pages.set(path, { body, headers }),
     open: async (path) => {
       const page = await context.newPage();
-      await page.goto(origin + path);
+      await page.goto(new URL(path, origin).href);
       return page;
     },
     cookie: async () => (await context.cookies()).find(({ name }) => name === 'userUUID'),
