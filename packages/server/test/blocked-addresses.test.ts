@@ -9,6 +9,7 @@ import { folderOf } from '../src/script-tag.ts';
 import { trackerFolder } from '../src/tracker-folder.ts';
 import { blockedWays } from './fixtures/blocker.ts';
 import { firsthand, temporaryDatabase } from './fixtures/command.ts';
+import { guideFiles } from './fixtures/guides.ts';
 import { serveHere } from './fixtures/serving.ts';
 
 const site = 'https://shop.example/s';
@@ -22,7 +23,7 @@ const addressesIn = (text: string): string[] =>
 
 /** The pieces of a document that are for pages: HTML and JavaScript. */
 const codeOf = (markdown: string): string =>
-  [...markdown.matchAll(/```(?:html|js|ts|tsx|jsx|vue)\n([\s\S]*?)```/g)].map(([, code]) => code).join('\n');
+  [...markdown.matchAll(/```(?:html|php|js|ts|tsx|jsx|vue)\n([\s\S]*?)```/g)].map(([, code]) => code).join('\n');
 
 /** The requests of a document's commands that carry a browser token: a browser sends such ones. */
 const browserCommandsOf = (markdown: string): string[] =>
@@ -31,7 +32,8 @@ const browserCommandsOf = (markdown: string): string[] =>
     .map(([, path]) => site + (path as string).replaceAll(/\$\w+/g, 'browser_0123456789'));
 
 const documents = ['../../../README.md', '../../tracker/README.md'];
-const deployed = ['README.md', 'nginx.conf', 'Caddyfile', 'compose.yaml'];
+const guides = guideFiles.map((name) => `../../docs/${name}`);
+const deployed = ['README.md', 'nginx.conf', 'Caddyfile', 'apache.conf', 'compose.yaml'];
 
 describe('general rules of blockers fit', () => {
   it.each([
@@ -55,10 +57,16 @@ describe('general rules of blockers fit', () => {
     }
   });
 
+  it('none of the addresses in the pages of the guides', () => {
+    const addresses = guides.flatMap((path) => addressesIn(codeOf(read(path))));
+    expect(addresses.filter((address) => address.startsWith('https://shop.example/s/'))).not.toEqual([]);
+    expect(addresses.filter((address) => blockedWays(address).length > 0)).toEqual([]);
+  });
+
   it('none of the addresses and paths that the files of deploy/ set', () => {
     const text = deployed.map((name) => read(`../deploy/${name}`)).join('\n');
     const addresses = [...text.matchAll(/https:\/\/shop\.example\/[\w./-]*/g)].map(([address]) => address);
-    const paths = [...text.matchAll(/(?:location|handle|BASE_PATH[:=]) ?(\/[\w/]+)/g)].map(
+    const paths = [...text.matchAll(/(?:location|handle|<Location|BASE_PATH[:=]) ?(\/[\w/]+)/g)].map(
       ([, path]) => `https://shop.example${path}`,
     );
     expect([addresses.length > 0, new Set(paths)]).toEqual([true, new Set(['https://shop.example/s/'])]);
