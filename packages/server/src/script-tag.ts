@@ -1,4 +1,5 @@
 /** The paths that a page uses, as TRACKER_PATH and API_PREFIX set them, and the script tag with them. */
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { trackerFolder } from './tracker-folder.ts';
@@ -30,6 +31,12 @@ export const scriptTag = (root: string, token: string, { trackerPath, apiPrefix 
     .trim()
     .replaceAll('{src}', root + trackerPath)
     .replaceAll('"{token}"', `"${token}"${api}`);
+};
+
+/** The source with which a Content Security Policy allows the inline script of a script tag: `'sha256-…'` (CSP 3, section 2.3.1). */
+export const inlineScriptSource = (tag: string): string => {
+  const [, inline = ''] = /<script>(.*?)<\/script>/s.exec(tag) ?? [];
+  return `'sha256-${createHash('sha256').update(inline).digest('base64')}'`;
 };
 
 /** Says why the script should come from a path of the site. It is printed beside each script tag. */

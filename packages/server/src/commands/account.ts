@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { hasScriptTag, ownPathAdvice, scriptTag } from '../script-tag.ts';
+import { hasScriptTag, inlineScriptSource, ownPathAdvice, scriptTag } from '../script-tag.ts';
 import type { Store } from '../store/store.ts';
 import { WrongUsage } from './shared/command-errors.ts';
 import { addDatabase, asOperator, type DatabaseOptions, withStore } from './shared/database.ts';
@@ -33,7 +33,9 @@ const tagLines = (options: CreateOptions, token: string): string[] => {
   const { basePath, ...paths } = settingsOf(pathSettings, options);
   const site = options.origin?.find((origin) => !origin.includes('*'))?.replace(/\/$/, '') ?? 'https://shop.example';
   const root = `${site}${basePath === '/' ? '/s' : basePath.slice(0, -1)}`;
-  return ['', 'The script tag for a page:', '', ...scriptTag(root, token, paths).split('\n'), '', ...ownPathAdvice];
+  const tag = scriptTag(root, token, paths);
+  const policy = `A Content Security Policy allows its first line by ${inlineScriptSource(tag)}`;
+  return ['', 'The script tag for a page:', '', ...tag.split('\n'), '', ...ownPathAdvice, policy];
 };
 
 const create = async (options: CreateOptions): Promise<void> => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createClient } from '@firsthand/client';
 import { createAccountOutput } from '@firsthand/contract/account';
 import { describe, expect, it } from 'vitest';
@@ -58,6 +59,8 @@ describe('account create', () => {
     expect(stdout).toMatch(
       /^<script async src="https:\/\/tea\.example\/tea\/assets\/kettle\.js" data-token="browser_[\w-]+" data-api="\.\.\/leaves\/"><\/script>$/m,
     );
+    const [, inline = ''] = /^<script>(.*)<\/script>$/m.exec(stdout) ?? [];
+    expect(stdout).toContain(`by 'sha256-${createHash('sha256').update(inline).digest('base64')}'`);
   });
 });
 
