@@ -1,4 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../fixtures/command.ts';
 import { describeGuide, openGuideSite } from '../../tools/guide-site.ts';
 
 describeGuide('static-site.md', () => {
@@ -23,6 +27,17 @@ describeGuide('static-site.md', () => {
     expect(event.map(({ eventName }) => eventName)).toEqual(
       expect.arrayContaining(['Bought', 'Added to basket', 'Page viewed']),
     );
+  });
+
+  test('works for a page that is opened as a file', async () => {
+    const site = await openGuideSite('static-site.md');
+    const file = join(temporaryFolder(), 'teapots.html');
+    writeFileSync(file, site.blocks('html')[0] as string);
+    const page = await site.open(pathToFileURL(file).href);
+    await page.getByRole('button', { name: 'Buy' }).click();
+    await expect
+      .poll(async () => (await site.api.getEvent({})).event.map(({ eventName }) => eventName).toSorted())
+      .toEqual(['Bought', 'Page viewed']);
   });
 
   test('has the console say why nothing arrives', async () => {
