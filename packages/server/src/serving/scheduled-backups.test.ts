@@ -20,7 +20,7 @@ const setUp = (times: number[], everyMs = hour) => {
   });
   const backups = {
     list: () => times.toSorted((one, other) => other - one).map((time) => ({ file: 'x', time })),
-    removeDraftsOf: () => {},
+    removeDrafts: vi.fn(),
   };
   const plan = { databaseURL: 'sqlite:x', folder: 'x', everyMs, keep: 7 };
   let work: ((signal: AbortSignal) => Promise<number>) | undefined;
@@ -101,6 +101,14 @@ test('a failure is logged once, and tried again in time', async () => {
   expect(await pass()).toBe(hour);
   expect(made).toHaveLength(2);
   expect(lines.map(({ level }) => level)).toEqual(['error', 'info', 'info']);
+});
+
+test('what killed processes have left is removed at the start', async () => {
+  const { backups, begin, pass } = setUp([start]);
+  begin();
+  await pass();
+  await pass();
+  expect(backups.removeDrafts).toHaveBeenCalledOnce();
 });
 
 test('a folder that cannot be listed is logged, and does not stop the server', async () => {

@@ -58,7 +58,7 @@ export const backUpInProcess: MakeBackup = ({ databaseURL, folder, keep }, backu
         }
       }
       try {
-        if (child.pid !== undefined) backups.removeDraftsOf(child.pid);
+        backups.removeDrafts();
       } catch {
         // The folder may be gone, which is why the backup failed.
       }
@@ -122,6 +122,7 @@ export const startBackups = (options: ScheduleOptions): ScheduledBackups => {
     if (rest === undefined) {
       try {
         look();
+        backups.removeDrafts();
       } catch (err) {
         log.error({ err }, 'the backups could not be listed');
       }

@@ -11,6 +11,6 @@ export interface FolderBackup {
 export interface Backups {
   /** All verified backups of the database in the folder, the newest first. `time` is in milliseconds since 1970. */
   list(): readonly { readonly file: string; readonly time: number }[];
-  /** Removes what a process that was killed has left. */
-  removeDraftsOf(pid: number): void;
+  /** Removes what processes have left that were killed while they made one; nothing while a process makes one. */
+  removeDrafts(): void;
 }

@@ -57,6 +57,7 @@ it('a backup is restored while no server has the file, and the previous database
     bytes: statSync(copy).size,
     previous: expect.stringContaining(`${path}-before-restore-`),
     erasedIdentifiers: 0,
+    owner: null,
   });
   const names = async (url: string) =>
     (await firsthandJSON(['account', 'list'], { DATABASE_URL: url })).map(

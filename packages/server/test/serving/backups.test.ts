@@ -35,12 +35,12 @@ it('a backup that is stopped leaves nothing', async () => {
   const { env } = temporaryDatabase();
   const folder = temporaryFolder();
   const stopping = new AbortController();
-  const removeDraftsOf = vi.fn();
+  const removeDrafts = vi.fn();
   const plan = { databaseURL: env.DATABASE_URL, folder, everyMs: 1, keep: 1 };
-  const making = backUpInProcess(plan, { list: () => [], removeDraftsOf }, stopping.signal);
+  const making = backUpInProcess(plan, { list: () => [], removeDrafts }, stopping.signal);
   stopping.abort();
   await expect(making).rejects.toThrow(/killed/);
-  expect(removeDraftsOf).toHaveBeenCalledOnce();
+  expect(removeDrafts).toHaveBeenCalledOnce();
   expect(readdirSync(folder)).toEqual([]);
 });
 

@@ -2,6 +2,7 @@
 import { statSync, writeFileSync } from 'node:fs';
 import type { ExamineOptions, Finding } from '../../doctor-findings.ts';
 import { openBackupFolder } from './backup-folder.ts';
+import { give, ownerAmong } from './owner.ts';
 
 const dayMilliseconds = 86_400_000;
 /** The age from which a person should check the backups of a database that was backed up before. */
@@ -13,6 +14,7 @@ const markOf = (path: string): string => `${path}-backup`;
 export const markBackup = (path: string, target: string): void => {
   try {
     writeFileSync(markOf(path), `${new Date().toISOString()} ${target}\n`);
+    give(markOf(path), ownerAmong(path));
   } catch {
     // The backup exists all the same.
   }

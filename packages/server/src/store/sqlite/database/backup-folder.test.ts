@@ -4,6 +4,7 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -43,7 +44,8 @@ test('a backup is verified, named for its time, and has the record of erasures b
   expect({ bytes, removed }).toEqual({ bytes: statSync(file).size, removed: 0 });
   expect(readFileSync(`${file}-erased`, 'utf8')).toBe('erased from x\n1 2 abc\n');
   expect(statSync(`${file}-erased`).mode & 0o777).toBe(0o600);
-  expect(readdirSync(backups).sort()).toEqual([basename(file), `${basename(file)}-erased`]);
+  const [name = ''] = /^firsthand-[\da-f]{12}/.exec(basename(file)) ?? [];
+  expect(readdirSync(backups).sort()).toEqual([basename(file), `${basename(file)}-erased`, `${name}-lock`]);
   const [listed] = openBackupFolder(path, backups).list();
   expect(listed?.file).toBe(file);
   expect(listed?.time).toBeGreaterThanOrEqual(before);
@@ -72,7 +74,7 @@ test('the oldest beyond the count are removed with their records, and nothing el
   expect(existsSync(first.file) || existsSync(`${first.file}-erased`)).toBe(false);
   expect(openBackupFolder(path, backups).list()).toHaveLength(2);
   const left = readdirSync(backups);
-  expect(left).toHaveLength(others.length + 4);
+  expect(left).toHaveLength(others.length + 5);
   expect(left).toEqual(expect.arrayContaining(others));
 });
 
@@ -98,20 +100,44 @@ test('two databases in one folder leave each other’s backups alone, even a dat
 test('what is not verified is no backup, and leaves nothing', async () => {
   new Database(path).exec('PRAGMA application_id = 1').close();
   await expect(make()).rejects.toThrow(/another program/);
-  expect(readdirSync(backups)).toEqual([]);
+  expect(readdirSync(backups)).toEqual([expect.stringMatching(/^firsthand-[\da-f]{12}-lock$/)]);
 });
 
-test('only what one process has left is removed after it', async () => {
-  const { file } = await make();
-  const drafts = [`${file}.17.new`, `${file}-erased.17.new`];
-  const others = [
-    `${file}.18.new`,
-    `${join(backups, basename(file).replace(/firsthand-..../, 'firsthand-0000'))}.17.new`,
-  ];
+const draftsBeside = (file: string) => {
+  const drafts = [`${file}.17.new`, `${file}-erased.18.new`];
+  const others = [`${join(backups, basename(file).replace(/firsthand-..../, 'firsthand-0000'))}.17.new`, `${file}.new`];
   for (const each of [...drafts, ...others]) writeFileSync(each, '');
-  openBackupFolder(path, backups).removeDraftsOf(17);
-  expect(drafts.filter((each) => existsSync(each))).toEqual([]);
-  expect(others.filter((each) => !existsSync(each))).toEqual([]);
+  const folder = `${file}.19.new`;
+  mkdirSync(folder);
+  const left = () => drafts.filter((each) => existsSync(each)).length;
+  return { left, untouched: () => [...others, folder].every((each) => existsSync(each)) };
+};
+
+test('drafts of killed processes are removed at the start of a server and before the next backup, and no other file', async () => {
+  const { file } = await make();
+  for (const remove of [() => openBackupFolder(path, backups).removeDrafts(), () => make()]) {
+    const { left, untouched } = draftsBeside(file);
+    expect(left()).toBe(2);
+    await remove();
+    expect([left(), untouched()]).toEqual([0, true]);
+    rmSync(`${file}.19.new`, { recursive: true });
+  }
+});
+
+test('while a process makes a backup, another one makes none of this database there and removes nothing', async () => {
+  const { file } = await make();
+  const end = openBackupFolder(path, backups).begin();
+  const { left } = draftsBeside(file);
+  openBackupFolder(path, backups).removeDrafts();
+  expect(left()).toBe(2);
+  await expect(make()).rejects.toThrow(`another process makes a backup of this database in ${backups}: wait for it`);
+  expect(left()).toBe(2);
+  const copy = join(folder, 'copy.db');
+  backupDatabase(path, copy);
+  await make(1, copy);
+  end();
+  await make();
+  expect(left()).toBe(0);
 });
 
 test('a folder that is not there has none; one that cannot be read is no empty folder', () => {

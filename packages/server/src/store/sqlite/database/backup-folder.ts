@@ -1,12 +1,16 @@
 /**
  * The backups of one database in a folder that other databases may use too. A name says of which database a backup is and when it was
- * made: `firsthand-<key>-<time>.db`, and the record of erasures beside it `firsthand-<key>-<time>.db-erased`. No other file is touched.
+ * made: `firsthand-<key>-<time>.db`, and the record of erasures beside it `firsthand-<key>-<time>.db-erased`. Whoever makes one holds the
+ * lock `firsthand-<key>-lock`. No other file is touched.
  */
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { StoreUnusable } from '../../unusable.ts';
 import { recordHeadOf, recordPathOf } from '../erasure/erasure-record.ts';
 import { openConnection } from './connection.ts';
+import { tryLock } from './lock.ts';
+import { makeFolder } from './owner.ts';
 
 export interface MadeBackup {
   readonly file: string;
@@ -37,7 +41,7 @@ const isFile = (path: string): boolean => lstatSync(path, { throwIfNoEntry: fals
 export const openBackupFolder = (path: string, folder: string) => {
   const key = keyOf(path);
   const backup = new RegExp(`^firsthand-${key}-${timePattern}\\.db$`);
-  const draft = new RegExp(`^firsthand-${key}-${timePattern}\\.db(?:-erased)?\\.(\\d+)\\.new$`);
+  const draft = new RegExp(`^firsthand-${key}-${timePattern}\\.db(?:-erased)?\\.\\d+\\.new$`);
 
   const names = (): string[] => {
     try {
@@ -59,17 +63,47 @@ export const openBackupFolder = (path: string, folder: string) => {
       })
       .sort((one, other) => other.time - one.time);
 
+  const lock = () => tryLock(join(folder, `firsthand-${key}`));
+
+  const drafts = (): string[] => names().filter((name) => draft.test(name) && isFile(join(folder, name)));
+
+  /** To be called under the lock: then no process writes a draft. */
+  const removeAll = (): void => {
+    for (const name of drafts()) rmSync(join(folder, name), { force: true });
+  };
+
   return {
     list,
     /** Makes the folder if there is none. Returns the path of a backup that is made at `time`. */
     pathAt: (time: number): string => {
-      mkdirSync(folder, { recursive: true });
+      makeFolder(folder);
       return join(folder, `firsthand-${key}-${toTimeText(time)}.db`);
     },
-    /** Removes what a process has left that was killed while it made a backup. */
-    removeDraftsOf: (pid: number): void => {
-      for (const name of names())
-        if (draft.exec(name)?.[8] === String(pid)) rmSync(join(folder, name), { force: true });
+    /**
+     * Lets this process alone make backups of this database, and removes the drafts of processes that were killed. Returns a function
+     * that ends this. Throws StoreUnusable while another process makes one.
+     */
+    begin: (): (() => void) => {
+      const unlock = lock();
+      if (!unlock) throw new StoreUnusable(`another process makes a backup of this database in ${folder}: wait for it`);
+      try {
+        removeAll();
+        return unlock;
+      } catch (error) {
+        unlock();
+        throw error;
+      }
+    },
+    /** Removes the drafts of processes that were killed; none while a process makes a backup. */
+    removeDrafts: (): void => {
+      if (drafts().length === 0) return;
+      const unlock = lock();
+      if (!unlock) return;
+      try {
+        removeAll();
+      } finally {
+        unlock();
+      }
     },
     /** Removes the oldest backups beyond `keep`, but never `newest`. Returns how many. */
     removeSurplus: (keep: number, newest: string): number => {

@@ -21,6 +21,7 @@ import { openBackupFolder } from './backup-folder.ts';
 import { codeOf, isNotNow, openConnection } from './connection.ts';
 import { syncDirectory } from './file.ts';
 import { newestMigration } from './migrate.ts';
+import { give, ownerAmong } from './owner.ts';
 import { verifyBackup } from './verify.ts';
 
 /** Records the backup in the audit log before it is made. A database that can't be written to now is backed up all the same. */
@@ -65,6 +66,7 @@ export const backupDatabase = (path: string, target: string, prepare: (draft: st
   try {
     copyTo(path, draft);
     prepare(draft);
+    give(draft, ownerAmong(dirname(target)));
     linkSync(draft, target);
     syncDirectory(dirname(target));
     markBackup(path, target);
@@ -80,6 +82,7 @@ const copyRecord = (path: string, target: string): void => {
   const draft = `${recordPathOf(target)}.${process.pid}.new`;
   try {
     writeFileSync(draft, text.slice(0, text.lastIndexOf('\n') + 1), { flag: 'wx', mode: 0o600, flush: true });
+    give(draft, ownerAmong(dirname(target)));
     renameSync(draft, recordPathOf(target));
   } finally {
     rmSync(draft, { force: true });
@@ -104,21 +107,27 @@ const refuseWithoutRoom = (path: string, folder: string): void => {
 
 /**
  * Makes a backup in `folder`: copies the database, reads the whole copy to verify it, puts the record of erasures beside it, names it,
- * and removes the oldest beyond `keep`. Throws, and leaves nothing, when one of these fails.
+ * and removes the oldest beyond `keep`. Throws, and leaves nothing, when one of these fails, or another process makes a backup of this
+ * database there.
  */
 export const backupIntoFolder = (path: string, folder: string, keep: number): FolderBackup => {
   const backups = openBackupFolder(path, folder);
   const file = backups.pathAt(Date.now());
-  if (existsSync(file)) throw new StoreUnusable(`${file} exists already: a backup never replaces a file`);
-  refuseWithoutRoom(path, folder);
+  const end = backups.begin();
   try {
-    backupDatabase(path, file, (draft) => {
-      verifyBackup(draft, file);
-      copyRecord(path, file);
-    });
-  } catch (error) {
-    rmSync(recordPathOf(file), { force: true });
-    throw error;
+    if (existsSync(file)) throw new StoreUnusable(`${file} exists already: a backup never replaces a file`);
+    refuseWithoutRoom(path, folder);
+    try {
+      backupDatabase(path, file, (draft) => {
+        verifyBackup(draft, file);
+        copyRecord(path, file);
+      });
+    } catch (error) {
+      rmSync(recordPathOf(file), { force: true });
+      throw error;
+    }
+    return { file, bytes: statSync(file).size, removed: backups.removeSurplus(keep, file) };
+  } finally {
+    end();
   }
-  return { file, bytes: statSync(file).size, removed: backups.removeSurplus(keep, file) };
 };

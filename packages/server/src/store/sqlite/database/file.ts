@@ -1,10 +1,11 @@
 /** The database file: created completely or not at all, and accepted only when its header says that it is Firsthand's. */
-import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { StoreUnusable } from '../../unusable.ts';
 import Database from './better-sqlite3.ts';
 import { applicationID } from './connection.ts';
 import { migrate, refuseNewer } from './migrate.ts';
+import { give, makeFolder, ownerAmong } from './owner.ts';
 
 /**
  * Makes sure that a Firsthand database is at `path`; throws StoreUnusable when that fails. A new database is created under another
@@ -16,7 +17,7 @@ export const ensureFile = (path: string): void => {
     refuseForeign(path);
     return;
   }
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   const draft = `${path}.${process.pid}.new`;
   rmSync(draft, { force: true });
   try {
@@ -27,6 +28,7 @@ export const ensureFile = (path: string): void => {
     // Set now, while nobody else has the file open: two processes that change the mode at once can block each other.
     db.pragma('journal_mode = WAL');
     db.close();
+    give(draft, ownerAmong(dirname(path)));
     linkSync(draft, path);
     syncDirectory(dirname(path));
   } catch (error) {

@@ -1,8 +1,9 @@
 /** The lock that allows one server for a file. */
-
+import { dirname } from 'node:path';
 import { StoreUnusable } from '../../unusable.ts';
 import Database from './better-sqlite3.ts';
 import { type Connection, codeOf } from './connection.ts';
+import { give, ownerAmong } from './owner.ts';
 
 /** How long to wait for a process that holds the lock only to test it: `firsthand doctor`, another command. */
 const patienceMilliseconds = 250;
@@ -15,7 +16,9 @@ const patienceMilliseconds = 250;
 export const tryLock = (path: string): (() => void) | undefined => {
   let lock: Connection | undefined;
   try {
-    lock = new Database(`${path}-lock`, { timeout: patienceMilliseconds });
+    const file = `${path}-lock`;
+    lock = new Database(file, { timeout: patienceMilliseconds });
+    give(file, ownerAmong(file, path, dirname(path)));
     lock.pragma('journal_mode = DELETE');
     lock.exec('BEGIN EXCLUSIVE');
     const taken = lock;

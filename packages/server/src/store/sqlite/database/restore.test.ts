@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -10,10 +12,11 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../../../test/fixtures/command.ts';
 import { newAccount, newContact, newEvent, newToken } from '../../../../test/fixtures/store.ts';
@@ -117,6 +120,7 @@ test('puts the backup in the place of the database, keeps that one, and erases a
     bytes: sent.length,
     previous: expect.stringMatching(/firsthand\.db-before-restore-\d{8}T\d{9}Z$/),
     erasedIdentifiers: 1,
+    owner: null,
   });
   expect(readFileSync(path)).toEqual(sent);
   const previous = restored.previous as string;
@@ -190,6 +194,62 @@ test('takes the record beside the backup along to another machine, and that of t
   rmSync(`${backup}-erased`);
   expect(await restoreDatabase(path, backup)).toMatchObject({ erasedIdentifiers: 1 });
   expect(await lookAt(path, contacts)).toEqual(after);
+});
+
+test('erases what any record of the database beside the backup lists, and reads no other file', async () => {
+  const { folder, path, backup, ...contacts } = scene();
+  const elsewhere = join(folder, 'new', 'machine', 'firsthand.db');
+  const newer = join(folder, 'firsthand-0123456789ab-20261101T000000000Z.db-erased');
+  const record = readFileSync(`${path}-erased`, 'utf8');
+  const head = record.slice(0, record.indexOf('\n') + 1);
+  writeFileSync(`${backup}-erased`, head);
+  writeFileSync(join(folder, 'another-erased'), record.replace(/^erased from ./, 'erased from -'));
+  writeFileSync(join(folder, 'short-erased'), 'erased');
+  mkdirSync(join(folder, 'folder-erased'));
+  symlinkSync(`${path}-erased`, join(folder, 'link-erased'));
+  await restoreDatabase(elsewhere, backup);
+  expect(await lookAt(elsewhere, contacts)).toEqual({ ...after, annIsErased: false });
+  writeFileSync(newer, record);
+  expect(await restoreDatabase(elsewhere, backup)).toMatchObject({ erasedIdentifiers: 1 });
+  expect(await lookAt(elsewhere, contacts)).toEqual(after);
+});
+
+/** Whether the process of another user could use a file as a server does. Only root can start one. */
+const mayOpen = (path: string, uid: number) =>
+  spawnSync(process.execPath, ['-e', `fs.openSync(${JSON.stringify(path)}, 'r+')`], { uid, gid: uid }).status === 0;
+
+test.each([
+  ['that is there', (_: string, own: (path: string) => void, path: string) => own(path)],
+  [
+    'of its folder',
+    (data: string, own: (path: string) => void, path: string) => {
+      rmSync(path);
+      own(data);
+    },
+  ],
+  [
+    'of the folder in which folders are made for it',
+    (data: string, own: (path: string) => void, path: string) => {
+      cpSync(`${path}-erased`, `${data}.db-erased`);
+      rmSync(data, { recursive: true });
+      own(dirname(data));
+    },
+  ],
+])('gives its files to the owner of the file %s when root restores', async (_, prepare) => {
+  const { folder, data, path, backup } = scene();
+  const isRoot = process.getuid?.() === 0;
+  const uid = isRoot ? 54_321 : (process.getuid?.() as number);
+  const own = (each: string) => chownSync(each, uid, isRoot ? uid : (process.getgid?.() as number));
+  chmodSync(folder, 0o711);
+  if (isRoot) prepare(data, own, path);
+  if (existsSync(data)) chmodSync(data, 0o711);
+  copyFileSync(join(folder, 'source', 'firsthand.db-erased'), `${backup}-erased`);
+  expect(await restoreDatabase(path, backup)).toMatchObject({ owner: isRoot ? uid : null });
+  for (const suffix of ['', '-erased', '-lock']) {
+    const owned = path + suffix;
+    expect(statSync(owned).uid).toBe(uid);
+    if (isRoot) expect(mayOpen(owned, uid)).toBe(true);
+  }
 });
 
 test('erases all of a history when one of the records says so', async () => {

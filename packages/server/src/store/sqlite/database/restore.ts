@@ -8,7 +8,6 @@ import {
   createWriteStream,
   existsSync,
   linkSync,
-  mkdirSync,
   renameSync,
   rmSync,
   statSync,
@@ -20,6 +19,7 @@ import type { Restored } from '../../restored.ts';
 import { StoreUnusable } from '../../unusable.ts';
 import {
   type Erased,
+  findRecords,
   listErased,
   readRecord,
   recordHeadOf,
@@ -30,6 +30,7 @@ import { applicationID, codeOf, openConnection } from './connection.ts';
 import { syncDirectory } from './file.ts';
 import { takeLock } from './lock.ts';
 import { newestMigration } from './migrate.ts';
+import { give, makeFolder, type Owner, ownerAmong } from './owner.ts';
 import { verifyBackup } from './verify.ts';
 
 /** Files that a restore has not finished. One restore runs at a time, under the lock, so their names are fixed. */
@@ -101,10 +102,21 @@ const closePresent = (path: string): Present => {
   }
 };
 
+/**
+ * All erasures that are known: to the present database, to its record, and to each record of this database beside the backup. The record
+ * of a newer backup lists what was erased after this one. One record is in memory at a time.
+ */
+const allErased = function* (path: string, backup: string, { head, erased }: Present & { head: string }) {
+  yield* erased;
+  const beside = findRecords(dirname(backup), head);
+  for (const each of new Set([recordPathOf(path), recordPathOf(backup), ...beside])) yield* readRecord(each, head);
+};
+
 /** Replaces the record of erasures. It belongs to the old database as much as to its backup. */
-const replaceRecord = async (path: string, text: string): Promise<void> => {
+const replaceRecord = async (path: string, text: string, owner: Owner | undefined): Promise<void> => {
   const draft = recordPathOf(draftOf(path));
   await writeFile(draft, text, { mode: 0o600, flush: true });
+  give(draft, owner);
   renameSync(draft, recordPathOf(path));
   syncDirectory(dirname(path));
 };
@@ -130,7 +142,8 @@ const removeDrafts = (path: string): void => {
 /** Both paths are absolute. Throws StoreUnusable, and changes nothing, when the backup can't be restored there. */
 export const restoreDatabase = async (path: string, backup: string): Promise<Restored> => {
   refuseBackup(backup, path);
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
+  const owner = ownerAmong(path, dirname(path));
   const unlock = takeLock(path);
   const draft = draftOf(path);
   try {
@@ -143,15 +156,21 @@ export const restoreDatabase = async (path: string, backup: string): Promise<Res
         `${path} is another database than the one that ${backup} is a backup of: move it and ${recordPathOf(path)} away first`,
       );
     }
-    const records = [path, backup].flatMap((each) => readRecord(recordPathOf(each), head));
-    const record = toRecord(head, [...records, ...present.erased]);
+    const record = toRecord(head, allErased(path, backup, { ...present, head }));
     const erasedIdentifiers = record.split('\n').length - 2;
-    if (erasedIdentifiers > 0) await replaceRecord(path, record);
+    if (erasedIdentifiers > 0) await replaceRecord(path, record, owner);
+    give(draft, owner);
     const previous = previousOf(path, new Date());
     const isKept = keepPresent(path, previous);
     renameSync(draft, path);
     syncDirectory(dirname(path));
-    return { file: path, bytes: statSync(path).size, previous: isKept ? previous : null, erasedIdentifiers };
+    return {
+      file: path,
+      bytes: statSync(path).size,
+      previous: isKept ? previous : null,
+      erasedIdentifiers,
+      owner: owner?.uid ?? null,
+    };
   } finally {
     removeDrafts(path);
     unlock();

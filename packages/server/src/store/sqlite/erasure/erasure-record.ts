@@ -3,8 +3,19 @@
  * carries them out again. Identifiers are recorded as keyed hashes only.
  */
 import { createHmac } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, statSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { StoreUnusable } from '../../unusable.ts';
 import type { Connection } from '../database/connection.ts';
 import { syncDirectory } from '../database/file.ts';
@@ -60,6 +71,23 @@ export const readRecord = (path: string, head: string): Erased[] => {
   });
 };
 
+const beginsWith = (path: string, head: string): boolean => {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(head.length);
+    return readSync(file, bytes, 0, head.length, 0) === head.length && bytes.toString('latin1') === head;
+  } finally {
+    closeSync(file);
+  }
+};
+
+/** The paths of all records in a folder that have this first line: they belong to one database, whatever their names. */
+export const findRecords = (folder: string, head: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('-erased'))
+    .map((name) => join(folder, name))
+    .filter((path) => lstatSync(path).isFile() && beginsWith(path, head));
+
 /** Returns all identifiers that were erased in a database. */
 export const listErased = (db: Connection): Erased[] =>
   db
@@ -69,7 +97,7 @@ export const listErased = (db: Connection): Erased[] =>
     .all();
 
 /** The text of a record of these erasures. Erasures of one identifier become one, of all of its history if one of them was. */
-export const toRecord = (head: string, erased: readonly Erased[]): string => {
+export const toRecord = (head: string, erased: Iterable<Erased>): string => {
   const byHash = new Map<string, Erased>();
   for (const each of erased) {
     const name = each.hash.toString('hex');
