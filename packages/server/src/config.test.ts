@@ -176,6 +176,14 @@ it.each(['postgres://db/x', 'sqlite::memory:'])('makes no backups of %s: the mes
   expect(() => readConfig({ BACKUP_DIR: 'x', DATABASE_URL: databaseURL })).toThrow(/^BACKUP_DIR .* pg_dump/);
 });
 
+it('refuses one port for everything and for the metrics, and names both settings', () => {
+  expect(() => readConfig({ METRICS_PORT: '3000' })).toThrow(BadConfiguration);
+  expect(() => readConfig({ METRICS_PORT: '9464', PORT: '9464' })).toThrow(
+    /^METRICS_PORT \(or --metrics-port\) and PORT \(or --port\) are both 9464: /,
+  );
+  expect(readConfig({ METRICS_PORT: '0', PORT: '0' })).toMatchObject({ metricsPort: 0, port: 0 });
+});
+
 describe('WORKERS, which was removed,', () => {
   it.each(['', '1'])('may still be %j', (workers) => {
     expect(readConfig({ WORKERS: workers })).toEqual(readConfig({}));

@@ -286,5 +286,11 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>, fl
       'BACKUP_DIR (or --backup-dir) is for a SQLite file, and DATABASE_URL names none; copy a PostgreSQL database with pg_dump or pg_basebackup',
     );
   }
+  if (config.metricsPort !== undefined && config.metricsPort !== 0 && config.metricsPort === config.port) {
+    throw new BadConfiguration(
+      `METRICS_PORT (or --metrics-port) and PORT (or --port) are both ${config.port}: metrics need a port of their own; with ` +
+        'METRICS_TOKEN instead, PORT serves them too',
+    );
+  }
   return config;
 };

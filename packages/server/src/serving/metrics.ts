@@ -160,7 +160,7 @@ export const serveMetrics = async ({ config, log, ...sources }: MetricsOptions):
   const access = token === undefined ? undefined : { token, read };
   if (port === undefined) return { access, stop: async () => {} };
   const server = createMetricsServer(read);
-  await listen(server, { host, port, log });
+  await listen(server, { host, port, setting: 'METRICS_PORT', log });
   log.info({ host, port: (server.address() as AddressInfo).port }, 'metrics are served');
   const stop = async () => {
     const closed = new Promise((resolve) => server.close(resolve));

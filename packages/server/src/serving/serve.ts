@@ -47,7 +47,12 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     log.fatal({ err: error }, 'the store has failed: nothing more can be kept');
     options.onFatal?.(error);
   };
-  const opening = tryListening({ ...config, log }).then(() =>
+  const { host, metricsPort } = config;
+  const tryAll = async () => {
+    await tryListening({ ...config, log });
+    if (metricsPort !== undefined) await tryListening({ host, port: metricsPort, setting: 'METRICS_PORT', log });
+  };
+  const opening = tryAll().then(() =>
     openStore({ databaseURL: config.databaseURL, role: 'server', onFatal: (error) => fail(error) }),
   );
   // Loaded while the store's threads start, which takes equally long.

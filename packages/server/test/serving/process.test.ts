@@ -134,6 +134,20 @@ it('says who has the port', async () => {
   );
 });
 
+it('says so of the port of metrics, before it makes a database', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void other.close());
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  const { path, env } = temporaryDatabase();
+  const { code, stderr } = await firsthand(['serve', '--port', '0', '--metrics-port', String(port)], env);
+  expect(readdirSync(dirname(path))).toEqual([]);
+  expect(code).toBe(1);
+  expect(afterFirstLine(stderr)).toBe(
+    `firsthand: cannot listen on 127.0.0.1, port ${port}: another program listens there already; choose another METRICS_PORT\n`,
+  );
+});
+
 it('OPERATOR_TOKEN may create accounts, also after a restart', async () => {
   const { env } = temporaryDatabase();
   const first = await serveHere(env);

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../../../../test/fixtures/command.ts';
 import { examineDatabase } from './doctor.ts';
+import { ensureFile } from './file.ts';
 import { examinePermissions } from './file-permissions.ts';
 
 // The tests may run as root, to whom everything is open, or as a user who cannot give files away.
@@ -82,4 +83,29 @@ test('a database in a folder that this user may not enter is not said to be miss
   expect(others).toEqual([]);
   expect(finding).toMatchObject({ name: 'file', ok: false });
   expect(finding?.detail).toMatch(/firsthand\.db: EACCES: permission denied, .*; run this as the user that serves$/);
+});
+
+test.each([
+  ['the folder', 'data'],
+  ['the database', 'firsthand.db'],
+  ['the lock', 'firsthand.db-lock'],
+])('a server that may not write to %s is told whose it is, and who it is itself', (_, name) => {
+  const { path, folder, owner } = makeFiles();
+  close(name);
+  const closed = name === 'data' ? folder : join(folder, name);
+  expect(() => ensureFile(path)).toThrow(
+    `user ${process.getuid?.()} may not read and write ${closed}, which belongs to user ${owner}: run Firsthand as`,
+  );
+});
+
+test('a server needs no mark of the last backup, which another user may have made', () => {
+  const { path } = makeFiles();
+  writeFileSync(`${path}-backup`, '');
+  close('firsthand.db-backup');
+  expect(() => ensureFile(path)).toThrow('firsthand.db is empty');
+});
+
+test('a folder that cannot be made is told with the database that it is for', () => {
+  const { path } = makeFiles();
+  expect(() => ensureFile(join(path, 'data', 'firsthand.db'))).toThrow(/firsthand\.db cannot be made: ENOTDIR/);
 });

@@ -1,10 +1,13 @@
-/** Checks who may read the files of a database, for `firsthand doctor`. */
+/** Checks who may read and write the files of a database. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Finding } from '../../doctor-findings.ts';
+import { StoreUnusable } from '../../unusable.ts';
 
-/** The suffixes of the database's name for all files that a server writes. */
-const suffixes = ['', '-wal', '-shm', '-lock', '-lock-journal', '-erased', '-backup'];
+/** The suffixes of the database's name for the files that a server can't do without, once they are there. */
+const needed = ['', '-wal', '-shm', '-lock', '-lock-journal', '-erased'];
+/** Those of all files that a server writes. */
+const suffixes = [...needed, '-backup'];
 
 const forOthers = 0o077;
 
@@ -15,6 +18,17 @@ const isAccessible = (path: string): boolean => {
   } catch {
     return false;
   }
+};
+
+/** Throws StoreUnusable if this process may not read and write the folder of a database, or a file there that a server needs. */
+export const refuseClosed = (path: string): void => {
+  const files = needed.map((suffix) => path + suffix).filter((file) => existsSync(file));
+  const closed = [dirname(path), ...files].find((each) => !isAccessible(each));
+  if (closed === undefined) return;
+  throw new StoreUnusable(
+    `user ${process.getuid?.()} may not read and write ${closed}, which belongs to user ${statSync(closed).uid}: ` +
+      `run Firsthand as the owner of ${path}, or give the folder and all of its files to this user (chown)`,
+  );
 };
 
 /**

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { StoreUnusable } from '../../unusable.ts';
 import Database from './better-sqlite3.ts';
 import { applicationID } from './connection.ts';
+import { refuseClosed } from './file-permissions.ts';
 import { migrate, refuseNewer } from './migrate.ts';
 import { give, makeFolder, ownerAmong } from './owner.ts';
 
@@ -14,10 +15,16 @@ import { give, makeFolder, ownerAmong } from './owner.ts';
  */
 export const ensureFile = (path: string): void => {
   if (existsSync(path)) {
+    refuseClosed(path);
     refuseForeign(path);
     return;
   }
-  makeFolder(dirname(path));
+  try {
+    makeFolder(dirname(path));
+  } catch (cause) {
+    throw new StoreUnusable(`${path} cannot be made: ${(cause as Error).message}`, { cause });
+  }
+  refuseClosed(path);
   const draft = `${path}.${process.pid}.new`;
   rmSync(draft, { force: true });
   try {
