@@ -64,6 +64,7 @@ const deploy = [
   program(join(process.env.WORDPRESS_PATH ?? '/usr/share/wordpress', 'wp-settings.php'), 'wordpress'),
   program('/usr/bin/openssl', 'openssl'),
   program('/usr/bin/systemd-analyze', 'systemd'),
+  program('/usr/bin/promtool', 'prometheus'),
   strace,
   { ...root, what: 'root, to mount folders for a root of its own' },
 ];

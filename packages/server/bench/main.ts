@@ -27,6 +27,7 @@ const questions: Readonly<Record<string, { readonly asks: string; readonly unnam
   readers: { asks: 'Do readers hold up ingestion?' },
   memory: { asks: 'How much memory does the server take, and does it grow?' },
   restart: { asks: 'How long is nobody served after a crash?' },
+  metrics: { asks: 'What does a scrape of /metrics cost?' },
   postgres: { asks: 'What does the same cost on PostgreSQL?', unnamed: 'never' },
   copy: { asks: 'How fast is a database copied to PostgreSQL, and back?', unnamed: 'never' },
   scaling: { asks: 'What does one machine carry, and what several servers over one PostgreSQL?', unnamed: 'never' },

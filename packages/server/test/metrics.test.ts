@@ -86,7 +86,13 @@ describe('metrics', () => {
     expect(numberOf('firsthand_request_duration_seconds_count', { operation: 'logEvent' })).toBe(3);
     expect(numberOf('firsthand_commit_events_sum')).toBeGreaterThanOrEqual(5);
     expect(numberOf('firsthand_commit_duration_seconds_count')).toBeGreaterThan(2);
-    expect(numberOf('firsthand_commit_duration_seconds_sum')).toBeGreaterThan(0);
+    const commitSeconds = numberOf('firsthand_commit_duration_seconds_sum') as number;
+    const statementSeconds = numberOf('firsthand_commit_statement_duration_seconds_sum') as number;
+    expect(statementSeconds).toBeGreaterThan(0);
+    expect(commitSeconds).toBeGreaterThan(statementSeconds);
+    expect(numberOf('firsthand_commit_statement_duration_seconds_count')).toBe(
+      numberOf('firsthand_commit_duration_seconds_count'),
+    );
     expect(numberOf('firsthand_store_bytes')).toBeGreaterThan(100_000);
     expect(numberOf('firsthand_queue_bytes')).toBe(0);
     expect(numberOf('firsthand_queue_calls')).toBe(0);

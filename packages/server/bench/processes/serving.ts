@@ -41,9 +41,19 @@ export interface Served {
   kill(): Promise<void>;
 }
 
-export const startServing = async (name: CommandName, database: string): Promise<Served> => {
+export const startServing = async (
+  name: CommandName,
+  database: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Served> => {
   const port = await freePort();
-  const env = { ...process.env, DATABASE_URL: `sqlite:${database}`, PORT: String(port), LOG_LEVEL: 'error' };
+  const env = {
+    ...process.env,
+    DATABASE_URL: `sqlite:${database}`,
+    PORT: String(port),
+    LOG_LEVEL: 'error',
+    ...settings,
+  };
   const began = performance.now();
   const child: ChildProcess = spawn(process.execPath, commands[name], { env, stdio: ['ignore', 'ignore', 'inherit'] });
   while (!(await isReady(port))) {

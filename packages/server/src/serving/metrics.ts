@@ -107,8 +107,13 @@ export const createMetrics = ({ store, traffic, newestBackup, now = Date.now }: 
   addOfStore('firsthand_queue_bytes', 'Memory of the calls that wait for the store.', (found) => found.waitingBytes);
   addOfStore('firsthand_queue_calls', 'Calls that wait for the store.', (found) => found.waitingCalls);
   for (const [name, help, which] of [
-    ['firsthand_commit_events', 'Events in a commit (SQLite).', 'events'],
-    ['firsthand_commit_duration_seconds', 'Time of a commit, its sync included (SQLite).', 'seconds'],
+    ['firsthand_commit_events', 'Events in a commit. PostgreSQL: in those that store events.', 'events'],
+    ['firsthand_commit_duration_seconds', 'Time of a commit, its sync included.', 'seconds'],
+    [
+      'firsthand_commit_statement_duration_seconds',
+      'Time of COMMIT alone, which writes the write-ahead log and syncs it. PostgreSQL: round trip included.',
+      'statementSeconds',
+    ],
   ] as const) {
     add(
       'histogram',

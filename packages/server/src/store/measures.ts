@@ -1,17 +1,25 @@
 /** What a store measures of itself, for /metrics. */
 import { createDistribution, type Distribution } from '../distribution.ts';
 
-/** A commit of SQLite's writer. */
+/** Commits of SQLite's writer; of PostgreSQL, those that store events. */
 export interface CommitMeasures {
   /** Events in a commit, those refused or known included. */
   readonly events: Distribution;
   /** From its beginning to the end of its sync, in seconds. */
   readonly seconds: Distribution;
+  /**
+   * The part of it that the statement COMMIT takes, in seconds: in it the database writes its write-ahead log and syncs it. On
+   * PostgreSQL the round trip is included.
+   */
+  readonly statementSeconds: Distribution;
 }
+
+const secondBounds = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 export const createCommitMeasures = (): CommitMeasures => ({
   events: createDistribution([1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000]),
-  seconds: createDistribution([0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]),
+  seconds: createDistribution(secondBounds),
+  statementSeconds: createDistribution(secondBounds),
 });
 
 export interface StoreMeasures {
@@ -20,6 +28,6 @@ export interface StoreMeasures {
   readonly waitingCalls: number;
   /** The size of the database on the disk, its write-ahead log included. */
   readonly storedBytes: number;
-  /** Only of a SQLite file that is served. */
+  /** Only of a SQLite file that is served, and of PostgreSQL. */
   readonly commits?: CommitMeasures | undefined;
 }

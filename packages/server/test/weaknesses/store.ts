@@ -40,8 +40,8 @@ export const acknowledgingEarlyOnPostgres: readonly Change[] = [
 export const ignoringFailedCommits: readonly Change[] = [
   {
     file: 'store/sqlite/transactions/transaction.ts',
-    from: '      commit.run();\n',
-    to: '      try { commit.run(); } catch { if (db.inTransaction) rollback.run(); }\n',
+    from: '    commit.run();\n',
+    to: '    try { commit.run(); } catch { if (db.inTransaction) rollback.run(); }\n',
   },
 ];
 

@@ -1,8 +1,26 @@
+import { expect, onTestFinished, test } from 'vitest';
 import { describeStore } from '../../../test/conformance/index.ts';
 import { newDatabase } from '../../../test/fixtures/postgres.ts';
+import { createSite } from '../../../test/fixtures/site.ts';
 import { openStore } from '../open.ts';
 
-describeStore('PostgreSQL', async () => openStore({ databaseURL: await newDatabase(), role: 'server', onFatal: fail }));
+const open = async () => openStore({ databaseURL: await newDatabase(), role: 'server', onFatal: fail });
+
+describeStore('PostgreSQL', open);
+
+test('measures the commits that store events: how many, how long, and how long COMMIT alone took', async () => {
+  const store = await open();
+  onTestFinished(() => store.close());
+  const { server } = await createSite(store);
+  const logged = 20;
+  await Promise.all(Array.from({ length: logged }, () => server.log({})));
+  const { commits } = await store.measure();
+  const countOf = ({ counts }: { counts: readonly number[] }) => counts.reduce((sum, count) => sum + count, 0);
+  expect(commits?.events.sum).toBe(logged);
+  for (const each of Object.values(commits ?? {})) expect(countOf(each)).toBe(countOf(commits?.events as never));
+  expect(commits?.statementSeconds.sum).toBeGreaterThan(0);
+  expect(commits?.seconds.sum).toBeGreaterThan(commits?.statementSeconds.sum as number);
+});
 
 function fail(error: Error): never {
   throw error;

@@ -1,6 +1,7 @@
 /** The store on PostgreSQL: any number of servers over one database. */
 import { Refusal } from '../../refusal.ts';
 import { createBackpressure } from '../backpressure.ts';
+import { createCommitMeasures } from '../measures.ts';
 import type { AuditedName } from '../rules/audit.ts';
 import type { EventBatch, EventOutcome, RefusedReplay, ReplayedAnswer, ReplayedWrite, Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
@@ -176,7 +177,14 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
   };
   const watch = startWatch(databaseURL, access, committed);
 
-  const queue = createWriteQueue((batches) => write(pools.events, 'beside others', (db) => keepEvents(db, batches)));
+  const commits = createCommitMeasures();
+  const queue = createWriteQueue(
+    (batches) => write(pools.events, 'beside others', (db) => keepEvents(db, batches), commits.statementSeconds.add),
+    (events, seconds) => {
+      commits.events.add(events);
+      commits.seconds.add(seconds);
+    },
+  );
 
   const inTurn = createTurns();
   type Work<Request, Value> = (db: Transaction, request: Request) => Promise<Value>;
@@ -289,7 +297,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
       const { bytes } = await readingOnce((db) =>
         db.one<{ bytes: string }>('SELECT pg_database_size(current_database()) AS bytes'),
       )(undefined);
-      return { ...waiting.measure(), storedBytes: Number(bytes) };
+      return { ...waiting.measure(), storedBytes: Number(bytes), commits };
     },
     async close() {
       isClosed = true;

@@ -192,6 +192,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     detachAll(): void {
       while (transactions.runAlone(erasures.detachSome));
     },
+    committedMilliseconds: transactions.committedMilliseconds,
     catchUp: maintenance.catchUp,
     /** Runs a step of the work that is not urgent: see maintenance.ts. */
     maintain() {

@@ -197,7 +197,11 @@ export const openServing = async (opening: Opening, onFatal: (error: Error) => v
       opened.push(() => thread.close());
       return thread;
     };
-    const writer = closedLater(startWriter(opening, onFatal, commits.seconds.add));
+    const measureCommit = (seconds: number, statementSeconds: number) => {
+      commits.seconds.add(seconds);
+      commits.statementSeconds.add(statementSeconds);
+    };
+    const writer = closedLater(startWriter(opening, onFatal, measureCommit));
     const readers = Array.from({ length: readerCount }, () => closedLater(startReader(opening, onFatal)));
     await Promise.all([writer, ...readers].map(({ ready }) => ready));
     // Pushed a second time, to be closed before the writer: the last connection that closes writes the log back, and this one can

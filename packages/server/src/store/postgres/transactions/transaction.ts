@@ -85,10 +85,14 @@ const withConnection = async <Value>(
   }
 };
 
+/** Receives how long the statement COMMIT took, in seconds. */
+type OnCommit = (seconds: number) => void;
+
 const carryOut = async <Value>(
   db: TakenConnection,
   mode: 'beside others' | 'alone',
   work: (transaction: Transaction) => Promise<Value>,
+  onCommit: OnCommit,
 ): Promise<Value> => {
   const currentDay = await beginWriting(db, mode);
   const remembering: (() => void)[] = [];
@@ -113,7 +117,9 @@ const carryOut = async <Value>(
       }
     },
   });
+  const began = performance.now();
   await db.commit();
+  onCommit((performance.now() - began) / 1_000);
   for (const remember of remembering) remember();
   return value;
 };
@@ -126,10 +132,11 @@ export const write = async <Value>(
   pool: ConnectionPool,
   mode: 'beside others' | 'alone',
   work: (transaction: Transaction) => Promise<Value>,
+  onCommit: OnCommit = () => {},
 ): Promise<Value> => {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await withConnection(pool, (db) => carryOut(db, mode, work));
+      return await withConnection(pool, (db) => carryOut(db, mode, work, onCommit));
     } catch (error) {
       if (error instanceof OtherDay) {
         const { receivedTime } = error;

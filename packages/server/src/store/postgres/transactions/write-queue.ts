@@ -16,9 +16,12 @@ interface Queued {
 
 /**
  * Returns a function that stores a batch. `keep` stores several in one commit. When it fails, each batch is stored by itself,
- * unless a Refusal says that the database cannot store anything now.
+ * unless a Refusal says that the database cannot store anything now. `measure` receives the events and the duration of each commit.
  */
-export const createWriteQueue = (keep: (batches: readonly EventBatch[]) => Promise<EventOutcome[][]>) => {
+export const createWriteQueue = (
+  keep: (batches: readonly EventBatch[]) => Promise<EventOutcome[][]>,
+  measure: (events: number, seconds: number) => void = () => {},
+) => {
   const queued: Queued[] = [];
   let underWay = 0;
   let scheduled = false;
@@ -34,7 +37,12 @@ export const createWriteQueue = (keep: (batches: readonly EventBatch[]) => Promi
 
   const commit = async (taken: readonly Queued[]): Promise<void> => {
     try {
+      const began = performance.now();
       const outcomes = await keep(taken.map(({ batch }) => batch));
+      measure(
+        taken.reduce((sum, { batch }) => sum + batch.events.length, 0),
+        (performance.now() - began) / 1_000,
+      );
       taken.forEach(({ resolve }, nth) => {
         resolve(outcomes[nth] as EventOutcome[]);
       });

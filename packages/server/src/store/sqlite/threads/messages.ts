@@ -57,11 +57,17 @@ const fromFlatValue = ({ name }: Call, value: unknown): unknown => {
 
 /**
  * `ready`: the database is open. `fatal`: the database can't be opened; or the outcome of the calls without a reply is unknown, and
- * no further calls are carried out. `seconds`: how long a commit took.
+ * no further calls are carried out. `seconds`: how long a commit took, and its statement COMMIT.
  */
 export type Reply =
   | { readonly ready: true }
-  | { readonly id: number; readonly outcomes: readonly PlainOutcome[]; readonly seconds?: number }
+  | { readonly id: number; readonly outcomes: readonly PlainOutcome[] }
+  | {
+      readonly id: number;
+      readonly outcomes: readonly PlainOutcome[];
+      readonly seconds: number;
+      readonly statementSeconds: number;
+    }
   | { readonly fatal: string };
 
 /** The parts of an error that pass between threads: a clone keeps neither its class nor its code. */

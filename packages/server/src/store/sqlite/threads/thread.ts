@@ -9,14 +9,16 @@ import { fromPlain, type Opening, type PlainOutcome, type Reply, type Request, t
 const notKept = (calls: readonly Call[], cause: Error | undefined): readonly Outcome[] =>
   calls.map(() => ({ error: new Refusal('not_kept', { cause }) }));
 
+/** Receives how long each commit took, and the statement COMMIT of it, in seconds. */
+export type OnCommit = (seconds: number, statementSeconds: number) => void;
+
 interface ThreadOptions {
   readonly opening: Opening;
   /** By how much the thread's priority is below that of the process's other threads, up to 19 (nice(1)). */
   readonly niceness: number;
   /** Receives the reason when a thread that was ready ends without being closed. */
   readonly onFatal: (error: Error) => void;
-  /** Receives how long each commit took, in seconds. */
-  readonly onCommit?: (seconds: number) => void;
+  readonly onCommit?: OnCommit;
 }
 
 /** Starts a thread that runs `file`'s `start`. */
@@ -67,7 +69,7 @@ export const startThread = (file: URL, { opening, niceness, onFatal, onCommit }:
     }
     const asked = waiting.get(reply.id);
     waiting.delete(reply.id);
-    if (reply.seconds !== undefined) onCommit?.(reply.seconds);
+    if ('seconds' in reply) onCommit?.(reply.seconds, reply.statementSeconds);
     asked?.(reply.outcomes);
   });
 

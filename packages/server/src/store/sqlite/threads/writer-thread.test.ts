@@ -61,7 +61,7 @@ test('what it answers is committed', async () => {
     calls: [log({ eventUUID: 'event-1' }), { name: 'no-such-call', request: null }, log({ eventUUID: 'event-1' })],
   });
   expect(replies).toEqual([
-    { id: 1, outcomes: [{ value: [] }], seconds: expect.any(Number) },
+    { id: 1, outcomes: [{ value: [] }], seconds: expect.any(Number), statementSeconds: expect.any(Number) },
     {
       id: 2,
       outcomes: [
@@ -70,6 +70,7 @@ test('what it answers is committed', async () => {
         { value: [{ kept: false, duplicate: true }] },
       ],
       seconds: expect.any(Number),
+      statementSeconds: expect.any(Number),
     },
   ]);
   expect(await countEvents()).toBe(1);

@@ -47,10 +47,12 @@ export const start = (port: Port, path: string, arrangement?: Arrangement): void
     }
     const calls = message.calls.map(fromFlat);
     const began = performance.now();
+    const committed = engine.committedMilliseconds();
     const written = orDie(() => engine.write(calls));
     const seconds = (performance.now() - began) / 1_000;
+    const statementSeconds = (engine.committedMilliseconds() - committed) / 1_000;
     const outcomes = written.map((outcome, index) => toPlain(calls[index] as Call, outcome));
-    port.postMessage({ id: message.id, outcomes, seconds } satisfies Reply);
+    port.postMessage({ id: message.id, outcomes, seconds, statementSeconds } satisfies Reply);
     orDie(() => engine.catchUp());
     if (maintenance === undefined) maintainAfter(0);
   });

@@ -39,6 +39,13 @@ export const createTransactions = (db: Connection, pending: readonly Pending[], 
   const undo = db.prepare('ROLLBACK TO call');
   const changes = db.prepare<[], number>('SELECT total_changes()').pluck();
 
+  let committed = 0;
+  const commitTimed = () => {
+    const began = performance.now();
+    commit.run();
+    committed += performance.now() - began;
+  };
+
   const attempt = ({ carryOut, mayThrowRefusal }: Work): Outcome => {
     if (!mayThrowRefusal) return { value: carryOut() };
     mark.run();
@@ -64,7 +71,7 @@ export const createTransactions = (db: Connection, pending: readonly Pending[], 
       noticeOthers();
       const outcomes = calls.map(attempt);
       for (const part of pending) part.flush?.();
-      commit.run();
+      commitTimed();
       return outcomes;
     } catch (error) {
       if (db.inTransaction) rollback.run();
@@ -91,6 +98,8 @@ export const createTransactions = (db: Connection, pending: readonly Pending[], 
 
   return {
     run,
+    /** How long all COMMIT statements so far took, in milliseconds. */
+    committedMilliseconds: (): number => committed,
     /** Runs work in a transaction of its own. Returns its value, or throws the error that `run` returns. */
     runAlone: <Value>(work: () => Value): Value =>
       resultOf(run([{ carryOut: work, mayThrowRefusal: false }])[0] as Outcome) as Value,

@@ -1,0 +1,26 @@
+/** The metrics, the alert rules and Prometheus' own tool, which reads both. */
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '@firsthand/client';
+import { expect, it } from 'vitest';
+import { createAccount, serveHere } from '../fixtures/serving.ts';
+
+const token = 'a-token-of-a-test-0123456789';
+
+it('promtool has nothing to say about the metrics of a server that has had traffic', async () => {
+  const { url } = await serveHere({ METRICS_TOKEN: token });
+  const { serverTokenUUID } = await createAccount(url);
+  const client = createClient({ url, token: serverTokenUUID });
+  await client.logEvent({ eventID: 1, userUUID: 'a-browser-of-a-test' });
+  await client.logEvent({ eventID: 0, userUUID: 'a-browser-of-a-test' }).catch(() => {});
+  const response = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${token}` } });
+  const input = await response.text();
+  expect(input).toContain('firsthand_commit_statement_duration_seconds_bucket');
+  // It writes its complaints on standard error and ends with 3.
+  expect(execFileSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })).toBe('');
+});
+
+it('promtool takes the alert rules', () => {
+  const rules = fileURLToPath(new URL('../../deploy/metrics/alerts.yml', import.meta.url));
+  expect(execFileSync('promtool', ['check', 'rules', rules], { encoding: 'utf8' })).toMatch(/SUCCESS: 5 rules found/);
+});
