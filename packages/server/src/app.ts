@@ -28,6 +28,7 @@ import { createLogEventsReply } from './http/operations/user-cookie.ts';
 import { createAdmission } from './http/request/admission.ts';
 import { createParsingBudget } from './http/request/parsing-budget.ts';
 import { createFailed, createRouteServer, type Route } from './http/routes.ts';
+import { securityTextPath, securityTextRoute } from './http/security-text.ts';
 import { trackerRoutes } from './http/tracker-script.ts';
 import type { Quota } from './quota.ts';
 import { folderOf, type PagePaths } from './script-tag.ts';
@@ -56,6 +57,8 @@ export interface AppOptions {
   readonly traffic?: Traffic;
   /** Serves /metrics to requests with this token; to no others if absent. */
   readonly metrics?: MetricsAccess | undefined;
+  /** A URI for /.well-known/security.txt, which is not served if absent. */
+  readonly securityContact?: string | undefined;
   /** The time of day, in milliseconds since 1970. */
   readonly now?: () => number;
   /** Whether the server is stopping. If so, streams end, /readyz reports 503, and no response is delayed. */
@@ -77,6 +80,7 @@ export const createApp = ({
   isStopping = () => false,
   traffic = createTraffic(),
   metrics,
+  securityContact,
 }: AppOptions): Hono => {
   const addressOf = createAddressOf(trustProxy);
   const authenticate = createAuthentication({
@@ -146,6 +150,7 @@ export const createApp = ({
   if (files.tracker !== undefined) {
     for (const { path, route } of trackerRoutes(files.tracker, trackerPath)) add(path, route);
   }
+  if (securityContact !== undefined) app.all(securityTextPath, serve(securityTextRoute(securityContact, now)));
   if (metrics !== undefined) {
     const serveMetrics = serve(metricsRoute(metrics));
     const isAllowed = createHasToken(metrics.token);

@@ -131,6 +131,22 @@ describe.each([
     ],
     ['65536', '-1', 'x'],
   ],
+  [
+    'SECURITY_CONTACT',
+    ['mailto:security@shop.example', 'https://shop.example/security?from=txt', 'tel:+1-201-555-0123'],
+    [
+      'security@shop.example',
+      'mailto:security',
+      'mailto:a@b\nExpires: never',
+      'http://shop.example/security',
+      'https://',
+      'https:///x',
+      'https://name@shop.example/',
+      'https://shop.example/a b',
+      'tel:0123',
+      `https://shop.example/${'a'.repeat(500)}`,
+    ],
+  ],
   ['LOG_LEVEL', ['debug', 'silent'], ['verbose', 'DEBUG']],
   [
     'RATE_LIMIT',

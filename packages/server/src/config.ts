@@ -83,6 +83,16 @@ const rateLimits = z.string().transform((list, context): RateLimits => {
   return limits;
 });
 
+/** A URI as RFC 9116 takes it. The characters are those of a URI, so that it can't add a line. */
+const isContact = (uri: string): boolean => {
+  if (/^mailto:[^\s@?]{1,64}@[^\s@?]{1,255}$/.test(uri) || /^tel:\+\d[\d.()-]{3,30}$/.test(uri)) return true;
+  return /^https:\/\/[^/]/.test(uri) && URL.canParse(uri) && new URL(uri).username === '';
+};
+const contact = z
+  .string()
+  .regex(/^[!-~]{1,500}$/)
+  .refine(isContact);
+
 export interface Setting {
   readonly variable: string;
   readonly flag: string;
@@ -222,6 +232,13 @@ export const settings = {
     means: 'port of HOST on which /metrics is served without a token; 0 takes any free one; none unless given',
     form: 'a whole number from 0 to 65535',
     schema: wholeNumber(0, 65_535),
+  },
+  securityContact: {
+    variable: 'SECURITY_CONTACT',
+    flag: '--security-contact <uri>',
+    means: 'whom /.well-known/security.txt names for reports of vulnerabilities; it is not served unless given',
+    form: 'a URI such as mailto:security@shop.example, https://shop.example/security or tel:+44-20-7946-0000',
+    schema: contact,
   },
   logLevel: {
     variable: 'LOG_LEVEL',

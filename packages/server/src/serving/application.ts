@@ -35,7 +35,7 @@ interface ApplicationOptions {
   readonly store: Store;
   readonly config: Pick<
     Config,
-    'basePath' | 'trackerPath' | 'apiPrefix' | 'trustProxy' | 'rateLimits' | 'accountBytes'
+    'basePath' | 'trackerPath' | 'apiPrefix' | 'trustProxy' | 'rateLimits' | 'accountBytes' | 'securityContact'
   >;
   readonly log: Logger;
   readonly isStopping: () => boolean;
@@ -81,6 +81,7 @@ export const loadApplication = async (withDemo: boolean) => {
       quota,
       traffic,
       metrics,
+      securityContact: config.securityContact,
       files: hasTracker ? { tracker: trackerFolder } : {},
       isStopping,
     });
