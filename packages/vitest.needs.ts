@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { arch, platform } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 
 interface Need {
@@ -14,6 +14,14 @@ const program = (path: string, debianPackage: string): Need => ({
   what: `${path} (Debian's package ${debianPackage})`,
   isThere: () => existsSync(path),
 });
+
+/** A program of this name in a folder of PATH. */
+const named = (name: string): Need => ({
+  what: name,
+  isThere: () => (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, name))),
+});
+/** For the examples of the README and the guides. npm needs Python to compile SQLite. */
+const shell = [named('bash'), named('curl'), named('python3')];
 
 const chromium = program(process.env.CHROMIUM_PATH ?? '/usr/bin/chromium', 'chromium');
 /** ENGINE=firefox runs the tests of that one only. */
@@ -71,6 +79,7 @@ const deploy = [
 
 /** By the name of the project in vitest.config.ts. */
 const needed: Readonly<Record<string, readonly Need[]>> = {
+  unit: shell,
   postgres: [postgres],
   'postgres: front door': [postgres],
   browsers: [chromium],

@@ -13,4 +13,6 @@ it('a tier that lacks a program fails before its tests, and names it with its De
   const engines = `The tests of "browsers: engines" need ${chromium}; /nowhere/firefox (Debian's package firefox-esr)`;
   expect(start('browsers: engines')).toThrow(engines);
   expect(start('unit')).not.toThrow();
+  vi.stubEnv('PATH', '/nowhere');
+  expect(start('unit')).toThrow('The tests of "unit" need bash; curl; python3.');
 });
