@@ -1,12 +1,14 @@
 /**
- * Completes the build for the npm package: adds the tracker's files and the licenses of the packages that are in the bundles. Whoever
- * installs it needs neither sources nor a compiler of TypeScript.
+ * Completes the build for the npm package: adds the tracker's files, and the licenses and the list of the packages that are in the
+ * bundles. Whoever installs it needs neither sources nor a compiler of TypeScript.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildTracker } from '../../tracker/build/build.ts';
 import { dist } from '../bin/built.js';
+import { toSBOM } from './sbom.ts';
 
 const bundles = ['main', 'writer-thread', 'reader-thread'];
 
@@ -26,8 +28,17 @@ const licenseOf = (folder: string): string => {
   return `${name}\n\n${readFileSync(new URL(file, folder), 'utf8').trim()}\n`;
 };
 
-const licenses = [...new Set(bundles.flatMap(packagesIn))].sort().map(licenseOf);
+/** The folders of the packages that are in the tracker's scripts. */
+const packagesInTracker = (): string[] => {
+  const { resolve } = createRequire(new URL('../../tracker/package.json', import.meta.url));
+  return ['js-cookie', 'nanoid'].map((name) => new URL('./', pathToFileURL(resolve(`${name}/package.json`))).href);
+};
+
+const bundled = [...new Set(bundles.flatMap(packagesIn))].sort();
+const licenses = bundled.map(licenseOf);
 await writeFile(new URL('licenses.txt', dist), `The files dist/*.cjs contain parts of:\n\n${licenses.join('\n')}`);
+const own = new URL('../', import.meta.url).href;
+await writeFile(new URL('sbom.json', dist), toSBOM(own, [...bundled, ...packagesInTracker()]));
 
 const tracker = fileURLToPath(new URL('tracker', dist));
 await rm(tracker, { recursive: true, force: true });

@@ -96,6 +96,35 @@ test('the server carries its migrations, the demo page, the tracker and the lice
     expect(read('firsthand', 'dist/licenses.txt')).toMatch(new RegExp(`^${name}\n\n`, 'm'));
 });
 
+test('the server carries the list of the packages that it contains, each with its version and license', () => {
+  const { metadata, components, dependencies, ...head } = JSON.parse(read('firsthand', 'dist/sbom.json'));
+  expect(head).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.5', version: 1 });
+  const { version } = manifestOf('firsthand');
+  expect(metadata.component).toMatchObject({
+    type: 'application',
+    name: 'firsthand',
+    purl: `pkg:npm/firsthand@${version}`,
+  });
+  const names = components.map(({ name }: { name: string }) => name);
+  const licensed = ['dist/licenses.txt', 'dist/tracker/licenses.txt'].flatMap((file) =>
+    [...read('firsthand', file).matchAll(/(?<=^|\n\n)(?:@[\w-]+\/)?[a-z][\w.-]+(?=\n\n)/g)].map(([name]) => name),
+  );
+  expect(licensed.length).toBeGreaterThan(8);
+  expect(names).toEqual(expect.arrayContaining(licensed));
+  expect(names.filter((name: string) => !licensed.includes(name))).toEqual([]);
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  for (const { name, version: own, purl, licenses } of components) {
+    const locked = Object.entries(packages as Record<string, { version: string }>)
+      .filter(([path]) => path.endsWith(`node_modules/${name}`))
+      .map(([, entry]) => entry.version);
+    expect(locked).toContain(own);
+    expect(purl).toBe(`pkg:npm/${name.replace('@', '%40')}@${own}`);
+    expect(licenses).toHaveLength(1);
+  }
+  const refs = components.map((component: Record<string, string>) => component['bom-ref']);
+  expect(dependencies).toEqual([{ ref: `firsthand@${version}`, dependsOn: refs }]);
+});
+
 test('the server has at most 12 dependencies, and packages/README.md says why it has each; the tracker has none', () => {
   const { dependencies, optionalDependencies } = manifestOf('firsthand');
   const names = Object.keys({ ...dependencies, ...optionalDependencies });
