@@ -13,6 +13,7 @@ const longest = [
   'server/test/faults/postgres.test.ts',
   'server/test/faults/io-errors.test.ts',
   'server/test/faults/kill.test.ts',
+  'server/test/deploy/container.test.ts',
 ];
 
 const isLong = ({ moduleId }: TestSpecification): boolean => longest.some((path) => moduleId.endsWith(path));
