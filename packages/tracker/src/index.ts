@@ -19,7 +19,7 @@ export type TypedTracker<Events extends EventCatalogue> = Omit<Tracker, 'log'> &
 };
 
 export type TrackerOptions = {
-  /** The folder that the script is served from, or that of API_PREFIX: `https://shop.example/s` */
+  /** The folder that the script is served from, or that of API_PREFIX: `https://shop.example/s`, or `/s` on the page's own host. */
   readonly url: string;
   /** A browser token. */
   readonly token: string;
@@ -33,12 +33,14 @@ export type TrackerOptions = {
   readonly beforeSend?: (event: LoggedEvent) => unknown;
 };
 
+const ignore = (): void => {};
+
 /** The tracker on a server, where there is no visitor: it stores and sends nothing. */
 const inert: Tracker = {
-  log: () => {},
-  createContact: () => new Promise(() => {}),
-  reset: () => {},
-  consent: () => {},
+  log: ignore,
+  createContact: () => new Promise(ignore),
+  reset: ignore,
+  consent: ignore,
   flush: async () => {},
 };
 
@@ -56,7 +58,7 @@ export const createTracker = <Events extends EventCatalogue = EventCatalogue>({
 }: TrackerOptions): TypedTracker<Events> =>
   (typeof document === 'undefined'
     ? inert
-    : startTracker({ beforeSend }, url.replace(/\/?$/, '/'), {
+    : startTracker({ beforeSend }, new URL(url.replace(/\/?$/, '/'), location.href), {
         token,
         ...(debug && { debug: '' }),
         ...(consent && { consent }),
