@@ -85,7 +85,7 @@ const needed: Readonly<Record<string, readonly Need[]>> = {
   browsers: [chromium],
   deploy,
   'browsers: engines': engines,
-  packages: [tarballs],
+  packages: [tarballs, chromium],
   faults: [strace, root, postgres],
   'faults: measured': [strace, faketime, postgres],
 };

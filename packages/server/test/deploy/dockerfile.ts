@@ -14,6 +14,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { registryEnv } from '../tools/registry-env.ts';
 
 export interface Stage {
   readonly root: string;
@@ -36,11 +37,6 @@ export interface Running {
 
 const shared = ['usr', 'etc', 'dev', 'proc'];
 const links = ['bin', 'lib', 'lib64', 'sbin'].filter((name) => existsSync(`/${name}`));
-
-/** How to reach a registry from here, if that takes more than a network. */
-const network = Object.entries(process.env).filter(([name]) =>
-  /^(?:(?:https?|no|all)_proxy|npm_config_registry|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE)$/i.test(name),
-) as [string, string][];
 
 /** An empty root, with the users of `node:22-slim` beside those of this machine. */
 const newStage = (root: string): Stage => {
@@ -81,7 +77,7 @@ const inStage = (
   const path = `${dirname(process.execPath)}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
   return spawn('unshare', ['--mount', 'bash', '-c', script, 'stage', ...args], {
     ...options,
-    env: { ...Object.fromEntries(network), PATH: path, HOME: '/root', ...env, ...running.env, RUN_AS: user },
+    env: { ...registryEnv, PATH: path, HOME: '/root', ...env, ...running.env, RUN_AS: user },
   });
 };
 

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'vite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Running, start } from '../fixtures/command.ts';
-import { packageNames, root, tarballOf } from './packed.ts';
+import { packageNames, root, takeCompiled, tarballOf } from './packed.ts';
 
 let folder: string;
 let serving: Running;
@@ -34,11 +34,7 @@ beforeAll(async () => {
   // npm run has set where npm installs: here.
   const { npm_config_local_prefix, ...npmEnv } = process.env;
   execFileSync('npm', ['install', ...quiet, ...packageNames.map(tarballOf)], { cwd: folder, env: npmEnv });
-  // Compiling it takes a minute; here it is compiled already.
-  for (const name of ['better-sqlite3', 'better-sqlite3-13']) {
-    const compiled = join(root, 'node_modules', name);
-    if (existsSync(compiled)) cpSync(compiled, join(folder, 'node_modules', name), { recursive: true });
-  }
+  takeCompiled(folder);
   serving = start('npx', ['firsthand', 'serve', '--demo', '--port', '0', '--log-level', 'info'], env, folder);
   [, url = ''] = await serving.says(/"address":"([^"]+)"/);
   const [, token = ''] = await serving.says(/Server token +(server_\S+)/);

@@ -1,0 +1,6 @@
+/** The variables that npm needs to reach its registry from this machine, if that takes more than a network. */
+export const registryEnv: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) =>
+    /^(?:(?:https?|no|all)_proxy|npm_config_registry|NODE_EXTRA_CA_CERTS|SSL_CERT_FILE)$/i.test(name),
+  ) as [string, string][],
+);
