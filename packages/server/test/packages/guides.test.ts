@@ -1,0 +1,165 @@
+/**
+ * Follows the guides for React and Next.js to their end, as a user of the machine who has nothing yet, in Chromium. A block that begins
+ * with the name of a file is that file; the commands are run. Replaced are the tokens, the server's address and the tarball's folder.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createClient } from '@firsthand/client';
+import type { Page } from 'playwright-core';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { scriptTag } from '../../src/script-tag.ts';
+import { launchChromium } from '../fixtures/chromium.ts';
+import { blocksOf } from '../fixtures/guides.ts';
+import { createAccount, serveHere } from '../fixtures/serving.ts';
+import { freePort } from '../tools/served.ts';
+import { createNewcomer } from './newcomer.ts';
+
+const fileName = /^\/\/ (\S+\.tsx?)\n/;
+/** The last line of a block that starts the app. */
+const starting = /^npm run (?:dev|start)\n$/m;
+
+const [, stub = ''] = /<script>(.*?)<\/script>/.exec(scriptTag('', '', readConfig({}))) ?? [];
+
+const open = async () => {
+  const serving = await serveHere();
+  const { browserTokenUUID, serverTokenUUID } = await createAccount(serving.url);
+  const api = createClient({ url: serving.url, token: serverTokenUUID });
+  const newcomer = createNewcomer();
+  onTestFinished(newcomer.leave);
+  const browser = await launchChromium();
+  onTestFinished(() => browser.close());
+
+  const app = join(newcomer.folder, 'shop');
+  const write = (file: string, text: string) => {
+    mkdirSync(join(app, dirname(file)), { recursive: true });
+    writeFileSync(join(app, file), text);
+    newcomer.own();
+  };
+  /** Runs commands in the app's folder, or where that will be. */
+  const run = (command: string, env?: Readonly<Record<string, string>>) =>
+    newcomer.run(`[ ! -d shop ] || cd shop\n${command}`, env);
+
+  /** Starts the app. Returns its address, and ends it when the browser has been there. */
+  const visit = async <Seen>(command: string, look: (page: Page) => Promise<Seen>): Promise<Seen> => {
+    const running = newcomer.start(`cd shop\n${command}`, { PORT: String(await freePort()) });
+    const [url] = await running.says(/http:\/\/localhost:\d+/);
+    await vi.waitUntil(() => fetch(url).catch(() => undefined), { timeout: 60_000 });
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    await page.goto(url);
+    const seen = await look(page);
+    await context.close();
+    running.child.kill('SIGTERM');
+    await running.ended;
+    expect(complaints).toEqual([]);
+    return seen;
+  };
+
+  /** Follows a guide. `look` is what its reader does in the browser. Returns what the last command printed. */
+  const follow = async (guide: string, look: (page: Page) => Promise<void>): Promise<string> => {
+    let printed = '';
+    for (const { language, code: written } of blocksOf(guide)) {
+      const code = written
+        .replaceAll('/path/to/', `${newcomer.folder}/`)
+        .replaceAll('http://127.0.0.1:3000', serving.url)
+        .replaceAll('browser_…', browserTokenUUID)
+        .replaceAll('server_…', serverTokenUUID)
+        .replaceAll("'…'", JSON.stringify(stub));
+      const [, file] = fileName.exec(code) ?? [];
+      if (file !== undefined) write(file, code);
+      else if (language !== 'sh') throw new Error(`${guide} has a block without a name:\n${code}`);
+      else if (starting.test(code)) await visit(code, look);
+      else
+        printed = await run(
+          code,
+          code.startsWith('curl') ? { FIRSTHAND_URL: serving.url, SERVER_TOKEN: serverTokenUUID } : {},
+        );
+    }
+    return printed;
+  };
+
+  /** The names of a visitor's events in alphabetical order, once there are as many, and whose they are. */
+  const eventsOf = async (userUUID: string, count: number) => {
+    const read = async () => (await api.getEvent({ userUUID })).event;
+    await expect.poll(async () => (await read()).length).toBe(count);
+    const event = await read();
+    return {
+      names: event.map(({ eventName }) => eventName).sort(),
+      paths: event
+        .flatMap(({ eventAttrArray }) => eventAttrArray)
+        .flatMap(({ attrID, attrValue }) => (attrID === 'path' ? [attrValue] : []))
+        .sort(),
+      owners: [...new Set(event.map(({ contactUUID }) => contactUUID))],
+    };
+  };
+
+  return { app, write, run, visit, follow, eventsOf };
+};
+
+const userOf = async (page: Page): Promise<string> => {
+  const read = async () => (await page.context().cookies()).find(({ name }) => name === 'userUUID')?.value;
+  await expect.poll(read).toBeTruthy();
+  return (await read()) as string;
+};
+
+it('react.md: a visitor of the app has each navigation and event once, and is a contact after the form', async () => {
+  const { follow, visit, write, run, eventsOf } = await open();
+  let user = '';
+  const look = async (page: Page) => {
+    await page.getByRole('button', { name: 'Buy' }).click();
+    await page.getByRole('link', { name: 'Sign up here' }).click();
+    await page.getByLabel('E-mail address').fill('ann@shop.example');
+    await page.getByRole('button', { name: 'Sign up' }).click();
+    await expect.poll(() => page.locator('output').textContent()).toBe('Welcome!');
+    user = await userOf(page);
+    expect(await eventsOf(user, 3)).toEqual({
+      names: ['Bought', 'Page viewed', 'Page viewed'],
+      paths: ['/', '/sign-up'],
+      owners: [expect.stringMatching(/./)],
+    });
+  };
+  // With `npm run dev`, where StrictMode runs effects twice.
+  const { event } = JSON.parse(await follow('react.md', look));
+  expect(event).toMatchObject([{ eventName: 'Bought', userUUID: user, contactUUID: expect.stringMatching(/./) }]);
+
+  await run('npm run build');
+  await visit('npm run preview', look);
+
+  write('src/wrong.ts', "import { tracker } from './tracker.ts';\ntracker.log('Bougt', {});\n");
+  await expect(run('npm run build')).rejects.toThrow('\'"Bougt"\' is not assignable');
+});
+
+it('nextjs.md: pages, their browser and their server log for one visitor, with the package and with the tag', async () => {
+  const { app, follow, visit, write, eventsOf } = await open();
+  const look = async (page: Page) => {
+    const renewed = page.waitForResponse((response) => response.url().endsWith('/s/update'));
+    expect(await (await renewed).headerValue('set-cookie')).toMatch(/^userUUID=.*Max-Age=34560000/);
+    await page.getByRole('button', { name: 'Buy' }).click();
+    await page.getByRole('link', { name: 'About us' }).click();
+    await page.getByRole('heading', { name: 'About us' }).waitFor();
+    expect(await eventsOf(await userOf(page), 4)).toEqual({
+      names: ['Bought', 'Ordered', 'Page viewed', 'Page viewed'],
+      paths: ['/', '/about'],
+      owners: [''],
+    });
+  };
+  const { event } = JSON.parse(await follow('nextjs.md', look));
+  expect(event).toMatchObject([{ eventName: 'Ordered' }]);
+
+  const layout = readFileSync(join(app, 'app/layout.tsx'), 'utf8');
+  write('app/layout.tsx', layout.replaceAll('page-views', 'script-tag').replaceAll('PageViews', 'ScriptTag'));
+  const rendered =
+    "export default function Page() {\n  tracker.log('Page viewed', { path: '' });\n  return <h1>On a server</h1>;\n}\n";
+  write('app/rendered/page.tsx', `import { tracker } from '../tracker';\n${rendered}`);
+  await visit('npm run dev', async (page) => {
+    await page.getByRole('link', { name: 'About us' }).click();
+    await page.getByRole('heading', { name: 'About us' }).waitFor();
+    expect(await eventsOf(await userOf(page), 2)).toMatchObject({ paths: ['/', '/about'] });
+    // A server component imports the tracker.
+    await page.goto(new URL('/rendered', page.url()).href);
+    await page.getByRole('heading', { name: 'On a server' }).waitFor();
+  });
+});
