@@ -73,6 +73,7 @@ const deploy = [
   program('/usr/bin/openssl', 'openssl'),
   program('/usr/bin/systemd-analyze', 'systemd'),
   program('/usr/bin/promtool', 'prometheus'),
+  program('/usr/sbin/ip', 'iproute2'),
   strace,
   { ...root, what: 'root, to mount folders for a root of its own' },
 ];

@@ -1,0 +1,100 @@
+/**
+ * Follows docs/postgresql.md to its end in one shell: a file is copied, served from PostgreSQL by two servers, and copied back. The two
+ * functions of docs/run-it.md are here without systemd; names, paths and the port are this test's.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '@firsthand/client';
+import { expect, it, onTestFinished } from 'vitest';
+import { firsthandJSON, start, startServer, temporaryFolder } from '../fixtures/command.ts';
+import { blocksOf } from '../fixtures/guides.ts';
+import { asking, newDatabase } from '../fixtures/postgres.ts';
+import { freePort } from '../tools/served.ts';
+
+const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
+
+/** What systemd and the functions do. The server's process is a child of the shell. */
+const functions = (folder: string, port: number): string => `
+become() {
+  export DATABASE_URL=sqlite:${folder}/firsthand.db PORT=${port}
+  set -a; . ${folder}/firsthand.env
+  exec '${process.execPath}' '${bin}' "$@"
+}
+firsthand() ( become "$@" )
+systemctl() {
+  if [ "$1" = stop ]; then kill $server; wait $server; return; fi
+  become serve 2>> ${folder}/log & server=$!
+}
+until_ready() {
+  curl -fsS --retry 60 --retry-delay 1 --retry-connrefused -o /dev/null http://127.0.0.1:${port}/readyz && echo ready
+}
+trap 'systemctl stop firsthand' EXIT
+`;
+
+it('postgresql.md: a file goes to PostgreSQL, several servers share it, and it comes back with what was stored since', async () => {
+  const folder = temporaryFolder();
+  const name = `guide_${process.pid}`;
+  const here = await newDatabase();
+  const databaseURL = Object.assign(new URL(here), { username: name, pathname: `/${name}` }).href;
+  const port = await freePort();
+  const change = (code: string) =>
+    code
+      .replaceAll('postgres://firsthand@db.example/firsthand', databaseURL)
+      .replaceAll('/var/lib/firsthand/', `${folder}/`)
+      .replaceAll('/etc/firsthand.env', `${folder}/firsthand.env`)
+      .replaceAll(/(ROLE|DATABASE|OWNER) firsthand/g, `$1 ${name}`);
+  const blocks = blocksOf('postgresql.md').map(({ language, code }) => ({ language, code: change(code) }));
+
+  const file = { DATABASE_URL: `sqlite:${folder}/firsthand.db` };
+  const { accountUUID, serverTokenUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], file);
+  writeFileSync(join(folder, 'firsthand.env'), `BACKUP_DIR=${folder}/backups\n`);
+  const userUUID = 'a-visitor-of-the-guide';
+
+  const sql = blocks.flatMap(({ language, code }) => (language === 'sql' ? code.trim().split('\n') : []));
+  expect(sql).toHaveLength(2);
+  for (const statement of sql) await asking(here, statement);
+  onTestFinished(async () => {
+    await asking(here, `DROP DATABASE ${name}`);
+    await asking(here, `DROP ROLE ${name}`);
+  });
+
+  const scripts = blocks.filter(({ language }) => language === 'sh').map(({ code }) => code);
+  const [copy = '', goOn = '', goBack = ''] = scripts;
+  expect(scripts).toHaveLength(3);
+  const log = (eventName: string) => `firsthand event log --name '${eventName}' --user ${userUUID}\n`;
+  // Between the blocks, the first server runs for as long as the second needs it.
+  const script = [
+    functions(folder, port),
+    'systemctl start firsthand; until_ready',
+    log('In the file'),
+    copy,
+    goOn,
+    log('In PostgreSQL'),
+    `touch ${folder}/moved; until [ -f ${folder}/go-back ]; do sleep 0.1; done`,
+    goBack,
+  ].join('\n');
+  const running = start('timeout', ['300', 'bash', '-euo', 'pipefail', '-c', script], {
+    FIRSTHAND_TOKEN: serverTokenUUID,
+  });
+  onTestFinished(() => void running.child.kill('SIGTERM'));
+
+  await running.says(/the same\n/);
+  await running.says(/ok +PostgreSQL/);
+  const second = await startServer({ DATABASE_URL: databaseURL, PGPASSWORD: 'a-password-of-your-own' });
+  const api = createClient({ url: second.url, token: serverTokenUUID });
+  const namesOf = async () => (await api.getEvent({ userUUID })).event.map(({ eventName }) => eventName);
+  await expect.poll(namesOf).toEqual(['In PostgreSQL', 'In the file']);
+  await api.logEvent({ userUUID, eventName: 'By the second server' });
+  second.child.kill('SIGTERM');
+  await second.ended;
+  writeFileSync(join(folder, 'go-back'), '');
+
+  const { code, stdout, stderr } = await running.ended;
+  if (code !== 0) throw new Error(`the guide ended with ${code}:\n${stdout}${stderr}`);
+  expect(stdout.match(/the same$/gm)).toHaveLength(2);
+  const [listed = ''] = stdout.split('ready\n').slice(-1);
+  expect(listed).toMatch(/By the second server[\s\S]*In PostgreSQL[\s\S]*In the file/);
+  expect(await firsthandJSON(['account', 'list'], file)).toEqual([expect.objectContaining({ accountUUID })]);
+  expect(readFileSync(join(folder, 'firsthand.env'), 'utf8')).toBe('');
+});
