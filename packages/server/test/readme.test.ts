@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -61,6 +61,30 @@ describe('the README', () => {
 
   test('names tests that there are', () => {
     expect(missingIn(readme)).toEqual([]);
+  });
+
+  test('links to files that there are', () => {
+    const linked = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)|(?:src|srcset)="(packages[^"]+)"/g)].map(
+      ([, link, image]) => (link ?? image) as string,
+    );
+    expect(linked.length).toBeGreaterThan(10);
+    expect(linked.filter((path) => !existsSync(new URL(`../../../${path}`, import.meta.url)))).toEqual([]);
+  });
+
+  test('has the figures of the last full runs', () => {
+    const read = (page: string) => readFileSync(new URL(`../${page}`, import.meta.url), 'utf8');
+    const [, kills, events] =
+      /\n\| process killed \|[^|]+\| (\d+) × kill -9, (\d+) events [^|]+\| 0 lost, 0 twice/.exec(read('FAULTS.md')) ??
+      [];
+    const millions = (Number(events) / 1e6).toFixed(1);
+    expect(readme).toContain(`In ${Number(kills).toLocaleString('en')} kills of the process`);
+    expect(readme).toContain(`none of ${millions} million events`);
+    const [, ofTen, ofMillions] =
+      /linking a user with 2,000,000 events, beside one with 10: median ms *\| *([\d.]+) *\| *([\d.]+)/.exec(
+        read('bench/RESULTS.md'),
+      ) ?? [];
+    expect(readme).toContain('half a millisecond for a browser with ten events and for one with two million');
+    expect([Math.round(Number(ofTen) * 10), Math.round(Number(ofMillions) * 10)]).toEqual([5, 5]);
   });
 
   test.each([
