@@ -13,8 +13,8 @@ interface Rule {
 }
 
 const noPages: Rule = {
-  group: ['@firsthand/tracker', '@firsthand/tracker/**', '**/tracker/**'],
-  message: 'The server serves the built files of the tracker; it does not import it.',
+  group: ['@firsthand/tracker', '@firsthand/tracker/**', '**/tracker/**', '**/docs/**'],
+  message: 'The server serves the built files of the tracker and the documentation; it does not import them.',
 };
 const noClient: Rule = {
   group: ['@firsthand/client', '@firsthand/client/**', '**/client/src/**'],
@@ -92,6 +92,25 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
   ],
   [['packages/tracker/src/*.ts'], [...inPages, anotherPackage('../**')]],
   [['packages/tracker/src/*/**'], [...inPages, anotherPackage('../../**')]],
+  [
+    ['packages/docs/build/**'],
+    [
+      {
+        group: ['**/server/**', '**/tracker/**', '**/client/**', '../src/**', '../../src/**'],
+        message: 'The documentation is made from texts and the contract; the server fills in what it knows.',
+      },
+      publishedNames,
+    ],
+  ],
+  [
+    ['packages/docs/src/**'],
+    [
+      {
+        group: ['**', '!./**', '!minisearch'],
+        message: 'The pages of the documentation load this: it imports what is beside it, and minisearch.',
+      },
+    ],
+  ],
   [
     ['packages/client/src/**'],
     [

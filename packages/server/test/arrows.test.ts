@@ -25,6 +25,8 @@ const store = /A store knows nothing of HTTP/;
 const shared = /knows none of them/;
 const library = /A database's library/;
 const drivers = /don't know of each other/;
+const documentation = /made from texts and the contract/;
+const documentationPage = /what is beside it, and minisearch/;
 const pure = /pure functions/;
 const oneDoor = /has one interface/;
 const below = /below the other rooms/;
@@ -33,6 +35,7 @@ const below = /below the other rooms/;
 const others = (up: string) => ({
   '@firsthand/tracker': pages,
   [`${up}../../tracker/src/index.ts`]: pages,
+  [`${up}../../docs/build/site.ts`]: pages,
   [`${up}../../contract/src/limits.ts`]: published,
 });
 const outside = (up: string) => ({
@@ -89,6 +92,17 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     '../../../contract/src/limits.ts': published,
   },
   'tracker/src/page.ts': { '@firsthand/contract': tracker, '../../contract/src/limits.ts': published },
+  'docs/build/site.ts': {
+    '../../server/src/config.ts': documentation,
+    '../../tracker/src/snippet.ts': documentation,
+    '../src/search.ts': documentation,
+    '../../contract/src/limits.ts': published,
+  },
+  'docs/src/search.ts': {
+    '../build/page.ts': documentationPage,
+    marked: documentationPage,
+    '@firsthand/contract/limits': documentationPage,
+  },
   'client/src/client.ts': {
     '@firsthand/server': callers,
     '@firsthand/tracker': callers,

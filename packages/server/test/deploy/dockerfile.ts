@@ -180,7 +180,10 @@ const linkFolder = (from: string, to: string): void => {
 
 /** Takes what npm has installed here, instead of installing it. npm replaces and removes files, and changes only its list in place. */
 export const takeInstalled = (context: string, { root, workdir }: Stage): void => {
-  for (const folder of ['.', 'packages/server', 'packages/tracker', 'packages/client', 'packages/contract']) {
+  for (const folder of [
+    '.',
+    ...['server', 'tracker', 'docs', 'client', 'contract'].map((name) => `packages/${name}`),
+  ]) {
     const installed = join(context, folder, 'node_modules');
     const target = join(root, workdir, folder, 'node_modules');
     if (!existsSync(installed)) continue;

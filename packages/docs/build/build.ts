@@ -1,0 +1,49 @@
+/**
+ * Builds the documentation: pages as static HTML, what they load, and compressed forms of the latter. The server fills in its address
+ * (`places` in page.ts), so it compresses the pages itself. With a folder as its argument it builds into that one.
+ */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { isFresh, markBuilt } from './fresh.ts';
+import { manuals } from './manuals.ts';
+
+/** `reference/logEvent` → `reference/logEvent.html`, `reference/` → `reference/index.html` */
+export const fileOf = (path: string): string => `${path}${path === '' || path.endsWith('/') ? 'index' : ''}.html`;
+
+/** Builds into this folder, which it empties first. Returns how many pages there are. */
+export const buildDocs = async (folder: string): Promise<number> => {
+  // Loaded only where something is to be built.
+  const [{ createSite, searchEntries }, { layout }, { buildAssets }] = await Promise.all([
+    import('./site.ts'),
+    import('./layout.ts'),
+    import('./assets.ts'),
+  ]);
+  const site = createSite();
+  const { names, files } = await buildAssets(searchEntries(site));
+  await rm(folder, { recursive: true, force: true });
+  for (const name of ['reference', 'assets']) await mkdir(join(folder, name), { recursive: true });
+  const write = (path: string, content: string | Buffer) => writeFile(join(folder, path), content);
+  await Promise.all([
+    ...site.pages.map(async (page) => write(fileOf(page.path), String(await layout(page, site.groups, names)))),
+    ...[...files].flatMap(([path, content]) => [
+      write(path, content),
+      write(`${path}.br`, brotliCompressSync(content)),
+      write(`${path}.gz`, gzipSync(content, { level: 9 })),
+    ]),
+  ]);
+  return site.pages.length;
+};
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [, , given] = process.argv;
+  const dist = fileURLToPath(new URL('../dist', import.meta.url));
+  if (given !== undefined) console.log(`${given}: ${await buildDocs(resolve(given))} pages`);
+  else if (isFresh(dist, Object.keys(manuals))) console.log('the documentation is newer than its sources');
+  else {
+    const began = new Date();
+    console.log(`dist: ${await buildDocs(dist)} pages`);
+    markBuilt(dist, began);
+  }
+}

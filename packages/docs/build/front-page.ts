@@ -1,0 +1,68 @@
+/** The first page: the script tag, a first event, and everything there is to read. */
+import { html } from 'hono/html';
+import { codeBlock } from './highlight.ts';
+import { renderInline } from './markdown.ts';
+import { type Page, places } from './page.ts';
+import { described, document } from './reference/document.ts';
+import { operationPath } from './reference/operation-page.ts';
+import type { GuideGroup } from './texts.ts';
+
+const firstEvent = `curl ${places.root}/event/logEvent \\
+  -H "Authorization: Bearer $SERVER_TOKEN" \\
+  -d '{ "eventName": "Signed up",
+        "userUUID": "visitor-of-the-readme" }'
+
+curl ${places.root}/event/getEvent \\
+  -H "Authorization: Bearer $SERVER_TOKEN"`;
+
+export const frontPage = (groups: readonly GuideGroup[]): Page => {
+  const text = 'How to log what visitors do, read it back, and know who it was.';
+  return {
+    path: '',
+    title: 'Firsthand documentation',
+    description: text,
+    form: 'front',
+    sections: [{ anchor: '', title: 'Firsthand documentation', text }],
+    content: html`<div class="hero">
+<h1>Firsthand documentation</h1>
+<p class="lead">${text}</p>
+<p class="actions"><a class="button" href="#begin">Begin</a> <a class="button light" href="reference/">API reference</a></p>
+</div>
+<section id="begin" aria-labelledby="begin-title">
+<h2 id="begin-title">Begin</h2>
+<div class="steps">
+<div class="step">
+<h3>1. Put the tag into your pages</h3>
+<p>Into the <code>&lt;head&gt;</code>, with your browser token. Better is <a href="service#a-path-of-your-own-site">a path of your own site</a> that leads to this server: only then does Safari keep the cookie for 400 days.</p>
+<figure class="code"><figcaption>HTML</figcaption><pre class="wraps" tabindex="0"><code>${places.scriptTag}</code></pre></figure>
+${codeBlock("tracker.log('Signed up', { plan: 'monthly' });", 'js')}
+</div>
+<div class="step">
+<h3>2. Log from your server, and read back</h3>
+<p>With a server token, which stays secret. A response of 200 means that the event is stored.</p>
+${codeBlock(firstEvent, 'sh')}
+</div>
+</div>
+</section>
+${groups.map(
+  ({ title, guides }, index) => html`<section aria-labelledby="guides-${index}">
+<h2 id="guides-${index}">${title || 'Guides'}</h2>
+<ul class="cards">${guides.map(
+    ({ path, title: label, use }) =>
+      html`<li><a href="${path}"><strong>${renderInline(label)}</strong><span>${renderInline(use)}</span></a></li>`,
+  )}</ul>
+</section>
+`,
+)}
+<section aria-labelledby="reference-title">
+<h2 id="reference-title"><a class="anchor" href="reference/">API reference</a></h2>
+<div class="nouns">${document.tags.map(
+      ({ name: noun, description }) =>
+        html`<div><h3>${noun}</h3><p>${description}</p><ul>${described
+          .filter((operation) => operation.noun === noun)
+          .map(({ name }) => html`<li><a href="${operationPath(name)}"><code>${name}</code></a></li>`)}</ul></div>`,
+    )}</div>
+</section>
+`,
+  };
+};

@@ -1,0 +1,80 @@
+/** The frame of every page: head, search, navigation, and what is next. */
+import { html } from 'hono/html';
+import type { AssetNames } from './assets.ts';
+import { type Entry, type EntryGroup, type HTML, type Page, relativePath } from './page.ts';
+
+const label = ({ label: text, isCode }: Entry): HTML => (isCode ? html`<code>${text}</code>` : html`${text}`);
+
+const navigation = (groups: readonly EntryGroup[], { path }: Page): HTML =>
+  html`<nav id="menu" popover aria-label="Documentation">
+${groups.map(
+  ({ title, entries }, index) => html`<p id="menu-${index}">${title}</p>
+<ul aria-labelledby="menu-${index}">${entries.map((entry) => {
+    const isHere = entry.path === path;
+    return html`<li><a href="${relativePath(path, entry.path)}"${isHere ? html` aria-current="page"` : ''}>${label(entry)}</a></li>`;
+  })}</ul>
+`,
+)}</nav>`;
+
+const contents = ({ headings = [] }: Page): HTML =>
+  headings.length < 2
+    ? html``
+    : html`<nav class="contents" aria-labelledby="contents-title"><p id="contents-title">On this page</p><ul>${headings.map(
+        ({ anchor, title }) => html`<li><a href="#${anchor}">${title}</a></li>`,
+      )}</ul></nav>`;
+
+const neighbours = (groups: readonly EntryGroup[], { path }: Page): HTML => {
+  const entries = groups.flatMap((group) => group.entries);
+  const at = entries.findIndex((entry) => entry.path === path);
+  const [before, after] = at < 0 ? [] : [entries[at - 1], entries[at + 1]];
+  const link = (entry: Entry | undefined, kind: string, text: string): HTML =>
+    entry
+      ? html`<a class="${kind}" href="${relativePath(path, entry.path)}"><span>${text}</span> ${label(entry)}</a>`
+      : html`<span></span>`;
+  return html`<nav class="neighbours" aria-label="Next and previous page">${link(before, 'before', 'Previous')}${link(after, 'after', 'Next')}</nav>`;
+};
+
+/** The whole document. The script knows from `data-root` where the server's root is, and `data-docs` where `/docs/` is. */
+export const layout = (page: Page, groups: readonly EntryGroup[], assets: AssetNames): HTML => {
+  const { path, title, description, content, form } = page;
+  const to = (target: string): string => relativePath(path, target);
+  const docs = to('');
+  return html`<!doctype html>
+<html lang="en" data-docs="${docs}" data-root="${docs === './' ? '../' : `${docs}../`}" data-search="${to(assets.search)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${path === '' ? title : `${title} · Firsthand`}</title>
+<meta name="description" content="${description}">
+<link rel="icon" href="${to(assets.icon)}" type="image/svg+xml">
+<link rel="stylesheet" href="${to(assets.style)}">
+<script type="module" src="${to(assets.script)}"></script>
+</head>
+<body class="${form}">
+<a class="skip" href="#content">Skip to the content</a>
+<header class="top">
+<button class="menu-button" popovertarget="menu" aria-label="Menu"><span aria-hidden="true"></span></button>
+<a class="brand" href="${docs}"><img src="${to(assets.icon)}" alt="" width="24" height="24"> Firsthand <span>docs</span></a>
+<search class="search" hidden>
+<label for="query" class="unseen">Search the documentation</label>
+<input id="query" type="search" placeholder="Search" autocomplete="off" spellcheck="false" role="combobox" aria-expanded="false" aria-controls="results" aria-autocomplete="list">
+<kbd aria-hidden="true">/</kbd>
+<ul id="results" role="listbox" aria-label="Results" hidden></ul>
+<p class="unseen" role="status"></p>
+</search>
+<a class="top-link" href="${to('reference/')}">API reference</a>
+</header>
+<div class="frame">
+${navigation(groups, page)}
+<main id="content" tabindex="-1">
+<article>
+${content}</article>
+${neighbours(groups, page)}
+</main>
+${contents(page)}
+</div>
+</body>
+</html>
+`;
+};

@@ -1,0 +1,134 @@
+/** Markdown to HTML: the text of a file of the repository, with links to other pages of the documentation. */
+import GithubSlugger from 'github-slugger';
+import { html, raw } from 'hono/html';
+import { Marked, type Token, type Tokens } from 'marked';
+import { codeBlock } from './highlight.ts';
+import type { HTML, Section } from './page.ts';
+
+/**
+ * Where a link leads, or undefined for a file that is no page: then its text stays, without a link. `href` is as it is in the file,
+ * without its anchor.
+ */
+export type ResolveLink = (href: string) => string | undefined;
+
+export interface Rendered {
+  /** The first heading. */
+  readonly title: string;
+  /** Its plain text up to the first heading below the title. */
+  readonly lead: string;
+  /** From the title to the first code or the first heading below it, and what follows. */
+  readonly intro: HTML;
+  readonly rest: HTML;
+  readonly headings: { readonly anchor: string; readonly title: string }[];
+  readonly sections: Section[];
+}
+
+/** The text of tokens, without markup and comments. */
+export const plainText = (tokens: readonly Token[]): string =>
+  tokens
+    .map((token): string => {
+      if (token.type === 'html' || token.type === 'space') return '';
+      if (token.type === 'table') {
+        const { header, rows } = token as Tokens.Table;
+        return [header, ...rows].flatMap((row) => row.map((cell) => plainText(cell.tokens))).join(' ');
+      }
+      if (token.type === 'list')
+        return (token as Tokens.List).items.map(({ tokens: item }) => plainText(item)).join(' ');
+      if ('tokens' in token && token.tokens) return plainText(token.tokens);
+      return token.type === 'br' ? ' ' : 'text' in token ? unescaped(String(token.text)) : '';
+    })
+    .join('')
+    .replaceAll(/\s+/g, ' ');
+
+const entities: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+};
+/** marked escapes the text of its tokens. */
+const unescaped = (text: string): string =>
+  text.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => entities[entity] ?? entity);
+
+const isComment = (text: string): boolean => /^\s*(?:<!--[\s\S]*?-->\s*)*$/.test(text);
+const isElsewhere = (href: string): boolean => /^https?:\/\//.test(href);
+
+const createMarked = (resolve: ResolveLink, headings: ReadonlyMap<Token, Heading>) => {
+  const marked = new Marked({ gfm: true });
+  marked.use({
+    renderer: {
+      heading(token) {
+        const { anchor, depth } = headings.get(token) ?? { anchor: '', depth: token.depth };
+        const text = this.parser.parseInline(token.tokens);
+        if (depth === 1) return `<h1>${text}</h1>\n`;
+        return `<h${depth} id="${anchor}"><a class="anchor" href="#${anchor}">${text}</a></h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const text = this.parser.parseInline(tokens);
+        const [file = '', anchor] = href.split('#', 2);
+        const to = isElsewhere(href) ? href : file === '' ? `#${anchor}` : resolve(file);
+        if (to === undefined) return text;
+        const whole = anchor === undefined || file === '' || isElsewhere(href) ? to : `${to}#${anchor}`;
+        return String(html`<a href="${whole}">${raw(text)}</a>`);
+      },
+      image: ({ text }) => String(html`${text}`),
+      // Comments name tests. There is no other HTML in the files, and text is what it would be.
+      html: ({ text }) => (isComment(text) ? '' : String(html`${text}`)),
+      code: ({ text, lang = '' }) => String(codeBlock(text, lang)),
+      table(token) {
+        const row = (cells: readonly Tokens.TableCell[], name: 'th' | 'td') =>
+          `<tr>${cells.map((cell) => `<${name}>${this.parser.parseInline(cell.tokens)}</${name}>`).join('')}</tr>\n`;
+        const body = token.rows.map((cells) => row(cells, 'td')).join('');
+        return `<div class="table" tabindex="0"><table>\n<thead>${row(token.header, 'th')}</thead>\n<tbody>${body}</tbody>\n</table></div>\n`;
+      },
+    },
+  });
+  return marked;
+};
+
+interface Heading {
+  readonly anchor: string;
+  readonly depth: number;
+}
+
+/** Renders a file. Throws when it does not begin with a heading. */
+export const renderMarkdown = (text: string, resolve: ResolveLink): Rendered => {
+  const slugger = new GithubSlugger();
+  const tokens = new Marked({ gfm: true }).lexer(text.replaceAll('\r\n', '\n'));
+  const rendered = new Map<Token, Heading>();
+  let depth = 0;
+  const sections: { anchor: string; title: string; text: string }[] = [];
+  const headings: { anchor: string; title: string }[] = [];
+  for (const token of tokens) {
+    if (token.type === 'heading') {
+      const title = plainText([token]).trim();
+      const anchor = slugger.slug(title);
+      // No level is left out, for those who go from heading to heading.
+      depth = Math.min(token.depth, depth + 1);
+      rendered.set(token, { anchor, depth });
+      const isTitle = depth === 1;
+      sections.push({ anchor: isTitle ? '' : anchor, title, text: '' });
+      if (depth === 2) headings.push({ anchor, title });
+    } else {
+      const section = sections.at(-1);
+      if (section) section.text = `${section.text} ${plainText([token])}`.trim();
+    }
+  }
+  const [first] = sections;
+  if (first?.anchor !== '') throw new Error(`a page has to begin with a heading: ${text.slice(0, 80)}`);
+  const marked = createMarked(resolve, rendered);
+  const render = (some: Token[]): HTML => raw(marked.parser(some));
+  const end = tokens.findIndex((token) => token.type === 'code' || (token.type === 'heading' && token.depth > 1));
+  const at = end < 0 ? tokens.length : end;
+  const intro = render(tokens.slice(0, at));
+  return { title: first.title, lead: first.text, intro, rest: render(tokens.slice(at)), headings, sections };
+};
+
+/** The text of a table's cell, without its links. */
+export const renderInline = (text: string): HTML =>
+  raw(
+    createMarked(() => undefined, new Map()).parseInline(text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1'), {
+      async: false,
+    }),
+  );

@@ -1,0 +1,65 @@
+/** The page of the error codes. */
+
+import { codesOf } from '@firsthand/contract/document/operation-errors';
+import { type ErrorCode, errors } from '@firsthand/contract/errors';
+import { html } from 'hono/html';
+import { codeBlock } from '../highlight.ts';
+import type { HTML, Page } from '../page.ts';
+import { type Described, described } from './document.ts';
+import { prose, sentence } from './fields.ts';
+
+const example = {
+  error: { code: 'invalid_field', field: 'userUUID', message: 'must be 16 to 64 of A-Z a-z 0-9 _ -' },
+  requestID: 'q3VnX8bT0zRk5yWcJ1LsA',
+  status: '400',
+};
+
+const returns = (operation: Described, code: ErrorCode): boolean =>
+  operation.methods.some((method) => codesOf(operation, method).includes(code));
+
+/** The operations that return a code, unless most of them do. */
+const returnedBy = (code: ErrorCode): HTML => {
+  const operations = described.filter((operation) => returns(operation, code));
+  if (operations.length === 0) return html`A request that names no operation`;
+  if (operations.length === described.length) return html`Every operation`;
+  return html`${operations.map(({ name }, index) => html`${index > 0 ? ', ' : ''}<a href="${name}"><code>${name}</code></a>`)}`;
+};
+
+const statuses = [...new Set(Object.values(errors).map(({ status }) => status))];
+const codesWith = (status: number) =>
+  Object.entries(errors).filter(([, error]) => error.status === status) as [ErrorCode, (typeof errors)[ErrorCode]][];
+
+export const errorsPage = (): Page => {
+  const text = 'All error codes. The list is closed: a program may switch on the code.';
+  return {
+    path: 'reference/errors',
+    title: 'Error codes',
+    description: text,
+    form: 'text',
+    headings: statuses.map((status) => ({ anchor: `status-${status}`, title: String(status) })),
+    content: html`<h1>Error codes</h1>
+<p class="lead">${text}</p>
+<p>${prose('`field` is the path of the field at fault, where there is one; `message` says what is expected. The service logs the request under its `requestID`. A response of 429 or 503 has `Retry-After`, the seconds after which to try again.')}</p>
+${codeBlock(JSON.stringify(example, null, 2), 'json', 'An error response')}
+${statuses.map(
+  (status) => html`<h2 id="status-${status}"><a class="anchor" href="#status-${status}">${status}</a></h2>
+<div class="fields">${codesWith(status).map(
+    ([code, { when }]) => html`<div class="field" id="${code}">
+<div class="field-head"><a class="anchor" href="#${code}"><code class="name">${code}</code></a></div>
+<p>${prose(sentence(when))}</p>
+<p class="example">${returnedBy(code)}</p>
+</div>
+`,
+  )}</div>
+`,
+)}`,
+    sections: [
+      { anchor: '', title: 'Error codes', text },
+      ...(Object.keys(errors) as ErrorCode[]).map((code) => ({
+        anchor: code,
+        title: code,
+        text: `${errors[code].status} ${sentence(errors[code].when)}`.replaceAll('`', ''),
+      })),
+    ],
+  };
+};

@@ -1,0 +1,107 @@
+/** The fields of a request or response: name, type, limits and description, with the fields within them. */
+import type { JSONSchema } from '@firsthand/contract/document/json-schemas';
+import { html } from 'hono/html';
+import type { HTML } from '../page.ts';
+import { resolved } from './document.ts';
+
+/** Deep enough for the contract; a schema that contains itself would have no end. */
+const mostDepth = 6;
+
+/** Text of the contract: what is between backticks is code. */
+export const prose = (text: string): HTML =>
+  html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;
+
+/** `must be a time` → `Must be a time.` */
+export const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+const isTime = ({ anyOf = [], format }: JSONSchema): boolean =>
+  format === 'date-time' || anyOf.some((each) => each.format === 'date-time');
+
+/** The type in words: `string`, `list of objects`, `time`, `null`. */
+const typeOf = (schema: JSONSchema): string => {
+  const { type, enum: values, const: only, anyOf, items } = resolved(schema);
+  if (isTime(schema)) return 'time';
+  if (only !== undefined) return JSON.stringify(only);
+  if (anyOf) return [...new Set(anyOf.map(typeOf))].join(' or ');
+  if (type === 'array') {
+    const entry = resolved(items ?? {});
+    return `list of ${entry.properties ? 'objects' : entry.enum ? 'words' : `${typeOf(entry)}s`}`;
+  }
+  if (values && type === undefined) return 'string';
+  return type ?? 'any';
+};
+
+const number = new Intl.NumberFormat('en');
+const isSafe = (value: unknown): value is number =>
+  typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER;
+
+const range = (least: unknown, most: unknown, unit: string): string[] => {
+  const from = isSafe(least) && least > 0 ? number.format(least) : undefined;
+  const to = isSafe(most) ? number.format(most) : undefined;
+  if (to === undefined) return from === undefined ? [] : [`at least ${from}${unit}`];
+  return [from === undefined ? `at most ${to}${unit}` : `${from} to ${to}${unit}`];
+};
+
+const limitsOf = (schema: JSONSchema): string[] => {
+  if (isTime(schema)) return [];
+  const { anyOf = [], minLength, maxLength, minimum, maximum, minItems, maxItems } = resolved(schema);
+  return [
+    ...range(minLength, maxLength, ' characters'),
+    ...range(minimum, maximum, ''),
+    ...range(minItems, maxItems, ' entries'),
+    ...anyOf.flatMap(limitsOf),
+  ];
+};
+
+const wordsOf = (schema: JSONSchema): readonly unknown[] => {
+  const { enum: values, items, anyOf = [] } = resolved(schema);
+  return values ?? (items ? wordsOf(items) : anyOf.flatMap(wordsOf));
+};
+
+/** The object within a field: itself, or the entries of a list. */
+const objectIn = (schema: JSONSchema): JSONSchema | undefined => {
+  const { properties, items, anyOf = [], additionalProperties } = resolved(schema);
+  if (properties) return resolved(schema);
+  if (items) return objectIn(items);
+  if (additionalProperties?.properties) return additionalProperties;
+  return anyOf.map(objectIn).find((each) => each !== undefined);
+};
+
+const exampleText = (schema: JSONSchema): string | undefined => {
+  const [example] = schema.examples ?? [];
+  return example === undefined || typeof example === 'object' || example === '' ? undefined : JSON.stringify(example);
+};
+
+const field = (name: string, schema: JSONSchema, isRequired: boolean, anchor: string, depth: number): HTML => {
+  const within = depth < mostDepth ? objectIn(schema) : undefined;
+  const words = wordsOf(schema);
+  const example = exampleText(resolved(schema));
+  const { description } = resolved(schema);
+  return html`<div class="field" id="${anchor}">
+<div class="field-head"><a class="anchor" href="#${anchor}"><code class="name">${name}</code></a>
+<span class="type">${typeOf(schema)}</span>${isRequired ? html` <span class="required">required</span>` : ''}${limitsOf(
+    schema,
+  ).map((limit) => html` <span class="limit">${limit}</span>`)}</div>
+${description ? html`<p>${prose(description)}</p>` : ''}
+${words.length > 0 ? html`<p class="words">One of ${words.map((word, index) => html`${index > 0 ? ', ' : ''}<code>${word}</code>`)}</p>` : ''}
+${example !== undefined && words.length === 0 ? html`<p class="example">Example: <code>${example}</code></p>` : ''}
+${
+  within
+    ? html`<details><summary>Fields of <code>${name}</code></summary>${fieldList(within, anchor, depth + 1)}</details>`
+    : ''
+}
+</div>
+`;
+};
+
+/** The fields of an object. `prefix` begins the anchor of each. */
+export const fieldList = (schema: JSONSchema, prefix: string, depth = 0): HTML => {
+  const { properties = {}, required = [] } = schema;
+  const entries = Object.entries(properties);
+  const rank = (name: string): number => (required.includes(name) ? 0 : name === 'tokenUUID' ? 2 : 1);
+  // The required ones first, and last the token, which is better sent in the header.
+  const sorted = entries.toSorted(([one], [other]) => rank(one) - rank(other));
+  return html`<div class="fields">${sorted.map(([name, each]) =>
+    field(name, each, required.includes(name), `${prefix}-${name}`, depth),
+  )}</div>`;
+};

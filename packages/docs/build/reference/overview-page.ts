@@ -1,0 +1,77 @@
+/** The beginning of the reference: what all operations share, tokens, and the list of operations. */
+import { limits } from '@firsthand/contract/limits';
+import { type TokenKind, tokenKinds } from '@firsthand/contract/tokens';
+import { html } from 'hono/html';
+import { codeBlock } from '../highlight.ts';
+import { type Page, places } from '../page.ts';
+import { described, document } from './document.ts';
+import { prose } from './fields.ts';
+
+const meanings: Readonly<Record<TokenKind, string>> = {
+  browser: 'Public: it is in your pages. It logs events and claims who the visitor is, and reads no personal data.',
+  viewer: 'Secret. It reads the data of an account, and writes nothing.',
+  server: 'Secret, for your own servers. It reads and writes everything in an account.',
+  operator: 'Secret, for those who run the service. It creates accounts, and reads no contact.',
+};
+
+const section = (anchor: string, title: string) =>
+  html`<h2 id="${anchor}"><a class="anchor" href="#${anchor}">${title}</a></h2>`;
+
+export const overviewPage = (): Page => {
+  const text = 'Every operation of the HTTP API: its paths, fields, limits, examples and error codes.';
+  const paging = `A response that has more to follow has \`nextCursor\`: send it back as \`cursor\`. It is "" on the last page. A page holds at most ${limits.eventsPerPage.toLocaleString('en')} entries.`;
+  const parts = [
+    { anchor: 'requests', title: 'Requests and responses' },
+    { anchor: 'tokens', title: 'Tokens' },
+    { anchor: 'pages', title: 'Pages' },
+    { anchor: 'operations', title: 'Operations' },
+  ] as const;
+  const [requests, tokens, pages, operations] = parts;
+  return {
+    path: 'reference/',
+    title: 'API reference',
+    description: text,
+    form: 'text',
+    headings: parts,
+    content: html`<h1>API reference</h1>
+<p class="lead">${text}</p>
+<p>The address of this server is <code>${places.root}</code>. Its OpenAPI 3.1 document, for generators of clients, is <a href="../../openapi.json"><code>/openapi.json</code></a>.</p>
+${section(requests.anchor, requests.title)}
+${document.info.description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>\n`)}
+${codeBlock(`curl ${places.root}/account/getAccount -H "Authorization: Bearer $SERVER_TOKEN"`, 'sh')}
+${section(tokens.anchor, tokens.title)}
+<dl class="kinds">${tokenKinds.map((kind) => html`<dt><code>${kind}</code></dt><dd>${meanings[kind]}</dd>`)}</dl>
+<div class="table" tabindex="0"><table>
+<thead><tr><th>Operation</th>${tokenKinds.map((kind) => html`<th class="tick">${kind}</th>`)}</tr></thead>
+<tbody>
+${described.map(
+  ({ name, tokens: taken }) =>
+    html`<tr><td><a href="${name}"><code>${name}</code></a></td>${tokenKinds.map(
+      (kind) => html`<td class="tick">${taken.includes(kind) ? 'yes' : ''}</td>`,
+    )}</tr>\n`,
+)}</tbody>
+</table></div>
+${section(pages.anchor, pages.title)}
+<p>${prose(paging)}</p>
+${section(operations.anchor, operations.title)}
+${document.tags.map(
+  ({
+    name: noun,
+    description,
+  }) => html`<h3 id="${noun.toLowerCase()}"><a class="anchor" href="#${noun.toLowerCase()}">${noun}</a></h3>
+<p>${description}</p>
+<dl class="operations">${described
+    .filter((operation) => operation.noun === noun)
+    .map(
+      ({ name, summary }) => html`<dt><a href="${name}"><code>${name}</code></a></dt><dd>${prose(summary)}</dd>`,
+    )}</dl>
+`,
+)}`,
+    sections: [
+      { anchor: '', title: 'API reference', text },
+      { anchor: requests.anchor, title: requests.title, text: document.info.description.replaceAll('`', '') },
+      { anchor: tokens.anchor, title: tokens.title, text: Object.values(meanings).join(' ') },
+      { anchor: pages.anchor, title: pages.title, text: paging.replaceAll('`', '') },
+    ],
+  };
+};

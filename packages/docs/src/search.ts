@@ -1,0 +1,78 @@
+/** Finds pages and their parts by the words of a query. */
+import MiniSearch from 'minisearch';
+
+/** See `Found` in build/site.ts. */
+interface Entry {
+  readonly to: string;
+  readonly title: string;
+  readonly page?: string;
+  readonly text: string;
+}
+
+export interface Result {
+  readonly to: string;
+  readonly title: string;
+  readonly page: string;
+  /** A piece of the text around a word of the query. */
+  readonly excerpt: string;
+}
+
+const mostResults = 8;
+const mostQuery = 100;
+const excerptLength = 120;
+
+/** `logEvent` is found by `log` and `event` too, and `unknown_id` by `unknown`. */
+const termsOf = (term: string): string[] => {
+  const parts = term.split(/(?<=[a-z0-9])(?=[A-Z])|_/);
+  return [...new Set([term, ...(parts.length > 1 ? parts : [])].map((part) => part.toLowerCase()))];
+};
+
+const excerptOf = (text: string, terms: readonly string[]): string => {
+  const lower = text.toLowerCase();
+  const at = Math.min(...terms.map((term) => lower.indexOf(term)).filter((index) => index >= 0), text.length);
+  const from = at < text.length ? Math.max(0, text.lastIndexOf(' ', Math.max(0, at - 40)) + 1) : 0;
+  const piece = text.slice(from, from + excerptLength);
+  return `${from > 0 ? '… ' : ''}${piece}${from + excerptLength < text.length ? ' …' : ''}`;
+};
+
+/** Returns the function that searches the entries: the best first, at most eight. */
+export const createSearch = (entries: readonly Entry[]): ((query: string) => Result[]) => {
+  const index = new MiniSearch<Entry & { id: number }>({
+    fields: ['title', 'page', 'text'],
+    processTerm: termsOf,
+    searchOptions: {
+      boost: { title: 6, page: 2 },
+      prefix: true,
+      fuzzy: (term) => (term.length > 4 ? 0.2 : false),
+      // What is meant by a misspelt word comes after what has the word.
+      weights: { fuzzy: 0.15, prefix: 0.4 },
+      combineWith: 'AND',
+      processTerm: (term) => term.toLowerCase(),
+      // A page goes before its parts.
+      boostDocument: (id) => (entries[id as number]?.page === undefined ? 1.6 : 1),
+    },
+  });
+  index.addAll(entries.map((entry, id) => ({ ...entry, id })));
+  /** What has all words, and after it what has some of them. */
+  const find = (query: string) => {
+    const all = index.search(query);
+    const found = new Set(all.map(({ id }) => id));
+    return [...all, ...index.search(query, { combineWith: 'OR' }).filter(({ id }) => !found.has(id))];
+  };
+  return (query) =>
+    find(query.slice(0, mostQuery))
+      .slice(0, mostResults)
+      .flatMap(({ id, terms }) => {
+        const entry = entries[id as number];
+        if (!entry) return [];
+        const { to, title, page = '', text } = entry;
+        return [{ to, title, page, excerpt: excerptOf(text, terms) }];
+      });
+};
+
+/** Loads the entries. Rejects when they cannot be loaded. */
+export const openSearch = async (url: string): Promise<ReturnType<typeof createSearch>> => {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`the search could not be loaded: ${response.status}`);
+  return createSearch(await response.json());
+};

@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { renderMarkdown } from '../build/markdown.ts';
+
+const render = (text: string) => {
+  const { intro, rest } = renderMarkdown(text, (href) => (href === 'other.md' ? 'other' : undefined));
+  return `${intro}${rest}`;
+};
+
+it('shows HTML as text, and no comment', () => {
+  const html = render(
+    '# A & B\n\n<img src=x onerror=alert(1)>\n\nText <b>bold</b> <!-- test: x --> after\n\n<!-- test:\n y -->\n',
+  );
+  expect(html).toContain('<h1>A &amp; B</h1>');
+  expect(html).toContain('&lt;img src=x onerror=alert(1)&gt;');
+  expect(html).toContain('&lt;b&gt;bold&lt;/b&gt;');
+  expect(html).not.toContain('test:');
+});
+
+it('links to pages and other sites, and to nothing else', () => {
+  const html = render(
+    '# T\n\n[one](other.md#a-part) [two](missing.md) [three](https://a.example/?a=1&b="2) [four](javascript:alert(1)) [five](#t)',
+  );
+  expect(html).toContain('<a href="other#a-part">one</a> two <a href="https://a.example/');
+  expect(html).not.toMatch(/href="[^"]*javascript|"2"/);
+  expect(html).toContain('four <a href="#t">five</a>');
+});
+
+it('escapes code in every language, known or not', () => {
+  for (const language of ['html', 'js', 'caddyfile', ''])
+    expect(render(`# T\n\n\`\`\`${language}\n<script>alert(1)</script>\n\`\`\`\n`)).not.toContain('<script>');
+});
+
+it('gives each heading an anchor of its own, as code hosts do', () => {
+  const { headings, sections, title, lead } = renderMarkdown(
+    "# T\n\nIntro.\n\n## Safari's 7 days\n\nOne\n\n### A `b`\n\n## Safari's 7 days\n",
+    () => '',
+  );
+  expect({ title, lead }).toEqual({ title: 'T', lead: 'Intro.' });
+  expect(headings.map(({ anchor }) => anchor)).toEqual(['safaris-7-days', 'safaris-7-days-1']);
+  expect(sections[2]).toEqual({ anchor: 'a-b', title: 'A b', text: '' });
+});
+
+it('needs a title', () => {
+  expect(() => render('Text')).toThrow(/begin with a heading/);
+});

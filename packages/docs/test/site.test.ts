@@ -1,0 +1,192 @@
+/** The whole documentation, as it is built. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, posix } from 'node:path';
+import { errors } from '@firsthand/contract/errors';
+import { limits } from '@firsthand/contract/limits';
+import { openAPI } from '@firsthand/contract/openapi';
+import { operationNames } from '@firsthand/contract/operations';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildDocs } from '../build/build.ts';
+import { isFresh, markBuilt } from '../build/fresh.ts';
+import { manuals } from '../build/manuals.ts';
+import { createSite, searchEntries } from '../build/site.ts';
+import { createSearch } from '../src/search.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'firsthand-docs-'));
+/** The HTML of each page, by its path below /docs/. */
+const pages = new Map<string, string>();
+beforeAll(async () => {
+  await buildDocs(folder);
+  for (const within of ['', 'reference/'])
+    for (const file of readdirSync(join(folder, within)).filter((name) => name.endsWith('.html')))
+      pages.set(within + file.replace(/^index\.html$|\.html$/, ''), readFileSync(join(folder, within, file), 'utf8'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const guides = readdirSync(new URL('../', import.meta.url)).filter(
+  (name) => name.endsWith('.md') && name !== 'README.md',
+);
+
+interface Tag {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
+/** The tags that begin elements. No attribute holds a `>`, because it is escaped. */
+const tagsOf = (html: string): Tag[] =>
+  [...html.matchAll(/<([a-z][a-z0-9]*)((?:\s[^<>]*)?)>/g)].map(([, name = '', text = '']) => ({
+    name,
+    attributes: Object.fromEntries(
+      [...text.matchAll(/([\w-]+)(?:="([^"]*)")?/g)].map(([, key, value = '']) => [key, value]),
+    ),
+  }));
+
+const each = (check: (html: string, path: string) => void) => {
+  expect(pages.size).toBeGreaterThan(30);
+  for (const [path, html] of pages) check(html, path);
+};
+
+describe('the documentation', () => {
+  it('has a page for each guide, each manual and each operation, and all of them in its navigation', () => {
+    const paths = [
+      ...guides.map((name) => name.replace(/\.md$/, '')),
+      ...Object.values(manuals).map(({ path }) => path),
+      ...operationNames.map((name) => `reference/${name}`),
+      ...['reference/', 'reference/errors', 'reference/limits'],
+    ];
+    expect([...pages.keys()].toSorted()).toEqual(['', ...paths].toSorted());
+    const [, menu = ''] = /<nav id="menu"([\s\S]*?)<\/nav>/.exec(pages.get('') ?? '') ?? [];
+    expect(
+      tagsOf(menu)
+        .flatMap(({ attributes }) => attributes.href ?? [])
+        .toSorted(),
+    ).toEqual(paths.toSorted());
+  });
+
+  it('has no dead link and no dead anchor', () => {
+    const anchors = new Map(
+      [...pages].map(([path, html]) => [path, tagsOf(html).flatMap(({ attributes }) => attributes.id ?? [])]),
+    );
+    each((html, path) => {
+      const links = tagsOf(html)
+        .filter(({ name }) => name === 'a')
+        .map(({ attributes }) => attributes.href ?? '');
+      expect(links.length).toBeGreaterThan(30);
+      for (const href of links) {
+        if (/^https?:\/\//.test(href) || href.endsWith('openapi.json')) continue;
+        const [file = '', anchor] = href.split('#');
+        const folderHere = path.slice(0, path.lastIndexOf('/') + 1);
+        const to = file === '' ? path : posix.join('/', folderHere, file).slice(1).replace(/^\.$/, '');
+        expect(pages.has(to), `${href} on ${path}`).toBe(true);
+        if (anchor !== undefined) expect(anchors.get(to), `${href} on ${path}`).toContain(anchor);
+      }
+    });
+  });
+
+  it('obeys a policy that allows its own files only', () => {
+    each((html, path) => {
+      for (const { name, attributes } of tagsOf(html)) {
+        expect(name, path).not.toMatch(/^(style|iframe|object|embed|base|form)$/);
+        const inline = Object.keys(attributes).filter(
+          (attribute) => attribute === 'style' || attribute.startsWith('on'),
+        );
+        expect(inline, path).toEqual([]);
+        const loaded =
+          name === 'script' || name === 'img' ? attributes.src : name === 'link' ? attributes.href : undefined;
+        if (['script', 'img', 'link'].includes(name)) expect(loaded, path).toMatch(/^(\.\.\/)?assets\/[\w.]+$/);
+        if (loaded !== undefined) readFileSync(join(folder, posix.join(posix.dirname(`${path}x`), loaded)));
+      }
+      expect(html, path).not.toMatch(/<script(?![^>]*\ssrc=)/);
+    });
+  });
+
+  it('is in order for who hears it: one title, headings without gaps, no ID twice', () => {
+    each((html, path) => {
+      const levels = tagsOf(html).flatMap(({ name }) => (/^h[1-6]$/.test(name) ? [Number(name[1])] : []));
+      expect(levels[0], path).toBe(1);
+      expect(
+        levels.filter((level) => level === 1),
+        path,
+      ).toHaveLength(1);
+      for (const [nth, level] of levels.entries()) expect(level - (levels[nth - 1] ?? 0), path).toBeLessThanOrEqual(1);
+      const ids = tagsOf(html).flatMap(({ attributes }) => attributes.id ?? []);
+      expect(new Set(ids).size, `${path}: ${ids.filter((id, nth) => ids.indexOf(id) !== nth)}`).toBe(ids.length);
+      for (const { name, attributes } of tagsOf(html)) if (name === 'img') expect(attributes.alt, path).toBeDefined();
+    });
+  });
+
+  it('has places for what differs from server to server, in text only', () => {
+    each((html, path) => {
+      for (const [tag] of html.matchAll(/<[^<>]*>/g)) expect(tag, path).not.toContain('{firsthand:');
+      expect(html.match(/\{firsthand:(?!(root|tracker-path|page-folder|script-tag)\})/g), path).toBeNull();
+    });
+    expect(pages.get('')).toContain('{firsthand:script-tag}');
+    expect(pages.get('service')).toContain('https://shop.example/s{firsthand:tracker-path}');
+    expect(pages.get('service')).toContain('URL={firsthand:root}');
+    expect(pages.get('identify')).toContain('FIRSTHAND_URL={firsthand:root}');
+    for (const name of operationNames) expect(pages.get(`reference/${name}`), name).toContain('{firsthand:root}');
+    expect(pages.get('reference/logEvent')).toContain('<code>{firsthand:page-folder}picture</code>');
+  });
+
+  it('shows no comment that names a test', () => {
+    each((html, path) => expect(html, path).not.toMatch(/&lt;!--|<!--/));
+  });
+
+  it('names every operationId, error code and limit', () => {
+    const { paths } = openAPI({ server: '/' }) as { paths: Record<string, Record<string, { operationId: string }>> };
+    const IDs = Object.values(paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
+    for (const ID of IDs) {
+      const page = operationNames.filter((name) => ID.startsWith(name)).toSorted((a, b) => b.length - a.length)[0];
+      expect(pages.get(`reference/${page}`), ID).toContain(`id="${ID}"`);
+    }
+    for (const code of Object.keys(errors)) expect(pages.get('reference/errors')).toContain(`id="${code}"`);
+    for (const name of Object.keys(limits)) expect(pages.get('reference/limits')).toContain(`id="${name}"`);
+  });
+
+  it('is built anew after a change only', () => {
+    const files = Object.keys(manuals);
+    expect(isFresh(folder, files)).toBe(false);
+    markBuilt(folder, new Date());
+    expect(isFresh(folder, files)).toBe(true);
+    markBuilt(folder, new Date(0));
+    expect(isFresh(folder, files)).toBe(false);
+  });
+});
+
+describe('the search', () => {
+  const search = createSearch(searchEntries(createSite()));
+  const first = (query: string) => search(query)[0]?.to;
+
+  it.each(operationNames)('finds %s by its name', (name) => {
+    expect(first(name)).toBe(`reference/${name}`);
+    expect(first(name.toLowerCase())).toBe(`reference/${name}`);
+  });
+
+  it.each(Object.keys(errors))('finds the error code %s', (code) => {
+    expect(first(code)).toBe(`reference/errors#${code}`);
+  });
+
+  it.each([
+    ['exactly once', 'exactly-once'],
+    ['contactProof', 'identify'],
+    ['erase somebody', 'privacy#erase-somebody'],
+    ['BACKUP_DIR', 'service#running-it'],
+    ['how do I delete a contact', 'reference/eraseContact'],
+    ['serchContact', 'reference/searchContact'],
+  ])('finds for "%s" %s', (query, to) => {
+    expect(search(query).map((result) => result.to)).toContain(to);
+  });
+
+  it('shows the words in their place', () => {
+    const [result] = search('bounced');
+    expect(result?.excerpt).toMatch(/^… .*a mail that bounced/);
+    expect(result?.excerpt.length).toBeLessThan(130);
+  });
+
+  it('takes any text, of any length', () => {
+    for (const query of ['', ' ', '<script>', '__proto__', '*', '\\', 'a'.repeat(100_000), 'a b '.repeat(50_000)])
+      expect(search(query).length).toBeLessThanOrEqual(8);
+    expect(search('zxqvwjk')).toEqual([]);
+  });
+});
