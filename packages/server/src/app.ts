@@ -11,6 +11,7 @@ import { createProxyNotice } from './http/access/proxy-notice.ts';
 import { createBrowserLimits, createRateLimit, type RateLimits } from './http/access/rate-limits.ts';
 import { createRefusalBudget } from './http/access/refusal-budget.ts';
 import { createTokenUse, type TokenUse } from './http/access/token-use.ts';
+import { type DocsFiles, docsRoutes } from './http/docs.ts';
 import { documentRoute } from './http/document.ts';
 import { healthRoute, readinessRoute } from './http/health.ts';
 import { createHasToken, type MetricsAccess, metricsRoute } from './http/metrics.ts';
@@ -51,8 +52,8 @@ export interface AppOptions {
   readonly vouch?: (socket: Socket) => void;
   /** Notes the uses of tokens. If absent, those of the last 30 s are lost when the server stops. */
   readonly tokenUse?: Pick<TokenUse, 'note'>;
-  /** `tracker`: the folder that the tracker was built into. */
-  readonly files: { readonly tracker?: string };
+  /** `tracker`: the folder that the tracker was built into. `docs`: the documentation, served if it is given. */
+  readonly files: { readonly tracker?: string; readonly docs?: DocsFiles };
   /** Counts what is asked and answered. */
   readonly traffic?: Traffic;
   /** Serves /metrics to requests with this token; to no others if absent. */
@@ -69,7 +70,7 @@ export const createApp = ({
   store,
   log,
   basePath,
-  paths: { trackerPath, apiPrefix = '/' } = { trackerPath: '/main.js' },
+  paths = { trackerPath: '/main.js' },
   trustProxy,
   rateLimits,
   quota,
@@ -130,6 +131,7 @@ export const createApp = ({
     streamEvents: createStreamReply({ store, log, isStopping, numbers: traffic.numbers }),
   };
 
+  const { trackerPath, apiPrefix = '/' } = paths;
   const app = new Hono();
   const base = basePath.replace(/\/$/, '');
   const { serve, notFound } = createRouteServer(log, spendRefusal, traffic);
@@ -151,6 +153,9 @@ export const createApp = ({
     for (const { path, route } of trackerRoutes(files.tracker, trackerPath)) add(path, route);
   }
   if (securityContact !== undefined) app.all(securityTextPath, serve(securityTextRoute(securityContact, now)));
+  if (files.docs !== undefined) {
+    for (const { path, route } of docsRoutes(files.docs, paths)) add(path, route);
+  }
   if (metrics !== undefined) {
     const serveMetrics = serve(metricsRoute(metrics));
     const isAllowed = createHasToken(metrics.token);

@@ -10,6 +10,7 @@ it('needs nothing to be given', () => {
     basePath: '/',
     trackerPath: '/main.js',
     apiPrefix: undefined,
+    docs: 'on',
     databaseURL: 'sqlite:./data/firsthand.db',
     operatorToken: undefined,
     trustProxy: undefined,

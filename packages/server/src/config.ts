@@ -150,6 +150,14 @@ export const settings = {
       'of the API, such as / or /shop-data',
     schema: apiPrefix,
   },
+  docs: {
+    variable: 'DOCS',
+    flag: '--docs <on|off>',
+    means: 'whether /docs/ serves the documentation',
+    form: 'on or off',
+    schema: z.enum(['on', 'off']),
+    fallback: 'on',
+  },
   databaseURL: {
     variable: 'DATABASE_URL',
     flag: '--database-url <url>',

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { pageNames } from '@firsthand/contract/identifiers';
 import { describe, expect, it } from 'vitest';
+import { trackerFolder } from '../src/built-folders.ts';
 import { readConfig } from '../src/config.ts';
 import { welcome } from '../src/demo/welcome.ts';
 import { trackerRoutes } from '../src/http/tracker-script.ts';
 import { folderOf } from '../src/script-tag.ts';
-import { trackerFolder } from '../src/tracker-folder.ts';
 import { blockedWays } from './fixtures/blocker.ts';
 import { firsthand, temporaryDatabase } from './fixtures/command.ts';
 import { guideFiles } from './fixtures/guides.ts';

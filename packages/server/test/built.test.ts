@@ -53,9 +53,10 @@ it('the command runs its sources when one is newer, gone, or the build is half d
   expect(await says(half)).toBe('');
 });
 
-it('a built server finds its migrations, its threads, the tracker and the demo page', async () => {
+it('a built server finds its migrations, its threads, the tracker, the documentation and the demo page', async () => {
   const { env } = temporaryDatabase();
   const { url } = await startServer(env, '--demo');
   expect(existsSync(join(packages, 'server/dist/inputs.json'))).toBe(true);
-  for (const path of ['/readyz', '/demo/', '/tracker.js']) expect((await fetch(`${url}${path}`)).status).toBe(200);
+  for (const path of ['/readyz', '/demo/', '/docs/', '/tracker.js'])
+    expect((await fetch(`${url}${path}`)).status).toBe(200);
 });

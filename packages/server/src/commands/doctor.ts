@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
+import { trackerFolder } from '../built-folders.ts';
 import type { Finding } from '../store/doctor-findings.ts';
-import { trackerFolder } from '../tracker-folder.ts';
 import { addDatabase, type DatabaseOptions, databaseURLOf } from './shared/database.ts';
 import { addSettings, settingsOf } from './shared/flags.ts';
 import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';

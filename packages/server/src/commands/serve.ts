@@ -50,7 +50,8 @@ const run = async (config: Config, demo: boolean): Promise<void> => {
   const serving = await serve(config, { log, demo, onFatal: () => process.exit(fatalExitCode) });
   if (demo) {
     const { welcome } = await import('../demo/welcome.ts');
-    const shown = { url: serving.url, databaseURL: config.databaseURL, demo: serving.demo, paths: config };
+    const { databaseURL, docs } = config;
+    const shown = { url: serving.url, databaseURL, demo: serving.demo, docs: docs === 'on', paths: config };
     process.stdout.write(`${welcome(shown)}\n`);
   }
 

@@ -8,9 +8,10 @@ const demo: Demo = { browserToken: 'browser_of-the-demo', serverToken: 'server_o
 const paths = { trackerPath: '/main.js' };
 
 it('tells whoever made the demo account its tokens, the script tag, and how to read back', () => {
-  const text = welcome({ url, databaseURL, demo, paths });
+  const text = welcome({ url, databaseURL, demo, docs: true, paths });
   expect(text).toContain('keeps its data in ./data/firsthand.db');
   expect(text).toContain(`Demo page   ${url}/demo/`);
+  expect(text).toContain(`Docs        ${url}/docs/`);
   expect(text).toMatch(/Browser token {3}browser_of-the-demo\n {2}Server token {4}server_of-the-demo\n/);
   expect(text).toMatch(
     /<script async src="http:\/\/127\.0\.0\.1:3000\/main\.js" data-token="browser_of-the-demo"><\/script>/,
@@ -29,7 +30,7 @@ it('says why there is no demo page beside accounts of somebody else', () => {
   const text = welcome({ url, databaseURL, demo: undefined, paths });
   expect(text).toContain('none named "Demo shop"');
   expect(text).toContain(`API         ${url}/`);
-  expect(text).not.toContain('/demo/');
+  expect(text).not.toMatch(/\/(demo|docs)\//);
 });
 
 it('says that nothing is kept where nothing is', () => {

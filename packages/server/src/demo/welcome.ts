@@ -7,11 +7,13 @@ interface WelcomeOptions {
   readonly url: string;
   readonly databaseURL: string;
   readonly demo: Demo | undefined;
+  /** Whether the server serves the documentation. */
+  readonly docs?: boolean;
   readonly paths: PagePaths;
 }
 
 /** The text for the terminal. It has the tokens only in the start that creates the account. */
-export const welcome = ({ url, databaseURL, demo, paths }: WelcomeOptions): string => {
+export const welcome = ({ url, databaseURL, demo, docs, paths }: WelcomeOptions): string => {
   const file = /^sqlite:(.*)/.exec(databaseURL)?.[1];
   const keeps =
     file === ':memory:'
@@ -20,6 +22,7 @@ export const welcome = ({ url, databaseURL, demo, paths }: WelcomeOptions): stri
   const lines = ['', `Firsthand is running, and ${keeps}`, ''];
   if (demo) lines.push(`  Demo page   ${url}/demo/`);
   lines.push(`  API         ${url}/`);
+  if (docs) lines.push(`  Docs        ${url}/docs/`);
   if (!demo) {
     lines.push('', 'There is no demo page, because the database has accounts, but none named "Demo shop".', '');
   } else if (demo.serverToken === undefined) {

@@ -1,20 +1,23 @@
 /** Puts the application on a Node server, which does not listen yet. */
 import { existsSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Logger } from 'pino';
+import { docsFolder, trackerFolder } from '../built-folders.ts';
 import type { Config } from '../config.ts';
 import type { Demo } from '../demo/demo.ts';
 import { createConnectionShares } from '../http/access/connection-shares.ts';
 import { defaultRateLimits } from '../http/access/rate-limits.ts';
 import { createTokenUse } from '../http/access/token-use.ts';
+import { hasDocs } from '../http/docs.ts';
 import type { MetricsAccess } from '../http/metrics.ts';
 import { createFailed } from '../http/routes.ts';
 import { startQuota } from '../quota.ts';
 import type { Store } from '../store/store.ts';
-import { trackerFolder } from '../tracker-folder.ts';
 import type { Traffic } from '../traffic.ts';
 import { mostConnections } from './most-connections.ts';
+import { rootURL } from './root-url.ts';
 
 /** The limits of connections. A client has 10 s to send a request's headers and 30 s for all of it, so that no slow one stays. */
 const serverOptions = {
@@ -35,7 +38,15 @@ interface ApplicationOptions {
   readonly store: Store;
   readonly config: Pick<
     Config,
-    'basePath' | 'trackerPath' | 'apiPrefix' | 'trustProxy' | 'rateLimits' | 'accountBytes' | 'securityContact'
+    | 'host'
+    | 'basePath'
+    | 'trackerPath'
+    | 'apiPrefix'
+    | 'docs'
+    | 'trustProxy'
+    | 'rateLimits'
+    | 'accountBytes'
+    | 'securityContact'
   >;
   readonly log: Logger;
   readonly isStopping: () => boolean;
@@ -61,6 +72,8 @@ export const loadApplication = async (withDemo: boolean) => {
   return async ({ store, config, log, isStopping, traffic, metrics }: ApplicationOptions): Promise<Application> => {
     const hasTracker = existsSync(`${trackerFolder}tracker.js`);
     if (!hasTracker) log.warn('there is no tracker.js to serve: npm run build makes it');
+    const withDocs = config.docs === 'on' && hasDocs(docsFolder);
+    if (config.docs === 'on' && !withDocs) log.warn('there is no documentation to serve: npm run build makes it');
     const demo = await demoPage?.openDemo({ store, log, isStopping, paths: config });
     const { accountBytes } = config;
     const quota = accountBytes === undefined ? undefined : startQuota(store, { accountBytes, log });
@@ -69,6 +82,8 @@ export const loadApplication = async (withDemo: boolean) => {
     // One address may hold half of all connections, so that others get some.
     const shares = createConnectionShares(trustProxy, Math.ceil(most / 2));
     const tokenUse = createTokenUse(store, Date.now);
+    // The port may be any free one, which is known when the server listens.
+    const root = () => rootURL({ ...config, port: (server.address() as AddressInfo).port });
     const app = createApp({
       store,
       log,
@@ -82,7 +97,7 @@ export const loadApplication = async (withDemo: boolean) => {
       traffic,
       metrics,
       securityContact: config.securityContact,
-      files: hasTracker ? { tracker: trackerFolder } : {},
+      files: { ...(hasTracker && { tracker: trackerFolder }), ...(withDocs && { docs: { folder: docsFolder, root } }) },
       isStopping,
     });
     demo?.addTo(app, config.basePath);

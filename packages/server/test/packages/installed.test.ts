@@ -48,7 +48,8 @@ afterAll(async () => {
 
 it('npx firsthand serve --demo answers from the packed files, without a source or tsx', async () => {
   expect(existsSync(join(folder, 'node_modules/tsx'))).toBe(false);
-  for (const path of ['/readyz', '/demo/', '/openapi.json']) expect((await fetch(`${url}${path}`)).status).toBe(200);
+  for (const path of ['/readyz', '/demo/', '/docs/', '/docs/reference/logEvent', '/openapi.json'])
+    expect((await fetch(`${url}${path}`)).status).toBe(200);
   const script = await (await fetch(`${url}/tracker.js`)).text();
   expect(script).toBe(readFileSync(join(folder, 'node_modules/firsthand/dist/tracker/tracker.js'), 'utf8'));
   expect(await (await fetch(`${url}/demo/`)).text()).toMatch(/data-token="browser_/);

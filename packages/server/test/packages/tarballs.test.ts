@@ -74,7 +74,7 @@ describe.each(packageNames)('%s', (name) => {
   });
 });
 
-test('the server carries its migrations, the demo page, the tracker and the licenses of what it contains', () => {
+test('the server carries its migrations, the demo page, the tracker, the documentation and the licenses of what it contains', () => {
   const files = filesOf('firsthand');
   for (const driver of ['sqlite', 'postgres']) {
     const inRepository = readdirSync(join(root, `packages/server/src/store/${driver}/migrations`));
@@ -92,6 +92,7 @@ test('the server carries its migrations, the demo page, the tracker and the lice
   expect(files).toEqual(
     expect.arrayContaining(['src/demo/page.html', 'dist/tracker/tracker.js.br', 'dist/tracker/snippet.html']),
   );
+  expect(files.filter((file) => /^dist\/docs\/(index|reference\/logEvent)\.html$/.test(file))).toHaveLength(2);
   for (const name of ['hono', 'zod', 'pino', 'commander', 'isbot', '@hono/node-server', 'nanoid'])
     expect(read('firsthand', 'dist/licenses.txt')).toMatch(new RegExp(`^${name}\n\n`, 'm'));
 });
