@@ -16,7 +16,12 @@ const personal = <Schema extends z.ZodType>(schema: Schema) => ({
 });
 
 const profileID = field.described(field.profileID, "The contact's profile.");
-const statuses = ['active', 'archived'] as const;
+/** The values of a contact's status, as updateContact sets them. */
+export const contactStatuses = ['active', 'archived', 'unsubscribed'] as const;
+export type ContactStatus = (typeof contactStatuses)[number];
+
+const contactStatus =
+  "The contact's status: `active`, `archived` or `unsubscribed`. Firsthand treats all three alike; leave the `unsubscribed` out of your mailings.";
 
 const created = {
   ...personal(field.optional(field.name)),
@@ -37,7 +42,7 @@ const changed = {
   contactAttr: field
     .optional(field.attributes(field.removableAttribute))
     .describe('Attributes to change. An attrValue of null removes the attribute.'),
-  contactStatus: field.described(field.optional(field.oneOf(statuses)), "The contact's status.", 'archived'),
+  contactStatus: field.described(field.optional(field.oneOf(contactStatuses)), contactStatus, 'unsubscribed'),
 };
 
 const oneIsNeeded = {
@@ -125,7 +130,7 @@ export const contact = z.object({
   contactProfileName: text('The name of the profile.', 'Customer'),
   tag: z.array(tag).describe('All tags of the catalogue.'),
   contactAttr: z.array(attribute).describe("The contact's attributes."),
-  contactStatus: text("The contact's status: `active` or `archived`.", 'active'),
+  contactStatus: text(contactStatus, 'active'),
   createdTime: isoTime('When the contact was created.'),
   updatedTime: isoTime('When the contact was last changed.'),
   claimed: z
@@ -196,7 +201,11 @@ export const searchContactInput = z
       'Only contacts created before this time.',
       '2099-01-01T00:00:00Z',
     ),
-    contactStatus: field.described(field.optional(field.oneOf(statuses)), 'Only contacts with this status.', 'active'),
+    contactStatus: field.described(
+      field.optional(field.oneOf(contactStatuses)),
+      'Only contacts with this status.',
+      'active',
+    ),
     limit: field.optional(field.pageLimit(limits.contactsPerPage)),
     cursor: field.optional(field.cursor),
   })

@@ -29,6 +29,7 @@
  */
 
 import type { AuditAction, AuditSubject } from '@firsthand/contract/audit';
+import type { ContactStatus } from '@firsthand/contract/contact';
 import type { ErrorCode } from '@firsthand/contract/errors';
 import type { TokenKind } from '@firsthand/contract/tokens';
 import type { ContactField } from '../identity/contact-view.ts';
@@ -463,7 +464,7 @@ export interface ContactChange extends NamedContact {
   readonly removedTags: readonly string[];
   /** Null removes an attribute. */
   readonly attributes: readonly (readonly [attrID: string, attrValue: string | null])[];
-  readonly contactStatus?: 'active' | 'archived' | undefined;
+  readonly contactStatus?: ContactStatus | undefined;
   readonly time: number;
 }
 

@@ -42,6 +42,7 @@ export const describeContactSearch = (newSite: NewSite): void => {
         uuids.push((await site.server.createContact({ ...person, time: site.time + nth * day })).contactUUID);
       }
       await site.update({ contactUUID: uuids[3] as string, contactStatus: 'archived' });
+      await site.update({ contactUUID: uuids[4] as string, contactStatus: 'unsubscribed' });
     });
 
     test.each<[string, Partial<ContactSearch>, string]>([
@@ -63,8 +64,9 @@ export const describeContactSearch = (newSite: NewSite): void => {
       ['an attribute', { attrID: 'size' }, 'ab'],
       ['an attribute with a value', { attrID: 'size', attrValue: 'XL' }, 'a'],
       ['an attribute with a value that nobody has', { attrID: 'size', attrValue: 'S' }, ''],
-      ['active contacts', { contactStatus: 'active' }, 'abce'],
+      ['active contacts', { contactStatus: 'active' }, 'abc'],
       ['archived contacts', { contactStatus: 'archived' }, 'd'],
+      ['unsubscribed contacts', { contactStatus: 'unsubscribed' }, 'e'],
       ['all that is asked together', { text: 'example', contactProfileID: 'retail', contactTagID: 'new' }, 'b'],
       ['an address and more that fits', { address: 'ben@example.com', contactTagID: 'new' }, 'b'],
       ['an address and more that doesn’t', { address: 'ben@example.com', contactStatus: 'archived' }, ''],

@@ -286,13 +286,14 @@ export const describeContacts = (newSite: NewSite): void => {
       expect([...catalogues.tag, ...catalogues.attr, ...catalogues.profile].map(({ id }) => id)).toEqual(['vip']);
     });
 
-    test('archives a contact and makes it active again', async () => {
-      const { server, update } = await newSite();
+    test.each(['archived', 'unsubscribed'] as const)('makes a contact %s, and active again', async (contactStatus) => {
+      const { server, browser, update } = await newSite();
       const { contactUUID } = await server.createContact();
-      expect(await update({ contactUUID, contactStatus: 'archived' })).toMatchObject({ updated: ['contactStatus'] });
-      expect(await server.getContact(contactUUID)).toMatchObject({ contactStatus: 'archived' });
+      expect(await update({ contactUUID, contactStatus })).toMatchObject({ updated: ['contactStatus'] });
+      expect(await server.getContact(contactUUID)).toMatchObject({ contactStatus });
       expect((await server.createContact()).contactUUID).toBe(contactUUID);
-      expect(await server.getContact(contactUUID)).toMatchObject({ contactStatus: 'archived' });
+      await browser.createContact();
+      expect(await server.getContact(contactUUID)).toMatchObject({ contactStatus });
       await update({ contactUUID, contactStatus: 'active' });
       expect(await server.getContact(contactUUID)).toMatchObject({ contactStatus: 'active' });
     });

@@ -1,4 +1,5 @@
 /** Both drivers are asked the same, in the same order, and must answer the same. */
+import { contactStatuses } from '@firsthand/contract/contact';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Refusal } from '../../src/refusal.ts';
@@ -65,7 +66,7 @@ const action = fc.oneof(
       addedTags: fc.uniqueArray(id, { maxLength: 2 }),
       removedTags: fc.uniqueArray(id, { maxLength: 1 }),
       attributes: fc.uniqueArray(fc.tuple(id, fc.option(text)), { selector: ([name]) => name, maxLength: 2 }),
-      contactStatus: fc.option(fc.constantFrom('active' as const, 'archived' as const), { nil: undefined }),
+      contactStatus: fc.option(fc.constantFrom(...contactStatuses), { nil: undefined }),
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: is('link'), user, nth }) },

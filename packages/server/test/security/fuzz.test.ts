@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { contactStatuses } from '@firsthand/contract/contact';
 import { limits } from '@firsthand/contract/limits';
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { getRequestListener } from '@hono/node-server';
@@ -89,7 +90,7 @@ const know = async (service: Service): Promise<Known> => {
       order: ['asc', 'desc'],
       limit: [1, '1000'],
       cursor: ['ZTEuMA', 'YzEuMA', 'e1.0'],
-      contactStatus: ['active', 'archived'],
+      contactStatus: [...contactStatuses],
       restore: [true, 'false'],
       strict: ['false'],
       accountOrigin: [[]],
