@@ -16,10 +16,19 @@ const forAll = {
     'Takes the entry out of the catalogue. 409 `id_in_use` while a contact or an event uses it.',
     false,
   ),
+  force: field.described(
+    field.optional(field.flag),
+    'With `remove`: removes the entry although it is in use, and takes the profile, tag or attribute away from every contact. Events stay as they are; an event without its name shows its ID.',
+    false,
+  ),
 };
 
+/** `force` alone would change nothing. */
+const isForceOfRemoval = (entry: { remove?: unknown; force?: unknown }) => !entry.force || entry.remove === true;
+const forceProblem = { path: ['force'], message: 'must come with `remove`: true' };
+
 const entryOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.object({ ...shape, ...forAll }, field.says('must be an object', 'object'));
+  z.object({ ...shape, ...forAll }, field.says('must be an object', 'object')).refine(isForceOfRemoval, forceProblem);
 
 const listOf = <Out, In>(what: string, entry: z.ZodType<Out, In>, shape: z.ZodRawShape) => {
   const example = Object.entries(shape).map(([name, schema]) => [

@@ -30,7 +30,7 @@ export const errors = {
   merge_refused: { status: 409, when: 'the merge would make a circle, or there is no merge to undo' },
   id_in_use: {
     status: 409,
-    when: 'a contact or an event uses the profile, tag, attribute or event ID that is to be removed',
+    when: 'a contact or an event uses the profile, tag, attribute or event ID that is to be removed without `force`',
   },
   erased_contact: { status: 410, when: 'the contact was erased' },
   body_too_large: { status: 413, when: 'the body exceeds its limit after decompression' },

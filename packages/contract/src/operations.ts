@@ -70,7 +70,8 @@ export const operations = {
   }),
   updateAccount: post({
     summary: 'Change the given fields of an account; add or change catalogue entries and contacts.',
-    details: 'Absent fields and catalogue entries stay as they are. Contacts are never removed.',
+    details:
+      'Absent fields and catalogue entries stay as they are. Contacts are never removed. A removal with `force` changes contacts one after the other; repeat the request if its response was lost.',
     paths: ['/account/updateAccount'],
     tokens: owners,
     body: 'batch',

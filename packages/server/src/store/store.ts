@@ -238,6 +238,8 @@ export interface CatalogueEntry {
   readonly type?: string | undefined;
   /** Removes the entry from the catalogue, if it is listed. Events and contacts that use the ID are not changed. */
   readonly remove?: boolean | undefined;
+  /** Removes the entry although contacts or events use it: only the caller asks about uses. */
+  readonly force?: boolean | undefined;
 }
 
 /** `type` is '' except for attributes. */

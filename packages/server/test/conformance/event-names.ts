@@ -143,6 +143,34 @@ export const describeEventNames = (newSite: NewSite): void => {
       ]);
     });
 
+    test('never takes an ID under which events are stored, listed or not', async () => {
+      const site = await newSite();
+      const numbers = times(limits.idsPerCatalogue).map((nth) => ({ eventID: nth + 1 }));
+      await list(site, ...numbers.map(({ eventID }) => ({ id: String(eventID) })));
+      // The catalogue is full, so these numbers are stored and not listed.
+      await site.server.log({ eventID: first }, { eventID: first + 2 });
+      await list(site, ...times(9).map((nth) => ({ id: String(nth + 1), remove: true })));
+      await site.server.log(named('One'), { eventID: first + 4 });
+      await list(site, { id: null, name: 'Listed' }, { id: String(first + 4), remove: true, force: true });
+      await site.server.log(named('Other'));
+      expect((await listed(site)).filter(([id]) => Number(id) >= first)).toEqual([
+        [first + 1, 'One'],
+        [first + 3, 'Listed'],
+        [first + 5, 'Other'],
+      ]);
+      expect(await site.events({ eventName: 'One' })).toHaveLength(1);
+      expect(await site.events({ eventID: first })).toMatchObject([{ eventName: String(first) }]);
+    });
+
+    test('never takes an ID that gave way to a name in the same batch', async () => {
+      const site = await newSite();
+      await site.browser.log(...times(limits.idsPerCatalogue - 1).map((nth) => ({ eventID: nth + 1 })));
+      const sent = [{ eventID: first }, { eventID: first + 1 }, named('One'), named('Other')];
+      expect(await site.browser.log(...sent)).toEqual(sent.map(() => ({ kept: true })));
+      const ids = (await site.events()).slice(-4).map(({ eventID }) => eventID);
+      expect(new Set(ids).size).toBe(4);
+    });
+
     test('is kept once: neither a repeat nor a refused event lists its name', async () => {
       const site = await newSite();
       const eventUUID = newID('event');

@@ -285,4 +285,60 @@ describe('an entry of a catalogue', () => {
     const { audit } = (await scene.get('/account/listAudit', { tokenUUID: scene.tokens.server, limit: 1 })).body;
     expect(audit).toMatchObject([{ action: 'updateAccount', subject: { field: ['tag'] } }]);
   });
+
+  describe('that is removed with force', () => {
+    const listed = async (kind: string) =>
+      (await get()).body.account[kind].map((entry: Fields) => entry[`${kind}ID`] as string | number);
+    const find = async (fields: Fields) =>
+      (await scene.get('/contact/searchContact', { tokenUUID: scene.tokens.server, ...fields })).body.contact;
+
+    it.each([
+      ['profile', { contactProfileID: 'forced' }, { contactProfileID: 'forced' }],
+      ['tag', { contactTagID: 'forced' }, { contactTagID: 'forced' }],
+      ['attr', { contactAttr: [{ attrID: 'forced', attrValue: 'v' }] }, { attrID: 'forced' }],
+    ])('goes from every contact that has the %s, on its own or by a claim', async (kind, fields, search) => {
+      await use(fields);
+      const claimed = {
+        tokenUUID: scene.tokens.browser,
+        userUUID: 'visitor-who-claims-ids',
+        contactProfileID: 'customer',
+        ...fields,
+      };
+      expect((await update({ [kind]: [{ [`${kind}ID`]: 'forced', browser: true }] })).status).toBe(200);
+      for (let nth = 0; nth < 3; nth += 1) {
+        await scene.post('/createContact', { ...claimed, contactEmailaddress: newAddress() });
+      }
+      expect((await find(search)).length).toBe(4);
+      const forced = { [`${kind}ID`]: 'forced', remove: true, force: true };
+      expect(await update({ [kind]: [forced] })).toMatchObject({ status: 200, body: { updated: [kind] } });
+      expect(await find(search)).toEqual([]);
+      expect(await listed(kind)).not.toContain('forced');
+      expect(await update({ [kind]: [forced] })).toMatchObject({ status: 200, body: { updated: [] } });
+    });
+
+    it('leaves the events of a name, which show its number, and room for another name', async () => {
+      const junk = { tokenUUID: scene.tokens.browser, userUUID: 'visitor-who-sends-junk' };
+      const event = Array.from({ length: 500 }, (_, nth) => ({ eventName: `junk ${nth}` }));
+      await scene.post('/event/logEvents', { ...junk, event });
+      const logName = async (eventName: string) => (await scene.post('/event/logEvent', { ...junk, eventName })).status;
+      expect(await logName('a new name')).toBe(400);
+      const added = (await get()).body.account.event.filter(({ eventName }: Fields) => /^junk/.test(`${eventName}`));
+      const removed: Fields[] = added.map(({ eventID }: Fields) => ({ eventID, remove: true }));
+      expect((await update({ event: removed })).body.error.code).toBe('id_in_use');
+      const forced = removed.map((entry) => ({ ...entry, force: true }));
+      expect((await update({ event: forced })).status).toBe(200);
+      expect(await logName('a new name')).toBe(200);
+      const { eventID } = added[0];
+      const found = await scene.get('/event/getEvent', { tokenUUID: scene.tokens.server, eventID });
+      expect(found.body.event).toMatchObject([{ eventID, eventName: String(eventID) }]);
+      // The name gets another ID, so that it doesn't mean the events of before.
+      expect(await logName('junk 0')).toBe(200);
+      expect(await listed('event')).not.toContain(eventID);
+    });
+
+    it('must be removed', async () => {
+      const { status, body } = await update({ tag: [{ tagID: 'kept', force: true }] });
+      expect([status, body.error.code, body.error.field]).toEqual([400, 'invalid_field', 'tag[0].force']);
+    });
+  });
 });

@@ -5,7 +5,7 @@ import type { AccountDetail, Store } from '../../store/store.ts';
 import { type AnsweringAll, actorOf, namedAccount } from '../access/caller.ts';
 import { isoTime } from '../answers/iso-time.ts';
 import { checkAccountContacts } from './account-contacts.ts';
-import { checkRemovals } from './catalogue-uses.ts';
+import { checkRemovals, withdrawForced } from './catalogue-uses.ts';
 import { tokenAnswer } from './tokens.ts';
 
 type AccountAnswer = AnswerOf<'getAccount'>['account'];
@@ -74,6 +74,7 @@ export const createAccounts = (
       by: actorOf(caller),
       time: caller.time,
     });
+    await withdrawForced(store, { account, catalogues, time: caller.time });
     return {
       // getAccount counts all that the account holds, so it is called only if the caller has not named the account.
       accountUUID: input.accountUUID ?? (await store.getAccount(account)).accountUUID,

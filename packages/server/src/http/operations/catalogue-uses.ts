@@ -1,7 +1,13 @@
-/** Checks whether a contact or an event uses an entry of a catalogue. It reads in small steps, so that writes don't wait for it. */
+/** Uses of catalogue entries by contacts and events: finds them before a removal, and takes them away after a forced one, in small steps. */
 import { Refusal } from '../../refusal.ts';
 import { scrub } from '../../scrub.ts';
-import { type CatalogueKind, type Catalogues, catalogueKinds, type Store } from '../../store/store.ts';
+import {
+  type CatalogueKind,
+  type Catalogues,
+  type ContactChange,
+  catalogueKinds,
+  type Store,
+} from '../../store/store.ts';
 
 const idField = { profile: 'profileID', tag: 'tagID', attr: 'attrID', event: 'eventID' } as const;
 
@@ -32,17 +38,70 @@ const createIsUsed = (store: Reads, account: number) => {
   };
 };
 
-/** Throws Refusal('id_in_use') if an entry that is to be removed is in use. */
+/** Throws Refusal('id_in_use') if an entry that is to be removed without force is in use. */
 export const checkRemovals = async (store: Reads, account: number, catalogues: Catalogues): Promise<void> => {
   const isUsed = createIsUsed(store, account);
   for (const kind of catalogueKinds) {
-    for (const [index, { id, remove }] of (catalogues[kind] ?? []).entries()) {
-      if (!remove || id === null || !(await isUsed(kind, id))) continue;
+    for (const [index, { id, remove, force }] of (catalogues[kind] ?? []).entries()) {
+      if (!remove || force || id === null || !(await isUsed(kind, id))) continue;
       const field = `${kind}[${index}].${idField[kind]}`;
       throw new Refusal('id_in_use', {
         field,
         message: `\`${field}\` names ${kind} ${scrub(id)}, which ${kind === 'event' ? 'an event' : 'a contact or an event'} uses; nothing was changed`,
       });
+    }
+  }
+};
+
+/** The contacts that are changed at once: other writes wait for these. */
+const contactsPerStep = 100;
+
+type Withdrawal = Pick<ContactChange, 'fields' | 'removedTags' | 'attributes'>;
+
+const withdrawals: Record<Exclude<CatalogueKind, 'event'>, (id: string) => Partial<Withdrawal>> = {
+  profile: () => ({ fields: { contactProfileID: null } }),
+  tag: (id) => ({ removedTags: [id] }),
+  attr: (id) => ({ attributes: [[id, null]] }),
+};
+const searches = {
+  profile: (id: string) => ({ contactProfileID: id }),
+  tag: (id: string) => ({ contactTagID: id }),
+  attr: (id: string) => ({ attrID: id }),
+};
+
+/**
+ * Takes the profiles, tags and attributes that were removed with force away from every contact that has them, on its own record
+ * or by a claim. A request that repeats the removal goes on where an earlier one ended.
+ */
+export const withdrawForced = async (
+  store: Pick<Store, 'searchContact' | 'updateContact'>,
+  { account, catalogues, time }: { account: number; catalogues: Catalogues; time: number },
+): Promise<void> => {
+  const withdraw = (contactUUID: string, change: Partial<Withdrawal>) =>
+    store
+      .updateContact({
+        account,
+        contactUUID,
+        fields: {},
+        addedTags: [],
+        removedTags: [],
+        attributes: [],
+        ...change,
+        time,
+      })
+      .catch((error: unknown) => {
+        // A contact that was erased meanwhile has nothing any more.
+        if (!(error instanceof Refusal && error.code === 'erased_contact')) throw error;
+      });
+  for (const kind of ['profile', 'tag', 'attr'] as const) {
+    for (const { id, remove, force } of catalogues[kind] ?? []) {
+      if (!remove || !force || id === null) continue;
+      for (let beyond: number | null = 0; beyond !== null; ) {
+        const search = { account, ...searches[kind](id), limit: contactsPerStep, beyond };
+        const { contacts, next }: Awaited<ReturnType<Store['searchContact']>> = await store.searchContact(search);
+        await Promise.all(contacts.map(({ contactUUID }) => withdraw(contactUUID, withdrawals[kind](id))));
+        beyond = next;
+      }
     }
   }
 };

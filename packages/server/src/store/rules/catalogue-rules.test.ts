@@ -32,7 +32,7 @@ test('an event is settled only when its uses are allowed and none of them is to 
       (settings, event, attr, browser, { kind, attributes }) => {
         const listed = { profile: new Map(), tag: new Map(), event, attr };
         const eventIDs = new Map(event.has('2') ? [['Bought', '2']] : []);
-        const ids = { ...settings, listed, eventIDs, nextEventID: 1_000_000 };
+        const ids = { ...settings, listed, eventIDs, nextEventID: 1_000_000, hasEvents: () => false };
         const sent = { ...kind, attributes };
         const settled = isSettled(ids, browser, sent);
         const uses = usesOfEvent(sent);

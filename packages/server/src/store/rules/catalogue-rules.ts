@@ -41,8 +41,10 @@ export interface ListedIDs extends CatalogueSettings {
   readonly listed: Readonly<Record<CatalogueKind, Map<string, Listed>>>;
   /** The IDs of events by the canonical form of their names. */
   readonly eventIDs: Map<string, string>;
-  /** The next name gets this eventID, or the next one that is not listed. It only grows, so that no two names ever share an ID. */
+  /** The next name gets this eventID, or the next one that is free. It only grows, so that no two names ever share an ID. */
   nextEventID: number;
+  /** Whether events are stored under an eventID: also of one that is not listed, because the catalogue was full or it was removed. */
+  readonly hasEvents: (eventID: string) => boolean;
 }
 
 /** A change of a catalogue: `listed` is undefined when the ID is no longer listed. */
@@ -81,7 +83,7 @@ export const withEventID = <Query extends Pick<EventQuery, 'eventID' | 'eventNam
 };
 
 export const toListedIDs = (
-  settings: CatalogueSettings & Pick<ListedIDs, 'nextEventID'>,
+  settings: CatalogueSettings & Pick<ListedIDs, 'nextEventID' | 'hasEvents'>,
   rows: Iterable<ListedRow>,
 ): ListedIDs => {
   const listed: ListedIDs['listed'] = { profile: new Map(), tag: new Map(), attr: new Map(), event: new Map() };
@@ -227,7 +229,7 @@ export const isRegistered = (ids: ListedIDs, browser: boolean, use: Use): boolea
 
 /** `taken` are further IDs that are not free. */
 const takeEventID = (ids: ListedIDs, taken?: ReadonlyMap<string, unknown>): string => {
-  const isTaken = (id: string) => ids.listed.event.has(id) || taken?.has(id) === true;
+  const isTaken = (id: string) => ids.listed.event.has(id) || taken?.has(id) === true || ids.hasEvents(id);
   while (isTaken(String(ids.nextEventID))) ids.nextEventID += 1;
   ids.nextEventID += 1;
   return String(ids.nextEventID - 1);

@@ -73,6 +73,11 @@ export const createSums = () => {
       sum.bytes += bytes;
       sum.lastSequence = sequence;
     },
+    /** Whether an event of an eventID was added since the last `take`. */
+    has(account: number, eventID: number): boolean {
+      for (const ofQuarter of totals.get(account)?.values() ?? []) if (ofQuarter.has(eventID)) return true;
+      return false;
+    },
     /** Returns the sums of the events that were added since the last call. */
     take() {
       const taken = sums;

@@ -43,8 +43,8 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   let seenData = dataVersion.get();
   const sequencer = createSequencer(db);
   const users = createUsers(db);
-  const catalogues = createCatalogueWriter(db);
   const rollups = createRollups(db, eventsPerMove);
+  const catalogues = createCatalogueWriter(db, rollups);
   const contacts = createContactWriter(db);
   const claims = createClaimWriter(db);
   const refused = createRefusedWriter(db, contacts);

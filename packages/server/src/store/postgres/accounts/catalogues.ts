@@ -65,13 +65,37 @@ const versionsOf = (db: Connection, accounts: readonly number[], lock = '') =>
 const readIDs = async (
   db: Connection,
   account: number,
-  settings: Parameters<typeof toListedIDs>[0],
+  settings: Omit<Parameters<typeof toListedIDs>[0], 'hasEvents'>,
 ): Promise<ListedIDs> => {
   const rows = await db.all<{ kind: CatalogueKind; id: string; name: string; browser: boolean; byBrowser: boolean }>(
     'SELECT kind, id, name, browser, "byBrowser" FROM catalogue WHERE account = $1 ORDER BY nth',
     [account],
   );
-  return toListedIDs(settings, rows);
+  // Only `held` gives IDs to names, and reads which have events.
+  return toListedIDs({ ...settings, hasEvents: () => false }, rows);
+};
+
+/** The eventIDs that `readStoredIDs` reads at once. */
+const mostStoredIDs = 10_000;
+
+/**
+ * Returns the eventIDs from `nextEventID` on under which events are stored. Where there are many, it passes over them and returns a
+ * later nextEventID.
+ */
+const readStoredIDs = async (
+  db: Connection,
+  account: number,
+  nextEventID: number,
+): Promise<{ stored: Set<string>; nextEventID: number }> => {
+  const rows = await db.all<{ eventID: number }>(
+    `SELECT DISTINCT "eventID" FROM event_total WHERE account = $1 AND "eventID" >= $2 ORDER BY 1 LIMIT ${mostStoredIDs}`,
+    [account, nextEventID],
+  );
+  const last = rows.at(-1)?.eventID;
+  if (rows.length < mostStoredIDs || last === undefined) {
+    return { stored: new Set(rows.map(({ eventID }) => String(eventID))), nextEventID };
+  }
+  return readStoredIDs(db, account, last + 1);
 };
 
 const write = (db: Connection, account: number, kind: CatalogueKind, entry: EntryWithID, byBrowser: boolean) =>
@@ -119,21 +143,30 @@ export const createCatalogueWriter = () => {
   };
 
   /** Locks the account's catalogues until this transaction ends, and returns what the account lists. */
-  const held = async (db: Transaction, account: number): Promise<Known> => {
+  const held = async (db: Transaction, account: number): Promise<Known & { readonly stored: Set<string> }> => {
     const [{ version, ...settings }] = (await versionsOf(db, [account], 'FOR NO KEY UPDATE')) as [Version];
     const known = remembered.get(account);
-    const ids = known?.version === version ? copyOfIDs(known.ids) : await readIDs(db, account, settings);
-    return { version, ids };
+    const [ids, { stored, nextEventID }] = await Promise.all([
+      known?.version === version ? copyOfIDs(known.ids) : readIDs(db, account, settings),
+      readStoredIDs(db, account, settings.nextEventID),
+    ]);
+    return { version, ids: { ...ids, nextEventID, hasEvents: (eventID) => stored.has(eventID) }, stored };
   };
 
   /** Adds used IDs that are not listed yet to the catalogues, while there is room. Returns what the account lists then. */
   const register = async (db: Transaction, account: number, used: readonly UsedIDs[]): Promise<ListedIDs> => {
-    const listingsOf = (ids: ListedIDs) => used.flatMap(({ browser, uses }) => listUses(ids, browser, uses));
+    const listingsOf = (ids: ListedIDs, stored = new Set<string>()) =>
+      used.flatMap(({ browser, uses }) => {
+        const listings = listUses(ids, browser, uses);
+        // An event that the catalogue has no room for is about to be stored under its ID.
+        for (const { kind, id } of uses) if (kind === 'event' && id !== null) stored.add(id);
+        return listings;
+      });
     const known = (await listedNow(db, [account]))(account);
     const changesNothing = ({ browser, uses }: UsedIDs) => uses.every((use) => isRegistered(known, browser, use));
     if (used.every(changesNothing) || listingsOf(copyOfIDs(known)).length === 0) return known;
-    const { version, ids } = await held(db, account);
-    const listings = listingsOf(ids);
+    const { version, ids, stored } = await held(db, account);
+    const listings = listingsOf(ids, stored);
     if (listings.length === 0) return ids;
     await Promise.all([...change(db, account, listings), nextVersion(db, account, ids.nextEventID)]);
     db.whenCommitted(() => remembered.set(account, { version: version + 1, ids }));

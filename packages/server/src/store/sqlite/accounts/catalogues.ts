@@ -16,6 +16,7 @@ import {
 } from '../../rules/catalogue-rules.ts';
 import type { CatalogueKind, Catalogues, EventQuery, ListedEntry, NewEvent } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
+import type { Rollups } from '../events/rollups.ts';
 
 /** The most accounts in the cache. */
 const mostAccounts = 500;
@@ -26,7 +27,7 @@ interface Settings {
   readonly nextEventID: number;
 }
 
-export const createCatalogueWriter = (db: Connection) => {
+export const createCatalogueWriter = (db: Connection, rollups: Pick<Rollups, 'has'>) => {
   const settings = db.prepare<[number], Settings>(
     'SELECT strict, browserCatalogue, nextEventID FROM account WHERE account = ?',
   );
@@ -49,7 +50,8 @@ export const createCatalogueWriter = (db: Connection) => {
     if (remembered) return remembered;
     const { strict, browserCatalogue, nextEventID } = settings.get(account) as Settings;
     const allows = { strict: strict === 1, browserCatalogue: browserCatalogue === 1, nextEventID };
-    const fresh = toListedIDs(allows, select.iterate(account));
+    const hasEvents = (eventID: string) => rollups.has(account, Number(eventID));
+    const fresh = toListedIDs({ ...allows, hasEvents }, select.iterate(account));
     known.set(account, fresh);
     return fresh;
   };

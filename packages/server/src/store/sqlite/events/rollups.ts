@@ -42,6 +42,11 @@ export const createRollups = (db: Connection, eventsPerMove = usualEventsPerMove
     'DELETE FROM event_total WHERE account = ? AND eventID = ? AND quarter = ? AND count <= 0',
   );
   const dropDay = db.prepare('DELETE FROM account_day WHERE account = ? AND day = ? AND count <= 0');
+  const isStored = db
+    .prepare<{ account: number; eventID: number }, 0 | 1>(`
+      SELECT EXISTS (SELECT 1 FROM event_total WHERE account = @account AND eventID = @eventID)
+        OR EXISTS (SELECT 1 FROM recent_total WHERE account = @account AND eventID = @eventID)`)
+    .pluck();
   const sums = createSums();
   /** Events counted since the recent rollups were moved. At the start there may be some from a previous server. */
   let counted = eventsPerMove;
@@ -87,6 +92,9 @@ export const createRollups = (db: Connection, eventsPerMove = usualEventsPerMove
       removeDay.run(account, day);
       dropDay.run(account, day);
     },
+    /** Whether an event of an eventID is counted. */
+    has: (account: number, eventID: number): boolean =>
+      sums.has(account, eventID) || isStored.get({ account, eventID }) === 1,
     flush,
     /** Whether enough recent rollups may wait to be worth a step. */
     isDue: (): boolean => counted >= eventsPerMove,
