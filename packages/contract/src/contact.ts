@@ -206,6 +206,26 @@ export const searchContactInput = z
       'Only contacts with this status.',
       'active',
     ),
+    seenFrom: field.described(
+      field.optional(field.time),
+      'Only contacts with a lastSeenTime at this time or later.',
+      '2026-11-01T00:00:00Z',
+    ),
+    seenTo: field.described(
+      field.optional(field.time),
+      'Only contacts with a lastSeenTime before this time.',
+      '2099-01-01T00:00:00Z',
+    ),
+    sort: field.described(
+      field.optional(field.oneOf(['created', 'seen'])),
+      'The order of the contacts: by createdTime, or by lastSeenTime, contacts without one first; `created` if absent.',
+      'created',
+    ),
+    order: field.described(
+      field.optional(field.oneOf(['asc', 'desc'])),
+      'Ascending or descending; `asc` if absent.',
+      'asc',
+    ),
     limit: field.optional(field.pageLimit(limits.contactsPerPage)),
     cursor: field.optional(field.cursor),
   })
@@ -218,7 +238,15 @@ const nextCursor = text(
 
 export const searchContactOutput = answer({
   contact: z
-    .array(contact.extend({ tag: z.array(tag).describe("Only the contact's own tags.") }))
+    .array(
+      contact.extend({
+        tag: z.array(tag).describe("Only the contact's own tags."),
+        lastSeenTime: isoTime(
+          "The day, in UTC, on which the newest of the contact's events was received. Absent if it has none. A day on which a browser went from one contact to another counts for both.",
+          '2026-11-01T00:00:00.000Z',
+        ).optional(),
+      }),
+    )
     .describe('The contacts.'),
   nextCursor,
 });

@@ -21,6 +21,7 @@ const questions: Readonly<Record<string, { readonly asks: string; readonly unnam
   import: { asks: 'How fast do large batches go in?' },
   size: { asks: 'How much of the disk does an event take?' },
   contacts: { asks: 'How fast are contacts created?' },
+  search: { asks: 'How long does a search of contacts take?' },
   linking: { asks: 'What does linking cost a user with a long history?' },
   reads: { asks: 'How long does a page of events take?' },
   counts: { asks: 'How long does counting take?' },

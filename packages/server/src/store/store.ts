@@ -104,7 +104,7 @@ export interface Store {
   createContact(request: NewContact): Promise<{ exists: boolean; contactUUID: string }>;
   updateContact(request: ContactChange): Promise<{ contactUUID: string; updated: string[] }>;
   getContact(query: ContactQuery): Promise<ContactDetail>;
-  searchContact(query: ContactSearch): Promise<{ contacts: ContactDetail[]; next: number | null }>;
+  searchContact(query: ContactSearch): Promise<FoundContacts>;
   /**
    * Removes the contact, and all contacts merged with it, from every read except the counts of events. Later commits delete its
    * events and reduce the counts, possibly after the promise resolves. A repeated request by contactUUID returns the progress.
@@ -538,9 +538,34 @@ export interface ContactSearch {
   readonly createdFrom?: number | undefined;
   readonly createdTo?: number | undefined;
   readonly contactStatus?: string | undefined;
+  /** seenFrom <= lastSeenTime < seenTo. */
+  readonly seenFrom?: number | undefined;
+  readonly seenTo?: number | undefined;
+  /** The order: by createdTime (default) or lastSeenTime, then by contact. Contacts that were never seen come first. */
+  readonly sort?: 'created' | 'seen' | undefined;
+  readonly descending?: boolean | undefined;
   readonly limit: number;
-  /** Only contacts beyond this number. */
-  readonly beyond: number;
+  /** Only contacts beyond this place of the order. */
+  readonly beyond?: SearchEnd | undefined;
+}
+
+/** A place in the order of a search: the key of its order, in milliseconds or days, and a contact. */
+export interface SearchEnd {
+  readonly key: number;
+  readonly contact: number;
+}
+
+export interface FoundContact extends ContactDetail {
+  /**
+   * The first millisecond of the last day (UTC) on which an event was received that is the contact's; null: there was none. A day on
+   * which a browser went from one contact to another counts for both.
+   */
+  readonly lastSeenTime: number | null;
+}
+
+export interface FoundContacts {
+  readonly contacts: readonly FoundContact[];
+  readonly next: SearchEnd | null;
 }
 
 /** The writes that are stored on the list of refused requests when they are refused for their content. */

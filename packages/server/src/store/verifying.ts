@@ -1,6 +1,6 @@
 /** Digests of all that a store returns for an account, to compare the contents of two stores. */
 import { createHash } from 'node:crypto';
-import type { ContactDetail, ListEnds, Store } from './store.ts';
+import type { ContactDetail, FoundContacts, ListEnds, SearchEnd, Store } from './store.ts';
 
 const perPage = 1_000;
 
@@ -35,8 +35,8 @@ export const digestAccount = async (
     beyond = page.next;
   }
   let contacts = 0;
-  for (let beyond: number | null = 0; beyond !== null; ) {
-    const page = await store.searchContact({ account, limit: perPage, beyond });
+  for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
+    const page: FoundContacts = await store.searchContact({ account, limit: perPage, beyond });
     for (const { contactUUID } of page.contacts) {
       const asker = { account, token: 0, browser: false, include: ['claim', 'link'] as const };
       let after: ListEnds | undefined;

@@ -1,8 +1,11 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import type { ContactSearch, NewContact } from '../../src/store/store.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Refusal } from '../../src/refusal.ts';
+import type { ContactDetail, ContactSearch, FoundContacts, NewContact, SearchEnd } from '../../src/store/store.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
-import { day, laptop } from '../fixtures/store.ts';
-import type { NewSite } from './sites.ts';
+import { day, laptop, phone } from '../fixtures/store.ts';
+import type { NewSite, Open } from './sites.ts';
 
 const people: Partial<NewContact>[] = [
   {
@@ -22,13 +25,231 @@ const people: Partial<NewContact>[] = [
   { address: 'eve@example.org', fields: { contactFirstname: '100%', contactLastname: '_' }, tags: [] },
 ];
 
-export const describeContactSearch = (newSite: NewSite): void => {
+const ids = ['a', 'b'];
+const id = fc.constantFrom(...ids);
+const nth = fc.nat({ max: 5 });
+const values = fc.record({
+  profile: fc.constantFrom('', ...ids),
+  tags: fc.subarray(ids),
+  attributes: fc.uniqueArray(fc.tuple(id, fc.constantFrom('x', 'y')), { selector: ([name]) => name, maxLength: 2 }),
+});
+const user = fc.constantFrom(laptop, phone);
+/** Something that changes which contacts a search finds, or in which order. Contacts, claims and links: the nth of those there are. */
+const action = fc.oneof(
+  fc.record({ do: fc.constant('create'), server: fc.boolean(), user, contact: nth, values }),
+  fc.record({ do: fc.constant('create'), server: fc.boolean(), user, contact: nth, values }),
+  fc.record({
+    do: fc.constant('update'),
+    contact: nth,
+    values,
+    removed: fc.subarray(ids),
+    cleared: fc.subarray(ids),
+    contactStatus: fc.constantFrom('active' as const, 'archived' as const, 'unsubscribed' as const, undefined),
+  }),
+  fc.record({ do: fc.constant('log'), user, contact: fc.option(nth, { freq: 2 }) }),
+  fc.record({ do: fc.constant('log'), user, contact: fc.constant(null) }),
+  fc.record({ do: fc.constantFrom('link', 'merge'), user, contact: nth, other: nth }),
+  fc.record({ do: fc.constantFrom('unlink', 'unmerge', 'erase'), user, contact: nth }),
+  fc.record({
+    do: fc.constantFrom('voidLink', 'restoreLink', 'accept', 'voidClaim', 'restoreClaim'),
+    contact: nth,
+    which: nth,
+  }),
+);
+type Action = typeof action extends fc.Arbitrary<infer One> ? One : never;
+
+/** Carries out a history, each action on a day of its own. Returns the contacts that there ever were, oldest first. */
+const carryOut = async (site: Site, actions: readonly Action[]): Promise<string[]> => {
+  const { store, account, server, browser } = site;
+  const contacts: string[] = [];
+  const address = (number: number) => `person-${number}@example.com`;
+  const made = new Set<string>();
+  let time = site.time;
+  const contactAt = (number: number) => contacts[number % contacts.length];
+  const held = async (contactUUID: string | undefined, list: 'claims' | 'links') => {
+    if (contactUUID === undefined) return [];
+    const contact = await server.getContact(contactUUID, 'claim', 'link');
+    return (contact[list] ?? []).map((each) => ('claimID' in each ? each.claimID : each.linkID));
+  };
+  const carryOutOne = async (one: Action): Promise<unknown> => {
+    if (one.do === 'create') {
+      const newContactUUID = `${account}-${time}`;
+      const caller = one.server ? server : browser;
+      const { profile, tags, attributes } = one.values;
+      const isNew = !made.has(address(one.contact));
+      made.add(address(one.contact));
+      if (isNew) contacts.push(newContactUUID);
+      const fields = profile === '' ? {} : { contactProfileID: profile };
+      const request = {
+        userUUID: one.user,
+        address: address(one.contact),
+        fields,
+        tags,
+        attributes,
+        newContactUUID,
+        time,
+      };
+      return caller.createContact(request);
+    }
+    if (one.do === 'log' && 'user' in one) {
+      const contactUUID = one.contact === null || contacts.length === 0 ? null : contactAt(one.contact);
+      return server.logAt(time, { userUUID: contactUUID == null ? one.user : null, contactUUID: contactUUID ?? null });
+    }
+    const contactUUID = contactAt(one.contact as number);
+    if (contactUUID === undefined) return undefined;
+    if ('values' in one && 'removed' in one) {
+      const { profile, tags, attributes } = one.values;
+      const cleared = one.cleared.map((attrID) => [attrID, null] as const);
+      return site.update({
+        contactUUID,
+        fields: profile === '' ? { contactProfileID: null } : { contactProfileID: profile },
+        addedTags: tags,
+        removedTags: one.removed.filter((tagID) => !tags.includes(tagID)),
+        attributes: [...new Map<string, string | null>([...cleared, ...attributes])],
+        contactStatus: one.contactStatus,
+        time,
+      });
+    }
+    if ('other' in one) {
+      const other = contactAt(one.other) as string;
+      if (one.do === 'merge') return site.merge(contactUUID, other);
+      return store.linkUser({ account, token: server.token, userUUID: one.user, contactUUID, time });
+    }
+    if (one.do === 'unlink' && 'user' in one) {
+      return store.unlinkUser({ account, token: server.token, userUUID: one.user, time });
+    }
+    if (one.do === 'unmerge') return site.unmerge(contactUUID);
+    if (one.do === 'erase') {
+      // Of a contact without a browser: else a browser's day may be one of which the events are erased.
+      const erased = await server.createContact({
+        userUUID: null,
+        address: `erased-${time}@example.com`,
+        tags: ids,
+        time,
+      });
+      contacts.push(erased.contactUUID);
+      return site.erase(erased.contactUUID, time);
+    }
+    if (!('which' in one)) return undefined;
+    const isOfLinks = one.do === 'voidLink' || one.do === 'restoreLink';
+    const list = await held(contactUUID, isOfLinks ? 'links' : 'claims');
+    const named = list[one.which % list.length];
+    if (named === undefined) return undefined;
+    if (one.do === 'voidLink') return site.voidLink(named);
+    if (one.do === 'restoreLink') return site.restoreLink(named);
+    if (one.do === 'accept') return site.acceptClaim(named);
+    return one.do === 'voidClaim' ? site.voidClaim(named) : site.restoreClaim(named);
+  };
+  for (const one of actions) {
+    time += day;
+    await carryOutOne(one).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+    });
+  }
+  return contacts;
+};
+
+interface Known extends ContactDetail {
+  readonly lastSeenTime: number | null;
+}
+
+/** Reads each contact by itself, with the day of its newest event: what a search without an index would know. */
+const readEach = async ({ store, account, server }: Site, contactUUIDs: readonly string[]): Promise<Known[]> => {
+  const known: Known[] = [];
+  for (const contactUUID of contactUUIDs) {
+    const contact = await server.getContact(contactUUID).catch(() => undefined);
+    if (contact?.contactUUID !== contactUUID) continue;
+    const { events } = await store.getEvents({ account, contactUUID, order: 'desc', limit: 1 });
+    const [newest] = events;
+    known.push({ ...contact, lastSeenTime: newest ? newest.receivedTime - (newest.receivedTime % day) : null });
+  }
+  return known;
+};
+
+/** What a search should find, in its order. */
+const expected = (known: readonly Known[], search: Partial<ContactSearch>): string[] => {
+  const { createdFrom = -Infinity, createdTo = Infinity, seenFrom, seenTo = Infinity } = search;
+  const isSought = ({ fields, tags, attributes, contactStatus, createdTime, lastSeenTime }: Known) =>
+    createdFrom <= createdTime &&
+    createdTime < createdTo &&
+    ((seenFrom === undefined && seenTo === Infinity) ||
+      (lastSeenTime !== null && (seenFrom ?? -Infinity) <= lastSeenTime && lastSeenTime < seenTo)) &&
+    (search.contactStatus ?? contactStatus) === contactStatus &&
+    (search.contactProfileID ?? fields.contactProfileID) === fields.contactProfileID &&
+    (search.contactTagID === undefined || tags.some(({ tagID, opt }) => opt && tagID === search.contactTagID)) &&
+    (search.attrID === undefined ||
+      attributes.some(([attrID, value]) => attrID === search.attrID && (search.attrValue ?? value) === value));
+  const sorted = known.filter(isSought);
+  if (search.sort === 'seen') sorted.sort((a, b) => (a.lastSeenTime ?? 0) - (b.lastSeenTime ?? 0));
+  return (search.descending ? sorted.toReversed() : sorted).map(({ contactUUID }) => contactUUID);
+};
+
+/** The filters of a search; `start` is the first day of the history. */
+const filtersOf = (start: number): Partial<ContactSearch>[] => [
+  {},
+  { contactTagID: 'a' },
+  { attrID: 'a' },
+  { attrID: 'b', attrValue: 'x' },
+  { contactProfileID: 'b' },
+  { contactStatus: 'active' },
+  { contactStatus: 'unsubscribed' },
+  { createdFrom: start + 3 * day },
+  { createdFrom: start + 2 * day, createdTo: start + 9 * day },
+  { seenFrom: start + 5 * day },
+  { seenTo: start + 12 * day },
+  { seenFrom: start + 4 * day, seenTo: start + 15 * day },
+  { contactTagID: 'b', contactStatus: 'active' },
+  { contactTagID: 'b', seenFrom: start + 3 * day },
+  { attrID: 'a', createdTo: start + 10 * day, contactProfileID: 'a' },
+];
+
+/** Searches by every filter, in every order and some sizes of page, and compares with what each contact says of itself. */
+const expectSearches = async (
+  site: Site,
+  contactUUIDs: readonly string[],
+  limits: readonly number[],
+): Promise<void> => {
+  const known = await readEach(site, contactUUIDs);
+  for (const filter of filtersOf(site.time)) {
+    for (const sort of ['created', 'seen'] as const) {
+      for (const descending of [false, true]) {
+        for (const limit of limits) {
+          const search = { ...filter, sort, descending };
+          const found: [string, number | null][] = [];
+          for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
+            const page: FoundContacts = await site.store.searchContact({
+              account: site.account,
+              ...search,
+              limit,
+              beyond,
+            });
+            expect(page.contacts.length).toBeLessThanOrEqual(limit);
+            found.push(
+              ...page.contacts.map(
+                ({ contactUUID, lastSeenTime }) => [contactUUID, lastSeenTime] as [string, number | null],
+              ),
+            );
+            beyond = page.next;
+          }
+          const seen = new Map(known.map(({ contactUUID, lastSeenTime }) => [contactUUID, lastSeenTime]));
+          expect({ search, limit, found }).toEqual({
+            search,
+            limit,
+            found: expected(known, search).map((contactUUID) => [contactUUID, seen.get(contactUUID)]),
+          });
+        }
+      }
+    }
+  }
+};
+
+export const describeContactSearch = (newSite: NewSite, open: Open): void => {
   describe('searchContact', () => {
     let site: Site;
     const uuids: string[] = [];
 
     const page = (search: Partial<ContactSearch>) =>
-      site.store.searchContact({ account: site.account, limit: 100, beyond: 0, ...search });
+      site.store.searchContact({ account: site.account, limit: 100, ...search });
     /** The first letters of the addresses that are found. */
     const found = async (search: Partial<ContactSearch>) => {
       const { contacts, next } = await page(search);
@@ -85,13 +306,13 @@ export const describeContactSearch = (newSite: NewSite): void => {
     test('answers each contact as getContact does, with its own tags only', async () => {
       const { contacts } = await page({ text: 'ben@' });
       const { tags, ...contact } = await site.server.getContact(uuids[1] as string);
-      expect(contacts).toEqual([{ ...contact, tags: tags.filter(({ opt }) => opt) }]);
+      expect(contacts).toEqual([{ ...contact, tags: tags.filter(({ opt }) => opt), lastSeenTime: null }]);
     });
 
     test.each([1, 2, 3, 4, 5, 6])('finds everybody once in pages of %d', async (limit) => {
       const seen: string[] = [];
       let pages = 0;
-      for (let beyond: number | null = 0; beyond !== null; pages += 1) {
+      for (let beyond: SearchEnd | null | undefined; beyond !== null; pages += 1) {
         const { contacts, next }: Awaited<ReturnType<typeof page>> = await page({ limit, beyond });
         expect(contacts.length).toBeLessThanOrEqual(limit);
         seen.push(...contacts.map(({ contactUUID }) => contactUUID));
@@ -111,7 +332,7 @@ export const describeContactSearch = (newSite: NewSite): void => {
       }
       const seen: string[] = [];
       const sizes: number[] = [];
-      for (let beyond: number | null = 0; beyond !== null; ) {
+      for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
         const { contacts, next }: Awaited<ReturnType<typeof page>> = await page({ account: other.account, beyond });
         sizes.push(contacts.length);
         seen.push(...contacts.map(({ contactUUID }) => contactUUID));
@@ -124,7 +345,7 @@ export const describeContactSearch = (newSite: NewSite): void => {
     test('finds everybody who fits once in pages', async () => {
       const first = await page({ text: 'lee', limit: 1 });
       expect(first.contacts).toMatchObject([{ contactUUID: uuids[0] }]);
-      const second = await page({ text: 'lee', limit: 1, beyond: first.next as number });
+      const second = await page({ text: 'lee', limit: 1, beyond: first.next as SearchEnd });
       expect(second).toMatchObject({ contacts: [{ contactUUID: uuids[3] }], next: null });
     });
 
@@ -136,7 +357,6 @@ export const describeContactSearch = (newSite: NewSite): void => {
         text: 'ann',
         contactTagID: 'vip',
         limit: 10,
-        beyond: 0,
       });
       expect(contacts).toMatchObject([{ claimed: ['contactFirstname', 'contactEmailaddress', 'tag.vip'] }]);
     });
@@ -147,7 +367,7 @@ export const describeContactSearch = (newSite: NewSite): void => {
       const gone = await other.server.createContact({ address: 'old@example.com', fields: { contactLastname: 'Lee' } });
       await other.merge(keep.contactUUID, gone.contactUUID);
       const search = (changes: Partial<ContactSearch>) =>
-        site.store.searchContact({ account: other.account, limit: 10, beyond: 0, ...changes });
+        site.store.searchContact({ account: other.account, limit: 10, ...changes });
       for (const asked of [{}, { text: 'ann lee' }, { address: 'old@example.com' }]) {
         expect((await search(asked)).contacts).toMatchObject([
           { contactUUID: keep.contactUUID, fields: { contactFirstname: 'Ann', contactLastname: 'Lee' } },
@@ -159,7 +379,7 @@ export const describeContactSearch = (newSite: NewSite): void => {
       const other = await createSite(site.store);
       const { contactUUID } = await other.server.createContact({ userUUID: laptop });
       await other.erase(contactUUID);
-      expect(await site.store.searchContact({ account: other.account, limit: 10, beyond: 0 })).toEqual({
+      expect(await site.store.searchContact({ account: other.account, limit: 10 })).toEqual({
         contacts: [],
         next: null,
       });
@@ -176,19 +396,34 @@ export const describeContactSearch = (newSite: NewSite): void => {
         newContactUUID: `many-${other.account}-${nth}`,
       }));
       await other.change({ contacts });
-      const all = await site.store.searchContact({ account: other.account, text: 'wanted', limit: 10, beyond: 0 });
+      const all = await site.store.searchContact({ account: other.account, text: 'wanted', limit: 10 });
       expect(all.contacts.map(({ contactUUID }) => contactUUID)).toEqual(
         [399, 799, 1199].map((nth) => contacts[nth]?.newContactUUID),
       );
       expect(all.next).toBeNull();
-      const two = await site.store.searchContact({ account: other.account, text: 'wanted', limit: 2, beyond: 0 });
+      const two = await site.store.searchContact({ account: other.account, text: 'wanted', limit: 2 });
       const rest = await site.store.searchContact({
         account: other.account,
         text: 'wanted',
         limit: 2,
-        beyond: two.next as number,
+        beyond: two.next as SearchEnd,
       });
       expect([two.contacts.length, rest.contacts.length, rest.next]).toEqual([2, 1, null]);
+    });
+
+    test('finds what each contact says of itself, by every filter, order and size of page, over any past', async () => {
+      const store = await open();
+      onTestFinished(() => store.close());
+      const histories = fc.sample(fc.array(action, { minLength: 12, maxLength: 24 }), { numRuns: 4, seed: 18 });
+      const sites: [Site, string[]][] = [];
+      for (const history of histories) {
+        const site = await createSite(store);
+        sites.push([site, await carryOut(site, history)]);
+        await expectSearches(...(sites.at(-1) as [Site, string[]]), [3]);
+      }
+      // Once more when the index has been brought up to date.
+      await wait(1_500);
+      for (const each of sites) await expectSearches(...each, [1, 100]);
     });
   });
 };

@@ -12,7 +12,7 @@ const claimOver = async (site: Site) => {
   await server.log({ eventUUID: 'event-before' });
   const { contactUUID: annUUID } = await server.createContact({ address: ann });
   const { contactUUID: handle } = await browser.createContact({ address: mallory });
-  const found = await site.store.searchContact({ account: site.account, address: mallory, limit: 1, beyond: 0 });
+  const found = await site.store.searchContact({ account: site.account, address: mallory, limit: 1 });
   const malloryUUID = found.contacts[0]?.contactUUID as string;
   await server.log({ eventUUID: 'event-of-server' });
   await browser.log({ eventUUID: 'event-of-browser' }, { eventUUID: 'event-of-handle', contactUUID: handle });
@@ -110,7 +110,7 @@ export const describeDisplacedLinks = (newSite: NewSite): void => {
       await server.log({ eventUUID: 'event-claimed' });
       const { contactUUID } = await server.createContact({ address: ann });
       await server.log({ eventUUID: 'event-of-ann' });
-      const found = await store.searchContact({ account, address: mallory, limit: 1, beyond: 0 });
+      const found = await store.searchContact({ account, address: mallory, limit: 1 });
       const malloryUUID = found.contacts[0]?.contactUUID as string;
       await server.log({ eventUUID: 'event-direct', userUUID: null, contactUUID: malloryUUID });
       expect(await site.owners({ contactUUID: malloryUUID })).toEqual({

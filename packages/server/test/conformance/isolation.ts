@@ -5,7 +5,7 @@ import type { NewSite } from './sites.ts';
 
 /** All that can be seen of an account. */
 const everything = async ({ store, account, time, events }: Site) => {
-  const { contacts } = await store.searchContact({ account, limit: 100, beyond: 0 });
+  const { contacts } = await store.searchContact({ account, limit: 100 });
   const asker = { account, token: 0, browser: false, include: ['claim', 'link'] as const };
   return {
     account: await store.getAccount(account),

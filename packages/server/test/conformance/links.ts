@@ -247,7 +247,7 @@ export const describeLinks = (newSite: NewSite): void => {
       });
 
       const voided = async () => {
-        const { contacts } = await store.searchContact({ account, limit: 100, beyond: 0 });
+        const { contacts } = await store.searchContact({ account, limit: 100 });
         const links = await Promise.all(contacts.map(({ contactUUID }) => linksOf(site, contactUUID)));
         return links.flat().flatMap((link) => (link.voided ? [link.userUUID.replace('visitor-number-', '')] : []));
       };

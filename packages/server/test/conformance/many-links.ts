@@ -18,7 +18,7 @@ const claimEach = async (site: Site, addresses: readonly string[]) => {
 const newAddresses = (count: number, from = 0) => Array.from({ length: count }, (_, nth) => addressOf(from + nth));
 
 const contactOf = async ({ store, account }: Site, address: string): Promise<string> => {
-  const found = await store.searchContact({ account, address, limit: 1, beyond: 0 });
+  const found = await store.searchContact({ account, address, limit: 1 });
   return found.contacts[0]?.contactUUID as string;
 };
 

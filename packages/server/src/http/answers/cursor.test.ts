@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCursor, parseHeldCursor, toCursor, toHeldCursor } from './cursor.ts';
+import { parseCursor, parseHeldCursor, parseSearchCursor, toCursor, toHeldCursor, toSearchCursor } from './cursor.ts';
 
 const encoded = (text: string) => Buffer.from(text).toString('base64url');
 
@@ -14,7 +14,8 @@ describe('a cursor', () => {
   });
 
   it.each([
-    ['of another list', toCursor('contacts', 5)],
+    ['of another list', toCursor('audit', 5)],
+    ['of a search', toSearchCursor('created', { key: 5, contact: 5 })],
     ['of a later version', encoded('e2.5')],
     ['that is no text of ours', 'hello'],
     ['with a fraction', encoded('e1.5.5')],
@@ -52,5 +53,27 @@ describe('a cursor of several lists', () => {
     ['that is no text of ours', 'hello'],
   ])('is refused %s', (_, cursor) => {
     expect(() => parseHeldCursor(cursor)).toThrow(expect.objectContaining({ code: 'invalid_field', field: 'cursor' }));
+  });
+});
+
+describe('a cursor of a search', () => {
+  const end = { key: 1_793_525_400_000, contact: 7 };
+
+  it('says where a page ended, in its order only', () => {
+    expect(parseSearchCursor('created', toSearchCursor('created', end))).toEqual(end);
+    expect(parseSearchCursor('seen', toSearchCursor('seen', { key: 0, contact: 7 }))).toEqual({ key: 0, contact: 7 });
+    expect(toSearchCursor('created', null)).toBe('');
+    expect(parseSearchCursor('seen', undefined)).toBeUndefined();
+  });
+
+  it.each([
+    ['of the other order', toSearchCursor('seen', end)],
+    ['with a number too few', encoded('c2.1')],
+    ['with a place that is complete', encoded('c2.-.1')],
+    ['of an earlier version', encoded('c1.5')],
+  ])('is refused %s', (_, cursor) => {
+    expect(() => parseSearchCursor('created', cursor)).toThrow(
+      expect.objectContaining({ code: 'invalid_field', field: 'cursor' }),
+    );
   });
 });

@@ -1,12 +1,16 @@
 /** Encodes and decodes the cursors of pages: opaque to clients; inside, the name of a list and positions in it. */
 import { Refusal } from '../../refusal.ts';
+import type { SearchEnd } from '../../store/store.ts';
 
 /** The prefix of each list's cursors, with a version, so that a later form can be distinguished. */
-const lists = { events: 'e1', contacts: 'c1', audit: 'a1', held: 'h1' } as const;
+const lists = { events: 'e1', contacts: 'c2', contactsBySeen: 's1', audit: 'a1', held: 'h1' } as const;
 type ListName = keyof typeof lists;
 
 /** A position of each list; null for a list that is complete. */
 type Ends = readonly (number | null)[];
+
+const notOurs = (): Refusal =>
+  new Refusal('invalid_field', { field: 'cursor', message: '`cursor` must be a nextCursor of this operation' });
 
 const encode = (list: ListName, ends: Ends): string =>
   ends.every((end) => end === null)
@@ -21,7 +25,7 @@ const decode = (list: ListName, cursor: string, count: number): Ends => {
   const ends = texts.map((text) => (text === '-' ? null : Number(text)));
   const isEnd = (end: number | null) => end === null || (Number.isSafeInteger(end) && end >= 0);
   if (ends.length === count && ends.every(isEnd) && encode(list, ends) === cursor) return ends;
-  throw new Refusal('invalid_field', { field: 'cursor', message: '`cursor` must be a nextCursor of this operation' });
+  throw notOurs();
 };
 
 /** The cursor of the page that begins after `next`; "" if `next` is null. */
@@ -30,6 +34,21 @@ export const toCursor = (list: ListName, next: number | null): string => encode(
 /** The end of the page before; undefined on the first page. Throws Refusal('invalid_field') for a cursor that isn't ours. */
 export const parseCursor = (list: ListName, cursor: string | undefined): number | undefined =>
   cursor === undefined ? undefined : (decode(list, cursor, 1)[0] as number);
+
+type SearchSort = 'created' | 'seen';
+const listOf = (sort: SearchSort) => (sort === 'seen' ? 'contactsBySeen' : 'contacts');
+
+/** The cursor of the page of a search after `next`; "" if `next` is null. It is of use for the same order only. */
+export const toSearchCursor = (sort: SearchSort, next: SearchEnd | null): string =>
+  encode(listOf(sort), next === null ? [null, null] : [next.key, next.contact]);
+
+/** As parseCursor, for a cursor of toSearchCursor. */
+export const parseSearchCursor = (sort: SearchSort, cursor: string | undefined): SearchEnd | undefined => {
+  if (cursor === undefined) return undefined;
+  const [key, contact] = decode(listOf(sort), cursor, 2);
+  if (key == null || contact == null) throw notOurs();
+  return { key, contact };
+};
 
 /** The ends of the pages of a contact's claims, links and events; null for a list that is complete. */
 interface HeldEnds {

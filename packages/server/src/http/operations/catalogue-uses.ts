@@ -5,7 +5,9 @@ import {
   type CatalogueKind,
   type Catalogues,
   type ContactChange,
+  type ContactSearch,
   catalogueKinds,
+  type FoundContacts,
   type Store,
 } from '../../store/store.ts';
 
@@ -13,10 +15,8 @@ const idField = { profile: 'profileID', tag: 'tagID', attr: 'attrID', event: 'ev
 
 type Reads = Pick<Store, 'searchContact' | 'getEvents' | 'getEventDefinitions'>;
 
-const hasContact = async (
-  store: Reads,
-  search: Omit<Parameters<Store['searchContact']>[0], 'limit' | 'beyond'>,
-): Promise<boolean> => (await store.searchContact({ ...search, limit: 1, beyond: 0 })).contacts.length > 0;
+const hasContact = async (store: Reads, search: Omit<ContactSearch, 'limit'>): Promise<boolean> =>
+  (await store.searchContact({ ...search, limit: 1 })).contacts.length > 0;
 
 const hasEvent = async (store: Reads, account: number, attrID: string): Promise<boolean> => {
   for (let beyond: number | undefined; ; ) {
@@ -96,9 +96,9 @@ export const withdrawForced = async (
   for (const kind of ['profile', 'tag', 'attr'] as const) {
     for (const { id, remove, force } of catalogues[kind] ?? []) {
       if (!remove || !force || id === null) continue;
-      for (let beyond: number | null = 0; beyond !== null; ) {
-        const search = { account, ...searches[kind](id), limit: contactsPerStep, beyond };
-        const { contacts, next }: Awaited<ReturnType<Store['searchContact']>> = await store.searchContact(search);
+      const search = { account, ...searches[kind](id), limit: contactsPerStep };
+      for (let beyond: ContactSearch['beyond'] | null; beyond !== null; ) {
+        const { contacts, next }: FoundContacts = await store.searchContact({ ...search, beyond });
         await Promise.all(contacts.map(({ contactUUID }) => withdraw(contactUUID, withdrawals[kind](id))));
         beyond = next;
       }

@@ -221,6 +221,102 @@ describe('updateContact', () => {
 });
 
 describe('searchContact', () => {
+  it('sorts by when contacts were last seen, page by page, and says when', async () => {
+    const tag = 'seen-or-not';
+    const made: string[] = [];
+    for (const userUUID of ['visitor-who-was-not-seen', 'visitor-who-was-seen']) {
+      const { body } = await scene.post('/createContact', {
+        tokenUUID: scene.tokens.server,
+        userUUID,
+        contactEmailaddress: newAddress(),
+        contactProfileID: 'customer',
+        contactTagID: tag,
+      });
+      made.push(body.contactUUID);
+    }
+    const event = { tokenUUID: scene.tokens.server, userUUID: 'visitor-who-was-seen', eventID: 1 };
+    expect((await scene.post('/event/logEvent', event)).status).toBe(200);
+    const filter = { contactTagID: tag, sort: 'seen', limit: 1 };
+    const today = new Date().toISOString().slice(0, 10);
+    const first = await search({ ...filter, order: 'desc' });
+    expect(first.contact).toMatchObject([{ contactUUID: made[1], lastSeenTime: `${today}T00:00:00.000Z` }]);
+    const second = await search({ ...filter, order: 'desc', cursor: first.nextCursor });
+    expect(second).toMatchObject({ contact: [{ contactUUID: made[0] }], nextCursor: '' });
+    expect(second.contact[0]).not.toHaveProperty('lastSeenTime');
+    expect((await search({ contactTagID: tag, seenFrom: today })).contact).toMatchObject([{ contactUUID: made[1] }]);
+    expect((await search({ contactTagID: tag, seenTo: today })).contact).toEqual([]);
+    const { error } = await search({ ...filter, sort: 'created', cursor: first.nextCursor });
+    expect(error).toMatchObject({ code: 'invalid_field', field: 'cursor' });
+  });
+
+  it('answers a thousand odd filters, with 200 or with the field at fault', async () => {
+    const odd = [
+      '',
+      ' ',
+      '0',
+      '-1',
+      '%',
+      '_',
+      "'",
+      '"',
+      '\\',
+      '\u0000',
+      '😀',
+      'ünïcode',
+      'a'.repeat(300),
+      'null',
+      '{}',
+      '[]',
+      '1e99',
+      '9007199254740993',
+      '-9223372036854775808',
+      '1970-01-01',
+      '9999-12-31T23:59:59Z',
+      '0001-01-01',
+      'NaN',
+      'true',
+      'desc',
+      'seen',
+      'created',
+      'active',
+      'unsubscribed',
+      'YzIuMS4x',
+      'czEuMC4w',
+      'customer',
+      'ann@shop.example',
+    ];
+    const fields = [
+      'text',
+      'contactEmailaddress',
+      'contactProfileID',
+      'contactTagID',
+      'contactStatus',
+      'attrID',
+      'attrValue',
+      'createdFrom',
+      'createdTo',
+      'seenFrom',
+      'seenTo',
+      'sort',
+      'order',
+      'limit',
+      'cursor',
+    ];
+    const statuses = new Set<number>();
+    for (let nth = 0; nth < 1_000; nth += 1) {
+      const chosen = [0, 1, 2].map((part) => {
+        const field = fields[(nth * 7 + part * 5) % fields.length] as string;
+        return [field, odd[(nth * 11 + part * 13) % odd.length]];
+      });
+      const query = Object.fromEntries(chosen.slice(0, 1 + (nth % 3)));
+      const { status, body } = await scene.get('/contact/searchContact', { tokenUUID: scene.tokens.server, ...query });
+      statuses.add(status);
+      if (status === 400) expect(body.error.field, JSON.stringify(query)).toBeTypeOf('string');
+      else expect([status, query]).toEqual([200, query]);
+    }
+    expect([...statuses].sort()).toEqual([200, 400]);
+  });
+
   it('goes page by page', async () => {
     const made = [await makeContact(scene), await makeContact(scene), await makeContact(scene)];
     for (const { contactUUID } of made) await update({ contactUUID, contactTagID: 'paged' });

@@ -16,7 +16,7 @@ import {
   receivedTimeOf,
 } from '../access/caller.ts';
 import { answerInSteps } from '../answers/constant-time.ts';
-import { parseCursor, parseHeldCursor, toCursor, toHeldCursor } from '../answers/cursor.ts';
+import { parseHeldCursor, parseSearchCursor, toHeldCursor, toSearchCursor } from '../answers/cursor.ts';
 import { isoTime } from '../answers/iso-time.ts';
 import { eventAnswer } from './events.ts';
 
@@ -158,14 +158,22 @@ export const createContacts = (
     updateContact: async (input, caller) =>
       store.updateContact({ ...named(accountOf(caller), input), ...contactChanges(input), time: caller.time }),
 
-    searchContact: async ({ limit = 100, cursor, contactEmailaddress, ...filter }, caller) => {
+    searchContact: async ({ limit = 100, sort = 'created', order, cursor, contactEmailaddress, ...filter }, caller) => {
       const { contacts, next } = await store.searchContact({
         ...filter,
         ...named(accountOf(caller), { contactEmailaddress }),
+        sort,
+        descending: order === 'desc',
         limit,
-        beyond: parseCursor('contacts', cursor) ?? 0,
+        beyond: parseSearchCursor(sort, cursor),
       });
-      return { contact: contacts.map(contactAnswer), nextCursor: toCursor('contacts', next) };
+      return {
+        contact: contacts.map(({ lastSeenTime, ...contact }) => ({
+          ...contactAnswer(contact),
+          ...(lastSeenTime !== null && { lastSeenTime: isoTime(lastSeenTime) }),
+        })),
+        nextCursor: toSearchCursor(sort, next),
+      };
     },
 
     exportContact: async ({ limit = 1_000, cursor, ...naming }, caller) => {

@@ -95,7 +95,20 @@ test.each<[string, readonly string[], () => Promise<unknown>]>([
     () => store.countEvents({ account: site.account, edges: [months[1], months[1] + day], users: true }),
   ],
   ['a contact', [], () => site.server.getContact(contactUUID, 'claim', 'link')],
-  ['a page of contacts', [], () => store.searchContact({ account: site.account, limit: 50, beyond: 0 })],
+  ...(
+    [
+      ['contacts', {}],
+      ['contacts with a tag', { contactTagID: 'vip' }],
+      ['contacts with an attribute and a profile', { attrID: 'size', attrValue: 'M', contactProfileID: 'retail' }],
+      ['contacts that were created in a range', { createdFrom: months[0], createdTo: months[1] }],
+      ['contacts that were seen in a range', { seenFrom: months[0], sort: 'seen' }],
+      ['contacts with a status, last seen first', { contactStatus: 'active', sort: 'seen', descending: true }],
+    ] as const
+  ).map(([what, search]): [string, readonly string[], () => Promise<unknown>] => [
+    `a page of ${what}`,
+    [],
+    () => store.searchContact({ account: site.account, limit: 50, ...search }),
+  ]),
   ['a page of refused requests', [], () => store.listRefused({ limit: 50, beyond: 0 })],
   ['a contact is created', [], () => site.server.createContact({ userUUID: phone, requestUUID: 'request-one' })],
   ['a browser’s contact is created', [], () => site.browser.createContact({ userUUID: phone })],

@@ -14,6 +14,7 @@ import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } fr
 import { noteUnknownProxy } from './accounts/unknown-proxy.ts';
 import { createContactReader } from './contacts/contact-details.ts';
 import { createContactFinder } from './contacts/contact-finder.ts';
+import { indexContacts } from './contacts/contact-index.ts';
 import { createContactWriter } from './contacts/contacts.ts';
 import { createContactCreator } from './contacts/create-contact.ts';
 import { createLinkWriter } from './contacts/links.ts';
@@ -227,7 +228,10 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
 
   const maintenance =
     role === 'server'
-      ? startMaintenance((step) => write(pools.writes, 'beside others', step), continueErasures)
+      ? startMaintenance(
+          (step) => write(pools.writes, 'beside others', step),
+          async (db) => (await continueErasures(db)) || (await indexContacts(db)),
+        )
       : undefined;
   const { getContact, searchContact } = createContactReader(finder);
   const getEvents = createEventPager(finder);

@@ -1,6 +1,6 @@
 /** Splits a contact's claims and links, and the contacts that a search finds, into pages, by number and by size. */
 import { limits } from '@firsthand/contract/limits';
-import type { ClaimDetail, ContactDetail, LinkDetail } from '../store.ts';
+import type { ClaimDetail, ContactDetail, FoundContact, LinkDetail } from '../store.ts';
 
 /** The length of the JSON of the claims or contacts on one page, in UTF-16 code units; a single one may take 200 KB or more. */
 const mostCharacters = 1024 * 1024;
@@ -43,12 +43,12 @@ export const tellLists = (lists: {
 
 /** Collects the contacts of one page of a search, at most `limit`. */
 export const createFoundPage = (limit: number) => {
-  const contacts: ContactDetail[] = [];
+  const contacts: FoundContact[] = [];
   let characters = 0;
   return {
     contacts,
     isFull: (): boolean => contacts.length >= limit || characters >= mostCharacters,
-    add(contact: ContactDetail): void {
+    add(contact: FoundContact): void {
       contacts.push(contact);
       characters += JSON.stringify(contact).length;
     },

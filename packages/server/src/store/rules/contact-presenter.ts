@@ -1,11 +1,23 @@
 /** Builds the contacts and claims of responses from the rows that a driver has read. */
 import { type ContactView, viewClaim } from '../../identity/contact-view.ts';
-import type { ClaimDetail, ContactDetail, ContactRecord, ContactSearch, LinkDetail } from '../store.ts';
+import type { ClaimDetail, ContactDetail, ContactRecord, ContactSearch, FoundContact, LinkDetail } from '../store.ts';
 import type { ClaimRow } from './claims.ts';
+import { neverSeen } from './contact-search.ts';
 import type { StatementRow } from './links.ts';
+import { dayMilliseconds } from './received-day.ts';
 
 /** Returns the name of an ID: the ID itself when it is not listed, '' when it is ''. */
 export type NameOf = (kind: 'profile' | 'tag', id: string) => string;
+
+/** Returns a function that asks for each name once. */
+export const cachedNames = (nameOf: NameOf): NameOf => {
+  const names = new Map<string, string>();
+  return (kind, id) => {
+    const known = names.get(`${kind} ${id}`) ?? nameOf(kind, id);
+    names.set(`${kind} ${id}`, known);
+    return known;
+  };
+};
 
 type Contact = Pick<ContactRecord, 'contactUUID' | 'contactStatus' | 'createdTime' | 'updatedTime'>;
 
@@ -74,16 +86,20 @@ export const toHandle = (claim: ClaimRow, nameOf: NameOf): ContactDetail => {
 };
 
 /** Returns a contact as a search does: with its own tags only, because a catalogue may list a thousand. */
-export const toFoundContact = (contact: Contact, view: ContactView, nameOf: NameOf): ContactDetail =>
-  toContactDetail(contact, view, nameOf, []);
+export const toFoundContact = (
+  contact: Contact,
+  view: ContactView,
+  lastSeen: number,
+  nameOf: NameOf,
+): FoundContact => ({
+  ...toContactDetail(contact, view, nameOf, []),
+  lastSeenTime: lastSeen === neverSeen ? null : lastSeen * dayMilliseconds,
+});
 
-/** Returns a function that checks all filters of a search except `address`. */
+/** Returns a function that checks all filters of a search except `address` and the ranges of times. */
 export const createContactMatcher = (search: ContactSearch) => {
   const text = search.text?.normalize('NFC').toLowerCase();
-  const { createdFrom = Number.NEGATIVE_INFINITY, createdTo = Number.POSITIVE_INFINITY } = search;
-  return ({ contactStatus, createdTime }: Contact, { fields, tags, attributes }: ContactView): boolean =>
-    createdFrom <= createdTime &&
-    createdTime < createdTo &&
+  return ({ contactStatus }: Contact, { fields, tags, attributes }: ContactView): boolean =>
     (search.contactStatus === undefined || contactStatus === search.contactStatus) &&
     (search.contactProfileID === undefined || fields.contactProfileID === search.contactProfileID) &&
     (search.contactTagID === undefined || tags.has(search.contactTagID)) &&

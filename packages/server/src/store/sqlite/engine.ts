@@ -12,6 +12,7 @@ import type { Arrangement } from './arrangement.ts';
 import { type Call, carryOut, type Reads } from './calls.ts';
 import { createClaimWriter } from './contacts/claims.ts';
 import { createContactReader } from './contacts/contact-details.ts';
+import { createContactIndex } from './contacts/contact-index.ts';
 import { createContactWriter } from './contacts/contacts.ts';
 import { createContactCreator } from './contacts/create-contact.ts';
 import { createLinkWriter } from './contacts/links.ts';
@@ -118,7 +119,9 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     for (const part of pending) part.forget();
   });
 
+  const contactIndex = createContactIndex(db);
   const maintenance = createMaintenance({
+    contactIndex,
     transactions,
     writeAheadLog: createWriteAheadLog(db),
     unusedSpace: createUnusedSpace(db),
@@ -161,6 +164,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   return {
     /** Carries out all calls in one commit. */
     write(calls: readonly Call[]): Outcome[] {
+      contactIndex.noteWrite();
       const isErasure = ({ name }: Call) => name === 'eraseContact';
       const outcomes = transactions.run(
         calls.map((call) => ({

@@ -1,29 +1,16 @@
-/** Reads contacts: one contact, one browser's claim by its handle, and pages of search results. */
+/** Reads contacts: one contact, and one browser's claim by its handle. */
 import type { ContactView } from '../../../identity/contact-view.ts';
-import { claimsToRead, createFoundPage, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
-import {
-  createContactMatcher,
-  type NameOf,
-  toClaimDetail,
-  toContactDetail,
-  toFoundContact,
-  toHandle,
-  toLinkDetail,
-} from '../../rules/contact-presenter.ts';
-import type { ClaimDetail, ContactDetail, ContactQuery, ContactSearch, LinkDetail } from '../../store.ts';
+import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
+import { type NameOf, toClaimDetail, toContactDetail, toHandle, toLinkDetail } from '../../rules/contact-presenter.ts';
+import type { ClaimDetail, ContactDetail, ContactQuery, LinkDetail } from '../../store.ts';
 import { listCatalogue, readNames } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
-import type { Snapshot } from '../transactions/transaction.ts';
 import { claimsAfter, countClaims, findClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
-import type { ContactRow } from './contact-rows.ts';
+import { createContactSearch } from './contact-search.ts';
 import { rowsOf, viewsOf } from './contact-views.ts';
 import { firstLinksOf, linksAfter } from './statements.ts';
 import { userUUIDsOf } from './users.ts';
-
-const contactsPerStep = 500;
-
-type ContactPage = { contacts: ContactDetail[]; next: number | null };
 
 /** The contactUUIDs of a group of merged contacts, by their numbers. */
 type Group = ReadonlyMap<number, string>;
@@ -78,11 +65,6 @@ export const createContactReader = (contacts: ContactFinder) => {
     return toHandle(claim, await readNames(db, account));
   };
 
-  const byAddress = async (db: Connection, { account, address = '' }: ContactSearch): Promise<ContactRow[]> => {
-    const found = await contacts.byAddress(db, account, address);
-    return found ? [await contacts.answering(db, found)] : [];
-  };
-
   return {
     async getContact(db: Connection, query: ContactQuery): Promise<ContactDetail> {
       const { account, include, beyond } = query;
@@ -104,32 +86,6 @@ export const createContactReader = (contacts: ContactFinder) => {
       };
     },
 
-    /** Searches contacts. Without an address, `db` must have all contacts settled, so that pages miss none. */
-    async searchContact(db: Snapshot, search: ContactSearch): Promise<ContactPage> {
-      const { account, limit } = search;
-      const isWanted = createContactMatcher(search);
-      const nameOf = await readNames(db, account);
-      const page = createFoundPage(limit);
-      for (let beyond = search.beyond; ; ) {
-        const rows =
-          search.address === undefined
-            ? await db.all<ContactRow>(
-                `SELECT * FROM contact WHERE account = $1 AND contact > $2 AND contact <= $3 AND "mergedInto" IS NULL
-                 ORDER BY contact LIMIT ${contactsPerStep}`,
-                [account, beyond, await db.settled],
-              )
-            : await byAddress(db, search);
-        const views = await viewsOf(db, await rowsOf(db, rows));
-        for (const [nth, view] of views.entries()) {
-          const row = rows[nth] as ContactRow;
-          if (!isWanted(row, view)) continue;
-          if (page.isFull()) return { contacts: page.contacts, next: beyond };
-          page.add(toFoundContact(row, view, nameOf));
-          beyond = row.contact;
-        }
-        if (rows.length < contactsPerStep) return { contacts: page.contacts, next: null };
-        beyond = (rows.at(-1) as ContactRow).contact;
-      }
-    },
+    searchContact: createContactSearch(contacts),
   };
 };

@@ -26,8 +26,8 @@ export const insertStatement = async (db: Transaction, given: NewStatement, sequ
   const { account, user, contact, verified, claim, token, time } = given;
   await Promise.all([
     db.run(
-      `INSERT INTO statement ("user", sequence, account, contact, verified, voided, claim, token, erased, time)
-       VALUES ($1, $2, $3, $4, $5, 0, $6, $7, false, $8)`,
+      `INSERT INTO statement ("user", sequence, account, contact, verified, voided, claim, token, erased, time, "seenDay")
+       VALUES ($1, $2, $3, $4, $5, 0, $6, $7, false, $8, (SELECT "lastDay" FROM "user" WHERE "user" = $1))`,
       [user, sequence, account, contact, verified, claim, token, time],
     ),
     db.run('INSERT INTO statement_place (sequence, "user") VALUES ($1, $2)', [sequence, user]),

@@ -71,6 +71,19 @@ const listsOf = async <Read extends Facts, One>(
 export const statementsOf = (db: Connection, users: readonly number[]) =>
   listsOf(db, users, { columns: `${factColumns}, time`, which: 'all' }, toStatement);
 
+/** As `statementsOf`, with the last day on which the user had been active before each. */
+export const datedStatementsOf = (db: Connection, users: readonly number[]) =>
+  listsOf(
+    db,
+    users,
+    { columns: `${factColumns}, time, "seenDay"`, which: 'marked' },
+    (row: Row & { readonly seenDay: number | null }, marks) => ({
+      ...toDeciding(row, marks),
+      time: row.time,
+      seenDay: row.seenDay,
+    }),
+  );
+
 /** As `statementsOf`, with only the parts that decide about owners, in half the time: a contact may have many users and links. */
 export const statementsForOwners = (db: Connection, users: readonly number[]) =>
   listsOf(db, users, { columns: factColumns, which: 'marked' }, toDeciding);

@@ -123,7 +123,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     },
     {
       from: 'statement',
-      columns: 'user sequence contact voided claim token time',
+      columns: 'user sequence contact voided claim token time seenDay',
       booleans: 'verified erased',
       made: { account: ({ user }) => accounts.get(user) as number },
     },

@@ -66,7 +66,7 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
       "createdTime", "updatedTime"
     FROM claim`,
   statement: `
-    SELECT sequence, "user", contact, verified::integer, voided, claim, token, erased::integer, time FROM statement`,
+    SELECT sequence, "user", contact, verified::integer, voided, claim, token, erased::integer, time, "seenDay" FROM statement`,
   event_repeat: 'SELECT WHERE false',
   event_repeat_of_either: 'SELECT WHERE false',
   // Sorted as SQLite stores them.

@@ -1,4 +1,4 @@
-/** Work that is not urgent: deleting the events of erased contacts. Any server does it, one at a time. */
+/** Work that is not urgent: deleting the events of erased contacts, indexing contacts. Any server does it, one at a time. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { lockKeys } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';

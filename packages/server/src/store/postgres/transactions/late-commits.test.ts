@@ -7,7 +7,7 @@ import { type Caller, createSite, type Site } from '../../../../test/fixtures/si
 import { newContact } from '../../../../test/fixtures/store.ts';
 import { Refusal } from '../../../refusal.ts';
 import { openStore } from '../../open.ts';
-import type { Store } from '../../store.ts';
+import type { SearchEnd, Store } from '../../store.ts';
 
 const opened: Store[] = [];
 afterEach(async () => {
@@ -22,7 +22,7 @@ const openServer = async (databaseURL: string): Promise<Store> => {
 
 interface Page {
   readonly addresses: readonly string[];
-  readonly next: number | null;
+  readonly next: SearchEnd | number | null;
 }
 
 /** What is gone through: each has an address. */
@@ -30,7 +30,7 @@ interface Listed {
   readonly table: 'contact' | 'refused_request';
   readonly column: string;
   add(store: Store, caller: Caller, address: string, time: number): Promise<unknown>;
-  page(store: Store, query: { account: number; beyond: number; limit: number }): Promise<Page>;
+  page(store: Store, query: { account: number; beyond: Page['next']; limit: number }): Promise<Page>;
 }
 
 const contacts: Listed = {
@@ -44,8 +44,11 @@ const contacts: Listed = {
       browser: false,
       verified: true,
     }),
-  async page(store, query) {
-    const { contacts, next } = await store.searchContact(query);
+  async page(store, { beyond, ...query }) {
+    const { contacts, next } = await store.searchContact({
+      ...query,
+      beyond: (beyond as SearchEnd | null) ?? undefined,
+    });
     return { addresses: contacts.map(({ fields }) => fields.contactEmailaddress), next };
   },
 };
@@ -61,26 +64,26 @@ const refusedRequests: Listed = {
       sender: 0,
       requests: [{ operation: 'createContact', input: { address }, address, code: 'invalid_field', message: '' }],
     }),
-  async page(store, query) {
-    const { requests, next } = await store.listRefused(query);
+  async page(store, { beyond, ...query }) {
+    const { requests, next } = await store.listRefused({ ...query, beyond: (beyond as number | null) ?? 0 });
     return { addresses: requests.map(({ input }) => (input as { address: string }).address), next };
   },
 };
 
 /** Page by page, from what was first; who is told to try later does. */
 const goThrough = async ({ page }: Listed, store: Store, { account }: Site): Promise<string[]> => {
-  const ask = (beyond: number): Promise<Page> =>
+  const ask = (beyond: Page['next']): Promise<Page> =>
     page(store, { account, beyond, limit: 4 }).catch((error: unknown) => {
       if (error instanceof Refusal && error.code === 'not_kept') return ask(beyond);
       throw error;
     });
   const found: string[] = [];
-  for (let beyond: number | null = 0; beyond !== null; ) {
+  for (let beyond: Page['next'] = null; ; ) {
     const { addresses, next }: Page = await ask(beyond);
     found.push(...addresses);
+    if (next === null) return found;
     beyond = next;
   }
-  return found;
 };
 
 /** Whoever adds late-1@… or late-2@… has its number then, and waits until that is let go, however long. */

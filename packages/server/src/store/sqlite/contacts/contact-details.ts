@@ -1,25 +1,15 @@
-/** Reads contacts: a contact's own record, what a browser token's handle shows, and pages of a search. */
-import { claimsToRead, createFoundPage, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
-import {
-  createContactMatcher,
-  type NameOf,
-  toClaimDetail,
-  toContactDetail,
-  toFoundContact,
-  toHandle,
-  toLinkDetail,
-} from '../../rules/contact-presenter.ts';
-import type { ClaimDetail, ContactDetail, ContactQuery, ContactSearch, LinkDetail } from '../../store.ts';
+/** Reads contacts: a contact's own record, and what a browser token's handle shows. */
+import { claimsToRead, type Listing, linksToRead, tellLists } from '../../rules/contact-lists.ts';
+import { type NameOf, toClaimDetail, toContactDetail, toHandle, toLinkDetail } from '../../rules/contact-presenter.ts';
+import type { ClaimDetail, ContactDetail, ContactQuery, LinkDetail } from '../../store.ts';
 import { createCatalogueReader } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
-import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import { createClaimReader } from './claims.ts';
 import { createContactFinder } from './contact-finder.ts';
 import type { ContactRow } from './contact-rows.ts';
+import { createContactSearch } from './contact-search.ts';
 import { createContactViews } from './contact-views.ts';
 import { createStatementReader } from './statements.ts';
-
-const contactsPerStep = 500;
 
 export const createContactReader = (db: Connection) => {
   const contacts = createContactFinder(db);
@@ -27,14 +17,11 @@ export const createContactReader = (db: Connection) => {
   const claims = createClaimReader(db);
   const statements = createStatementReader(db);
   const catalogues = createCatalogueReader(db);
-  const nextContacts = db.prepare<[number, number, number], ContactRow>(
-    'SELECT * FROM contact WHERE account = ? AND contact > ? AND mergedInto IS NULL ORDER BY contact LIMIT ?',
-  );
-
   const naming =
     (account: number): NameOf =>
     (kind, id) =>
       catalogues.name(account, kind, id);
+  const searchContact = createContactSearch(db, naming);
 
   /** Counts the entries of a group, and lists those with a number greater than `beyond`; null lists none. */
   const listClaims = (
@@ -63,11 +50,6 @@ export const createContactReader = (db: Connection) => {
     return toHandle(claim, naming(account));
   };
 
-  const byAddress = (account: number, address: string): ContactRow[] => {
-    const found = contacts.byAddress(account, address);
-    return found ? [contacts.answering(found.contact)] : [];
-  };
-
   return {
     getContact(query: ContactQuery): ContactDetail {
       const { account, browser, include, beyond } = query;
@@ -84,24 +66,6 @@ export const createContactReader = (db: Connection) => {
       };
     },
 
-    *searchContact(search: ContactSearch): ChunkedRead<{ contacts: ContactDetail[]; next: number | null }> {
-      const { account, address, limit } = search;
-      const isWanted = createContactMatcher(search);
-      const page = createFoundPage(limit);
-      for (let beyond = search.beyond; ; ) {
-        const rows =
-          address === undefined ? nextContacts.all(account, beyond, contactsPerStep) : byAddress(account, address);
-        for (const row of rows) {
-          const view = viewOf(groupOf(row));
-          if (!isWanted(row, view)) continue;
-          if (page.isFull()) return { contacts: page.contacts, next: beyond };
-          page.add(toFoundContact(row, view, naming(account)));
-          beyond = row.contact;
-        }
-        if (rows.length < contactsPerStep) return { contacts: page.contacts, next: null };
-        beyond = (rows.at(-1) as ContactRow).contact;
-        yield;
-      }
-    },
+    searchContact,
   };
 };

@@ -26,7 +26,9 @@ export const createLinkWriter = (
 ) => {
   const { sequencer, users, contacts, claims, surplus, detaching } = parts;
   const statements = createStatementReader(db);
-  const insert = db.prepare('INSERT INTO statement VALUES (?, ?, ?, ?, 0, ?, ?, 0, ?)');
+  const insert = db.prepare(`
+    INSERT INTO statement (sequence, user, contact, verified, voided, claim, token, erased, time, seenDay)
+    VALUES (@sequence, @user, @contact, @verified, 0, @claim, @token, 0, @time, (SELECT lastDay FROM user WHERE user = @user))`);
   const verify = db.prepare('UPDATE statement SET verified = 1 WHERE sequence = ?');
   const setVoided = db.prepare('UPDATE statement SET voided = ? WHERE sequence = ? AND (voided <> 0) <> ?');
   const find = db.prepare<[number, number], { user: number; erased: number }>(
@@ -48,9 +50,8 @@ export const createLinkWriter = (
 
   /** Appends a link, or, without a contact, an unlink. */
   const append = (made: Omit<NewLink, 'contact'> & { contact: number | null }) => {
-    const { user, contact, verified, claim, token, time } = made;
     const sequence = sequencer.nextSequence();
-    insert.run(sequence, user, contact, Number(verified), claim, token, time);
+    insert.run({ ...made, sequence, verified: Number(made.verified) });
     return sequence;
   };
 

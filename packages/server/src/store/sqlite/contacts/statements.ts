@@ -43,6 +43,9 @@ export const createStatementReader = (db: Connection) => {
       [sequence: number, contact: number | null, claim: number | null, verified: 0 | 1, voided: 0 | 1]
     >(`SELECT s.sequence, ${contactAndClaim}, ${marks} ${erasing} WHERE s.user = ? ORDER BY s.sequence`)
     .raw();
+  const datedOf = db.prepare<[number], Omit<Row, 'onlyClaimed'> & { seenDay: number | null }>(
+    `SELECT s.sequence, s.user, s.time, s.seenDay, ${marks}, ${contactAndClaim} ${erasing} WHERE s.user = ? ORDER BY s.sequence`,
+  );
   const ofUserAsMade = db.prepare<[number], Row>(`SELECT ${statementColumns} WHERE s.user = ? ORDER BY s.sequence`);
   const usersOf = db.prepare<[number], number>('SELECT DISTINCT user FROM statement WHERE contact = ?').pluck();
   const after = db.prepare<[number, number, number], Row & { userUUID: string; contactUUID: string }>(`
@@ -66,6 +69,9 @@ export const createStatementReader = (db: Connection) => {
         verified: verified === 1,
         voided: voided === 1,
       })),
+    /** As `ofUser`, with the last day on which the user had been active before each. */
+    dated: (user: number) =>
+      datedOf.all(user).map((row) => ({ ...row, verified: row.verified === 1, voided: row.voided === 1 })),
     /** The users that were ever linked to a contact. */
     usersOf: (contact: number): number[] => usersOf.all(contact),
     /** Up to `most` links to a contact that were made after a sequence, with the names of their users and of the contact. */

@@ -6,7 +6,7 @@ import { createSurplusClaims } from './surplus-claims.ts';
 test('the oldest claimed links give way first, ten at a time, until a contact is back at its limit', () => {
   const db = openMemory();
   db.pragma('foreign_keys = OFF');
-  const insert = db.prepare('INSERT INTO statement VALUES (?, 1, 1, ?, 0, 1, 1, 0, 0)');
+  const insert = db.prepare('INSERT INTO statement VALUES (?, 1, 1, ?, 0, 1, 1, 0, 0, NULL)');
   const verified = 3;
   const count = limits.claimedLinksPerContact + 25;
   for (let sequence = 1; sequence <= verified + count; sequence += 1)

@@ -232,7 +232,7 @@ test('an erasure takes and leaves the same, whatever happens between two of its 
         };
         for (const { why } of page.events) if (why.linkID && !links.includes(why.linkID)) links.push(why.linkID);
         const include = ['link', 'claim'];
-        const search = await ask('searchContact', { account: 1, limit: 100, beyond: 0 });
+        const search = await ask('searchContact', { account: 1, limit: 100 });
         const refused = (await ask('listRefused', { beyond: 0, limit: 100 })) as RefusedPage;
         for (const { contactUUID } of (search as { contacts: { contactUUID: string }[] }).contacts) {
           if (!contacts.includes(contactUUID)) contacts.push(contactUUID);

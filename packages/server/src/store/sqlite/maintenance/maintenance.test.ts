@@ -87,6 +87,7 @@ describe('a step', () => {
   const createIdle = (parts: Partial<MaintenanceParts>) =>
     createMaintenance({
       transactions: { runAlone: (work) => work() },
+      contactIndex: { pause: () => null, step: () => 0 },
       writeAheadLog: { holdsErased: () => {}, mayHoldErased: () => false, maintain: () => null },
       unusedSpace: { begin: () => {}, step: () => null },
       erasures: idleErasures,

@@ -1,8 +1,9 @@
 /**
- * Work that is not urgent, done step by step: arranges new events in their final form, removes erased data from the files, and
- * deletes old repeats.
+ * Work that is not urgent, done step by step: arranges new events in their final form, indexes contacts, removes erased data from the
+ * files, and deletes old repeats.
  */
 import { Refusal } from '../../../refusal.ts';
+import type { ContactIndex } from '../contacts/contact-index.ts';
 import type { Transactions } from '../transactions/transaction.ts';
 import type { UnusedSpace } from './unused-space.ts';
 import type { WriteAheadLog } from './write-ahead-log.ts';
@@ -46,6 +47,7 @@ export interface MaintenanceParts {
     completeErasures(): void;
   };
   readonly arranging: Arranging;
+  readonly contactIndex: Pick<ContactIndex, 'pause' | 'step'>;
   readonly forgetRepeats: (most: number) => boolean;
   /** The last day on which an event was stored. Old repeats are deleted when it changes. */
   readonly day: () => number;
@@ -57,6 +59,7 @@ export const createMaintenance = ({
   unusedSpace,
   erasures,
   arranging,
+  contactIndex,
   forgetRepeats,
   day,
 }: MaintenanceParts) => {
@@ -130,6 +133,12 @@ export const createMaintenance = ({
     return clearPause ?? logPause;
   };
 
+  /** Indexes contacts when that is due; returns what `step` returns. */
+  const index = (): number | null => {
+    if (contactIndex.pause() !== 0) return contactIndex.pause();
+    return inTransaction(contactIndex.step) === null ? pauseMilliseconds : contactIndex.pause();
+  };
+
   return {
     erases,
     /**
@@ -151,9 +160,11 @@ export const createMaintenance = ({
      */
     step(): number | null {
       const more = arranging.isDue() && inTransaction(arranging.step);
-      const rest = clear();
+      const pauses = [index(), clear(), ...(more === null ? [pauseMilliseconds] : [])].filter(
+        (pause) => pause !== null,
+      );
       if (more) return 0;
-      return more === null ? Math.min(rest ?? pauseMilliseconds, pauseMilliseconds) : rest;
+      return pauses.length === 0 ? null : Math.min(...pauses);
     },
   };
 };

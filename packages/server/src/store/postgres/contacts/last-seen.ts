@@ -1,0 +1,35 @@
+/** Reads the days on which contacts were last seen. */
+import { lastDayAs } from '../../../identity/last-seen.ts';
+import { neverSeen } from '../../rules/contact-search.ts';
+import { dayMilliseconds } from '../../rules/received-day.ts';
+import type { Connection } from '../database/connection.ts';
+import type { ContactRow } from './contact-rows.ts';
+import { datedStatementsOf } from './statements.ts';
+
+/** Returns, for each group of merged contacts, the last day on which one of them was seen. */
+export const lastSeenOf = async (db: Connection, groups: readonly (readonly ContactRow[])[]): Promise<number[]> => {
+  const all = groups.flat().map(({ contact }) => contact);
+  const linked = await db.all<{ contact: number; user: number; lastDay: number | null }>(
+    `SELECT c.contact, c."user", u."lastDay" FROM contact_user c JOIN "user" u ON u."user" = c."user"
+     WHERE c.contact = ANY ($1::bigint[])`,
+    [all],
+  );
+  const statements = await datedStatementsOf(db, [...new Set(linked.map(({ user }) => user))]);
+  const usersOf = new Map<number, (typeof linked)[number][]>();
+  for (const link of linked) usersOf.set(link.contact, [...(usersOf.get(link.contact) ?? []), link]);
+  return groups.map((group) => {
+    const contacts = new Set(group.map(({ contact }) => contact));
+    const users = new Map(
+      group.flatMap(({ contact }) => (usersOf.get(contact) ?? []).map(({ user, lastDay }) => [user, lastDay])),
+    );
+    const days = group.map(({ lastDay }) => lastDay ?? neverSeen);
+    for (const [user, lastDay] of users) {
+      const dated = (statements.get(user) ?? []).map(({ time, ...rest }) => ({
+        ...rest,
+        day: Math.floor(time / dayMilliseconds),
+      }));
+      days.push(lastDayAs(contacts, dated, lastDay) ?? neverSeen);
+    }
+    return Math.max(...days);
+  });
+};

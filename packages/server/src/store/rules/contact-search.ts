@@ -1,0 +1,169 @@
+/**
+ * How a search of contacts uses their index, for both drivers. The index holds the terms of each contact's view, as hashes, and is
+ * sorted by a key: the time of creation, or the day on which the contact was last seen. A search reads candidates from one part of
+ * the index, in the order of its pages or, where few match, all of them, and checks each against the contact's view.
+ */
+import { createHash } from 'node:crypto';
+import type { ContactView } from '../../identity/contact-view.ts';
+import type { ContactSearch, SearchEnd } from '../store.ts';
+import { dayMilliseconds } from './received-day.ts';
+
+/** The day of contacts that were never seen: the first of 1970. */
+export const neverSeen = 0;
+
+/** Contacts that may be changed since they were indexed for the index to be used: a search reads all of them. */
+export const mostChanged = 500;
+/** Candidates that are read at once and sorted; where more match a filter, the index is read in the order of the pages. */
+export const mostGathered = 2_000;
+/** Candidates after which a page ends that holds a contact. */
+export const mostExamined = 4_000;
+export const candidatesPerStep = 200;
+
+/** What the index knows of a contact. */
+export interface Found {
+  readonly contact: number;
+  readonly createdTime: number;
+  readonly lastSeen: number;
+  readonly terms: readonly number[];
+}
+
+/** 48 bits of a hash, so that a row of the index is short whatever the value, and both databases have it as an integer. */
+const termOf = (...parts: readonly string[]): number =>
+  createHash('sha256').update(JSON.stringify(parts)).digest().readUIntBE(0, 6);
+
+const statusTerm = (contactStatus: string) => termOf('status', contactStatus);
+const profileTerm = (profileID: string) => termOf('profile', profileID);
+const tagTerm = (tagID: string) => termOf('tag', tagID);
+const attributeTerm = (attrID: string) => termOf('attr', attrID);
+const valueTerm = (attrID: string, attrValue: string) => termOf('attr', attrID, attrValue);
+
+/** Returns the terms by which a contact is found, each once. */
+export const termsOfContact = (
+  { contactStatus }: { readonly contactStatus: string },
+  { fields, tags, attributes }: ContactView,
+): number[] => [
+  ...new Set([
+    statusTerm(contactStatus),
+    profileTerm(fields.contactProfileID),
+    ...[...tags].map(tagTerm),
+    ...[...attributes].flatMap(([attrID, value]) => [attributeTerm(attrID), valueTerm(attrID, value)]),
+  ]),
+];
+
+/** Returns the terms that all contacts of a search have. */
+const termsOfSearch = (search: ContactSearch): number[] => [
+  ...(search.contactTagID === undefined ? [] : [tagTerm(search.contactTagID)]),
+  ...(search.attrID === undefined
+    ? []
+    : [search.attrValue === undefined ? attributeTerm(search.attrID) : valueTerm(search.attrID, search.attrValue)]),
+  ...(search.contactProfileID === undefined ? [] : [profileTerm(search.contactProfileID)]),
+  ...(search.contactStatus === undefined ? [] : [statusTerm(search.contactStatus)]),
+];
+
+/** The keys of a range: after < (key, contact) < before. */
+export interface KeyRange {
+  readonly after: SearchEnd;
+  readonly before: SearchEnd;
+}
+
+/** The first numbers of contacts are 1, so this is before any contact with the key. */
+const at = (key: number): SearchEnd => ({ key, contact: 0 });
+const first = at(Number.MIN_SAFE_INTEGER);
+const last = at(Number.MAX_SAFE_INTEGER);
+const dayFrom = (time: number) => Math.max(Math.ceil(time / dayMilliseconds), neverSeen + 1);
+
+const createdRange = ({ createdFrom, createdTo }: ContactSearch): KeyRange => ({
+  after: createdFrom === undefined ? first : at(createdFrom),
+  before: createdTo === undefined ? last : at(createdTo),
+});
+/** Contacts that were never seen are in no range of days. */
+const seenRange = ({ seenFrom, seenTo }: ContactSearch): KeyRange => ({
+  after: seenFrom === undefined && seenTo === undefined ? first : at(dayFrom(seenFrom ?? 0)),
+  before: seenTo === undefined ? last : at(dayFrom(seenTo)),
+});
+
+export type SortKey = 'created' | 'seen';
+export const keyOf = (sort: SortKey, { createdTime, lastSeen }: Pick<Found, 'createdTime' | 'lastSeen'>): number =>
+  sort === 'created' ? createdTime : lastSeen;
+
+/** Sorts ends of pages in the order in which the index has them. */
+export const byKey = (a: SearchEnd, b: SearchEnd): number => a.key - b.key || a.contact - b.contact;
+const isWithin = ({ after, before }: KeyRange, end: SearchEnd) => byKey(after, end) < 0 && byKey(end, before) < 0;
+
+/** The parts of a search that the index can check. */
+export interface Asked {
+  readonly sort: SortKey;
+  readonly descending: boolean;
+  readonly terms: readonly number[];
+  readonly created: KeyRange;
+  readonly seen: KeyRange;
+  /** The part of the order that the page is in. */
+  readonly range: KeyRange;
+}
+
+export const askedOf = (search: ContactSearch): Asked => {
+  const { sort = 'created', descending = false, beyond } = search;
+  const created = createdRange(search);
+  const seen = seenRange(search);
+  const { after, before } = sort === 'created' ? created : seen;
+  const later = beyond && byKey(beyond, after) > 0 ? beyond : after;
+  const earlier = beyond && byKey(beyond, before) < 0 ? beyond : before;
+  const range = descending ? { after, before: earlier } : { after: later, before };
+  return { sort, descending, terms: termsOfSearch(search), created, seen, range };
+};
+
+/** Whether a contact is in the ranges of days and times, and in the part of the order that the page is in. */
+export const isInRange = ({ sort, created, seen, range }: Asked, found: Omit<Found, 'terms'>): boolean => {
+  const { contact, createdTime, lastSeen } = found;
+  return (
+    isWithin(created, { key: createdTime, contact }) &&
+    isWithin(seen, { key: lastSeen, contact }) &&
+    isWithin(range, { key: keyOf(sort, found), contact })
+  );
+};
+
+/** Whether the index says that a contact is one of those that a search asks for; its view may say otherwise. */
+export const isCandidate = (asked: Asked, found: Found): boolean =>
+  isInRange(asked, found) && asked.terms.every((term) => found.terms.includes(term));
+
+/** A part of the index: the contacts with a term, by time of creation, or all, by a key. */
+export interface IndexPart {
+  readonly term: number | null;
+  readonly key: SortKey;
+  readonly range: KeyRange;
+}
+
+/** Where candidates come from. `inOrder`: the part is read in the order of the pages; otherwise whole. */
+export interface Source {
+  readonly part: IndexPart;
+  readonly inOrder: boolean;
+}
+
+const isWhole = ({ after, before }: KeyRange) => after === first && before === last;
+
+/** Returns the parts of the index whose sizes decide about the source, each with the contacts of one filter of the search. */
+export const partsOf = (asked: Asked): IndexPart[] => {
+  const { sort, terms, created, seen } = asked;
+  const other = sort === 'created' ? seen : created;
+  const otherKey = sort === 'created' ? 'seen' : 'created';
+  const parts: IndexPart[] = terms.map((term) => ({ term, key: 'created', range: created }));
+  if (!isWhole(other)) parts.push({ term: null, key: otherKey, range: other });
+  return parts;
+};
+
+/** Whether the source depends on the sizes of the parts. */
+export const needsSizes = (asked: Asked, parts: readonly IndexPart[]): boolean =>
+  parts.length > 1 || (parts.length === 1 && (asked.sort === 'seen' || parts[0]?.key === 'seen'));
+
+/** Chooses the source. `sizes` are those of the parts, up to `mostGathered` + 1; none when they don't matter. */
+export const sourceOf = (asked: Asked, parts: readonly IndexPart[], sizes: readonly number[]): Source => {
+  const { sort, range } = asked;
+  const smallest = Math.min(...sizes);
+  const rarest = parts[sizes.length === 0 ? 0 : sizes.indexOf(smallest)];
+  if (rarest !== undefined && sort === 'created' && rarest.term !== null) {
+    return { part: { ...rarest, range }, inOrder: true };
+  }
+  if (rarest !== undefined && smallest <= mostGathered) return { part: rarest, inOrder: false };
+  const term = sort === 'created' ? (asked.terms[0] ?? null) : null;
+  return { part: { term, key: sort, range }, inOrder: true };
+};

@@ -1,0 +1,133 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { ContactSearch } from '../../store.ts';
+import { type Connection, openConnection } from '../database/connection.ts';
+import { migrate } from '../database/migrate.ts';
+import { createContactIndex } from './contact-index.ts';
+import { createContactSearch } from './contact-search.ts';
+
+const contacts = 6_000;
+const day = 86_400_000;
+
+/** A database of contacts whose index is up to date; one in 1,000 has the tag `rare`. */
+const openContacts = (): Connection => {
+  const db = openConnection(':memory:', 'write');
+  onTestFinished(() => void db.close());
+  migrate(db, ':memory:');
+  db.exec(`
+    INSERT INTO account (accountUUID, accountName, accountOrigin, accountTimezone, strict, createdTime) VALUES ('a', 'a', '[]', 'UTC', 0, 0);
+    WITH RECURSIVE nth (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM nth WHERE n < ${contacts})
+    INSERT INTO contact (contact, account, contactUUID, contactEmailaddress, contactProfileID, contactStatus, verified, lastDay, createdTime, updatedTime)
+    SELECT n, 1, 'contact-' || n, n || '@example.com', 'retail', 'active', 1, 20000 + n % 500, n * 1000, 0 FROM nth;
+    INSERT INTO contact_tag SELECT contact, 'common', 1 FROM contact;
+    INSERT INTO contact_tag SELECT contact, 'rare', 1 FROM contact WHERE contact % 1000 = 7;
+    INSERT INTO contact_attr SELECT contact, 'size', iif(contact % 2, 'M', 'L') FROM contact`);
+  const { step } = createContactIndex(db);
+  while (step() > 0);
+  return db;
+};
+
+/** Runs a search; returns how many contacts its page holds, and how many steps it took. */
+const count = (db: Connection, search: Partial<ContactSearch>) => {
+  const reading = createContactSearch(db, () => (_, id) => id)({ account: 1, limit: 100, ...search });
+  for (let steps = 1; ; steps += 1) {
+    const { done, value } = reading.next();
+    if (done) return { found: value.contacts.length, steps };
+  }
+};
+
+test('every part of the index is read in its order, without a sort or a scan', () => {
+  const db = openContacts();
+  const asked: string[] = [];
+  const listening = new Proxy(db, {
+    get: (target, name) =>
+      name === 'prepare'
+        ? (sql: string) => {
+            asked.push(sql);
+            return target.prepare(sql);
+          }
+        : Reflect.get(target, name),
+  });
+  createContactSearch(listening, () => (_, id) => id);
+  const parts = asked.filter((sql) => sql.includes('@afterKey'));
+  expect(parts).toHaveLength(9);
+  for (const sql of parts) {
+    const parameters = sql.match(/@\w+/g)?.map((name) => [name.slice(1), 0]) ?? [];
+    const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(Object.fromEntries(parameters)) as { detail: string }[];
+    const details = plan
+      .map(({ detail }) => detail)
+      .filter((detail) => !/^(SCAN|CO-ROUTINE) \(?(subquery|SUBQUERY)/i.test(detail));
+    expect(details.join()).toMatch(/SEARCH contact\w* USING (COVERING INDEX|PRIMARY KEY|INDEX)/);
+    expect(details.join()).not.toMatch(/SCAN contact|TEMP B-TREE/);
+  }
+});
+
+test.each<[string, Partial<ContactSearch>, number]>([
+  ['few have a tag', { contactTagID: 'rare' }, 6],
+  ['few have a tag, in the order in which they were seen', { contactTagID: 'rare', sort: 'seen' }, 6],
+  ['few have one tag of two filters', { contactTagID: 'rare', attrID: 'size', attrValue: 'M' }, 6],
+  ['few were created in a range', { createdFrom: 5_000_000, createdTo: 5_010_000 }, 10],
+  [
+    'few were created in a range, in the order in which they were seen',
+    { createdFrom: 5_000_000, createdTo: 5_010_000, sort: 'seen' },
+    10,
+  ],
+  ['few were seen on a day', { seenFrom: 20_100 * day, seenTo: 20_101 * day }, 12],
+  ['nobody has a value', { attrID: 'size', attrValue: 'XL' }, 0],
+])('where %s, they are found in one step', (_, search, found) => {
+  expect(count(openContacts(), search)).toEqual({ found, steps: 1 });
+});
+
+test('where most match, a page takes no more steps than it needs', () => {
+  const db = openContacts();
+  for (const search of [{ contactTagID: 'common' }, { attrID: 'size', attrValue: 'L', sort: 'seen' as const }]) {
+    const { found, steps } = count(db, search);
+    expect(found).toBe(100);
+    expect(steps).toBeLessThanOrEqual(3);
+  }
+});
+
+test('a page that examines many ends early, but never empty', () => {
+  const db = openContacts();
+  // No index knows a text: all are examined.
+  db.exec("UPDATE contact SET contactLastname = 'Wanted' WHERE contact IN (3, 5900)");
+  const search = { text: 'wanted' };
+  expect(count(db, search)).toMatchObject({ found: 1 });
+  expect(count(db, { ...search, beyond: { key: 3_000, contact: 3 } })).toMatchObject({ found: 1 });
+});
+
+test('contacts that have changed since they were indexed are found as they are, few or many', () => {
+  const db = openContacts();
+  const changeTo = (many: number) =>
+    db.exec(`UPDATE contact_tag SET opt = 0 WHERE tagID = 'rare'; INSERT INTO contact_tag SELECT contact, 'new', 1 FROM contact
+      WHERE contact <= ${many} ON CONFLICT DO NOTHING`);
+  for (const many of [50, 2_000]) {
+    changeTo(many);
+    expect(count(db, { contactTagID: 'rare' }).found).toBe(0);
+    expect(count(db, { contactTagID: 'new', limit: 5_000 }).found).toBe(many);
+    expect(count(db, { contactTagID: 'new', limit: 5_000, sort: 'seen' }).found).toBe(many);
+  }
+});
+
+test('indexing leaves out the merged and the erased, and follows what changes', () => {
+  const db = openContacts();
+  const { step, pause } = createContactIndex(db);
+  const indexed = (contact: number) =>
+    db
+      .prepare(
+        'SELECT (SELECT count(*) FROM contact_term WHERE contact = @contact) + count(*) FROM contact_found WHERE contact = @contact',
+      )
+      .pluck()
+      .get({ contact });
+  expect(pause()).toBeNull();
+  db.exec(
+    'UPDATE contact SET mergedInto = 2 WHERE contact = 1; UPDATE contact SET mergedInto = contact WHERE contact = 3',
+  );
+  expect(indexed(3)).toBe(0);
+  expect(pause()).toBe(0);
+  while (step() > 0);
+  expect([indexed(1), indexed(3)]).toEqual([0, 0]);
+  expect(indexed(2)).toBeGreaterThan(0);
+  db.exec('UPDATE contact SET mergedInto = NULL WHERE contact = 1');
+  while (step() > 0);
+  expect(indexed(1)).toBeGreaterThan(0);
+});
