@@ -7,6 +7,7 @@ import { codeBlock } from './highlight.ts';
 import { manuals } from './manuals.ts';
 import { plainText, type Rendered, renderMarkdown } from './markdown.ts';
 import { type EntryGroup, type Page, places, relativePath, withDefaults } from './page.ts';
+import { pictures } from './pictures.ts';
 
 const repository = new URL('../../../', import.meta.url);
 const guidesFolder = 'packages/docs';
@@ -30,12 +31,12 @@ const guideFiles = (): string[] =>
 
 const guidePath = (file: string): string => posix.basename(file, '.md');
 
-/** The path of the page that a file has become; undefined for a file that is no page. */
+/** The path of the page or picture that a file has become; undefined for other files. */
 const pageOf = (file: string): string | undefined => {
   if (file === indexFile) return '';
   if (posix.dirname(file) === guidesFolder && file.endsWith('.md') && existsSync(new URL(file, repository)))
     return guidePath(file);
-  return manuals[file]?.path;
+  return (manuals[file] ?? pictures.get(file))?.path;
 };
 
 const renderFile = (file: string, path: string): Rendered =>

@@ -12,7 +12,7 @@ import { start, temporaryFolder } from '../fixtures/command.ts';
 import { blocksOf } from '../fixtures/guides.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
-const packages = ['.', 'packages/server', 'packages/tracker', 'packages/client', 'packages/contract'];
+const packages = ['.', 'packages/server', 'packages/tracker', 'packages/client', 'packages/contract', 'packages/docs'];
 
 /** systemctl, as far as the guide uses it. It is given the unit's name last. */
 const systemctl = `#!/bin/bash
@@ -113,7 +113,7 @@ describe('run-it.md', () => {
     });
     writeFileSync(join(folder, 'script'), preamble(folder) + script.join('\n'));
     // The outer shell is the first process here, and collects those that have ended.
-    const shell = `timeout --kill-after=5 300 bash -euo pipefail ${folder}/script > ${folder}/printed; exit $?`;
+    const shell = `timeout --kill-after=5 550 bash -euo pipefail ${folder}/script > ${folder}/printed; exit $?`;
     const args = ['--mount', '--net', '--pid', '--fork', '--kill-child', '--mount-proc', 'bash', '-c', shell];
     const { code, stderr } = await start('unshare', args, {}).ended;
     printed = readFileSync(join(folder, 'printed'), 'utf8');

@@ -15,6 +15,9 @@ import { createAccount, serveHere } from '../fixtures/serving.ts';
 import { freePort } from '../tools/served.ts';
 import { createNewcomer } from './newcomer.ts';
 
+/** In milliseconds: for a busy machine. */
+const patience = 300_000;
+
 const fileName = /^\/\/ (\S+\.tsx?)\n/;
 /** The last line of a block that starts the app. */
 const starting = /^npm run (?:dev|start)\n$/m;
@@ -44,9 +47,10 @@ const open = async () => {
   const visit = async <Seen>(command: string, look: (page: Page) => Promise<Seen>): Promise<Seen> => {
     const running = newcomer.start(`cd shop\n${command}`, { PORT: String(await freePort()) });
     const [url] = await running.says(/http:\/\/localhost:\d+/);
-    await vi.waitUntil(() => fetch(url).catch(() => undefined), { timeout: 60_000 });
+    await vi.waitUntil(() => fetch(url).catch(() => undefined), { timeout: patience });
     const context = await browser.newContext();
     const page = await context.newPage();
+    page.setDefaultTimeout(patience);
     const complaints: string[] = [];
     page.on('pageerror', (error) => complaints.push(String(error)));
     await page.goto(url);
@@ -136,8 +140,8 @@ it('nextjs.md: pages, their browser and their server log for one visitor, with t
   const { app, follow, visit, write, eventsOf } = await open();
   const look = async (page: Page) => {
     const renewed = page.waitForResponse((response) => response.url().endsWith('/s/update'));
-    expect(await (await renewed).headerValue('set-cookie')).toMatch(/^userUUID=.*Max-Age=34560000/);
     await page.getByRole('button', { name: 'Buy' }).click();
+    expect(await (await renewed).headerValue('set-cookie')).toMatch(/^userUUID=.*Max-Age=34560000/);
     await page.getByRole('link', { name: 'About us' }).click();
     await page.getByRole('heading', { name: 'About us' }).waitFor();
     expect(await eventsOf(await userOf(page), 4)).toEqual({

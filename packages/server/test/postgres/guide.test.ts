@@ -74,7 +74,7 @@ it('postgresql.md: a file goes to PostgreSQL, several servers share it, and it c
     `touch ${folder}/moved; until [ -f ${folder}/go-back ]; do sleep 0.1; done`,
     goBack,
   ].join('\n');
-  const running = start('timeout', ['300', 'bash', '-euo', 'pipefail', '-c', script], {
+  const running = start('timeout', ['550', 'bash', '-euo', 'pipefail', '-c', script], {
     FIRSTHAND_TOKEN: serverTokenUUID,
   });
   onTestFinished(() => void running.child.kill('SIGTERM'));

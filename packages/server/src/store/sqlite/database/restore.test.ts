@@ -216,7 +216,7 @@ test('erases what any record of the database beside the backup lists, and reads 
 
 /** Whether the process of another user could use a file as a server does. Only root can start one. */
 const mayOpen = (path: string, uid: number) =>
-  spawnSync(process.execPath, ['-e', `fs.openSync(${JSON.stringify(path)}, 'r+')`], { uid, gid: uid }).status === 0;
+  spawnSync('test', ['-r', path, '-a', '-w', path], { uid, gid: uid }).status === 0;
 
 test.each([
   ['that is there', (_: string, own: (path: string) => void, path: string) => own(path)],
