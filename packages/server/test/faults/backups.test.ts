@@ -1,9 +1,12 @@
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { restoreStore } from '../../src/store/open.ts';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
@@ -92,4 +95,29 @@ test(`a backup made under load is restored elsewhere: nothing lost, and nobody b
     result: `${acknowledged} events acknowledged before a backup began: 0 lost; erased contacts that came back: 0`,
     weakened: '—',
   });
+});
+
+const bin = fileURLToPath(new URL('../../bin/firsthand.js', import.meta.url));
+
+test('what a backup leaves that is killed with its machine is removed by the next server, which makes a backup', {
+  timeout: 240_000,
+}, async () => {
+  const path = join(folder, 'killed.db');
+  const backups = join(folder, 'backups-killed');
+  mkdirSync(backups);
+  await makeAccount(path);
+  const port = await freePort();
+  const drafts = () => readdirSync(backups).filter((name) => name.endsWith('.new'));
+  // Killed when the draft is to get its name, which it then doesn't get.
+  const calls = 'link,linkat';
+  const killing = ['-f', '-o', '/dev/null', '-e', `trace=${calls}`, '-e', `inject=${calls}:error=EIO:signal=SIGKILL`];
+  const env = { ...process.env, DATABASE_URL: `sqlite:${path}`, BACKUP_DIR: backups };
+  const killed = spawn('strace', [...killing, process.execPath, bin, 'backup'], { env, stdio: 'ignore' });
+  await once(killed, 'close');
+  expect(drafts()).toHaveLength(1);
+  expect(backupsIn(backups)).toHaveLength(0);
+
+  const served = await startServed(path, port, { env: { BACKUP_DIR: backups } });
+  await vi.waitFor(() => expect([drafts().length, backupsIn(backups).length]).toEqual([0, 1]), { timeout: 120_000 });
+  expect(await stopServed(served)).toBe(0);
 });
