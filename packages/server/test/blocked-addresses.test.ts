@@ -9,7 +9,7 @@ import { trackerRoutes } from '../src/http/tracker-script.ts';
 import { folderOf } from '../src/script-tag.ts';
 import { blockedWays } from './fixtures/blocker.ts';
 import { firsthand, temporaryDatabase } from './fixtures/command.ts';
-import { guideFiles } from './fixtures/guides.ts';
+import { guideFiles } from './fixtures/documents/guides.ts';
 import { serveHere } from './fixtures/serving.ts';
 
 const site = 'https://shop.example/s';

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { createClient, FirsthandError } from '@firsthand/client';
 import { beforeAll, describe, expect, it } from 'vitest';
-import * as examples from './fixtures/client-examples.ts';
-import { claimsIn, missingIn } from './fixtures/readme-claims.ts';
+import * as examples from './fixtures/documents/client-examples.ts';
+import { claimsIn, missingIn } from './fixtures/documents/readme-claims.ts';
 import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
@@ -16,7 +16,7 @@ describe('the README of the client', () => {
 
   it('shows the examples that are compiled and run, and no others', () => {
     const shown = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code.trimEnd());
-    const source = read('fixtures/client-examples.ts');
+    const source = read('fixtures/documents/client-examples.ts');
     const regions = [...source.matchAll(/^( *)\/\/ #region .*\n([\s\S]*?)^ *\/\/ #endregion$/gm)];
     const compiled = regions.map(([, indent = '', code = '']) =>
       code.replaceAll(new RegExp(`^${indent}`, 'gm'), '').trimEnd(),

@@ -13,8 +13,8 @@ import { readConfig, settings } from '../src/config.ts';
 import { parseAddress } from '../src/identity/address.ts';
 import { isProof } from '../src/ingest/proof.ts';
 import { type Serving, serve } from '../src/serving/serve.ts';
+import { claimsIn, exceptionsIn, missingIn } from './fixtures/documents/readme-claims.ts';
 import { keyOf } from './fixtures/proof.ts';
-import { claimsIn, exceptionsIn, missingIn } from './fixtures/readme-claims.ts';
 
 const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
 const operatorToken = 'operator_of_the_readme_00000000';
@@ -98,7 +98,7 @@ describe('the README', () => {
 
   test.each([
     ['a file', 'server/test/nothing.test.ts'],
-    ['a file that is no test', 'server/test/fixtures/readme-claims.ts'],
+    ['a file that is no test', 'server/test/fixtures/documents/readme-claims.ts'],
     ['a title', 'server/test/arrows.test.ts: may not import | is not a title\n  of a test'],
   ])('would be found to name what is not there: %s', (_, named) => {
     expect(missingIn(`Kept. <!-- test: server/test/readme.test.ts; ${named} -->`)).toHaveLength(1);

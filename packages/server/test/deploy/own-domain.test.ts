@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { defaultRateLimits } from '../../src/http/access/rate-limits.ts';
 import { firsthand, temporaryDatabase } from '../fixtures/command.ts';
-import { blocksOf } from '../fixtures/guides.ts';
+import { blocksOf } from '../fixtures/documents/guides.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 import { checkOwnPath, checkShown } from './own-path-check.ts';
 

@@ -1,5 +1,5 @@
 /** The check of packages/docs/own-domain.md: whether a path of a site reaches the server, and its cookie the browser. */
-import { type Block, blocksOf, runBlock } from '../fixtures/guides.ts';
+import { type Block, blocksOf, runBlock } from '../fixtures/documents/guides.ts';
 
 const blocks = blocksOf('own-domain.md');
 const at = blocks.findIndex(({ code }) => code.startsWith('curl'));

@@ -1,6 +1,6 @@
 /** Runs the PHP of packages/docs/backend.md, as guides.test.ts runs its other blocks. */
 import { expect, test } from 'vitest';
-import { blocksOf, runBlock } from '../fixtures/guides.ts';
+import { blocksOf, runBlock } from '../fixtures/documents/guides.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
 test('backend.md prints in PHP what it says', async () => {

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { start, temporaryFolder } from '../fixtures/command.ts';
-import { blocksOf } from '../fixtures/guides.ts';
+import { blocksOf } from '../fixtures/documents/guides.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const packages = ['.', 'packages/server', 'packages/tracker', 'packages/client', 'packages/contract', 'packages/docs'];

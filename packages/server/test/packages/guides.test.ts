@@ -10,7 +10,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { scriptTag } from '../../src/script-tag.ts';
 import { launchChromium } from '../fixtures/chromium.ts';
-import { blocksOf } from '../fixtures/guides.ts';
+import { blocksOf } from '../fixtures/documents/guides.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 import { freePort } from '../tools/served.ts';
 import { createNewcomer } from './newcomer.ts';

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { firsthandJSON, start, startServer, temporaryFolder } from '../fixtures/command.ts';
-import { blocksOf } from '../fixtures/guides.ts';
+import { blocksOf } from '../fixtures/documents/guides.ts';
 import { asking, newDatabase } from '../fixtures/postgres.ts';
 import { freePort } from '../tools/served.ts';
 
