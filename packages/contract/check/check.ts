@@ -1,6 +1,6 @@
 /**
  * Checks the OpenAPI document from outside: Redocly's rules, and whether the client that openapi-typescript and openapi-fetch make
- * from it compiles with what the README does. Nothing is sent anywhere.
+ * from it compiles with what the manual does. Nothing is sent anywhere.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ try {
   writeFileSync(join(folder, 'openapi.json'), JSON.stringify(openAPI({ server: '/' }), null, 2));
   run(installed('@redocly/cli', 'bin/cli.js'), 'lint', '--config', join(here, 'redocly.yaml'), 'openapi.json');
   run(installed('openapi-typescript', 'bin/cli.js'), 'openapi.json', '--output', 'openapi.ts');
-  copyFileSync(join(here, 'readme-examples.ts'), join(folder, 'readme-examples.ts'));
+  copyFileSync(join(here, 'manual-examples.ts'), join(folder, 'manual-examples.ts'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   symlinkSync(dirname(installed('openapi-fetch')), join(folder, 'node_modules'));
   const compilerOptions = {
@@ -52,7 +52,7 @@ try {
     noEmit: true,
     allowImportingTsExtensions: true,
   };
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['readme-examples.ts'] }));
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['manual-examples.ts'] }));
   run(installed('typescript', 'bin/tsc'), '--project', '.');
 } finally {
   rmSync(folder, { recursive: true, force: true });

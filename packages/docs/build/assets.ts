@@ -1,9 +1,8 @@
 /** Bundles what the pages load. Each file has a hash of its content in its name, so that browsers may keep it for ever. */
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { hashedName } from './hashed-name.ts';
-import { pictures } from './pictures.ts';
 import type { Found } from './site.ts';
 
 export interface AssetNames {
@@ -24,6 +23,11 @@ const source = (name: string): string => fileURLToPath(new URL(`../src/${name}`,
 /** Browsers of the last years: `:has`, popovers and modules degrade to plain pages in older ones. */
 const target = ['chrome109', 'firefox115', 'safari16'];
 
+const hashed = (name: string, content: Buffer): string => {
+  const hash = createHash('sha256').update(content).digest('hex').slice(0, 16);
+  return `assets/${name.replace(/(?=\.\w+$)/, `.${hash}`)}`;
+};
+
 /** The license of the code by others in the scripts, in its own words. */
 const readLicense = async (): Promise<Buffer> => {
   const text = await readFile(new URL('../../LICENSE.txt', import.meta.resolve('minisearch')), 'utf8');
@@ -32,7 +36,7 @@ const readLicense = async (): Promise<Buffer> => {
 
 export const buildAssets = async (entries: readonly Found[]): Promise<Assets> => {
   const license = await readLicense();
-  const licenseName = hashedName('licenses.txt', license);
+  const licenseName = hashed('licenses.txt', license);
   const { outputFiles, metafile } = await build({
     entryPoints: [source('docs.ts'), source('docs.css')],
     bundle: true,
@@ -51,14 +55,13 @@ export const buildAssets = async (entries: readonly Found[]): Promise<Assets> =>
     metafile: true,
   });
   const files = new Map([[licenseName, license]]);
-  for (const { path, content } of pictures.values()) files.set(path, content);
   for (const { path, contents } of outputFiles) files.set(`assets/${path.replace(/^.*\//, '')}`, Buffer.from(contents));
   const built = (entry: string): string => {
     const [path] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(entry)) ?? [''];
     return `assets/${path.replace(/^.*\//, '')}`;
   };
   const add = (name: string, content: Buffer): string => {
-    const path = hashedName(name, content);
+    const path = hashed(name, content);
     files.set(path, content);
     return path;
   };

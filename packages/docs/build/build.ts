@@ -29,9 +29,8 @@ export const buildDocs = async (folder: string): Promise<number> => {
     ...site.pages.map(async (page) => write(fileOf(page.path), String(await layout(page, site.groups, names)))),
     ...[...files].flatMap(([path, content]) => [
       write(path, content),
-      ...(path.endsWith('.webp')
-        ? []
-        : [write(`${path}.br`, brotliCompressSync(content)), write(`${path}.gz`, gzipSync(content, { level: 9 }))]),
+      write(`${path}.br`, brotliCompressSync(content)),
+      write(`${path}.gz`, gzipSync(content, { level: 9 })),
     ]),
   ]);
   return site.pages.length;

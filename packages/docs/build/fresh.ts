@@ -8,7 +8,6 @@ const repository = fileURLToPath(new URL('../../../', import.meta.url));
 /** Folders with all files in them, and files. The last changes when npm installs other packages. */
 const sources = [
   'packages/docs/build',
-  'packages/docs/images',
   'packages/docs/src',
   'packages/contract/src',
   ...readdirSync(join(repository, 'packages/docs'))

@@ -2,9 +2,13 @@
 
 /** Files beside the guides that a user of the service reads: their page, and its name in the navigation. */
 export const manuals: Readonly<Record<string, { readonly path: string; readonly label: string }>> = {
-  'README.md': { path: 'service', label: 'The service' },
+  'packages/docs/manual/operations.md': { path: 'operations', label: 'Operations by example' },
+  'packages/docs/manual/promises.md': { path: 'promises', label: 'What a 200 promises' },
+  'packages/docs/manual/tokens.md': { path: 'tokens', label: 'Tokens' },
+  'packages/docs/manual/refused.md': { path: 'refused', label: 'What is refused' },
+  'packages/docs/manual/settings.md': { path: 'settings', label: 'Settings and commands' },
   'packages/tracker/README.md': { path: 'tracker', label: 'The tracker' },
   'packages/client/README.md': { path: 'client', label: 'The client' },
-  'packages/server/deploy/README.md': { path: 'deploy', label: 'Running it for good' },
+  'packages/server/deploy/README.md': { path: 'deploy', label: 'Containers, units, proxies' },
   'packages/server/CHANGELOG.md': { path: 'changes', label: 'Changes' },
 };

@@ -51,12 +51,7 @@ const entities: Readonly<Record<string, string>> = {
 const unescaped = (text: string): string =>
   text.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => entities[entity] ?? entity);
 
-/** Comments name tests. */
-const withoutComments = (text: string): string => text.replaceAll(/<!--[\s\S]*?-->/g, '').trim();
-
-/** A picture as the files write it: one for a dark page, one for a light one, and what both show. */
-const picture =
-  /^<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">\s*<img src="([^"]+)" width="(\d+)" height="(\d+)" alt="([^"]+)">\s*<\/picture>$/;
+const isComment = (text: string): boolean => /^\s*(?:<!--[\s\S]*?-->\s*)*$/.test(text);
 const isElsewhere = (href: string): boolean => /^https?:\/\//.test(href);
 
 const createMarked = (resolve: ResolveLink, headings: ReadonlyMap<Token, Heading>) => {
@@ -78,15 +73,8 @@ const createMarked = (resolve: ResolveLink, headings: ReadonlyMap<Token, Heading
         return String(html`<a href="${whole}">${raw(text)}</a>`);
       },
       image: ({ text }) => String(html`${text}`),
-      // Beside comments and pictures there is no HTML in the files, and text is what it would be.
-      html({ text }) {
-        const shown = withoutComments(text);
-        const [, dark, light, width, height, alt = ''] = picture.exec(shown) ?? [];
-        if (dark === undefined || light === undefined) return String(html`${shown}`);
-        return String(
-          html`<picture><source media="(prefers-color-scheme: dark)" srcset="${resolve(dark)}"><img src="${resolve(light)}" width="${width}" height="${height}" alt="${unescaped(alt)}" loading="lazy"></picture>`,
-        );
-      },
+      // Comments name tests. There is no other HTML in the files, and text is what it would be.
+      html: ({ text }) => (isComment(text) ? '' : String(html`${text}`)),
       code: ({ text, lang = '' }) => String(codeBlock(text, lang)),
       table(token) {
         const row = (cells: readonly Tokens.TableCell[], name: 'th' | 'td') =>

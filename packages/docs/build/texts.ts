@@ -1,4 +1,4 @@
-/** The pages that are Markdown files: the guides, in the order of their index, and the READMEs of what people run and install. */
+/** The pages that are Markdown files: the guides, in the order of their index, the manual, and the READMEs of what people install. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { html } from 'hono/html';
@@ -7,7 +7,6 @@ import { codeBlock } from './highlight.ts';
 import { manuals } from './manuals.ts';
 import { plainText, type Rendered, renderMarkdown } from './markdown.ts';
 import { type EntryGroup, type Page, places, relativePath, withDefaults } from './page.ts';
-import { pictures } from './pictures.ts';
 
 const repository = new URL('../../../', import.meta.url);
 const guidesFolder = 'packages/docs';
@@ -31,12 +30,12 @@ const guideFiles = (): string[] =>
 
 const guidePath = (file: string): string => posix.basename(file, '.md');
 
-/** The path of the page or picture that a file has become; undefined for other files. */
+/** The path of the page that a file has become; undefined for a file that is no page. */
 const pageOf = (file: string): string | undefined => {
   if (file === indexFile) return '';
   if (posix.dirname(file) === guidesFolder && file.endsWith('.md') && existsSync(new URL(file, repository)))
     return guidePath(file);
-  return (manuals[file] ?? pictures.get(file))?.path;
+  return manuals[file]?.path;
 };
 
 const renderFile = (file: string, path: string): Rendered =>

@@ -16,14 +16,6 @@ it('shows HTML as text, and no comment', () => {
   expect(html).not.toContain('test:');
 });
 
-it('shows a picture for a light page and for a dark one', () => {
-  const html = render(
-    '# T\n\n<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="other.md">\n  <img src="other.md" width="2" height="1" alt="A &quot;shop&quot;">\n</picture>\n<!-- test: x -->\n',
-  );
-  expect(html).toContain('srcset="other"><img src="other" width="2" height="1" alt="A &quot;shop&quot;"');
-  expect(html).not.toContain('test:');
-});
-
 it('links to pages and other sites, and to nothing else', () => {
   const html = render(
     '# T\n\n[one](other.md#a-part) [two](missing.md) [three](https://a.example/?a=1&b="2) [four](javascript:alert(1)) [five](#t)',

@@ -94,7 +94,7 @@ describe('the documentation', () => {
         expect(inline, path).toEqual([]);
         const loaded =
           name === 'script' || name === 'img' ? attributes.src : name === 'link' ? attributes.href : undefined;
-        if (['script', 'img', 'link'].includes(name)) expect(loaded, path).toMatch(/^(\.\.\/)?assets\/[\w.-]+$/);
+        if (['script', 'img', 'link'].includes(name)) expect(loaded, path).toMatch(/^(\.\.\/)?assets\/[\w.]+$/);
         if (loaded !== undefined) readFileSync(join(folder, posix.join(posix.dirname(`${path}x`), loaded)));
       }
       expect(html, path).not.toMatch(/<script(?![^>]*\ssrc=)/);
@@ -122,8 +122,8 @@ describe('the documentation', () => {
       expect(html.match(/\{firsthand:(?!(root|tracker-path|page-folder|script-tag)\})/g), path).toBeNull();
     });
     expect(pages.get('')).toContain('{firsthand:script-tag}');
-    expect(pages.get('service')).toContain('https://shop.example/s{firsthand:tracker-path}');
-    expect(pages.get('service')).toContain('URL={firsthand:root}');
+    expect(pages.get('tracker')).toContain('https://shop.example/s{firsthand:tracker-path}');
+    expect(pages.get('operations')).toContain('URL={firsthand:root}');
     expect(pages.get('identify')).toContain('FIRSTHAND_URL={firsthand:root}');
     for (const name of operationNames) expect(pages.get(`reference/${name}`), name).toContain('{firsthand:root}');
     expect(pages.get('reference/logEvent')).toContain('<code>{firsthand:page-folder}picture</code>');
@@ -171,7 +171,7 @@ describe('the search', () => {
     ['exactly once', 'exactly-once'],
     ['contactProof', 'identify'],
     ['erase somebody', 'privacy#erase-somebody'],
-    ['BACKUP_DIR', 'service#running-it'],
+    ['BACKUP_DIR', 'settings#settings'],
     ['how do I delete a contact', 'reference/eraseContact'],
     ['serchContact', 'reference/searchContact'],
   ])('finds for "%s" %s', (query, to) => {

@@ -1,4 +1,4 @@
-/** The client that is generated from the OpenAPI document (contract/check/) does what the README's examples do. */
+/** The client that is generated from the OpenAPI document (contract/check/) does what the manual's examples do. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openScene, type Scene } from './fixtures/scene.ts';
 
@@ -8,9 +8,9 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-it('a generated client sends the README’s examples, and each is accepted', async () => {
+it('a generated client sends the manual’s examples, and each is accepted', async () => {
   // By its path: the types that it imports are generated, so only check.ts compiles it.
-  const path = new URL('../../contract/check/readme-examples.ts', import.meta.url).href;
+  const path = new URL('../../contract/check/manual-examples.ts', import.meta.url).href;
   const { runExamples } = await import(path);
   const told = await runExamples({
     url: 'http://localhost',

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { errors } from '@firsthand/contract/errors';
 import { limits } from '@firsthand/contract/limits';
@@ -16,7 +16,15 @@ import { type Serving, serve } from '../src/serving/serve.ts';
 import { claimsIn, exceptionsIn, missingIn } from './fixtures/documents/readme-claims.ts';
 import { keyOf } from './fixtures/proof.ts';
 
-const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+const root = new URL('../../../', import.meta.url);
+const manual = 'packages/docs/manual/';
+/** The pages of the manual, and the README, which ends with what is no claim. */
+const texts = [...readdirSync(new URL(manual, root)).map((name) => manual + name), 'README.md'].map((path) => ({
+  path,
+  text: readFileSync(new URL(path, root), 'utf8'),
+}));
+/** All of them. */
+const readme = texts.map(({ text }) => text).join('\n');
 const operatorToken = 'operator_of_the_readme_00000000';
 
 /** The shell blocks that talk to a server, in their order. */
@@ -52,7 +60,7 @@ const tableOf = (head: string): string[][] => {
   );
 };
 
-describe('the README', () => {
+describe('the README and the manual', () => {
   test('names a test for each of its claims', () => {
     expect(claimsIn(readme).length).toBeGreaterThan(60);
     expect(claimsIn(readme).filter(({ isTested }) => !isTested)).toEqual([]);
@@ -64,11 +72,13 @@ describe('the README', () => {
   });
 
   test('links to files that there are', () => {
-    const linked = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)|(?:src|srcset)="(packages[^"]+)"/g)].map(
-      ([, link, image]) => (link ?? image) as string,
+    const linked = texts.flatMap(({ path, text }) =>
+      [...text.matchAll(/\]\((?!https?:|#)([^)#]+)|(?:src|srcset)="(packages[^"]+)"/g)].map(([, link, image]) =>
+        posix.join(posix.dirname(path), (link ?? image) as string),
+      ),
     );
     expect(linked.length).toBeGreaterThan(10);
-    expect(linked.filter((path) => !existsSync(new URL(`../../../${path}`, import.meta.url)))).toEqual([]);
+    expect(linked.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
   });
 
   test('has the figures of the last full runs', () => {

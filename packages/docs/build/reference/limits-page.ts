@@ -79,7 +79,7 @@ export const limitsPage = (): Page => {
     form: 'text',
     headings: Object.keys(all).map((title) => ({ anchor: title.toLowerCase(), title })),
     content: html`<h1>Limits</h1>
-<p class="lead">${text} <a href="getAccount"><code>getAccount</code></a> returns them all in <code>limits</code>. Rate limits and the quota of an account are settings of <a href="../service#limits">the service</a>.</p>
+<p class="lead">${text} <a href="getAccount"><code>getAccount</code></a> returns them all in <code>limits</code>. Rate limits and the quota of an account are settings of <a href="../settings#settings">the service</a>.</p>
 ${Object.entries(all).map(
   ([
     title,

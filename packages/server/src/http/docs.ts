@@ -43,7 +43,6 @@ const assetTypes: Readonly<Record<string, string>> = {
   json: 'application/json',
   svg: 'image/svg+xml',
   txt: 'text/plain; charset=utf-8',
-  webp: 'image/webp',
 };
 
 const escapeHTML = (text: string): string =>

@@ -8,7 +8,7 @@ import { serveHere } from '../fixtures/serving.ts';
 const paths = [
   '',
   'identify',
-  'service',
+  'operations',
   'reference/',
   'reference/logEvent',
   'reference/searchContact',

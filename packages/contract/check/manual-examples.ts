@@ -1,5 +1,5 @@
 /**
- * The examples of the README, with a client that openapi-typescript and openapi-fetch make from the OpenAPI document. check.ts writes
+ * The examples of the manual, with a client that openapi-typescript and openapi-fetch make from the OpenAPI document. check.ts writes
  * `openapi.ts` and compiles this file; server/test/openapi-client.test.ts runs it.
  */
 import createClient from 'openapi-fetch';
