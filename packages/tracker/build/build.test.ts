@@ -6,6 +6,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildTracker } from './build.ts';
 import { areRight, numberVariables } from './bundle.ts';
+import { conflictsOf } from './conflicts.ts';
 
 let folder: string;
 const read = (file: string) => readFile(join(folder, file));
@@ -59,4 +60,14 @@ test.for([
   const numbered = await numberVariables('(()=>{let a=1,b=2;f(c=>a+b+c,d=>d)})()');
   expect(numbered).toBe('(()=>{let $0$=1,$1$=2;f($2$=>$0$+$1$+$2$,$3$=>$3$)})()');
   expect(await areRight(numbered, names)).toBe(isRight);
+});
+
+test.for([
+  ['let a=1,b=2;f(c=>a+b+c,d=>d)', [[1, 2], [0, 2], [0, 1], []], 'a function hides what it does not use'],
+  ['let a=1;try{f(a)}catch(b){f(a,b)}', [[1], [0]], 'a catch hides what it uses'],
+  ['{let a=1;var b=a}', [[1], [0]], 'a `var` is declared in every block around it'],
+  ['{let a=1;f(a)}{let b=1;f(b)}', [[], []], 'blocks side by side have nothing in common'],
+  ['function a(b){for(let[c,{d}]of b)f(c,d)}f(a)', [[], [2, 3], [1, 3], [1, 2]], 'a loop hides what it goes over'],
+] as const)('of %s, the conflicts are %j: %s', async ([body, conflicts]) => {
+  expect(conflictsOf(await numberVariables(`(()=>{${body}})()`))).toEqual(conflicts);
 });

@@ -5,6 +5,7 @@ import { Script } from 'node:vm';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { type BuildOptions, build } from 'esbuild';
 import { minify } from 'terser';
+import uglify from 'uglify-js';
 import { prunePackages } from './prune-packages.ts';
 
 /** The letters that `names.ts` has found best for the variables of a script, in the order of their numbers. */
@@ -18,7 +19,7 @@ export const joining = (entries: readonly string[]) =>
   ({
     entryPoints: entries.map((entry) => fileURLToPath(new URL(`../src/${entry}.ts`, import.meta.url))),
     bundle: true,
-    // terser shortens names and all else: its result is 8 % smaller than esbuild's own.
+    // UglifyJS and terser shorten names and all else: their result is 9 % smaller than esbuild's own.
     minifySyntax: true,
     format: 'esm',
     platform: 'browser',
@@ -38,26 +39,40 @@ const joinModules = async (entry: string): Promise<string> => {
 
 const format = { quote_style: 2 } as const;
 
-/** `src/<entry>.ts` with all that it imports, minified by terser, with one letter for each variable. */
+/**
+ * UglifyJS's form of a script. It turns functions that are called once into statements where terser only moves them, which saves 34
+ * bytes of brotli. Without `varify`, `let` stays, and without `join_vars`, terser joins.
+ */
+const uglifyScript = (script: string): string => {
+  const { code, error } = uglify.minify(script, {
+    module: true,
+    toplevel: true,
+    mangle: false,
+    compress: { passes: 4, pure_getters: true, keep_fargs: false, varify: false, join_vars: false } as object,
+  });
+  if (error) throw error;
+  return code;
+};
+
+/** `src/<entry>.ts` with all that it imports, minified, with one letter for each variable. */
 export const minifyScript = async (entry: string): Promise<string> => {
   const joined = await joinModules(entry);
   // `booleans_as_integers` would make it `==`, and `'' == 0`.
   const comparison = /[!=]== ?(true|false)\b/.exec(joined);
   if (comparison) throw new Error(`nothing may be compared with a boolean: …${comparison[0]}`);
-  const { code = '' } = await minify(joined, {
+  const { code = '' } = await minify(uglifyScript(joined), {
     ecma: 2018,
     toplevel: true,
     // No function of ours has a `this`, which allows `unsafe_arrows`; none is asked for its name or is given its arguments
     // unnamed. `unsafe` writes `${x}` as `""+x`, which differs for objects with a valueOf only: we make no text of the page's
     // objects, and beforeSend's answer is compared with a text. `pure_getters` and no `keep_fargs` drop
-    // what is unused. `conditionals` and `hoist_funs` make what brotli packs best.
+    // what is unused. `hoist_funs` makes what brotli packs best.
     compress: {
       passes: 4,
       booleans_as_integers: true,
       unsafe_arrows: true,
       pure_getters: true,
       keep_fargs: false,
-      conditionals: false,
       hoist_funs: true,
       unsafe: true,
     },

@@ -12,6 +12,11 @@ import type { Plugin } from 'esbuild';
 type Change = readonly [unneeded: RegExp, instead: string];
 
 const inJsCookie: readonly Change[] = [
+  // The browsers that we know have for…of.
+  [
+    /for \(var i = 0; i < cookies.length; i\+\+\) \{\n.*split\('='\);/,
+    "for (var cookie of cookies) {\n      var parts = cookie.split('=');",
+  ],
   // The attributes are made for each call, and the only default is the path, which we say.
   [/ {4}attributes = assign\(\{\}, defaultAttributes, attributes\);\n/, ''],
   // Nothing to escape.
@@ -42,10 +47,20 @@ const inJsCookie: readonly Change[] = [
   [/var api = init\(.*\);/, 'var api = { set, get };'],
 ];
 
-// Our calls say the size, an integer.
+// The alphabet has 16 characters, so that each random byte gives one. All calls say the size, which is not 0.
 const inNanoid: readonly Change[] = [
-  [/nanoid = \(size = 21\)/, 'nanoid = (size)'],
-  [/\(size \|= 0\)/, 'size'],
+  [/, defaultSize, getRandom\) => \{\n.*\n\n.*\n/, ') => {\n'],
+  [/getRandom\(size\)/, 'crypto.getRandomValues(new Uint8Array(size))'],
+  [/\(size = defaultSize\) => \{\n.*\n/, '(size) => {\n'],
+  [
+    / {6}while \(true\) \{\n( {8}let bytes.*\n) {8}let j = size\n {8}while \(j--\) \{\n( {10}id .*) & mask\]\n.*\n([\s\S]*?) {4}\}\n {2}\}\n[\s\S]*?\n\}\n/,
+    '$1        while (size--) {\n$2 & mask]\n        }\n      return id\n    }\n}\n',
+  ],
+  [/\[j\] & mask/, '[size] & mask'],
+  [
+    /\(alphabet, size = 21\) =>\n {2}customRandom\(alphabet, size \| 0, random\)/,
+    '(alphabet) => customRandom(alphabet)',
+  ],
 ];
 
 const documentModule = fileURLToPath(new URL('../src/document.ts', import.meta.url));

@@ -91,37 +91,37 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
   // Without consent, the items that an earlier page left are erased: the site or the visitor may have removed the cookie.
   consent(isConsentRemembered(options));
 
-  return Object.assign(tracker, {
-    log: guard((eventID: number | string, attrs?: Attributes) => {
-      const event: LoggedEvent = { eventID, attrs };
-      const eventUUID = createEventUUID();
-      const time = timeOf(eventUUID);
-      evenTime = Math.max(evenTime, time - burst * millisecondsEach);
-      demand(evenTime <= time || countDropped(), 'too many');
-      demand(!(tracker.beforeSend && `${tracker.beforeSend(event)}` === 'false'), 'beforeSend');
-      keep(eventUUID, toEventRecord(event, eventUUID));
-      evenTime += millisecondsEach;
-    }),
-    createContact: (fields: ContactFields, callback?: Parameters<Tracker['createContact']>[1]) => {
-      const result = new Promise<ContactResult>((resolve, reject) => {
-        const requestUUID = createEventUUID();
-        expected[keep(requestUUID, toContactRecord(fields, requestUUID))] = (verdict) => {
-          if (verdict.error) reject(Object.assign(Error(), verdict.error));
-          else resolve(verdict as ContactResult);
-        };
-      });
-      // A promise with a listener causes no unhandled rejection in the page.
-      result.then(callback, (error) => (callback as (...args: unknown[]) => void)(undefined, error)).catch(note);
-      return result;
-    },
-    reset: guard(() => {
-      if (isAllowed) resetUser();
-    }),
-    consent: guard(consent),
-    flush: async () => {
-      const now = `firsthand:${createEventUUID()}`;
-      // Polls, because another tab may send a record without this one being notified.
-      while ((queuedKeys(token)[0] as string) < now) await new Promise((resolve) => setTimeout(resolve, 99));
-    },
-  }) as Tracker;
+  tracker.log = guard((eventID: number | string, attrs?: Attributes) => {
+    const event: LoggedEvent = { eventID, attrs };
+    const eventUUID = createEventUUID();
+    const time = timeOf(eventUUID);
+    evenTime = Math.max(evenTime, time - burst * millisecondsEach);
+    demand(evenTime <= time || countDropped(), 'too many');
+    demand(!tracker.beforeSend || `${tracker.beforeSend(event)}` !== 'false', 'beforeSend');
+    keep(eventUUID, toEventRecord(event, eventUUID));
+    evenTime += millisecondsEach;
+  });
+  tracker.createContact = (fields: ContactFields, callback?: Parameters<Tracker['createContact']>[1]) => {
+    const result = new Promise<ContactResult>((resolve, reject) => {
+      const requestUUID = createEventUUID();
+      expected[keep(requestUUID, toContactRecord(fields, requestUUID))] = (verdict) => {
+        if (verdict.error) reject(Object.assign(Error(), verdict.error));
+        else resolve(verdict as ContactResult);
+      };
+    });
+    // A promise with a listener causes no unhandled rejection in the page.
+    result.then(callback, (error) => (callback as (...args: unknown[]) => void)(undefined, error)).catch(note);
+    return result;
+  };
+  tracker.reset = guard(() => {
+    if (isAllowed) resetUser();
+  });
+  tracker.consent = guard(consent);
+  tracker.flush = async () => {
+    const now = createEventUUID();
+    // Polls, because another tab may send a record without this one being notified.
+    while ((queuedKeys(token)[0] as string) < `firsthand:${now}`)
+      await new Promise((resolve) => setTimeout(resolve, 99));
+  };
+  return tracker as Tracker;
 };

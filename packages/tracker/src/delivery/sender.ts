@@ -48,7 +48,7 @@ export const createSender = (base: string | URL, token: string, isAllowed: () =>
   const taken: Record<string, boolean> = {};
   /** Whether a request is under way or a retry is due. */
   let isBusy: unknown;
-  let isWaitingForLock = false;
+  let isWaitingForLock: unknown;
   let failures = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -78,7 +78,7 @@ export const createSender = (base: string | URL, token: string, isAllowed: () =>
       }
     // Set in the same turn in which the queue was found empty, so that a later event starts a new request.
     isBusy = bytes;
-    if (!isBusy) return;
+    if (!bytes) return;
     let again = keys;
     let retryAfterSeconds: string | null | undefined;
     try {
@@ -91,7 +91,7 @@ export const createSender = (base: string | URL, token: string, isAllowed: () =>
         // A text body is text/plain, which needs no preflight. A userUUID in a record comes later in the JSON, and so counts.
         body: `{"tokenUUID":"${token}","userUUID":"${userUUID}",${
           isContact
-            ? `${records}`.slice(1)
+            ? (records[0] as string).slice(1)
             : `"cookieDomain":"${cookieDomain}","sentTime":${timeOf(createEventUUID())},"event":[${records}]}`
         }`,
         keepalive: bytes < keepaliveBytes,
@@ -115,8 +115,8 @@ export const createSender = (base: string | URL, token: string, isAllowed: () =>
     } catch (error) {
       note(error);
     }
-    for (const key of again) taken[key] = false;
     isBusy = true;
+    for (const key of again) taken[key] = false;
     if (again[0]) {
       // Only one timer at a time: a page that is left sends several requests, and may come back.
       clearTimeout(timer);
@@ -140,7 +140,7 @@ export const createSender = (base: string | URL, token: string, isAllowed: () =>
     });
   });
 
-  const send = async (): Promise<void> => {
+  const send = async (_isLeaving?: unknown): Promise<void> => {
     // Waits for a microtask, so that events logged together are sent together.
     await 0;
     if (isBusy) return;
@@ -167,7 +167,7 @@ export const createSender = (base: string | URL, token: string, isAllowed: () =>
     send();
   };
 
-  addEventListener('visibilitychange', () => (safeDocument.hidden ? sendNow(true) : send()));
+  addEventListener('visibilitychange', () => (safeDocument.hidden ? sendNow : send)(true));
   addEventListener('online', retry);
   return send;
 };

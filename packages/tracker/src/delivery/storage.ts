@@ -9,7 +9,7 @@ export const ourKeys: Record<string, unknown> = {};
 
 /** Notes a key that another tab or an earlier page has written. Keys of other scripts are ignored. */
 export const noteKey = (key: string | null): void => {
-  if (/^firsthand/.test(key as string)) ourKeys[key as string] = 1;
+  if (/^firsthand/.test(key as string)) ourKeys[key as string] = key;
 };
 
 export const writeStored = (key: string, value: string): void => {

@@ -11,4 +11,6 @@ export const isConsentRemembered = (options: { readonly [name in 'consent' | 'dn
   (navigator as { globalPrivacyControl?: boolean }).globalPrivacyControl ||
   ('dnt' in options && +(navigator.doNotTrack as string))
     ? markUsers() && isUserUUID(readCookie()) && (readCookie() as string)[21]
-    : !('consent' in options) || isUserUUID(readCookie());
+    : 'consent' in options
+      ? isUserUUID(readCookie())
+      : true;

@@ -51,7 +51,8 @@ export const writeCookie = guard((userUUID: string): void => {
       path,
       0,
     );
-    return path && !`; ${safeDocument.cookie}`.split(`; ${userCookieName}=`)[userUUID ? 2 : 1];
+    // A cookie whose name ends in this one counts too: then more paths are tried.
+    return path && !safeDocument.cookie.split(`${userCookieName}=`)[userUUID ? 2 : 1];
   });
   // Again, because a public suffix is one with its host.
   write();

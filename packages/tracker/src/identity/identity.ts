@@ -1,5 +1,5 @@
 import { userCookieName } from '@firsthand/contract/identifiers';
-import { nanoid } from 'nanoid';
+import { createID } from '../create-id.ts';
 import { queuedKeys } from '../delivery/queue.ts';
 import { stored, writeStored } from '../delivery/storage.ts';
 import { readCookie, writeCookie } from './cookie.ts';
@@ -49,7 +49,7 @@ export const knownUser = (): string | undefined => [readCookie(), stored[copyKey
  * consent was withdrawn.
  */
 export const currentUser = (): string => {
-  const userUUID = knownUser() || (written ? '' : nanoid(userUUIDLength));
+  const userUUID = knownUser() || (written ? '' : createID(userUUIDLength));
   if (userUUID && written !== userUUID) becomeUser(userUUID);
   return userUUID;
 };
@@ -63,5 +63,5 @@ export const forgetUser = (): void => {
 /** Gives this browser a new userUUID. */
 export const resetUser = (): void => {
   currentUser();
-  becomeUser(nanoid(userUUIDLength));
+  becomeUser(createID(userUUIDLength));
 };

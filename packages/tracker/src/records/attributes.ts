@@ -24,8 +24,9 @@ export const toAttributesJSON = (...parts: unknown[]): string => {
   const found: Record<string, string> = {};
   parts.map(
     guard((given) => {
-      demand(!given || Object(given) === given, 'no attributes');
-      Object.keys(given || {}).map(
+      const attributes = given || {};
+      demand(Object(attributes) === attributes, 'no attributes');
+      Object.keys(attributes).map(
         guard((key) => {
           let attrID: unknown = key;
           let attrValue = (given as Record<string, unknown>)[key];

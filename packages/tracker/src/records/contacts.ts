@@ -31,8 +31,7 @@ export const toContactRecord = (fields: Record<string, unknown>, requestUUID: st
   `{${Object.keys(fields)
     .map(
       guard(
-        (field) =>
-          `${toJSONText(field)}:${field === 'contactAttr' ? toAttributesJSON(fields[field]) : toJSONText(fields[field])},`,
+        (field) => `${toJSONText(field)}:${(field === 'contactAttr' ? toAttributesJSON : toJSONText)(fields[field])},`,
       ),
     )
     .join('')}"requestUUID":"${requestUUID}"}`;

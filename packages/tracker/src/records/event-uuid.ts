@@ -1,4 +1,4 @@
-import { nanoid } from 'nanoid';
+import { createID } from '../create-id.ts';
 
 /** 36², so that the last two base-36 digits count within a millisecond. */
 const ticksPerMillisecond = 1296;
@@ -18,7 +18,7 @@ export const setPastTime = (time?: number): void => {
  */
 export const createEventUUID = (): string => {
   lastTick = Math.max(lastTick + 1, (pastTime || Date.now()) * ticksPerMillisecond);
-  return lastTick.toString(36) + nanoid(10);
+  return lastTick.toString(36) + createID(10);
 };
 
 /** The time of an identifier, in milliseconds since 1970. */

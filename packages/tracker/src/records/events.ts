@@ -1,4 +1,5 @@
 import { droppedCount, type StoredRecord } from '../delivery/queue.ts';
+import { demand } from '../guard.ts';
 import { warn } from '../note.ts';
 import { type Attributes, toAttributesJSON } from './attributes.ts';
 import { timeOf } from './event-uuid.ts';
@@ -17,12 +18,12 @@ const told: Record<string, string> = {};
 export const toEventRecord = ({ eventID, attrs }: LoggedEvent, eventUUID: string): StoredRecord => {
   const type = typeof eventID;
   const isText = type === 'string';
-  // An eventID is an integer from 1 to 2^31−1, which `| 0` leaves unchanged, or the text of one.
-  const isNumber = (isText || type === 'number') && +eventID > 0 && ((eventID as number) | 0) === +eventID;
-  if (!isNumber && !(isText && (eventID as string).trim())) {
+  // An eventID is an integer from 1 to 2^31−1, which `~~` leaves unchanged, or the text of one.
+  const isNumber = (isText || type === 'number') && +eventID > 0 && +eventID === ~~(eventID as number);
+  if (!(isNumber || (isText && /\S/.test(eventID as string)))) {
     if (!told[type]) warn(eventID, 'no eventID');
     told[type] = type;
-    throw type;
+    demand(false, type);
   }
   // `navigator.webdriver` is true in automated and headless browsers (WebDriver, "Interface").
   return `{"event${isNumber ? `ID":${+eventID}` : `Name":${toJSONText(eventID)}`},"eventUUID":"${eventUUID}","eventTime":${timeOf(eventUUID)},"eventAttrArray":${toAttributesJSON({ dropped: droppedCount(), robot: navigator.webdriver || null }, attrs)}}`;
