@@ -85,8 +85,8 @@ export const startTracker = (tracker: Partial<Tracker>, url: string | URL, optio
 
   addEventListener('storage', ({ key }) => {
     noteKey(key);
-    // Another tab has erased everything.
-    if (key === copyKey && !stored[key]) consent(false);
+    // Another tab has erased everything. A tab that still asks for consent reads no storage, and has nothing to erase.
+    if (isAllowed && key === copyKey && !stored[key]) consent(false);
   });
   // Without consent, the items that an earlier page left are erased: the site or the visitor may have removed the cookie.
   consent(isConsentRemembered(options));

@@ -123,6 +123,20 @@ describeInChromium('consent in Chromium', () => {
     await expectNothing(other);
   });
 
+  test('given in one tab, is not taken back by another that still asks', async () => {
+    const url = publish('/', { attributes: 'data-consent="required"' });
+    const [page, other] = await Promise.all([openPage(url), openPage(url)]);
+    await other.evaluate(() => addEventListener('storage', () => Object.assign(window, { heard: true })));
+    await consent(page, true);
+    await page.evaluate(() => tracker.log(1));
+    await soon(() => expect(recorder.eventIDs()).toEqual([1]));
+    await other.waitForFunction(() => 'heard' in window);
+    await page.evaluate(() => tracker.log(2));
+    await soon(() => expect(recorder.eventIDs()).toEqual([1, 2]));
+    expect(new Set(recorder.events().map(({ user }) => user)).size).toBe(1);
+    expect((await context.cookies()).map(({ value }) => value)).toEqual([recorder.events()[0]?.user]);
+  });
+
   describe.each([
     ['Global Privacy Control', gpc, ''],
     ['Do Not Track, where the site heeds it', dnt, 'data-dnt'],
