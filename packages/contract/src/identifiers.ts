@@ -21,6 +21,8 @@ export const pageNames = {
   logEvents: 'update',
   createContact: 'form',
   getContact: 'profile',
+  createHandover: 'leave',
+  takeHandover: 'arrive',
 } as const;
 
 /** The attribute that marks a robot's event. The tracker sets it, and the server does if the User-Agent is a robot's. */

@@ -64,4 +64,8 @@ export const limits = {
   refusedTextLength: 64 * 1024,
   /** A contactProof is valid for this long. */
   proofMinutes: 10,
+  /** A handover is valid for this long. */
+  handoverSeconds: 120,
+  /** Hosts in one createHandover. */
+  hostsPerHandover: 20,
 } as const;

@@ -235,6 +235,7 @@ const pathItems = (name: string, operation: Operation, schemas: Schemas) =>
 const tags = [
   { name: 'Event', description: 'What users and contacts did: logging it, reading it back, counting it.' },
   { name: 'Contact', description: 'People, and which browsers are theirs.' },
+  { name: 'User', description: 'Browsers: one userUUID on several domains of a customer.' },
   { name: 'Account', description: 'The account, its catalogues, its tokens and its audit log.' },
 ];
 

@@ -5,6 +5,7 @@ import * as audit from './audit.ts';
 import * as contact from './contact.ts';
 import type { ErrorCode } from './errors.ts';
 import * as event from './event.ts';
+import * as handover from './handover.ts';
 import { pageNames } from './identifiers.ts';
 import * as link from './link.ts';
 import type { TokenKind } from './tokens.ts';
@@ -269,6 +270,26 @@ export const operations = {
     input: event.logEventsInput,
     entries: { event: event.batchEvent },
     output: event.logEventsOutput,
+  }),
+  createHandover: post({
+    summary: "Encrypt a userUUID, so that a link can carry it to another of the customer's domains.",
+    details:
+      'A handover is valid for two minutes, from the one host to the other, for the same User-Agent. The userUUID in it is encrypted. The tracker calls this for the hosts in data-domains.',
+    paths: ['/user/createHandover', `/${pageNames.createHandover}`],
+    tokens: pageAndServer,
+    openToPages: true,
+    input: handover.createHandoverInput,
+    output: handover.createHandoverOutput,
+  }),
+  takeHandover: post({
+    summary: 'Return the userUUID of a handover.',
+    details:
+      'Refused after two minutes, for other hosts, with a token of another account and for another User-Agent. An Origin header must name the host `to`.',
+    paths: ['/user/takeHandover', `/${pageNames.takeHandover}`],
+    tokens: pageAndServer,
+    openToPages: true,
+    input: handover.takeHandoverInput,
+    output: handover.takeHandoverOutput,
   }),
   getEvent: get({
     summary: 'Read events back, newest first unless asked otherwise.',

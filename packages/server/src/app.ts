@@ -21,6 +21,7 @@ import { createAudit } from './http/operations/audit.ts';
 import { createContactBatches } from './http/operations/contact-batch.ts';
 import { createContacts } from './http/operations/contacts.ts';
 import { createEvents } from './http/operations/events.ts';
+import { createHandovers } from './http/operations/handovers.ts';
 import { createLinks } from './http/operations/links.ts';
 import { createLogEventReply } from './http/operations/log-event-reply.ts';
 import { createStreamReply } from './http/operations/stream.ts';
@@ -128,6 +129,7 @@ export const createApp = ({
     }),
     logEvent: createLogEventReply(events.logEvent, traffic),
     logEvents: createLogEventsReply(events.logEvents, traffic),
+    ...createHandovers(store),
     streamEvents: createStreamReply({ store, log, isStopping, numbers: traffic.numbers }),
   };
 

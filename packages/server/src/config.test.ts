@@ -61,7 +61,8 @@ describe.each([
     [
       ...['main.js', '/main', '/main.mjs', '/.js', '/a/.js', '//a.js', '/a//b.js', '/a.js/', '/../a.js', '/a/./b.js'],
       ...['/a?b.js', '/a%2e.js', '/:a.js', '/*.js', '/ä.js', '/a.js\n', `/${'a'.repeat(197)}.js`],
-      ...['/event/main.js', '/update/main.js', '/demo/main.js', '/tracker.full.js', '/tracker.0123456789abcdef.js'],
+      ...['/event/main.js', '/update/main.js', '/user/main.js', '/arrive/main.js', '/demo/main.js'],
+      ...['/tracker.full.js', '/tracker.domains.js', '/tracker.0123456789abcdef.js'],
     ],
   ],
   [
@@ -71,7 +72,10 @@ describe.each([
       ['/shop-data', '/shop-data/'],
       ['/a/b/', '/a/b/'],
     ],
-    ['a', '//', '/a//b', '/a?b', '/:a', '/..', '/event', '/account/x', '/form', '/readyz', `/${'a'.repeat(200)}`],
+    [
+      ...['a', '//', '/a//b', '/a?b', '/:a', '/..', '/event', '/account/x', '/user', '/form', '/leave', '/readyz'],
+      `/${'a'.repeat(200)}`,
+    ],
   ],
   [
     'DATABASE_URL',

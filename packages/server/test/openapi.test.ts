@@ -76,7 +76,7 @@ const readStream = async (response: Response): Promise<unknown> => {
 
 describe('each example', () => {
   /** Fields that name what must exist: the document's example names nothing of this server. */
-  const named = ['contactUUID', 'otherContactUUID', 'linkID', 'claimID', 'tokenID'];
+  const named = ['contactUUID', 'otherContactUUID', 'linkID', 'claimID', 'tokenID', 'handover'];
 
   /** The example of a request, with names of what exists. */
   const exampleOf = async ({ name, operation, method, item }: Item): Promise<Fields> => {

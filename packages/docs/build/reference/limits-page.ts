@@ -18,6 +18,8 @@ const groups = {
     streamsPerAccount: 'Open streamEvents of one account on one server',
     repeatDays: 'Days for which a repeated eventUUID or requestUUID is recognized',
     proofMinutes: 'Minutes for which a contactProof is valid',
+    handoverSeconds: 'Seconds for which a handover is valid',
+    hostsPerHandover: 'Hosts in one createHandover',
   },
   Events: {
     attributesPerEvent: 'Attributes of an event',

@@ -402,7 +402,7 @@ const fields = operationNames
   .flatMap((name) => fieldsOf(name).map((field) => [name, field] as const));
 
 /** Named where the field itself says nothing (an empty one), or doesn't go with them. */
-const neighbours = ['contactUUID', 'linkID', 'userUUID', 'attrID', 'to', 'interval'];
+const neighbours = ['contactUUID', 'linkID', 'userUUID', 'handover', 'attrID', 'to', 'interval'];
 
 /** In a query string everything is text. These fields take any, and a name of nothing is answered with its status. */
 const anyText: Readonly<Record<string, 200 | 404>> = {

@@ -1,0 +1,48 @@
+/** createHandover and takeHandover: a userUUID for a link between two domains of one customer. Nothing is stored. */
+import { limits } from '@firsthand/contract/limits';
+import { openHandover, sealHandover } from '../../ingest/handover.ts';
+import { Refusal } from '../../refusal.ts';
+import type { Store } from '../../store/store.ts';
+import { accountOf, type Caller } from '../access/caller.ts';
+import { type Reply, successAnswer } from '../operation-route.ts';
+
+/** Whether a page's request comes from the host that it names. A request without an Origin comes from no page. */
+const isFrom = (host: string, headers: Headers): boolean => {
+  const origin = headers.get('origin');
+  return origin === null || (URL.canParse(origin) && new URL(origin).host === host);
+};
+
+const refuseHost = (field: 'from' | 'to'): never => {
+  throw new Refusal('invalid_field', { field, message: `\`${field}\` must be the host of the page's own origin` });
+};
+
+export const createHandovers = (
+  store: Pick<Store, 'findProofKeys'>,
+): { readonly createHandover: Reply<'createHandover'>; readonly takeHandover: Reply<'takeHandover'> } => {
+  const secretsFor = (caller: Caller) => store.findProofKeys({ account: accountOf(caller), time: caller.time });
+  const userAgentOf = (headers: Headers) => headers.get('user-agent') ?? '';
+
+  return {
+    createHandover: async ({ c, exchange, input: { userUUID, from, to }, caller, ignored }) => {
+      const { headers } = c.req.raw;
+      if (!isFrom(from, headers)) refuseHost('from');
+      const [secret] = await secretsFor(caller);
+      const userAgent = userAgentOf(headers);
+      const seal = (host: string, secret: Uint8Array) =>
+        sealHandover(userUUID, { from, to: host, userAgent }, secret, caller.time);
+      const handover = secret === undefined ? [] : to.map((host) => ({ to: host, handover: seal(host, secret) }));
+      return successAnswer(exchange, { handover }, ignored);
+    },
+    takeHandover: async ({ c, exchange, input: { handover, from, to }, caller, ignored }) => {
+      const { headers } = c.req.raw;
+      if (!isFrom(to, headers)) refuseHost('to');
+      const passage = { from, to, userAgent: userAgentOf(headers) };
+      const userUUID = openHandover(handover, passage, await secretsFor(caller), caller.time);
+      if (userUUID !== undefined) return successAnswer(exchange, { userUUID }, ignored);
+      throw new Refusal('invalid_field', {
+        field: 'handover',
+        message: `\`handover\` must be made for this account, these hosts and this browser at most ${limits.handoverSeconds} seconds ago`,
+      });
+    },
+  };
+};

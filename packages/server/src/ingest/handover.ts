@@ -1,0 +1,68 @@
+/**
+ * Handovers: a userUUID, encrypted and authenticated (AES-256-GCM, NIST SP 800-38D), so that a link can carry it to another domain of the
+ * same customer. Nothing is stored: whoever has a server token's hash, that is every server of the database, can open it.
+ */
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { limits } from '@firsthand/contract/limits';
+
+/** A handover may be this far ahead, because the clocks of two servers differ. */
+const aheadSeconds = 30;
+const algorithm = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/** What a handover is bound to: the host left, the host entered, and the browser's User-Agent. */
+export interface Passage {
+  readonly from: string;
+  readonly to: string;
+  readonly userAgent: string;
+}
+
+/**
+ * The key for one passage. The server token's hash also makes contactProofs, so the key is derived from it (HKDF, RFC 5869). Another
+ * passage has another key, which keeps the texts of one key far below the 2³² that SP 800-38D allows with random nonces.
+ */
+const keyOf = (secret: Uint8Array, { from, to, userAgent }: Passage): Uint8Array => {
+  // Hosts have no line break. The hash is there because Node.js takes at most 1,024 bytes.
+  const passage = createHash('sha256').update(`${from}\n${to}\n${userAgent}`).digest('hex');
+  return new Uint8Array(hkdfSync('sha256', secret, '', `firsthand handover ${passage}`, 32));
+};
+
+/** Seals a userUUID with the SHA-256 (raw bytes) of a server token's text. `now` is in milliseconds since 1970. */
+export const sealHandover = (userUUID: string, passage: Passage, secret: Uint8Array, now: number): string => {
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv(algorithm, keyOf(secret, passage), nonce);
+  const sealed = Buffer.concat([cipher.update(`${Math.floor(now / 1_000)}.${userUUID}`), cipher.final()]);
+  return Buffer.concat([nonce, sealed, cipher.getAuthTag()]).toString('base64url');
+};
+
+/** The text that was sealed; undefined if it was sealed with another key or for another passage, or was changed. */
+const unseal = (sealed: Buffer, passage: Passage, secret: Uint8Array): string | undefined => {
+  const end = sealed.length - tagBytes;
+  const decipher = createDecipheriv(algorithm, keyOf(secret, passage), sealed.subarray(0, nonceBytes), {
+    authTagLength: tagBytes,
+  }).setAuthTag(sealed.subarray(end));
+  try {
+    return decipher.update(sealed.subarray(nonceBytes, end), undefined, 'utf8') + decipher.final('utf8');
+  } catch {
+    return undefined;
+  }
+};
+
+/** The userUUID of a handover; undefined unless it was sealed with one of the keys for this passage in the last two minutes. */
+export const openHandover = (
+  handover: string,
+  passage: Passage,
+  secrets: readonly Uint8Array[],
+  now: number,
+): string | undefined => {
+  const sealed = Buffer.from(handover, 'base64url');
+  if (sealed.length <= nonceBytes + tagBytes) return undefined;
+  for (const secret of secrets) {
+    const [seconds, userUUID] = unseal(sealed, passage, secret)?.split('.') ?? [];
+    if (userUUID === undefined) continue;
+    const ageSeconds = now / 1_000 - Number(seconds);
+    return ageSeconds <= limits.handoverSeconds && ageSeconds >= -aheadSeconds ? userUUID : undefined;
+  }
+  return undefined;
+};
