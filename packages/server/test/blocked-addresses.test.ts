@@ -108,7 +108,10 @@ describe('general rules of blockers fit', () => {
     const sent = Object.values(pageNames).map((name) => folderOf(trackerPath) + name);
     const paths = [...scripts.map(({ path }) => path), ...sent];
     expect(paths).toEqual(
-      expect.arrayContaining(['/main.js', '/main.full.js', '/update', '/picture', '/integrity.json']),
+      expect.arrayContaining([
+        ...['/main.js', '/main.full.js', '/main.domains.js', '/integrity.json'],
+        ...['/update', '/picture', '/leave', '/arrive'],
+      ]),
     );
     const query = '?tokenUUID=browser_0123456789&eventID=5&userUUID=visitor-of-the-shop&eventAttrArray=%5B%5D';
     for (const root of [site, 'https://shop.example/firsthand', 'https://firsthand.example', 'http://127.0.0.1:3000']) {

@@ -17,12 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-test.for(['tracker.js', 'tracker.full.js'])(
+test.for(['tracker.js', 'tracker.full.js', 'tracker.domains.js'])(
   '%s has its packed forms, and a name and a hash of its own',
   async (file) => {
     const script = await read(file);
     const { src, integrity } = JSON.parse((await read('integrity.json')).toString())[file];
-    expect(src).toMatch(/^tracker(\.full)?\.[\da-f]{16}\.js$/);
+    expect(src).toMatch(/^tracker(\.full|\.domains)?\.[\da-f]{16}\.js$/);
     expect(integrity).toBe(`sha384-${createHash('sha384').update(script).digest('base64')}`);
     for (const name of [file, src]) {
       expect(await read(name)).toEqual(script);
@@ -32,7 +32,7 @@ test.for(['tracker.js', 'tracker.full.js'])(
   },
 );
 
-test.for(['tracker.js', 'tracker.full.js'])('%s is one function, and ES2018', async (file) => {
+test.for(['tracker.js', 'tracker.full.js', 'tracker.domains.js'])('%s is one function, and ES2018', async (file) => {
   const script = (await read(file)).toString();
   expect(script).toMatch(/^\(\(\)=>\{.*\}\)\(\)$/s);
   expect(script).not.toMatch(/\?\?|\?\.[a-z([]|catch\s*\{|\|\|=|&&=|#\w+[=(;]|\d_\d/);
@@ -46,7 +46,7 @@ test('licenses.txt has the notices of the packages in the scripts', async () => 
 
 test('a property of the document is read and set past its elements, by js-cookie too', async () => {
   // `document` is named twice, as the receiver of a getter and of a setter of the prototype.
-  for (const file of ['tracker.js', 'tracker.full.js'])
+  for (const file of ['tracker.js', 'tracker.full.js', 'tracker.domains.js'])
     expect((await read(file)).toString().match(/\bdocument\b.?/g)).toEqual(['document)', 'document)']);
 });
 

@@ -1,5 +1,5 @@
 /**
- * Makes what the server serves: the two scripts with their compressed forms, each under its own name and under one that
+ * Makes what the server serves: the three scripts with their compressed forms, each under its own name and under one that
  * changes with its content; `integrity.json`, which says what these names and the values of `integrity` are; `snippet.html`
  * to be filled in; `licenses.txt`, the notices of what the scripts contain of others, for which they have no room themselves.
  * Scripts of earlier builds stay where they are: pages name them.
@@ -15,6 +15,7 @@ import { bundleScript, toBrotli } from './bundle.ts';
 const scripts = [
   { entry: 'browser', name: 'tracker' },
   { entry: 'full', name: 'tracker.full' },
+  { entry: 'domains', name: 'tracker.domains' },
 ];
 
 /** The licenses of the packages that are in the scripts, in their own words. */
@@ -23,7 +24,7 @@ const readLicenses = async (): Promise<string> => {
     const text = await readFile(new URL('LICENSE', import.meta.resolve(`${name}/package.json`)), 'utf8');
     return `${name}\n\n${text.trim()}\n`;
   });
-  return `/tracker.js and /tracker.full.js contain parts of:\n\n${(await Promise.all(texts)).join('\n')}`;
+  return `/tracker.js, /tracker.full.js and /tracker.domains.js contain parts of:\n\n${(await Promise.all(texts)).join('\n')}`;
 };
 
 type ScriptSize = { readonly file: string; readonly bytes: number; readonly brotliBytes: number };

@@ -69,5 +69,9 @@ const findNames = async (entry: string): Promise<string> => {
   return best.join('');
 };
 
-const found = { browser: await findNames('browser'), full: await findNames('full') };
+const found = {
+  browser: await findNames('browser'),
+  full: await findNames('full'),
+  domains: await findNames('domains'),
+};
 await writeFile(new URL('names.json', import.meta.url), `${JSON.stringify(found, null, 2)}\n`);

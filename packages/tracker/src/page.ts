@@ -16,8 +16,14 @@ type EarlyCall = [
 /** The snippet's stub: an array of calls with the tracker's methods. It becomes the tracker, because pages may have stored it. */
 type Stub = EarlyCall[] & Partial<Tracker>;
 
-/** Starts the page's tracker, now or, on a prerendered page, when the page is shown: it may never be. */
-export const startInPage = (then?: (tracker: Tracker, options: DOMStringMap) => void): void => {
+/**
+ * Starts the page's tracker, now or, on a prerendered page, when the page is shown: it may never be. `then` is called after the early
+ * calls, `first` before them; `base` is as in createSender.
+ */
+export const startInPage = (
+  then?: (tracker: Tracker, options: DOMStringMap) => void,
+  first?: (tracker: Tracker, options: DOMStringMap, base: URL) => void,
+): void => {
   const script = safeDocument.currentScript as HTMLScriptElement;
   const start = guard((): void => {
     // The reason is noted in the console without data-debug too, because `note` is on until a tracker starts.
@@ -29,7 +35,10 @@ export const startInPage = (then?: (tracker: Tracker, options: DOMStringMap) => 
     const stub = (page.hasOwnProperty(name) && page[name]) || [];
     demand(stub.push === [].push, `${name} is taken`);
     // `data-api` is the folder that requests go to. Without it they go to the script's own: then this is a file `undefined` there.
-    startTracker(stub, new URL(script.dataset.api as string, script.src), script.dataset);
+    // A function, because a variable would cost `tracker.js` 4 bytes.
+    const base = () => new URL(script.dataset.api as string, script.src);
+    startTracker(stub, base(), script.dataset);
+    if (first) first(stub as Tracker, script.dataset, base());
     const call = ([method, args, resolve, time]: EarlyCall): void => {
       setPastTime(time);
       resolve((stub[method] as (...args: unknown[]) => unknown)(...args));

@@ -73,7 +73,7 @@ export const openRecorder = async (folder: string): Promise<Recorder> => {
     const page = recorder.pages[path];
     if (page) {
       response.writeHead(200, { 'content-type': 'text/html', ...page.headers }).end(page.html);
-    } else if (/\/tracker(\.full)?\.js$/.test(path)) {
+    } else if (/\/tracker(\.full|\.domains)?\.js$/.test(path)) {
       const script = await readFile(join(folder, path.slice(path.lastIndexOf('/'))));
       setTimeout(
         () => response.writeHead(200, { 'content-type': 'text/javascript' }).end(script),

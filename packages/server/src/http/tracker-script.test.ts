@@ -15,6 +15,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'tracker.js.br'), brotliCompressSync(script));
   writeFileSync(join(folder, 'tracker.js.gz'), gzipSync(script));
   writeFileSync(join(folder, 'tracker.full.js'), 'full');
+  writeFileSync(join(folder, 'tracker.domains.js'), 'domains');
   writeFileSync(join(folder, 'tracker.0123456789abcdef.js'), script);
   writeFileSync(join(folder, 'tracker.full.fedcba9876543210.js'), 'earlier');
   writeFileSync(join(folder, 'tracker.secret.js'), 'not ours');
@@ -83,6 +84,7 @@ describe('/tracker.js', () => {
 
   it.each([
     ['tracker.full.js', 'full', 'public, max-age=3600', 'text/javascript; charset=utf-8'],
+    ['tracker.domains.js', 'domains', 'public, max-age=3600', 'text/javascript; charset=utf-8'],
     ['tracker.0123456789abcdef.js', script, 'public, max-age=31536000, immutable', 'text/javascript; charset=utf-8'],
     [
       'tracker.full.fedcba9876543210.js',

@@ -25,9 +25,9 @@ const hour = 'public, max-age=3600';
 const forEver = 'public, max-age=31536000, immutable';
 const javaScript = 'text/javascript; charset=utf-8';
 const kinds: readonly (readonly [names: RegExp, cacheControl: string, contentType: string])[] = [
-  [/^tracker(?:\.full)?\.js$/, hour, javaScript],
+  [/^tracker(?:\.full|\.domains)?\.js$/, hour, javaScript],
   // With the fingerprint that the build gave them.
-  [/^tracker(?:\.full)?\.[\da-f]{16}\.js$/, forEver, javaScript],
+  [/^tracker(?:\.full|\.domains)?\.[\da-f]{16}\.js$/, forEver, javaScript],
   [/^integrity\.json$/, hour, 'application/json'],
   [/^licenses\.txt$/, hour, 'text/plain; charset=utf-8'],
 ];

@@ -30,7 +30,7 @@ export const isUserUUID = (candidate: string | undefined): boolean =>
  * record. A record without a userUUID belongs to the user who sends it, so that two tabs that open at once in a new browser can log
  * before its userUUID is decided. If a record gets a second userUUID, the first one counts, because it comes last in the JSON.
  */
-const becomeUser = (userUUID: string): void => {
+export const becomeUser = (userUUID: string): void => {
   const last = stored[copyKey];
   if (last !== userUUID && isUserUUID(last))
     queuedKeys('').map((key) => writeStored(key, `{"userUUID":"${last}",${(stored[key] as string).slice(1)}`));
