@@ -11,13 +11,21 @@ import { dayMilliseconds } from './received-day.ts';
 /** The day of contacts that were never seen: the first of 1970. */
 export const neverSeen = 0;
 
-/** Contacts that may be changed since they were indexed for the index to be used: a search reads all of them. */
-export const mostChanged = 500;
-/** Candidates that are read at once and sorted; where more match a filter, the index is read in the order of the pages. */
-export const mostGathered = 2_000;
+/**
+ * Contacts that have changed since they were indexed, of all accounts, that a search reads as they are. Of more, it reads only those of
+ * its account, in the order in which they were created, until the page is full.
+ */
+export const mostChanged = 2_000;
+/** Contacts among which those that have changed are looked for at once. */
+export const scannedAtOnce = 5_000;
+/** Candidates that are sorted for a page; where more match a filter, the index is read in the order of the pages. */
+export const mostGathered = 10_000;
 /** Candidates after which a page ends that holds a contact. */
 export const mostExamined = 4_000;
+/** The contacts of a step that are read as they are, and the candidates that the first step of a page asks the index about. */
 export const candidatesPerStep = 200;
+/** The most that a later step asks the index about. */
+export const mostCandidates = 1_000;
 
 /** What the index knows of a contact. */
 export interface Found {
@@ -49,6 +57,13 @@ export const termsOfContact = (
     ...[...attributes].flatMap(([attrID, value]) => [attributeTerm(attrID), valueTerm(attrID, value)]),
   ]),
 ];
+
+/** Returns what remains of a range after a place that was passed. */
+export const restOf = (range: KeyRange, place: SearchEnd, descending: boolean): KeyRange =>
+  descending ? { ...range, before: place } : { ...range, after: place };
+/** Returns the part of a range before a place, in the order of the pages. */
+export const partBefore = (range: KeyRange, place: SearchEnd, descending: boolean): KeyRange =>
+  descending ? { ...range, after: place } : { ...range, before: place };
 
 /** Returns the terms that all contacts of a search have. */
 const termsOfSearch = (search: ContactSearch): number[] => [
@@ -133,7 +148,7 @@ export interface IndexPart {
   readonly range: KeyRange;
 }
 
-/** Where candidates come from. `inOrder`: the part is read in the order of the pages; otherwise whole. */
+/** Where candidates come from. `inOrder`: the part has the order of the pages; otherwise it is small, and sorted. */
 export interface Source {
   readonly part: IndexPart;
   readonly inOrder: boolean;

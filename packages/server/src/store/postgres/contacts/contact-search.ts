@@ -9,16 +9,22 @@ import {
   type IndexPart,
   isCandidate,
   isInRange,
+  type KeyRange,
   keyOf,
+  mostCandidates,
   mostChanged,
   mostExamined,
   mostGathered,
   needsSizes,
+  partBefore,
   partsOf,
+  restOf,
   type SortKey,
+  type Source,
+  scannedAtOnce,
   sourceOf,
 } from '../../rules/contact-search.ts';
-import { createSearchPage, type Match } from '../../rules/search-page.ts';
+import { createSearchPage, type Match, type SearchPage } from '../../rules/search-page.ts';
 import type { ContactSearch, FoundContacts, SearchEnd } from '../../store.ts';
 import { readNames } from '../accounts/catalogues.ts';
 import type { Connection } from '../database/connection.ts';
@@ -28,6 +34,9 @@ import { readAnsweringEach } from './contact-index.ts';
 import { type ContactRow, readContacts } from './contact-rows.ts';
 import { rowsOf, viewsOf } from './contact-views.ts';
 import { lastSeenOf } from './last-seen.ts';
+
+/** A contact may be listed as changed several times. */
+const mostChanges = 4 * mostChanged;
 
 const tables: Record<'term' | SortKey, { readonly table: string; readonly key: string }> = {
   term: { table: 'contact_term WHERE account = $1 AND term = $7', key: '"createdTime"' },
@@ -63,11 +72,90 @@ const sizeOf = async (db: Connection, account: number, part: IndexPart): Promise
   return (await db.one<{ count: number }>(sql, valuesOf(account, part, mostGathered + 1))).count;
 };
 
-/** Returns the contacts that have changed since they were indexed; undefined when they are too many. */
-const readChanged = async (db: Connection): Promise<number[] | undefined> => {
-  const rows = await db.all<{ contact: number }>(`SELECT contact FROM contact_changed LIMIT ${4 * mostChanged + 1}`);
-  const changed = [...new Set(rows.map(({ contact }) => contact))];
-  return rows.length > 4 * mostChanged || changed.length > mostChanged ? undefined : changed;
+/** Reads the contacts of a part within a range of the page's order, sorted by that order. */
+const readSorted = (
+  db: Connection,
+  { account, part, range, sort, descending, most }: ReadRequest & { readonly part: IndexPart },
+) => {
+  const { from } = within(part);
+  const order = descending ? 'DESC' : 'ASC';
+  const column = tables[sort].key;
+  const values = valuesOf(account, part, most);
+  const place = values.length;
+  // OFFSET 0: the planner must not read all of contact_found for some thousand contacts.
+  return db.all<SearchEnd>(
+    `SELECT f.key, f.contact FROM (SELECT contact ${from}) AS p, LATERAL (
+       SELECT ${column} AS key, contact FROM contact_found WHERE contact = p.contact OFFSET 0
+     ) AS f
+     WHERE (f.key, f.contact) > ($${place + 1}::bigint, $${place + 2}::bigint)
+       AND (f.key, f.contact) < ($${place + 3}::bigint, $${place + 4}::bigint)
+     ORDER BY f.key ${order}, f.contact ${order} LIMIT $6::integer`,
+    [...values, range.after.key, range.after.contact, range.before.key, range.before.contact],
+  );
+};
+
+interface ReadRequest {
+  readonly account: number;
+  readonly range: KeyRange;
+  readonly sort: SortKey;
+  readonly descending: boolean;
+  readonly most: number;
+}
+/** Reads some contacts of a source within a range of the page's order, in that order. */
+const readSource = (db: Connection, { part, inOrder }: Source, request: ReadRequest): Promise<SearchEnd[]> =>
+  inOrder
+    ? readPart(db, request.account, { ...part, range: request.range }, request.descending, request.most)
+    : readSorted(db, { ...request, part });
+
+/**
+ * Whether a contact may differ from what the index says: it or one that is merged into it may have changed. OFFSET 0: the planner must
+ * not hash either table, which may hold all contacts.
+ */
+const isUnsure = (contact: string) => `(EXISTS (SELECT 1 FROM contact_changed d WHERE d.contact = ${contact} OFFSET 0)
+  OR EXISTS (SELECT 1 FROM merged_contact m WHERE m.contact = ${contact} OFFSET 0))`;
+
+/** Returns those who answer for the contacts of an account that have changed since they were indexed; undefined when these are many. */
+const readFewUnsure = async (db: Connection, account: number): Promise<number[] | undefined> => {
+  const [counted, changed] = await Promise.all([
+    db.one<{ count: number }>(
+      `SELECT count(*) AS count FROM (SELECT 1 FROM contact_changed LIMIT ${mostChanges + 1}) AS counted`,
+    ),
+    db.all<{ contact: number }>(
+      `SELECT DISTINCT c.contact FROM (SELECT contact FROM contact_changed LIMIT ${mostChanges + 1}) AS d,
+         LATERAL (SELECT contact FROM contact WHERE contact = d.contact AND account = $1 OFFSET 0) AS c`,
+      [account],
+    ),
+  ]);
+  if (counted.count > mostChanges) return undefined;
+  const answering = await readAnsweringEach(
+    db,
+    changed.map(({ contact }) => contact),
+  );
+  return answering.map(({ contact }) => contact);
+};
+
+/** Returns the contacts among the first of a range that may differ from the index; `rest` is the range that remains, null after the last. */
+const readUnsure = async (
+  db: Connection,
+  account: number,
+  range: KeyRange,
+  descending: boolean,
+): Promise<{ ends: SearchEnd[]; rest: KeyRange | null }> => {
+  const part = { term: null, key: 'created' as const };
+  const { from } = within({ ...part, range });
+  const order = descending ? 'DESC' : 'ASC';
+  const ordered = `SELECT "createdTime" AS key, contact ${from}`;
+  const by = `ORDER BY "createdTime" ${order}, contact ${order}`;
+  const [last] = await db.all<SearchEnd>(
+    `${ordered} ${by} LIMIT 1 OFFSET $6::integer`,
+    valuesOf(account, { ...part, range }, scannedAtOnce - 1),
+  );
+  const end = last && { ...last, contact: last.contact + (descending ? -1 : 1) };
+  const ends = await db.all<SearchEnd>(
+    `${ordered} AND ${isUnsure('contact.contact')} ${by} LIMIT $6::integer`,
+    valuesOf(account, { ...part, range: end ? partBefore(range, end, descending) : range }, scannedAtOnce),
+  );
+  return { ends, rest: last ? restOf(range, last, descending) : null };
 };
 
 /** Returns a function that returns those of some contacts that match, as a search does. `found`: what the index says of them. */
@@ -100,6 +188,39 @@ export const createContactSearch = (contacts: ContactFinder) => {
     return { contacts: matches.map(({ contact }) => contact), next: null };
   };
 
+  /**
+   * Adds the contacts to the page that may differ from what the index says. Returns the place at which the page is to end because
+   * many were examined, or undefined.
+   */
+  const examineUnsure = async (
+    db: Snapshot,
+    { account, limit }: ContactSearch,
+    { asked, page, examine }: { asked: Asked; page: SearchPage; examine: Awaited<ReturnType<typeof createExamine>> },
+  ): Promise<SearchEnd | undefined> => {
+    const [few, settled] = await Promise.all([readFewUnsure(db, account), db.settled]);
+    const isInOrder = asked.sort === 'created' && !few;
+    let rest: KeyRange | null = isInOrder ? asked.range : asked.created;
+    for (let examined = 0; rest; ) {
+      const some: Awaited<ReturnType<typeof readUnsure>> = few
+        ? { ends: few.map((contact) => ({ key: 0, contact })), rest: null }
+        : await readUnsure(db, account, rest, isInOrder && asked.descending);
+      for (let from = 0; from < some.ends.length; from += candidatesPerStep) {
+        const ends = some.ends.slice(from, from + candidatesPerStep);
+        const numbers = ends.map(({ contact }) => contact).filter((contact) => contact <= settled);
+        const rows = await readContacts(db, numbers);
+        for (const match of await examine(rows.filter((row) => row.account === account && row.mergedInto === null))) {
+          page.wait(match);
+        }
+        examined += ends.length;
+        // Those that follow come after the page.
+        if (isInOrder && page.waiting() > limit) return undefined;
+        if (isInOrder && page.waiting() > 0 && examined >= mostExamined) return ends.at(-1);
+      }
+      rest = some.rest;
+    }
+    return undefined;
+  };
+
   /** Without an address, `db` must have all contacts settled, so that pages miss none. */
   return async (db: Snapshot, search: ContactSearch): Promise<FoundContacts> => {
     const { account, address, limit } = search;
@@ -107,61 +228,54 @@ export const createContactSearch = (contacts: ContactFinder) => {
     const asked = askedOf(search);
     const { sort, descending } = asked;
     const parts = partsOf(asked);
-    const [examine, changed, sizes, settled] = await Promise.all([
+    const [examine, sizes, settled] = await Promise.all([
       createExamine(db, search, asked),
-      readChanged(db),
       needsSizes(asked, parts) ? Promise.all(parts.map((part) => sizeOf(db, account, part))) : [],
       db.settled,
     ]);
-    const isStale = changed === undefined;
-    const isSettled = ({ contact }: { contact: number }) => contact <= settled;
-    const answering = (await readAnsweringEach(db, changed ?? [])).filter((row) => row.account === account);
-    const skipped = new Set([...(changed ?? []), ...answering.map(({ contact }) => contact)]);
-    // Without an index that is up to date, all contacts are examined, in the order in which they were created.
-    const source = isStale
-      ? {
-          part: { term: null, key: 'created' as const, range: sort === 'created' ? asked.range : asked.created },
-          inOrder: sort === 'created',
-        }
-      : sourceOf(asked, parts, sizes);
-    const page = createSearchPage(search, await examine(answering.filter(isSettled)));
+    const page = createSearchPage(search);
+    // First, because those that are indexed meanwhile are then found by the index.
+    const end = await examineUnsure(db, search, { asked, page, examine });
+    const source = sourceOf(asked, parts, sizes);
 
-    /** Returns those of some candidates that match, by contact. */
+    /** Returns those of some candidates that match, by contact. Of those that the index is not sure of, the view decides. */
     const examineCandidates = async (ends: readonly SearchEnd[]): Promise<Map<number, Match>> => {
-      const numbers = ends.filter(isSettled).flatMap(({ contact }) => (skipped.has(contact) ? [] : contact));
-      const [rows, indexed] = await Promise.all([
-        readContacts(db, numbers),
-        isStale
-          ? []
-          : db.all<Found>(
-              'SELECT contact, "createdTime", "lastSeen", to_jsonb(terms) AS terms FROM contact_found WHERE contact = ANY ($1::bigint[])',
-              [numbers],
-            ),
-      ]);
-      const found = new Map(indexed.map((each) => [each.contact, each]));
-      const isLikely = (row: ContactRow) => {
-        const known = found.get(row.contact);
-        return row.mergedInto === null && (known === undefined || isCandidate(asked, known));
-      };
-      return new Map((await examine(rows.filter(isLikely), found)).map((match) => [match.end.contact, match]));
+      const numbers = ends.map(({ contact }) => contact).filter((contact) => contact <= settled);
+      const indexed = await db.all<Found>(
+        `SELECT contact, "createdTime", "lastSeen", to_jsonb(terms) AS terms FROM contact_found
+         WHERE contact = ANY ($1::bigint[]) AND NOT ${isUnsure('contact_found.contact')}`,
+        [numbers],
+      );
+      const sure = new Map(indexed.map((each) => [each.contact, each]));
+      const likely = numbers.filter((contact) => {
+        const found = sure.get(contact);
+        return found === undefined || isCandidate(asked, found);
+      });
+      const rows = await readContacts(db, likely);
+      const matches = await examine(
+        rows.filter(({ mergedInto }) => mergedInto === null),
+        sure,
+      );
+      return new Map(matches.map((match) => [match.end.contact, match]));
     };
 
-    const { inOrder } = source;
-    const most = inOrder ? Math.min(candidatesPerStep, limit + 1) : candidatesPerStep;
-    let examined = 0;
-    for (let { part } = source; ; ) {
-      const ends = await readPart(db, account, part, descending, most);
+    let range = end ? partBefore(asked.range, end, descending) : asked.range;
+    let most = Math.min(candidatesPerStep, limit + 1);
+    for (let examined = 0; ; ) {
+      const ends = await readSource(db, source, { account, range, sort, descending, most });
       const matches = await examineCandidates(ends);
       for (const end of ends) {
         const match = matches.get(end.contact);
-        const full = inOrder ? page.pass(end, match) : match && page.wait(match);
+        // One with another key has moved: it waits in its place.
+        const full = page.pass(end, match?.end.key === end.key ? match : undefined);
         if (full) return full;
       }
       examined += ends.length;
       const last = ends.at(-1);
-      if (last === undefined || ends.length < most) return page.end();
-      if (inOrder && examined >= mostExamined && !page.isEmpty()) return page.endAt(last);
-      part = { ...part, range: descending ? { ...part.range, before: last } : { ...part.range, after: last } };
+      if (last === undefined || ends.length < most) return page.end(end);
+      if (examined >= mostExamined && !page.isEmpty()) return page.endAt(last);
+      range = restOf(range, last, descending);
+      most = Math.min(2 * most, mostCandidates);
     }
   };
 };

@@ -1,180 +1,175 @@
 /** Searches contacts, page by page, by the index of contacts (rules/contact-search.ts says how). */
+import type { ContactView } from '../../../identity/contact-view.ts';
 import { cachedNames, createContactMatcher, type NameOf, toFoundContact } from '../../rules/contact-presenter.ts';
 import {
   type Asked,
   askedOf,
   candidatesPerStep,
   type Found,
-  type IndexPart,
   isCandidate,
   isInRange,
   type KeyRange,
   keyOf,
-  mostChanged,
+  mostCandidates,
   mostExamined,
-  mostGathered,
   needsSizes,
+  partBefore,
   partsOf,
-  type SortKey,
+  restOf,
   sourceOf,
 } from '../../rules/contact-search.ts';
-import { createSearchPage, type Match } from '../../rules/search-page.ts';
+import { createSearchPage, type Match, type SearchPage } from '../../rules/search-page.ts';
 import type { ContactSearch, FoundContacts, SearchEnd } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { ChunkedRead } from '../transactions/chunked-reads.ts';
 import { createContactFinder } from './contact-finder.ts';
+import { createParts, createUnsure, isUnsure } from './contact-index-parts.ts';
 import type { ContactRow } from './contact-rows.ts';
 import { createContactViews } from './contact-views.ts';
 import { createLastSeen } from './last-seen.ts';
 
-interface Range {
-  readonly account: number;
-  readonly term: number | null;
-  readonly afterKey: number;
-  readonly afterContact: number;
-  readonly beforeKey: number;
-  readonly beforeContact: number;
-  readonly most: number;
-}
-
-const tables: Record<'term' | SortKey, { readonly table: string; readonly key: string }> = {
-  term: { table: 'contact_term WHERE account = @account AND term = @term', key: 'createdTime' },
-  created: { table: 'contact WHERE account = @account', key: 'createdTime' },
-  seen: { table: 'contact_found WHERE account = @account', key: 'lastSeen' },
-};
-
 export const createContactSearch = (db: Connection, namesOf: (account: number) => NameOf) => {
   const contacts = createContactFinder(db);
-  const { groupOf, viewOf } = createContactViews(db);
+  const { groupsOf, viewsOf } = createContactViews(db);
   const lastSeenOf = createLastSeen(db);
-  const foundOf = db.prepare<[number], Omit<Found, 'terms'> & { terms: string }>(
-    'SELECT contact, createdTime, lastSeen, terms FROM contact_found WHERE contact = ?',
+  const parts = createParts(db);
+  const unsure = createUnsure(db, contacts);
+  const rowsOf = db.prepare<[string], ContactRow>(
+    'SELECT c.* FROM json_each(?) given CROSS JOIN contact c ON c.contact = given.value',
   );
-  const changed = db.prepare<[], number>(`SELECT contact FROM contact_changed LIMIT ${mostChanged + 1}`).pluck();
+  const foundOf = db
+    .prepare<[string], [contact: number, createdTime: number, lastSeen: number, terms: string, isUnsure: 0 | 1]>(`
+      SELECT f.contact, f.createdTime, f.lastSeen, f.terms, ${isUnsure('f.contact')}
+      FROM json_each(?) given CROSS JOIN contact_found f ON f.contact = given.value`)
+    .raw();
 
-  const within = ({ table, key }: { table: string; key: string }) => `
-    FROM ${table} AND (${key}, contact) > (@afterKey, @afterContact) AND (${key}, contact) < (@beforeKey, @beforeContact)`;
-  const reading = (from: 'term' | SortKey, descending: boolean) => {
-    const order = descending ? 'DESC' : 'ASC';
-    const { key } = tables[from];
-    return db.prepare<Range, SearchEnd>(
-      `SELECT ${key} AS key, contact ${within(tables[from])} ORDER BY ${key} ${order}, contact ${order} LIMIT @most`,
-    );
-  };
-  const counting = (from: 'term' | SortKey) =>
-    db.prepare<Range, number>(`SELECT count(*) FROM (SELECT 1 ${within(tables[from])} LIMIT @most)`).pluck();
-  const statementsFor = (from: 'term' | SortKey) => ({
-    ascending: reading(from, false),
-    descending: reading(from, true),
-    count: counting(from),
-  });
-  const statements = { term: statementsFor('term'), created: statementsFor('created'), seen: statementsFor('seen') };
-
-  const statementsOf = ({ term, key }: IndexPart) => statements[term === null ? key : 'term'];
-  const parametersOf = (account: number, { term, range }: IndexPart, most: number): Range => ({
-    account,
-    term,
-    afterKey: range.after.key,
-    afterContact: range.after.contact,
-    beforeKey: range.before.key,
-    beforeContact: range.before.contact,
-    most,
-  });
-
-  /** Reads some of a part of the index, in order. */
-  const read = (account: number, part: IndexPart, descending: boolean, most: number): SearchEnd[] =>
-    statementsOf(part)[descending ? 'descending' : 'ascending'].all(parametersOf(account, part, most));
-  const sizeOf = (account: number, part: IndexPart): number =>
-    statementsOf(part).count.get(parametersOf(account, part, mostGathered + 1)) as number;
-
-  /** Returns the contact as a search does, if it matches; undefined otherwise. `found`: what the index says, if that is up to date. */
+  /**
+   * Returns a function that returns those of some contacts that match, as a search does. `found`: what the index says of them, for
+   * those of which it is sure.
+   */
   const createExamine = (search: ContactSearch, asked: Asked) => {
     const isWanted = createContactMatcher(search);
     const nameOf = cachedNames(namesOf(search.account));
-    return (row: ContactRow, found?: Found): Match | undefined => {
-      const group = groupOf(row);
-      const { contact, createdTime } = row;
-      const lastSeen = found?.lastSeen ?? lastSeenOf(group);
-      if (!isInRange(asked, { contact, createdTime, lastSeen })) return undefined;
-      const view = viewOf(group);
-      if (!isWanted(row, view)) return undefined;
-      const end = { key: keyOf(asked.sort, { createdTime, lastSeen }), contact };
-      return { end, contact: toFoundContact(row, view, lastSeen, nameOf) };
+    return (numbers: readonly number[], found: ReadonlyMap<number, Found> = new Map()): Map<number, Match> => {
+      const rows = rowsOf
+        .all(JSON.stringify(numbers))
+        .filter(({ account, mergedInto }) => account === search.account && mergedInto === null);
+      const groups = groupsOf(rows);
+      const views = viewsOf(groups);
+      const matches = new Map<number, Match>();
+      for (const [nth, group] of groups.entries()) {
+        const row = group[0] as ContactRow;
+        const view = views[nth] as ContactView;
+        if (!isWanted(row, view)) continue;
+        const { contact, createdTime } = row;
+        const lastSeen = found.get(contact)?.lastSeen ?? lastSeenOf(group);
+        if (!isInRange(asked, { contact, createdTime, lastSeen })) continue;
+        const end = { key: keyOf(asked.sort, { createdTime, lastSeen }), contact };
+        matches.set(contact, { end, contact: toFoundContact(row, view, lastSeen, nameOf) });
+      }
+      return matches;
     };
   };
+  type Examine = ReturnType<typeof createExamine>;
 
-  const indexed = (contact: number): Found | undefined => {
-    const found = foundOf.get(contact);
-    return found && { ...found, terms: JSON.parse(found.terms) };
-  };
-
-  /** Those who answer for contacts that have changed since they were indexed, and the numbers of both. */
-  const changedOf = (account: number, numbers: readonly number[]) => {
-    const skipped = new Set(numbers);
-    const rows = new Map<number, ContactRow>();
-    for (const number of numbers) {
-      const row = contacts.get(number);
-      if (row === undefined || row.account !== account || row.mergedInto === number) continue;
-      const answering = contacts.answering(number);
-      skipped.add(answering.contact);
-      rows.set(answering.contact, answering);
-    }
-    return { skipped, rows: [...rows.values()] };
-  };
+  /** What the index says of some contacts, and whether that may differ from what they are now. */
+  const indexed = (ends: readonly SearchEnd[]) =>
+    new Map(
+      foundOf
+        .all(JSON.stringify(ends.map(({ contact }) => contact)))
+        .map(([contact, createdTime, lastSeen, terms, differs]) => [
+          contact,
+          { isSure: differs === 0, found: { contact, createdTime, lastSeen, terms: JSON.parse(terms) } as Found },
+        ]),
+    );
 
   /** Returns the contacts that answer to an address, as one page. */
   const byAddress = (search: ContactSearch, address: string): FoundContacts => {
     const found = contacts.byAddress(search.account, address);
     const examine = createExamine(search, askedOf(search));
-    const match = found && examine(contacts.answering(found.contact));
-    return { contacts: match ? [match.contact] : [], next: null };
+    const matches = found ? examine([contacts.answering(found.contact).contact]) : [];
+    return { contacts: [...matches.values()].map(({ contact }) => contact), next: null };
+  };
+
+  /**
+   * Adds the contacts to the page that may differ from what the index says. Returns the place at which the page is to end because
+   * many were examined, or undefined.
+   */
+  const examineUnsure = function* (search: ContactSearch, asked: Asked, page: SearchPage, examine: Examine) {
+    const { account, limit } = search;
+    const few = unsure.few(account);
+    const isInOrder = asked.sort === 'created' && !few;
+    let rest: KeyRange | null = isInOrder ? asked.range : asked.created;
+    for (let examined = 0; rest; ) {
+      const some: ReturnType<typeof unsure.among> = few
+        ? { ends: few.map((contact) => ({ key: 0, contact })), rest: null }
+        : unsure.among(account, rest, isInOrder && asked.descending);
+      for (let from = 0; from < some.ends.length; from += candidatesPerStep) {
+        if (from > 0) yield;
+        const ends = some.ends.slice(from, from + candidatesPerStep);
+        for (const match of examine(ends.map(({ contact }) => contact)).values()) page.wait(match);
+        examined += ends.length;
+        // Those that follow come after the page.
+        if (isInOrder && page.waiting() > limit) return undefined;
+        if (isInOrder && page.waiting() > 0 && examined >= mostExamined) return ends.at(-1);
+      }
+      rest = some.rest;
+      if (rest) yield;
+    }
+    return undefined;
   };
 
   return function* searchContact(search: ContactSearch): ChunkedRead<FoundContacts> {
     const { account, address, limit } = search;
     if (address !== undefined) return byAddress(search, address);
     const asked = askedOf(search);
-    const { sort, descending } = asked;
+    const { descending } = asked;
     const examine = createExamine(search, asked);
-    const numbers = changed.all();
-    const isStale = numbers.length > mostChanged;
-    const { skipped, rows } = isStale ? { skipped: new Set<number>(), rows: [] } : changedOf(account, numbers);
-    const page = createSearchPage(
-      search,
-      rows.flatMap((row) => examine(row) ?? []),
-    );
-    const parts = partsOf(asked);
-    const sizes = needsSizes(asked, parts) && !isStale ? parts.map((part) => sizeOf(account, part)) : [];
-    // Without an index that is up to date, all contacts are examined, in the order in which they were created.
-    const wholeRange: KeyRange = sort === 'created' ? asked.range : asked.created;
-    const source = isStale
-      ? { part: { term: null, key: 'created' as const, range: wholeRange }, inOrder: sort === 'created' }
-      : sourceOf(asked, parts, sizes);
+    const page = createSearchPage(search);
+    // First, because those that are indexed meanwhile are then found by the index.
+    const end = yield* examineUnsure(search, asked, page, examine);
+    const filters = partsOf(asked);
+    const sizes = needsSizes(asked, filters) ? filters.map((part) => parts.sizeOf(account, part)) : [];
+    const source = sourceOf(asked, filters, sizes);
 
-    const examineCandidate = (contact: number): Match | undefined => {
-      if (skipped.has(contact)) return undefined;
-      const found = isStale ? undefined : indexed(contact);
-      if (found && !isCandidate(asked, found)) return undefined;
-      const row = contacts.get(contact);
-      // The index has no merged contacts, but the table has.
-      return row === undefined || row.mergedInto !== null ? undefined : examine(row, found);
-    };
-
-    const { inOrder } = source;
-    const most = inOrder ? Math.min(candidatesPerStep, limit + 1) : candidatesPerStep;
-    let examined = 0;
-    for (let { part } = source; ; ) {
-      const ends = read(account, part, descending, most);
-      for (const end of ends) {
-        const match = examineCandidate(end.contact);
-        const full = inOrder ? page.pass(end, match) : match && page.wait(match);
-        if (full) return full;
+    let range = end ? partBefore(asked.range, end, descending) : asked.range;
+    let most = Math.min(candidatesPerStep, limit + 1);
+    for (let examined = 0; ; ) {
+      const ends = parts.read(account, source, range, descending, most);
+      const known = indexed(ends);
+      const sure = new Map([...known].flatMap(([contact, { isSure, found }]) => (isSure ? [[contact, found]] : [])));
+      // Of contacts that are not sure, the view decides.
+      const isLikely = ({ contact }: SearchEnd) => {
+        const found = sure.get(contact);
+        return found === undefined || isCandidate(asked, found);
+      };
+      for (let from = 0; from < ends.length; ) {
+        const some: SearchEnd[] = [];
+        const began = from;
+        for (; from < ends.length && some.length <= limit; from += 1) {
+          const end = ends[from] as SearchEnd;
+          if (isLikely(end)) some.push(end);
+        }
+        const matches =
+          some.length > 0
+            ? examine(
+                some.map(({ contact }) => contact),
+                sure,
+              )
+            : new Map<number, Match>();
+        for (const end of ends.slice(began, from)) {
+          const match = matches.get(end.contact);
+          // One with another key has moved: it waits in its place.
+          const full = page.pass(end, match?.end.key === end.key ? match : undefined);
+          if (full) return full;
+        }
       }
       examined += ends.length;
       const last = ends.at(-1);
-      if (last === undefined || ends.length < most) return page.end();
-      if (inOrder && examined >= mostExamined && !page.isEmpty()) return page.endAt(last);
-      part = { ...part, range: descending ? { ...part.range, before: last } : { ...part.range, after: last } };
+      if (last === undefined || ends.length < most) return page.end(end);
+      if (examined >= mostExamined && !page.isEmpty()) return page.endAt(last);
+      range = restOf(range, last, descending);
+      most = Math.min(2 * most, mostCandidates);
       yield;
     }
   };
