@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -7,6 +7,7 @@ import { kind } from '../../../test/fixtures/database.ts';
 import { createSite } from '../../../test/fixtures/site.ts';
 import { smallSegments } from '../../../test/fixtures/small-segments.ts';
 import { openStore } from '../open.ts';
+import { askedOf } from '../rules/contact-search.ts';
 import type { Arrangement } from './arrangement.ts';
 import { openConnection } from './database/connection.ts';
 
@@ -42,6 +43,28 @@ describe('in a folder of its own', () => {
     await vi.waitUntil(() => count('event_segment') > 0, { timeout: 60_000 });
     expect(db.prepare('SELECT max(count) FROM event_block').pluck().get()).toBe(eventsPerBlock);
     expect(await store.close()).toBeUndefined();
+  });
+
+  test('an erased contact leaves no term of the index in the files', async () => {
+    const store = await open();
+    const { server, account, erase } = await createSite(store);
+    const attributes = [['phone', '+49 555 0123456']] as const;
+    const { contactUUID } = await server.createContact({ userUUID: null, attributes });
+    const search = { account, limit: 1, attrID: 'phone', attrValue: attributes[0][1] };
+    expect((await store.searchContact(search)).contacts).toMatchObject([{ contactUUID }]);
+    const [term = 0] = askedOf(search).terms;
+    const bytes = Buffer.alloc(6);
+    bytes.writeUIntBE(term, 0, 6);
+    const holding = () =>
+      readdirSync(folder).filter((name) => {
+        const content = readFileSync(join(folder, name));
+        return name.startsWith(`${files}.db`) && (content.includes(bytes) || content.includes(String(term)));
+      });
+    await vi.waitUntil(() => holding().length > 0, { timeout: 60_000 });
+    await erase(contactUUID);
+    await vi.waitUntil(() => holding().length === 0, { timeout: 60_000 });
+    await store.close();
+    expect(holding()).toEqual([]);
   });
 });
 
