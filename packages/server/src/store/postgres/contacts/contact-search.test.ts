@@ -1,0 +1,79 @@
+/** Searches on PostgreSQL while many contacts wait to be indexed. */
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { createSite, type Site } from '../../../../test/fixtures/site.ts';
+import { day } from '../../../../test/fixtures/store.ts';
+import { openStore } from '../../open.ts';
+import type { ContactSearch, SearchEnd, Store } from '../../store.ts';
+
+const contacts = 60;
+let store: Store;
+let site: Site;
+let client: pg.Client;
+let databaseURL: string;
+
+beforeAll(async () => {
+  databaseURL = await newDatabase();
+  store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
+  site = await createSite(store);
+  const uuids: string[] = [];
+  for (let nth = 0; nth < contacts; nth += 1) {
+    const contact = { address: `person-${nth}@example.com`, userUUID: null, tags: nth % 4 === 0 ? ['vip'] : [] };
+    uuids.push((await site.server.createContact({ ...contact, time: site.time + nth })).contactUUID);
+    await site.server.logAt(site.time + ((nth * 7) % contacts) * day, {
+      userUUID: null,
+      contactUUID: uuids[nth] as string,
+    });
+  }
+  await site.merge(uuids[1] as string, uuids[40] as string);
+  await site.erase(uuids[8] as string);
+  client = new pg.Client(databaseURL);
+  await client.connect();
+});
+afterAll(async () => {
+  await client.end();
+  await store.close();
+});
+
+const readAll = async (search: Partial<ContactSearch>): Promise<string[]> => {
+  const found: string[] = [];
+  for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
+    const page = await store.searchContact({ account: site.account, limit: 7, ...search, beyond });
+    found.push(...page.contacts.map(({ contactUUID }) => contactUUID));
+    beyond = page.next;
+  }
+  return found;
+};
+const isIndexed = async () =>
+  (await client.query('SELECT NOT EXISTS (SELECT 1 FROM contact_changed) AS done')).rows[0].done;
+
+test('pages are the same while many contacts wait to be indexed', async () => {
+  await expect.poll(isIndexed, { timeout: 60_000 }).toBe(true);
+  const searches: Partial<ContactSearch>[] = [
+    {},
+    { descending: true },
+    { contactTagID: 'vip' },
+    { contactTagID: 'vip', sort: 'seen' },
+    { sort: 'seen', descending: true },
+    { seenFrom: site.time + 10 * day, seenTo: site.time + 30 * day },
+  ];
+  const readSearches = async () => {
+    const found: string[][] = [];
+    for (const search of searches) found.push(await readAll(search));
+    return found;
+  };
+  const indexed = await readSearches();
+  expect(indexed[0]).toHaveLength(contacts - 2);
+  // Indexing waits for the lock.
+  const locking = new pg.Client(databaseURL);
+  await locking.connect();
+  await locking.query('BEGIN; LOCK TABLE contact_term IN SHARE MODE');
+  await client.query(
+    'INSERT INTO contact_changed (contact) SELECT contact FROM contact, generate_series(1, 200) AS nth',
+  );
+  const waiting = await readSearches();
+  expect((await client.query('SELECT count(*) > 8000 AS many FROM contact_changed')).rows[0].many).toBe(true);
+  await locking.end();
+  expect(waiting).toEqual(indexed);
+});
