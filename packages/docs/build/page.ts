@@ -43,8 +43,8 @@ export interface EntryGroup {
 export const places = {
   /** The URL of the server, base path included, without a slash at its end. */
   root: '{firsthand:root}',
-  /** The path of the script, as TRACKER_PATH sets it. */
-  trackerPath: '{firsthand:tracker-path}',
+  /** The path of the script, as TRACKER_PATH sets it, without `.js`: the names of the others begin with it too, as `/main.full.js`. */
+  trackerStem: '{firsthand:tracker-stem}',
   /** The folder that pages send to, as API_PREFIX sets it. */
   pageFolder: '{firsthand:page-folder}',
   /** The script tag, as `firsthand` prints it. */
@@ -55,7 +55,7 @@ export const places = {
 export const withDefaults = (text: string): string =>
   text
     .replaceAll(places.root, 'http://127.0.0.1:3000')
-    .replaceAll(places.trackerPath, '/main.js')
+    .replaceAll(places.trackerStem, '/main')
     .replaceAll(places.pageFolder, '/');
 
 /** The path from one page to another: `reference/logEvent` to `identify` is `../identify`. */

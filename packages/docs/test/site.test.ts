@@ -119,10 +119,11 @@ describe('the documentation', () => {
   it('has places for what differs from server to server, in text only', () => {
     each((html, path) => {
       for (const [tag] of html.matchAll(/<[^<>]*>/g)) expect(tag, path).not.toContain('{firsthand:');
-      expect(html.match(/\{firsthand:(?!(root|tracker-path|page-folder|script-tag)\})/g), path).toBeNull();
+      expect(html.match(/\{firsthand:(?!(root|tracker-stem|page-folder|script-tag)\})/g), path).toBeNull();
     });
     expect(pages.get('')).toContain('{firsthand:script-tag}');
-    expect(pages.get('tracker')).toContain('https://shop.example/s{firsthand:tracker-path}');
+    expect(pages.get('tracker')).toContain('https://shop.example/s{firsthand:tracker-stem}.js');
+    expect(pages.get('static-site')).toContain('https://shop.example/s{firsthand:tracker-stem}.full.js');
     expect(pages.get('operations')).toContain('URL={firsthand:root}');
     expect(pages.get('identify')).toContain('FIRSTHAND_URL={firsthand:root}');
     for (const name of operationNames) expect(pages.get(`reference/${name}`), name).toContain('{firsthand:root}');

@@ -23,6 +23,10 @@ test.each([[{}], [{ BASE_PATH: '/s/', TRACKER_PATH: '/kettle.js' }]])(
     }
     const page = await (await fetch(`${url}/docs/`)).text();
     expect(page).toContain(`</span>${'TRACKER_PATH' in env ? '/kettle.js' : '/main.js'}&quot;`);
+    const guide = await (await fetch(`${url}/docs/static-site`)).text();
+    const [, script] = /https:\/\/shop\.example\/s(\/[\w.]+\.js)/.exec(guide) ?? [];
+    expect(script).toMatch(/\.full\.js$/);
+    expect((await fetch(url + script)).status).toBe(200);
   },
 );
 

@@ -16,7 +16,10 @@ beforeAll(async () => {
   for (const name of ['reference', 'assets']) mkdirSync(join(folder, name));
   const write = (path: string, content: string | Buffer) => writeFileSync(join(folder, path), content);
   write('index.html', '<h1>Docs</h1><pre>{firsthand:script-tag}</pre>');
-  write('guide.html', `<code>curl {firsthand:root}/x /s{firsthand:tracker-path}</code>${'<p>text</p>'.repeat(200)}`);
+  write(
+    'guide.html',
+    `<code>curl {firsthand:root}/x /s{firsthand:tracker-stem}.js /s{firsthand:tracker-stem}.full.js</code>${'<p>text</p>'.repeat(200)}`,
+  );
   write('reference/index.html', '<h1>Reference</h1>');
   write('reference/logEvent.html', '<code>{firsthand:page-folder}picture</code>');
   write('assets/docs.0123abcd.css', style);
@@ -69,12 +72,12 @@ describe('a page of the documentation', () => {
   });
 
   it('names the address and the paths of this server', async () => {
-    expect(await text('/docs/guide')).toContain(`curl <span data-root>${root}</span>/x /s/main.js`);
+    expect(await text('/docs/guide')).toContain(`curl <span data-root>${root}</span>/x /s/main.js /s/main.full.js<`);
     expect(await text('/docs/reference/logEvent')).toContain('<code>/picture</code>');
     const paths = { trackerPath: '/assets/shop.js', apiPrefix: '/shop-data/' };
     const other = await another({ paths, basePath: '/base/' }, 'https://shop.example/base');
     expect(await text('/base/docs/guide', {}, other)).toContain(
-      'curl <span data-root>https://shop.example/base</span>/x /s/assets/shop.js',
+      'curl <span data-root>https://shop.example/base</span>/x /s/assets/shop.js /s/assets/shop.full.js<',
     );
     expect(await text('/base/docs/reference/logEvent', {}, other)).toContain('<code>/shop-data/picture</code>');
     const shown = (await text('/base/docs/', {}, other)).replaceAll(/<\/?(?:span[^>]*|h1|pre)>|Docs/g, '');

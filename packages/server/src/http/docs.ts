@@ -54,7 +54,7 @@ const fill = (page: string, root: string, paths: PagePaths): string => {
   const values: Readonly<Record<string, () => string>> = {
     'script-tag': () =>
       escapeHTML(hasScriptTag() ? scriptTag('{firsthand:root}', 'browser_…', paths) : 'npm run build makes the script'),
-    'tracker-path': () => escapeHTML(trackerPath),
+    'tracker-stem': () => escapeHTML(trackerPath.replace(/\.js$/, '')),
     'page-folder': () => escapeHTML(apiPrefix),
     // The script of the page replaces it by the address under which the reader has reached the server.
     root: () => `<span data-root>${escapeHTML(root)}</span>`,
