@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { bundledPackage } from './bundled-package.ts';
 import type { Found } from './site.ts';
 
 export interface AssetNames {
@@ -12,7 +13,7 @@ export interface AssetNames {
   readonly search: string;
 }
 
-export interface Assets {
+interface Assets {
   readonly names: AssetNames;
   /** By their names, relative to `/docs/`. */
   readonly files: ReadonlyMap<string, Buffer>;
@@ -28,10 +29,10 @@ const hashed = (name: string, content: Buffer): string => {
   return `assets/${name.replace(/(?=\.\w+$)/, `.${hash}`)}`;
 };
 
-/** The license of the code by others in the scripts, in its own words. */
+/** The license of the package that is in the scripts, in its own words. */
 const readLicense = async (): Promise<Buffer> => {
-  const text = await readFile(new URL('../../LICENSE.txt', import.meta.resolve('minisearch')), 'utf8');
-  return Buffer.from(`The scripts of the documentation contain minisearch\n\n${text.trim()}\n`);
+  const text = await readFile(new URL('LICENSE.txt', bundledPackage), 'utf8');
+  return Buffer.from(`The scripts of the documentation contain parts of:\n\nminisearch\n\n${text.trim()}\n`);
 };
 
 export const buildAssets = async (entries: readonly Found[]): Promise<Assets> => {

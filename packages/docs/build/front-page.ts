@@ -10,7 +10,7 @@ import type { GuideGroup } from './texts.ts';
 const firstEvent = `curl ${places.root}/event/logEvent \\
   -H "Authorization: Bearer $SERVER_TOKEN" \\
   -d '{ "eventName": "Signed up",
-        "userUUID": "visitor-of-the-readme" }'
+        "userUUID": "visitor-of-the-docs" }'
 
 curl ${places.root}/event/getEvent \\
   -H "Authorization: Bearer $SERVER_TOKEN"`;
@@ -33,7 +33,7 @@ export const frontPage = (groups: readonly GuideGroup[]): Page => {
 <div class="steps">
 <div class="step">
 <h3>1. Put the tag into your pages</h3>
-<p>Into the <code>&lt;head&gt;</code>, with your browser token. Better is <a href="own-domain">a path of your own site</a> that leads to this server: only then does Safari keep the cookie for 400 days.</p>
+<p>Into the <code>&lt;head&gt;</code>, with your browser token. Recommended: serve the script from <a href="own-domain">a path of your own site</a>. Only then does Safari keep the cookie for 400 days.</p>
 <figure class="code"><figcaption>HTML</figcaption><pre class="wraps" tabindex="0"><code>${places.scriptTag}</code></pre></figure>
 ${codeBlock("tracker.log('Signed up', { plan: 'monthly' });", 'js')}
 </div>

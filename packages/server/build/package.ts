@@ -1,11 +1,12 @@
 /**
- * Completes the build for the npm package: adds the tracker's files, and the licenses and the list of the packages that are in the
- * bundles. Whoever installs it needs neither sources nor a compiler of TypeScript.
+ * Completes the build for the npm package: adds the tracker's files, the licenses of the packages that are in the bundles, and the list of
+ * all packages whose code the npm package holds. Whoever installs it needs neither sources nor a compiler of TypeScript.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundledPackage } from '../../docs/build/bundled-package.ts';
 import { buildTracker } from '../../tracker/build/build.ts';
 import { dist } from '../bin/built.js';
 import { toSBOM } from './sbom.ts';
@@ -38,7 +39,7 @@ const bundled = [...new Set(bundles.flatMap(packagesIn))].sort();
 const licenses = bundled.map(licenseOf);
 await writeFile(new URL('licenses.txt', dist), `The files dist/*.cjs contain parts of:\n\n${licenses.join('\n')}`);
 const own = new URL('../', import.meta.url).href;
-await writeFile(new URL('sbom.json', dist), toSBOM(own, [...bundled, ...packagesInTracker()]));
+await writeFile(new URL('sbom.json', dist), toSBOM(own, [...bundled, ...packagesInTracker(), bundledPackage.href]));
 
 const tracker = fileURLToPath(new URL('tracker', dist));
 await rm(tracker, { recursive: true, force: true });

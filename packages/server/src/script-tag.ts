@@ -42,5 +42,5 @@ export const inlineScriptSource = (tag: string): string => {
 /** Says why the script should come from a path of the site. It is printed beside each script tag. */
 export const ownPathAdvice = [
   'Safari keeps the cookie for 400 days only if the script comes from a path of the site itself, such as /s/, which the web',
-  'server of the site passes on to this server (packages/docs/own-domain.md). From a subdomain, it is 7 days.',
+  'server of the site passes on to this server (/docs/own-domain says how). From a subdomain, it is 7 days.',
 ];

@@ -2,7 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { operationNames } from '@firsthand/contract/operations';
 import { expect, test } from 'vitest';
-import { serveHere } from './fixtures/serving.ts';
+import { runBlock } from './fixtures/documents/guides.ts';
+import { createAccount, serveHere } from './fixtures/serving.ts';
 
 const guides = readdirSync(new URL('../../docs/', import.meta.url)).filter((name) => /^[a-z].*\.md$/.test(name));
 
@@ -30,8 +31,29 @@ test.each([[{}], [{ BASE_PATH: '/s/', TRACKER_PATH: '/kettle.js' }]])(
   },
 );
 
+test('the first commands that a reader sees log an event and read it back', async () => {
+  const { url, docs } = await serveHere();
+  expect(docs).toBe(true);
+  const { serverTokenUUID } = await createAccount(url);
+  const page = await (await fetch(`${url}/docs/`)).text();
+  const [shown = ''] = [...page.matchAll(/<code>(.*?)<\/code>/gs)].flatMap(([, code = '']) =>
+    code.includes('curl') ? code : [],
+  );
+  const code = shown
+    .replaceAll(/<[^>]+>/g, '')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#x27;', "'");
+  const printed = await runBlock({ language: 'sh', code }, { SERVER_TOKEN: serverTokenUUID });
+  const [logged, read] = printed.split(/(?<=\})\s*(?=\{)/).map((text) => JSON.parse(text));
+  expect(logged).toMatchObject({ status: '200', eventUUID: expect.any(String) });
+  expect(read.event).toMatchObject([
+    { eventUUID: logged.eventUUID, eventName: 'Signed up', userUUID: 'visitor-of-the-docs' },
+  ]);
+});
+
 test('DOCS=off serves none of it', async () => {
-  const { url } = await serveHere({ DOCS: 'off' });
+  const { url, docs } = await serveHere({ DOCS: 'off' });
+  expect(docs).toBe(false);
   for (const path of ['/docs', '/docs/', '/docs/reference/logEvent'])
     expect((await fetch(url + path)).status).toBe(404);
   expect((await fetch(`${url}/openapi.json`)).status).toBe(200);

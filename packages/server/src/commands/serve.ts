@@ -50,9 +50,7 @@ const run = async (config: Config, demo: boolean): Promise<void> => {
   const serving = await serve(config, { log, demo, onFatal: () => process.exit(fatalExitCode) });
   if (demo) {
     const { welcome } = await import('../demo/welcome.ts');
-    const { databaseURL, docs } = config;
-    const shown = { url: serving.url, databaseURL, demo: serving.demo, docs: docs === 'on', paths: config };
-    process.stdout.write(`${welcome(shown)}\n`);
+    process.stdout.write(`${welcome({ ...serving, databaseURL: config.databaseURL, paths: config })}\n`);
   }
 
   const signal = await stopAsked;

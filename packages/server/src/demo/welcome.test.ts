@@ -20,19 +20,21 @@ it('tells whoever made the demo account its tokens, the script tag, and how to r
 });
 
 it('never shows a token again', () => {
-  const text = welcome({ url, databaseURL, demo: { ...demo, serverToken: undefined }, paths });
+  const text = welcome({ url, databaseURL, demo: { ...demo, serverToken: undefined }, docs: false, paths });
   expect(text).toContain(`Demo page   ${url}/demo/`);
   expect(text).toContain('firsthand token create');
   expect(text).not.toMatch(/(browser|server)_/);
 });
 
 it('says why there is no demo page beside accounts of somebody else', () => {
-  const text = welcome({ url, databaseURL, demo: undefined, paths });
+  const text = welcome({ url, databaseURL, demo: undefined, docs: false, paths });
   expect(text).toContain('none named "Demo shop"');
   expect(text).toContain(`API         ${url}/`);
   expect(text).not.toMatch(/\/(demo|docs)\//);
 });
 
 it('says that nothing is kept where nothing is', () => {
-  expect(welcome({ url, databaseURL: 'sqlite::memory:', demo, paths })).toContain('forgets its data when it stops');
+  expect(welcome({ url, databaseURL: 'sqlite::memory:', demo, docs: false, paths })).toContain(
+    'forgets its data when it stops',
+  );
 });

@@ -8,7 +8,7 @@ interface WelcomeOptions {
   readonly databaseURL: string;
   readonly demo: Demo | undefined;
   /** Whether the server serves the documentation. */
-  readonly docs?: boolean;
+  readonly docs: boolean;
   readonly paths: PagePaths;
 }
 

@@ -57,6 +57,8 @@ interface ApplicationOptions {
 export interface Application {
   readonly server: Server;
   readonly demo: Demo | undefined;
+  /** Whether it serves the documentation. */
+  readonly docs: boolean;
   /** Stops the background work. */
   stop(): Promise<void>;
   /** Writes what the requests have left to write. To be called after the last one, before the store is closed. */
@@ -106,6 +108,6 @@ export const loadApplication = async (withDemo: boolean) => {
     server.maxConnections = most;
     server.maxHeadersCount = mostHeaders;
     shares.guard(server);
-    return { server, demo, stop: async () => quota?.stop(), finish: tokenUse.finish };
+    return { server, demo, docs: withDocs, stop: async () => quota?.stop(), finish: tokenUse.finish };
   };
 };

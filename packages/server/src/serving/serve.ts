@@ -26,6 +26,8 @@ export interface Serving {
   /** The REST root, without a slash at its end. */
   readonly url: string;
   readonly demo: Demo | undefined;
+  /** Whether it serves the documentation. */
+  readonly docs: boolean;
   /**
    * Stops: accepts no more connections, completes the requests under way and closes the store. Resolves with the number of requests
    * that were cut off because they took more than four seconds.
@@ -79,7 +81,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     const isMeasured = config.metricsToken !== undefined || config.metricsPort !== undefined;
     const { serveMetrics } = isMeasured ? await import('./metrics.ts') : { serveMetrics: undefined };
     const metrics = await serveMetrics?.({ store, traffic, newestBackup, config, log });
-    const { server, demo, finish, ...made } = await createApplication({
+    const { server, demo, docs, finish, ...made } = await createApplication({
       store,
       config,
       log,
@@ -118,7 +120,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       log.info({ cutOff }, 'stopped');
       return cutOff;
     };
-    return { url, demo, close: () => (closed ??= close()) };
+    return { url, demo, docs, close: () => (closed ??= close()) };
   }
 
   /** Opens the backups of the database before the server listens, because this may throw. Returns a function that begins to make them. */

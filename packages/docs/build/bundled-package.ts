@@ -1,0 +1,2 @@
+/** The folder of the only package by others whose code is in the scripts of the pages. */
+export const bundledPackage = new URL('../../', import.meta.resolve('minisearch'));
