@@ -116,6 +116,27 @@ describeGuide('consent.md', () => {
     expect(await eventCount(site)).toBe(events);
   });
 
+  test.each([
+    ['data-consent="required"', 'wait for a yes on the same page', ['Bought', 'Page viewed']],
+    ['', 'wait for a yes on the same page', ['Bought', 'Page viewed']],
+    ['data-consent="drop"', 'are dropped', ['Page viewed']],
+  ])('with the attribute "%s", calls after a withdrawal %s', async (attribute, _, names) => {
+    const site = await openGuideSite('consent.md');
+    const [banner = ''] = site.blocks('html');
+    const page = banner.replace('data-consent="required"', attribute);
+    site.publish('/', `<!doctype html><title>A shop</title>${page}`);
+    const tab = await site.open('/');
+    await tab.getByRole('button', { name: 'Yes' }).click();
+    if (attribute.includes('drop')) await tab.reload();
+    await expect.poll(() => eventCount(site)).toBe(1);
+    await tab.getByRole('button', { name: 'Do not count my visits' }).click();
+    await expectWithdrawn(site, tab);
+    await tab.evaluate('tracker.consent(true); tracker.flush()');
+    await expect
+      .poll(async () => (await site.api.getEvent({})).event.map(({ eventName }) => eventName).toSorted())
+      .toEqual(names);
+  });
+
   test('without data-consent, Global Privacy Control is a refusal until the page says otherwise', async () => {
     const site = await openGuideSite('consent.md');
     await site.context.addInitScript(`Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })`);
