@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import type { SearchEntry } from '../src/search-entry.ts';
 import { bundledPackage } from './bundled-package.ts';
-import type { Found } from './site.ts';
 
 export interface AssetNames {
   readonly style: string;
@@ -35,7 +35,7 @@ const readLicense = async (): Promise<Buffer> => {
   return Buffer.from(`The scripts of the documentation contain parts of:\n\nminisearch\n\n${text.trim()}\n`);
 };
 
-export const buildAssets = async (entries: readonly Found[]): Promise<Assets> => {
+export const buildAssets = async (entries: readonly SearchEntry[]): Promise<Assets> => {
   const license = await readLicense();
   const licenseName = hashed('licenses.txt', license);
   const { outputFiles, metafile } = await build({

@@ -10,7 +10,7 @@ import { isFresh, markBuilt } from './fresh.ts';
 import { manuals } from './manuals.ts';
 
 /** `reference/logEvent` → `reference/logEvent.html`, `reference/` → `reference/index.html` */
-export const fileOf = (path: string): string => `${path}${path === '' || path.endsWith('/') ? 'index' : ''}.html`;
+const fileOf = (path: string): string => `${path}${path === '' || path.endsWith('/') ? 'index' : ''}.html`;
 
 /** Builds into this folder, which it empties first. Returns how many pages there are. */
 export const buildDocs = async (folder: string): Promise<number> => {

@@ -1,17 +1,17 @@
 /** The frame of every page: head, search, navigation, and what is next. */
 import { html } from 'hono/html';
 import type { AssetNames } from './assets.ts';
-import { type Entry, type EntryGroup, type HTML, type Page, relativePath } from './page.ts';
+import { type HTML, type NavigationGroup, type NavigationLink, type Page, relativePath } from './page.ts';
 
-const label = ({ label: text, isCode }: Entry): HTML => (isCode ? html`<code>${text}</code>` : html`${text}`);
+const label = ({ label: text, isCode }: NavigationLink): HTML => (isCode ? html`<code>${text}</code>` : html`${text}`);
 
-const navigation = (groups: readonly EntryGroup[], { path }: Page): HTML =>
+const navigation = (groups: readonly NavigationGroup[], { path }: Page): HTML =>
   html`<nav id="menu" popover aria-label="Documentation">
 ${groups.map(
-  ({ title, entries }, index) => html`<p id="menu-${index}">${title}</p>
-<ul aria-labelledby="menu-${index}">${entries.map((entry) => {
-    const isHere = entry.path === path;
-    return html`<li><a href="${relativePath(path, entry.path)}"${isHere ? html` aria-current="page"` : ''}>${label(entry)}</a></li>`;
+  ({ title, links }, index) => html`<p id="menu-${index}">${title}</p>
+<ul aria-labelledby="menu-${index}">${links.map((link) => {
+    const isHere = link.path === path;
+    return html`<li><a href="${relativePath(path, link.path)}"${isHere ? html` aria-current="page"` : ''}>${label(link)}</a></li>`;
   })}</ul>
 `,
 )}</nav>`;
@@ -23,19 +23,19 @@ const contents = ({ headings = [] }: Page): HTML =>
         ({ anchor, title }) => html`<li><a href="#${anchor}">${title}</a></li>`,
       )}</ul></nav>`;
 
-const neighbours = (groups: readonly EntryGroup[], { path }: Page): HTML => {
-  const entries = groups.flatMap((group) => group.entries);
-  const at = entries.findIndex((entry) => entry.path === path);
-  const [before, after] = at < 0 ? [] : [entries[at - 1], entries[at + 1]];
-  const link = (entry: Entry | undefined, kind: string, text: string): HTML =>
-    entry
-      ? html`<a class="${kind}" href="${relativePath(path, entry.path)}"><span>${text}</span> ${label(entry)}</a>`
+const neighbours = (groups: readonly NavigationGroup[], { path }: Page): HTML => {
+  const links = groups.flatMap((group) => group.links);
+  const at = links.findIndex((link) => link.path === path);
+  const [before, after] = at < 0 ? [] : [links[at - 1], links[at + 1]];
+  const link = (to: NavigationLink | undefined, kind: string, text: string): HTML =>
+    to
+      ? html`<a class="${kind}" href="${relativePath(path, to.path)}"><span>${text}</span> ${label(to)}</a>`
       : html`<span></span>`;
   return html`<nav class="neighbours" aria-label="Next and previous page">${link(before, 'before', 'Previous')}${link(after, 'after', 'Next')}</nav>`;
 };
 
 /** The whole document. The script knows from `data-root` where the server's root is, and `data-docs` where `/docs/` is. */
-export const layout = (page: Page, groups: readonly EntryGroup[], assets: AssetNames): HTML => {
+export const layout = (page: Page, groups: readonly NavigationGroup[], assets: AssetNames): HTML => {
   const { path, title, description, content, form } = page;
   const to = (target: string): string => relativePath(path, target);
   const docs = to('');

@@ -1,6 +1,4 @@
-/** The pages beside the guides. */
-
-/** Files beside the guides that a user of the service reads: their page, and its name in the navigation. */
+/** The pages beside the guides: files that a user of the service reads, with the page of each and its name in the navigation. */
 export const manuals: Readonly<Record<string, { readonly path: string; readonly label: string }>> = {
   'packages/docs/manual/operations.md': { path: 'operations', label: 'Operations by example' },
   'packages/docs/manual/promises.md': { path: 'promises', label: 'What a 200 promises' },

@@ -9,7 +9,7 @@ import type { HTML, Section } from './page.ts';
  * Where a link leads, or undefined for a file that is no page: then its text stays, without a link. `href` is as it is in the file,
  * without its anchor.
  */
-export type ResolveLink = (href: string) => string | undefined;
+type ResolveLink = (href: string) => string | undefined;
 
 export interface Rendered {
   /** The first heading. */

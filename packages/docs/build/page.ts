@@ -27,16 +27,15 @@ export interface Page {
   readonly sections: readonly Section[];
 }
 
-/** A link of the navigation. */
-export interface Entry {
+export interface NavigationLink {
   readonly path: string;
   readonly label: string;
   readonly isCode?: boolean;
 }
 
-export interface EntryGroup {
+export interface NavigationGroup {
   readonly title: string;
-  readonly entries: readonly Entry[];
+  readonly links: readonly NavigationLink[];
 }
 
 /** What the server puts in, when it reads a page: a place is in the text of the page, never in an attribute. */

@@ -1,6 +1,7 @@
 /** All pages of the documentation, in the order of the navigation, and what the search finds. */
+import type { SearchEntry } from '../src/search-entry.ts';
 import { frontPage } from './front-page.ts';
-import { type EntryGroup, type Page, withDefaults } from './page.ts';
+import { type NavigationGroup, type Page, withDefaults } from './page.ts';
 import { described, document } from './reference/document.ts';
 import { errorsPage } from './reference/errors-page.ts';
 import { limitsPage } from './reference/limits-page.ts';
@@ -10,7 +11,7 @@ import { guideGroups, textPages } from './texts.ts';
 
 export interface Site {
   readonly pages: readonly Page[];
-  readonly groups: readonly EntryGroup[];
+  readonly groups: readonly NavigationGroup[];
 }
 
 /** The guides whose text names the operation. */
@@ -25,10 +26,10 @@ export const createSite = (): Site => {
   const guidePaths = new Set(guideGroup.flatMap(({ guides }) => guides.map(({ path }) => path)));
   const guides = texts.filter(({ path }) => guidePaths.has(path));
   const operationPages = described.map((operation) => operationPage(operation, guidesAbout(operation.name, guides)));
-  const reference: EntryGroup[] = [
+  const reference: NavigationGroup[] = [
     {
       title: 'API reference',
-      entries: [
+      links: [
         { path: 'reference/', label: 'Overview' },
         { path: 'reference/errors', label: 'Error codes' },
         { path: 'reference/limits', label: 'Limits' },
@@ -36,32 +37,22 @@ export const createSite = (): Site => {
     },
     ...document.tags.map(({ name: noun }) => ({
       title: noun,
-      entries: described
+      links: described
         .filter((operation) => operation.noun === noun)
         .map(({ name }) => ({ path: operationPath(name), label: name, isCode: true })),
     })),
   ];
-  const manuals = groups.at(-1) as EntryGroup;
+  const manuals = groups.at(-1) as NavigationGroup;
   return {
     pages: [frontPage(guideGroup), ...texts, overviewPage(), ...operationPages, errorsPage(), limitsPage()],
     groups: [...groups.slice(0, -1), ...reference, manuals],
   };
 };
 
-/** An entry of the search: a page, or a part of one. */
-export interface Found {
-  /** Relative to `/docs/`, with its anchor. */
-  readonly to: string;
-  readonly title: string;
-  /** The title of the page, where the entry is a part of it. */
-  readonly page?: string;
-  readonly text: string;
-}
-
 const mostText = 1_500;
 
 /** What the search looks through. Places that the server fills in hold their defaults here. */
-export const searchEntries = ({ pages }: Site): Found[] =>
+export const searchEntries = ({ pages }: Site): SearchEntry[] =>
   pages.flatMap((page) =>
     page.sections.map(({ anchor, title, text }) => ({
       to: anchor === '' ? page.path : `${page.path}#${anchor}`,

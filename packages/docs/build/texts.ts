@@ -6,7 +6,7 @@ import { Marked, type Token, type Tokens } from 'marked';
 import { codeBlock } from './highlight.ts';
 import { manuals } from './manuals.ts';
 import { plainText, type Rendered, renderMarkdown } from './markdown.ts';
-import { type EntryGroup, type Page, places, relativePath, withDefaults } from './page.ts';
+import { type NavigationGroup, type Page, places, relativePath, withDefaults } from './page.ts';
 
 const repository = new URL('../../../', import.meta.url);
 const guidesFolder = 'packages/docs';
@@ -73,7 +73,7 @@ const toPage = (file: string, path: string, isGuide: boolean): Page => {
 };
 
 /** A guide as its index lists it. */
-export interface Listed {
+interface Listed {
   readonly file: string;
   readonly path: string;
   readonly title: string;
@@ -111,7 +111,7 @@ export const guideGroups = (index = readText(indexFile)): GuideGroup[] => {
 };
 
 /** The guides and manuals, and the navigation over them. Throws for a guide that the index does not list. */
-export const textPages = (): { pages: Page[]; groups: EntryGroup[] } => {
+export const textPages = (): { pages: Page[]; groups: NavigationGroup[] } => {
   const groups = guideGroups();
   const listed = groups.flatMap(({ guides }) => guides);
   const missing = guideFiles().filter((file) => !listed.some((guide) => guide.file === file));
@@ -124,9 +124,9 @@ export const textPages = (): { pages: Page[]; groups: EntryGroup[] } => {
     groups: [
       ...groups.map(({ title, guides }) => ({
         title: title || 'Guides',
-        entries: guides.map(({ path, title: label }) => ({ path, label })),
+        links: guides.map(({ path, title: label }) => ({ path, label })),
       })),
-      { title: 'Manuals', entries: Object.values(manuals) },
+      { title: 'Manuals', links: Object.values(manuals) },
     ],
   };
 };

@@ -1,13 +1,6 @@
 /** Finds pages and their parts by the words of a query. */
 import MiniSearch from 'minisearch';
-
-/** See `Found` in build/site.ts. */
-interface Entry {
-  readonly to: string;
-  readonly title: string;
-  readonly page?: string;
-  readonly text: string;
-}
+import type { SearchEntry } from './search-entry.ts';
 
 export interface Result {
   readonly to: string;
@@ -36,8 +29,8 @@ const excerptOf = (text: string, terms: readonly string[]): string => {
 };
 
 /** Returns the function that searches the entries: the best first, at most eight. */
-export const createSearch = (entries: readonly Entry[]): ((query: string) => Result[]) => {
-  const index = new MiniSearch<Entry & { id: number }>({
+export const createSearch = (entries: readonly SearchEntry[]): ((query: string) => Result[]) => {
+  const index = new MiniSearch<SearchEntry & { id: number }>({
     fields: ['title', 'page', 'text'],
     processTerm: termsOf,
     searchOptions: {

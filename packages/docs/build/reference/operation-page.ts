@@ -114,7 +114,7 @@ export const operationPage = (operation: Described, guides: readonly { path: str
 <h1>${name}</h1>
 <p class="lead">${prose(summary)}</p>
 <div class="pair">
-<div class="told">
+<div class="fields-column">
 ${paths(operation)}
 ${details ? html`<p>${prose(details)}</p>` : ''}
 <p>It takes a token of kind ${kinds(tokens)}.</p>
@@ -138,7 +138,7 @@ ${fieldList(response, 'response')}
 ${errorRows(operation)}</tbody>
 </table></div>
 </div>
-<div class="shown">
+<div class="samples-column">
 <div class="samples">
 ${tabs('sample', requestTabs(operation))}
 ${responseSample(operation)}
