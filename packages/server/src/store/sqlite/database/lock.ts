@@ -1,4 +1,4 @@
-/** The lock that allows one server for a file. */
+/** Locks that a process holds until it ends: one server for a file, one backup of a database in a folder. */
 import { dirname } from 'node:path';
 import { StoreUnusable } from '../../unusable.ts';
 import Database from './better-sqlite3.ts';
@@ -9,7 +9,7 @@ import { give, ownerAmong } from './owner.ts';
 const patienceMilliseconds = 250;
 
 /**
- * Takes the lock of the database at `path`. Returns a function that releases it, or undefined when another process has it. The lock
+ * Takes the lock `<path>-lock`. Returns a function that releases it, or undefined when another process has it. The lock
  * is a second database that is held in an exclusive transaction: the operating system releases it however the process ends, which a
  * PID file can't ensure.
  */
