@@ -2,7 +2,7 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../fixtures/chromium.ts';
-import { copied, faintTexts, firstPaint, focused, measures, outlineOf, scrolling } from '../fixtures/in-page.js';
+import { copied, faintTexts, focused, measures, outlineOf, scrolling } from '../fixtures/in-page.js';
 import { serveHere } from '../fixtures/serving.ts';
 
 const paths = [
@@ -49,16 +49,13 @@ describe.each([
     'every page fits, is legible in %s, and loads nothing from elsewhere',
     async (colorScheme) => {
       const { page, open, complaints } = await openDocs({ viewport, colorScheme });
-      const times: string[] = [];
       for (const path of paths) {
         await open(path);
         const { scroll, shown, background } = await page.evaluate(measures);
-        times.push(`/docs/${path} ${Math.round(await page.evaluate(firstPaint))} ms`);
         expect(scroll, `/docs/${path}`).toBeLessThanOrEqual(shown);
         expect(background).toBe(colorScheme === 'dark' ? 'rgb(17, 20, 18)' : 'rgb(255, 255, 255)');
         expect(await page.evaluate(faintTexts), `/docs/${path}`).toEqual([]);
       }
-      console.log(`first paint, ${viewport.width} px, ${colorScheme}: ${times.join(', ')}`);
       expect(complaints).toEqual([]);
     },
   );
