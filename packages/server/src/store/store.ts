@@ -126,7 +126,7 @@ export interface Store {
   // Refused requests
   /**
    * Adds requests to their token's list. When the list is full, the sender with the most entries loses the oldest of them
-   * (rules/refused-eviction.ts). A request that names an erased contact is counted, but not stored.
+   * (rules/refused/eviction.ts). A request that names an erased contact is counted, but not stored.
    */
   keepRefused(batch: RefusedBatch): Promise<void>;
   /** Returns a page of the listed requests, oldest first. */

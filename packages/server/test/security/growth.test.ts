@@ -2,7 +2,7 @@
 import { limits } from '@firsthand/contract/limits';
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createPersonSearch } from '../../src/store/rules/refused-names.ts';
+import { createPersonSearch } from '../../src/store/rules/refused/names.ts';
 import { createRandom, times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 import { openService, type Service } from './tools/service.ts';

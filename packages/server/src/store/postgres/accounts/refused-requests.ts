@@ -1,8 +1,8 @@
 /** Refused requests: a bounded list for each token, and counts of what happened to the requests that are no longer on it. */
 import { setImmediate } from 'node:timers/promises';
 import { handleName } from '../../rules/erased-names.ts';
-import { type Amount, chooseEvicted, surplusOf } from '../../rules/refused-eviction.ts';
-import { contactsNamedBy, createPersonSearch, type PersonNames } from '../../rules/refused-names.ts';
+import { type Amount, chooseEvicted, surplusOf } from '../../rules/refused/eviction.ts';
+import { contactsNamedBy, createPersonSearch, type PersonNames } from '../../rules/refused/names.ts';
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../../store.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import { type Connection, lockKeys } from '../database/connection.ts';

@@ -1,6 +1,6 @@
 /** Requests that were refused for their content: a bounded list for each token, and counts of what became of them. */
-import { type Amount, chooseEvicted, type SenderShare, surplusOf } from '../../rules/refused-eviction.ts';
-import { contactsNamedBy, type ListedText } from '../../rules/refused-names.ts';
+import { type Amount, chooseEvicted, type SenderShare, surplusOf } from '../../rules/refused/eviction.ts';
+import { contactsNamedBy, type ListedText } from '../../rules/refused/names.ts';
 import type { RefusedBatch, RefusedCount, RefusedPage, RefusedQuery, RefusedRequest } from '../../store.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import type { Connection } from '../database/connection.ts';

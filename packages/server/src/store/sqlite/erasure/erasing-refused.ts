@@ -2,7 +2,7 @@
  * Removes refused requests that name an erased person from the lists, some in each commit; until then reads leave them out. The
  * person's names are read from the rows that detaching.ts deletes afterwards.
  */
-import { createPersonSearch, type ListedText, type PersonNames } from '../../rules/refused-names.ts';
+import { createPersonSearch, type ListedText, type PersonNames } from '../../rules/refused/names.ts';
 import { statementColumns } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';
 

@@ -1,6 +1,6 @@
 /** Chooses the entries to evict from a token's full list of refused requests: those of the sender with the most on it. */
 import { limits } from '@firsthand/contract/limits';
-import type { RefusedCount } from '../store.ts';
+import type { RefusedCount } from '../../store.ts';
 
 /** A number of entries, and their bytes. */
 export interface Amount {

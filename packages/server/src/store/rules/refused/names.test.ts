@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPersonSearch } from './refused-names.ts';
+import { createPersonSearch } from './names.ts';
 
 const names = (others: string[]) => ({
   addresses: [],

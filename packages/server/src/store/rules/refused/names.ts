@@ -1,6 +1,6 @@
 /** Finds the contacts that a refused request names, so that the request is erased with them. */
 import { domainToUnicode } from 'node:url';
-import type { NewRefusedRequest } from '../store.ts';
+import type { NewRefusedRequest } from '../../store.ts';
 
 /** Matches possible contactUUIDs and handles in a request that could not be parsed. */
 const identifierInText = /[\w-]{8,64}/g;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { chooseEvicted, type SenderShare } from './refused-eviction.ts';
+import { chooseEvicted, type SenderShare } from './eviction.ts';
 
 const most = { listed: 20, bytes: 1_000 };
 
