@@ -46,11 +46,13 @@ export const createSearch = (entries: readonly SearchEntry[]): ((query: string) 
     },
   });
   index.addAll(entries.map((entry, id) => ({ ...entry, id })));
-  /** What has all words, and after it what has some of them. */
+  /** What has the query as its title, after it what has all words, and then what has some of them. */
   const find = (query: string) => {
+    const title = query.trim().toLowerCase();
     const all = index.search(query);
-    const found = new Set(all.map(({ id }) => id));
-    return [...all, ...index.search(query, { combineWith: 'OR' }).filter(({ id }) => !found.has(id))];
+    const named = all.filter(({ id }) => entries[id]?.title.toLowerCase() === title);
+    const some = index.search(query, { combineWith: 'OR' });
+    return [...new Map([...named, ...all, ...some].map((result) => [result.id, result])).values()];
   };
   return (query) =>
     find(query.slice(0, mostQuery))
