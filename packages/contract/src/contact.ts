@@ -25,7 +25,14 @@ const contactStatus =
 
 const created = {
   ...personal(field.optional(field.name)),
-  contactEmailaddress: field.email,
+  contactExternalID: field
+    .optional(field.externalID)
+    .describe(
+      'Your own ID of the contact, unique in the account. With a server token it finds the contact before the e-mail address does; with a browser token it is a claim.',
+    ),
+  contactEmailaddress: field
+    .optional(field.email)
+    .describe("The contact's e-mail address. Needed without a contactExternalID."),
   contactProfileID: profileID,
   contactTagID: field.described(field.optional(field.tagIDs(false)), 'Tags to give to the contact.', 'newsletter,vip'),
   contactAttr: field.optional(field.attributes(field.attribute)).describe('Attributes to give to the contact.'),
@@ -45,28 +52,47 @@ const changed = {
   contactStatus: field.described(field.optional(field.oneOf(contactStatuses)), contactStatus, 'unsubscribed'),
 };
 
-const oneIsNeeded = {
-  path: ['contactUUID'],
-  message: 'is required unless `contactEmailaddress` is given',
+const keyIsNeeded = {
+  path: ['contactEmailaddress'],
+  message: 'is required unless `contactExternalID` is given',
 };
-const namesContact = (input: { contactUUID?: string | undefined; contactEmailaddress?: string | undefined }) =>
-  input.contactUUID !== undefined || input.contactEmailaddress !== undefined;
+const hasKey = (input: { contactExternalID?: string | null | undefined; contactEmailaddress?: string | undefined }) =>
+  typeof input.contactExternalID === 'string' || input.contactEmailaddress !== undefined;
 
-const named = {
-  contactUUID: field.described(field.optional(field.contactUUID), 'The contact; or name it by `contactEmailaddress`.'),
-  contactEmailaddress: field.optional(field.email),
+/** As `named`, with an external ID that null clears when another field names the contact. */
+const namedToChange = {
+  ...field.named,
+  contactExternalID: field
+    .clearable(field.externalID)
+    .describe(
+      'Your own ID of the contact. Names the contact; beside a contactUUID it is a new value, and null clears it.',
+    ),
 };
 
-export const createContactInput = z.object({
-  userUUID: field.userUUID,
-  ...created,
-  requestUUID: field.optional(field.requestUUID),
-  contactProof: field.described(
-    field.optional(field.text(128)),
-    `With a browser token: proves that your server knows the address to be this visitor's, for ${limits.proofMinutes} minutes.`,
-    '1793525400.5f0c6d1b2a3e4f5a6b7c8d9e0f1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c',
-  ),
-});
+export const createContactInput = z
+  .object({
+    userUUID: field
+      .optional(field.userUUID)
+      .describe(
+        'The user to link to the contact. Only a server token may leave it out, and only with a contactExternalID.',
+      ),
+    ...created,
+    requestUUID: field
+      .optional(field.requestUUID)
+      .describe(
+        `Identifies the request of a user: a repeat within ${limits.repeatDays} days gets the response of the first and changes nothing.`,
+      ),
+    contactProof: field.described(
+      field.optional(field.text(128)),
+      `With a browser token: proves that your server knows the address, or without one the contactExternalID, to be this visitor's, for ${limits.proofMinutes} minutes.`,
+      '1793525400.5f0c6d1b2a3e4f5a6b7c8d9e0f1a2b3c4d5e6f708192a3b4c5d6e7f8091a2b3c',
+    ),
+  })
+  .refine(hasKey, keyIsNeeded)
+  .refine(({ userUUID, contactExternalID }) => userUUID !== undefined || contactExternalID !== undefined, {
+    path: ['userUUID'],
+    message: field.required,
+  });
 
 export const createContactOutput = answer({
   exists: flag('Matched to an existing record; for a browser token: this user was linked to it already.', false),
@@ -76,13 +102,22 @@ export const createContactOutput = answer({
 });
 
 /** One contact of createContacts: as by createContact with a server token, but a user to link is optional. */
-export const batchContact = z.object(
-  {
-    userUUID: field.described(field.optional(field.userUUID), 'The user to link to the contact. Nobody, if absent.'),
-    ...created,
-  },
-  field.says('must be an object', 'object'),
-);
+export const batchContact = z
+  .object(
+    {
+      userUUID: field.described(field.optional(field.userUUID), 'The user to link to the contact. Nobody, if absent.'),
+      ...created,
+    },
+    field.says('must be an object', 'object'),
+  )
+  .refine(hasKey, keyIsNeeded)
+  .meta({
+    example: {
+      contactExternalID: 'customer-1042',
+      contactEmailaddress: 'ann@shop.example',
+      contactProfileID: 'customer',
+    },
+  });
 
 /** A batch with its contacts unchecked. Each is then checked with `batchContact`: an invalid one does not fail the others. */
 export const createContactsInput = z.object({
@@ -105,16 +140,18 @@ export const createContactsOutput = answer({
     .describe('The result of each contact, in the order of the request.'),
 });
 
-export const getContactInput = z.object({
-  contactUUID: field.contactUUID,
-  include: field.described(
-    field.optional(field.include(['claim', 'link'])),
-    'What to add to the response: claims of browsers, linked users.',
-  ),
-  cursor: field
-    .optional(field.cursor)
-    .describe('The `nextCursor` of the page before: returns the next claims and links of `include`.'),
-});
+export const getContactInput = z
+  .object({
+    ...field.named,
+    include: field.described(
+      field.optional(field.include(['claim', 'link'])),
+      'What to add to the response: claims of browsers, linked users.',
+    ),
+    cursor: field
+      .optional(field.cursor)
+      .describe('The `nextCursor` of the page before: returns the next claims and links of `include`.'),
+  })
+  .refine(...field.namesContact());
 
 const tag = z.object({
   tagID: told(field.tagID),
@@ -124,8 +161,9 @@ const tag = z.object({
 
 export const contact = z.object({
   contactUUID: told(field.contactUUID),
+  contactExternalID: text('Your own ID of the contact; "" if it has none.', 'customer-1042'),
   ...personal(z.string()),
-  contactEmailaddress: told(field.email),
+  contactEmailaddress: text('The e-mail address of the contact; "" if it has none.', 'ann@shop.example'),
   contactProfileID: told(profileID),
   contactProfileName: text('The name of the profile.', 'Customer'),
   tag: z.array(tag).describe('All tags of the catalogue.'),
@@ -175,7 +213,7 @@ export const getContactOutput = answer({
   nextCursor: text('With `include`: "" on the last page of claims and links.', '').optional(),
 });
 
-export const updateContactInput = z.object({ ...named, ...changed }).refine(namesContact, oneIsNeeded);
+export const updateContactInput = z.object({ ...namedToChange, ...changed }).refine(...field.namesContact());
 
 export const updateContactOutput = answer({
   contactUUID: told(field.contactUUID),
@@ -187,6 +225,7 @@ export const updateContactOutput = answer({
 export const searchContactInput = z
   .object({
     text: field.described(field.optional(field.name), 'Text that the name or the e-mail address contains.', 'ann'),
+    contactExternalID: field.described(field.optional(field.externalID), 'Only the contact with this external ID.'),
     contactEmailaddress: field.optional(field.email),
     contactProfileID: field.described(field.optional(field.profileID), 'Only contacts with this profile.'),
     contactTagID: field.described(field.optional(field.tagID), 'Only contacts with this tag.', 'vip'),
@@ -253,13 +292,13 @@ export const searchContactOutput = answer({
 
 export const exportContactInput = z
   .object({
-    ...named,
+    ...field.named,
     limit: field
       .optional(field.pageLimit(limits.eventsPerPage))
       .describe('The most events of one page; 1,000 if absent.'),
     cursor: field.optional(field.cursor),
   })
-  .refine(namesContact, oneIsNeeded);
+  .refine(...field.namesContact());
 
 export const exportContactOutput = answer({
   contact: contact.describe('The contact.'),
@@ -271,14 +310,14 @@ export const exportContactOutput = answer({
 
 export const eraseContactInput = z
   .object({
-    ...named,
+    ...field.named,
     verifiedOnly: field.described(
       field.optional(field.flag),
       'Keeps events that belong to the contact by claims only. They then belong to nobody.',
       false,
     ),
   })
-  .refine(namesContact, oneIsNeeded);
+  .refine(...field.namesContact());
 
 export const eraseContactOutput = answer({
   contactUUID: told(field.contactUUID),
@@ -292,6 +331,6 @@ export const eraseContactOutput = answer({
  * updateContact, and needs no userUUID.
  */
 export const accountContact = z
-  .object({ ...named, ...changed }, field.says('must be an object', 'object'))
-  .refine(namesContact, oneIsNeeded)
+  .object({ ...namedToChange, ...changed }, field.says('must be an object', 'object'))
+  .refine(...field.namesContact())
   .meta({ example: { contactEmailaddress: 'bob@shop.example', contactFirstname: 'Bob' } });

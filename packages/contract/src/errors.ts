@@ -20,13 +20,20 @@ export const errors = {
   server_token_in_browser: { status: 403, when: 'a secret token came with the Origin of a web page' },
   unknown_operation: { status: 404, when: 'no operation has this path' },
   unknown_account: { status: 404, when: 'no account has this accountUUID' },
-  unknown_contact: { status: 404, when: 'no contact of the account has this contactUUID or e-mail address' },
+  unknown_contact: {
+    status: 404,
+    when: 'no contact of the account has this contactUUID, contactExternalID or e-mail address',
+  },
   unknown_user: { status: 404, when: 'no user of the account has this userUUID' },
   unknown_link: { status: 404, when: 'no link of the account has this linkID' },
   unknown_claim: { status: 404, when: 'no claim of the account has this claimID' },
   unknown_token: { status: 404, when: 'no token of the account has this tokenID' },
   method_not_allowed: { status: 405, when: 'the path does not take this method; `Allow` lists those that it takes' },
   email_taken: { status: 409, when: 'the e-mail address belongs to another contact' },
+  external_id_taken: {
+    status: 409,
+    when: 'the contactExternalID belongs to another contact, or the contact with the e-mail address has another one',
+  },
   merge_refused: { status: 409, when: 'the merge would make a circle, or there is no merge to undo' },
   id_in_use: {
     status: 409,

@@ -8,6 +8,10 @@ import * as plain from './plain.ts';
 const who = {
   userUUID: field.optional(field.userUUID),
   contactUUID: field.optional(field.contactUUID),
+  contactExternalID: field.described(
+    field.optional(field.externalID),
+    'With a server token: names the contact, in place of contactUUID, by your own ID.',
+  ),
 };
 
 const kind = {
@@ -59,10 +63,10 @@ const plainWhat = {
 /** The field that every operation takes besides its own. */
 const plainToken = { tokenUUID: plain.anything };
 
-const oneIsNeeded = 'is required unless `contactUUID` is given';
+const oneIsNeeded = 'is required unless `contactUUID` or `contactExternalID` is given';
 
-const namesSomebody = ({ userUUID, contactUUID }: { userUUID?: unknown; contactUUID?: unknown }): boolean =>
-  userUUID !== undefined || contactUUID !== undefined;
+const namesSomebody = (input: { userUUID?: unknown; contactUUID?: unknown; contactExternalID?: unknown }): boolean =>
+  input.userUUID !== undefined || input.contactUUID !== undefined || input.contactExternalID !== undefined;
 
 interface Kind {
   eventID?: number | undefined;
@@ -162,6 +166,10 @@ const to = field.described(field.optional(field.time), 'Only events before this 
 const eventFilter = {
   userUUID: field.described(field.optional(field.userUUID), 'Only events of this user.'),
   contactUUID: field.described(field.optional(field.contactUUID), 'Only events of this contact.'),
+  contactExternalID: field.described(
+    field.optional(field.externalID),
+    'Only events of the contact with this external ID. Ignored beside contactUUID.',
+  ),
   ...kindFilter,
   ...field.attributeFilter('events'),
 };

@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { eventUUIDPattern, userUUIDPattern } from './identifiers.ts';
 import { parseJSON } from './json.ts';
 import { limits } from './limits.ts';
-import { isSharedByMistake } from './placeholders.ts';
+import { isPlaceholder, isSharedByMistake } from './placeholders.ts';
 
 /** The schema with a description, one or more sentences, and an example that the service accepts. */
 export const described = <Schema extends z.ZodType>(schema: Schema, description: string, example?: unknown): Schema =>
@@ -100,7 +100,7 @@ export const eventID = described(
   'The kind of event. A number that the catalogue does not list is added to it.',
   3,
 );
-/** The form in which event names are compared: in Unicode's NFC, without spaces around it. */
+/** The form in which event names and external IDs are compared: in Unicode's NFC, without spaces around it. */
 export const canonicalName = (name: string): string => name.trim().normalize('NFC');
 
 /** Whether a text is a number: such a name would be taken for an eventID. */
@@ -198,11 +198,49 @@ export const claimID = made('The claim: the handle that the browser token was gi
 
 export const name = text(limits.nameLength);
 export const email = described(filledText(limits.emailLength), "The contact's e-mail address.", 'ann@shop.example');
+
+/** Control characters would break the text of a contactProof into other lines. */
+const externalIDForm = 'must be text without control characters';
+/** A text longer than the limit is not normalized: this can take the square of its length. */
+export const externalID = described(
+  coerced<string, string>(
+    (input) => (typeof input === 'string' && input.length <= limits.externalIDLength ? canonicalName(input) : input),
+    filledText(limits.externalIDLength)
+      .refine((value) => !/\p{Cc}/u.test(value), externalIDForm)
+      .refine(
+        (value) => !isPlaceholder(value),
+        'is a placeholder, such as undefined or null: the client has sent no real value',
+      ),
+  ),
+  'Your own ID of the contact, unique in the account. Without spaces around it, in Unicode NFC; upper and lower case differ.',
+  'customer-1042',
+);
 export const cursor = described(
   text(256),
   'The `nextCursor` of the page before. Absent for the first page.',
   'ZTEuNDI',
 );
+
+/** The fields that name a contact. The first that is given counts. */
+export const named = {
+  contactUUID: described(
+    optional(contactUUID),
+    'The contact; or name it by `contactExternalID` or `contactEmailaddress`.',
+  ),
+  contactExternalID: optional(externalID),
+  contactEmailaddress: optional(email),
+};
+
+/** The check that a request names a contact by one of these fields, and its message. */
+export const namesContact = (
+  prefix: 'contact' | 'otherContact' = 'contact',
+): [(input: Readonly<Record<string, unknown>>) => boolean, { path: string[]; message: string }] => {
+  const [first, ...others] = [`${prefix}UUID`, `${prefix}ExternalID`, `${prefix}Emailaddress`] as const;
+  return [
+    (input) => [first, ...others].some((name) => typeof input[name] === 'string'),
+    { path: [first], message: `is required unless ${others.map((name) => `\`${name}\``).join(' or ')} is given` },
+  ];
+};
 
 /** Whether a text can be an entry of a comma-separated list of IDs and be read back unchanged. */
 export const isCatalogueID = (text: string) => !text.includes(',') && !text.startsWith('-') && text.trim() === text;

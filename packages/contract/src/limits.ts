@@ -49,6 +49,7 @@ export const limits = {
   attrValueLength: 2_048,
   nameLength: 255,
   emailLength: 254,
+  externalIDLength: 255,
   /** The greatest eventID, 2^31 − 1. */
   eventIDMax: 2_147_483_647,
   /** An event from a browser token that is older than this gets its arrival time as its eventTime. */

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { answer, count, flag, isoTime, text, told } from './answer.ts';
 import * as field from './fields.ts';
 
-export const linkUserInput = z.object({ userUUID: field.userUUID, contactUUID: field.contactUUID });
+export const linkUserInput = z.object({ userUUID: field.userUUID, ...field.named }).refine(...field.namesContact());
 export const linkUserOutput = answer({
   exists: flag('The user was linked to this contact already.', false),
   linkID: told(field.linkID),
@@ -42,20 +42,38 @@ export const acceptClaimOutput = answer({ contactUUID });
 export const voidClaimInput = z.object({ claimID: field.claimID, restore });
 export const voidClaimOutput = answer({ contactUUID });
 
-const otherContactUUID = field.described(
-  field.contactUUID,
-  'The contact that is merged into another one.',
-  'Qm4zX9wTf2Rk7yWcJ1LsA',
-);
+const otherNamed = {
+  otherContactUUID: field.described(
+    field.optional(field.contactUUID),
+    'The contact that is merged into another one; or name it by `otherContactExternalID` or `otherContactEmailaddress`.',
+    'Qm4zX9wTf2Rk7yWcJ1LsA',
+  ),
+  otherContactExternalID: field.described(
+    field.optional(field.externalID),
+    'The external ID of the contact that is merged into another one.',
+    'customer-2077',
+  ),
+  otherContactEmailaddress: field.described(
+    field.optional(field.email),
+    'The e-mail address of the contact that is merged into another one.',
+    'ann@work.example',
+  ),
+};
 
-export const mergeContactInput = z.object({
-  contactUUID: field.described(field.contactUUID, 'The contact that stays.'),
-  otherContactUUID,
-});
+export const mergeContactInput = z
+  .object({
+    ...field.named,
+    contactUUID: field.named.contactUUID.describe(
+      'The contact that stays; or name it by `contactExternalID` or `contactEmailaddress`.',
+    ),
+    ...otherNamed,
+  })
+  .refine(...field.namesContact())
+  .refine(...field.namesContact('otherContact'));
 export const mergeContactOutput = answer({
   contactUUID: contactUUID.describe('The contactUUID of the merged contact.'),
   mergedTime: isoTime('When they were merged.'),
 });
 
-export const unmergeContactInput = z.object({ otherContactUUID });
+export const unmergeContactInput = z.object(otherNamed).refine(...field.namesContact('otherContact'));
 export const unmergeContactOutput = answer({ contactUUID });

@@ -40,7 +40,7 @@ describe('the OpenAPI document', () => {
 
   it('says what fields are needed, and their form', () => {
     const schema = resolved(document.paths['/createContact'].post.requestBody.content['text/plain'].schema);
-    expect(schema.required).toEqual(['userUUID', 'contactEmailaddress', 'contactProfileID']);
+    expect(schema.required).toEqual(['contactProfileID']);
     expect(schema.properties.contactEmailaddress).toMatchObject({ type: 'string', maxLength: 254 });
     expect(schema.properties.tokenUUID.type).toBe('string');
     expect(parameter('/logEvent', 'eventID')).toMatchObject({
@@ -85,7 +85,7 @@ describe('the OpenAPI document', () => {
       responses[$ref.split('/').at(-1) ?? ''].content['application/json'].schema.properties.error.properties.code.enum;
     expect([unknown, conflict, later].map(codesIn)).toEqual([
       ['unknown_contact'],
-      ['email_taken'],
+      ['email_taken', 'external_id_taken'],
       ['too_many_requests'],
     ]);
     const listed = new Set(

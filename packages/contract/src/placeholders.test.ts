@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isSharedByMistake } from './placeholders.ts';
+import { isPlaceholder, isSharedByMistake } from './placeholders.ts';
 
 test.each([
   'undefinedundefined',
@@ -17,5 +17,19 @@ test.each(['undefinedundefined1', '0000000000000001', 'null-and-void-null', 'not
   'a userUUID of one visitor is taken: %s',
   (userUUID) => {
     expect(isSharedByMistake(userUUID)).toBe(false);
+  },
+);
+
+test.each(['undefined', 'NULL', 'NaN', '[object Object]', 'true', 'none', '000', 'undefined-undefined'])(
+  'an external ID of all contacts is one of nobody: %s',
+  (externalID) => {
+    expect(isPlaceholder(externalID)).toBe(true);
+  },
+);
+
+test.each(['7', '11', 'aaaa', '0007', 'nulla', 'trueman', 'undefined-7', '-'])(
+  'an external ID of one contact is taken: %s',
+  (externalID) => {
+    expect(isPlaceholder(externalID)).toBe(false);
   },
 );

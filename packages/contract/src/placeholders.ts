@@ -11,6 +11,9 @@ const placeholders = [
   /^not[-_]?authenticated$/,
 ];
 
+/** Texts that other placeholders turn into; none of them is long enough for a userUUID. */
+const shortPlaceholders = /^(?:\[object \w+\]|true|false|(?:undefined|null|nan|none)|0+)$/;
+
 /** Longer text is not checked here: it is too long for a userUUID and rejected for that. */
 const mostLength = 64;
 
@@ -18,4 +21,15 @@ const mostLength = 64;
 export const isSharedByMistake = (userUUID: string): boolean => {
   const text = userUUID.toLowerCase();
   return text.length <= mostLength && placeholders.some((pattern) => pattern.test(text));
+};
+
+/**
+ * Whether a contactExternalID is one that a broken client sends for all its contacts: `undefined`, `null`, `[object Object]`, zeros,
+ * … Unlike in a userUUID, one repeated character such as `7` or `11` is a real ID.
+ */
+export const isPlaceholder = (externalID: string): boolean => {
+  const text = externalID.toLowerCase();
+  return (
+    text.length <= mostLength && (shortPlaceholders.test(text) || placeholders.slice(1).some((form) => form.test(text)))
+  );
 };

@@ -106,6 +106,7 @@ export const createVisits = (events: number) => {
       userUUID: userName(user),
       contactUUID: null,
       eventID: eventIDs[Math.floor(random() * eventIDs.length)] as number,
+      externalID: null,
       eventName: null,
       eventUUID: eventName(time, made),
       eventTime: time,

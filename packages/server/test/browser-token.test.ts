@@ -46,6 +46,29 @@ describe('a token that stands in a page', () => {
     expect(shown.body.contact).toMatchObject({ contactEmailaddress: 'ann@shop.example', contactFirstname: '' });
   });
 
+  test('learns nothing from createContact by an external ID either', async () => {
+    const known = {
+      contactExternalID: 'customer-1042',
+      contactFirstname: 'Ann',
+      contactEmailaddress: 'ann@id.example',
+    };
+    const { body } = await scene.post('/contact/createContact', {
+      tokenUUID: scene.tokens.server,
+      contactProfileID: 'customer',
+      ...known,
+    });
+    const { handle, ...ofKnown } = await seen({ userUUID: 'a-curious-visitor-3', contactExternalID: 'customer-1042' });
+    const { handle: _, ...ofUnknown } = await seen({
+      userUUID: 'a-curious-visitor-4',
+      contactExternalID: 'customer-0815',
+    });
+    expect(ofKnown).toEqual(ofUnknown);
+    expect(handle).not.toBe(body.contactUUID);
+    const shown = await scene.get('/contact/getContact', { tokenUUID: scene.tokens.browser, contactUUID: handle });
+    expect(JSON.stringify(shown.body)).not.toMatch(/Ann"|ann@id/);
+    expect(shown.body.contact).toMatchObject({ contactExternalID: 'customer-1042', contactEmailaddress: '' });
+  });
+
   test.each(operationNames.filter((name) => !(operations[name].tokens as readonly string[]).includes('browser')))(
     'is refused by %s under each of its paths, before anything else of the request is looked at',
     async (name) => {

@@ -165,6 +165,11 @@ const enough = (): Fields => ({
 const erased = async (contactUUID: unknown) => {
   await scene.post('/contact/eraseContact', { tokenUUID: scene.tokens.server, contactUUID });
 };
+/** Gives a new external ID to a contact, and returns it. */
+const giveExternalID = async (contactUUID: string, contactExternalID = newUserUUID()) => {
+  await scene.post('/contact/updateContact', { tokenUUID: scene.tokens.server, contactUUID, contactExternalID });
+  return contactExternalID;
+};
 const claimOf = async (name: OperationName) => (await smallestInput[name](scene, 'server')).claimID;
 
 /** A scene of a shop with an origin that lists all IDs, over its quota, whose store fails when the test says so. */
@@ -259,9 +264,38 @@ describe('each error code that is listed', () => {
     unknown_link: () => ({ fields: { linkID: '999999' } }),
     unknown_claim: () => ({ fields: { claimID: nobody } }),
     unknown_token: ({ name }) => ({ fields: { tokenID: nobody }, without: name === 'voidLink' ? ['linkID'] : [] }),
-    email_taken: async () => {
-      const { contactEmailaddress } = await makeContact(scene);
-      return { fields: { contactEmailaddress } };
+    email_taken: async ({ name }) => {
+      const { contactUUID, contactEmailaddress } = await makeContact(scene);
+      if (name !== 'createContact') return { fields: { contactEmailaddress } };
+      await giveExternalID(contactUUID);
+      const other = await giveExternalID((await makeContact(scene)).contactUUID);
+      return { fields: { contactEmailaddress, contactExternalID: other } };
+    },
+    external_id_taken: async ({ name }) => {
+      if (name === 'createContact') {
+        const { contactUUID, contactEmailaddress } = await makeContact(scene);
+        await giveExternalID(contactUUID);
+        return { fields: { contactEmailaddress, contactExternalID: 'customer-of-nobody' } };
+      }
+      if (name === 'updateContact') {
+        const contactExternalID = await giveExternalID((await makeContact(scene)).contactUUID);
+        return { fields: { contactExternalID } };
+      }
+      const contactExternalID = newUserUUID();
+      const claimed = { userUUID: newUserUUID(), contactEmailaddress: newAddress(), contactProfileID: 'customer' };
+      const claim = await scene.post('/createContact', {
+        tokenUUID: scene.tokens.browser,
+        ...claimed,
+        contactExternalID,
+      });
+      const claimID = claim.body.contactUUID;
+      const mark = { tokenUUID: scene.tokens.server, claimID };
+      if (name === 'voidClaim') {
+        await scene.post('/contact/acceptClaim', mark);
+        await scene.post('/contact/voidClaim', mark);
+      }
+      await giveExternalID((await makeContact(scene)).contactUUID, contactExternalID);
+      return { fields: { claimID, ...(name === 'voidClaim' && { restore: true }) } };
     },
     merge_refused: async ({ name }) => {
       const { contactUUID } = await makeContact(scene);

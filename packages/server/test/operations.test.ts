@@ -185,6 +185,7 @@ describe('what is published', () => {
     expect(body).toEqual({
       contact: {
         contactUUID,
+        contactExternalID: '',
         contactTitle: '',
         contactFirstname: '',
         contactLastname: '',

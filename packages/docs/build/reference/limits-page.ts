@@ -41,6 +41,7 @@ const groups = {
     attrIDLength: 'Characters of an attrID',
     attrValueLength: 'Characters of an attrValue',
     nameLength: 'Characters of a name',
+    externalIDLength: 'Characters of a contactExternalID',
     emailLength: 'Characters of an e-mail address',
   },
   Pages: {

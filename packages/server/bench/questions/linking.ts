@@ -33,6 +33,7 @@ const prepare = async (store: Store, asker: Asker): Promise<void> => {
     userUUID: userName(newcomer),
     contactUUID: null,
     eventID: 1,
+    externalID: null,
     eventName: null,
     eventUUID: eventName(now, nth),
     eventTime: now,

@@ -35,6 +35,7 @@ const claim = (number: number, said: Said, change: Partial<Claim> = {}): Claim =
 const record = (said: Said, ...claims: Claim[]): ContactRecord => ({
   values: values(said),
   verified: true,
+  externalIDVerified: true,
   claims,
 });
 
@@ -151,10 +152,12 @@ describe('the e-mail address', () => {
     ]);
   });
 
-  test('of a merged record is not taken, and whether that one is verified doesn’t matter', () => {
-    const view = viewContact([record({}), { ...record(address('anna@example.com')), verified: false }]);
-    expect(view.fields.contactEmailaddress).toBe('');
-    expect(view.claimed).toEqual([]);
+  test('of a merged record replaces none, and is shown where the contact has none', () => {
+    const anna = { ...record(address('anna@example.com')), verified: false };
+    const view = viewContact([record(address('ann@example.com')), anna]);
+    expect([view.fields.contactEmailaddress, view.claimed]).toEqual(['ann@example.com', []]);
+    const filled = viewContact([record({}), anna]);
+    expect([filled.fields.contactEmailaddress, filled.claimed]).toEqual(['anna@example.com', ['contactEmailaddress']]);
   });
 
   test('that isn’t there isn’t filled by a claim, and isn’t claimed', () => {
@@ -312,6 +315,47 @@ describe('a browser that says more', () => {
   });
 });
 
+describe('an external ID', () => {
+  const ofPage = (said: Said, ...claims: Claim[]) => ({ ...record(said, ...claims), externalIDVerified: false });
+  const shown = (...records: ContactRecord[]) => {
+    const { fields, claimed } = viewContact(records);
+    return [fields.contactExternalID, claimed];
+  };
+  const id = (contactExternalID: string) => ({ fields: { contactExternalID } });
+
+  test.each<[string, ContactRecord[], unknown]>([
+    ['is the contact’s own', [record(id('7'), claim(1, id('8')))], ['7', []]],
+    ['is claimed while only pages sent it', [ofPage(id('7'))], ['7', ['contactExternalID']]],
+    [
+      'is certain once a claim with it is accepted',
+      [ofPage(id('7'), claim(1, id('7'), { accepted: true }))],
+      ['7', []],
+    ],
+    [
+      'stays claimed when another is',
+      [ofPage(id('7'), claim(1, id('8'), { accepted: true }))],
+      ['7', ['contactExternalID']],
+    ],
+    [
+      'of a claim fills an empty field, always as claimed',
+      [record({}, claim(1, id('8'), { accepted: true }))],
+      ['8', ['contactExternalID']],
+    ],
+    ['of a voided claim is not shown', [record({}, claim(1, id('8'), { voided: true }))], ['', []]],
+    ['that was cleared stays cleared', [record(id(''), claim(1, id('8')))], ['', []]],
+    ['of a merged record fills that of the contact', [record({}, claim(1, id('8'))), record(id('9'))], ['9', []]],
+    ['of a merged record replaces none', [record(id('7')), record(id('9'))], ['7', []]],
+  ])('%s', (_, records, expected) => {
+    expect(shown(...records)).toEqual(expected);
+  });
+
+  test('a contact without an address shows that of the first record merged into it', () => {
+    const address = (contactEmailaddress: string) => record({ fields: { contactEmailaddress } });
+    const { fields } = viewContact([record(id('7')), address('ann@example.com'), address('ben@example.com')]);
+    expect(fields.contactEmailaddress).toBe('ann@example.com');
+  });
+});
+
 describe('for any records', () => {
   const name = fc.constantFrom('a', 'b', '__proto__');
   const text = fc.constantFrom('', 'x', 'y');
@@ -327,6 +371,7 @@ describe('for any records', () => {
       fc.record({
         values: anyValues,
         verified: fc.boolean(),
+        externalIDVerified: fc.boolean(),
         claims: fc.array(fc.record({ values: anyValues, ...flags }), { maxLength: 4 }),
       }),
       { minLength: 1, maxLength: 4 },
@@ -365,7 +410,13 @@ describe('for any records', () => {
   test('what is claimed has a value, goes when the open claims go, and stays when they are accepted', () => {
     fc.assert(
       fc.property(anyRecords, (all) => {
-        const records = all.map((one) => ({ ...one, verified: true }));
+        // An external ID of a claim is claimed even when the claim is accepted.
+        const records = mapClaims(all, (claims) =>
+          claims.map((each) => {
+            const { contactExternalID: _, ...fields } = each.values.fields;
+            return { ...each, values: { ...each.values, fields } };
+          }),
+        ).map((one) => ({ ...one, verified: true, externalIDVerified: true }));
         const { claimed, fields, tags, attributes } = viewContact(records);
         for (const field of contactFields) if (claimed.includes(field)) expect(fields[field]).not.toBe('');
         const shown = [

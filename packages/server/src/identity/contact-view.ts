@@ -1,5 +1,6 @@
 /** The published fields of a contact that hold plain text, in the order in which responses list them. */
 export const contactFields = [
+  'contactExternalID',
   'contactTitle',
   'contactFirstname',
   'contactLastname',
@@ -11,6 +12,15 @@ export const contactFields = [
 ] as const;
 
 export type ContactField = (typeof contactFields)[number];
+
+/** A field that finds its contact: no two contacts of an account have the same value. */
+export type KeyField = 'contactExternalID' | 'contactEmailaddress';
+export type PlainField = Exclude<ContactField, KeyField>;
+
+/** The fields that find no contact. */
+export const plainFields = contactFields.filter(
+  (name): name is PlainField => name !== 'contactExternalID' && name !== 'contactEmailaddress',
+);
 
 /**
  * The values of a contact's own record or of a claim; an absent name was never set. A contact's own record can also say that a
@@ -38,6 +48,8 @@ export interface ContactRecord {
   readonly values: Values;
   /** The address was sent with a server token or a valid contactProof. */
   readonly verified: boolean;
+  /** The external ID was sent so, or is from a claim that was accepted. */
+  readonly externalIDVerified: boolean;
   readonly claims: readonly Claim[];
 }
 
@@ -102,6 +114,35 @@ export const byWeight = (a: Omit<Claim, 'values'>, b: Omit<Claim, 'values'>): nu
   b.newestLink - a.newestLink ||
   a.claim - b.claim;
 
+const onlyField = (name: ContactField, value: string, open: boolean): Layer => ({
+  values: { fields: { [name]: value }, tags: new Map(), attributes: new Map() },
+  open,
+});
+
+/** The layers of a record's address and external ID, which may be claimed although they are its own. */
+const keyLayersOf = ({ values, verified, externalIDVerified, claims }: ContactRecord): Layer[] => {
+  const { contactEmailaddress, contactExternalID } = values.fields;
+  const accepted = claims.filter((claim) => claim.accepted && !claim.voided).map((claim) => claim.values.fields);
+  const isAccepted = accepted.some((fields) => fields.contactEmailaddress || !fields.contactExternalID);
+  const isIDAccepted = accepted.some((fields) => fields.contactExternalID === contactExternalID);
+  return [
+    ...(contactEmailaddress === undefined
+      ? []
+      : [
+          onlyField('contactEmailaddress', contactEmailaddress, contactEmailaddress !== '' && !verified && !isAccepted),
+        ]),
+    ...(contactExternalID === undefined
+      ? []
+      : [
+          onlyField(
+            'contactExternalID',
+            contactExternalID,
+            contactExternalID !== '' && !externalIDVerified && !isIDAccepted,
+          ),
+        ]),
+  ];
+};
+
 /**
  * Returns what a read of a contact shows. `records` are its own, first, and those of the contacts merged into it, ascending by
  * contact. For each field, attribute and tag, the first source with a value decides: the contact's own record, the merged
@@ -109,26 +150,27 @@ export const byWeight = (a: Omit<Claim, 'values'>, b: Omit<Claim, 'values'>): nu
  * open ones, the claim of the user with the newest link to its contact decides, so that claims made in advance by others don't
  * override the claim of the person.
  * So a claim fills empty values and replaces nothing, and a value that was cleared stays cleared.
- * The e-mail address is always the first record's own, and counts as claimed until it is verified or one of that record's claims is
- * accepted.
+ * The e-mail address and the external ID find a contact, so they are shown as its own only from a contact's own record: there, one
+ * counts as claimed until it is verified or a claim that gives it is accepted. Accepting a claim makes its external ID the contact's
+ * own if it has none. From a claim itself, an external ID is always claimed.
  */
 export const viewContact = (records: readonly ContactRecord[]): ContactView => {
   const [kept] = records;
   if (!kept) throw new RangeError('a contact is viewed from its own record, and none was given');
-  const { contactEmailaddress = '' } = kept.values.fields;
-  const isVerified = kept.verified || kept.claims.some(({ accepted, voided }) => accepted && !voided);
   const claims = records
     .flatMap((record) => record.claims)
     .filter((claim) => !claim.voided)
     .sort(byWeight);
   return view([
-    // Always has an address, even if '', so that no other layer decides about it.
-    {
-      values: { fields: { contactEmailaddress }, tags: new Map(), attributes: new Map() },
-      open: contactEmailaddress !== '' && !isVerified,
-    },
+    ...records.flatMap(keyLayersOf),
     ...records.map(({ values }) => ({ values, open: false })),
-    ...claims.map(({ values, accepted }) => ({ values: given(values), open: !accepted })),
+    ...claims.flatMap(({ values, accepted }) => {
+      const { contactExternalID = '', contactEmailaddress: _, ...fields } = given(values).fields;
+      return [
+        { values: { ...given(values), fields }, open: !accepted },
+        ...(contactExternalID === '' ? [] : [onlyField('contactExternalID', contactExternalID, true)]),
+      ];
+    }),
   ]);
 };
 

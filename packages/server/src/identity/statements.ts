@@ -61,15 +61,21 @@ export const linkedContact = (statements: readonly Statement[]): number | null =
 /**
  * Returns how linking a user to a contact changes the user's statements. A repeated link changes nothing, not even a repeated
  * claim that decides nothing, and a claimed repeat leaves a verified statement verified. Merges are ignored: a statement names
- * the contact that was found, so that unmerging returns each event to the contact of its own link.
+ * the contact that was found, so that unmerging returns each event to the contact of its own link. `isRepeatOf` says of a link to
+ * this contact whether it is the one that is repeated.
  */
-export const decideLink = (statements: readonly Statement[], contact: number, verified: boolean): LinkDecision => {
-  const current = currentStatement(statements);
-  if (current?.contact === contact) {
-    return { do: verified && !current.verified ? 'verify' : 'nothing', statement: current };
-  }
+export const decideLink = <One extends Statement>(
+  statements: readonly One[],
+  contact: number,
+  verified: boolean,
+  isRepeatOf: (statement: One) => boolean = () => true,
+): LinkDecision => {
+  const isSame = (statement: One | undefined): statement is One =>
+    statement?.contact === contact && isRepeatOf(statement);
+  const deciding = decidingStatements(statements).at(-1);
+  if (isSame(deciding)) return { do: verified && !deciding.verified ? 'verify' : 'nothing', statement: deciding };
   const last = statements.findLast((statement) => !statement.voided);
-  return !verified && last?.contact === contact ? { do: 'nothing', statement: last } : { do: 'append' };
+  return !verified && isSame(last) ? { do: 'nothing', statement: last } : { do: 'append' };
 };
 
 /**

@@ -1,10 +1,7 @@
 /** Turns a checked request into the contact values that the store writes. */
 import type { InputOf } from '@firsthand/contract/operations';
-import { type ContactField, contactFields } from '../identity/contact-view.ts';
+import { type PlainField, plainFields } from '../identity/contact-view.ts';
 import type { ContactChange, NewContact } from '../store/store.ts';
-
-/** The contact's fields without the e-mail address, which names the contact. */
-const plainFields = contactFields.filter((name) => name !== 'contactEmailaddress');
 
 /** Parses `a, b, -c`: true for a tag to add, false for one to remove. The last mention of a tag counts. */
 const parseTags = (text: string | undefined): Map<string, boolean> => {
@@ -22,7 +19,7 @@ const parseTags = (text: string | undefined): Map<string, boolean> => {
 export const contactValues = (
   input: Omit<InputOf<'createContact'>, 'userUUID'>,
 ): Pick<NewContact, 'fields' | 'tags' | 'attributes'> => {
-  const fields: Partial<Record<ContactField, string>> = {};
+  const fields: Partial<Record<PlainField, string>> = {};
   for (const name of plainFields) if (input[name]) fields[name] = input[name];
   return {
     fields,
@@ -35,7 +32,7 @@ export const contactValues = (
 export const contactChanges = (
   input: InputOf<'updateContact'>,
 ): Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes' | 'contactStatus'> => {
-  const fields: Partial<Record<ContactField, string | null>> = {};
+  const fields: Partial<Record<PlainField, string | null>> = {};
   for (const name of plainFields) if (input[name] !== undefined) fields[name] = input[name];
   const tags = [...parseTags(input.contactTagID)];
   return {

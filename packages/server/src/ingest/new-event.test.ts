@@ -18,6 +18,7 @@ describe('a new event', () => {
     expect(newEvent(logged, {}, context)).toEqual({
       userUUID: user,
       contactUUID: null,
+      externalID: null,
       eventID: 7,
       eventName: null,
       eventUUID: 'event_0001',

@@ -15,7 +15,7 @@ export const createEventUUID = (time: number, random = nanoid(12)): string =>
 type CheckedEvent = InputOf<'logEvent'>;
 
 /** The user and contact that a batch names for all its events. */
-type Envelope = Pick<CheckedEvent, 'userUUID' | 'contactUUID'>;
+type Envelope = Pick<CheckedEvent, 'userUUID' | 'contactUUID' | 'contactExternalID'>;
 
 /** The attributes, with a robot's mark added unless the event has one. */
 const attributesOf = ({ eventAttrArray = [] }: CheckedEvent, robot = false): NewEvent['attributes'] => {
@@ -25,14 +25,16 @@ const attributesOf = ({ eventAttrArray = [] }: CheckedEvent, robot = false): New
 };
 
 /**
- * The event to store, with its user, contact, time and eventUUID. The event's own userUUID and contactUUID take precedence over
+ * The event to store, with its user, contact, time and eventUUID. The event's own userUUID and contact take precedence over
  * those of the envelope.
  */
 export const newEvent = (event: CheckedEvent, envelope: Envelope, context: RequestContext): NewEvent => {
   const { eventTime, timeReplaced } = eventTimeOf(event.eventTime, context);
+  const named = (event.contactUUID ?? event.contactExternalID) ? event : envelope;
   return {
     userUUID: event.userUUID ?? envelope.userUUID ?? null,
-    contactUUID: event.contactUUID ?? envelope.contactUUID ?? null,
+    contactUUID: named.contactUUID ?? null,
+    externalID: named.contactUUID === undefined ? (named.contactExternalID ?? null) : null,
     eventID: event.eventID ?? null,
     eventName: event.eventName ?? null,
     eventUUID: event.eventUUID ?? createEventUUID(context.receivedTime),

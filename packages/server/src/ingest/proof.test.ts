@@ -33,6 +33,19 @@ describe('a contactProof', () => {
     expect(isProof(proof, other, [key], at(0))).toBe(false);
   });
 
+  it('vouches for an external ID when there is no address, and never for one by the other’s text', () => {
+    const { address: _, ...user } = vouched;
+    const ofID = { ...user, externalID: 'ada@example.com' };
+    const proofOfID = createProof(ofID, key, seconds);
+    expect(isProof(proofOfID, ofID, [key], at(0))).toBe(true);
+    expect(isProof(proofOfID, vouched, [key], at(0))).toBe(false);
+    expect(isProof(proof, ofID, [key], at(0))).toBe(false);
+    expect(isProof(proof, { ...vouched, externalID: 'customer-1042' }, [key], at(0))).toBe(true);
+    expect(isProof(proofOfID, { ...ofID, externalID: 'ada@example.org' }, [key], at(0))).toBe(false);
+    for (const externalID of ['externalID', 'externalID\nx'])
+      expect(isProof(proofOfID, { ...user, externalID }, [key], at(0))).toBe(false);
+  });
+
   it('may be made with any live server token, and with no other', () => {
     expect(isProof(proof, vouched, [keyOf('server_newer'), key], at(0))).toBe(true);
     expect(isProof(proof, vouched, [keyOf('server_newer')], at(0))).toBe(false);

@@ -5,15 +5,22 @@ import { limits } from '@firsthand/contract/limits';
 const aheadSeconds = 300;
 const form = /^(\d{1,12})\.([0-9a-f]{64})$/i;
 
-/** The statement of a proof: this user, with this browser token, has this e-mail address (in canonical form). */
+/** The statement of a proof: this user, with this browser token, has this e-mail address (in canonical form) or external ID. */
 interface Vouched {
   readonly browserToken: string;
-  readonly address: string;
+  readonly address?: string | undefined;
+  /** Proven when there is no address. */
+  readonly externalID?: string | undefined;
   readonly userUUID: string;
 }
 
-const hmac = (key: Uint8Array, seconds: string, { browserToken, address, userUUID }: Vouched) =>
-  createHmac('sha256', key).update(`${seconds}\n${browserToken}\n${address}\n${userUUID}`).digest();
+/** No part holds a line break, so the text of an address, of four lines, is never that of an external ID, of five. */
+const hmac = (key: Uint8Array, seconds: string, { browserToken, address, externalID, userUUID }: Vouched) =>
+  createHmac('sha256', key)
+    .update(
+      [seconds, browserToken, ...(address === undefined ? ['externalID', externalID] : [address]), userUUID].join('\n'),
+    )
+    .digest();
 
 /**
  * Whether a contactProof was made with one of the keys in the last 10 minutes. A key is the SHA-256 (raw bytes) of a server

@@ -11,11 +11,13 @@
  * | account         | a tenant; it owns tokens, catalogues, contacts, users and events                                            |
  * | token           | authorizes requests; its kind is browser (public), server, viewer or operator; live: not revoked or expired |
  * | user            | one browser, named by its userUUID                                                                          |
- * | contact         | a person, found by e-mail address                                                                           |
+ * | contact         | a person, found by external ID (the customer's own) or e-mail address                                      |
  * | sequence        | the position of an event or statement in the one order in which the store accepted them; never reused       |
  * | statement       | a link ("from this sequence on, this user is this contact") or an unlink                                    |
  * | merge           | makes two contacts one person; the merged one is read and written as the other                              |
  * | owner           | the contact that an event belongs to, computed from statements and merges (identity/ownership.ts)           |
+ * | key             | an external ID or an e-mail address: each leads to one contact                                              |
+ * | page-made       | of a key: only browser tokens sent it, so it gives way to what a server token says                          |
  * | claim           | the values of a contact that one browser sent; they fill empty fields and replace nothing                   |
  * | handle          | the claimID, which a browser token gets in place of a contactUUID; it works with that token only            |
  * | verified        | sent with a server token or a valid contactProof, or confirmed later; otherwise it is only claimed          |
@@ -32,7 +34,7 @@ import type { AuditAction, AuditSubject } from '@firsthand/contract/audit';
 import type { ContactStatus } from '@firsthand/contract/contact';
 import type { ErrorCode } from '@firsthand/contract/errors';
 import type { TokenKind } from '@firsthand/contract/tokens';
-import type { ContactField } from '../identity/contact-view.ts';
+import type { ContactField, PlainField } from '../identity/contact-view.ts';
 import type { StoreMeasures } from './measures.ts';
 
 export interface Store {
@@ -112,16 +114,19 @@ export interface Store {
   eraseContact(request: NewErasure): Promise<ErasureReceipt>;
 
   // Links, claims and merges
-  linkUser(request: NewStatement & { contactUUID: string }): Promise<{ exists: boolean; linkID: string }>;
+  /** `contactUUID` is that of the named contact. */
+  linkUser(
+    request: NewStatement & Omit<NamedContact, 'account'>,
+  ): Promise<{ exists: boolean; linkID: string; contactUUID: string }>;
   unlinkUser(request: NewStatement): Promise<{ exists: boolean; linkID: string }>;
   /** Returns how many links changed. */
   voidLinks(request: Change & { account: number; restore: boolean; links: LinkSelection }): Promise<number>;
   acceptClaim(request: Change & { account: number; claimID: string }): Promise<{ contactUUID: string }>;
   voidClaim(request: Change & { account: number; claimID: string; restore: boolean }): Promise<{ contactUUID: string }>;
   mergeContact(
-    request: Change & { account: number; contactUUID: string; otherContactUUID: string },
-  ): Promise<{ contactUUID: string; mergedTime: number }>;
-  unmergeContact(request: Change & { account: number; otherContactUUID: string }): Promise<{ contactUUID: string }>;
+    request: Change & NamedContact & NamedOther,
+  ): Promise<{ contactUUID: string; otherContactUUID: string; mergedTime: number }>;
+  unmergeContact(request: Change & NamedOther & { account: number }): Promise<{ contactUUID: string }>;
 
   // Refused requests
   /**
@@ -350,6 +355,8 @@ export interface NewEvent extends Omit<EventValues, 'eventID'> {
   readonly userUUID: string | null;
   /** From a browser token, a handle. */
   readonly contactUUID: string | null;
+  /** Names the contact when `contactUUID` is null; never from a browser token. */
+  readonly externalID: string | null;
 }
 
 export interface EventBatch extends Asker {
@@ -365,8 +372,9 @@ export type EventOutcome =
 export interface EventQuery {
   readonly account: number;
   readonly userUUID?: string | undefined;
-  /** Only events that this contact owns. */
+  /** Only events that this contact owns. The contactUUID names it, or else the external ID. */
   readonly contactUUID?: string | undefined;
+  readonly externalID?: string | undefined;
   readonly eventID?: number | undefined;
   /** Only events of the lowest ID that is listed under this name now. */
   readonly eventName?: string | undefined;
@@ -434,23 +442,33 @@ export interface CountBucket {
   readonly users?: number;
 }
 
+/** The names of a contact. The first that is given names it: contactUUID, external ID, address. */
 export interface NamedContact {
   readonly account: number;
   readonly contactUUID?: string | undefined;
-  /** Canonical (parseAddress). Without a contactUUID, the address names the contact. */
+  readonly externalID?: string | null | undefined;
+  /** Canonical (parseAddress). */
   readonly address?: string | undefined;
+}
+
+/** As NamedContact, for a contact that is or was merged into another one. */
+export interface NamedOther {
+  readonly otherContactUUID?: string | undefined;
+  readonly otherExternalID?: string | undefined;
+  readonly otherAddress?: string | undefined;
 }
 
 export interface NewContact extends Asker {
   /** The user to link. Null, which takes a server token and no requestUUID: none. */
   readonly userUUID: string | null;
-  /** Canonical (parseAddress). */
-  readonly address: string;
+  /** At least one of the two is given. `address` is canonical (parseAddress). */
+  readonly externalID?: string | undefined;
+  readonly address?: string | undefined;
   /** The other fields that are not empty. */
-  readonly fields: Readonly<Partial<Record<ContactField, string>>>;
+  readonly fields: Readonly<Partial<Record<PlainField, string>>>;
   readonly tags: readonly string[];
   readonly attributes: Attributes;
-  /** The request came with a server token or a valid contactProof. */
+  /** The request came with a server token, or a valid contactProof of the address, or without one of the external ID. */
   readonly verified: boolean;
   readonly requestUUID: string | null;
   /** Used when a new contact, or a new handle, is created. */
@@ -459,15 +477,18 @@ export interface NewContact extends Asker {
   readonly time: number;
 }
 
+/** The names that are given beside the one that names the contact are new values: an external ID, null to clear it; an address. */
 export interface ContactChange extends NamedContact {
-  /** Null clears a field. A new contactEmailaddress is passed not here but as `address`, together with a contactUUID. */
-  readonly fields: Readonly<Partial<Record<ContactField, string | null>>>;
+  /** Null clears a field. */
+  readonly fields: Readonly<Partial<Record<PlainField, string | null>>>;
   readonly addedTags: readonly string[];
   readonly removedTags: readonly string[];
   /** Null removes an attribute. */
   readonly attributes: readonly (readonly [attrID: string, attrValue: string | null])[];
   readonly contactStatus?: ContactStatus | undefined;
   readonly time: number;
+  /** As in Change. */
+  readonly by?: number | null | undefined;
 }
 
 export interface ContactQuery extends Asker, NamedContact {
@@ -528,6 +549,7 @@ export interface ContactSearch {
   readonly account: number;
   /** A part of the e-mail address or of "first name, space, last name"; case is ignored. */
   readonly text?: string | undefined;
+  readonly externalID?: string | undefined;
   readonly address?: string | undefined;
   readonly contactProfileID?: string | undefined;
   readonly contactTagID?: string | undefined;

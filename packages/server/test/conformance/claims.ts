@@ -334,6 +334,7 @@ export const describeClaims = (newSite: NewSite): void => {
       expect(await site.browser.getContact(handle)).toEqual({
         contactUUID: handle,
         fields: {
+          contactExternalID: '',
           contactTitle: '',
           contactFirstname: 'Annie',
           contactLastname: '',

@@ -30,7 +30,7 @@ export const describeContacts = (newSite: NewSite): void => {
       expect([exists, contactUUID]).toEqual([false, 'contact-of-ann']);
       expect(await server.getContact(contactUUID)).toEqual({
         contactUUID,
-        fields: { ...filled, contactEmailaddress: ann },
+        fields: { ...filled, contactExternalID: '', contactEmailaddress: ann },
         contactProfileName: 'retail',
         contactStatus: 'active',
         createdTime: time,

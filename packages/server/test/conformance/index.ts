@@ -16,6 +16,8 @@ import { describeEventNames } from './event-names.ts';
 import { describeEventPages } from './event-pages.ts';
 import { describeEvents } from './events.ts';
 import { describeIsolation } from './isolation.ts';
+import { describeExternalIDs } from './keys/external-ids.ts';
+import { describeKeyProperties } from './keys/key-properties.ts';
 import { describeLinks } from './links.ts';
 import { describeManyLinks } from './many-links.ts';
 import { describeMerges } from './merges.ts';
@@ -38,6 +40,8 @@ const nouns = [
   describeContacts,
   describeContactSearch,
   describeClaims,
+  describeExternalIDs,
+  describeKeyProperties,
   describeLinks,
   describeDisplacedLinks,
   describeManyLinks,

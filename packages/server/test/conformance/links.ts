@@ -108,8 +108,8 @@ export const describeLinks = (newSite: NewSite): void => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact();
       const first = await site.link(phone, contactUUID);
-      expect(first).toEqual({ exists: false, linkID: expect.stringMatching(/./) });
-      expect(await site.link(phone, contactUUID)).toEqual({ exists: true, linkID: first.linkID });
+      expect(first).toEqual({ exists: false, linkID: expect.stringMatching(/./), contactUUID });
+      expect(await site.link(phone, contactUUID)).toEqual({ exists: true, linkID: first.linkID, contactUUID });
       expect(await linksOf(site, contactUUID)).toMatchObject([
         { userUUID: laptop },
         { userUUID: phone, linkID: first.linkID, linkTime: site.time, verified: true },
@@ -122,7 +122,7 @@ export const describeLinks = (newSite: NewSite): void => {
       const { contactUUID } = await site.server.createContact({ userUUID: phone });
       const before = (await linksOf(site, contactUUID)).find(({ userUUID }) => userUUID === laptop);
       expect(before).toMatchObject({ verified: false });
-      expect(await site.link(laptop, contactUUID)).toEqual({ exists: true, linkID: before?.linkID });
+      expect(await site.link(laptop, contactUUID)).toEqual({ exists: true, linkID: before?.linkID, contactUUID });
       const after = (await linksOf(site, contactUUID)).find(({ userUUID }) => userUUID === laptop);
       expect(after).toEqual({ ...before, verified: true });
     });
@@ -210,7 +210,7 @@ export const describeLinks = (newSite: NewSite): void => {
       const { linkID } = await site.link(laptop, contactUUID);
       await site.voidLink(linkID);
       const again = await site.link(laptop, contactUUID);
-      expect(again).toEqual({ exists: false, linkID: expect.not.stringMatching(`^${linkID}$`) });
+      expect(again).toEqual({ exists: false, linkID: expect.not.stringMatching(`^${linkID}$`), contactUUID });
       expect(await linksOf(site, contactUUID)).toMatchObject([{ voided: true }, { voided: false }]);
     });
 

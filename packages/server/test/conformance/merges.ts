@@ -39,7 +39,11 @@ export const describeMerges = (newSite: NewSite): void => {
     test('answers as the one that it was merged into, with what is filled and tagged in either', async () => {
       const site = await newSite();
       const { keep, other } = await createTwo(site);
-      expect(await site.merge(keep, other)).toEqual({ contactUUID: keep, mergedTime: site.time });
+      expect(await site.merge(keep, other)).toEqual({
+        contactUUID: keep,
+        otherContactUUID: other,
+        mergedTime: site.time,
+      });
       const contact = await site.server.getContact(keep, 'link');
       expect(await site.server.getContact(other, 'link')).toEqual(contact);
       expect(contact).toMatchObject({

@@ -51,6 +51,10 @@ const fill = async (databaseURL: string, accounts: number) => {
     { eventUUID: 'event-of-erased', userUUID: 'visitor-erased-01' },
   );
   await last.server.createContact({ address: ann, userUUID: 'visitor-again-001', requestUUID: 'request-known' });
+  const onlyID = { externalID: 'customer-kept', address: undefined, userUUID: null };
+  await last.server.createContact({ ...onlyID, fields: { contactTitle: 'Dr' } });
+  const claim = { externalID: 'customer-claimed', address: 'claimed@example.com', userUUID: 'visitor-claims-01' };
+  await last.acceptClaim((await last.browser.createContact(claim)).contactUUID);
   while (!(await last.erase(erased.contactUUID)).complete) await new Promise((resolve) => setTimeout(resolve, 5));
   await store.close();
   return { site: last, contactUUID, erasedUUID: erased.contactUUID };
@@ -78,6 +82,7 @@ test('all that a file holds is copied, told as it was, and goes on from there', 
   const asker = { account, token: server.token, browser: false };
   const event = {
     eventID: 1,
+    externalID: null,
     eventName: null,
     eventTime: time,
     timeReplaced: false,
@@ -129,6 +134,18 @@ test('a copy that was interrupted is no database to serve, and goes on where it 
   const told = { account: site.account, token: 0, browser: false, include: [], address: 'told@example.com' };
   const [contact, copied] = await Promise.all(stores.map((store) => store.getContact(told)));
   expect(copied).toEqual(contact);
+  for (const [externalID, address] of [
+    ['customer-kept', ''],
+    ['customer-claimed', 'claimed@example.com'],
+  ]) {
+    const named = { ...told, address: undefined, externalID };
+    const [contact, copied] = await Promise.all(stores.map((store) => store.getContact(named)));
+    expect(copied).toEqual(contact);
+    expect(copied).toMatchObject({
+      fields: { contactExternalID: externalID, contactEmailaddress: address },
+      claimed: [],
+    });
+  }
   expect(copied).toMatchObject({
     fields: { contactFirstname: 'Tilda' },
     tags: [

@@ -11,11 +11,13 @@ import { day, hashOf, hour, newAccount, nextStart, quarter } from '../fixtures/s
 
 const userUUIDs = ['visitor-number-one', 'visitor-number-two', 'visitor-number-three'];
 const addresses = ['ann@example.com', 'ben@example.com', 'cleo@example.com'];
+const externalIDs = ['customer-1', 'customer-2', 'customer-3'];
 const ids = ['small', 'large', '__proto__', 'constructor'];
 const texts = ['', 'Ann', 'ben', 'O’Neil "quoted" \\ back', 'ünïcode ☃ 🎉'];
 
 const user = fc.constantFrom(...userUUIDs);
 const address = fc.constantFrom(...addresses);
+const externalID = fc.constantFrom(...externalIDs);
 const id = fc.constantFrom(...ids);
 const text = fc.constantFrom(...texts);
 /** The nth of those that there are by then, counted from the newest. */
@@ -28,12 +30,21 @@ const event = fc.record({
   user: fc.option(user, { freq: 6 }),
   contact: fc.option(nth, { freq: 2 }),
   unknown: fc.boolean(),
+  externalID: fc.option(externalID, { freq: 1 }),
   kind: fc.constantFrom(1, 2, 30, 'Bought', 'Seen'),
   /** Few, so that many are sent again. */
   eventUUID: fc.nat({ max: 12 }).map((number) => `event-number-${number}`),
   ago: fc.constantFrom(0, 1, quarter, hour, 9 * day),
   attributes,
 });
+
+/** By which a contact is found or created, and what it is given beside that. */
+const keys = fc.oneof(
+  fc.record({ address }),
+  fc.record({ externalID }),
+  fc.record({ address, externalID }),
+  fc.record({ address }),
+);
 
 /** A name to give to an event. */
 const name = fc.option(fc.constantFrom('Bought', 'Seen', 'Renamed'), { nil: undefined });
@@ -47,7 +58,7 @@ const action = fc.oneof(
       do: is('create'),
       caller,
       user,
-      address,
+      keys,
       fields,
       tags: fc.uniqueArray(id, { maxLength: 2 }),
       attributes,
@@ -60,8 +71,9 @@ const action = fc.oneof(
     arbitrary: fc.record({
       do: is('update'),
       nth,
-      byAddress: fc.boolean(),
+      by: fc.constantFrom('contactUUID', 'externalID', 'address'),
       address: fc.option(address),
+      externalID: fc.option(fc.oneof({ weight: 3, arbitrary: externalID }, { weight: 1, arbitrary: fc.constant('') })),
       fields: fc.record({ contactFirstname: fc.option(text), contactJobRole: fc.option(text) }, { requiredKeys: [] }),
       addedTags: fc.uniqueArray(id, { maxLength: 2 }),
       removedTags: fc.uniqueArray(id, { maxLength: 1 }),
@@ -107,7 +119,7 @@ const erasedClaim = fc
     const said = { fields: {}, tags: [], attributes: [], verified: false, requestUUID: null };
     return [
       log('before'),
-      { do: 'create', caller: 'browser', user, address, ...said },
+      { do: 'create', caller: 'browser', user, keys: { address }, ...said },
       log('after'),
       { do: 'keep', caller: 'server', user, contact: null, text },
       { do: 'erase', nth: 0, address, verifiedOnly },
@@ -127,7 +139,7 @@ const beginnings: Action[] = addresses.map((address, index) => ({
   do: 'create',
   caller: index === 2 ? 'browser' : 'server',
   user: userUUIDs[index] as string,
-  address,
+  keys: { address },
   fields: {},
   tags: [],
   attributes: [],
@@ -169,8 +181,9 @@ const createPlayer = async (store: Store, name: string, start: number) => {
   let time = start;
   let made = 0;
 
-  const toEvent = ({ user, contact, unknown, ago, kind, ...rest }: fcEvent, asker: Asker): NewEvent => ({
+  const toEvent = ({ user, contact, unknown, externalID, ago, kind, ...rest }: fcEvent, asker: Asker): NewEvent => ({
     ...rest,
+    externalID: asker.browser ? null : externalID,
     eventID: typeof kind === 'number' ? kind : null,
     eventName: typeof kind === 'number' ? null : kind,
     userUUID: user,
@@ -213,11 +226,12 @@ const createPlayer = async (store: Store, name: string, start: number) => {
         return store.logEvents({ ...asker, receivedTime: time, events });
       }
       case 'create': {
-        const { do: _, caller, user, ...given } = action;
+        const { do: _, caller, user, keys, ...given } = action;
         const asker = askerOf(caller);
         made += 1;
         const answer = await store.createContact({
           ...given,
+          ...keys,
           ...asker,
           fields: Object.fromEntries(Object.entries(given.fields).filter(([, value]) => value !== '')),
           userUUID: user,
@@ -230,10 +244,13 @@ const createPlayer = async (store: Store, name: string, start: number) => {
         return answer;
       }
       case 'update': {
-        const { do: _, nth, byAddress, address, ...change } = action;
-        const named = byAddress
-          ? { address: address ?? 'nobody@example.com' }
-          : { contactUUID: newest(contactUUIDs, nth), ...(address && { address }) };
+        const { do: _, nth, by, address, externalID, ...change } = action;
+        const written = { ...(address && { address }), ...(externalID !== null && { externalID: externalID || null }) };
+        const named = {
+          contactUUID: { ...written, contactUUID: newest(contactUUIDs, nth) },
+          externalID: { ...written, externalID: externalID || 'customer-unknown' },
+          address: { address: address ?? 'nobody@example.com', ...(externalID === '' && { externalID: null }) },
+        }[by];
         return store.updateContact({ account, ...named, ...change, time });
       }
       case 'link': {
@@ -344,9 +361,12 @@ const createPlayer = async (store: Store, name: string, start: number) => {
       ]),
       ...handles.map((contactUUID) => store.getContact({ ...askerOf('browser'), contactUUID, include: [] })),
       ...addresses.map((address) => store.getContact({ ...server, address })),
+      ...externalIDs.map((externalID) => store.getContact({ ...server, externalID })),
+      ...externalIDs.map((externalID) => pages({ externalID })),
       store.searchContact({ account, limit: 2 }),
       store.searchContact({ account, limit: 9, text: 'ANN', contactTagID: 'small' }),
       ...addresses.map((each) => store.searchContact({ account, limit: 9, address: each })),
+      ...externalIDs.map((each) => store.searchContact({ account, limit: 9, externalID: each, address: addresses[0] })),
       store.countEvents({ account, edges: ascending, users: true }),
       store.countEvents({ account, edges: ascending, users: false, eventID: 2 }),
       store.countEvents({ account, edges: ascending, users: true, eventName: 'Bought' }),
@@ -361,7 +381,7 @@ const createPlayer = async (store: Store, name: string, start: number) => {
 };
 type fcEvent = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 
-const numbered = new Set(['sequence', 'next', 'account', 'token', 'refused']);
+const numbered = new Set(['sequence', 'next', 'account', 'token', 'refused', 'contact']);
 
 /** Without numbers that are each database's own; links by their place in the order. */
 const neutral = (value: unknown): unknown => {

@@ -325,6 +325,7 @@ test('looking for a person in refused requests takes time that grows as they do'
   const person = createPersonSearch();
   person.add({
     addresses: ['ann@example.com'],
+    externalIDs: ['customer-1042'],
     contactUUIDs: ['contact-1'],
     others: ['visitor-0123456789'],
   });

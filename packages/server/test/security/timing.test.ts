@@ -124,7 +124,10 @@ it('tells much when a server does more for known addresses', { timeout: 600_000 
 
 describe('what is done', () => {
   /** What the store is asked for a browser's createContact, random names left out, for either kind of address. */
-  const askedFor = async (weaken: (store: Store) => Store = (store) => store) => {
+  const askedFor = async (
+    weaken: (store: Store) => Store = (store) => store,
+    key: 'contactEmailaddress' | 'contactExternalID' = 'contactEmailaddress',
+  ) => {
     const asked: string[] = [];
     const recording = (store: Store): Store =>
       new Proxy(store, {
@@ -141,11 +144,11 @@ describe('what is done', () => {
     const scene = await openScene({ wrap: (store) => weaken(recording(store)) });
     const { tokens, post } = scene;
     const userUUID = newUserUUID();
-    const create = async (contactEmailaddress: string, by: 'browser' | 'server') => {
+    const create = async (value: string, by: 'browser' | 'server') => {
       asked.length = 0;
-      const fields = { tokenUUID: tokens[by], userUUID, contactEmailaddress, contactProfileID: 'customer' };
+      const fields = { tokenUUID: tokens[by], userUUID, [key]: value, contactProfileID: 'customer' };
       expect((await post('/createContact', fields)).status).toBe(200);
-      return asked.map((call) => call.replaceAll(contactEmailaddress, 'address'));
+      return asked.map((call) => call.replaceAll(value, 'value'));
     };
     await create('known@example.com', 'server');
     // The first look at a token is a guess, and a guess counts.
@@ -155,17 +158,20 @@ describe('what is done', () => {
     return both;
   };
 
-  it('is the same calls of the store', async () => {
-    const [known, unknown] = await askedFor();
-    expect(known).toEqual(unknown);
-    expect(known?.map((call) => call.split(' ')[0])).toEqual(['wasMade', 'findAccess', 'createContact']);
-  });
+  it.each(['contactEmailaddress', 'contactExternalID'] as const)(
+    'is the same calls of the store, by %s',
+    async (key) => {
+      const [known, unknown] = await askedFor(undefined, key);
+      expect(known).toEqual(unknown);
+      expect(known?.map((call) => call.split(' ')[0])).toEqual(['wasMade', 'findAccess', 'createContact']);
+    },
+  );
 
   it('is seen to differ when it does', async () => {
     const looking = (store: Store): Store => ({
       ...store,
       createContact: async (asked) => {
-        if (asked.address.startsWith('known')) await store.listAccounts();
+        if (asked.address?.startsWith('known')) await store.listAccounts();
         return store.createContact(asked);
       },
     });

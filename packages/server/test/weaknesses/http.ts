@@ -84,8 +84,9 @@ export const slowerForKnownAddresses = (milliseconds: number): readonly Change[]
   { file: 'http/operations/contacts.ts', from: 'answerInSteps(answer)', to: 'answer' },
   {
     file: 'store/sqlite/contacts/create-contact.ts',
-    from: 'const { row } = contacts.ensure(request);',
-    to: `const { row, existed } = contacts.ensure(request);
+    from: 'const { contact: found } = contacts.ensure(request);',
+    to: `const existed = contacts.byAddress(request.account, request.address ?? '') !== undefined;
+      const { contact: found } = contacts.ensure(request);
       for (const until = performance.now() + ${milliseconds}; existed && performance.now() < until; );`,
   },
 ];

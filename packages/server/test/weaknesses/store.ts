@@ -135,7 +135,7 @@ export const withoutBoundOnClaims: readonly Change[] = [
   ...withoutBoundOnLinksOfContact,
   {
     file: 'store/sqlite/contacts/create-contact.ts',
-    from: 'if (!wasGiven) surplus.dropSurplusClaims(contact, claim);',
+    from: 'if (earlierClaims.length === 0) surplus.dropSurplusClaims(contact, claim);',
     to: '',
   },
 ];

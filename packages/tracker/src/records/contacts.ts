@@ -4,8 +4,11 @@ import { type Attributes, toAttributesJSON } from './attributes.ts';
 import { toJSONText } from './json.ts';
 
 /** The fields of createContact. The tracker adds the token, the userUUID and the requestUUID. */
-export type ContactFields = {
-  readonly contactEmailaddress: string;
+export type ContactFields = (
+  | { readonly contactEmailaddress: string; readonly contactExternalID?: string }
+  /** The site's own ID of the contact. */
+  | { readonly contactEmailaddress?: string; readonly contactExternalID: string }
+) & {
   readonly contactProfileID: string;
   readonly contactTitle?: string;
   readonly contactFirstname?: string;
@@ -16,7 +19,7 @@ export type ContactFields = {
   /** Tag identifiers, separated by commas. */
   readonly contactTagID?: string;
   readonly contactAttr?: Attributes;
-  /** A proof made by the site's own server. It verifies the address at once. */
+  /** A proof made by the site's own server. It verifies the address at once, or without one the external ID. */
   readonly contactProof?: string;
 };
 

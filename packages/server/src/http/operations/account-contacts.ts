@@ -22,13 +22,19 @@ const outcomeResult = (outcome: ContactOutcome, at: string): ContactResult => {
 const checkEntry = (entry: unknown, at: string): AccountContact | Problem => {
   const checked = check(accountContact, entry, at);
   if (!checked.ok) return checked.problem;
-  const { contactUUID, contactEmailaddress } = checked.value;
+  const { contactUUID, contactExternalID, contactEmailaddress } = checked.value;
   const address = contactEmailaddress === undefined ? undefined : parseAddress(contactEmailaddress);
   if (contactEmailaddress !== undefined && address === undefined) {
     const field = `${at}.contactEmailaddress`;
     return { code: 'invalid_field', message: `\`${field}\` must be an e-mail address`, field };
   }
-  return { contactUUID, address, ...contactChanges(checked.value), newContactUUID: nanoid() };
+  return {
+    contactUUID,
+    externalID: contactExternalID,
+    address,
+    ...contactChanges(checked.value),
+    newContactUUID: nanoid(),
+  };
 };
 
 const isContact = (entry: AccountContact | Problem): entry is AccountContact => 'newContactUUID' in entry;

@@ -23,15 +23,16 @@ const mostAtOnce = 50;
 const checkEntry = (entry: unknown, at: string, caller: Caller): NewContact | Problem => {
   const checked = check(batchContact, entry, at);
   if (!checked.ok) return checked.problem;
-  const { userUUID = null, contactEmailaddress } = checked.value;
-  const address = parseAddress(contactEmailaddress);
-  if (address === undefined) {
+  const { userUUID = null, contactExternalID: externalID, contactEmailaddress } = checked.value;
+  const address = contactEmailaddress === undefined ? undefined : parseAddress(contactEmailaddress);
+  if (contactEmailaddress !== undefined && address === undefined) {
     const field = `${at}.contactEmailaddress`;
     return { code: 'invalid_field', message: `\`${field}\` must be an e-mail address`, field };
   }
   return {
     ...askerOf(caller),
     userUUID,
+    externalID,
     address,
     ...contactValues(checked.value),
     verified: true,
@@ -42,17 +43,22 @@ const checkEntry = (entry: unknown, at: string, caller: Caller): NewContact | Pr
   };
 };
 
-const isContact = (checked: NewContact | Problem): checked is NewContact => 'address' in checked;
+const isContact = (checked: NewContact | Problem): checked is NewContact => 'newContactUUID' in checked;
 
-/** Cuts the list where an address or a user comes again: what one of two such entries writes must be there for the other. */
+/** The names by which the contacts and users of an entry are found. */
+const namesOf = ({ externalID, address, userUUID }: NewContact): string[] => [
+  ...(externalID === undefined ? [] : [`external ID ${externalID}`]),
+  ...(address === undefined ? [] : [`address ${address}`]),
+  ...(userUUID === null ? [] : [`user ${userUUID}`]),
+];
+
+/** Cuts the list where an external ID, an address or a user comes again: what one of two such entries writes must be there for the other. */
 function* runsOf(entries: readonly Entry[]): Generator<Entry[]> {
   let run: Entry[] = [];
   const named = new Set<string>();
   for (const entry of entries) {
     const { checked } = entry;
-    const names = isContact(checked)
-      ? [`address ${checked.address}`, ...(checked.userUUID === null ? [] : [`user ${checked.userUUID}`])]
-      : [];
+    const names = isContact(checked) ? namesOf(checked) : [];
     if (run.length === mostAtOnce || names.some((name) => named.has(name))) {
       yield run;
       run = [];
@@ -65,7 +71,7 @@ function* runsOf(entries: readonly Entry[]): Generator<Entry[]> {
 }
 
 export const createContactBatches = (store: Pick<Store, 'createContact'>): AnsweringAll<'createContacts'> => {
-  /** Throws what fails the whole request: the client then sends it again, and what was stored is found by its address. */
+  /** Throws what fails the whole request: the client then sends it again, and what was stored is found by its key. */
   const resultOf = async ({ at, checked }: Entry): Promise<ContactResult> => {
     if (!isContact(checked)) return problemAnswer(checked);
     try {

@@ -1,11 +1,10 @@
 import { limits } from '@firsthand/contract/limits';
-import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
+import type { AnswerOf } from '@firsthand/contract/operations';
 import { nanoid } from 'nanoid';
-import { parseAddress } from '../../identity/address.ts';
 import { contactChanges, contactValues } from '../../ingest/contact-change.ts';
 import { isProof } from '../../ingest/proof.ts';
 import { Refusal } from '../../refusal.ts';
-import type { ClaimDetail, ContactDetail, ContactRecord, LinkDetail, NamedContact, Store } from '../../store/store.ts';
+import type { ClaimDetail, ContactDetail, ContactRecord, LinkDetail, Store } from '../../store/store.ts';
 import {
   type Answering,
   type AnsweringAll,
@@ -18,6 +17,7 @@ import {
 import { answerInSteps } from '../answers/constant-time.ts';
 import { parseHeldCursor, parseSearchCursor, toHeldCursor, toSearchCursor } from '../answers/cursor.ts';
 import { isoTime } from '../answers/iso-time.ts';
+import { addressOf, named, refusePageNames } from '../request/contact-names.ts';
 import { eventAnswer } from './events.ts';
 
 type ContactAnswer = AnswerOf<'getContact'>['contact'];
@@ -67,55 +67,45 @@ const linkAnswer = (link: LinkDetail): AnswerOf<'exportContact'>['link'][number]
   voided: link.voided,
 });
 
-/** The canonical form of an e-mail address in a request. Throws Refusal('invalid_field') if it is none. */
-const addressOf = (contactEmailaddress: string): string => {
-  const address = parseAddress(contactEmailaddress);
-  if (address !== undefined) return address;
-  const field = 'contactEmailaddress';
-  throw new Refusal('invalid_field', { field, message: `\`${field}\` must be an e-mail address` });
-};
-
-type Naming = Pick<InputOf<'eraseContact'>, 'contactUUID' | 'contactEmailaddress'>;
-
-/** The contact that a request names, in the form that the store takes. */
-const named = (account: number, { contactUUID, contactEmailaddress }: Naming): NamedContact => ({
-  account,
-  contactUUID,
-  address: contactEmailaddress === undefined ? undefined : addressOf(contactEmailaddress),
-});
-
 export const createContacts = (
   store: Store,
 ): AnsweringAll<
   'createContact' | 'getContact' | 'updateContact' | 'searchContact' | 'exportContact' | 'eraseContact'
 > => {
-  /** Whether the account's server vouches that the user has this address. Throws Refusal('invalid_field') for an invalid proof. */
+  /** Whether the account's server vouches that the user has this key. Throws Refusal('invalid_field') for an invalid proof. */
   const isVouchedFor = async (
     contactProof: string,
-    { address, userUUID }: { address: string; userUUID: string },
+    key: Omit<Parameters<typeof isProof>[1], 'browserToken'>,
     caller: Caller,
   ) => {
     const keys = await store.findProofKeys({ account: accountOf(caller), time: caller.time });
-    const vouched = { browserToken: caller.tokenUUID, address, userUUID };
+    const vouched = { browserToken: caller.tokenUUID, ...key };
     if (isProof(contactProof, vouched, keys, receivedTimeOf(caller))) return true;
+    const proven = key.address === undefined ? 'contactExternalID' : 'address';
     throw new Refusal('invalid_field', {
       field: 'contactProof',
-      message: `\`contactProof\` must be made with a server token of this account, for this browser token, address and userUUID, at most ${limits.proofMinutes} minutes ago`,
+      message: `\`contactProof\` must be made with a server token of this account, for this browser token, ${proven} and userUUID, at most ${limits.proofMinutes} minutes ago`,
     });
   };
 
   const createContact: Answering<'createContact'> = async (input, caller) => {
     const asker = askerOf(caller);
-    const { userUUID, contactProof } = input;
-    const address = addressOf(input.contactEmailaddress);
+    const { userUUID = null, contactExternalID: externalID = '', contactProof } = input;
+    if (asker.browser && userUUID === null) {
+      throw new Refusal('missing_field', { field: 'userUUID', message: '`userUUID` is required with a browser token' });
+    }
+    const { contactEmailaddress } = input;
+    const address = contactEmailaddress === undefined ? undefined : addressOf(contactEmailaddress);
     return store.createContact({
       ...asker,
       userUUID,
+      externalID: externalID || undefined,
       address,
       ...contactValues(input),
       verified:
         !asker.browser ||
-        (contactProof !== undefined && (await isVouchedFor(contactProof, { address, userUUID }, caller))),
+        (contactProof !== undefined &&
+          (await isVouchedFor(contactProof, { address, externalID, userUUID: userUUID ?? '' }, caller))),
       requestUUID: input.requestUUID ?? null,
       newContactUUID: nanoid(),
       newHandle: nanoid(),
@@ -130,8 +120,9 @@ export const createContacts = (
       return caller.access.kind === 'browser' ? answerInSteps(answer) : answer;
     },
 
-    getContact: async ({ contactUUID, include = [], cursor }, caller) => {
+    getContact: async ({ include = [], cursor, ...naming }, caller) => {
       const asker = askerOf(caller);
+      refusePageNames(caller, naming);
       if (asker.browser && include.length > 0) {
         throw new Refusal('token_kind', {
           field: 'include',
@@ -145,7 +136,7 @@ export const createContacts = (
         });
       }
       const beyond = parseHeldCursor(cursor);
-      const contact = await store.getContact({ ...asker, contactUUID, include, beyond });
+      const contact = await store.getContact({ ...asker, ...named(asker.account, naming), include, beyond });
       const { claims, claimCount, links, linkCount, next } = contact;
       return {
         contact: contactAnswer(contact),
@@ -156,12 +147,16 @@ export const createContacts = (
     },
 
     updateContact: async (input, caller) =>
-      store.updateContact({ ...named(accountOf(caller), input), ...contactChanges(input), time: caller.time }),
+      store.updateContact({ ...actOf(caller), ...named(accountOf(caller), input), ...contactChanges(input) }),
 
-    searchContact: async ({ limit = 100, sort = 'created', order, cursor, contactEmailaddress, ...filter }, caller) => {
+    searchContact: async (
+      { limit = 100, sort = 'created', order, cursor, contactExternalID, contactEmailaddress, ...filter },
+      caller,
+    ) => {
       const { contacts, next } = await store.searchContact({
         ...filter,
         ...named(accountOf(caller), { contactEmailaddress }),
+        externalID: contactExternalID,
         sort,
         descending: order === 'desc',
         limit,

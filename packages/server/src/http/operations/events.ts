@@ -13,6 +13,7 @@ import { parseCursor, toCursor } from '../answers/cursor.ts';
 import { isoTime } from '../answers/iso-time.ts';
 import { refusalOf } from '../operation-route.ts';
 import { entryAlone, isKeptCode, refusedBatch, refusedRequest } from '../refused/refused-requests.ts';
+import { pageNameProblem, refusePageNames } from '../request/contact-names.ts';
 import { countEdges } from './calendar.ts';
 import { createRequestContexts } from './request-context.ts';
 
@@ -76,12 +77,18 @@ const checkEntry = (
 ): NewEvent | Problem => {
   const checked = check(batchEvent, entry, at);
   if (!checked.ok) return checked.problem;
-  const unlikely = timeProblem(checked.value.eventTime, context, `${at}.eventTime`);
-  if (unlikely) return unlikely;
+  const problem =
+    timeProblem(checked.value.eventTime, context, `${at}.eventTime`) ??
+    pageNameProblem(context.fromBrowser, checked.value, `${at}.`);
+  if (problem) return problem;
   const event = newEvent(checked.value, envelope, context);
-  if (event.userUUID !== null || event.contactUUID !== null) return event;
+  if (event.userUUID !== null || event.contactUUID !== null || event.externalID !== null) return event;
   const field = `${at}.userUUID`;
-  return { code: 'missing_field', message: `\`${field}\` is required unless \`contactUUID\` is given`, field };
+  return {
+    code: 'missing_field',
+    message: `\`${field}\` is required unless \`contactUUID\` or \`contactExternalID\` is given`,
+    field,
+  };
 };
 
 /** Names each property: with a spread of the asker, a single event costs the server a quarter more (Node 20). */
@@ -125,6 +132,7 @@ export const createEvents = (
 
   return {
     logEvent: async (input, caller) => {
+      refusePageNames(caller, input);
       const context = contextOf(input, caller);
       const unlikely = timeProblem(input.eventTime, context, 'eventTime');
       if (unlikely) throw refusalOf(unlikely);
@@ -135,6 +143,7 @@ export const createEvents = (
       return outcome.kept ? { eventUUID: event.eventUUID } : { eventUUID: event.eventUUID, duplicate: true };
     },
     logEvents: async (input, caller) => {
+      refusePageNames(caller, input);
       const entries = checkEntries(input, contextOf(input, caller));
       const events = entries.filter(isEvent);
       const outcomes = events.length > 0 ? await store.logEvents(batchBy(caller, events)) : [];
@@ -146,11 +155,15 @@ export const createEvents = (
       return { event: kept.map((result) => (isProblem(result) ? problemAnswer(result) : result)) };
     },
 
-    getEvent: async ({ include, cursor, order = 'desc', limit = 100, robots, ...filter }, caller) => {
+    getEvent: async (
+      { include, cursor, order = 'desc', limit = 100, robots, contactExternalID, ...filter },
+      caller,
+    ) => {
       const account = accountOf(caller);
       const { events, next } = await store.getEvents({
         ...filter,
         account,
+        externalID: contactExternalID,
         withoutRobots: robots === 'exclude',
         order,
         limit,

@@ -1,15 +1,18 @@
 import type { Store } from '../../store/store.ts';
 import { type AnsweringAll, actOf, askerOf } from '../access/caller.ts';
 import { isoTime } from '../answers/iso-time.ts';
+import { named, namedOther } from '../request/contact-names.ts';
 
 export const createLinks = (
   store: Store,
 ): AnsweringAll<
   'linkUser' | 'unlinkUser' | 'voidLink' | 'acceptClaim' | 'voidClaim' | 'mergeContact' | 'unmergeContact'
 > => ({
-  linkUser: async ({ userUUID, contactUUID }, caller) => {
+  linkUser: async ({ userUUID, ...naming }, caller) => {
     const { account, token } = askerOf(caller);
-    return store.linkUser({ account, token, userUUID, contactUUID, time: caller.time });
+    const link = { token, userUUID, ...named(account, naming), time: caller.time };
+    const { exists, linkID } = await store.linkUser(link);
+    return { exists, linkID };
   },
 
   unlinkUser: async ({ userUUID }, caller) => {
@@ -27,10 +30,12 @@ export const createLinks = (
 
   voidClaim: async ({ claimID, restore = false }, caller) => store.voidClaim({ ...actOf(caller), claimID, restore }),
 
-  mergeContact: async ({ contactUUID, otherContactUUID }, caller) => {
-    const { mergedTime, ...merged } = await store.mergeContact({ ...actOf(caller), contactUUID, otherContactUUID });
-    return { ...merged, mergedTime: isoTime(mergedTime) };
+  mergeContact: async (input, caller) => {
+    const act = actOf(caller);
+    const merge = { ...act, ...named(act.account, input), ...namedOther(input) };
+    const { contactUUID, mergedTime } = await store.mergeContact(merge);
+    return { contactUUID, mergedTime: isoTime(mergedTime) };
   },
 
-  unmergeContact: async ({ otherContactUUID }, caller) => store.unmergeContact({ ...actOf(caller), otherContactUUID }),
+  unmergeContact: async (input, caller) => store.unmergeContact({ ...actOf(caller), ...namedOther(input) }),
 });

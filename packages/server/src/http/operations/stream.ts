@@ -138,13 +138,13 @@ export const createStreamReply = ({
     return { query, first: await store.getEvents(query) };
   };
 
-  return async ({ c, exchange, input: { cursor, ...filter }, caller }) => {
+  return async ({ c, exchange, input: { cursor, contactExternalID: externalID, ...filter }, caller }) => {
     const account = accountOf(caller);
     const start = startOf(c, cursor);
     if (isQueued(c)) throw new Refusal('too_many_requests', { retryAfterSeconds: 1 });
     // Entered before the store is read, so that a stream without a place costs no read.
     const leave = enter(account);
-    const { query, first } = await begin({ ...filter, account }, start).catch((error) => {
+    const { query, first } = await begin({ ...filter, externalID, account }, start).catch((error) => {
       leave();
       throw error;
     });

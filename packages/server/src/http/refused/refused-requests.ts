@@ -92,11 +92,16 @@ export const unparsedRequest = (
   return { operation, input: text.slice(0, limits.refusedTextLength), address: null, code, field, message };
 };
 
-type Envelope = Pick<InputOf<'logEvents'>, 'userUUID' | 'contactUUID' | 'sentTime' | 'import'>;
+type Envelope = Pick<InputOf<'logEvents'>, 'userUUID' | 'contactUUID' | 'contactExternalID' | 'sentTime' | 'import'>;
 
 /** An entry of a batch in the form of a logEvent request of its own. */
-export const entryAlone = (entry: unknown, { userUUID, contactUUID, sentTime, import: imported }: Envelope): Given => {
-  const envelope = { userUUID, contactUUID, sentTime, import: imported };
+export const entryAlone = (
+  entry: unknown,
+  { userUUID, contactUUID, contactExternalID, sentTime, import: imported }: Envelope,
+): Given => {
+  const namesContact = isRecord(entry) && (isFilled(entry.contactUUID) || isFilled(entry.contactExternalID));
+  const contact = namesContact ? {} : { contactUUID, contactExternalID };
+  const envelope = { userUUID, ...contact, sentTime, import: imported };
   if (!isRecord(entry)) return { ...envelope, event: entry };
   // The sentTime of the batch counts, and one of the entry is ignored.
   const own = Object.entries(entry).filter(([name, value]) => name !== 'sentTime' && isFilled(value));

@@ -4,7 +4,17 @@ import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { asking, newDatabase } from '../../../test/fixtures/postgres.ts';
 import { createSite, type Site } from '../../../test/fixtures/site.ts';
-import { accountContact, ann, ben, day, laptop, newEvent, newToken, phone } from '../../../test/fixtures/store.ts';
+import {
+  accountContact,
+  ann,
+  ben,
+  day,
+  laptop,
+  newContact,
+  newEvent,
+  newToken,
+  phone,
+} from '../../../test/fixtures/store.ts';
 import { openStore } from '../open.ts';
 import type { EventOutcome, NewEvent, Store, StoredEvent } from '../store.ts';
 import { lockKeys } from './database/connection.ts';
@@ -309,6 +319,36 @@ describe('the order', () => {
       expect(created.filter(({ exists }) => !exists)).toHaveLength(1);
       const { links } = await site.server.getContact(created[0]?.contactUUID as string, 'link');
       expect(links).toMatchObject([{ userUUID }]);
+    }
+  });
+
+  test('has one contact for an external ID, whichever server creates it', async () => {
+    const { servers } = await openServers(2);
+    const site = await createSite(servers[0]);
+    const create = (nth: number, externalID: string, address?: string) =>
+      (servers[nth % 2] as Store).createContact({
+        ...newContact({ externalID, address, userUUID: null, time: site.time }),
+        account: site.account,
+        token: site.server.token,
+        browser: false,
+        verified: true,
+      });
+    for (const round of times(10)) {
+      const externalID = `customer-of-round-${round}`;
+      const addresses = [undefined, `one-${round}@example.com`, `two-${round}@example.com`];
+      const created = await Promise.all(times(6).map((nth) => create(nth, externalID, addresses[nth % 3])));
+      expect(new Set(created.map(({ contactUUID }) => contactUUID)).size).toBe(1);
+      expect(created.filter(({ exists }) => !exists)).toHaveLength(1);
+      // Each pair of an external ID and an address at once with the others: some are refused, and none fails.
+      const crossing = await Promise.allSettled(
+        times(8).map((nth) =>
+          create(nth >> 1, `crossing-${round}-${nth & 1}`, `crossing-${round}-${(nth >> 1) & 1}@example.com`),
+        ),
+      );
+      for (const result of crossing) {
+        if (result.status === 'rejected') expect(result.reason.code).toMatch(/^(email|external_id)_taken$/);
+      }
+      expect(crossing.some(({ status }) => status === 'fulfilled')).toBe(true);
     }
   });
 });

@@ -118,7 +118,7 @@ const createWrites = (repeats: StoredRepeats) => {
     finder,
     keepEvents,
     ...createAccountWriter(catalogues, finder, contacts),
-    ...createLinkWriter(users, finder),
+    ...createLinkWriter(users, finder, contacts),
     ...createMergeWriter(finder),
     ...createErasures({ finder, dedup, refused }),
     createContact,
@@ -245,9 +245,10 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     noteTokenUses: besideOthers(noteTokenUses),
     noteUnknownProxy: besideOthers(noteUnknownProxy),
     recordAudit: besideOthers(recordAudit),
-    createContact: besideOthers(writes.createContact, ({ account, userUUID, address }) => [
+    createContact: besideOthers(writes.createContact, ({ account, userUUID, externalID, address }) => [
       ...(userUUID === null ? [] : [`user ${account} ${userUUID}`]),
-      `address ${account} ${address}`,
+      ...(address === undefined ? [] : [`address ${account} ${address}`]),
+      ...(externalID === undefined ? [] : [`external ID ${account} ${externalID}`]),
     ]),
     updateContact: besideOthers(writes.updateContact),
     linkUser: audited('linkUser', besideOthers, writes.linkUser),
@@ -282,7 +283,9 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     getAccount: reading(getAccount),
     measureAccounts: () => reading(measureAccounts)(undefined),
     getContact: reading(getContact),
-    searchContact: reading(searchContact, ({ address }) => (address === undefined ? 'all contacts settled' : 'now')),
+    searchContact: reading(searchContact, ({ externalID, address }) =>
+      externalID === undefined && address === undefined ? 'all contacts settled' : 'now',
+    ),
     getEvents: reading(getEvents, ({ order }) => (order === 'asc' ? 'all settled' : 'settled'), walkingInOrder),
     getEventDefinitions: reading(getEventDefinitions),
     countEvents: reading(countEvents),

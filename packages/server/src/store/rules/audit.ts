@@ -35,7 +35,7 @@ const recordings = {
   ],
   // A repeated request only returns the progress.
   eraseContact: ({ time }, { contactUUID, erasedTime }) => (erasedTime === time ? [{ subject: { contactUUID } }] : []),
-  linkUser: ({ token, contactUUID }, { linkID }) => [{ subject: { contactUUID, linkID }, by: token }],
+  linkUser: ({ token }, { contactUUID, linkID }) => [{ subject: { contactUUID, linkID }, by: token }],
   unlinkUser: ({ token }, { linkID }) => (linkID === '' ? [] : [{ subject: { linkID }, by: token }]),
   voidLinks: ({ links, restore }, changed) => {
     const named = 'linkID' in links ? { linkID: links.linkID } : { tokenID: links.tokenID };
@@ -43,8 +43,8 @@ const recordings = {
   },
   acceptClaim: ({ claimID }, { contactUUID }) => [{ subject: { claimID, contactUUID } }],
   voidClaim: ({ claimID, restore }, { contactUUID }) => [{ subject: { claimID, contactUUID, restore } }],
-  mergeContact: ({ otherContactUUID }, { contactUUID }) => [{ subject: { contactUUID, otherContactUUID } }],
-  unmergeContact: ({ otherContactUUID }) => [{ subject: { otherContactUUID } }],
+  mergeContact: (_, { contactUUID, otherContactUUID }) => [{ subject: { contactUUID, otherContactUUID } }],
+  unmergeContact: (_, { contactUUID }) => [{ subject: { otherContactUUID: contactUUID } }],
   replayRefused: ({ refused, tokenID, request: { account } }, answer) => {
     const subject = { refusedID: String(refused), ...(tokenID !== undefined && { tokenID }) };
     return answer === undefined ? [] : [{ subject, account, time: Date.now() }];

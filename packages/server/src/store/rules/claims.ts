@@ -1,6 +1,6 @@
 /** Claims as both drivers store them: the values that a browser token sent about a contact. */
 import { limits } from '@firsthand/contract/limits';
-import { type Claim, type ContactField, mergeClaim, type Values } from '../../identity/contact-view.ts';
+import { type Claim, type ContactField, type KeyField, mergeClaim, type Values } from '../../identity/contact-view.ts';
 import type { NewContact } from '../store.ts';
 
 export interface ClaimRow extends Omit<Claim, 'newestLink'> {
@@ -30,9 +30,16 @@ export const toValues = ({ fields, tags, attributes }: StoredValues): Values => 
  * Returns the JSON of a claim with the values of a request, added to the claim's values `before` if there are any. Of too many tags
  * and attributes the first stay, so that no page can make a claim that is slow to read.
  */
-export const claimedBy = ({ fields, address, tags, attributes }: NewContact, before?: StoredValues): string => {
+export const claimedBy = (
+  { fields, externalID, address, tags, attributes }: NewContact,
+  before?: StoredValues,
+): string => {
   const given: Values = {
-    fields: { ...fields, contactEmailaddress: address },
+    fields: {
+      ...fields,
+      ...(externalID !== undefined && { contactExternalID: externalID }),
+      ...(address !== undefined && { contactEmailaddress: address }),
+    },
     tags: new Map(tags.map((id) => [id, true])),
     attributes: new Map(attributes),
   };
@@ -43,3 +50,20 @@ export const claimedBy = ({ fields, address, tags, attributes }: NewContact, bef
     attributes: [...values.attributes].slice(0, limits.attributesPerClaim),
   });
 };
+
+/**
+ * The field and value by which a browser token's request finds its contact: the address, or without one the external ID. A claim
+ * belongs to one of them. Requests by the other have another claim, because a handle must not reveal that both find one contact.
+ */
+export const keyOfClaim = ({ externalID = '', address }: NewContact): { field: KeyField; value: string } =>
+  address === undefined
+    ? { field: 'contactExternalID', value: externalID }
+    : { field: 'contactEmailaddress', value: address };
+
+/**
+ * The contact of a new claim: that of the user's earlier claims with this key, which are in order, or else the one that has the key.
+ * The two differ when the first has given the key up to the other and is merged into it (rules/contact-keys.ts). The user's claims
+ * and link then stay where they are, because a new handle would reveal to the page that a server knows the key.
+ */
+export const claimedContact = (earlier: readonly Pick<ClaimRow, 'contact'>[], found: number): number =>
+  earlier[0]?.contact ?? found;

@@ -2,14 +2,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ContactView, contactFields, type Values } from '../../identity/contact-view.ts';
 import type { ContactChange, NewContact } from '../store.ts';
+import type { NewKeys } from './contact-keys.ts';
 
-export type CreatedContact = Pick<NewContact, 'account' | 'address' | 'newContactUUID' | 'verified' | 'time'>;
+/** A contact that is found by its keys, or created. */
+export type CreatedContact = Pick<
+  NewContact,
+  'account' | 'externalID' | 'address' | 'newContactUUID' | 'verified' | 'time'
+>;
 
-export type WrittenContact = Omit<ContactChange, 'account'>;
-
-/** Returns the address that replaces the contact's own. Without a contactUUID, the address only names the contact. */
-export const newAddress = ({ contactUUID, address }: WrittenContact): string | undefined =>
-  contactUUID === undefined ? undefined : address;
+export interface WrittenContact
+  extends Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes' | 'contactStatus' | 'time' | 'by'> {
+  readonly keys: NewKeys;
+  /** The contact was found by one of several keys: those that its person has already are not written. */
+  readonly isFound?: boolean;
+}
 
 /** Returns the fields to write. A cleared field becomes '', unlike one that was never set, so that no claim fills it. */
 export const writtenFields = (fields: ContactChange['fields']): Values['fields'] =>

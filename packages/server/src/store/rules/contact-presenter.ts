@@ -96,7 +96,7 @@ export const toFoundContact = (
   lastSeenTime: lastSeen === neverSeen ? null : lastSeen * dayMilliseconds,
 });
 
-/** Returns a function that checks all filters of a search except `address` and the ranges of times. */
+/** Returns a function that checks all filters of a search except the keys and the ranges of times. */
 export const createContactMatcher = (search: ContactSearch) => {
   const text = search.text?.normalize('NFC').toLowerCase();
   return ({ contactStatus }: Contact, { fields, tags, attributes }: ContactView): boolean =>

@@ -1,5 +1,5 @@
 /** Links and unlinks of a user ("statements"), as both drivers store and read them. */
-import type { KeptStatement, Statement } from '../../identity/statements.ts';
+import { decideLink, type KeptStatement, type Statement } from '../../identity/statements.ts';
 
 /** A link to be made from here on. */
 export interface NewLink {
@@ -8,6 +8,8 @@ export interface NewLink {
   readonly verified: boolean;
   /** The claim that makes the link when a browser token sent it; else null. */
   readonly claim: number | null;
+  /** All claims of the user with the same key (rules/claims.ts). */
+  readonly claimsOfKey?: readonly number[];
   readonly token: number;
   readonly time: number;
 }
@@ -20,6 +22,21 @@ export interface StatementRow extends KeptStatement {
 
 /** The part of a statement that decides about owners, and the claim that made it. */
 export type DecidingStatement = Statement & Pick<StatementRow, 'claim'>;
+
+/**
+ * Returns how a link changes the user's statements. To a browser token, a link by another key is another link, even to the same
+ * contact: whether it `exists` must not show that two keys find one contact.
+ */
+export const decideNewLink = (
+  statements: readonly DecidingStatement[],
+  { contact, verified, claimsOfKey }: NewLink,
+): ReturnType<typeof decideLink> =>
+  decideLink(
+    statements,
+    contact,
+    verified,
+    ({ claim }) => claim === null || claimsOfKey === undefined || claimsOfKey.includes(claim),
+  );
 
 /** Returns the sequence of the statement that a linkID names; -1, which none has, for other text. */
 export const sequenceOf = (linkID: string): number => (/^\d{1,15}$/.test(linkID) ? Number(linkID) : -1);

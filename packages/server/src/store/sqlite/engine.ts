@@ -1,6 +1,7 @@
 /** Assembles what carries out every call: the same on a thread of its own, in memory, and beside a running server. */
 import { Refusal } from '../../refusal.ts';
 import { usesOfContact } from '../rules/catalogue-rules.ts';
+import { newKeysOf } from '../rules/contact-keys.ts';
 import type { ContactChange, ReplayedAnswer, ReplayedWrite } from '../store.ts';
 import { createAccountReader, createAccountWriter } from './accounts/accounts.ts';
 import { createAuditReader, createAuditWriter } from './accounts/audit.ts';
@@ -77,7 +78,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     const row = contacts.byName(change);
     const uses = usesOfContact({ ...change, tags: change.addedTags });
     catalogues.check(account, false, uses);
-    const answer = contacts.write(row, change);
+    const answer = contacts.write(row, { ...change, keys: newKeysOf(change) });
     catalogues.register(account, false, uses);
     return answer;
   };

@@ -2,6 +2,7 @@
 import { Refusal } from '../../../refusal.ts';
 import { type AccountValues, changedValues, givenKinds, refusedContact } from '../../rules/account-changes.ts';
 import { usesOfContact } from '../../rules/catalogue-rules.ts';
+import { newKeysOf } from '../../rules/contact-keys.ts';
 import type {
   AccountChange,
   AccountContact,
@@ -68,31 +69,37 @@ const valuesOf = async (db: Transaction, account: number, kinds: readonly Catalo
 };
 
 export const createAccountWriter = (catalogues: CatalogueWriter, finder: ContactFinder, contacts: ContactWriter) => {
+  type Act = Pick<AccountChange, 'time' | 'by'>;
+
   /** Changes a contact when it exists, otherwise creates it. */
   const putContact = async (
     db: Transaction,
     account: number,
     change: AccountContact,
-    time: number,
+    act: Act,
   ): Promise<ContactOutcome> => {
-    const { newContactUUID, address } = change;
+    const { newContactUUID, externalID, address } = change;
     const uses = usesOfContact({ ...change, tags: change.addedTags });
     await catalogues.check(db, account, { browser: false, uses });
-    const { row, existed } =
+    const written = { ...change, ...act };
+    const write = async () => {
+      const row = await finder.byName(db, { account, contactUUID: change.contactUUID });
+      return { existed: true, ...(await contacts.write(db, row, { ...written, keys: newKeysOf(change) })) };
+    };
+    const { existed, contactUUID } =
       change.contactUUID === undefined
-        ? await contacts.ensure(db, { account, address: address as string, newContactUUID, verified: true, time })
-        : { row: await finder.byName(db, { account, contactUUID: change.contactUUID }), existed: true };
-    const { contactUUID } = await contacts.write(db, row, { ...change, time });
+        ? await contacts.put(db, { account, newContactUUID, externalID: externalID ?? undefined, address }, written)
+        : await write();
     await catalogues.register(db, account, [{ browser: false, uses }]);
     return { exists: existed, contactUUID };
   };
 
   /** Stores contacts. A refused contact does not affect the others. */
-  const putContacts = async (db: Transaction, account: number, changes: readonly AccountContact[], time: number) => {
+  const putContacts = async (db: Transaction, account: number, changes: readonly AccountContact[], act: Act) => {
     const outcomes: ContactOutcome[] = [];
     for (const change of changes) {
       try {
-        outcomes.push(await db.attempt(() => putContact(db, account, change, time)));
+        outcomes.push(await db.attempt(() => putContact(db, account, change, act)));
       } catch (error) {
         outcomes.push(refusedContact(error));
       }
@@ -103,7 +110,7 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
   return {
     async createAccount(
       db: Transaction,
-      { tokens, catalogues: given, contacts: changes, time, ...account }: NewAccount,
+      { tokens, catalogues: given, contacts: changes, time, by, ...account }: NewAccount,
     ): Promise<ContactOutcome[]> {
       const { accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = account;
       const { account: number } = await db.one<{ account: number }>(
@@ -113,12 +120,12 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
       );
       for (const token of tokens) await createToken(db, { ...token, account: number });
       await catalogues.put(db, number, given);
-      return putContacts(db, number, changes, time);
+      return putContacts(db, number, changes, { time, by });
     },
 
     async updateAccount(
       db: Transaction,
-      { account, catalogues: given, contacts: changes, time, ...change }: AccountChange,
+      { account, catalogues: given, contacts: changes, time, by, ...change }: AccountChange,
     ): ReturnType<Store['updateAccount']> {
       const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = change;
       const kinds = givenKinds(given);
@@ -140,7 +147,7 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
       await notifyAccess(db);
       await catalogues.put(db, account, given);
       const updated = changedValues(before, await valuesOf(db, account, kinds));
-      return { updated, contacts: await putContacts(db, account, changes, time) };
+      return { updated, contacts: await putContacts(db, account, changes, { time, by }) };
     },
   };
 };

@@ -15,7 +15,8 @@ export const readUsage = async (
 ): Promise<Pick<AccountDetail, 'usage' | 'storedBytes'>> => {
   const [contacts, claims, users, events] = await Promise.all([
     db.one<{ rows: number; count: number; bytes: number }>(
-      `SELECT count(*) AS rows, count(*) FILTER (WHERE "mergedInto" IS NULL) AS count, ${valueBytes}
+      `SELECT count(*) AS rows, count(*) FILTER (WHERE "mergedInto" IS NULL) AS count,
+         coalesce(sum(length(said::text) + coalesce(length("contactExternalID"), 0)), 0)::bigint AS bytes
        FROM contact WHERE account = $1`,
       [account],
     ),

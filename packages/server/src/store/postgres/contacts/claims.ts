@@ -1,10 +1,18 @@
 /** Claims: the values of a contact that a browser sent, stored beside the contact. */
 import { limits } from '@firsthand/contract/limits';
 import { byWeight } from '../../../identity/contact-view.ts';
-import { type ClaimRow, claimedBy, type StoredValues, toValues } from '../../rules/claims.ts';
+import {
+  type ClaimRow,
+  claimedBy,
+  claimedContact,
+  keyOfClaim,
+  type StoredValues,
+  toValues,
+} from '../../rules/claims.ts';
 import type { NewContact } from '../../store.ts';
 import { type Connection, Overtaken } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
+import { groupOf } from './merges.ts';
 
 type Row = Omit<ClaimRow, 'values'> & { readonly said: StoredValues };
 
@@ -83,46 +91,57 @@ export const claimsAfter = async (
   return rows.map(toClaim);
 };
 
+/** Whether a claim of the contact is accepted and not voided. */
+export const hasAcceptedClaim = async (db: Connection, contact: number): Promise<boolean> =>
+  (await db.get('SELECT FROM claim WHERE contact = $1 AND accepted AND NOT voided LIMIT 1', [contact])) !== undefined;
+
 export const countClaims = async (db: Connection, contacts: readonly number[]): Promise<number> => {
   const sql = 'SELECT count(*) AS count FROM claim WHERE contact = ANY ($1::bigint[])';
   return (await db.one<{ count: number }>(sql, [contacts])).count;
 };
 
 /**
- * Stores a claim. There is one open claim for each token, user, contact and address: later values are added to it, but never to an
- * accepted or voided claim. The address is included so that a handle does not show that two addresses belong to one contact.
- * `wasGiven`: the user has claimed this address for this contact before. The caller must hold the user's row.
+ * Stores a claim. There is one open claim for each token, user, contact and key (rules/claims.ts): later values are added to it, but
+ * never to an accepted or voided claim. The key is included so that a handle does not show that two of them belong to one contact.
+ * `found`: the contact that has the key. `earlierClaims`: those of the user with this key. `contact`: that of the claim
+ * (claimedContact). The caller must hold the user's row and that of the key.
  */
 export const submitClaim = async (
   db: Transaction,
   request: NewContact,
   user: number,
-  contact: number,
-): Promise<{ claim: number; claimID: string; wasGiven: boolean }> => {
-  const { account, token, address, newHandle, time } = request;
-  const earlier = await db.all<{ claim: number; claimID: string; said: StoredValues; token: number; open: boolean }>(
-    `SELECT claim, "claimID", said, token, NOT accepted AND NOT voided AS open FROM claim
-     WHERE contact = $1 AND "user" = $2 AND said -> 'fields' ->> 'contactEmailaddress' = $3 FOR NO KEY UPDATE`,
-    [contact, user, address],
+  found: number,
+): Promise<{ claim: number; claimID: string; contact: number; earlierClaims: number[] }> => {
+  const { account, token, newHandle, time } = request;
+  const { field, value } = keyOfClaim(request);
+  const earlier = await db.all<
+    Pick<ClaimRow, 'claim' | 'claimID' | 'contact' | 'token'> & { said: StoredValues; open: boolean }
+  >(
+    `SELECT claim, "claimID", contact, said, token, NOT accepted AND NOT voided AS open FROM claim
+     WHERE contact = ANY ($1::bigint[]) AND "user" = $2 AND said -> 'fields' ->> $3 = $4
+       AND (said -> 'fields' ->> 'contactEmailaddress' IS NOT NULL) = ($3 = 'contactEmailaddress')
+     ORDER BY contact, claim FOR NO KEY UPDATE`,
+    [await groupOf(db, found), user, field, value],
   );
-  const wasGiven = earlier.length > 0;
+  const earlierClaims = earlier.map(({ claim }) => claim);
   const before = earlier.find((claim) => claim.token === token && claim.open);
   if (before) {
     await db.run('UPDATE claim SET said = $3, "updatedTime" = $4 WHERE contact = $1 AND claim = $2', [
-      contact,
+      before.contact,
       before.claim,
       claimedBy(request, before.said),
       time,
     ]);
-    return { ...before, wasGiven };
+    return { ...before, earlierClaims };
   }
+  const contact = claimedContact(earlier, found);
   const { claim } = await db.one<{ claim: number }>(
     `INSERT INTO claim (contact, claim, "claimID", account, token, "user", said, accepted, voided, "createdTime", "updatedTime")
      VALUES ($1, nextval('claim_number'), $2, $3, $4, $5, $6, false, false, $7, $7) RETURNING claim`,
     [contact, newHandle, account, token, user, claimedBy(request), time],
   );
   await db.run('INSERT INTO claim_name ("claimID", claim, contact) VALUES ($1, $2, $3)', [newHandle, claim, contact]);
-  return { claim, claimID: newHandle, wasGiven };
+  return { claim, claimID: newHandle, contact, earlierClaims };
 };
 
 /** Marks a claim. An accepted claim stays accepted. Throws Overtaken when the claim was deleted meanwhile. */

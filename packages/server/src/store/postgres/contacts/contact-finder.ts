@@ -9,8 +9,8 @@ import { type ContactRow, readAnswering, readContacts } from './contact-rows.ts'
 export const createContactFinder = (secret: Buffer) => {
   const hashOf = createNameHash(secret);
 
-  const get = async (db: Connection, contact: number): Promise<ContactRow> =>
-    (await readContacts(db, [contact]))[0] as ContactRow;
+  const get = async (db: Connection, contact: number): Promise<ContactRow | undefined> =>
+    (await readContacts(db, [contact]))[0];
 
   const findNumber = (db: Connection, account: number, contactUUID: string) =>
     db.get<{ contact: number }>('SELECT contact FROM contact_name WHERE "contactUUID" = $1 AND account = $2', [
@@ -29,6 +29,29 @@ export const createContactFinder = (secret: Buffer) => {
       [address, account],
     );
     return found && get(db, found.contact);
+  };
+
+  const byExternalID = async (db: Connection, account: number, externalID: string): Promise<ContactRow | undefined> => {
+    const found = await db.get<{ contact: number }>(
+      'SELECT contact FROM contact_external_id WHERE "contactExternalID" = $1 AND account = $2',
+      [externalID, account],
+    );
+    return found && get(db, found.contact);
+  };
+
+  /** Returns a function that returns the number of the contact that has one of these external IDs. */
+  const numbersByExternalID = async (
+    db: Connection,
+    asked: readonly { readonly account: number; readonly externalID: string }[],
+  ): Promise<(account: number, externalID: string) => number | undefined> => {
+    if (asked.length === 0) return () => undefined;
+    const rows = await db.all<{ account: number; externalID: string; contact: number }>(
+      `SELECT account, "contactExternalID" AS "externalID", contact FROM contact_external_id
+       WHERE "contactExternalID" = ANY ($1::text[])`,
+      [asked.map(({ externalID }) => externalID)],
+    );
+    const found = new Map(rows.map(({ account, externalID, contact }) => [`${account} ${externalID}`, contact]));
+    return (account, externalID) => found.get(`${account} ${externalID}`);
   };
 
   /** Returns an erasure that erased one of these identifiers; undefined when none was erased. */
@@ -60,23 +83,32 @@ export const createContactFinder = (secret: Buffer) => {
     (await missingEach(db, [{ account, identifier }], field))[0] as Refusal;
 
   return {
+    get,
     byUUID,
     byAddress,
-    /** Returns the number of the contact with a contactUUID, without following merges. Throws a Refusal when there is none. */
-    async numberOf(db: Connection, account: number, contactUUID: string): Promise<number> {
-      const found = await findNumber(db, account, contactUUID);
-      if (!found) throw await missing(db, account, contactUUID);
-      return found.contact;
-    },
-    /** Returns the contact that a request names, without following merges. Throws a Refusal when there is none. */
-    async byName(db: Connection, { account, contactUUID, address }: NamedContact): Promise<ContactRow> {
+    byExternalID,
+    numbersByExternalID,
+    /**
+     * Returns the contact that a request names, without following merges. Throws a Refusal when there is none; `prefix` begins the
+     * names of its fields.
+     */
+    async byName(
+      db: Connection,
+      { account, contactUUID, externalID, address }: NamedContact,
+      prefix = 'contact',
+    ): Promise<ContactRow> {
       if (contactUUID !== undefined) {
         const row = await byUUID(db, account, contactUUID);
-        if (!row) throw await missing(db, account, contactUUID);
+        if (!row) throw await missing(db, account, contactUUID, `${prefix}UUID`);
+        return row;
+      }
+      if (typeof externalID === 'string') {
+        const row = await byExternalID(db, account, externalID);
+        if (!row) throw missingContact(`${prefix}ExternalID`, false);
         return row;
       }
       const row = address === undefined ? undefined : await byAddress(db, account, address);
-      if (!row) throw missingContact('contactEmailaddress', false);
+      if (!row) throw missingContact(`${prefix}Emailaddress`, false);
       return row;
     },
     /** Returns the contact at the end of this contact's merges. */

@@ -2,7 +2,7 @@
 import { followMerges } from '../../../identity/merges.ts';
 import { type Connection, Overtaken } from '../database/connection.ts';
 
-/** The values of a contact's own record without its address; see identity/contact-view.ts. */
+/** The values of a contact's own record without its keys; see identity/contact-view.ts. */
 export interface OwnValues {
   readonly fields: Readonly<Record<string, string>>;
   readonly tags: readonly [tagID: string, opt: boolean][];
@@ -13,7 +13,9 @@ export interface ContactRow {
   readonly contact: number;
   readonly account: number;
   readonly contactUUID: string;
-  readonly contactEmailaddress: string;
+  readonly contactEmailaddress: string | null;
+  readonly contactExternalID: string | null;
+  readonly externalIDClaim: number | null;
   readonly said: OwnValues;
   readonly contactStatus: string;
   readonly verified: boolean;

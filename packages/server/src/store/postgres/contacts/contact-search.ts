@@ -180,11 +180,17 @@ const createExamine = async (db: Connection, search: ContactSearch, asked: Asked
 };
 
 export const createContactSearch = (contacts: ContactFinder) => {
-  /** Returns the contact that answers to an address, as one page. */
-  const byAddress = async (db: Connection, search: ContactSearch, address: string): Promise<FoundContacts> => {
-    const found = await contacts.byAddress(db, search.account, address);
+  /** Returns the contact that has the keys of a search, as one page. */
+  const byKeys = async (db: Connection, search: ContactSearch): Promise<FoundContacts> => {
+    const { account, externalID, address } = search;
+    const found = await Promise.all([
+      ...(externalID === undefined ? [] : [contacts.byExternalID(db, account, externalID)]),
+      ...(address === undefined ? [] : [contacts.byAddress(db, account, address)]),
+    ]);
+    const [first, ...others] = await Promise.all(found.map((row) => row && contacts.answering(db, row)));
+    const isOne = others.every((other) => other?.contact === first?.contact);
     const examine = await createExamine(db, search, askedOf(search));
-    const matches = found ? await examine([await contacts.answering(db, found)]) : [];
+    const matches = first && isOne ? await examine([first]) : [];
     return { contacts: matches.map(({ contact }) => contact), next: null };
   };
 
@@ -221,10 +227,10 @@ export const createContactSearch = (contacts: ContactFinder) => {
     return undefined;
   };
 
-  /** Without an address, `db` must have all contacts settled, so that pages miss none. */
+  /** Without a key, `db` must have all contacts settled, so that pages miss none. */
   return async (db: Snapshot, search: ContactSearch): Promise<FoundContacts> => {
-    const { account, address, limit } = search;
-    if (address !== undefined) return byAddress(db, search, address);
+    const { account, externalID, address, limit } = search;
+    if (externalID !== undefined || address !== undefined) return byKeys(db, search);
     const asked = askedOf(search);
     const { sort, descending } = asked;
     const parts = partsOf(asked);

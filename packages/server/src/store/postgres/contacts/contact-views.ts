@@ -1,12 +1,17 @@
 /** Builds the views of contacts from their rows by the rules in identity/. */
 import { type ContactView, type Values, viewContact } from '../../../identity/contact-view.ts';
+import { isExternalIDVerified } from '../../rules/contact-keys.ts';
 import type { Connection } from '../database/connection.ts';
 import { claimsOf } from './claims.ts';
 import { type ContactRow, readContacts } from './contact-rows.ts';
 import { groupsOf } from './merges.ts';
 
-const valuesOf = ({ said, contactEmailaddress }: ContactRow): Values => ({
-  fields: { ...said.fields, contactEmailaddress },
+const valuesOf = ({ said, contactExternalID, contactEmailaddress }: ContactRow): Values => ({
+  fields: {
+    ...said.fields,
+    ...(contactExternalID !== null && { contactExternalID }),
+    ...(contactEmailaddress !== null && { contactEmailaddress }),
+  },
   tags: new Map(said.tags),
   attributes: new Map(said.attributes),
 });
@@ -30,6 +35,7 @@ export const viewsOf = async (db: Connection, groups: readonly ContactRow[][]): 
       group.map((row) => ({
         values: valuesOf(row),
         verified: row.verified,
+        externalIDVerified: isExternalIDVerified(row),
         claims: claims.filter(({ contact }) => contact === row.contact),
       })),
     ),

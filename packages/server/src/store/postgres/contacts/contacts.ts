@@ -1,20 +1,16 @@
 /** Creates contacts, and writes the values that server tokens send. */
-import type { ContactView } from '../../../identity/contact-view.ts';
-import { Refusal } from '../../../refusal.ts';
+import type { ContactView, KeyField } from '../../../identity/contact-view.ts';
 import { usesOfContact } from '../../rules/catalogue-rules.ts';
-import {
-  type CreatedContact,
-  changedFields,
-  newAddress,
-  type WrittenContact,
-  writtenFields,
-} from '../../rules/contact-changes.ts';
+import type { ClaimRow } from '../../rules/claims.ts';
+import { type CreatedContact, changedFields, type WrittenContact, writtenFields } from '../../rules/contact-changes.ts';
+import { newKeysOf, otherExternalID } from '../../rules/contact-keys.ts';
 import type { ContactChange } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
 import { Overtaken } from '../database/connection.ts';
-import { holdAddresses } from '../transactions/held-rows.ts';
+import { haveSameKeys, holdKeys } from '../transactions/held-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { ContactFinder } from './contact-finder.ts';
+import { deleteKey, insertKeys, mayGiveWay, takeKey } from './contact-keys.ts';
 import type { ContactRow, OwnValues } from './contact-rows.ts';
 import { rowsOf, viewsOf } from './contact-views.ts';
 
@@ -29,21 +25,29 @@ const withChange = ({ fields, tags, attributes }: OwnValues, change: WrittenCont
   };
 };
 
+/** The keys of a request, in the order in which their rows are held. */
+const keysOf = ({ address, externalID }: Pick<CreatedContact, 'address' | 'externalID'>) => [
+  ...(address === undefined ? [] : [['contactEmailaddress', address] as const]),
+  ...(externalID === undefined ? [] : [['contactExternalID', externalID] as const]),
+];
+
+const noValues = '{"fields": {}, "tags": [], "attributes": []}';
+
 export const createContactWriter = (finder: ContactFinder, catalogues: CatalogueWriter) => {
-  /** Replaces the contact's address. Throws a Refusal when another contact has the new one. */
-  const takeAddress = async (db: Transaction, row: ContactRow, address: string) => {
-    const { account, contact, contactUUID, contactEmailaddress } = row;
-    if (address === contactEmailaddress) return;
-    const taken = await db.run(
-      `INSERT INTO contact_address ("contactEmailaddress", account, contact, "contactUUID") VALUES ($1, $2, $3, $4)
-       ON CONFLICT DO NOTHING`,
-      [address, account, contact, contactUUID],
-    );
-    if (taken === 0) throw new Refusal('email_taken', { field: 'contactEmailaddress' });
-    await db.run('DELETE FROM contact_address WHERE "contactEmailaddress" = $1 AND account = $2', [
-      contactEmailaddress,
-      account,
+  /** The contact that `row` is merged into at last, with its row and its keys held. Throws Overtaken when it changed meanwhile. */
+  const holdAnswering = async (db: Transaction, row: ContactRow, changesKeys: boolean): Promise<ContactRow> => {
+    const found = await finder.answering(db, row);
+    if (changesKeys) await holdKeys(db, [found]);
+    const kept = await db.get<ContactRow>('SELECT * FROM contact WHERE contact = $1 FOR NO KEY UPDATE', [
+      found.contact,
     ]);
+    if (!kept || (changesKeys && !haveSameKeys(kept, found))) throw new Overtaken();
+    return kept;
+  };
+
+  const viewOf = async (db: Transaction, row: ContactRow): Promise<ContactView> => {
+    const [view] = await viewsOf(db, await rowsOf(db, [row]));
+    return view as ContactView;
   };
 
   const write = async (
@@ -51,88 +55,231 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
     row: ContactRow,
     change: WrittenContact,
   ): Promise<{ contactUUID: string; updated: string[] }> => {
-    const found = await finder.answering(db, row);
-    const address = newAddress(change);
-    if (address !== undefined) await holdAddresses(db, [found]);
-    const { contact, contactUUID } = found;
-    const kept = await db.get<ContactRow>('SELECT * FROM contact WHERE contact = $1 FOR NO KEY UPDATE', [contact]);
-    // The contact was erased, or its address was replaced, meanwhile.
-    if (!kept) throw new Overtaken();
-    if (address !== undefined) {
-      if (kept.contactEmailaddress !== found.contactEmailaddress) throw new Overtaken();
-      await takeAddress(db, kept, address);
+    const { externalID, address } = change.keys;
+    const { time, by, isFound = false } = change;
+    const kept = await holdAnswering(db, row, externalID !== undefined || address !== undefined);
+    const { contact, contactUUID } = kept;
+    const before = await viewOf(db, kept);
+    if (isFound && typeof externalID === 'string') {
+      const other = otherExternalID(before, externalID);
+      if (other) throw other;
     }
+    const take = (field: KeyField, value: string) => takeKey(db, kept, field, value, { time, by, isFound });
+    const hasAddress = address !== undefined && (await take('contactEmailaddress', address));
+    const hasExternalID = typeof externalID === 'string' && (await take('contactExternalID', externalID));
+    if (externalID === null) await deleteKey(db, 'contactExternalID', kept);
     const after: ContactRow = {
       ...kept,
       said: withChange(kept.said, change),
-      contactEmailaddress: address ?? kept.contactEmailaddress,
-      verified: kept.verified || address !== undefined,
+      ...(externalID === null && { contactExternalID: '', externalIDClaim: null }),
+      ...(hasExternalID && { contactExternalID: externalID, externalIDClaim: null }),
+      ...(hasAddress && { contactEmailaddress: address, verified: true }),
       contactStatus: change.contactStatus ?? kept.contactStatus,
     };
-    const [[, ...merged]] = (await rowsOf(db, [kept])) as [ContactRow[]];
-    const views = await viewsOf(db, [
-      [kept, ...merged],
-      [after, ...merged],
-    ]);
-    const updated = changedFields(...(views as [ContactView, ContactView]));
+    const updated = changedFields(before, await viewOf(db, after));
     if (after.contactStatus !== kept.contactStatus) updated.push('contactStatus');
     await db.run(
-      `UPDATE contact SET said = $2, "contactEmailaddress" = $3, verified = $4, "contactStatus" = $5, "updatedTime" = $6
+      `UPDATE contact SET said = $2, "contactExternalID" = $3, "externalIDClaim" = $4, "contactEmailaddress" = $5, verified = $6,
+         "contactStatus" = $7, "updatedTime" = $8
        WHERE contact = $1`,
       [
         contact,
         JSON.stringify(after.said),
+        after.contactExternalID,
+        after.externalIDClaim,
         after.contactEmailaddress,
         after.verified,
         after.contactStatus,
-        updated.length > 0 ? change.time : kept.updatedTime,
+        updated.length > 0 ? time : kept.updatedTime,
       ],
     );
     return { contactUUID, updated };
   };
 
+  /**
+   * Returns the contact with the address, or without one with the external ID; creates it if there is none. Does the same work
+   * whether or not the key is known, so that the response time does not show it to a browser token.
+   */
+  const ensure = async (
+    db: Transaction,
+    { account, externalID, address, newContactUUID, verified, time }: CreatedContact,
+  ): Promise<{ row: ContactRow; existed: boolean }> => {
+    const isByID = address === undefined;
+    const [table, column] = isByID
+      ? ['contact_external_id', 'contactExternalID']
+      : ['contact_address', 'contactEmailaddress'];
+    const { contact, contactUUID } = await db.one<{ contact: number; contactUUID: string }>(
+      `INSERT INTO ${table} ("${column}", account, contact, "contactUUID")
+       VALUES ($1, $2, nextval('contact_number'), $3)
+       ON CONFLICT ("${column}", account) DO UPDATE SET account = excluded.account
+       RETURNING contact, "contactUUID"`,
+      [isByID ? externalID : address, account, newContactUUID],
+    );
+    const verify = isByID
+      ? `"externalIDClaim" = CASE WHEN excluded."externalIDClaim" IS NULL THEN NULL ELSE contact."externalIDClaim" END`
+      : 'verified = contact.verified OR excluded.verified';
+    const [, row] = await Promise.all([
+      db.run(`INSERT INTO contact_name ("contactUUID", account, contact) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, [
+        contactUUID,
+        account,
+        contact,
+      ]),
+      db.one<ContactRow>(
+        `INSERT INTO contact (contact, account, "contactUUID", "contactExternalID", "externalIDClaim", "contactEmailaddress", said,
+           "contactStatus", verified, "createdTime", "updatedTime")
+         VALUES ($1, $2, $3, $4, $5, $6, '${noValues}', 'active', $7, $8, $8)
+         ON CONFLICT (contact) DO UPDATE SET ${verify} RETURNING *`,
+        [
+          contact,
+          account,
+          contactUUID,
+          isByID ? externalID : null,
+          isByID && !verified ? 0 : null,
+          address ?? null,
+          verified && !isByID,
+          time,
+        ],
+      ),
+    ]);
+    return { row, existed: contactUUID !== newContactUUID };
+  };
+
+  /** Creates a contact with an external ID and an address. Throws Overtaken when another contact gets one of them meanwhile. */
+  const insertWithBoth = async (
+    db: Transaction,
+    { account, externalID, address, newContactUUID, time }: CreatedContact,
+  ): Promise<ContactRow> => {
+    const { contact } = await db.one<{ contact: number }>(`SELECT nextval('contact_number') AS contact`);
+    await insertKeys(db, { account, contact, contactUUID: newContactUUID }, keysOf({ externalID, address }));
+    const [, row] = await Promise.all([
+      db.run('INSERT INTO contact_name ("contactUUID", account, contact) VALUES ($1, $2, $3)', [
+        newContactUUID,
+        account,
+        contact,
+      ]),
+      db.one<ContactRow>(
+        `INSERT INTO contact (contact, account, "contactUUID", "contactExternalID", "contactEmailaddress", said, "contactStatus",
+           verified, "createdTime", "updatedTime")
+         VALUES ($1, $2, $3, $4, $5, '${noValues}', 'active', true, $6, $6) RETURNING *`,
+        [contact, account, newContactUUID, externalID, address, time],
+      ),
+    ]);
+    return row;
+  };
+
+  /** Notes that a server token has sent these keys. */
+  const verifyKeys = async (
+    db: Transaction,
+    { account, externalID, address }: Pick<CreatedContact, 'account' | 'externalID' | 'address'>,
+  ): Promise<void> => {
+    const [byID, byAddress] = await Promise.all([
+      externalID === undefined ? undefined : finder.byExternalID(db, account, externalID),
+      address === undefined ? undefined : finder.byAddress(db, account, address),
+    ]);
+    if (byID && byID.externalIDClaim !== null) {
+      await db.run('UPDATE contact SET "externalIDClaim" = NULL WHERE contact = $1', [byID.contact]);
+    }
+    if (byAddress && !byAddress.verified) {
+      await db.run('UPDATE contact SET verified = true WHERE contact = $1', [byAddress.contact]);
+    }
+  };
+
+  /** As `put`, for a request with an external ID and an address. */
+  const putWithBoth = async (
+    db: Transaction,
+    request: CreatedContact & { readonly externalID: string; readonly address: string },
+    change: Omit<WrittenContact, 'keys'>,
+  ): Promise<{ row: ContactRow; existed: boolean; contactUUID: string }> => {
+    const { account, externalID, address } = request;
+    const [byID, byAddress] = await Promise.all([
+      finder.byExternalID(db, account, externalID),
+      finder.byAddress(db, account, address),
+    ]);
+    // A contact that only pages know by the external ID gives way to that with the address.
+    const isByAddress =
+      byAddress &&
+      (!byID ||
+        ((await mayGiveWay(db, byID, 'contactExternalID')) &&
+          !(await mayGiveWay(db, byAddress, 'contactEmailaddress'))));
+    const found = isByAddress ? byAddress : byID;
+    const row = found ?? (await insertWithBoth(db, request));
+    const keys = found === undefined ? {} : isByAddress ? { externalID } : { address };
+    const { contactUUID } = await write(db, row, { ...change, keys, isFound: true });
+    await verifyKeys(db, request);
+    return { row, existed: found !== undefined, contactUUID };
+  };
+
   return {
-    /** Returns the contact with an address; creates it if there is none. */
-    async ensure(
+    ensure,
+
+    /**
+     * For a server token: finds a contact by the external ID, or else by the address, or creates one, and writes to the contact
+     * that answers for it. Returns the found contact and the contactUUID of the one that answers.
+     */
+    async put(
       db: Transaction,
-      { account, address, newContactUUID, verified, time }: CreatedContact,
-    ): Promise<{ row: ContactRow; existed: boolean }> {
-      // Does the same work whether or not the address is known, so that the response time does not show it to a browser token.
-      const { contact, contactUUID } = await db.one<{ contact: number; contactUUID: string }>(
-        `INSERT INTO contact_address ("contactEmailaddress", account, contact, "contactUUID")
-         VALUES ($1, $2, nextval('contact_number'), $3)
-         ON CONFLICT ("contactEmailaddress", account) DO UPDATE SET account = excluded.account
-         RETURNING contact, "contactUUID"`,
-        [address, account, newContactUUID],
-      );
-      const [, row] = await Promise.all([
-        db.run(
-          `INSERT INTO contact_name ("contactUUID", account, contact) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
-          [contactUUID, account, contact],
-        ),
-        db.one<ContactRow>(
-          `INSERT INTO contact (contact, account, "contactUUID", "contactEmailaddress", said, "contactStatus", verified,
-             "createdTime", "updatedTime")
-           VALUES ($1, $2, $3, $4, '{"fields": {}, "tags": [], "attributes": []}', 'active', $5, $6, $6)
-           ON CONFLICT (contact) DO UPDATE SET verified = contact.verified OR excluded.verified RETURNING *`,
-          [contact, account, contactUUID, address, verified, time],
-        ),
-      ]);
-      return { row, existed: contactUUID !== newContactUUID };
+      request: Omit<CreatedContact, 'verified' | 'time'>,
+      change: Omit<WrittenContact, 'keys'>,
+    ): Promise<{ row: ContactRow; existed: boolean; contactUUID: string }> {
+      const { externalID, address } = request;
+      const created = { ...request, verified: true, time: change.time };
+      if (externalID !== undefined && address !== undefined) {
+        return putWithBoth(db, { ...created, externalID, address }, change);
+      }
+      const { row, existed } = await ensure(db, created);
+      const { contactUUID } = await write(db, row, { ...change, keys: {} });
+      return { row, existed, contactUUID };
     },
 
     /**
      * Writes to the contact at the end of `row`'s merges. Returns its contactUUID and the names of the fields whose visible values
-     * changed. Throws a Refusal when another contact has the new address.
+     * changed. Throws a Refusal when somebody else has one of the new keys.
      */
     write,
+
+    /**
+     * Makes the external ID of an accepted claim the contact's own, unless that has one, had one cleared, or shares it with another
+     * contact of the same person. Throws a Refusal when somebody else has it.
+     */
+    async acceptExternalID(
+      db: Transaction,
+      { contact, claim }: Pick<ClaimRow, 'contact' | 'claim'>,
+      { externalID, ...act }: { externalID: string; time: number; by?: number | null | undefined },
+    ): Promise<void> {
+      const found = await finder.get(db, contact);
+      if (!found) throw new Overtaken();
+      await holdKeys(db, [found]);
+      const row = await db.get<ContactRow>('SELECT * FROM contact WHERE contact = $1 FOR NO KEY UPDATE', [contact]);
+      if (!row || !haveSameKeys(row, found)) throw new Overtaken();
+      if (row.contactExternalID !== null) return;
+      if (!(await takeKey(db, row, 'contactExternalID', externalID, { ...act, isFound: true }))) return;
+      await db.run('UPDATE contact SET "contactExternalID" = $2, "externalIDClaim" = $3 WHERE contact = $1', [
+        contact,
+        externalID,
+        claim,
+      ]);
+    },
+
+    /** Takes back the external ID that a contact has from a claim. */
+    async withdrawExternalID(db: Transaction, { contact, claim }: Pick<ClaimRow, 'contact' | 'claim'>): Promise<void> {
+      const found = await finder.get(db, contact);
+      if (found?.externalIDClaim !== claim) return;
+      await holdKeys(db, [found]);
+      const withdrawn = await db.run(
+        `UPDATE contact SET "contactExternalID" = NULL, "externalIDClaim" = NULL
+         WHERE contact = $1 AND "contactExternalID" = $2 AND "externalIDClaim" = $3`,
+        [contact, found.contactExternalID, claim],
+      );
+      if (withdrawn === 0) throw new Overtaken();
+      await deleteKey(db, 'contactExternalID', found);
+    },
 
     async updateContact(db: Transaction, change: ContactChange): Promise<{ contactUUID: string; updated: string[] }> {
       const { account } = change;
       const row = await finder.byName(db, change);
       const uses = usesOfContact({ ...change, tags: change.addedTags });
       await catalogues.check(db, account, { browser: false, uses });
-      const answer = await write(db, row, change);
+      const answer = await write(db, row, { ...change, keys: newKeysOf(change) });
       await catalogues.register(db, account, [{ browser: false, uses }]);
       return answer;
     },

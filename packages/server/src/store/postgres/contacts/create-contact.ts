@@ -1,6 +1,7 @@
-/** createContact: links a user to the contact with an e-mail address, which it creates if there is none. */
+/** createContact: links a user to the contact with an external ID or an address, which it creates if there is none. */
 import { Refusal } from '../../../refusal.ts';
 import { usesOfContact } from '../../rules/catalogue-rules.ts';
+import { keyOfClaim } from '../../rules/claims.ts';
 import { requestName } from '../../rules/erased-names.ts';
 import type { NewContact } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
@@ -33,30 +34,33 @@ export const createContactCreator = (parts: CreateContactParts) => {
   /** With a server token: the values become the contact's own, and the link, if there is a user, is verified. */
   const createAsServer = async (db: Transaction, request: NewContact, user: number | null): Promise<Created> => {
     const { account, fields, tags, attributes, token, time } = request;
-    const { row, existed } = await contacts.ensure(db, request);
+    const values = { fields, addedTags: tags, removedTags: [], attributes, time, by: token || null };
+    const { row, existed, contactUUID } = await contacts.put(db, request, values);
     const { contact } = row;
-    const { contactUUID } = await contacts.write(db, row, {
-      fields,
-      addedTags: tags,
-      removedTags: [],
-      attributes,
-      time,
-    });
     if (user !== null) await link(db, { account, user, contact, verified: true, claim: null, token, time });
     return { contact, claim: null, existed, contactUUID };
   };
 
   /**
-   * With a browser token: makes one claim and one link, whether or not a contact has the address. The contact's own values are
-   * neither changed nor returned. A contactProof verifies the address and the link, but no other values.
+   * With a browser token: makes one claim and one link, whether or not a contact has the key. The contact's own values are
+   * neither changed nor returned. A contactProof verifies the key and the link, but no other values.
    */
   const createAsBrowser = async (db: Transaction, request: NewContact, user: number): Promise<Created> => {
     const { account, token, verified, time } = request;
-    const { contact } = (await contacts.ensure(db, request)).row;
-    const { claim, claimID, wasGiven } = await submitClaim(db, request, user, contact);
-    const { exists } = await link(db, { account, user, contact, verified, claim, token, time });
-    if (!wasGiven) await dropSurplusClaims(db, contact, claim);
-    return { contact, claim, existed: exists && wasGiven, contactUUID: claimID };
+    const found = (await contacts.ensure(db, request)).row;
+    const { claim, claimID, contact, earlierClaims } = await submitClaim(db, request, user, found.contact);
+    const { exists } = await link(db, {
+      account,
+      user,
+      contact,
+      verified,
+      claim,
+      claimsOfKey: [...earlierClaims, claim],
+      token,
+      time,
+    });
+    if (earlierClaims.length === 0) await dropSurplusClaims(db, contact, claim);
+    return { contact, claim, existed: exists && earlierClaims.length > 0, contactUUID: claimID };
   };
 
   /** Returns the result of an earlier equal request; undefined when its claim has been deleted in favour of newer ones. */
@@ -89,7 +93,7 @@ export const createContactCreator = (parts: CreateContactParts) => {
       if (answer) return answer;
       const names = [dedup.requestName(sent), requestName(token, userUUID, requestUUID)];
       const erased = (await finder.findErasure(db, account, ...names)) !== undefined;
-      if (erased) throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
+      if (erased) throw new Refusal('erased_contact', { field: keyOfClaim(request).field });
     }
     await catalogues.check(db, account, { browser, uses });
     const created = browser ? await createAsBrowser(db, request, user) : await createAsServer(db, request, user);

@@ -1,9 +1,9 @@
 /** Links, unlinks, and the voiding and accepting of links and claims. */
 import { limits } from '@firsthand/contract/limits';
-import { decideLink, decideUnlink, linksGivingWay } from '../../../identity/statements.ts';
+import { decideUnlink, linksGivingWay } from '../../../identity/statements.ts';
 import { Refusal } from '../../../refusal.ts';
 import { claimName } from '../../rules/erased-names.ts';
-import { type NewLink, type StatementRow, sequenceOf } from '../../rules/links.ts';
+import { decideNewLink, type NewLink, type StatementRow, sequenceOf } from '../../rules/links.ts';
 import type { RequestOf } from '../../store.ts';
 import { holdContacts, holdUsers } from '../transactions/held-rows.ts';
 import { drawSequences } from '../transactions/sequencer.ts';
@@ -11,6 +11,7 @@ import type { Transaction } from '../transactions/transaction.ts';
 import { findClaim, markClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { readAnswering } from './contact-rows.ts';
+import type { ContactWriter } from './contacts.ts';
 import { statementsOf } from './statements.ts';
 import { dropLinks, dropSurplusLinks } from './surplus-claims.ts';
 import { findUser, type User, type Users } from './users.ts';
@@ -59,7 +60,7 @@ export const link = async (
 ): Promise<{ exists: boolean; sequence: number }> => {
   const { user, contact, verified } = given;
   const before = await held(db, user);
-  const decision = decideLink(before, contact, verified);
+  const decision = decideNewLink(before, given);
   if (decision.do === 'append') {
     const sequence = await append(db, given);
     if (!verified) {
@@ -95,7 +96,7 @@ const voidClaimed = (
   );
 };
 
-export const createLinkWriter = (users: Users, contacts: ContactFinder) => {
+export const createLinkWriter = (users: Users, contacts: ContactFinder, writer: ContactWriter) => {
   const voidOne = async (db: Transaction, account: number, linkID: string, voided: number) => {
     const sequence = sequenceOf(linkID);
     const place = await db.get<{ user: number }>('SELECT "user" FROM statement_place WHERE sequence = $1', [sequence]);
@@ -115,7 +116,7 @@ export const createLinkWriter = (users: Users, contacts: ContactFinder) => {
 
   const mark = async (
     db: Transaction,
-    { account, claimID, time }: RequestOf<'acceptClaim'>,
+    { account, claimID, time, by }: RequestOf<'acceptClaim'>,
     marks: { accepted?: boolean; voided: boolean },
   ) => {
     const claim = await findClaim(db, account, claimID);
@@ -123,17 +124,22 @@ export const createLinkWriter = (users: Users, contacts: ContactFinder) => {
       const erased = (await contacts.findErasure(db, account, claimName(claimID))) !== undefined;
       throw new Refusal(erased ? 'erased_contact' : 'unknown_claim', { field: 'claimID' });
     }
+    const { contactExternalID: externalID } = claim.values.fields;
+    if (externalID !== undefined) {
+      if (marks.voided) await writer.withdrawExternalID(db, claim);
+      else if (marks.accepted || claim.accepted) await writer.acceptExternalID(db, claim, { externalID, time, by });
+    }
     await markClaim(db, claim, { ...marks, time });
     return { contactUUID: (await readAnswering(db, claim.contact)).contactUUID };
   };
 
   return {
-    async linkUser(db: Transaction, { account, token, userUUID, contactUUID, time }: RequestOf<'linkUser'>) {
-      const contact = await contacts.numberOf(db, account, contactUUID);
+    async linkUser(db: Transaction, { token, userUUID, time, ...named }: RequestOf<'linkUser'>) {
+      const { contact, contactUUID, account } = await contacts.byName(db, named);
       const [{ user }] = (await users.ensure(db, [{ account, userUUID }], { time, withEvent: false })) as [User];
       await Promise.all([holdUsers(db, [user]), holdContacts(db, [contact])]);
       const { exists, sequence } = await link(db, { account, user, contact, verified: true, claim: null, token, time });
-      return { exists, linkID: String(sequence) };
+      return { exists, linkID: String(sequence), contactUUID };
     },
 
     async unlinkUser(db: Transaction, { account, token, userUUID, time }: RequestOf<'unlinkUser'>) {

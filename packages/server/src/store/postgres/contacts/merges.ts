@@ -1,11 +1,11 @@
 /** Merges of contacts: reads as many of them as the rules in identity/ need, makes them and undoes them. */
 import { mergedWith } from '../../../identity/merges.ts';
 import { checkMerge, checkUnmerge } from '../../rules/merges.ts';
-import type { RequestOf } from '../../store.ts';
+import type { NamedOther, RequestOf } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import type { ContactFinder } from './contact-finder.ts';
-import { pointersOf, readAnswering, readChains } from './contact-rows.ts';
+import { type ContactRow, pointersOf, readAnswering, readChains } from './contact-rows.ts';
 
 /** Returns all merges into these contacts, direct or not, by merged contact. Each query follows one step of all chains. */
 const pointersTo = async (db: Connection, contacts: readonly number[]): Promise<Map<number, number>> => {
@@ -34,39 +34,48 @@ export const groupOf = async (db: Connection, contact: number): Promise<number[]
   return (answering === contact ? group : (await groupsOf(db, [answering]))[0]) as number[];
 };
 
+const setMerged = (db: Connection, contact: number, mergedInto: number | null, time: number | null) =>
+  db.run('UPDATE contact SET "mergedInto" = $2, "mergedTime" = $3 WHERE contact = $1', [contact, mergedInto, time]);
+
+/** Merges the contact `other` into the contact `keep`. Must run alone (transaction.ts), and make no circle. */
+export const mergeInto = async (db: Transaction, keep: number, other: number, time: number): Promise<void> => {
+  await setMerged(db, other, keep, time);
+  await db.run('INSERT INTO merged_contact (contact, other) VALUES ($1, $2)', [keep, other]);
+};
+
 /** These writes must run alone (transaction.ts), so that no other merge happens between their reads and their writes. */
 export const createMergeWriter = (contacts: ContactFinder) => {
-  const setMerged = (db: Connection, contact: number, mergedInto: number | null, time: number | null) =>
-    db.run('UPDATE contact SET "mergedInto" = $2, "mergedTime" = $3 WHERE contact = $1', [contact, mergedInto, time]);
-
-  const findOther = async (db: Connection, account: number, otherContactUUID: string) => {
-    const other = await contacts.byUUID(db, account, otherContactUUID);
-    if (!other) throw await contacts.missing(db, account, otherContactUUID, 'otherContactUUID');
-    return other;
+  const findOther = (
+    db: Connection,
+    account: number,
+    { otherContactUUID, otherExternalID, otherAddress }: NamedOther,
+  ): Promise<ContactRow> => {
+    const named = { account, contactUUID: otherContactUUID, externalID: otherExternalID, address: otherAddress };
+    return contacts.byName(db, named, 'otherContact');
   };
 
   return {
     async mergeContact(
       db: Transaction,
-      { account, contactUUID, otherContactUUID, time }: RequestOf<'mergeContact'>,
-    ): Promise<{ contactUUID: string; mergedTime: number }> {
-      const keep = await contacts.byName(db, { account, contactUUID });
-      const other = await findOther(db, account, otherContactUUID);
+      { time, ...named }: RequestOf<'mergeContact'>,
+    ): Promise<{ contactUUID: string; otherContactUUID: string; mergedTime: number }> {
+      const keep = await contacts.byName(db, named);
+      const other = await findOther(db, named.account, named);
       const isMerged = other.mergedInto === keep.contact;
       if (!isMerged) {
         checkMerge(pointersOf(await readChains(db, [keep.contact])), keep, other);
-        await setMerged(db, other.contact, keep.contact, time);
-        await db.run('INSERT INTO merged_contact (contact, other) VALUES ($1, $2)', [keep.contact, other.contact]);
+        await mergeInto(db, keep.contact, other.contact, time);
       }
       const mergedTime = isMerged ? (other.mergedTime as number) : time;
-      return { contactUUID: (await contacts.answering(db, keep)).contactUUID, mergedTime };
+      const { contactUUID } = await contacts.answering(db, keep);
+      return { contactUUID, otherContactUUID: other.contactUUID, mergedTime };
     },
 
     async unmergeContact(
       db: Transaction,
-      { account, otherContactUUID }: RequestOf<'unmergeContact'>,
+      { account, ...named }: RequestOf<'unmergeContact'>,
     ): Promise<{ contactUUID: string }> {
-      const other = await findOther(db, account, otherContactUUID);
+      const other = await findOther(db, account, named);
       checkUnmerge(other);
       await setMerged(db, other.contact, null, null);
       await db.run('DELETE FROM merged_contact WHERE contact = $1 AND other = $2', [other.mergedInto, other.contact]);

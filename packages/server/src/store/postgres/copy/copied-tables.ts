@@ -1,6 +1,6 @@
 /** The mapping of another database's rows to the rows of each PostgreSQL table except `event`. */
 import type pg from 'pg';
-import { contactFields } from '../../../identity/contact-view.ts';
+import { plainFields } from '../../../identity/contact-view.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable, InParts } from '../../database-export.ts';
 import { createIdempotencyKeys, type SentByServer, tokenInKey, toUUID } from '../../rules/idempotency-keys.ts';
 import { type CopiedValue, copyRows } from './copy-rows.ts';
@@ -64,7 +64,7 @@ const createStoredValues = async (exported: DatabaseExport) => {
   const attributes = await byContact(exported.rows('contact_attr'));
   return (row: ExportedRow): string => {
     const contact = row.contact as number;
-    const fields = contactFields.filter((name) => name !== 'contactEmailaddress' && row[name] !== null);
+    const fields = plainFields.filter((name) => row[name] !== null);
     return JSON.stringify({
       fields: Object.fromEntries(fields.map((name) => [name, row[name]])),
       tags: (tags.get(contact) ?? []).map(({ tagID, opt }) => [tagID, opt === 1]),
@@ -101,11 +101,22 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     { from: 'user', to: 'user_name', columns: 'userUUID account user' },
     { from: 'user', columns: 'user account userUUID firstDay lastDay createdTime' },
     { from: 'contact', to: 'contact_name', columns: 'contactUUID account contact' },
-    { from: 'contact', to: 'contact_address', columns: 'contactEmailaddress account contact contactUUID' },
+    {
+      from: 'contact',
+      to: 'contact_address',
+      columns: 'contactEmailaddress account contact contactUUID',
+      only: ({ contactEmailaddress }) => contactEmailaddress !== null,
+    },
+    {
+      from: 'contact',
+      to: 'contact_external_id',
+      columns: 'contactExternalID account contact contactUUID',
+      only: ({ contactExternalID }) => Boolean(contactExternalID),
+    },
     {
       from: 'contact',
       columns:
-        'contact account contactUUID contactEmailaddress contactStatus mergedInto mergedTime firstDay lastDay createdTime updatedTime',
+        'contact account contactUUID contactExternalID externalIDClaim contactEmailaddress contactStatus mergedInto mergedTime firstDay lastDay createdTime updatedTime',
       booleans: 'verified',
       made: { said: storedValuesOf },
     },

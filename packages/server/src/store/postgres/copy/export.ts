@@ -2,7 +2,7 @@
 
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
-import { contactFields } from '../../../identity/contact-view.ts';
+import { plainFields } from '../../../identity/contact-view.ts';
 import type { DatabaseExport, ExportedRow, ExportedTable } from '../../database-export.ts';
 import { tokenInKey } from '../../rules/idempotency-keys.ts';
 import type { KeptEvent } from '../../rules/kept-event.ts';
@@ -33,9 +33,7 @@ const bytesPerPage = 4 * 1024 * 1024;
 const patienceMilliseconds = 2_000;
 const pauseMilliseconds = 20;
 
-const fieldColumns = contactFields
-  .filter((name) => name !== 'contactEmailaddress')
-  .map((name) => `said -> 'fields' ->> '${name}' AS "${name}"`);
+const fieldColumns = plainFields.map((name) => `said -> 'fields' ->> '${name}' AS "${name}"`);
 
 /** SQL for the rows of each table. */
 const rowsSQL: Readonly<Record<ExportedTable, string>> = {
@@ -52,7 +50,7 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   // `days` is 0: the days between the first and the last are not known (store/sqlite/contacts/active-days.ts).
   user: 'SELECT "user", account, "userUUID", "firstDay", "lastDay", 0 AS days, "createdTime" FROM "user"',
   contact: `
-    SELECT contact, account, "contactUUID", "contactEmailaddress", ${fieldColumns.join(', ')}, "contactStatus",
+    SELECT contact, account, "contactUUID", "contactExternalID", "externalIDClaim", "contactEmailaddress", ${fieldColumns.join(', ')}, "contactStatus",
       verified::integer, "mergedInto", "mergedTime", "firstDay", "lastDay", 0 AS days, "createdTime", "updatedTime"
     FROM contact`,
   contact_tag: `

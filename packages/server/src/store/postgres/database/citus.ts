@@ -20,6 +20,7 @@ export const distributedTables = {
   user_name: 'userUUID',
   contact_name: 'contactUUID',
   contact_address: 'contactEmailaddress',
+  contact_external_id: 'contactExternalID',
   claim_name: 'claimID',
   statement_place: 'sequence',
   erased_identifier: 'hash',

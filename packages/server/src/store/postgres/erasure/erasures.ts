@@ -25,7 +25,8 @@ const eventsPerStep = 1_000;
 const hashesPerTurn = 100;
 
 interface ErasedClaim extends Pick<ClaimRow, 'claim' | 'claimID' | 'token' | 'user' | 'accepted' | 'voided'> {
-  readonly address: string;
+  readonly address: string | null;
+  readonly externalID: string | null;
 }
 
 const readReceipt = async (db: Transaction, erasure: number, contactUUID: string): Promise<ErasureReceipt> => {
@@ -92,6 +93,10 @@ const forget = (db: Transaction, rows: readonly ContactRow[], claims: readonly E
       `DELETE FROM contact_address WHERE "contactEmailaddress" = ANY ($1::text[]) AND contact = ANY ($2::bigint[])`,
       [rows.map(({ contactEmailaddress }) => contactEmailaddress), group],
     ),
+    db.run(
+      `DELETE FROM contact_external_id WHERE "contactExternalID" = ANY ($1::text[]) AND contact = ANY ($2::bigint[])`,
+      [rows.map(({ contactExternalID }) => contactExternalID), group],
+    ),
     db.run('DELETE FROM contact WHERE contact = ANY ($1::bigint[])', [group]),
   ]);
 };
@@ -128,7 +133,8 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
         [account, time, verifiedOnly],
       ),
       db.all<ErasedClaim>(
-        `SELECT claim, "claimID", token, "user", accepted, voided, said -> 'fields' ->> 'contactEmailaddress' AS address
+        `SELECT claim, "claimID", token, "user", accepted, voided, said -> 'fields' ->> 'contactEmailaddress' AS address,
+           said -> 'fields' ->> 'contactExternalID' AS "externalID"
          FROM claim WHERE contact = ANY ($1::bigint[])`,
         [group],
       ),
@@ -142,8 +148,12 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
     const claiming = verifiedOnly ? [] : claims.map(({ user }) => user);
     await refused.erase(db, account, {
       addresses: [
-        ...rows.map(({ contactEmailaddress }) => contactEmailaddress),
-        ...claims.map(({ address }) => address),
+        ...rows.flatMap(({ contactEmailaddress }) => contactEmailaddress ?? []),
+        ...claims.flatMap(({ address }) => address ?? []),
+      ],
+      externalIDs: [
+        ...rows.flatMap(({ contactExternalID }) => contactExternalID || []),
+        ...claims.flatMap(({ externalID }) => externalID || []),
       ],
       contactUUIDs: rows.map(({ contactUUID }) => contactUUID),
       others: [...(await userUUIDsOf(db, [...linked, ...claiming])).values(), ...claims.map(({ claimID }) => claimID)],

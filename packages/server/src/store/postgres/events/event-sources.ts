@@ -1,7 +1,7 @@
 /** The source of a query of events: those of a user, of a contact, or of the whole account. */
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
 import type { Statement } from '../../../identity/statements.ts';
-import type { EventQuery } from '../../store.ts';
+import type { EventQuery, NamedContact } from '../../store.ts';
 import type { ContactFinder } from '../contacts/contact-finder.ts';
 import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
 import { groupOf } from '../contacts/merges.ts';
@@ -44,13 +44,8 @@ const span = (days: readonly ActiveDays[]): Source['days'] => ({
 
 export const createEventSources = (contacts: ContactFinder) => {
   /** Returns the stretches of users' histories that the contact owns, and the events that were logged with its contactUUID. */
-  const ofContact = async (
-    db: Connection,
-    account: number,
-    contactUUID: string,
-    onlyUser: number | undefined,
-  ): Promise<Source> => {
-    const group = await groupOf(db, await contacts.numberOf(db, account, contactUUID));
+  const ofContact = async (db: Connection, named: NamedContact, onlyUser: number | undefined): Promise<Source> => {
+    const group = await groupOf(db, (await contacts.byName(db, named)).contact);
     const [linked, rows] = await Promise.all([usersOf(db, group), readContacts(db, group)]);
     const asked = onlyUser === undefined ? linked : linked.filter((user) => user === onlyUser);
     const daysOfThem = await daysOfUsers(db, asked);
@@ -77,9 +72,11 @@ export const createEventSources = (contacts: ContactFinder) => {
 
   /** Returns the source of a query. Throws a Refusal when the contactUUID names no contact. */
   return async (db: Connection, query: EventQuery): Promise<Source> => {
-    const { account, userUUID, contactUUID } = query;
+    const { account, userUUID, contactUUID, externalID } = query;
     const user = userUUID === undefined ? undefined : ((await findUser(db, { account, userUUID })) ?? 0);
-    if (contactUUID !== undefined) return ofContact(db, account, contactUUID, user);
+    if (contactUUID !== undefined || externalID !== undefined) {
+      return ofContact(db, { account, contactUUID, externalID }, user);
+    }
     if (user !== undefined) return ofUser(db, user);
     return { stretches: undefined, days: { first: -Infinity, last: Infinity } };
   };

@@ -2,7 +2,7 @@
 import { linkedContact } from '../../../identity/statements.ts';
 import { Refusal } from '../../../refusal.ts';
 import { eventIDOf, type ListedIDs, usesOfEvent } from '../../rules/catalogue-rules.ts';
-import { handleName } from '../../rules/erased-names.ts';
+import { handleName, missingContact } from '../../rules/erased-names.ts';
 import { eventBytes } from '../../rules/row-bytes.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../../store.ts';
 import type { CatalogueWriter, EventChecks } from '../accounts/catalogues.ts';
@@ -115,6 +115,15 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
             [contactUUIDs],
           )
         : [];
+    const externalIDs = distinct(
+      batches.flatMap(({ account, events }) =>
+        events.flatMap(({ contactUUID, externalID }) =>
+          contactUUID === null && externalID !== null ? [{ account, externalID }] : [],
+        ),
+      ),
+      ({ account, externalID }) => `${account} ${externalID}`,
+    );
+    const contactByExternalID = await finder.numbersByExternalID(db, externalIDs);
     const contactByName = new Map(contacts.map((row) => [`${row.account} ${row.contactUUID}`, row.contact]));
     const found = new Map<string, Against | Refusal>();
     const missing: { key: string; account: number; identifier: string }[] = [];
@@ -131,8 +140,15 @@ export const createEventWriter = ({ users, catalogues, finder, dedup }: EventPar
     const refusals = await finder.missingEach(db, missing);
     for (const [nth, { key }] of missing.entries()) found.set(key, refusals[nth] as Refusal);
 
-    return ({ account, token, browser }: EventBatch, { userUUID, contactUUID }: NewEvent): Against | Refusal => {
+    return (
+      { account, token, browser }: EventBatch,
+      { userUUID, contactUUID, externalID }: NewEvent,
+    ): Against | Refusal => {
       const name = userUUID === null ? null : { account, userUUID };
+      if (contactUUID === null && externalID !== null) {
+        const contact = contactByExternalID(account, externalID);
+        return contact === undefined ? missingContact('contactExternalID', false) : { name, contact, named: contact };
+      }
       if (contactUUID === null) return { name, contact: null, named: null };
       const against = found.get(keyOf(account, token, contactUUID)) as Against | Refusal;
       if (against instanceof Refusal) return against;

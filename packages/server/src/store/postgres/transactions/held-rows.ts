@@ -1,7 +1,7 @@
 /**
  * The rows and locks that a transaction holds until it ends, so that an erasure misses nothing that is written at the same time,
  * and unrelated writes go on. All transactions take them in one order, so that no two wait for each other: users by number,
- * addresses, contacts by number, claims, statements, refused requests, the account. Only updateAccount begins with the account,
+ * addresses, external IDs, contacts by number, claims, statements, refused requests, the account. Only updateAccount begins with the account,
  * so it may have to run again after a deadlock.
  */
 
@@ -23,13 +23,26 @@ export const holdFreeUsers = async (db: Connection, users: readonly number[]): P
   return new Set(rows.map(({ user }) => user));
 };
 
-/** Holds the addresses of contacts: before this transaction ends, no other takes them, or finds them in `ensure` (contacts.ts). */
-export const holdAddresses = (db: Connection, rows: readonly ContactRow[]): Promise<unknown> =>
-  db.all(
-    `SELECT contact FROM contact_address WHERE "contactEmailaddress" = ANY ($1::text[]) AND contact = ANY ($2::bigint[])
-     ORDER BY "contactEmailaddress" FOR UPDATE`,
-    [rows.map(({ contactEmailaddress }) => contactEmailaddress), rows.map(({ contact }) => contact)],
-  );
+/** Holds the keys of contacts: before this transaction ends, no other takes them, or finds them in `ensure` (contacts.ts). */
+export const holdKeys = async (db: Connection, rows: readonly ContactRow[]): Promise<void> => {
+  const contacts = rows.map(({ contact }) => contact);
+  await Promise.all([
+    db.all(
+      `SELECT contact FROM contact_address WHERE "contactEmailaddress" = ANY ($1::text[]) AND contact = ANY ($2::bigint[])
+       ORDER BY "contactEmailaddress" FOR UPDATE`,
+      [rows.map(({ contactEmailaddress }) => contactEmailaddress), contacts],
+    ),
+    db.all(
+      `SELECT contact FROM contact_external_id WHERE "contactExternalID" = ANY ($1::text[]) AND contact = ANY ($2::bigint[])
+       ORDER BY "contactExternalID" FOR UPDATE`,
+      [rows.map(({ contactExternalID }) => contactExternalID), contacts],
+    ),
+  ]);
+};
+
+/** Whether two readings of a contact's row have the same keys. */
+export const haveSameKeys = (one: ContactRow, other: ContactRow | undefined): boolean =>
+  one.contactEmailaddress === other?.contactEmailaddress && one.contactExternalID === other?.contactExternalID;
 
 /** Contacts share this many advisory locks, because PostgreSQL's lock table holds only some thousands. */
 const contactLocks = 64;
@@ -63,12 +76,12 @@ export const holdPerson = async (db: Connection, group: readonly number[]) => {
   const [seen, found] = await Promise.all([readContacts(db, group), usersOf(db, group)]);
   const [, , , rows, linked] = await Promise.all([
     holdUsers(db, found),
-    holdAddresses(db, seen),
+    holdKeys(db, seen),
     lockContacts(db, group, 'alone'),
     db.all<ContactRow>('SELECT * FROM contact WHERE contact = ANY ($1::bigint[]) ORDER BY contact FOR UPDATE', [group]),
     usersOf(db, group),
   ]);
-  const isSame = rows.every(({ contactEmailaddress }, nth) => contactEmailaddress === seen[nth]?.contactEmailaddress);
+  const isSame = rows.every((row, nth) => haveSameKeys(row, seen[nth]));
   // Users that were linked since the first read are usually no longer held.
   const known = new Set(found);
   const added = linked.filter((user) => !known.has(user));

@@ -20,6 +20,8 @@ export interface Transaction extends Connection, Pick<TakenConnection, 'slot' | 
    * back, the day begins, and the work runs again.
    */
   dayOf(receivedTime: number): number;
+  /** Ends this attempt unless no other transaction writes; the work then runs again, alone. */
+  requireAlone(): void;
   /** Calls `remember` after the commit, to update what is held in memory. */
   whenCommitted(remember: () => void): void;
   /** Runs the work in a savepoint. When it throws a Refusal, only what the work has written is rolled back. Rethrows. */
@@ -40,6 +42,8 @@ class OtherDay extends Error {
     this.receivedTime = receivedTime;
   }
 }
+
+class NotAlone extends Error {}
 
 /** How often a transaction that conflicts with another is tried. */
 const mostTries = 10;
@@ -104,6 +108,9 @@ const carryOut = async <Value>(
       if (day !== currentDay.day || clockDay !== currentDay.clockDay) throw new OtherDay(receivedTime);
       return day;
     },
+    requireAlone() {
+      if (mode !== 'alone') throw new NotAlone('this must run alone');
+    },
     whenCommitted: (remember) => remembering.push(remember),
     async attempt(attempted) {
       await db.script('SAVEPOINT attempt');
@@ -138,6 +145,7 @@ export const write = async <Value>(
     try {
       return await withConnection(pool, (db) => carryOut(db, mode, work, onCommit));
     } catch (error) {
+      if (error instanceof NotAlone) return write(pool, 'alone', work);
       if (error instanceof OtherDay) {
         const { receivedTime } = error;
         await write(pool, 'alone', (db) => beginDay(db, receivedTime));

@@ -45,6 +45,8 @@ const formsOf = (address: string): string[] => {
 export interface PersonNames {
   /** Canonical. Like contactUUIDs, they are found anywhere in a text. */
   readonly addresses: readonly string[];
+  /** Found as the value of a contactExternalID; long ones, like contactUUIDs, anywhere. Others may be words of other requests. */
+  readonly externalIDs: readonly string[];
   readonly contactUUIDs: readonly string[];
   /** userUUIDs and handles, of which there may be many; found only as whole words. */
   readonly others: readonly string[];
@@ -56,6 +58,19 @@ export interface ListedText {
   readonly message: string;
   readonly address: string | null;
 }
+
+/** From this length on an external ID is searched for anywhere. */
+const longID = 8;
+
+/**
+ * Matches a contactExternalID, or otherContactExternalID, in JSON, with or without quotes, and in a form. After an ID of more than
+ * 255 characters, which is never valid, the search goes on.
+ */
+const externalIDsInText = /contactexternalid\W{0,8}?[:=]\s{0,8}(?:"([^"]{1,255})"|([^"&,}\s][^&,}\n]{0,254}))/g;
+
+/** Returns the external IDs in a text in folded form, folded. */
+const externalIDsIn = (text: string): string[] =>
+  [...text.matchAll(externalIDsInText)].map(([, quoted, bare = '']) => (quoted ?? bare).trim());
 
 /** Up to this many words are searched for one by one, which is faster than looking up each word of the text. */
 const fewWords = 10;
@@ -77,6 +92,7 @@ export const createPersonSearch = () => {
   const addresses = new Set<string>();
   const needles = new Set<string>();
   const words = new Set<string>();
+  const externalIDs = new Set<string>();
   const fold = (name: string) => normalized(name).toLowerCase();
 
   /**
@@ -88,6 +104,10 @@ export const createPersonSearch = () => {
     yield input.length / 6;
     const text = `${folded(input)}\n${fold(message)}`;
     const costOfNeedle = text.length / 20;
+    if (externalIDs.size > 0) {
+      yield costOfNeedle;
+      if (externalIDsIn(text).some((externalID) => externalIDs.has(externalID))) return true;
+    }
     for (const needle of needles) {
       yield costOfNeedle;
       if (text.includes(needle)) return true;
@@ -108,6 +128,17 @@ export const createPersonSearch = () => {
       for (const address of names.addresses) {
         addresses.add(address);
         for (const form of formsOf(address)) needles.add(fold(form));
+      }
+      for (const externalID of names.externalIDs) {
+        // As `folded` leaves it.
+        const asJSON = fold(
+          JSON.stringify(externalID)
+            .slice(1, -1)
+            .replace(/\\(?:u[\da-f]{4}|.)/gi, ' '),
+        ).trim();
+        externalIDs.add(asJSON);
+        externalIDs.add(fold(externalID));
+        if (externalID.length >= longID) needles.add(asJSON);
       }
       for (const contactUUID of names.contactUUIDs) needles.add(fold(contactUUID));
       for (const name of names.others) words.add(fold(name));

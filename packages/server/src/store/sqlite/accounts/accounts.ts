@@ -1,6 +1,7 @@
 import { Refusal } from '../../../refusal.ts';
 import { type AccountValues, changedValues, givenKinds, refusedContact } from '../../rules/account-changes.ts';
 import { usesOfContact } from '../../rules/catalogue-rules.ts';
+import { newKeysOf } from '../../rules/contact-keys.ts';
 import type {
   AccountChange,
   AccountContact,
@@ -86,24 +87,30 @@ export const createAccountWriter = (
     ...Object.fromEntries(kinds.map((kind) => [kind, listed.list(account, kind)])),
   });
 
+  type Act = Pick<AccountChange, 'time' | 'by'>;
+
   /** Updates a contact that exists, or else creates it. A Refusal concerns this contact only. */
-  const putContact = (account: number, change: AccountContact, time: number): ContactOutcome => {
+  const putContact = (account: number, change: AccountContact, act: Act): ContactOutcome => {
     const uses = usesOfContact({ ...change, tags: change.addedTags });
     catalogues.check(account, false, uses);
-    const { newContactUUID, address } = change;
-    const { row, existed } =
-      change.contactUUID === undefined
-        ? contacts.ensure({ account, address: address as string, newContactUUID, verified: true, time })
-        : { row: contacts.byName({ account, contactUUID: change.contactUUID }), existed: true };
-    const { contactUUID } = contacts.write(row, { ...change, time });
+    const written = { ...change, ...act };
+    if (change.contactUUID !== undefined) {
+      const row = contacts.byName({ account, contactUUID: change.contactUUID });
+      const { contactUUID } = contacts.write(row, { ...written, keys: newKeysOf(change) });
+      catalogues.register(account, false, uses);
+      return { exists: true, contactUUID };
+    }
+    const { newContactUUID, externalID, address } = change;
+    const keys = { account, newContactUUID, externalID: externalID ?? undefined, address };
+    const { existed, contactUUID } = contacts.put(keys, written);
     catalogues.register(account, false, uses);
     return { exists: existed, contactUUID };
   };
 
-  const putContacts = (account: number, changes: readonly AccountContact[], time: number) =>
+  const putContacts = (account: number, changes: readonly AccountContact[], act: Act) =>
     changes.map((change): ContactOutcome => {
       try {
-        return putContact(account, change, time);
+        return putContact(account, change, act);
       } catch (error) {
         // Every Refusal is thrown before the contact's first write.
         return refusedContact(error);
@@ -121,9 +128,9 @@ export const createAccountWriter = (
       const number = Number(lastInsertRowid);
       for (const token of made) tokens.createToken({ ...token, account: number });
       catalogues.put(number, given);
-      return putContacts(number, changes, account.time);
+      return putContacts(number, changes, { time: account.time, by: account.by });
     },
-    updateAccount({ account, catalogues: given, contacts: changes, time, ...change }: AccountChange) {
+    updateAccount({ account, catalogues: given, contacts: changes, time, by, ...change }: AccountChange) {
       const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = change;
       const kinds = givenKinds(given);
       const before = valuesOf(account, kinds);
@@ -137,7 +144,7 @@ export const createAccountWriter = (
       });
       catalogues.put(account, given);
       const updated = changedValues(before, valuesOf(account, kinds));
-      return { updated, contacts: putContacts(account, changes, time) };
+      return { updated, contacts: putContacts(account, changes, { time, by }) };
     },
   };
 };

@@ -43,12 +43,16 @@ export const createUsageReader = (db: Connection): ((account: number) => Chunked
   const users = db.prepare<[number, string], Counted<string>>(`
     SELECT count(*) AS looked, count(*) AS count, 0 AS bytes, max(userUUID) AS last
     FROM (SELECT userUUID FROM user WHERE account = ? AND userUUID > ? ORDER BY userUUID LIMIT ${rowsPerStep})`);
-  const contacts = db.prepare<[number, string], Counted<string>>(`
-    SELECT count(*) AS looked, count(*) - count(mergedInto) AS count, coalesce(sum(bytes), 0) AS bytes,
-      max(contactEmailaddress) AS last
-    FROM (SELECT contactEmailaddress, mergedInto,
-        (SELECT sum(length(attrID) + length(attrValue)) FROM contact_attr WHERE contact_attr.contact = contact.contact) AS bytes
-      FROM contact WHERE account = ? AND contactEmailaddress > ? ORDER BY contactEmailaddress LIMIT ${contentsPerStep})`);
+  // Two walks through the index of addresses, in which contacts without an address come first, by number.
+  const countContacts = <Key>(key: string, isNext: string) =>
+    db.prepare<[number, Key], Counted<Key>>(`
+      SELECT count(*) AS looked, count(*) - count(mergedInto) AS count, coalesce(sum(bytes), 0) AS bytes, max(${key}) AS last
+      FROM (SELECT ${key}, mergedInto, coalesce(length(contactExternalID), 0) + coalesce(
+          (SELECT sum(length(attrID) + length(attrValue)) FROM contact_attr WHERE contact_attr.contact = contact.contact), 0
+        ) AS bytes
+        FROM contact WHERE account = ? AND ${isNext} ORDER BY ${key} LIMIT ${contentsPerStep})`);
+  const contacts = countContacts<string>('contactEmailaddress', 'contactEmailaddress > ?');
+  const withoutAddress = countContacts<number>('contact', 'contactEmailaddress IS NULL AND contact > ?');
   const claims = db.prepare<[number, number], Counted<number>>(`
     SELECT count(*) AS looked, count(*) AS count, coalesce(sum(length(said)), 0) AS bytes, max(claim) AS last
     FROM (SELECT claim, said FROM claim WHERE account = ? AND claim > ? ORDER BY claim LIMIT ${contentsPerStep})`);
@@ -59,16 +63,17 @@ export const createUsageReader = (db: Connection): ((account: number) => Chunked
   return function* usageOf(account) {
     const ofUsers = yield* countInSteps(users, account, '', rowsPerStep);
     const ofContacts = yield* countInSteps(contacts, account, '', contentsPerStep);
+    const ofOthers = yield* countInSteps(withoutAddress, account, 0, contentsPerStep);
     const ofClaims = yield* countInSteps(claims, account, 0, contentsPerStep);
     const ofEvents = events.get(account) as { count: number; bytes: number };
     return {
-      usage: { contacts: ofContacts.count, users: ofUsers.count, events: ofEvents.count },
+      usage: { contacts: ofContacts.count + ofOthers.count, users: ofUsers.count, events: ofEvents.count },
       storedBytes: storedBytesOf({
         users: ofUsers.rows,
-        contacts: ofContacts.rows,
+        contacts: ofContacts.rows + ofOthers.rows,
         claims: ofClaims.rows,
         eventBytes: ofEvents.bytes,
-        valueBytes: ofContacts.bytes + ofClaims.bytes,
+        valueBytes: ofContacts.bytes + ofOthers.bytes + ofClaims.bytes,
       }),
     };
   };

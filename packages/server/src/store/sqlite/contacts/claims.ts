@@ -1,8 +1,9 @@
 /** Claims: what a browser token said of a contact, stored beside the contact. */
 import { limits } from '@firsthand/contract/limits';
-import { type ClaimRow, claimedBy, toValues } from '../../rules/claims.ts';
+import { type ClaimRow, claimedBy, claimedContact, keyOfClaim, toValues } from '../../rules/claims.ts';
 import type { NewContact } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
+import { createMergeReader } from './contact-rows.ts';
 
 type Row = Omit<ClaimRow, 'values' | 'accepted' | 'voided'> & { said: string; accepted: number; voided: number };
 
@@ -34,6 +35,9 @@ export const createClaimReader = (db: Connection) => {
     JOIN claim c ON c.claim = some.claim JOIN token t ON t.token = c.token JOIN user u ON u.user = c.user
     JOIN contact k ON k.contact = c.contact ORDER BY c.claim`);
   const count = db.prepare<[number], number>('SELECT count(*) FROM claim WHERE contact = ?').pluck();
+  const accepted = db
+    .prepare<[number], number>('SELECT 1 FROM claim WHERE contact = ? AND voided = 0 AND accepted LIMIT 1')
+    .pluck();
   return {
     find: (account: number, claimID: string): ClaimRow | undefined => {
       const row = byID.get(account, claimID);
@@ -44,17 +48,22 @@ export const createClaimReader = (db: Connection) => {
     /** Returns up to `most` claims with a greater number, ascending. */
     after: (contact: number, claim: number, most: number) => after.all(contact, claim, most).map(toClaim),
     countOf: (contact: number): number => count.get(contact) as number,
+    /** Whether a claim of the contact is accepted and not voided. */
+    hasAccepted: (contact: number): boolean => accepted.get(contact) !== undefined,
   };
 };
 
 export const createClaimWriter = (db: Connection) => {
   const reader = createClaimReader(db);
-  const ofAddress = db.prepare<
-    [number, number, string],
-    { claim: number; claimID: string; said: string; token: number; open: number }
+  const merges = createMergeReader(db);
+  const ofKey = db.prepare<
+    { user: number; group: string; field: string; value: string },
+    { claim: number; claimID: string; contact: number; said: string; token: number; open: number }
   >(`
-    SELECT claim, claimID, said, token, (NOT accepted AND NOT voided) AS open FROM claim
-    WHERE user = ? AND contact = ? AND said ->> '$.fields.contactEmailaddress' = ?`);
+    SELECT claim, claimID, contact, said, token, (NOT accepted AND NOT voided) AS open FROM claim
+    WHERE user = @user AND contact IN (SELECT value FROM json_each(@group)) AND said ->> ('$.fields.' || @field) = @value
+      AND (said ->> '$.fields.contactEmailaddress' IS NOT NULL) = (@field = 'contactEmailaddress')
+    ORDER BY contact, claim`);
   const insert = db.prepare('INSERT INTO claim VALUES (NULL, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)');
   const update = db.prepare('UPDATE claim SET said = ?, updatedTime = ? WHERE claim = ?');
   const setMarks = db.prepare('UPDATE claim SET accepted = accepted OR ?, voided = ?, updatedTime = ? WHERE claim = ?');
@@ -62,21 +71,27 @@ export const createClaimWriter = (db: Connection) => {
   return {
     ...reader,
     /**
-     * Adds values to the open claim of this token, user, contact and address, or creates that claim. Accepted claims are not
-     * changed. Each address has its own claim, because a handle must not reveal that two addresses belong to one contact.
-     * `wasGiven`: this user has given the address for this contact before.
+     * Adds values to the open claim of this token, user, contact and key, or creates that claim. Accepted claims are not changed.
+     * Each key (rules/claims.ts) has its own claim, because a handle must not reveal that two of them belong to one contact.
+     * `found`: the contact that has the key. `earlierClaims`: those of this user with this key. `contact`: that of the claim
+     * (claimedContact).
      */
-    submit(request: NewContact, user: number, contact: number): { claim: number; claimID: string; wasGiven: boolean } {
-      const { account, token, address, newHandle, time } = request;
-      const earlier = ofAddress.all(user, contact, address);
-      const wasGiven = earlier.length > 0;
+    submit(
+      request: NewContact,
+      user: number,
+      found: number,
+    ): { claim: number; claimID: string; contact: number; earlierClaims: number[] } {
+      const { account, token, newHandle, time } = request;
+      const earlier = ofKey.all({ user, group: JSON.stringify(merges.group(found)), ...keyOfClaim(request) });
+      const earlierClaims = earlier.map(({ claim }) => claim);
       const before = earlier.find((claim) => claim.token === token && claim.open === 1);
       if (before) {
         update.run(claimedBy(request, JSON.parse(before.said)), time, before.claim);
-        return { ...before, wasGiven };
+        return { ...before, earlierClaims };
       }
+      const contact = claimedContact(earlier, found);
       const { lastInsertRowid } = insert.run(newHandle, account, token, user, contact, claimedBy(request), time, time);
-      return { claim: Number(lastInsertRowid), claimID: newHandle, wasGiven };
+      return { claim: Number(lastInsertRowid), claimID: newHandle, contact, earlierClaims };
     },
     /** Marks a claim. An accepted claim stays accepted. */
     mark(

@@ -1,4 +1,4 @@
-/** Finds contacts by contactUUID or address, and builds the Refusal when there is none. */
+/** Finds contacts by contactUUID, external ID or address, and builds the Refusal when there is none. */
 import type { Refusal } from '../../../refusal.ts';
 import { claimName, createNameHash, handleName, missingContact } from '../../rules/erased-names.ts';
 import type { NamedContact } from '../../store.ts';
@@ -12,6 +12,9 @@ export const createContactFinder = (db: Connection) => {
   );
   const byAddress = db.prepare<[number, string], ContactRow>(
     'SELECT * FROM contact WHERE account = ? AND contactEmailaddress = ?',
+  );
+  const byExternalID = db.prepare<{ account: number; externalID: string }, ContactRow>(
+    `SELECT * FROM contact WHERE account = @account AND contactExternalID = @externalID AND contactExternalID > ''`,
   );
   const anyErasure = db.prepare<[], number>('SELECT 1 FROM erasure LIMIT 1').pluck();
   const erasureOf = db.prepare<[Buffer], number>('SELECT erasure FROM erased_identifier WHERE hash = ?').pluck();
@@ -40,14 +43,19 @@ export const createContactFinder = (db: Connection) => {
   const missingHandle = (account: number, token: number, handle: string): Refusal =>
     missingContact('contactUUID', isErasedHandle(account, token, handle));
 
-  const byName = ({ account, contactUUID, address }: NamedContact): ContactRow => {
+  const byName = ({ account, contactUUID, externalID, address }: NamedContact, prefix = 'contact'): ContactRow => {
     if (contactUUID !== undefined) {
       const row = byUUID.get(account, contactUUID);
-      if (!row) throw missing(account, contactUUID);
+      if (!row) throw missing(account, contactUUID, `${prefix}UUID`);
       return row;
     }
-    const row = address === undefined ? undefined : byAddress.get(account, address);
-    if (!row) throw missingContact('contactEmailaddress', false);
+    const isByID = typeof externalID === 'string';
+    const row = isByID
+      ? byExternalID.get({ account, externalID })
+      : address === undefined
+        ? undefined
+        : byAddress.get(account, address);
+    if (!row) throw missingContact(`${prefix}${isByID ? 'ExternalID' : 'Emailaddress'}`, false);
     return row;
   };
 
@@ -55,7 +63,11 @@ export const createContactFinder = (db: Connection) => {
     get: (contact: number) => byNumber.get(contact),
     byUUID: (account: number, contactUUID: string) => byUUID.get(account, contactUUID),
     byAddress: (account: number, address: string) => byAddress.get(account, address),
-    /** Returns the contact that a request names, merged or not. Throws a Refusal when there is none. */
+    byExternalID: (account: number, externalID: string) => byExternalID.get({ account, externalID }),
+    /**
+     * Returns the contact that a request names, merged or not. Throws a Refusal when there is none; `prefix` begins the names of its
+     * fields.
+     */
     byName,
     /** Returns the contact that answers for this one: the end of its merges. */
     answering: (contact: number): ContactRow => byNumber.get(merges.follow(contact)) as ContactRow,

@@ -9,9 +9,9 @@ export type ContactRow = Readonly<Record<ContactField, string | null>> &
     readonly contact: number;
     readonly account: number;
     readonly contactUUID: string;
-    readonly contactEmailaddress: string;
     readonly contactStatus: string;
     readonly verified: number;
+    readonly externalIDClaim: number | null;
     readonly mergedInto: number | null;
     readonly mergedTime: number | null;
     readonly createdTime: number;

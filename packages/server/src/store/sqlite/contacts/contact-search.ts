@@ -83,11 +83,16 @@ export const createContactSearch = (db: Connection, namesOf: (account: number) =
         ]),
     );
 
-  /** Returns the contacts that answer to an address, as one page. */
-  const byAddress = (search: ContactSearch, address: string): FoundContacts => {
-    const found = contacts.byAddress(search.account, address);
-    const examine = createExamine(search, askedOf(search));
-    const matches = found ? examine([contacts.answering(found.contact).contact]) : [];
+  /** Returns the contact that has the keys of a search, as one page. */
+  const byKeys = (search: ContactSearch): FoundContacts => {
+    const { account, externalID, address } = search;
+    const found = [
+      ...(externalID === undefined ? [] : [contacts.byExternalID(account, externalID)]),
+      ...(address === undefined ? [] : [contacts.byAddress(account, address)]),
+    ];
+    const [first, ...others] = found.map((row) => row && contacts.answering(row.contact));
+    const isOne = others.every((other) => other?.contact === first?.contact);
+    const matches = first && isOne ? createExamine(search, askedOf(search))([first.contact]) : new Map<number, Match>();
     return { contacts: [...matches.values()].map(({ contact }) => contact), next: null };
   };
 
@@ -120,8 +125,8 @@ export const createContactSearch = (db: Connection, namesOf: (account: number) =
   };
 
   return function* searchContact(search: ContactSearch): ChunkedRead<FoundContacts> {
-    const { account, address, limit } = search;
-    if (address !== undefined) return byAddress(search, address);
+    const { account, externalID, address, limit } = search;
+    if (externalID !== undefined || address !== undefined) return byKeys(search);
     const asked = askedOf(search);
     const { descending } = asked;
     const examine = createExamine(search, asked);

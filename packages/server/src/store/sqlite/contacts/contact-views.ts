@@ -1,5 +1,6 @@
 /** Combines the rows of contacts into their views, by the rules in identity/. */
 import { type ContactView, contactFields, type Values, viewContact } from '../../../identity/contact-view.ts';
+import { isExternalIDVerified } from '../../rules/contact-keys.ts';
 import type { Connection } from '../database/connection.ts';
 import { createClaimReader } from './claims.ts';
 import { createContactFinder } from './contact-finder.ts';
@@ -66,6 +67,7 @@ export const createContactViews = (db: Connection) => {
             attributes: new Map(attributesOf.get(row.contact)),
           },
           verified: row.verified === 1,
+          externalIDVerified: isExternalIDVerified(row),
           claims: claims.ofContact(row.contact),
         })),
       ),

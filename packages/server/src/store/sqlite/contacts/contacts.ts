@@ -1,31 +1,56 @@
 /** Creates contacts, and writes what a server token says of them. */
-import { contactFields } from '../../../identity/contact-view.ts';
-import { Refusal } from '../../../refusal.ts';
-import {
-  type CreatedContact,
-  changedFields,
-  newAddress,
-  type WrittenContact,
-  writtenFields,
-} from '../../rules/contact-changes.ts';
+import { type KeyField, plainFields } from '../../../identity/contact-view.ts';
+import { type CreatedContact, changedFields, type WrittenContact, writtenFields } from '../../rules/contact-changes.ts';
+import { givesWay, isExternalIDVerified, keyTaken, otherExternalID } from '../../rules/contact-keys.ts';
+import { createAuditWriter } from '../accounts/audit.ts';
 import type { Connection } from '../database/connection.ts';
+import { createClaimReader } from './claims.ts';
 import { createContactFinder } from './contact-finder.ts';
-import type { ContactRow } from './contact-rows.ts';
+import { type ContactRow, createMergeReader } from './contact-rows.ts';
 import { createContactViews } from './contact-views.ts';
+
+/** What giving a key to a contact takes. `givingWay`: the contact that gives it up, and is merged into the one that gets it. */
+interface KeyPlan {
+  readonly field: KeyField;
+  readonly value: string;
+  readonly givingWay?: ContactRow | undefined;
+}
 
 export const createContactWriter = (db: Connection) => {
   const finder = createContactFinder(db);
   const { groupOf, viewOf } = createContactViews(db);
-  // Does the same work whether or not the address is known: a browser token must not learn that from the response time.
-  const upsert = db.prepare<unknown[], ContactRow>(`
-    INSERT INTO contact (account, contactUUID, contactEmailaddress, contactStatus, verified, createdTime, updatedTime)
-    VALUES (@account, @newContactUUID, @address, 'active', @verified, @time, @time)
-    ON CONFLICT (account, contactEmailaddress) DO UPDATE SET verified = max(verified, @verified)
-    RETURNING *`);
+  const merges = createMergeReader(db);
+  const claims = createClaimReader(db);
+  const { recordAudit } = createAuditWriter(db);
+  const insert = `
+    INSERT INTO contact (account, contactUUID, contactExternalID, externalIDClaim, contactEmailaddress, contactStatus, verified,
+      createdTime, updatedTime)
+    VALUES (@account, @newContactUUID, @externalID, @externalIDClaim, @address, 'active', @verified, @time, @time)`;
+  const insertNew = db.prepare<unknown[], ContactRow>(`${insert} RETURNING *`);
+  // Both do the same work whether or not the key is known: a browser token must not learn that from the response time.
+  const upsertAddress = db.prepare<unknown[], ContactRow>(`
+    ${insert} ON CONFLICT (account, contactEmailaddress) DO UPDATE SET verified = max(verified, @verified) RETURNING *`);
+  const upsertExternalID = db.prepare<unknown[], ContactRow>(`
+    ${insert} ON CONFLICT (account, contactExternalID) WHERE contactExternalID > ''
+    DO UPDATE SET externalIDClaim = iif(@externalIDClaim IS NULL, NULL, externalIDClaim) RETURNING *`);
+  const verifyAddress = db.prepare('UPDATE contact SET verified = 1 WHERE contact = ? AND NOT verified');
+  const verifyExternalID = db.prepare(
+    'UPDATE contact SET externalIDClaim = NULL WHERE contact = ? AND externalIDClaim IS NOT NULL',
+  );
   const setFields = db.prepare(`
-    UPDATE contact SET ${contactFields.map((name) => `${name} = @${name}`).join(', ')}, contactStatus = @contactStatus,
+    UPDATE contact SET ${plainFields.map((name) => `${name} = @${name}`).join(', ')}, contactStatus = @contactStatus,
+      contactExternalID = @contactExternalID, externalIDClaim = @externalIDClaim, contactEmailaddress = @contactEmailaddress,
       verified = @verified
     WHERE contact = @contact`);
+  const setExternalID = db.prepare('UPDATE contact SET contactExternalID = ?, externalIDClaim = ? WHERE contact = ?');
+  const giveUp = {
+    contactEmailaddress: db.prepare(
+      'UPDATE contact SET contactEmailaddress = NULL, mergedInto = ?, mergedTime = ? WHERE contact = ?',
+    ),
+    contactExternalID: db.prepare(
+      'UPDATE contact SET contactExternalID = NULL, externalIDClaim = NULL, mergedInto = ?, mergedTime = ? WHERE contact = ?',
+    ),
+  };
   const setTime = db.prepare('UPDATE contact SET updatedTime = ? WHERE contact = ?');
   const setTag = db.prepare(
     'INSERT INTO contact_tag VALUES (?, ?, ?) ON CONFLICT (contact, tagID) DO UPDATE SET opt = excluded.opt',
@@ -34,45 +59,177 @@ export const createContactWriter = (db: Connection) => {
     'INSERT INTO contact_attr VALUES (?, ?, ?) ON CONFLICT (contact, attrID) DO UPDATE SET attrValue = excluded.attrValue',
   );
 
+  const holderOf = (account: number, field: KeyField, value: string) =>
+    field === 'contactExternalID' ? finder.byExternalID(account, value) : finder.byAddress(account, value);
+
+  const mayGiveWay = (holder: ContactRow, field: KeyField): boolean =>
+    givesWay(holder, field) && merges.group(holder.contact).length === 1 && !claims.hasAccepted(holder.contact);
+
+  /**
+   * Returns what giving a key to a contact takes, and writes nothing. Undefined, only with `isFound`: another contact of the same
+   * person has it. Throws a Refusal when the contact of somebody else has it and does not give way.
+   */
+  const planKey = (row: ContactRow, field: KeyField, value: string, isFound: boolean): KeyPlan | undefined => {
+    const holder = holderOf(row.account, field, value);
+    if (!holder || holder.contact === row.contact) return { field, value };
+    if (isFound && merges.follow(holder.contact) === merges.follow(row.contact)) return undefined;
+    if (!mayGiveWay(holder, field)) throw keyTaken(field);
+    return { field, value, givingWay: holder };
+  };
+
+  /**
+   * Returns the contact that a server token names by an external ID and an address: that with the external ID, unless it gives way
+   * to that with the address.
+   */
+  const findByKeys = ({ account, externalID, address }: Pick<CreatedContact, 'account' | 'externalID' | 'address'>) => {
+    const byID = externalID === undefined ? undefined : finder.byExternalID(account, externalID);
+    const byAddress = address === undefined ? undefined : finder.byAddress(account, address);
+    const isByAddress =
+      byAddress && (!byID || (mayGiveWay(byID, 'contactExternalID') && !mayGiveWay(byAddress, 'contactEmailaddress')));
+    return { found: isByAddress ? byAddress : byID, keys: isByAddress ? { externalID } : { address } };
+  };
+
+  /** Takes the keys from the contacts that give them up, and merges those into the contact `into`. */
+  const takeKeys = (
+    plans: readonly KeyPlan[],
+    into: number,
+    { time, by = null }: { time: number; by?: number | null | undefined },
+  ) => {
+    for (const { field, givingWay } of plans) {
+      if (!givingWay) continue;
+      const kept = finder.answering(into);
+      giveUp[field].run(kept.contact, time, givingWay.contact);
+      const subject = { contactUUID: kept.contactUUID, otherContactUUID: givingWay.contactUUID };
+      recordAudit({ action: 'mergeContact', subject, account: kept.account, by, time });
+    }
+  };
+
+  /**
+   * Writes to the contact that answers for `row`. Returns the contactUUID of that contact and the names of the fields whose
+   * visible value changed. Throws a Refusal before any write when somebody else has one of the new keys.
+   */
+  const write = (row: ContactRow, change: WrittenContact): { contactUUID: string; updated: string[] } => {
+    const kept = finder.answering(row.contact);
+    const { contact, contactUUID } = kept;
+    const { addedTags, removedTags, attributes, contactStatus = kept.contactStatus, time, isFound = false } = change;
+    const { externalID, address } = change.keys;
+    const before = viewOf(groupOf(kept));
+    if (isFound && typeof externalID === 'string') {
+      const other = otherExternalID(before, externalID);
+      if (other) throw other;
+    }
+    const planOfAddress = address === undefined ? undefined : planKey(kept, 'contactEmailaddress', address, isFound);
+    const planOfID =
+      typeof externalID === 'string' ? planKey(kept, 'contactExternalID', externalID, isFound) : undefined;
+    takeKeys(
+      [planOfAddress, planOfID].flatMap((plan) => plan ?? []),
+      contact,
+      change,
+    );
+
+    setFields.run({
+      ...kept,
+      ...writtenFields(change.fields),
+      ...(externalID === null && { contactExternalID: '', externalIDClaim: null }),
+      ...(planOfID && { contactExternalID: planOfID.value, externalIDClaim: null }),
+      ...(planOfAddress && { contactEmailaddress: planOfAddress.value, verified: 1 }),
+      contactStatus,
+    });
+    for (const tagID of addedTags) setTag.run(contact, tagID, 1);
+    for (const tagID of removedTags) setTag.run(contact, tagID, 0);
+    for (const [attrID, attrValue] of attributes) setAttribute.run(contact, attrID, attrValue);
+    const updated = changedFields(before, viewOf(groupOf(kept)));
+    if (contactStatus !== kept.contactStatus) updated.push('contactStatus');
+    if (updated.length > 0) setTime.run(time, contact);
+    return { contactUUID, updated };
+  };
+
   return {
     ...finder,
 
-    /** Creates a contact with the address if there is none. Returns the contact that has the address. */
-    ensure({ account, address, newContactUUID, verified, time }: CreatedContact): {
-      row: ContactRow;
-      existed: boolean;
-    } {
-      const row = upsert.get({ account, address, newContactUUID, verified: Number(verified), time }) as ContactRow;
-      return { row, existed: row.contactUUID !== newContactUUID };
+    /**
+     * For a browser token: creates a contact with the address, or without one with the external ID, if there is none. Returns the
+     * contact that has it.
+     */
+    ensure({ account, externalID, address, newContactUUID, verified, time }: CreatedContact): ContactRow {
+      const values = { account, newContactUUID, time };
+      return (
+        address === undefined
+          ? upsertExternalID.get({
+              ...values,
+              externalID,
+              externalIDClaim: verified ? null : 0,
+              address: null,
+              verified: 0,
+            })
+          : upsertAddress.get({
+              ...values,
+              externalID: null,
+              externalIDClaim: null,
+              address,
+              verified: Number(verified),
+            })
+      ) as ContactRow;
     },
 
     /**
-     * Writes to the contact that answers for `row`. Returns the contactUUID of that contact and the names of the fields whose
-     * visible value changed. Throws a Refusal before any write when another contact has the address.
+     * For a server token: finds a contact by the external ID, or else by the address, or creates one, and writes to the contact
+     * that answers for it. Returns the found contact and the contactUUID of the one that answers.
      */
-    write(row: ContactRow, change: WrittenContact): { contactUUID: string; updated: string[] } {
-      const kept = finder.answering(row.contact);
-      const { account, contact, contactUUID } = kept;
-      const { addedTags, removedTags, attributes, contactStatus = kept.contactStatus, time } = change;
-      const address = newAddress(change);
-      const holder = address === undefined ? undefined : finder.byAddress(account, address);
-      if (holder && holder.contact !== contact) throw new Refusal('email_taken', { field: 'contactEmailaddress' });
+    put(
+      { account, externalID, address, newContactUUID }: Omit<CreatedContact, 'verified' | 'time'>,
+      change: Omit<WrittenContact, 'keys'>,
+    ): { row: ContactRow; existed: boolean; contactUUID: string } {
+      const { found, keys } = findByKeys({ account, externalID, address });
+      const row =
+        found ??
+        (insertNew.get({
+          account,
+          newContactUUID,
+          externalID: externalID ?? null,
+          externalIDClaim: null,
+          address: address ?? null,
+          verified: Number(address !== undefined),
+          time: change.time,
+        }) as ContactRow);
+      const { contactUUID } = write(row, { ...change, keys: found ? keys : {}, isFound: true });
+      if (externalID !== undefined) {
+        const holder = finder.byExternalID(account, externalID);
+        if (holder) verifyExternalID.run(holder.contact);
+      }
+      if (address !== undefined) {
+        const holder = finder.byAddress(account, address);
+        if (holder) verifyAddress.run(holder.contact);
+      }
+      return { row, existed: found !== undefined, contactUUID };
+    },
 
-      const before = viewOf(groupOf(kept));
-      setFields.run({
-        ...kept,
-        ...writtenFields(change.fields),
-        contactEmailaddress: address ?? kept.contactEmailaddress,
-        contactStatus,
-        verified: address === undefined ? kept.verified : 1,
-      });
-      for (const tagID of addedTags) setTag.run(contact, tagID, 1);
-      for (const tagID of removedTags) setTag.run(contact, tagID, 0);
-      for (const [attrID, attrValue] of attributes) setAttribute.run(contact, attrID, attrValue);
-      const updated = changedFields(before, viewOf(groupOf(kept)));
-      if (contactStatus !== kept.contactStatus) updated.push('contactStatus');
-      if (updated.length > 0) setTime.run(time, contact);
-      return { contactUUID, updated };
+    write,
+
+    /**
+     * Makes the external ID of an accepted claim the contact's own, unless that has one, had one cleared, or shares it with another
+     * contact of the same person. Throws a Refusal when somebody else has it.
+     */
+    acceptExternalID(
+      contact: number,
+      {
+        claim,
+        externalID,
+        ...act
+      }: { claim: number; externalID: string; time: number; by?: number | null | undefined },
+    ): void {
+      const row = finder.get(contact) as ContactRow;
+      if (row.contactExternalID === externalID && !isExternalIDVerified(row)) return;
+      if (row.contactExternalID !== null) return;
+      const plan = planKey(row, 'contactExternalID', externalID, true);
+      if (!plan) return;
+      takeKeys([plan], contact, act);
+      setExternalID.run(externalID, claim, contact);
+    },
+
+    /** Takes back the external ID that a contact has from a claim. */
+    withdrawExternalID(contact: number, claim: number): void {
+      if (finder.get(contact)?.externalIDClaim === claim) setExternalID.run(null, null, contact);
     },
   };
 };

@@ -1,6 +1,7 @@
-/** createContact: finds or creates the contact with an address, and links the user to it. */
+/** createContact: finds or creates the contact with an external ID or an address, and links the user to it. */
 import { Refusal } from '../../../refusal.ts';
 import { usesOfContact } from '../../rules/catalogue-rules.ts';
+import { keyOfClaim } from '../../rules/claims.ts';
 import { requestKeyName, requestName } from '../../rules/erased-names.ts';
 import { createIdempotencyKeys, tokenInKey } from '../../rules/idempotency-keys.ts';
 import type { NewContact } from '../../store.ts';
@@ -62,33 +63,40 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
 
   /** For a server token: the values become the contact's own, and the link, if there is a user, is verified. */
   const createAsServer = (request: NewContact, user: number | null): Created => {
-    const { row, existed } = contacts.ensure(request);
-    const { contact } = row;
     const { fields, tags, attributes, token, time } = request;
-    const { contactUUID } = contacts.write(row, { fields, addedTags: tags, removedTags: [], attributes, time });
+    const values = { fields, addedTags: tags, removedTags: [], attributes, time, by: token || null };
+    const { row, existed, contactUUID } = contacts.put(request, values);
+    const { contact } = row;
     if (user !== null) links.link({ user, contact, verified: true, claim: null, token, time });
     return { contact, claim: null, existed, contactUUID };
   };
 
   /**
-   * For a browser token: creates or updates one claim and one link, whether or not the address is known, and neither writes nor
-   * reveals anything of the contact. A proof verifies the address and the link, but none of the other values.
+   * For a browser token: creates or updates one claim and one link, whether or not the key is known, and neither writes nor
+   * reveals anything of the contact. A proof verifies the key and the link, but none of the other values.
    */
   const createAsBrowser = (request: NewContact, user: number): Created => {
     const { token, verified, time } = request;
-    const { row } = contacts.ensure(request);
-    const { contact } = row;
-    const { claim, claimID, wasGiven } = claims.submit(request, user, contact);
-    const { exists } = links.link({ user, contact, verified, claim, token, time });
-    if (!wasGiven) surplus.dropSurplusClaims(contact, claim);
-    return { contact, claim, existed: exists && wasGiven, contactUUID: claimID };
+    const { contact: found } = contacts.ensure(request);
+    const { claim, claimID, contact, earlierClaims } = claims.submit(request, user, found);
+    const { exists } = links.link({
+      user,
+      contact,
+      verified,
+      claim,
+      claimsOfKey: [...earlierClaims, claim],
+      token,
+      time,
+    });
+    if (earlierClaims.length === 0) surplus.dropSurplusClaims(contact, claim);
+    return { contact, claim, existed: exists && earlierClaims.length > 0, contactUUID: claimID };
   };
 
   return (request: NewContact): { exists: boolean; contactUUID: string } => {
     const { account, token, browser, userUUID, requestUUID, time } = request;
     const day = sequencer.dayOf(time);
     const repeat = findRepeat(request, day);
-    if (repeat === 'erased') throw new Refusal('erased_contact', { field: 'contactEmailaddress' });
+    if (repeat === 'erased') throw new Refusal('erased_contact', { field: keyOfClaim(request).field });
     if (repeat) return repeat;
     const uses = usesOfContact(request);
     catalogues.check(account, browser, uses);

@@ -1,8 +1,8 @@
 /** Links and claims: states who a user is, and takes that back. */
 import { limits } from '@firsthand/contract/limits';
-import { decideLink, decideUnlink, linksGivingWay } from '../../../identity/statements.ts';
+import { decideUnlink, linksGivingWay } from '../../../identity/statements.ts';
 import { Refusal } from '../../../refusal.ts';
-import { type NewLink, sequenceOf } from '../../rules/links.ts';
+import { decideNewLink, type NewLink, sequenceOf } from '../../rules/links.ts';
 import type { RequestOf } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Detaching } from '../erasure/detaching.ts';
@@ -62,7 +62,7 @@ export const createLinkWriter = (
   const link = (given: NewLink): { exists: boolean; sequence: number } => {
     detaching.detachUser(given.user);
     const before = statements.ofUser(given.user);
-    const decision = decideLink(before, given.contact, given.verified);
+    const decision = decideNewLink(before, given);
     if (decision.do === 'append') {
       const sequence = append(given);
       if (!given.verified) {
@@ -85,7 +85,7 @@ export const createLinkWriter = (
   };
 
   const mark = (
-    { account, claimID, time }: RequestOf<'acceptClaim'>,
+    { account, claimID, time, by }: RequestOf<'acceptClaim'>,
     marks: { accepted?: boolean; voided: boolean },
   ) => {
     const found = claims.find(account, claimID);
@@ -94,18 +94,24 @@ export const createLinkWriter = (
       throw new Refusal(code, { field: 'claimID' });
     }
     detaching.detachUser(found.user);
-    claims.mark(found.claim, { ...marks, time });
+    const { claim, contact, accepted, values } = found;
+    const { contactExternalID: externalID } = values.fields;
+    if (externalID !== undefined) {
+      if (marks.voided) contacts.withdrawExternalID(contact, claim);
+      else if (marks.accepted || accepted) contacts.acceptExternalID(contact, { claim, externalID, time, by });
+    }
+    claims.mark(claim, { ...marks, time });
     return { contactUUID: contacts.answering(found.contact).contactUUID };
   };
 
   return {
     link,
 
-    linkUser({ account, token, userUUID, contactUUID, time }: RequestOf<'linkUser'>) {
-      const { contact } = contacts.byName({ account, contactUUID });
+    linkUser({ token, userUUID, time, ...named }: RequestOf<'linkUser'>) {
+      const { contact, contactUUID, account } = contacts.byName(named);
       const { user } = users.ensure(account, userUUID, time);
       const { exists, sequence } = link({ user, contact, verified: true, claim: null, token, time });
-      return { exists, linkID: String(sequence) };
+      return { exists, linkID: String(sequence), contactUUID };
     },
 
     unlinkUser({ account, token, userUUID, time }: RequestOf<'unlinkUser'>) {

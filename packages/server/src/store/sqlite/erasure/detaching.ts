@@ -30,8 +30,9 @@ export const createDetaching = (
   const { isUnderWay, stretchesOf } = createErasingReader(db);
   const refused = createErasingRefused(db, takeOffRefused, rowsPerStep);
   const begin = db.prepare(`
-    INSERT INTO erasing_contact (contact, erasure, through, contactUUID, contactEmailaddress)
-    SELECT contact, @erasure, @through, iif(@isSearched, contactUUID, NULL), iif(@isSearched, contactEmailaddress, NULL)
+    INSERT INTO erasing_contact (contact, erasure, through, contactUUID, contactEmailaddress, contactExternalID)
+    SELECT contact, @erasure, @through, iif(@isSearched, contactUUID, NULL), iif(@isSearched, contactEmailaddress, NULL),
+      iif(@isSearched, contactExternalID, NULL)
     FROM contact WHERE contact IN (SELECT value FROM json_each(@group))`);
   const columns = `
     e.contact, e.hasNames, x.erasure, x.account, x.erasedTime, x.verifiedOnly

@@ -25,14 +25,27 @@ function* pages<Row extends { readonly at: number }>(read: (beyond: number) => R
   for (let rows = read(-1); rows.length > 0; rows = read((rows.at(-1) as Row).at)) yield rows;
 }
 
-const names = (some: Partial<PersonNames>): PersonNames => ({ addresses: [], contactUUIDs: [], others: [], ...some });
+const names = (some: Partial<PersonNames>): PersonNames => ({
+  addresses: [],
+  externalIDs: [],
+  contactUUIDs: [],
+  others: [],
+  ...some,
+});
 
 const createPersonReader = (db: Connection) => {
-  const contacts = db.prepare<Page, { at: number; contactUUID: string; contactEmailaddress: string }>(`
-    SELECT contact AS at, contactUUID, contactEmailaddress FROM erasing_contact
+  const contacts = db.prepare<
+    Page,
+    { at: number; contactUUID: string; address: string | null; externalID: string | null }
+  >(`
+    SELECT contact AS at, contactUUID, contactEmailaddress AS address, contactExternalID AS externalID FROM erasing_contact
     WHERE hasNames AND erasure = @of AND contact > @beyond ORDER BY contact LIMIT @most`);
-  const claims = db.prepare<Page, { at: number; claimID: string; userUUID: string; address: string | null }>(`
-    SELECT c.claim AS at, c.claimID, u.userUUID, c.said ->> '$.fields.contactEmailaddress' AS address
+  const claims = db.prepare<
+    Page,
+    { at: number; claimID: string; userUUID: string; address: string | null; externalID: string | null }
+  >(`
+    SELECT c.claim AS at, c.claimID, u.userUUID, c.said ->> '$.fields.contactEmailaddress' AS address,
+      c.said ->> '$.fields.contactExternalID' AS externalID
     FROM (SELECT claim FROM claim WHERE contact = @of AND +claim > @beyond ORDER BY +claim LIMIT @most) some
     JOIN claim c ON c.claim = some.claim JOIN user u ON u.user = c.user ORDER BY c.claim`);
   const links = db.prepare<Page, { at: number; verified: 0 | 1; userUUID: string }>(`
@@ -47,6 +60,7 @@ const createPersonReader = (db: Connection) => {
     for (const some of pages((beyond) => claims.all({ of, beyond, most }))) {
       yield names({
         addresses: some.flatMap(({ address }) => address ?? []),
+        externalIDs: some.flatMap(({ externalID }) => externalID || []),
         others: some.flatMap(({ claimID, userUUID }) => (verifiedOnly ? [claimID] : [claimID, userUUID])),
       });
     }
@@ -60,7 +74,8 @@ const createPersonReader = (db: Connection) => {
   return function* ({ erasure: of, verifiedOnly }: Searching, most: number): Generator<PersonNames> {
     for (const some of pages((beyond) => contacts.all({ of, beyond, most }))) {
       yield names({
-        addresses: some.map(({ contactEmailaddress }) => contactEmailaddress),
+        addresses: some.flatMap(({ address }) => address ?? []),
+        externalIDs: some.flatMap(({ externalID }) => externalID || []),
         contactUUIDs: some.map(({ contactUUID }) => contactUUID),
       });
       for (const { at } of some) yield* ofContact(at, verifiedOnly, most);

@@ -1,5 +1,5 @@
 /** Erases contacts: one commit removes a contact from every read, and later steps delete its events. */
-import { contactFields } from '../../../identity/contact-view.ts';
+import { plainFields } from '../../../identity/contact-view.ts';
 import type { NewErasure } from '../../store.ts';
 import type { RefusedWriter } from '../accounts/refused-requests.ts';
 import { createMergeReader } from '../contacts/contact-rows.ts';
@@ -62,7 +62,7 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
   const contactsOf = db.prepare<[number], { contact: number; contactUUID: string }>(
     'SELECT contact, contactUUID FROM contact WHERE account = ?',
   );
-  const emptied = contactFields.filter((name) => name !== 'contactEmailaddress').map((name) => `${name} = NULL`);
+  const emptied = [...plainFields, 'contactExternalID', 'externalIDClaim'].map((name) => `${name} = NULL`);
   const contactUUIDs = db
     .prepare<[string], string>('SELECT contactUUID FROM contact WHERE contact IN (SELECT value FROM json_each(?))')
     .pluck();

@@ -1,7 +1,7 @@
 /** Chooses the sources of the events that a query selects: a user, a contact, an eventID, or the whole account. */
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
 import type { DaySpan } from '../../rules/event-pages.ts';
-import type { EventQuery } from '../../store.ts';
+import type { EventQuery, NamedContact } from '../../store.ts';
 import { type ActiveDays, isActive } from '../contacts/active-days.ts';
 import { createContactFinder } from '../contacts/contact-finder.ts';
 import { type ContactRow, createMergeReader } from '../contacts/contact-rows.ts';
@@ -41,13 +41,8 @@ export const createEventSources = (db: Connection) => {
   };
 
   /** The stretches of users' histories that the contact owns, and the events that were logged with its contactUUID. */
-  const ofContact = (
-    account: number,
-    contactUUID: string,
-    onlyUser: number | undefined,
-    days: readonly DaySpan[],
-  ): Sought => {
-    const group = merges.group(contacts.byName({ account, contactUUID }).contact);
+  const ofContact = (named: NamedContact, onlyUser: number | undefined, days: readonly DaySpan[]): Sought => {
+    const group = merges.group(contacts.byName(named).contact);
     const users = new Set(group.flatMap((contact) => statements.usersOf(contact)));
     const sources: Source[] = [];
     const actives: ActiveDays[] = [];
@@ -73,10 +68,14 @@ export const createEventSources = (db: Connection) => {
   };
 
   /** `days` are the days of the account that the query covers. Throws a Refusal when no contact has the contactUUID. */
-  return ({ account, userUUID, contactUUID, eventID }: EventQuery, days: readonly DaySpan[]): Sought => {
+  return ({ account, userUUID, contactUUID, externalID, eventID }: EventQuery, days: readonly DaySpan[]): Sought => {
     const user = userUUID === undefined ? undefined : userByUUID.get(account, userUUID);
-    if (contactUUID !== undefined) {
-      return ofContact(account, contactUUID, userUUID === undefined ? undefined : (user?.user ?? 0), days);
+    if (contactUUID !== undefined || externalID !== undefined) {
+      return ofContact(
+        { account, contactUUID, externalID },
+        userUUID === undefined ? undefined : (user?.user ?? 0),
+        days,
+      );
     }
     if (userUUID !== undefined) {
       if (!user) return { sources: [], days: [] };

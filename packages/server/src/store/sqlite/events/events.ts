@@ -66,12 +66,15 @@ export const createEventWriter = (db: Connection, parts: EventParts) => {
 
   const against = (batch: EventBatch, event: NewEvent): Against => {
     const { account, browser } = batch;
-    const { userUUID, contactUUID } = event;
+    const { userUUID, contactUUID, externalID } = event;
     if (browser && contactUUID !== null) return againstHandle(batch, event, contactUUID);
     return {
       userUUID,
       user: userUUID === null ? undefined : users.find(account, userUUID),
-      contact: contactUUID === null ? null : contacts.byName({ account, contactUUID }),
+      contact:
+        contactUUID === null && externalID === null
+          ? null
+          : contacts.byName({ account, contactUUID: contactUUID ?? undefined, externalID }),
     };
   };
 

@@ -20,7 +20,7 @@ type Layout<Shape, Names extends readonly (keyof Shape)[]> = {
 type BatchLayout = Layout<EventBatch, ['account', 'token', 'browser', 'receivedTime']>;
 type NewEventLayout = Layout<
   NewEvent,
-  ['userUUID', 'contactUUID', 'eventID', 'eventName', 'eventUUID', 'eventTime', 'timeReplaced']
+  ['userUUID', 'contactUUID', 'externalID', 'eventID', 'eventName', 'eventUUID', 'eventTime', 'timeReplaced']
 >;
 type PageLayout = Layout<EventPage, ['next', 'through']>;
 type StoredEventLayout = Layout<
@@ -71,8 +71,8 @@ export const toFlatEvents = (batch: EventBatch): FlatEvents => {
   const writer = writerOf<NewEventLayout>(flat);
   for (const event of batch.events) {
     const marked = event as Marked<NewEvent>;
-    const { userUUID, contactUUID, eventID, eventName, eventUUID, eventTime, timeReplaced } = marked;
-    writer.push(userUUID, contactUUID, eventID, eventName, eventUUID, eventTime, timeReplaced);
+    const { userUUID, contactUUID, externalID, eventID, eventName, eventUUID, eventTime, timeReplaced } = marked;
+    writer.push(userUUID, contactUUID, externalID, eventID, eventName, eventUUID, eventTime, timeReplaced);
     pushAttributes(flat, event.attributes);
   }
   return flat;
@@ -94,12 +94,13 @@ export const fromFlatEvents = (flat: FlatEvents): EventBatch => {
     const event: Marked<Omit<NewEvent, 'attributes'>> & Pick<NewEvent, 'attributes'> = {
       userUUID: fieldAt(0),
       contactUUID: fieldAt(1),
-      eventID: fieldAt(2),
-      eventName: fieldAt(3),
-      eventUUID: fieldAt(4),
-      eventTime: fieldAt(5),
-      timeReplaced: fieldAt(6),
-      attributes: attributesAfter<NewEventLayout>(7),
+      externalID: fieldAt(2),
+      eventID: fieldAt(3),
+      eventName: fieldAt(4),
+      eventUUID: fieldAt(5),
+      eventTime: fieldAt(6),
+      timeReplaced: fieldAt(7),
+      attributes: attributesAfter<NewEventLayout>(8),
     };
     events.push(event);
   }

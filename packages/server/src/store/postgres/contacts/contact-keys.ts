@@ -1,0 +1,96 @@
+/** Stores which contact has a key: an external ID or an e-mail address. */
+import type { KeyField } from '../../../identity/contact-view.ts';
+import { givesWay, keyTaken } from '../../rules/contact-keys.ts';
+import { recordAudit } from '../accounts/audit.ts';
+import { Overtaken } from '../database/connection.ts';
+import type { Transaction } from '../transactions/transaction.ts';
+import { hasAcceptedClaim } from './claims.ts';
+import { type ContactRow, readAnswering, readContacts } from './contact-rows.ts';
+import { groupOf, mergeInto } from './merges.ts';
+
+const tables = { contactEmailaddress: 'contact_address', contactExternalID: 'contact_external_id' } as const;
+
+type Place = Pick<ContactRow, 'account' | 'contact' | 'contactUUID'>;
+
+/** Gives a key to a contact. Returns whether no contact has it. */
+const insertKey = async (
+  db: Transaction,
+  field: KeyField,
+  value: string,
+  { account, contact, contactUUID }: Place,
+): Promise<boolean> =>
+  (await db.run(
+    `INSERT INTO ${tables[field]} ("${field}", account, contact, "contactUUID") VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
+    [value, account, contact, contactUUID],
+  )) > 0;
+
+/** Takes a key from its contact. */
+export const deleteKey = async (
+  db: Transaction,
+  field: KeyField,
+  { account, ...row }: Pick<ContactRow, 'account' | KeyField>,
+): Promise<void> => {
+  if (row[field])
+    await db.run(`DELETE FROM ${tables[field]} WHERE "${field}" = $1 AND account = $2`, [row[field], account]);
+};
+
+/** Gives keys to a new contact. Throws Overtaken when one has been given to another contact meanwhile. */
+export const insertKeys = async (
+  db: Transaction,
+  row: Place,
+  keys: readonly (readonly [field: KeyField, value: string])[],
+): Promise<void> => {
+  for (const [field, value] of keys) if (!(await insertKey(db, field, value, row))) throw new Overtaken();
+};
+
+/** Whether a contact gives up a key to the one that a server token says has it (rules/contact-keys.ts). */
+export const mayGiveWay = async (db: Transaction, holder: ContactRow, field: KeyField): Promise<boolean> =>
+  givesWay(holder, field) &&
+  (await groupOf(db, holder.contact)).length === 1 &&
+  !(await hasAcceptedClaim(db, holder.contact));
+
+interface KeyChange {
+  readonly time: number;
+  readonly by?: number | null | undefined;
+  /** Another contact of the same person may have the key already, and then keeps it. */
+  readonly isFound: boolean;
+}
+
+/**
+ * Gives a key to a contact whose keys the caller holds, in place of the one that it has. Returns whether it has the key then: with
+ * `isFound` another contact of the same person may keep it. Throws a Refusal when somebody else has it and does not give way.
+ */
+export const takeKey = async (
+  db: Transaction,
+  row: ContactRow,
+  field: KeyField,
+  value: string,
+  { time, by = null, isFound }: KeyChange,
+): Promise<boolean> => {
+  if (row[field] === value) return true;
+  if (!(await insertKey(db, field, value, row))) {
+    const place = await db.get<{ contact: number }>(
+      `SELECT contact FROM ${tables[field]} WHERE "${field}" = $1 AND account = $2`,
+      [value, row.account],
+    );
+    const [holder] = place ? await readContacts(db, [place.contact]) : [];
+    // It has been erased, or has given up the key, meanwhile.
+    if (holder?.[field] !== value) throw new Overtaken();
+    const kept = await readAnswering(db, row.contact);
+    if (isFound && (await readAnswering(db, holder.contact)).contact === kept.contact) return false;
+    if (!(await mayGiveWay(db, holder, field))) throw keyTaken(field);
+    // Merges must not happen at the same time (merges.ts).
+    db.requireAlone();
+    await deleteKey(db, field, holder);
+    await db.run(
+      `UPDATE contact SET "${field}" = NULL${field === 'contactExternalID' ? ', "externalIDClaim" = NULL' : ''} WHERE contact = $1`,
+      [holder.contact],
+    );
+    await mergeInto(db, kept.contact, holder.contact, time);
+    const subject = { contactUUID: kept.contactUUID, otherContactUUID: holder.contactUUID };
+    await recordAudit(db, { action: 'mergeContact', subject, account: row.account, by, time });
+    await insertKeys(db, row, [[field, value]]);
+  }
+  await deleteKey(db, field, row);
+  return true;
+};

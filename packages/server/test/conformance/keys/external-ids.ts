@@ -1,0 +1,379 @@
+import { describe, expect, test } from 'vitest';
+import type { Site } from '../../fixtures/site.ts';
+import { ann, ben, cleo, contactChange, expectRefusal, laptop, newID, phone, tablet } from '../../fixtures/store.ts';
+import type { NewSite } from '../sites.ts';
+
+const mine = 'customer-1042';
+const other = 'customer-2077';
+
+const keysOf = async (site: Site, contactUUID: string) => {
+  const { fields, claimed } = await site.server.getContact(contactUUID);
+  return { id: fields.contactExternalID, address: fields.contactEmailaddress, claimed };
+};
+const get = ({ store, account, server }: Site, named: { externalID?: string; address?: string }) =>
+  store.getContact({ account, token: server.token, browser: false, include: [], ...named });
+const find = (site: Site, externalID: string) => get(site, { externalID });
+const uuidOf = async (site: Site, named: { externalID?: string; address?: string }) =>
+  (await get(site, named)).contactUUID;
+/** What a contact of the server's is created with, by an external ID only. */
+const onlyID = (externalID: string) => ({ externalID, address: undefined, userUUID: null });
+
+export const describeExternalIDs = (newSite: NewSite): void => {
+  describe('an external ID of a server', () => {
+    test('finds or creates a contact without user and address', async () => {
+      const site = await newSite();
+      const made = await site.server.createContact({ ...onlyID(mine), fields: { contactTitle: 'Dr' } });
+      expect(made.exists).toBe(false);
+      expect(await site.server.createContact(onlyID(mine))).toEqual({ exists: true, contactUUID: made.contactUUID });
+      expect((await site.server.createContact(onlyID(other))).exists).toBe(false);
+      expect(await find(site, mine)).toMatchObject({
+        contactUUID: made.contactUUID,
+        fields: { contactExternalID: mine, contactEmailaddress: '', contactTitle: 'Dr' },
+        claimed: [],
+      });
+      await expectRefusal(find(site, 'customer-0'), 'unknown_contact', 'contactExternalID');
+      expect((await site.store.getAccount(site.account)).usage.contacts).toBe(2);
+    });
+
+    test('differs by case, and is another contact’s in another account', async () => {
+      const [one, two] = [await newSite(), await newSite()];
+      const made = [
+        await one.server.createContact(onlyID('Ann')),
+        await one.server.createContact(onlyID('ann')),
+        await two.server.createContact(onlyID('ann')),
+      ];
+      expect(made.map(({ exists }) => exists)).toEqual([false, false, false]);
+    });
+
+    test('with an address nobody has: creates one contact with both', async () => {
+      const site = await newSite();
+      const { contactUUID } = await site.server.createContact({ externalID: mine, address: ann });
+      expect(await keysOf(site, contactUUID)).toEqual({ id: mine, address: ann, claimed: [] });
+      expect(await site.server.createContact({ externalID: mine, address: ann })).toEqual({
+        exists: true,
+        contactUUID,
+      });
+      expect([await uuidOf(site, { externalID: mine }), await uuidOf(site, { address: ann })]).toEqual([
+        contactUUID,
+        contactUUID,
+      ]);
+    });
+
+    test('finds the contact before the address does, and the address is written to it', async () => {
+      const site = await newSite();
+      const { contactUUID } = await site.server.createContact({ externalID: mine, address: ann });
+      expect((await site.server.createContact({ externalID: mine, address: ben })).contactUUID).toBe(contactUUID);
+      expect((await keysOf(site, contactUUID)).address).toBe(ben);
+      expect((await site.server.createContact({ address: ann })).exists).toBe(false);
+      const before = await site.server.getContact(contactUUID);
+      await expectRefusal(
+        site.server.createContact({ externalID: mine, address: ann, fields: { contactTitle: 'Dr' } }),
+        'email_taken',
+        'contactEmailaddress',
+      );
+      expect(await site.server.getContact(contactUUID)).toEqual(before);
+    });
+
+    test('is given to the contact with the address, unless that has another one', async () => {
+      const site = await newSite();
+      const { contactUUID } = await site.server.createContact({ address: ann });
+      expect(await site.server.createContact({ externalID: mine, address: ann })).toEqual({
+        exists: true,
+        contactUUID,
+      });
+      expect((await keysOf(site, contactUUID)).id).toBe(mine);
+      await expectRefusal(
+        site.server.createContact({ externalID: other, address: ann, fields: { contactTitle: 'Dr' } }),
+        'external_id_taken',
+        'contactExternalID',
+      );
+      await expectRefusal(find(site, other), 'unknown_contact');
+      expect((await site.server.getContact(contactUUID)).fields.contactTitle).toBe('');
+    });
+
+    test('is set, changed and cleared by updateContact, the last key too', async () => {
+      const site = await newSite();
+      const { contactUUID } = await site.server.createContact(onlyID(mine));
+      const change = (changes: object) => site.update({ contactUUID, ...changes });
+      expect(await change({ externalID: other })).toEqual({ contactUUID, updated: ['contactExternalID'] });
+      await expectRefusal(find(site, mine), 'unknown_contact');
+      expect(await change({ externalID: null })).toEqual({ contactUUID, updated: ['contactExternalID'] });
+      await expectRefusal(find(site, other), 'unknown_contact');
+      expect(await keysOf(site, contactUUID)).toEqual({ id: '', address: '', claimed: [] });
+      expect((await site.server.createContact(onlyID(other))).exists).toBe(false);
+      await expectRefusal(change({ externalID: other, fields: { contactTitle: 'Dr' } }), 'external_id_taken');
+      expect((await site.server.getContact(contactUUID)).fields.contactTitle).toBe('');
+      expect((await site.store.getAccount(site.account)).usage.contacts).toBe(2);
+    });
+
+    test('names the contact of an update, to which a new address is written', async () => {
+      const site = await newSite();
+      const { contactUUID } = await site.server.createContact({ externalID: mine, address: ann });
+      expect(await site.update({ externalID: mine, address: ben })).toEqual({
+        contactUUID,
+        updated: ['contactEmailaddress'],
+      });
+      expect(await site.update({ externalID: null, address: ben })).toEqual({
+        contactUUID,
+        updated: ['contactExternalID'],
+      });
+      await expectRefusal(site.update({ externalID: mine }), 'unknown_contact', 'contactExternalID');
+    });
+
+    test('names the contact of events, links, merges, searches, exports and erasures', async () => {
+      const site = await newSite();
+      const { contactUUID } = await site.server.createContact(onlyID(mine));
+      const second = await site.server.createContact(onlyID(other));
+      const outcomes = await site.server.log(
+        { userUUID: null, externalID: mine, eventUUID: 'event-with-id' },
+        { userUUID: null, externalID: 'customer-0' },
+      );
+      expect(outcomes).toMatchObject([{ kept: true }, { refused: 'unknown_contact', field: 'contactExternalID' }]);
+      expect(await site.owners({ externalID: mine })).toEqual({ 'event-with-id': contactUUID });
+      await expectRefusal(site.events({ externalID: 'customer-0' }), 'unknown_contact', 'contactExternalID');
+      const { account, server, store, time } = site;
+      const link = { account, token: server.token, userUUID: phone, externalID: mine, time };
+      expect(await store.linkUser(link)).toMatchObject({ exists: false, contactUUID });
+      const search = (keys: object) => store.searchContact({ account, limit: 10, ...keys });
+      expect((await search({ externalID: mine })).contacts.map((found) => found.contactUUID)).toEqual([contactUUID]);
+      expect((await search({ externalID: mine, address: ann })).contacts).toEqual([]);
+      expect(await store.mergeContact({ account, time, externalID: mine, otherExternalID: other })).toEqual({
+        contactUUID,
+        otherContactUUID: second.contactUUID,
+        mergedTime: time,
+      });
+      expect(await uuidOf(site, { externalID: other })).toBe(contactUUID);
+      expect(await keysOf(site, contactUUID)).toMatchObject({ id: mine });
+      await store.unmergeContact({ account, time, otherExternalID: other });
+      expect(await uuidOf(site, { externalID: other })).toBe(second.contactUUID);
+      await store.eraseContact({ account, time, externalID: mine });
+      await expectRefusal(find(site, mine), 'unknown_contact', 'contactExternalID');
+      await expectRefusal(site.update({ externalID: mine }), 'unknown_contact', 'contactExternalID');
+      expect((await site.server.createContact(onlyID(mine))).exists).toBe(false);
+    });
+
+    test('leads to the record that answers for a merged contact, and both keys of one person agree', async () => {
+      const site = await newSite();
+      const a = await site.server.createContact(onlyID(mine));
+      const b = await site.server.createContact({ address: ann });
+      await site.merge(a.contactUUID, b.contactUUID);
+      expect(await keysOf(site, b.contactUUID)).toEqual({ id: mine, address: ann, claimed: [] });
+      const again = await site.server.createContact({ externalID: mine, address: ann });
+      expect(again).toEqual({ exists: true, contactUUID: a.contactUUID });
+      await expectRefusal(site.server.createContact({ externalID: other, address: ann }), 'external_id_taken');
+      await site.unmerge(b.contactUUID);
+      expect(await keysOf(site, a.contactUUID)).toMatchObject({ id: mine, address: '' });
+      expect(await keysOf(site, b.contactUUID)).toMatchObject({ id: '', address: ann });
+    });
+
+    test('of a contact in an account’s body is found, created and changed', async () => {
+      const site = await newSite();
+      const body = (changes: object) => {
+        const contact = { ...contactChange(), newContactUUID: newID('contact'), ...changes };
+        return site.change({ contacts: [contact] });
+      };
+      const { contacts: made } = await body({ externalID: mine });
+      expect(made).toMatchObject([{ exists: false }]);
+      const { contactUUID } = made[0] as { contactUUID: string };
+      expect((await body({ externalID: mine, address: ann })).contacts).toEqual([{ exists: true, contactUUID }]);
+      expect((await body({ contactUUID, externalID: other })).contacts).toEqual([{ exists: true, contactUUID }]);
+      await site.server.createContact(onlyID(mine));
+      expect((await body({ contactUUID, externalID: mine })).contacts).toMatchObject([
+        { refused: 'external_id_taken', field: 'contactExternalID' },
+      ]);
+      expect(await keysOf(site, contactUUID)).toMatchObject({ id: other, address: ann });
+    });
+  });
+
+  describe('an external ID of a page', () => {
+    const page = { userUUID: tablet, externalID: mine };
+
+    test('beside an address is a value of the claim, and finds nobody', async () => {
+      const site = await newSite();
+      await site.browser.createContact({ ...page, address: ann });
+      const contactUUID = await uuidOf(site, { address: ann });
+      expect(await keysOf(site, contactUUID)).toMatchObject({
+        id: mine,
+        claimed: ['contactExternalID', 'contactEmailaddress'],
+      });
+      await expectRefusal(find(site, mine), 'unknown_contact');
+      const real = await site.server.createContact(onlyID(mine));
+      expect(real.exists).toBe(false);
+      expect(await site.server.createContact({ externalID: other, address: ann })).toEqual({
+        exists: true,
+        contactUUID,
+      });
+      expect(await keysOf(site, contactUUID)).toEqual({ id: other, address: ann, claimed: [] });
+    });
+
+    test('alone is the key of a claim and a claimed link, known or not', async () => {
+      const site = await newSite();
+      await site.server.log({ userUUID: tablet, eventUUID: 'event-before' });
+      const unknown = await site.browser.createContact({ ...page, address: undefined, newHandle: 'handle-of-id' });
+      expect(unknown).toEqual({ exists: false, contactUUID: 'handle-of-id' });
+      const { contactUUID } = await find(site, mine);
+      expect(await keysOf(site, contactUUID)).toMatchObject({ id: mine, claimed: ['contactExternalID'] });
+      expect(await site.owners()).toEqual({ 'event-before': contactUUID });
+      const known = { userUUID: laptop, externalID: mine, address: undefined, newHandle: 'handle-of-known' };
+      expect(await site.browser.createContact(known)).toEqual({ exists: false, contactUUID: 'handle-of-known' });
+      expect((await site.server.createContact(onlyID(mine))).contactUUID).toBe(contactUUID);
+      expect(await keysOf(site, contactUUID)).toMatchObject({ claimed: [] });
+    });
+
+    test('has another handle than the address of the same contact, so that neither shows the other', async () => {
+      const site = await newSite();
+      await site.server.createContact({ externalID: mine, address: ann });
+      const byID = { userUUID: tablet, externalID: mine, address: undefined };
+      const [first, second] = [newID('handle'), newID('handle')];
+      const answers = [
+        await site.browser.createContact({ ...byID, newHandle: first }),
+        await site.browser.createContact({ userUUID: tablet, address: ann, newHandle: second }),
+        await site.browser.createContact({
+          userUUID: tablet,
+          address: ann,
+          externalID: mine,
+          newHandle: newID('handle'),
+        }),
+        await site.browser.createContact({ ...byID, newHandle: newID('handle') }),
+      ];
+      const asOfTwoContacts = [
+        { exists: false, contactUUID: first },
+        { exists: false, contactUUID: second },
+        { exists: true, contactUUID: second },
+        { exists: false, contactUUID: first },
+      ];
+      expect(answers).toEqual(asOfTwoContacts);
+    });
+
+    test.each([
+      ['external ID first', [{ externalID: mine, address: undefined }, { address: ann }]],
+      ['address first', [{ address: ann }, { externalID: mine, address: undefined }]],
+    ])('gives way with its claims to what a server says of both, %s', async (_, claims) => {
+      const site = await newSite();
+      for (const [nth, claim] of claims.entries()) {
+        const userUUID = [laptop, phone][nth] as string;
+        await site.server.log({ userUUID, eventUUID: `event-${userUUID}` });
+        await site.browser.createContact({ userUUID, ...claim, newHandle: newID('handle') });
+      }
+      const { contactUUID } = await site.server.createContact({ userUUID: tablet, externalID: mine, address: ann });
+      expect(await keysOf(site, contactUUID)).toEqual({ id: mine, address: ann, claimed: [] });
+      expect(await uuidOf(site, { externalID: mine })).toBe(contactUUID);
+      expect(await uuidOf(site, { address: ann })).toBe(contactUUID);
+      expect(await site.owners()).toEqual({ [`event-${laptop}`]: contactUUID, [`event-${phone}`]: contactUUID });
+      const { entries } = await site.store.listAudit({ account: site.account, limit: 10 });
+      expect(entries.filter(({ action }) => action === 'mergeContact')).toMatchObject([{ subject: { contactUUID } }]);
+    });
+
+    test.each([
+      ['external ID', { externalID: mine, address: undefined }, { address: ann }, { externalID: mine }],
+      ['address', { address: ann }, { externalID: mine, address: undefined }, { address: ann }],
+    ])('shows a page nothing when its %s is given to somebody else', async (_, claimed, real, given) => {
+      const site = await newSite();
+      const repeat = () => site.browser.createContact({ userUUID: tablet, ...claimed, newHandle: newID('handle') });
+      const first = await repeat();
+      const second = await repeat();
+      expect(second).toEqual({ ...first, exists: true });
+      const { contactUUID } = await site.server.createContact({ ...real, userUUID: phone });
+      await site.update({ contactUUID, ...given });
+      expect(await repeat()).toEqual(second);
+      expect((await site.server.getContact(contactUUID, 'claim', 'link')).linkCount).toBe(2);
+      expect((await site.server.getContact(contactUUID, 'claim', 'link')).claimCount).toBe(1);
+    });
+
+    test('does not keep the real person from an ID or an address', async () => {
+      const site = await newSite();
+      const real = await site.server.createContact({ address: ann });
+      await site.browser.createContact({ ...page, address: undefined });
+      await site.browser.createContact({ userUUID: phone, address: cleo, newHandle: newID('handle') });
+      expect(await site.server.createContact({ externalID: mine, address: ann })).toEqual({
+        exists: true,
+        contactUUID: real.contactUUID,
+      });
+      await site.update({ contactUUID: real.contactUUID, address: cleo });
+      expect(await keysOf(site, real.contactUUID)).toEqual({ id: mine, address: cleo, claimed: [] });
+    });
+
+    test('gives way to no other contact once a server has said it, or a claim was accepted', async () => {
+      const site = await newSite();
+      await site.server.createContact({ address: ann });
+      const handle = await site.browser.createContact({ ...page, address: undefined });
+      await site.acceptClaim(handle.contactUUID);
+      await expectRefusal(site.server.createContact({ externalID: mine, address: ann }), 'email_taken');
+      await site.server.createContact(onlyID(other));
+      await expectRefusal(site.server.createContact({ externalID: other, address: ann }), 'email_taken');
+    });
+
+    test('becomes the contact’s own when its claim is accepted, and is taken back when that is voided', async () => {
+      const site = await newSite();
+      const claim = await site.browser.createContact({ ...page, address: ann });
+      const contactUUID = await uuidOf(site, { address: ann });
+      await site.acceptClaim(claim.contactUUID);
+      expect(await uuidOf(site, { externalID: mine })).toBe(contactUUID);
+      expect(await keysOf(site, contactUUID)).toEqual({ id: mine, address: ann, claimed: [] });
+      await site.voidClaim(claim.contactUUID);
+      await expectRefusal(find(site, mine), 'unknown_contact');
+      expect(await keysOf(site, contactUUID)).toMatchObject({ id: '' });
+      await site.restoreClaim(claim.contactUUID);
+      expect(await uuidOf(site, { externalID: mine })).toBe(contactUUID);
+      await site.voidClaim(claim.contactUUID);
+      await site.server.createContact(onlyID(mine));
+      await expectRefusal(site.restoreClaim(claim.contactUUID), 'external_id_taken', 'contactExternalID');
+      expect(await keysOf(site, contactUUID)).toMatchObject({ id: '' });
+    });
+
+    test('of another contact cannot be accepted, and nothing changes', async () => {
+      const site = await newSite();
+      await site.server.createContact(onlyID(mine));
+      const claim = await site.browser.createContact({ ...page, address: ann });
+      const contactUUID = await uuidOf(site, { address: ann });
+      const before = await site.server.getContact(contactUUID, 'claim', 'link');
+      await expectRefusal(site.acceptClaim(claim.contactUUID), 'external_id_taken', 'contactExternalID');
+      expect(await site.server.getContact(contactUUID, 'claim', 'link')).toEqual(before);
+    });
+
+    test('fills nothing that a server cleared', async () => {
+      const site = await newSite();
+      const { contactUUID } = await site.server.createContact({ externalID: mine, address: ann });
+      await site.update({ contactUUID, externalID: null });
+      const claim = await site.browser.createContact({ ...page, address: ann });
+      expect(await keysOf(site, contactUUID)).toEqual({ id: '', address: ann, claimed: [] });
+      await site.acceptClaim(claim.contactUUID);
+      expect(await keysOf(site, contactUUID)).toMatchObject({ id: '' });
+    });
+
+    test('with a proof is certain at once', async () => {
+      const site = await newSite();
+      await site.browser.createContact({ ...page, address: undefined, verified: true });
+      const { contactUUID, claimed } = await find(site, mine);
+      expect(claimed).toEqual([]);
+      expect((await site.server.getContact(contactUUID, 'link')).links).toMatchObject([{ verified: true }]);
+    });
+  });
+
+  describe('requests at the same time', () => {
+    test('with one external ID make one contact', async () => {
+      const site = await newSite();
+      const made = await Promise.all(
+        [ann, ben, cleo, undefined].map((address, nth) =>
+          site.server
+            .createContact({ externalID: mine, address, userUUID: `visitor-of-all-${nth}` })
+            .catch((error) => error),
+        ),
+      );
+      const contactUUID = await uuidOf(site, { externalID: mine });
+      expect(made).toMatchObject(made.map(() => ({ contactUUID })));
+      expect((await site.store.getAccount(site.account)).usage.contacts).toBe(1);
+    });
+
+    test('that cross an external ID and an address make two at most, and refuse the others', async () => {
+      const site = await newSite();
+      const pairs = [mine, other].flatMap((externalID) => [ann, ben].map((address) => ({ externalID, address })));
+      const made = await Promise.allSettled([...pairs, ...pairs].map((keys) => site.server.createContact(keys)));
+      for (const result of made) {
+        if (result.status === 'rejected') expect(result.reason.code).toMatch(/^(email|external_id)_taken$/);
+      }
+      const found = await Promise.all([mine, other].map((externalID) => uuidOf(site, { externalID }).catch(() => '')));
+      expect(new Set(found).size).toBe(2);
+    });
+  });
+};
