@@ -1,26 +1,30 @@
-import type { Client } from '@firsthand/client';
 import type { Command } from 'commander';
+import { WrongUsage } from './shared/command-errors.ts';
 import { printJSON, printLine, toTable } from './shared/printing.ts';
 import { addServer, connect, type ServerOptions } from './shared/server.ts';
 
 export const define = (command: Command): void => {
-  addServer(command.command('show <contactUUID>').description('show a contact, by its contactUUID or e-mail address'))
+  addServer(command.command('show [contactUUID]').description('show a contact, by its contactUUID or e-mail address'))
+    .option('--external-id <contactExternalID>', 'the contact with this ID of yours')
     // A contactUUID may begin with a hyphen.
     .allowUnknownOption()
     .action(show);
 };
 
-const findUUID = async (client: Client, name: string): Promise<string> => {
-  if (!name.includes('@')) return name;
-  const { contact } = await client.searchContact({ contactEmailaddress: name });
-  const [found] = contact;
-  if (!found) throw new Error('no contact has this e-mail address');
-  return found.contactUUID;
+type ShowOptions = ServerOptions & { readonly externalId?: string };
+
+/** The contact that the command names. */
+const namedBy = (name: string | undefined, { externalId: contactExternalID }: ShowOptions) => {
+  if ((name === undefined) === (contactExternalID === undefined)) {
+    throw new WrongUsage('either a contactUUID or e-mail address, or --external-id, is required');
+  }
+  return name?.includes('@') ? { contactEmailaddress: name } : { contactUUID: name, contactExternalID };
 };
 
-const show = async (name: string, options: ServerOptions): Promise<void> => {
+const show = async (name: string | undefined, options: ShowOptions): Promise<void> => {
+  const contact = namedBy(name, options);
   const client = await connect(options);
-  const answer = await client.getContact({ contactUUID: await findUUID(client, name) });
+  const answer = await client.getContact(contact);
   if (options.json) return printJSON(answer);
   const { tag, contactAttr, claimed, ...fields } = answer.contact;
   const isClaimed = (field: string) => (claimed.includes(field) ? '  (claimed)' : '');

@@ -64,6 +64,22 @@ it('event log, event list and contact show tell of the same event and contact', 
   expect(table.stdout).toContain('page=/a?b=c sum=1');
 });
 
+it('a contact is shown, and its events are logged and listed, by the external ID', async () => {
+  const { env, url } = await setUp();
+  const { contactUUID } = await createClient({ url, token: env.FIRSTHAND_TOKEN }).createContact({
+    contactExternalID: ' customer-1042 ',
+    contactProfileID: 'customer',
+  });
+  const named = ['--external-id', 'customer-1042'];
+  const shown = await firsthandJSON(['contact', 'show', ...named], env);
+  expect(shown.contact).toMatchObject({ contactUUID, contactExternalID: 'customer-1042', contactEmailaddress: '' });
+  expect(await firsthandJSON(['event', 'log', '--event-id', '7', ...named], env)).toMatchObject({ status: '200' });
+  const { event } = await firsthandJSON(['event', 'list', ...named], env);
+  expect(event).toMatchObject([{ eventID: 7, contactUUID, userUUID: '' }]);
+  const { code, stderr } = await firsthand(['contact', 'show'], env);
+  expect([code, stderr]).toEqual([2, expect.stringContaining('--external-id')]);
+});
+
 it('an event is logged and listed by name', async () => {
   const { env } = await setUp();
   const log = ['event', 'log', '--name', 'Signed up', '--user', userUUID];
@@ -112,7 +128,10 @@ it('people are told in words what was logged, whose it is, and how to read on', 
   expect(stdout).toMatch(/^tags +(vip Important, new|new, vip Important)$/m);
   expect(stdout).not.toContain('(claimed)');
   const nobody = await firsthand(['contact', 'show', 'nobody@shop.example'], env);
-  expect(nobody).toMatchObject({ code: 1, stderr: 'firsthand: no contact has this e-mail address\n' });
+  expect(nobody).toMatchObject({
+    code: 1,
+    stderr: 'firsthand: `contactEmailaddress` names no contact of this account\n',
+  });
 });
 
 it('what a contact only claims is marked as that', async () => {

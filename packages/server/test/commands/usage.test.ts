@@ -12,7 +12,7 @@ describe('a command that is given wrongly says so in a line, without a stack, an
     [['token', 'create', '--kind', 'server'], /^firsthand: --account is required for a server token\n$/],
     [['token', 'create', '--kind', 'operator', '--account', 'x'], /^firsthand: an operator token [^\n]+\n$/],
     [['event', 'log', '--event-id', '1', '--user', 'x'], /^firsthand: a server token is required: [^\n]+\n$/],
-    [['event', 'log', '--event-id', '1'], /^firsthand: --user or --contact is required\n$/],
+    [['event', 'log', '--event-id', '1'], /^firsthand: --user, --contact or --external-id is required\n$/],
     [['event', 'log', '--event-id', '1', '--user', 'x', '--attr', 'x'], /^firsthand: --attr must be id=value[^\n]+\n$/],
     [['event', 'list', '--token', 'x', '--url', 'shop.example'], /^firsthand: --url must be like http[^\n]+\n$/],
     [['serve', '--port', 'x'], /^firsthand: PORT \(or --port\) must be [^\n]+\n$/],
