@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { type Fields, openScene, type Scene } from '../fixtures/scene.ts';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
-import { addresses, knownUsers, type Planted, plant, secret } from './tools/planted.ts';
+import { addresses, knownUsers, type Planted, plant, externalIDs as plantedIDs, secret } from './tools/planted.ts';
 
 /** 10,000 calls in all. */
 const sequences = times({ quick: 3, full: 20 });
@@ -25,6 +25,7 @@ interface Call {
 
 const attackers = ['attacker-browser-1', 'attacker-browser-2', 'attacker-browser-3'];
 const users = [...attackers, ...knownUsers];
+const externalIDs = [...plantedIDs, 'customer-of-eve', ' customer-ann '];
 const allAddresses = [...addresses, 'eve@shop.example', 'mallory@evil.example', 'ANN@SHOP.EXAMPLE'];
 
 const open = (Object.keys(operations) as OperationName[]).filter((name) =>
@@ -33,6 +34,7 @@ const open = (Object.keys(operations) as OperationName[]).filter((name) =>
 const fieldNames = [
   'userUUID',
   'contactEmailaddress',
+  'contactExternalID',
   'contactUUID',
   'contactFirstname',
   'contactLastname',
@@ -71,7 +73,7 @@ const call: fc.Arbitrary<Call> = fc.record({
 
 /** Fields without which a call of an open operation is refused before anything happens. */
 const needed: Readonly<Record<string, readonly string[]>> = {
-  createContact: ['userUUID', 'contactEmailaddress', 'contactProfileID'],
+  createContact: ['userUUID', 'contactProfileID'],
   logEvent: ['userUUID'],
   logEvents: ['userUUID', 'event'],
   getContact: ['contactUUID'],
@@ -89,6 +91,7 @@ const fieldsOf = (call: Call, planted: Planted, handles: readonly string[]): Fie
   const all: Record<string, unknown> = {
     userUUID: users[call.user],
     contactEmailaddress: allAddresses[call.address],
+    contactExternalID: externalIDs[call.contact % externalIDs.length],
     contactUUID,
     otherContactUUID: contacts[(call.contact + 1) % contacts.length],
     contactFirstname: call.text,
@@ -108,6 +111,12 @@ const fieldsOf = (call: Call, planted: Planted, handles: readonly string[]): Fie
     include: 'claim,link,why,definition',
   };
   const names = new Set([...call.names, ...(needed[call.operation] ?? [])]);
+  if (call.operation === 'createContact') {
+    if (call.ids % 2 === 0) names.add('contactExternalID');
+    if (call.ids % 2 === 1 || call.contact % 2 === 0) names.add('contactEmailaddress');
+    else names.delete('contactEmailaddress');
+    // An event or a read of a page that names a contact so is refused for that alone.
+  } else if (call.contact % 8 !== 0) names.delete('contactExternalID');
   // With both, most calls are refused for that alone.
   if (call.operation !== 'getContact' && call.ids % 3 !== 0) names.delete('contactUUID');
   if (call.ids % 5 !== 0) names.delete('contactProof');

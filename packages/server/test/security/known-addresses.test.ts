@@ -1,5 +1,5 @@
-// A page must not learn from createContact whether an address is known: whoever's userUUID and whatever address it sends, the
-// answers are the bytes that it would get for an address that nobody has.
+// A page must not learn from createContact whether an address or an external ID is known: whoever's userUUID and whichever of them it
+// sends, the answers are the bytes that it would get for one that nobody has.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openScene, type Scene } from '../fixtures/scene.ts';
 
@@ -18,13 +18,16 @@ const asServer = async (path: string, fields: Record<string, unknown>): Promise<
   expect(status).toBe(200);
   return body;
 };
-const asPage = (userUUID: string, contactEmailaddress: string) =>
+/** The field of an address, or of an external ID. */
+const fieldOf = (asked: string) =>
+  asked.includes('@') ? { contactEmailaddress: asked } : { contactExternalID: asked };
+const asPage = (userUUID: string, asked: string) =>
   scene.app.request('/contact/createContact', {
     method: 'POST',
     body: JSON.stringify({
       tokenUUID: scene.tokens.browser,
       userUUID,
-      contactEmailaddress,
+      ...fieldOf(asked),
       contactProfileID: 'customer',
     }),
     headers: { 'Content-Type': 'text/plain', Origin: 'https://shop.example' },
@@ -34,7 +37,7 @@ interface People {
   readonly userUUID: string;
   /** An address that this user has given from the page before. */
   readonly own: string;
-  /** The address that is asked about. */
+  /** The address, or the external ID, that is asked about. */
   readonly asked: string;
   readonly otherUser: string;
 }
@@ -67,14 +70,42 @@ const situations: Record<string, (people: People) => unknown> = {
   },
 };
 
+/** The same of an external ID. */
+const situationsOfIDs: Record<string, (people: People) => unknown> = {
+  'it is a contact’s': ({ asked }) => asServer('createContact', { contactExternalID: asked, contactFirstname: 'Ann' }),
+  'another user claimed it': ({ asked, otherUser }) => asPage(otherUser, asked),
+  'it is that of the contact with the address that the user gave': ({ own, asked }) =>
+    asServer('createContact', { contactExternalID: asked, contactEmailaddress: own }),
+  'the contact that the user is linked to got it': async ({ userUUID, own, asked }) => {
+    const { contactUUID } = await asServer('createContact', { userUUID, contactEmailaddress: own });
+    await asServer('updateContact', { contactUUID, contactExternalID: asked });
+  },
+  'the site’s server said that the user has it': ({ userUUID, asked }) =>
+    asServer('createContact', { userUUID, contactExternalID: asked }),
+  'a contact gave it up to one that the site’s server knows': async ({ asked, otherUser }) => {
+    await asPage(otherUser, asked);
+    await asServer('createContact', { userUUID: otherUser, contactEmailaddress: `${asked}@shop.example` });
+    await asServer('createContact', { contactExternalID: asked, contactEmailaddress: `${asked}@shop.example` });
+  },
+  'it is merged into the contact that the user is linked to': async ({ own, asked, otherUser }) => {
+    await asServer('createContact', { contactExternalID: asked });
+    await asServer('createContact', { userUUID: otherUser, contactEmailaddress: own });
+    await asServer('mergeContact', { contactEmailaddress: own, otherContactExternalID: asked });
+  },
+  'its contact was erased': async ({ asked }) => {
+    await asServer('createContact', { contactExternalID: asked });
+    await asServer('eraseContact', { contactExternalID: asked });
+  },
+};
+
 let made = 0;
-const newPeople = (): People => {
+const newPeople = (asked: (nth: number) => string): People => {
   made += 1;
   const userUUID = `somebodys-browser-${made}`;
   return {
     userUUID,
     own: `own-${made}@shop.example`,
-    asked: `asked-${made}@shop.example`,
+    asked: asked(made),
     otherUser: `another-browser-${made}`,
   };
 };
@@ -91,18 +122,27 @@ const ask = async ({ userUUID, asked }: People, handles: string[]): Promise<unkn
     seen.push([response.status, headers, text.replace(handle, `handle ${handles.indexOf(handle)}`)]);
     const shown = await scene.get('/contact/getContact', { tokenUUID: scene.tokens.browser, contactUUID: handle });
     const { createdTime: _, updatedTime: __, ...contact } = shown.body.contact;
-    expect(contact).toMatchObject({ contactUUID: handle, contactEmailaddress: asked, contactFirstname: '' });
+    expect(contact).toMatchObject({ contactUUID: handle, ...fieldOf(asked), contactFirstname: '' });
   }
   return seen;
 };
 
-const answersTo = async (situation: (people: People) => unknown) => {
-  const people = newPeople();
+const address = (nth: number) => `asked-${nth}@shop.example`;
+const externalID = (nth: number) => `asked-${nth}`;
+const answersTo = async (situation: (people: People) => unknown, asked: (nth: number) => string) => {
+  const people = newPeople(asked);
   const first = JSON.parse(await (await asPage(people.userUUID, people.own)).text());
   await situation(people);
   return ask(people, [first.contactUUID]);
 };
 
 test.each(Object.entries(situations))('a page is answered as for an unknown address when %s', async (_, situation) => {
-  expect(await answersTo(situation)).toEqual(await answersTo(() => {}));
+  expect(await answersTo(situation, address)).toEqual(await answersTo(() => {}, address));
 });
+
+test.each(Object.entries(situationsOfIDs))(
+  'a page is answered as for an unknown external ID when %s',
+  async (_, situation) => {
+    expect(await answersTo(situation, externalID)).toEqual(await answersTo(() => {}, externalID));
+  },
+);

@@ -110,6 +110,7 @@ export const addPerson = async (surroundings: Surroundings, events: number): Pro
     tokenUUID: server,
     userUUID,
     requestUUID: `create-${userUUID}`,
+    contactExternalID: `customer-${mark}`,
     contactEmailaddress: address.toUpperCase(),
     contactFirstname: mark,
     contactLastname: mark.repeat(3),
@@ -121,6 +122,8 @@ export const addPerson = async (surroundings: Surroundings, events: number): Pro
     ],
   };
   const { contactUUID } = must(await ask('createContact', creation)).body as { contactUUID: string };
+  const byID = { tokenUUID: browser, userUUID: otherUser, contactExternalID: creation.contactExternalID };
+  must(await ask('createContact', { ...byID, contactProfileID: 'customer' }));
   const direct = { tokenUUID: server, contactUUID, eventID: 4, eventUUID: eventUUID(-1), eventAttrArray: attributes };
   must(await ask('logEvent', direct));
   const byHandle = { tokenUUID: browser, contactUUID: handle, eventID: 5, eventUUID: eventUUID(-2) };
@@ -131,6 +134,7 @@ export const addPerson = async (surroundings: Surroundings, events: number): Pro
     ...creation,
     userUUID: otherUser,
     requestUUID: undefined,
+    contactExternalID: `other-${mark}`,
     contactEmailaddress: `other-${address}`,
   };
   const merged = must(await ask('createContact', elsewhere)).body.contactUUID as string;
@@ -145,6 +149,8 @@ export const addPerson = async (surroundings: Surroundings, events: number): Pro
   // Each names the person in another way.
   must(await ask('createContact', { ...claim, requestUUID: undefined, contactProfileID: '', userUUID: 'x' }), 400);
   must(await ask('updateContact', { tokenUUID: server, contactUUID, contactFirstname: mark.repeat(30) }), 400);
+  const byExternalID = { tokenUUID: server, contactExternalID: creation.contactExternalID, contactStatus: 'sleeping' };
+  must(await ask('updateContact', byExternalID), 400);
   must(await ask('logEvent', { tokenUUID: browser, userUUID, eventID: mark }), 400);
   must(
     await ask('logEvent', { tokenUUID: browser, contactUUID: handle, eventID: -1, eventAttrArray: attributes }),

@@ -7,6 +7,8 @@ export const secret = 'known-to-nobody-else';
 
 const names = ['ann', 'ben', 'cleo', 'dora'] as const;
 export const addresses = names.map((name) => `${name}@shop.example`);
+/** Those of the same contacts; the last has none of its own. */
+export const externalIDs = names.map((name) => `customer-${name}`);
 /** Browsers whose userUUID the attacker has found out: of these, the first are linked, and the last is anonymous. */
 export const knownUsers = [...names.map((name) => `known-browser-of-${name}`), 'known-browser-of-nobody'];
 /** Browsers of whom the attacker knows nothing. */
@@ -59,6 +61,7 @@ export const plant = async (scene: Scene): Promise<Planted> => {
       const { contactUUID } = await post('/contact/createContact', {
         userUUID,
         contactEmailaddress: addresses[nth],
+        ...(nth < names.length - 1 && { contactExternalID: externalIDs[nth] }),
         contactFirstname: `${secret} ${name}`,
         contactTitle: secret,
         contactLastname: nth % 2 === 0 ? secret : '',
@@ -133,6 +136,11 @@ export const plant = async (scene: Scene): Promise<Planted> => {
     const found: string[] = [];
     for (const [nth, contactUUID] of contactUUIDs.entries()) {
       const was = before.contacts[nth]?.contact as ContactAnswer;
+      if (was.contactExternalID !== '') {
+        const { contactExternalID } = was;
+        const named = await get('/contact/getContact', { contactExternalID });
+        if (named.contact.contactUUID !== contactUUID) found.push(`${contactExternalID} names another contact`);
+      }
       const { contact } = await readContact(contactUUID);
       for (const [name, value] of Object.entries(was)) {
         if (typeof value !== 'string' || !isSet(was, name)) continue;
