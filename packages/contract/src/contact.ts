@@ -225,8 +225,8 @@ export const updateContactOutput = answer({
 export const searchContactInput = z
   .object({
     text: field.described(field.optional(field.name), 'Text that the name or the e-mail address contains.', 'ann'),
-    contactExternalID: field.described(field.optional(field.externalID), 'Only the contact with this external ID.'),
-    contactEmailaddress: field.optional(field.email),
+    contactExternalID: field.described(field.whose(field.externalID), 'Only the contact with this external ID.'),
+    contactEmailaddress: field.whose(field.email),
     contactProfileID: field.described(field.optional(field.profileID), 'Only contacts with this profile.'),
     contactTagID: field.described(field.optional(field.tagID), 'Only contacts with this tag.', 'vip'),
     ...field.attributeFilter('contacts'),

@@ -164,10 +164,10 @@ const from = (schema: typeof field.time) =>
 const to = field.described(field.optional(field.time), 'Only events before this time.', '2099-01-01T00:00:00Z');
 
 const eventFilter = {
-  userUUID: field.described(field.optional(field.userUUID), 'Only events of this user.'),
-  contactUUID: field.described(field.optional(field.contactUUID), 'Only events of this contact.'),
+  userUUID: field.described(field.whose(field.userUUID), 'Only events of this user.'),
+  contactUUID: field.described(field.whose(field.contactUUID), 'Only events of this contact.'),
   contactExternalID: field.described(
-    field.optional(field.externalID),
+    field.whose(field.externalID),
     'Only events of the contact with this external ID. Ignored beside contactUUID.',
   ),
   ...kindFilter,

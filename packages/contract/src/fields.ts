@@ -61,6 +61,18 @@ export const optional = <Out, In>(schema: z.ZodType<Out, In>) =>
     schema.optional(),
   );
 
+/**
+ * A filter of a read by whom the results concern. An empty one is refused: as absent, it would return everybody's, when a program
+ * has lost the value.
+ */
+export const whose = <Out, In>(schema: z.ZodType<Out, In>) =>
+  z.preprocess((input, context) => {
+    if (typeof input === 'string' && input.trim() === '') {
+      context.addIssue({ code: 'custom', message: 'must not be empty: leave it out to read without this filter' });
+    }
+    return input ?? undefined;
+  }, schema.optional()) as unknown as z.ZodOptional<z.ZodType<Out, In | null>>;
+
 /** A field of an update: absent and "" leave it as it is, null clears it. */
 export const clearable = <Out, In>(schema: z.ZodType<Out, In>) =>
   coercedOptional<In | '' | null, Out | null>(

@@ -78,6 +78,8 @@ it('a contact is shown, and its events are logged and listed, by the external ID
   expect(event).toMatchObject([{ eventID: 7, contactUUID, userUUID: '' }]);
   const { code, stderr } = await firsthand(['contact', 'show'], env);
   expect([code, stderr]).toEqual([2, expect.stringContaining('--external-id')]);
+  const all = await firsthand(['event', 'list', '--external-id', ''], env);
+  expect(all).toMatchObject({ stdout: '', stderr: expect.stringContaining('`contactExternalID` must not be empty') });
 });
 
 it('an event is logged and listed by name', async () => {

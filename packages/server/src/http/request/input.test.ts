@@ -355,6 +355,26 @@ describe('a value of the wrong type', () => {
   });
 });
 
+describe('an empty filter by user or contact', () => {
+  it.each([
+    ...['userUUID', 'contactUUID', 'contactExternalID'].flatMap((field) => [
+      ['/event/getEvent', field] as const,
+      ['/event/streamEvents', field] as const,
+    ]),
+    ['/contact/searchContact', 'contactExternalID'] as const,
+    ['/contact/searchContact', 'contactEmailaddress'] as const,
+  ])('of %s is refused, because without it everybody’s would be returned: %s', async (path, field) => {
+    for (const empty of ['', ' ']) {
+      const answer = await scene.get(path, { tokenUUID: scene.tokens.server, [field]: empty });
+      expect([...outcome(answer), answer.body.error.message]).toEqual([
+        400,
+        'invalid_field',
+        `\`${field}\` must not be empty: leave it out to read without this filter`,
+      ]);
+    }
+  });
+});
+
 describe('hostile text', () => {
   it('is kept exactly, where it is allowed', async () => {
     const attrValue = '<script>"\'\\ \u2028 é e\u0301 🍋 __proto__ %00 \t\r\n';
