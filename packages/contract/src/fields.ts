@@ -221,7 +221,7 @@ export const externalID = described(
       .refine((value) => !/\p{Cc}/u.test(value), externalIDForm)
       .refine(
         (value) => !isPlaceholder(value),
-        'is a placeholder, such as undefined or null: the client has sent no real value',
+        'is a placeholder, such as undefined, {{id}} or -: the client has sent no real value',
       ),
   ),
   'Your own ID of the contact, unique in the account. Without spaces around it, in Unicode NFC; upper and lower case differ.',

@@ -20,14 +20,27 @@ test.each(['undefinedundefined1', '0000000000000001', 'null-and-void-null', 'not
   },
 );
 
-test.each(['undefined', 'NULL', 'NaN', '[object Object]', 'true', 'none', '000', 'undefined-undefined'])(
-  'an external ID of all contacts is one of nobody: %s',
-  (externalID) => {
-    expect(isPlaceholder(externalID)).toBe(true);
-  },
-);
+test.each([
+  ...['undefined', 'NULL', 'NaN', '[object Object]', 'true', 'none', '000', 'undefined-undefined'],
+  ...[
+    '-',
+    '_',
+    '---',
+    '?',
+    '…',
+    '\u200b',
+    '{{id}}',
+    '{{ user.id }}',
+    'crm-{{id}}',
+    `\${id}`,
+    '#N/A',
+    `{{${'x'.repeat(99)}}}`,
+  ],
+])('an external ID of all contacts is one of nobody: %s', (externalID) => {
+  expect(isPlaceholder(externalID)).toBe(true);
+});
 
-test.each(['7', '11', 'aaaa', '0007', 'nulla', 'trueman', 'undefined-7', '-'])(
+test.each(['7', '11', 'aaaa', '0007', 'nulla', 'trueman', 'undefined-7', '-7', '#7', '{7}', '$7', 'ñ', '客', '٣'])(
   'an external ID of one contact is taken: %s',
   (externalID) => {
     expect(isPlaceholder(externalID)).toBe(false);

@@ -23,12 +23,17 @@ export const isSharedByMistake = (userUUID: string): boolean => {
   return text.length <= mostLength && placeholders.some((pattern) => pattern.test(text));
 };
 
+/** Texts that a template or tag manager did not fill in, `{{id}}` and `${id}`, and the empty look-up of a spreadsheet. */
+const unfilled = /^#n\/a$|\{\{[^{}]*\}\}|\$\{[^{}]*\}/;
+const letterOrDigit = /[\p{L}\p{N}]/u;
+
 /**
  * Whether a contactExternalID is one that a broken client sends for all its contacts: `undefined`, `null`, `[object Object]`, zeros,
- * … Unlike in a userUUID, one repeated character such as `7` or `11` is a real ID.
+ * `{{id}}`, a text without letters and digits, … Unlike in a userUUID, one repeated character such as `7` or `11` is a real ID.
  */
 export const isPlaceholder = (externalID: string): boolean => {
   const text = externalID.toLowerCase();
+  if (unfilled.test(text) || !letterOrDigit.test(text)) return true;
   return (
     text.length <= mostLength && (shortPlaceholders.test(text) || placeholders.slice(1).some((form) => form.test(text)))
   );
