@@ -10,6 +10,9 @@ export type CreatedContact = Pick<
   'account' | 'externalID' | 'address' | 'newContactUUID' | 'verified' | 'time'
 >;
 
+/** As CreatedContact, by a server token; a null external ID, which takes an address, is cleared. */
+export type PutContact = Omit<CreatedContact, 'verified' | 'time' | 'externalID'> & Pick<NewKeys, 'externalID'>;
+
 export interface WrittenContact
   extends Pick<ContactChange, 'fields' | 'addedTags' | 'removedTags' | 'attributes' | 'contactStatus' | 'time' | 'by'> {
   readonly keys: NewKeys;

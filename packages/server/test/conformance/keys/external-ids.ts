@@ -182,6 +182,28 @@ export const describeExternalIDs = (newSite: NewSite): void => {
         { refused: 'external_id_taken', field: 'contactExternalID' },
       ]);
       expect(await keysOf(site, contactUUID)).toMatchObject({ id: other, address: ann });
+      const cleared = await body({ externalID: null, address: ann, fields: { contactTitle: 'Dr' } });
+      expect(cleared.contacts).toEqual([{ exists: true, contactUUID }]);
+      expect(await keysOf(site, contactUUID)).toEqual({ id: '', address: ann, claimed: [] });
+      await expectRefusal(find(site, other), 'unknown_contact');
+      expect((await site.server.getContact(contactUUID)).fields.contactTitle).toBe('Dr');
+      const fresh = await body({ externalID: null, address: ben });
+      await site.browser.createContact({ userUUID: tablet, externalID: other, address: ben });
+      const { contactUUID: bens } = fresh.contacts[0] as { contactUUID: string };
+      expect(await keysOf(site, bens), 'stays cleared').toEqual({ id: '', address: ben, claimed: [] });
+    });
+
+    test('is cleared by null of the contact that was kept, and those merged into it still find it', async () => {
+      const site = await newSite();
+      const kept = await site.server.createContact({ externalID: mine, address: ann });
+      const merged = await site.server.createContact(onlyID(other));
+      await site.merge(kept.contactUUID, merged.contactUUID);
+      await site.update({ contactUUID: merged.contactUUID, externalID: null });
+      await expectRefusal(find(site, mine), 'unknown_contact');
+      expect(await uuidOf(site, { externalID: other })).toBe(kept.contactUUID);
+      expect(await keysOf(site, kept.contactUUID)).toMatchObject({ id: '' });
+      await site.unmerge(merged.contactUUID);
+      expect(await keysOf(site, merged.contactUUID)).toMatchObject({ id: other });
     });
   });
 

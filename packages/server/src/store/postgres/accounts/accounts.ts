@@ -88,7 +88,7 @@ export const createAccountWriter = (catalogues: CatalogueWriter, finder: Contact
     };
     const { existed, contactUUID } =
       change.contactUUID === undefined
-        ? await contacts.put(db, { account, newContactUUID, externalID: externalID ?? undefined, address }, written)
+        ? await contacts.put(db, { account, newContactUUID, externalID, address }, written)
         : await write();
     await catalogues.register(db, account, [{ browser: false, uses }]);
     return { exists: existed, contactUUID };

@@ -2,7 +2,13 @@
 import type { ContactView, KeyField } from '../../../identity/contact-view.ts';
 import { usesOfContact } from '../../rules/catalogue-rules.ts';
 import type { ClaimRow } from '../../rules/claims.ts';
-import { type CreatedContact, changedFields, type WrittenContact, writtenFields } from '../../rules/contact-changes.ts';
+import {
+  type CreatedContact,
+  changedFields,
+  type PutContact,
+  type WrittenContact,
+  writtenFields,
+} from '../../rules/contact-changes.ts';
 import { newKeysOf, otherExternalID } from '../../rules/contact-keys.ts';
 import type { ContactChange } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';
@@ -209,20 +215,36 @@ export const createContactWriter = (finder: ContactFinder, catalogues: Catalogue
     return { row, existed: found !== undefined, contactUUID };
   };
 
+  /** As `put`, for a request that clears the external ID of the contact with the address. */
+  const putWithoutID = async (
+    db: Transaction,
+    request: CreatedContact & { readonly address: string },
+    change: Omit<WrittenContact, 'keys'>,
+  ): Promise<{ row: ContactRow; existed: boolean; contactUUID: string }> => {
+    // Not by `ensure`, which holds the row of a contact that exists: its keys must be held before (held-rows.ts).
+    const found = await finder.byAddress(db, request.account, request.address);
+    const { row, existed } = found ? { row: found, existed: true } : await ensure(db, request);
+    const { contactUUID } = await write(db, row, { ...change, keys: { externalID: null } });
+    await verifyKeys(db, request);
+    return { row, existed, contactUUID };
+  };
+
   return {
     ensure,
 
     /**
      * For a server token: finds a contact by the external ID, or else by the address, or creates one, and writes to the contact
-     * that answers for it. Returns the found contact and the contactUUID of the one that answers.
+     * that answers for it. A null external ID is cleared. Returns the found contact and the contactUUID of the one that answers.
      */
     async put(
       db: Transaction,
-      request: Omit<CreatedContact, 'verified' | 'time'>,
+      { externalID: given, ...request }: PutContact,
       change: Omit<WrittenContact, 'keys'>,
     ): Promise<{ row: ContactRow; existed: boolean; contactUUID: string }> {
-      const { externalID, address } = request;
-      const created = { ...request, verified: true, time: change.time };
+      const externalID = given ?? undefined;
+      const { address } = request;
+      const created = { ...request, externalID, verified: true, time: change.time };
+      if (given === null && address !== undefined) return putWithoutID(db, { ...created, address }, change);
       if (externalID !== undefined && address !== undefined) {
         return putWithBoth(db, { ...created, externalID, address }, change);
       }

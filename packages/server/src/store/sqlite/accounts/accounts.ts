@@ -101,8 +101,7 @@ export const createAccountWriter = (
       return { exists: true, contactUUID };
     }
     const { newContactUUID, externalID, address } = change;
-    const keys = { account, newContactUUID, externalID: externalID ?? undefined, address };
-    const { existed, contactUUID } = contacts.put(keys, written);
+    const { existed, contactUUID } = contacts.put({ account, newContactUUID, externalID, address }, written);
     catalogues.register(account, false, uses);
     return { exists: existed, contactUUID };
   };

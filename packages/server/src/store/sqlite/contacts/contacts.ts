@@ -1,6 +1,12 @@
 /** Creates contacts, and writes what a server token says of them. */
 import { type KeyField, plainFields } from '../../../identity/contact-view.ts';
-import { type CreatedContact, changedFields, type WrittenContact, writtenFields } from '../../rules/contact-changes.ts';
+import {
+  type CreatedContact,
+  changedFields,
+  type PutContact,
+  type WrittenContact,
+  writtenFields,
+} from '../../rules/contact-changes.ts';
 import { givesWay, isExternalIDVerified, keyTaken, otherExternalID } from '../../rules/contact-keys.ts';
 import { createAuditWriter } from '../accounts/audit.ts';
 import type { Connection } from '../database/connection.ts';
@@ -174,12 +180,13 @@ export const createContactWriter = (db: Connection) => {
 
     /**
      * For a server token: finds a contact by the external ID, or else by the address, or creates one, and writes to the contact
-     * that answers for it. Returns the found contact and the contactUUID of the one that answers.
+     * that answers for it. A null external ID is cleared. Returns the found contact and the contactUUID of the one that answers.
      */
     put(
-      { account, externalID, address, newContactUUID }: Omit<CreatedContact, 'verified' | 'time'>,
+      { account, externalID: given, address, newContactUUID }: PutContact,
       change: Omit<WrittenContact, 'keys'>,
     ): { row: ContactRow; existed: boolean; contactUUID: string } {
+      const externalID = given ?? undefined;
       const { found, keys } = findByKeys({ account, externalID, address });
       const row =
         found ??
@@ -192,7 +199,8 @@ export const createContactWriter = (db: Connection) => {
           verified: Number(address !== undefined),
           time: change.time,
         }) as ContactRow);
-      const { contactUUID } = write(row, { ...change, keys: found ? keys : {}, isFound: true });
+      const newKeys = given === null ? { externalID: given } : found ? keys : {};
+      const { contactUUID } = write(row, { ...change, keys: newKeys, isFound: true });
       if (externalID !== undefined) {
         const holder = finder.byExternalID(account, externalID);
         if (holder) verifyExternalID.run(holder.contact);
