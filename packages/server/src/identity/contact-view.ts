@@ -174,7 +174,7 @@ export const viewContact = (records: readonly ContactRecord[]): ContactView => {
   ]);
 };
 
-/** Returns what a handle shows: only what this browser itself sent, whether its claim is open, accepted or voided. */
+/** Returns the values of one claim, whether it is open, accepted or voided. */
 export const viewClaim = (claim: Pick<Claim, 'values'>): ContactView =>
   view([{ values: given(claim.values), open: false }]);
 

@@ -61,6 +61,16 @@ export const keyOfClaim = ({ externalID = '', address }: NewContact): { field: K
     : { field: 'contactEmailaddress', value: address };
 
 /**
+ * Returns the values of a claim that its handle shows: of a claim by an external ID, only that. The handle goes to everybody who
+ * sends the same userUUID and key, and external IDs are often guessable numbers.
+ */
+export const valuesOfHandle = ({ values }: Pick<ClaimRow, 'values'>): Values => {
+  const { contactEmailaddress, contactExternalID } = values.fields;
+  if (contactEmailaddress !== undefined || contactExternalID === undefined) return values;
+  return { fields: { contactExternalID }, tags: new Map(), attributes: new Map() };
+};
+
+/**
  * The contact of a new claim: that of the user's earlier claims with this key, which are in order, or else the one that has the key.
  * The two differ when the first has given the key up to the other and is merged into it (rules/contact-keys.ts). The user's claims
  * and link then stay where they are, because a new handle would reveal to the page that a server knows the key.

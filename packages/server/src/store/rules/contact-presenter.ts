@@ -1,7 +1,7 @@
 /** Builds the contacts and claims of responses from the rows that a driver has read. */
 import { type ContactView, viewClaim } from '../../identity/contact-view.ts';
 import type { ClaimDetail, ContactDetail, ContactRecord, ContactSearch, FoundContact, LinkDetail } from '../store.ts';
-import type { ClaimRow } from './claims.ts';
+import { type ClaimRow, valuesOfHandle } from './claims.ts';
 import { neverSeen } from './contact-search.ts';
 import type { StatementRow } from './links.ts';
 import { dayMilliseconds } from './received-day.ts';
@@ -79,10 +79,10 @@ export const toLinkDetail = (link: StatementRow & Pick<LinkDetail, 'contactUUID'
   voided: link.voided,
 });
 
-/** Returns what a browser token sees of a contact by its handle: only what this browser itself sent. */
+/** Returns what a browser token sees of a contact by its handle: only what this browser itself sent (rules/claims.ts). */
 export const toHandle = (claim: ClaimRow, nameOf: NameOf): ContactDetail => {
   const contact = { ...claim, contactUUID: claim.claimID, contactStatus: 'active' };
-  return toContactDetail(contact, viewClaim(claim), nameOf, []);
+  return toContactDetail(contact, viewClaim({ values: valuesOfHandle(claim) }), nameOf, []);
 };
 
 /** Returns a contact as a search does: with its own tags only, because a catalogue may list a thousand. */

@@ -267,6 +267,21 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(answers).toEqual(asOfTwoContacts);
     });
 
+    test('shows by its handle nothing but itself, however often the browser is named with it', async () => {
+      const site = await newSite();
+      const said = { fields: { contactFirstname: 'Ann' }, tags: ['vip'], attributes: [['iban', 'GB00']] as const };
+      const byID = { ...page, address: undefined, newHandle: newID('handle') };
+      const { contactUUID: handle } = await site.browser.createContact({ ...byID, ...said });
+      expect((await site.browser.createContact(byID)).contactUUID).toBe(handle);
+      const shown = await site.browser.getContact(handle);
+      expect(Object.entries(shown.fields).filter(([, value]) => value)).toEqual([['contactExternalID', mine]]);
+      expect([shown.tags, shown.attributes, shown.claimed]).toEqual([[], [], []]);
+      expect(await find(site, mine)).toMatchObject({
+        fields: { contactFirstname: 'Ann' },
+        attributes: [['iban', 'GB00']],
+      });
+    });
+
     test.each([
       ['external ID first', [{ externalID: mine, address: undefined }, { address: ann }]],
       ['address first', [{ address: ann }, { externalID: mine, address: undefined }]],
