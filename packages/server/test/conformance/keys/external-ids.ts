@@ -368,6 +368,33 @@ export const describeExternalIDs = (newSite: NewSite): void => {
       expect(await site.server.getContact(contactUUID, 'claim', 'link')).toEqual(before);
     });
 
+    test('of somebody else is no obstacle once the claim is voided and its values are written', async () => {
+      const site = await newSite();
+      await site.server.createContact(onlyID(mine));
+      const claim = await site.browser.createContact({ ...page, address: ann, fields: { contactTitle: 'Dr' } });
+      const contactUUID = await uuidOf(site, { address: ann });
+      await expectRefusal(site.acceptClaim(claim.contactUUID), 'external_id_taken', 'contactExternalID');
+      await site.voidClaim(claim.contactUUID);
+      await site.update({ contactUUID, fields: { contactTitle: 'Dr' } });
+      expect((await site.server.getContact(contactUUID)).fields).toMatchObject({
+        contactExternalID: '',
+        contactTitle: 'Dr',
+      });
+    });
+
+    test('beside another person’s address stays there after an erasure, as claimed, until that claim is voided', async () => {
+      const site = await newSite();
+      await site.server.createContact(onlyID(mine));
+      const claim = await site.browser.createContact({ ...page, address: ann });
+      await site.store.eraseContact({ account: site.account, time: site.time, externalID: mine });
+      await expectRefusal(find(site, mine), 'unknown_contact');
+      const contactUUID = await uuidOf(site, { address: ann });
+      const { id, claimed } = await keysOf(site, contactUUID);
+      expect([id, claimed]).toEqual([mine, expect.arrayContaining(['contactExternalID'])]);
+      await site.voidClaim(claim.contactUUID);
+      expect(await keysOf(site, contactUUID)).toMatchObject({ id: '' });
+    });
+
     test('fills nothing that a server cleared', async () => {
       const site = await newSite();
       const { contactUUID } = await site.server.createContact({ externalID: mine, address: ann });
