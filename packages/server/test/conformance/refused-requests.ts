@@ -232,6 +232,34 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       expect(await listOf(other)).toHaveLength(1);
     });
 
+    test('of other people stay, whatever external ID and userUUID a page gave the erased one', async () => {
+      const site = await newSite();
+      const { server, browser, store, account, time } = site;
+      await browser.createContact({ userUUID: 'contactEmailaddress', externalID: 'userUUID', address: undefined });
+      await browser.createContact({ userUUID: phone, externalID: 'newsletter', address: undefined });
+      await server.createContact({ userUUID: null, externalID: 'CD12', address: 'anna@shop.example' });
+      await browser.createContact({ userUUID: phone, externalID: 'shop.example', address: 'anna@shop.example' });
+      const ofOthers = [
+        { userUUID: laptop, contactEmailaddress: 'joanna@shop.example', contactTagID: 'newsletter' },
+        { userUUID: laptop, contactExternalID: 'cd12', eventID: 0 },
+        { userUUID: laptop, eventAttrArray: [{ attrID: 'url', attrValue: 'https://shop.example/newsletter' }] },
+        `{"userUUID":"${laptop}","contactEmailaddress":"joanna@shop.example"`,
+      ];
+      const ofErased = [
+        { contactExternalID: 'newsletter' },
+        { contactExternalID: { id: 'shop.example' } },
+        { 'user-uuid': phone },
+        `{'contactExternalID':'CD12'}`,
+        'contactEmailaddress=anna%40shop.example&x=%ff',
+      ];
+      const message = '`contactEmailaddress` and `userUUID` are wrong';
+      for (const input of [...ofOthers, ...ofErased]) await keep(site, server, refusedEvent({ input, message }));
+      for (const externalID of ['userUUID', 'newsletter', 'CD12'])
+        await store.eraseContact({ account, externalID, time });
+      expect((await listOf(site)).map(({ input }) => input)).toEqual(ofOthers);
+      expect(await countOf(site, server)).toEqual({ ...none, listed: ofOthers.length, erased: ofErased.length });
+    });
+
     test('that name a contact which is erased already are counted, and not kept', async () => {
       const site = await newSite();
       const { server, browser } = site;

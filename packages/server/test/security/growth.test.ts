@@ -325,9 +325,11 @@ test('looking for a person in refused requests takes time that grows as they do'
   const person = createPersonSearch();
   person.add({
     addresses: ['ann@example.com'],
-    externalIDs: ['customer-1042'],
+    externalIDs: ['customer-1042', 'customer 7'],
+    claimedIDs: ['7'],
     contactUUIDs: ['contact-1'],
-    others: ['visitor-0123456789'],
+    handles: ['handle-1'],
+    userUUIDs: ['visitor-0123456789'],
   });
   const target: Target = { name: 'refused', most: limits.refusedTextLength, request: () => ['', {}] };
   const input = JSON.stringify(shapes['marks in the wrong order']?.(target.most));

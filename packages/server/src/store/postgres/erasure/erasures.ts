@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
 import type { ClaimRow } from '../../rules/claims.ts';
+import { isExternalIDVerified } from '../../rules/contact-keys.ts';
 import { claimName, handleName } from '../../rules/erased-names.ts';
 import type { StatementRow } from '../../rules/links.ts';
 import type { CountedEvent } from '../../rules/rollups.ts';
@@ -151,12 +152,11 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
         ...rows.flatMap(({ contactEmailaddress }) => contactEmailaddress ?? []),
         ...claims.flatMap(({ address }) => address ?? []),
       ],
-      externalIDs: [
-        ...rows.flatMap(({ contactExternalID }) => contactExternalID || []),
-        ...claims.flatMap(({ externalID }) => externalID || []),
-      ],
+      externalIDs: rows.flatMap((row) => (isExternalIDVerified(row) && row.contactExternalID) || []),
+      claimedIDs: claims.flatMap(({ externalID }) => externalID || []),
       contactUUIDs: rows.map(({ contactUUID }) => contactUUID),
-      others: [...(await userUUIDsOf(db, [...linked, ...claiming])).values(), ...claims.map(({ claimID }) => claimID)],
+      handles: claims.map(({ claimID }) => claimID),
+      userUUIDs: [...(await userUUIDsOf(db, [...linked, ...claiming])).values()],
     });
     const names = [
       ...rows.map(({ contactUUID }) => contactUUID),

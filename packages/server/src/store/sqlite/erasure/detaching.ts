@@ -32,7 +32,7 @@ export const createDetaching = (
   const begin = db.prepare(`
     INSERT INTO erasing_contact (contact, erasure, through, contactUUID, contactEmailaddress, contactExternalID)
     SELECT contact, @erasure, @through, iif(@isSearched, contactUUID, NULL), iif(@isSearched, contactEmailaddress, NULL),
-      iif(@isSearched, contactExternalID, NULL)
+      iif(@isSearched AND externalIDClaim IS NOT 0, contactExternalID, NULL)
     FROM contact WHERE contact IN (SELECT value FROM json_each(@group))`);
   const columns = `
     e.contact, e.hasNames, x.erasure, x.account, x.erasedTime, x.verifiedOnly

@@ -2,7 +2,7 @@
  * Removes refused requests that name an erased person from the lists, some in each commit; until then reads leave them out. The
  * person's names are read from the rows that detaching.ts deletes afterwards.
  */
-import { createPersonSearch, type ListedText, type PersonNames } from '../../rules/refused/names.ts';
+import { createPersonSearch, type ListedText, type PersonNames, personNames } from '../../rules/refused/names.ts';
 import { statementColumns } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';
 
@@ -24,14 +24,6 @@ interface Page {
 function* pages<Row extends { readonly at: number }>(read: (beyond: number) => Row[]): Generator<Row[]> {
   for (let rows = read(-1); rows.length > 0; rows = read((rows.at(-1) as Row).at)) yield rows;
 }
-
-const names = (some: Partial<PersonNames>): PersonNames => ({
-  addresses: [],
-  externalIDs: [],
-  contactUUIDs: [],
-  others: [],
-  ...some,
-});
 
 const createPersonReader = (db: Connection) => {
   const contacts = db.prepare<
@@ -58,22 +50,23 @@ const createPersonReader = (db: Connection) => {
 
   function* ofContact(of: number, verifiedOnly: 0 | 1, most: number): Generator<PersonNames> {
     for (const some of pages((beyond) => claims.all({ of, beyond, most }))) {
-      yield names({
+      yield personNames({
         addresses: some.flatMap(({ address }) => address ?? []),
-        externalIDs: some.flatMap(({ externalID }) => externalID || []),
-        others: some.flatMap(({ claimID, userUUID }) => (verifiedOnly ? [claimID] : [claimID, userUUID])),
+        claimedIDs: some.flatMap(({ externalID }) => externalID || []),
+        handles: some.map(({ claimID }) => claimID),
+        userUUIDs: verifiedOnly ? [] : some.map(({ userUUID }) => userUUID),
       });
     }
     for (const some of pages((beyond) => links.all({ of, beyond, most }))) {
       const left = some.filter(({ verified }) => verified || !verifiedOnly);
-      yield names({ others: left.map(({ userUUID }) => userUUID) });
+      yield personNames({ userUUIDs: left.map(({ userUUID }) => userUUID) });
     }
   }
 
   /** Yields the identifiers by which a request may name the person, from up to `most` rows at a time. */
   return function* ({ erasure: of, verifiedOnly }: Searching, most: number): Generator<PersonNames> {
     for (const some of pages((beyond) => contacts.all({ of, beyond, most }))) {
-      yield names({
+      yield personNames({
         addresses: some.flatMap(({ address }) => address ?? []),
         externalIDs: some.flatMap(({ externalID }) => externalID || []),
         contactUUIDs: some.map(({ contactUUID }) => contactUUID),
@@ -82,7 +75,7 @@ const createPersonReader = (db: Connection) => {
     }
     // Users come last: a user may be detached before the links that named this user are read.
     for (const some of pages((beyond) => users.all({ of, beyond, most }))) {
-      yield names({ others: some.map(({ userUUID }) => userUUID) });
+      yield personNames({ userUUIDs: some.map(({ userUUID }) => userUUID) });
     }
   };
 };
@@ -161,7 +154,7 @@ export const createErasingRefused = (db: Connection, takeOff: (row: ListedBytes)
     const person = createPersonSearch();
     for (const some of namesOf(searching, rowsPerStep)) {
       person.add(some);
-      yield 1 + (some.addresses.length + some.others.length) / namesReadPerRow;
+      yield 1 + (some.addresses.length + some.handles.length + some.userUUIDs.length) / namesReadPerRow;
     }
     for (const token of tokens.all(searching.account)) {
       yield costOfList;
