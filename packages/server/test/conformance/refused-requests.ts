@@ -2,7 +2,7 @@ import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import type { Asker, NewRefusedRequest, RefusedRequest, Store } from '../../src/store/store.ts';
 import type { Caller, Site } from '../fixtures/site.ts';
-import { ann, expectRefusal, laptop, newContact, newEvent, phone } from '../fixtures/store.ts';
+import { ann, expectRefusal, laptop, newContact, newEvent, phone, tablet } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
 const refusedEvent = (changes: Partial<NewRefusedRequest> = {}): NewRefusedRequest => ({
@@ -239,7 +239,10 @@ export const describeRefusedRequests = (newSite: NewSite): void => {
       await browser.createContact({ userUUID: phone, externalID: 'newsletter', address: undefined });
       await server.createContact({ userUUID: null, externalID: 'CD12', address: 'anna@shop.example' });
       await browser.createContact({ userUUID: phone, externalID: 'shop.example', address: 'anna@shop.example' });
+      await server.createContact({ userUUID: null, externalID: 'customer-7', address: undefined });
+      await browser.createContact({ userUUID: tablet, externalID: 'customer-7', address: 'anna@shop.example' });
       const ofOthers = [
+        { userUUID: laptop, contactExternalID: 'customer-7' },
         { userUUID: laptop, contactEmailaddress: 'joanna@shop.example', contactTagID: 'newsletter' },
         { userUUID: laptop, contactExternalID: 'cd12', eventID: 0 },
         { userUUID: laptop, eventAttrArray: [{ attrID: 'url', attrValue: 'https://shop.example/newsletter' }] },

@@ -147,13 +147,21 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
       contact !== null && group.includes(contact) && (verified || !verifiedOnly);
     const linked = users.filter((user) => statements.get(user)?.some(isGroups));
     const claiming = verifiedOnly ? [] : claims.map(({ user }) => user);
+    const saidIDs = claims.flatMap(({ externalID }) => externalID || []);
+    // An external ID that is another contact's key names that contact, whatever a page said.
+    const ofOthers = await db.all<{ externalID: string }>(
+      `SELECT "contactExternalID" AS "externalID" FROM contact_external_id
+       WHERE "contactExternalID" = ANY ($1::text[]) AND account = $2 AND contact <> ALL ($3::bigint[])`,
+      [saidIDs, account, group],
+    );
+    const heldByOthers = new Set(ofOthers.map(({ externalID }) => externalID));
     await refused.erase(db, account, {
       addresses: [
         ...rows.flatMap(({ contactEmailaddress }) => contactEmailaddress ?? []),
         ...claims.flatMap(({ address }) => address ?? []),
       ],
       externalIDs: rows.flatMap((row) => (isExternalIDVerified(row) && row.contactExternalID) || []),
-      claimedIDs: claims.flatMap(({ externalID }) => externalID || []),
+      claimedIDs: saidIDs.filter((externalID) => !heldByOthers.has(externalID)),
       contactUUIDs: rows.map(({ contactUUID }) => contactUUID),
       handles: claims.map(({ claimID }) => claimID),
       userUUIDs: [...(await userUUIDsOf(db, [...linked, ...claiming])).values()],

@@ -34,7 +34,10 @@ export interface PersonNames {
   readonly addresses: readonly string[];
   /** External IDs that a server token or the account's owner gave. From `longID` characters on, they are found like addresses. */
   readonly externalIDs: readonly string[];
-  /** External IDs of claims. A page chooses them, so elsewhere than in a contactExternalID they may be words of other people. */
+  /**
+   * External IDs of claims that are no other contact's key. A page chooses them, so elsewhere than in a contactExternalID they may be
+   * words of other people.
+   */
   readonly claimedIDs: readonly string[];
   /** Made at random, and therefore found anywhere. */
   readonly contactUUIDs: readonly string[];

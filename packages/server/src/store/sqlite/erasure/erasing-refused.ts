@@ -32,14 +32,18 @@ const createPersonReader = (db: Connection) => {
   >(`
     SELECT contact AS at, contactUUID, contactEmailaddress AS address, contactExternalID AS externalID FROM erasing_contact
     WHERE hasNames AND erasure = @of AND contact > @beyond ORDER BY contact LIMIT @most`);
+  // An external ID that is another contact's key names that contact, whatever a page said. The erased ones have no keys any more.
   const claims = db.prepare<
     Page,
     { at: number; claimID: string; userUUID: string; address: string | null; externalID: string | null }
   >(`
     SELECT c.claim AS at, c.claimID, u.userUUID, c.said ->> '$.fields.contactEmailaddress' AS address,
-      c.said ->> '$.fields.contactExternalID' AS externalID
+      iif(o.contact IS NULL, c.said ->> '$.fields.contactExternalID', NULL) AS externalID
     FROM (SELECT claim FROM claim WHERE contact = @of AND +claim > @beyond ORDER BY +claim LIMIT @most) some
-    JOIN claim c ON c.claim = some.claim JOIN user u ON u.user = c.user ORDER BY c.claim`);
+    JOIN claim c ON c.claim = some.claim JOIN user u ON u.user = c.user
+    LEFT JOIN contact o ON o.account = c.account AND o.contactExternalID > ''
+      AND o.contactExternalID = c.said ->> '$.fields.contactExternalID'
+    ORDER BY c.claim`);
   const links = db.prepare<Page, { at: number; verified: 0 | 1; userUUID: string }>(`
     SELECT s.sequence AS at, s.verified, u.userUUID FROM (
       SELECT ${statementColumns} WHERE s.contact = @of AND s.sequence > @beyond ORDER BY s.sequence LIMIT @most
