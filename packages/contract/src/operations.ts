@@ -112,7 +112,7 @@ export const operations = {
   getContact: get({
     summary: 'Look up a contact with its profile, tags and attributes.',
     details:
-      'A browser token reads by its handle, and only what its own browser supplied. A merged contact is returned as the one that it was merged into.',
+      'A browser token reads by its handle, and only what its own browser supplied; by the handle of a claim that names the contact by contactExternalID alone, only that ID. A merged contact is returned as the one that it was merged into.',
     paths: ['/contact/getContact', '/subscriber/getSubscriber', `/${pageNames.getContact}`],
     tokens: ['browser', 'viewer', 'server'],
     openToPages: true,
