@@ -95,7 +95,7 @@ export const createContactInput = z
   });
 
 export const createContactOutput = answer({
-  exists: flag('Matched to an existing record; for a browser token: this user was linked to it already.', false),
+  exists: flag('Matched to an existing record; for a browser token: this user’s last request had the same key.', false),
   contactUUID: told(field.contactUUID).describe(
     'The contact. For a browser token: a handle, which only that token can use.',
   ),

@@ -1,15 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Action, actionsArbitrary, createModel } from '../../test/fixtures/identity-actions.ts';
+import {
+  type Action,
+  actionsArbitrary,
+  type ClaimedStatement,
+  createModel,
+} from '../../test/fixtures/identity-actions.ts';
 import { followMerges, mergedWith, wouldCycle } from './merges.ts';
 import { stretchesOf, why } from './ownership.ts';
 import {
+  decideClaimedLink,
   decideLink,
   decideUnlink,
   decidingStatements,
   linkedContact,
   linksGivingWay,
-  type Statement,
 } from './statements.ts';
 
 interface LoggedEvent {
@@ -22,7 +27,7 @@ interface LoggedEvent {
 interface Account {
   readonly sequence: number;
   readonly events: readonly LoggedEvent[];
-  readonly statements: ReadonlyMap<number, readonly Statement[]>;
+  readonly statements: ReadonlyMap<number, readonly ClaimedStatement[]>;
   readonly mergedInto: ReadonlyMap<number, number>;
   readonly erased: ReadonlySet<number>;
 }
@@ -32,18 +37,18 @@ const users = [1, 2, 3];
 
 const statementsOf = (account: Account, user: number) => account.statements.get(user) ?? [];
 
-const withStatements = (account: Account, user: number, statements: readonly Statement[]): Account => ({
+const withStatements = (account: Account, user: number, statements: readonly ClaimedStatement[]): Account => ({
   ...account,
   statements: new Map(account.statements).set(user, statements),
 });
 
 const append = (account: Account, user: number, contact: number | null, verified: boolean): Account => {
   const sequence = account.sequence + 1;
-  const statement = { sequence, contact, verified, voided: false };
+  const statement = { sequence, contact, verified, voided: false, claim: verified ? null : contact };
   return { ...withStatements(account, user, [...statementsOf(account, user), statement]), sequence };
 };
 
-const replace = (account: Account, user: number, old: Statement, change: Partial<Statement>): Account =>
+const replace = (account: Account, user: number, old: ClaimedStatement, change: Partial<ClaimedStatement>): Account =>
   withStatements(
     account,
     user,
@@ -81,7 +86,10 @@ const step = (account: Account, action: Action): Account => {
     case 'link': {
       const { user, contact, verified } = action;
       if (erased.has(contact)) return account;
-      const decision = decideLink(statementsOf(account, user), contact, verified);
+      const statements = statementsOf(account, user);
+      const decision = verified
+        ? decideLink(statements, contact)
+        : decideClaimedLink(statements, (statement) => statement.contact === contact);
       if (decision.do === 'append') return append(account, user, contact, verified);
       return decision.do === 'verify' ? replace(account, user, decision.statement, { verified: true }) : account;
     }
@@ -315,7 +323,7 @@ describe('what each action may do to owners', () => {
         expect([event.user, event.contact]).toEqual([action.user, null]);
         expect(event.sequence > from && event.sequence < through).toBe(true);
       }
-      const voided = aimedAt(after, action) as Statement;
+      const voided = aimedAt(after, action) as ClaimedStatement;
       const restored = replace(after, action.user, voided, { voided: old.voided });
       expect(restored).toEqual(before);
       expect(ownersIn(restored)).toEqual(ownersIn(before));

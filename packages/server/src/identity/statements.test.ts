@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   currentStatement,
+  decideClaimedLink,
   decideLink,
   decideUnlink,
   decidingStatements,
@@ -67,65 +68,70 @@ describe('the statements that decide', () => {
 });
 
 describe('linking a user', () => {
-  test.each<[string, Statement[], number, boolean, ReturnType<typeof decideLink>]>([
-    ['who was never linked appends', [], ann, true, { do: 'append' }],
-    ['to the same contact does nothing', [link(1, ann)], ann, true, { do: 'nothing', statement: link(1, ann) }],
-    ['to another contact appends', [link(1, ann)], bob, true, { do: 'append' }],
-    ['back to the contact from before a switch appends', [link(1, ann), link(5, bob)], ann, true, { do: 'append' }],
-    ['who was unlinked appends', [link(1, ann), unlink(5)], ann, true, { do: 'append' }],
-    ['whose only link is voided appends', [link(1, ann, voided)], ann, true, { do: 'append' }],
+  test.each<[string, Statement[], number, ReturnType<typeof decideLink>]>([
+    ['who was never linked appends', [], ann, { do: 'append' }],
+    ['to the same contact does nothing', [link(1, ann)], ann, { do: 'nothing', statement: link(1, ann) }],
+    ['to another contact appends', [link(1, ann)], bob, { do: 'append' }],
+    ['back to the contact from before a switch appends', [link(1, ann), link(5, bob)], ann, { do: 'append' }],
+    ['who was unlinked appends', [link(1, ann), unlink(5)], ann, { do: 'append' }],
+    ['whose only link is voided appends', [link(1, ann, voided)], ann, { do: 'append' }],
     [
       'to the contact from before a voided switch does nothing',
       [link(1, ann), link(5, bob, voided)],
       ann,
-      true,
       { do: 'nothing', statement: link(1, ann) },
     ],
     [
       'verifies a claim of the same contact in place',
       [link(1, ann, claimed)],
       ann,
-      true,
       { do: 'verify', statement: link(1, ann, claimed) },
-    ],
-    [
-      'by a claim that repeats a claim does nothing',
-      [link(1, ann, claimed)],
-      ann,
-      false,
-      { do: 'nothing', statement: link(1, ann, claimed) },
-    ],
-    [
-      'by a claim leaves a verified link as it is',
-      [link(1, ann)],
-      ann,
-      false,
-      { do: 'nothing', statement: link(1, ann) },
-    ],
-    ['by a claim of another contact appends', [link(1, ann)], bob, false, { do: 'append' }],
-    [
-      'by a claim that repeats one which decides nothing does nothing',
-      [link(1, ann), link(5, bob, claimed)],
-      bob,
-      false,
-      { do: 'nothing', statement: link(5, bob, claimed) },
     ],
     [
       'to a contact of whom a claim decides nothing appends',
       [link(1, ann), link(5, bob, claimed)],
       bob,
-      true,
       { do: 'append' },
     ],
     [
       'to the contact of the verified link before a claim does nothing',
       [link(1, ann), link(5, bob, claimed)],
       ann,
-      true,
       { do: 'nothing', statement: link(1, ann) },
     ],
-  ])('%s', (_, statements, contact, verified, decision) => {
-    expect(decideLink(statements, contact, verified)).toEqual(decision);
+  ])('%s', (_, statements, contact, decision) => {
+    expect(decideLink(statements, contact)).toEqual(decision);
+  });
+});
+
+describe('a claimed link of a user', () => {
+  const cleo = 3;
+  const byClaim = (sequence: number, contact: number, change: Partial<Statement> = {}) => ({
+    ...link(sequence, contact, { ...claimed, ...change }),
+    claim: contact,
+  });
+  const byServer = (statement: Statement) => ({ ...statement, claim: null });
+  type Said = Statement & { readonly claim: number | null };
+  test.each<[string, Said[], number | null]>([
+    ['is the first', [], null],
+    ['repeats the last claim', [byClaim(1, bob), byClaim(5, ann)], 5],
+    ['repeats one that was verified in place', [byClaim(1, ann, { verified: true })], 1],
+    ['is another after a claim of another contact', [byClaim(1, ann), byClaim(5, bob)], null],
+    ['is another after a server’s link to the same contact', [byServer(link(1, ann))], null],
+    ['repeats a claim from before a server’s link', [byClaim(1, ann), byServer(link(5, cleo))], 1],
+    ['repeats a claim after a server’s link', [byServer(link(1, ann)), byClaim(5, ann)], 5],
+    ['is another after an unlink', [byClaim(1, ann), byServer(unlink(5))], null],
+    ['repeats a claim from before a voided unlink', [byClaim(1, ann), byServer(unlink(5, voided))], 1],
+    ['is another after a voided claim', [byClaim(1, ann, voided)], null],
+    [
+      'is another after the claim of an erased contact',
+      [byClaim(1, ann), { ...unlink(5, claimed), claim: null }],
+      null,
+    ],
+  ])('%s', (_, statements, repeated) => {
+    const statement = statements.find(({ sequence }) => sequence === repeated);
+    const decision = decideClaimedLink(statements, ({ contact }) => contact === ann);
+    expect(decision).toEqual(statement ? { do: 'nothing', statement } : { do: 'append' });
   });
 });
 

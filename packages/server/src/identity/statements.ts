@@ -20,9 +20,9 @@ export interface KeptStatement extends Statement {
 }
 
 /** How linking a user to a contact changes the user's statements. */
-type LinkDecision =
+type LinkDecision<One> =
   /** Already linked to that contact, or already claimed to be. `verify`: only by a claim; mark that statement verified, in place. */
-  | { readonly do: 'nothing' | 'verify'; readonly statement: Statement }
+  | { readonly do: 'nothing' | 'verify'; readonly statement: One }
   /** A first link, a switch to another contact, or a link after an unlink. */
   | { readonly do: 'append' };
 
@@ -51,7 +51,7 @@ export const linksGivingWay = <One extends KeptStatement>(statements: readonly O
 };
 
 /** Returns the statement in effect now: the last that decides. `statements` are one user's, ascending by sequence. */
-export const currentStatement = (statements: readonly Statement[]): Statement | undefined =>
+export const currentStatement = <One extends Statement>(statements: readonly One[]): One | undefined =>
   decidingStatements(statements).at(-1);
 
 /** Returns the contact that the user is linked to now, before merges are followed, or null. */
@@ -59,23 +59,31 @@ export const linkedContact = (statements: readonly Statement[]): number | null =
   currentStatement(statements)?.contact ?? null;
 
 /**
- * Returns how linking a user to a contact changes the user's statements. A repeated link changes nothing, not even a repeated
- * claim that decides nothing, and a claimed repeat leaves a verified statement verified. Merges are ignored: a statement names
- * the contact that was found, so that unmerging returns each event to the contact of its own link. `isRepeatOf` says of a link to
- * this contact whether it is the one that is repeated.
+ * Returns how a verified link of a user to a contact changes the user's statements. A repeated link changes nothing. Merges are
+ * ignored: a statement names the contact that was found, so that unmerging returns each event to the contact of its own link.
+ * `isRepeatOf` says of a link to this contact whether it is the one that is repeated.
  */
 export const decideLink = <One extends Statement>(
   statements: readonly One[],
   contact: number,
-  verified: boolean,
   isRepeatOf: (statement: One) => boolean = () => true,
-): LinkDecision => {
-  const isSame = (statement: One | undefined): statement is One =>
-    statement?.contact === contact && isRepeatOf(statement);
-  const deciding = decidingStatements(statements).at(-1);
-  if (isSame(deciding)) return { do: verified && !deciding.verified ? 'verify' : 'nothing', statement: deciding };
-  const last = statements.findLast((statement) => !statement.voided);
-  return !verified && isSame(last) ? { do: 'nothing', statement: last } : { do: 'append' };
+): LinkDecision<One> => {
+  const deciding = currentStatement(statements);
+  if (deciding?.contact !== contact || !isRepeatOf(deciding)) return { do: 'append' };
+  return { do: deciding.verified ? 'nothing' : 'verify', statement: deciding };
+};
+
+/**
+ * Returns how a link that only a browser token claims changes the user's statements. It repeats the last link that a claim made,
+ * unless the user was unlinked since. Links that a server token made are ignored: otherwise the page would learn whom they name.
+ * `isRepeatOf` says of a link whether a claim of the same key made it.
+ */
+export const decideClaimedLink = <One extends Statement & { readonly claim: number | null }>(
+  statements: readonly One[],
+  isRepeatOf: (statement: One) => boolean,
+): LinkDecision<One> => {
+  const last = statements.findLast(({ contact, claim, voided }) => !voided && (claim !== null || contact === null));
+  return last && last.contact !== null && isRepeatOf(last) ? { do: 'nothing', statement: last } : { do: 'append' };
 };
 
 /**

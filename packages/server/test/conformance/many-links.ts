@@ -3,7 +3,13 @@
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import { why } from '../../src/identity/ownership.ts';
-import { decideLink, decideUnlink, type KeptStatement, linksGivingWay } from '../../src/identity/statements.ts';
+import {
+  decideClaimedLink,
+  decideLink,
+  decideUnlink,
+  type KeptStatement,
+  linksGivingWay,
+} from '../../src/identity/statements.ts';
 import type { Site } from '../fixtures/site.ts';
 import { ann, ben, expectRefusal, laptop, newID } from '../fixtures/store.ts';
 import { createRandom } from '../tools/counts.ts';
@@ -30,11 +36,12 @@ const linksTo = async (site: Site, address: string) => {
 /** What the store is asked to do, and what identity's rules make of it, with contacts numbered by their addresses. */
 const createModel = (addresses: readonly string[]) => {
   let sequence = 0;
-  let statements: (KeptStatement & { handle: string | null })[] = [];
+  let statements: (KeptStatement & { claim: number | null; handle: string | null })[] = [];
   const events: { eventUUID: string; sequence: number }[] = [];
   const append = (contact: number | null, verified: boolean, handle: string | null) => {
     sequence += 1;
-    statements.push({ sequence, contact, verified, voided: false, onlyClaimed: !verified, handle });
+    const claim = verified ? null : contact;
+    statements.push({ sequence, contact, verified, voided: false, onlyClaimed: !verified, claim, handle });
   };
   return {
     log(eventUUID: string) {
@@ -43,7 +50,9 @@ const createModel = (addresses: readonly string[]) => {
     },
     link(address: string, verified: boolean, handle: string | null) {
       const contact = addresses.indexOf(address);
-      const decision = decideLink(statements, contact, verified);
+      const decision = verified
+        ? decideLink(statements, contact)
+        : decideClaimedLink(statements, (statement) => statement.contact === contact);
       if (decision.do === 'append') {
         append(contact, verified, handle);
         const going = verified ? [] : linksGivingWay(statements, most);

@@ -110,11 +110,11 @@ const newPeople = (asked: (nth: number) => string): People => {
   };
 };
 
-/** All that a page sees of its questions: each new handle is named by the order in which it came. */
+/** All that a page sees of its questions, between some of which it asks about keys that nobody has: each new handle is named by the order in which it came. */
 const ask = async ({ userUUID, asked }: People, handles: string[]): Promise<unknown[]> => {
   const seen: unknown[] = [];
-  for (let nth = 0; nth < 2; nth += 1) {
-    const response = await asPage(userUUID, asked);
+  for (const question of [asked, asked, `other-${userUUID}@shop.example`, asked, `other-${userUUID}`, asked, asked]) {
+    const response = await asPage(userUUID, question);
     const text = await response.text();
     const handle = JSON.parse(text).contactUUID as string;
     if (!handles.includes(handle)) handles.push(handle);
@@ -122,7 +122,7 @@ const ask = async ({ userUUID, asked }: People, handles: string[]): Promise<unkn
     seen.push([response.status, headers, text.replace(handle, `handle ${handles.indexOf(handle)}`)]);
     const shown = await scene.get('/contact/getContact', { tokenUUID: scene.tokens.browser, contactUUID: handle });
     const { createdTime: _, updatedTime: __, ...contact } = shown.body.contact;
-    expect(contact).toMatchObject({ contactUUID: handle, ...fieldOf(asked), contactFirstname: '' });
+    expect(contact).toMatchObject({ contactUUID: handle, ...fieldOf(question), contactFirstname: '' });
   }
   return seen;
 };
@@ -146,3 +146,10 @@ test.each(Object.entries(situationsOfIDs))(
     expect(await answersTo(situation, externalID)).toEqual(await answersTo(() => {}, externalID));
   },
 );
+
+test('a page is answered the same whether or not the site’s server confirms an address that the user gave', async () => {
+  const own = (nth: number) => `own-${nth}@shop.example`;
+  const confirm = ({ userUUID, asked }: People) =>
+    asServer('createContact', { userUUID, contactEmailaddress: asked, contactExternalID: `${userUUID}-id` });
+  expect(await answersTo(confirm, own)).toEqual(await answersTo(() => {}, own));
+});

@@ -342,7 +342,10 @@ describe('exportContact and eraseContact', () => {
     const first = (await take({ contactUUID, limit: 2 })).body;
     expect(first).toMatchObject({
       contact: { contactUUID },
-      link: [{ userUUID, contactUUID }],
+      link: [
+        { userUUID, contactUUID, verified: true },
+        { userUUID, contactUUID, verified: false },
+      ],
       claim: [{ userUUID, contact: { contactLastname: 'L' } }],
     });
     const second = (await take({ contactEmailaddress, limit: 2, cursor: first.nextCursor })).body;

@@ -136,15 +136,17 @@ const doBoth = async (site: Site, model: ReturnType<typeof createModel>, one: Ac
 };
 
 const pair = fc.nat({ max: 2 });
+const pageUsers = ['visitor-of-a-page-1', 'visitor-of-a-page-2'];
 const pageAction = fc.record({
   do: fc.constant('claim'),
-  user: fc.constantFrom('visitor-of-a-page-1', 'visitor-of-a-page-2'),
+  user: fc.constantFrom(...pageUsers),
   keys: fc.oneof(fc.record({ externalID }), fc.record({ address }), fc.record({ externalID, address })),
 });
-/** What a server says of three people, each with an address and an external ID of their own. */
+/** What a server says of three people, each with an address and an external ID of their own, and of whom it links to them. */
 const serverAction = fc.record({
   do: fc.constantFrom('say the ID', 'say the address', 'say both', 'add the ID', 'add the address'),
   pair,
+  linked: fc.option(fc.constantFrom(...pageUsers)),
 });
 type Happening =
   | (typeof pageAction extends fc.Arbitrary<infer Value> ? Value : never)
@@ -155,7 +157,7 @@ const isClaim = (one: Happening): one is Extract<Happening, { user: string }> =>
 const say = async (site: Site, one: Extract<Happening, { pair: number }>): Promise<void> => {
   const [id, mail] = [externalIDs[one.pair] as string, addresses[one.pair] as string];
   const create = (given: { externalID?: string; address?: string }) =>
-    site.server.createContact({ userUUID: null, address: undefined, ...given });
+    site.server.createContact({ userUUID: one.linked, address: undefined, ...given });
   if (one.do === 'say the ID') await create({ externalID: id });
   else if (one.do === 'say the address') await create({ address: mail });
   else if (one.do === 'say both') await create({ externalID: id, address: mail }).catch(codeOf);

@@ -60,7 +60,7 @@ export const createContactCreator = (parts: CreateContactParts) => {
       time,
     });
     if (earlierClaims.length === 0) await dropSurplusClaims(db, contact, claim);
-    return { contact, claim, existed: exists && earlierClaims.length > 0, contactUUID: claimID };
+    return { contact, claim, existed: exists, contactUUID: claimID };
   };
 
   /** Returns the result of an earlier equal request; undefined when its claim has been deleted in favour of newer ones. */

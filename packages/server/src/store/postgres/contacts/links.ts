@@ -60,20 +60,20 @@ export const link = async (
 ): Promise<{ exists: boolean; sequence: number }> => {
   const { user, contact, verified } = given;
   const before = await held(db, user);
-  const decision = decideNewLink(before, given);
+  const { exists, ...decision } = decideNewLink(before, given);
   if (decision.do === 'append') {
     const sequence = await append(db, given);
     if (!verified) {
       await dropLinks(db, user, linksGivingWay(before, limits.claimedLinksPerUser - 1));
       await dropSurplusLinks(db, contact);
     }
-    return { exists: false, sequence };
+    return { exists, sequence };
   }
   const { sequence } = decision.statement;
   if (decision.do === 'verify') {
     await db.run('UPDATE statement SET verified = true WHERE "user" = $1 AND sequence = $2', [user, sequence]);
   }
-  return { exists: true, sequence };
+  return { exists, sequence };
 };
 
 /** Voids or restores links that a token claimed in a span of time, except verified or accepted ones. Returns how many changed. */

@@ -89,7 +89,7 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
       time,
     });
     if (earlierClaims.length === 0) surplus.dropSurplusClaims(contact, claim);
-    return { contact, claim, existed: exists && earlierClaims.length > 0, contactUUID: claimID };
+    return { contact, claim, existed: exists, contactUUID: claimID };
   };
 
   return (request: NewContact): { exists: boolean; contactUUID: string } => {

@@ -62,17 +62,17 @@ export const createLinkWriter = (
   const link = (given: NewLink): { exists: boolean; sequence: number } => {
     detaching.detachUser(given.user);
     const before = statements.ofUser(given.user);
-    const decision = decideNewLink(before, given);
+    const { exists, ...decision } = decideNewLink(before, given);
     if (decision.do === 'append') {
       const sequence = append(given);
       if (!given.verified) {
         surplus.dropLinks(linksGivingWay(before, limits.claimedLinksPerUser - 1));
         surplus.dropSurplusLinks(given.contact);
       }
-      return { exists: false, sequence };
+      return { exists, sequence };
     }
     if (decision.do === 'verify') verify.run(decision.statement.sequence);
-    return { exists: true, sequence: decision.statement.sequence };
+    return { exists, sequence: decision.statement.sequence };
   };
 
   const select = (account: number, linkID: string) => {
