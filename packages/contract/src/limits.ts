@@ -32,12 +32,12 @@ export const limits = {
   tagsPerClaim: 100,
   /** Claims that fill a contact's empty fields. Further ones are not used until some of these are voided. */
   openClaimsPerContact: 25,
-  /** Claims on one contact that are not accepted. Beyond this the oldest are deleted, with the links that they made. */
+  /** Claims on one contact by one key that are not accepted. Beyond this the oldest are deleted, with the links that they made. */
   claimsPerContact: 1_000,
   /** Claims and links on one page of getContact or exportContact; a page of claims is also at most about a MiB. */
   claimsPerPage: 100,
   linksPerPage: 1_000,
-  /** Links that only claims made, neither accepted nor verified, of one user or contact. Beyond this the oldest are deleted. */
+  /** Links that only claims made, neither accepted nor verified: of a user, or of a contact by one key. Further ones replace the oldest. */
   claimedLinksPerUser: 100,
   claimedLinksPerContact: 1_000,
   /** Listed IDs in each catalogue of an account. */

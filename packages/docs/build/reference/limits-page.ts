@@ -33,9 +33,9 @@ const groups = {
     attributesPerClaim: 'Attributes of one claim; further ones are dropped',
     tagsPerClaim: 'Tags of one claim; further ones are dropped',
     openClaimsPerContact: 'Claims that fill the empty fields of a contact',
-    claimsPerContact: 'Claims on one contact that are not accepted; beyond this the oldest are deleted',
+    claimsPerContact: 'Claims on one contact by one key that are not accepted; beyond this the oldest are deleted',
     claimedLinksPerUser: 'Links of a user that only claims made; beyond this the oldest are deleted',
-    claimedLinksPerContact: 'Links of a contact that only claims made; beyond this the oldest are deleted',
+    claimedLinksPerContact: 'Links of a contact that only claims by one key made; beyond this the oldest are deleted',
   },
   Lengths: {
     attrIDLength: 'Characters of an attrID',

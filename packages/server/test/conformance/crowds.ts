@@ -66,6 +66,8 @@ export const describeCrowds = (newSite: NewSite): void => {
       const verified = await claimBy('verified-visitor');
       const { contactUUID } = await site.server.createContact({ userUUID: 'verified-visitor' });
       const proven = await claimBy('proven-visitor-1', { verified: true });
+      await site.update({ contactUUID, externalID: 'customer-of-crowd' });
+      const byID = await claimBy('visitor-by-the-id', { externalID: 'customer-of-crowd', address: undefined });
       const oldest = await claimBy('oldest-visitor-1', { requestUUID: 'request-of-oldest' });
       await claimBy('oldest-visitor-1', { address: ben });
       await claimBy('second-visitor-1');
@@ -79,7 +81,8 @@ export const describeCrowds = (newSite: NewSite): void => {
       await claimBy('one-too-many-1');
       expect(await ownedBy()).toEqual(users.filter((userUUID) => userUUID !== 'oldest-visitor-1'));
       await expectRefusal(site.browser.getContact(oldest.contactUUID), 'unknown_contact');
-      for (const { contactUUID: handle } of [accepted, verified, proven]) await site.browser.getContact(handle);
+      // Claims by the contact's other key are counted apart.
+      for (const { contactUUID: handle } of [accepted, verified, proven, byID]) await site.browser.getContact(handle);
       // As if that claim had never been made: what was said after it stands.
       const { contactUUID: other } = await site.store.getContact({
         account: site.account,

@@ -17,6 +17,7 @@ import { describeEventPages } from './event-pages.ts';
 import { describeEvents } from './events.ts';
 import { describeIsolation } from './isolation.ts';
 import { describeExternalIDs } from './keys/external-ids.ts';
+import { describeKeyLimits } from './keys/key-limits.ts';
 import { describeKeyProperties } from './keys/key-properties.ts';
 import { describeLinks } from './links.ts';
 import { describeManyLinks } from './many-links.ts';
@@ -41,6 +42,7 @@ const nouns = [
   describeContactSearch,
   describeClaims,
   describeExternalIDs,
+  describeKeyLimits,
   describeKeyProperties,
   describeLinks,
   describeDisplacedLinks,

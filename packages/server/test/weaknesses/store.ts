@@ -127,7 +127,7 @@ export const countingClaimsAfterLinks: readonly Change[] = [
 
 /** Keeps any number of links to a contact. */
 export const withoutBoundOnLinksOfContact: readonly Change[] = [
-  { file: 'store/sqlite/contacts/links.ts', from: 'surplus.dropSurplusLinks(given.contact);', to: '' },
+  { file: 'store/sqlite/contacts/links.ts', from: 'surplus.dropSurplusLinks(given.contact, given.claim);', to: '' },
 ];
 
 /** Keeps any number of links to a contact, and of claims. */

@@ -60,6 +60,12 @@ export const keyOfClaim = ({ externalID = '', address }: NewContact): { field: K
     ? { field: 'contactExternalID', value: externalID }
     : { field: 'contactEmailaddress', value: address };
 
+/** The same as one text: what the drivers compute of a stored claim, and have in an index. */
+export const keyTextOf = (request: NewContact): string => {
+  const { field, value } = keyOfClaim(request);
+  return `${field} ${value}`;
+};
+
 /**
  * Returns the values of a claim that its handle shows: of a claim by an external ID, only that. The handle goes to everybody who
  * sends the same userUUID and key, and external IDs are often guessable numbers.

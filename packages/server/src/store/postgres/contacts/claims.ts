@@ -5,7 +5,7 @@ import {
   type ClaimRow,
   claimedBy,
   claimedContact,
-  keyOfClaim,
+  keyTextOf,
   type StoredValues,
   toValues,
 } from '../../rules/claims.ts';
@@ -15,6 +15,11 @@ import type { Transaction } from '../transactions/transaction.ts';
 import { groupOf } from './merges.ts';
 
 type Row = Omit<ClaimRow, 'values'> & { readonly said: StoredValues };
+
+/** The key of a claim (keyTextOf). An index has the same expression. */
+export const claimKey = `coalesce(
+  'contactEmailaddress ' || (said -> 'fields' ->> 'contactEmailaddress'),
+  'contactExternalID ' || (said -> 'fields' ->> 'contactExternalID'))`;
 
 const toClaim = <One extends Row>({ said, ...row }: One) => ({ ...row, values: toValues(said) });
 
@@ -113,15 +118,13 @@ export const submitClaim = async (
   found: number,
 ): Promise<{ claim: number; claimID: string; contact: number; earlierClaims: number[] }> => {
   const { account, token, newHandle, time } = request;
-  const { field, value } = keyOfClaim(request);
   const earlier = await db.all<
     Pick<ClaimRow, 'claim' | 'claimID' | 'contact' | 'token'> & { said: StoredValues; open: boolean }
   >(
     `SELECT claim, "claimID", contact, said, token, NOT accepted AND NOT voided AS open FROM claim
-     WHERE contact = ANY ($1::bigint[]) AND "user" = $2 AND said -> 'fields' ->> $3 = $4
-       AND (said -> 'fields' ->> 'contactEmailaddress' IS NOT NULL) = ($3 = 'contactEmailaddress')
+     WHERE contact = ANY ($1::bigint[]) AND "user" = $2 AND ${claimKey} = $3
      ORDER BY contact, claim FOR NO KEY UPDATE`,
-    [await groupOf(db, found), user, field, value],
+    [await groupOf(db, found), user, keyTextOf(request)],
   );
   const earlierClaims = earlier.map(({ claim }) => claim);
   const before = earlier.find((claim) => claim.token === token && claim.open);

@@ -65,7 +65,7 @@ export const link = async (
     const sequence = await append(db, given);
     if (!verified) {
       await dropLinks(db, user, linksGivingWay(before, limits.claimedLinksPerUser - 1));
-      await dropSurplusLinks(db, contact);
+      await dropSurplusLinks(db, contact, given.claim);
     }
     return { exists, sequence };
   }

@@ -3,8 +3,17 @@ import { limits } from '@firsthand/contract/limits';
 import { mostGivingWay, type StatementRow } from '../../rules/links.ts';
 import { holdFreeUsers } from '../transactions/held-rows.ts';
 import type { Transaction } from '../transactions/transaction.ts';
+import { claimKey } from './claims.ts';
 
 const claimsPerLook = 20;
+
+/**
+ * Claims of the contact $1 with the key of its claim $2, not accepted. Only claims of one key are counted and deleted: otherwise a
+ * page could see which of its keys find one contact.
+ */
+const open = `
+  FROM claim WHERE contact = $1 AND NOT accepted
+    AND ${claimKey} = (SELECT ${claimKey} FROM claim WHERE contact = $1 AND claim = $2)`;
 
 interface OldClaim {
   readonly claim: number;
@@ -48,22 +57,22 @@ const dropClaims = async (db: Transaction, contact: number, claims: readonly Old
 };
 
 /**
- * Makes room for the new claim `made`: deletes the oldest claims beyond `limits.claimsPerContact`, with their links. Accepted
- * claims, and claims with a verified link, stay.
+ * Makes room for the new claim `made`: deletes the oldest claims with its key beyond `limits.claimsPerContact`, with their links.
+ * Accepted claims, and claims with a verified link, stay.
  */
 export const dropSurplusClaims = async (db: Transaction, contact: number, made: number): Promise<void> => {
   const { surplus } = await db.one<{ surplus: number }>(
     `SELECT count(*) AS surplus FROM (
-       SELECT 1 FROM claim WHERE contact = $1 AND NOT accepted LIMIT ${mostGivingWay} OFFSET ${limits.claimsPerContact}
+       SELECT 1 ${open} LIMIT ${mostGivingWay} OFFSET ${limits.claimsPerContact}
      ) AS beyond`,
-    [contact],
+    [contact, made],
   );
   let after = 0;
   for (let left = surplus; left > 0; ) {
     const looked = await db.all<OldClaim>(
-      `SELECT claim, "claimID", "user" FROM claim WHERE contact = $1 AND NOT accepted AND claim > $2 AND claim <> $3
+      `SELECT claim, "claimID", "user" ${open} AND claim <> $2 AND claim > $3
        ORDER BY claim LIMIT ${claimsPerLook} FOR UPDATE SKIP LOCKED`,
-      [contact, after, made],
+      [contact, made, after],
     );
     const going = (await mayGiveWay(db, looked)).slice(0, left);
     await dropClaims(db, contact, going);
@@ -73,9 +82,14 @@ export const dropSurplusClaims = async (db: Transaction, contact: number, made: 
   }
 };
 
+/** Claims of the user $3 for the contact $1 with the key of its claim $2. */
+const ofKey = `
+  FROM claim WHERE contact = $1 AND "user" = $3
+    AND ${claimKey} = (SELECT ${claimKey} FROM claim WHERE contact = $1 AND claim = $2)`;
+
 /**
- * Deletes links of a user, whose row the caller must hold. When no link to a contact is left, also deletes the user's claims for
- * that contact that are not accepted. A link stays while another transaction holds its claim, which may be accepting it.
+ * Deletes links of a user, whose row the caller must hold. When none of the user's claims with the key of such a link has a link
+ * left, also deletes those that are not accepted. A link stays while another transaction holds its claim, which may be accepting it.
  */
 export const dropLinks = async (
   db: Transaction,
@@ -83,44 +97,42 @@ export const dropLinks = async (
   chosen: readonly Pick<StatementRow, 'sequence' | 'contact' | 'claim'>[],
 ): Promise<void> => {
   if (chosen.length === 0) return;
-  const open = await db.all<{ claim: number }>(
+  const held = await db.all<{ claim: number }>(
     `SELECT claim FROM claim WHERE contact = ANY ($1::bigint[]) AND claim = ANY ($2::bigint[]) AND NOT accepted
      FOR UPDATE SKIP LOCKED`,
     [chosen.map(({ contact }) => contact), chosen.map(({ claim }) => claim)],
   );
-  const left = await db.all<{ contact: number }>(
+  const gone = await db.all<{ contact: number; claim: number }>(
     `WITH gone AS (
        DELETE FROM statement
        WHERE "user" = $1 AND sequence = ANY ($2::bigint[]) AND claim = ANY ($3::bigint[]) AND NOT verified
-       RETURNING sequence, contact
+       RETURNING sequence, contact, claim
      ), places AS (DELETE FROM statement_place p USING gone WHERE p.sequence = gone.sequence)
-     SELECT DISTINCT contact FROM gone`,
-    [user, chosen.map(({ sequence }) => sequence), open.map(({ claim }) => claim)],
+     SELECT DISTINCT contact, claim FROM gone`,
+    [user, chosen.map(({ sequence }) => sequence), held.map(({ claim }) => claim)],
   );
-  for (const { contact } of left) {
-    if (await db.get('SELECT FROM statement WHERE "user" = $1 AND contact = $2 LIMIT 1', [user, contact])) continue;
+  for (const { contact, claim } of gone) {
     const claims = await db.all<OldClaim>(
-      'SELECT claim, "claimID", "user" FROM claim WHERE contact = $1 AND "user" = $2 AND NOT accepted FOR UPDATE',
-      [contact, user],
+      `SELECT claim, "claimID", "user" ${ofKey} AND NOT accepted
+         AND NOT EXISTS (SELECT FROM statement s WHERE s."user" = $3 AND s.claim IN (SELECT claim ${ofKey})) FOR UPDATE`,
+      [contact, claim, user],
     );
     await dropClaims(db, contact, claims);
   }
 };
 
-const claimedLinks = `
-  FROM statement WHERE contact = $1 AND claim IS NOT NULL AND NOT verified
-    AND claim NOT IN (SELECT claim FROM claim WHERE contact = $1 AND accepted)`;
+const claimedLinks = `FROM statement WHERE contact = $1 AND claim IN (SELECT claim ${open}) AND NOT verified`;
 
 /**
- * Makes room for a claimed link: deletes the oldest claimed links beyond `limits.claimedLinksPerContact`, up to `mostGivingWay` of
- * them. Links of users that another transaction holds stay until the next call.
+ * Makes room for a link by the claim `made`: deletes the oldest claimed links by the same key beyond
+ * `limits.claimedLinksPerContact`, up to `mostGivingWay` of them. Links of users that another transaction holds stay until the next call.
  */
-export const dropSurplusLinks = async (db: Transaction, contact: number): Promise<void> => {
+export const dropSurplusLinks = async (db: Transaction, contact: number, made: number | null): Promise<void> => {
   const surplus = await db.all<Pick<StatementRow, 'sequence' | 'user' | 'contact' | 'claim'>>(
     `SELECT sequence, "user", contact, claim ${claimedLinks} ORDER BY sequence LIMIT (
        SELECT count(*) FROM (SELECT 1 ${claimedLinks} LIMIT ${mostGivingWay} OFFSET ${limits.claimedLinksPerContact}) AS beyond
      )`,
-    [contact],
+    [contact, made],
   );
   const users = surplus.map(({ user }) => user);
   for (const user of await holdFreeUsers(db, users)) {

@@ -1,11 +1,16 @@
 /** Claims: what a browser token said of a contact, stored beside the contact. */
 import { limits } from '@firsthand/contract/limits';
-import { type ClaimRow, claimedBy, claimedContact, keyOfClaim, toValues } from '../../rules/claims.ts';
+import { type ClaimRow, claimedBy, claimedContact, keyTextOf, toValues } from '../../rules/claims.ts';
 import type { NewContact } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import { createMergeReader } from './contact-rows.ts';
 
 type Row = Omit<ClaimRow, 'values' | 'accepted' | 'voided'> & { said: string; accepted: number; voided: number };
+
+/** The key of a claim (keyTextOf). An index has the same expression. */
+export const claimKey = `coalesce(
+  'contactEmailaddress ' || (said ->> '$.fields.contactEmailaddress'),
+  'contactExternalID ' || (said ->> '$.fields.contactExternalID'))`;
 
 const toClaim = <One extends Row>({ said, accepted, voided, ...row }: One) => ({
   ...row,
@@ -57,12 +62,11 @@ export const createClaimWriter = (db: Connection) => {
   const reader = createClaimReader(db);
   const merges = createMergeReader(db);
   const ofKey = db.prepare<
-    { user: number; group: string; field: string; value: string },
+    { user: number; group: string; key: string },
     { claim: number; claimID: string; contact: number; said: string; token: number; open: number }
   >(`
     SELECT claim, claimID, contact, said, token, (NOT accepted AND NOT voided) AS open FROM claim
-    WHERE user = @user AND contact IN (SELECT value FROM json_each(@group)) AND said ->> ('$.fields.' || @field) = @value
-      AND (said ->> '$.fields.contactEmailaddress' IS NOT NULL) = (@field = 'contactEmailaddress')
+    WHERE user = @user AND contact IN (SELECT value FROM json_each(@group)) AND ${claimKey} = @key
     ORDER BY contact, claim`);
   const insert = db.prepare('INSERT INTO claim VALUES (NULL, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)');
   const update = db.prepare('UPDATE claim SET said = ?, updatedTime = ? WHERE claim = ?');
@@ -82,7 +86,7 @@ export const createClaimWriter = (db: Connection) => {
       found: number,
     ): { claim: number; claimID: string; contact: number; earlierClaims: number[] } {
       const { account, token, newHandle, time } = request;
-      const earlier = ofKey.all({ user, group: JSON.stringify(merges.group(found)), ...keyOfClaim(request) });
+      const earlier = ofKey.all({ user, group: JSON.stringify(merges.group(found)), key: keyTextOf(request) });
       const earlierClaims = earlier.map(({ claim }) => claim);
       const before = earlier.find((claim) => claim.token === token && claim.open === 1);
       if (before) {

@@ -67,7 +67,7 @@ export const createLinkWriter = (
       const sequence = append(given);
       if (!given.verified) {
         surplus.dropLinks(linksGivingWay(before, limits.claimedLinksPerUser - 1));
-        surplus.dropSurplusLinks(given.contact);
+        surplus.dropSurplusLinks(given.contact, given.claim);
       }
       return { exists, sequence };
     }

@@ -7,13 +7,16 @@ test('the oldest claimed links give way first, ten at a time, until a contact is
   const db = openMemory();
   db.pragma('foreign_keys = OFF');
   const insert = db.prepare('INSERT INTO statement VALUES (?, 1, 1, ?, 0, 1, 1, 0, 0, NULL)');
+  db.prepare(
+    `INSERT INTO claim VALUES (1, 'handle', 1, 1, 1, 1, '{"fields":{"contactEmailaddress":"a@b"}}', 0, 0, 0, 0)`,
+  ).run();
   const verified = 3;
   const count = limits.claimedLinksPerContact + 25;
   for (let sequence = 1; sequence <= verified + count; sequence += 1)
     insert.run(sequence, Number(sequence <= verified));
   const { dropSurplusLinks } = createSurplusClaims(db, { detachUser: () => {} });
   const oldestClaimed = () => {
-    dropSurplusLinks(1);
+    dropSurplusLinks(1, 1);
     return db.prepare('SELECT min(sequence) FROM statement WHERE NOT verified').pluck().get();
   };
   expect([oldestClaimed(), oldestClaimed(), oldestClaimed(), oldestClaimed()]).toEqual(
