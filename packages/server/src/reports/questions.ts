@@ -1,0 +1,154 @@
+/** What a report asks and answers: plain data, with every name resolved to its number, every time to milliseconds. */
+
+/** A condition on an event. Depth, count and lengths are bounded by the contract. */
+export type Condition =
+  | { readonly and: readonly Condition[] }
+  | { readonly or: readonly Condition[] }
+  | { readonly not: Condition }
+  /** The event is of one of these kinds. */
+  | { readonly eventIDs: readonly number[] }
+  /** The event has the attribute with one of these values (exactly). */
+  | { readonly attrID: string; readonly is: readonly string[] }
+  /** The value contains the text; case counts. */
+  | { readonly attrID: string; readonly contains: string }
+  | { readonly attrID: string; readonly exists: boolean }
+  /** The value is a decimal number (`decimalNumber`) and below or above this one. */
+  | { readonly attrID: string; readonly below: number }
+  | { readonly attrID: string; readonly above: number };
+
+/** Attribute values that count as numbers: as JSON writes them. */
+export const decimalNumber = /^-?(0|[1-9][0-9]{0,300})(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,3})?$/;
+
+/** A pause after which a user's next event begins a new session. */
+export const sessionPauseMilliseconds = 30 * 60_000;
+
+/** The events that a report is about: of the account, with from ≤ eventTime < to. */
+interface Asked {
+  readonly account: number;
+  readonly from: number;
+  readonly to: number;
+  /** Whether the events of robots count. */
+  readonly robots: boolean;
+  readonly condition: Condition | null;
+}
+
+/**
+ * The measures of a set of events. Every event belongs to a person: its owner, else its user. `users`: distinct browsers.
+ * `sessions`: a session is the events of one user (or, without a user, of the contact that they were logged with) in the
+ * report's range, of robots only when these count, whatever the condition, without a pause of sessionPauseMilliseconds or more;
+ * those with at least one event of the set are counted.
+ */
+export interface Measures {
+  readonly events: number;
+  readonly users: number;
+  readonly people: number;
+  readonly sessions: number;
+  /** Of the events whose attribute `value` is a decimal number; all null when there is none, and absent without `value`. */
+  readonly value?: {
+    readonly count: number;
+    readonly sum: number | null;
+    readonly average: number | null;
+    /** Interpolated between the two values next to it, as PostgreSQL's percentile_cont. */
+    readonly median: number | null;
+    readonly p95: number | null;
+  };
+}
+
+export interface TotalsQuestion extends Asked {
+  readonly report: 'totals';
+  /** The attribute to sum up. */
+  readonly value: string | null;
+  /** Ascending: the first is `from`, the last `to`. Two neighbours bound an interval; at most 1,000 intervals. */
+  readonly edges: readonly number[];
+}
+export interface TotalsAnswer {
+  readonly total: Measures;
+  /** A session counts in each interval in which it has an event. */
+  readonly intervals: readonly Measures[];
+}
+
+/** What events are told apart by. */
+export type Dimension =
+  | { readonly attrID: string }
+  /** eventID, as text */
+  | { readonly by: 'event' }
+  /** `1` (Monday) to `7`, and `0` to `23`, on the clock of the question's zone */
+  | { readonly by: 'weekday' | 'hour' }
+  /** The attribute `path` of the first or last event of the session that has one. */
+  | { readonly by: 'entryPage' | 'exitPage' };
+
+export type MeasureName = 'events' | 'users' | 'people' | 'sessions';
+
+export interface BreakdownQuestion extends Asked {
+  readonly report: 'breakdown';
+  readonly value: string | null;
+  /** One or two. */
+  readonly dimensions: readonly Dimension[];
+  /** How far local time is ahead of UTC, in milliseconds, from each time on; ascending, the first at or before `from`. */
+  readonly offsets: readonly (readonly [from: number, milliseconds: number])[];
+  readonly sort: MeasureName;
+  /** 1 to 1,000 rows; all other events are in `others`. */
+  readonly limit: number;
+}
+export interface BreakdownAnswer {
+  readonly total: Measures;
+  /** By the measure `sort`, greatest first, then by values as bytes of UTF-8, ascending, null last. Null: the event has no such value. */
+  readonly rows: readonly (Measures & { readonly values: readonly (string | null)[] })[];
+  /** The measures of all events in no row (people and users exactly, once each); null when there are none. */
+  readonly others: (Measures & { readonly groups: number }) | null;
+}
+
+export interface FunnelQuestion extends Asked {
+  readonly report: 'funnel';
+  /** 2 to 8. `condition` of the question applies to all of them. */
+  readonly steps: readonly Condition[];
+  /** The last step happens at most this long after the first. */
+  readonly withinMilliseconds: number;
+  /** Who goes through it: a person, or a person within one session of a user (see Measures). */
+  readonly per: 'person' | 'session';
+}
+export interface FunnelAnswer {
+  /**
+   * For each step, how many went through all steps up to it: one event for each, each later than that of the step before (by eventTime,
+   * then by sequence).
+   */
+  readonly steps: readonly number[];
+}
+
+export interface RetentionQuestion extends Asked {
+  readonly report: 'retention';
+  /** What a person does first, and what counts as coming back. */
+  readonly first: Condition | null;
+  readonly back: Condition | null;
+  /** As in TotalsQuestion; at most 100 periods. */
+  readonly edges: readonly number[];
+}
+export interface RetentionAnswer {
+  /**
+   * For each period: the people whose first event that meets `first` is in it, and how many of them have a later event (by eventTime, then by
+   * sequence) that meets `back` in that period, in the next one, and so on.
+   */
+  readonly cohorts: readonly { readonly people: number; readonly back: readonly number[] }[];
+}
+
+export interface Asks {
+  readonly totals: { readonly question: TotalsQuestion; readonly answer: TotalsAnswer };
+  readonly breakdown: { readonly question: BreakdownQuestion; readonly answer: BreakdownAnswer };
+  readonly funnel: { readonly question: FunnelQuestion; readonly answer: FunnelAnswer };
+  readonly retention: { readonly question: RetentionQuestion; readonly answer: RetentionAnswer };
+}
+export type ReportName = keyof Asks;
+export type Question = Asks[ReportName]['question'];
+export type AnswerTo<One extends Question> = Asks[One['report']]['answer'];
+
+export interface Reported<One extends Question> {
+  readonly answer: AnswerTo<One>;
+  /** Every event stored up to this sequence is counted, and every change of owners that was answered before the report was asked. */
+  readonly through: number;
+}
+
+/** Answers reports. Throws Refusal('report_too_slow') after the time limit, Refusal('no_reports') when the engine is missing or fails. */
+export interface Reports {
+  ask<One extends Question>(question: One, signal?: AbortSignal): Promise<Reported<One>>;
+  close(): Promise<void>;
+}
