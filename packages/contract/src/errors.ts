@@ -52,6 +52,11 @@ export const errors = {
     when: 'the account has reached its storage quota (ACCOUNT_BYTES): erase contacts, or ask the operator for more',
   },
   internal: { status: 500, when: 'a fault of the service; it is logged under the requestID' },
+  report_too_slow: {
+    status: 503,
+    when: 'the report took longer than its time limit: ask about a shorter range, or with a narrower filter',
+  },
+  no_reports: { status: 503, when: 'reports cannot be answered now: try again after `Retry-After` seconds' },
   not_kept: { status: 503, when: 'the store cannot store it now: try again after `Retry-After` seconds' },
 } as const satisfies Record<string, { status: number; when: string }>;
 
