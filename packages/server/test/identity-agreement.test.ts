@@ -8,6 +8,7 @@ import { openStore } from '../src/store/open.ts';
 import type { Store, StoredEvent } from '../src/store/store.ts';
 import { arrangement, newDatabaseURL } from './fixtures/database.ts';
 import { type Action, actionsArbitrary, createModel, type Outcome } from './fixtures/identity-actions.ts';
+import { createFedAccount, expectAgreement } from './fixtures/reports/fed-account.ts';
 import { runs } from './fixtures/runs.ts';
 import { createSite } from './fixtures/site.ts';
 import { accountContact, expectRefusal, newID } from './fixtures/store.ts';
@@ -173,7 +174,9 @@ const createHistory = async (store: Store) => {
 
   const expectedRefused = () => model.refused().map(({ nth }) => refusedTexts[nth]);
 
-  return { site, model, uuidOf, step, expected, expectedOf, expectedHandles, expectedRefused };
+  const fed = createFedAccount(store, site.account);
+
+  return { site, fed, model, uuidOf, step, expected, expectedOf, expectedHandles, expectedRefused };
 };
 type History = Awaited<ReturnType<typeof createHistory>>;
 
@@ -192,6 +195,8 @@ const remaining = ({ model }: History) => model.events.flatMap(({ nth }) => (mod
 const expectSameEvents = async (history: History) => {
   const events = await history.site.events();
   expect(events.map(told)).toEqual(remaining(history).map(history.expected));
+  // What reports are told between two askings adds up to the same.
+  await expectAgreement(history.fed, history.site);
 };
 
 const expectSameHistories = async (history: History) => {

@@ -23,6 +23,8 @@ export interface FedEvents {
   readonly attributes: readonly FedAttribute[];
   /** All events up to this sequence were examined: ask on beyond it. */
   readonly through: number;
+  /** All events before this sequence were deleted, also those that were told earlier. */
+  readonly firstSequence: number;
   /** Whether events beyond `through` were already stored. */
   readonly more: boolean;
 }
@@ -41,16 +43,14 @@ export type FedErasure =
 
 export interface FedOwners {
   /** Ask with it as `since` for what changes later. */
-  readonly position: number;
-  /** `since` was null or too long ago: forget all that was read of owners before, files included. */
+  readonly position: string;
+  /** `since` was null or too long ago: forget all that was read before, events included. */
   readonly reset: boolean;
-  /** Events before this sequence were deleted. */
-  readonly firstSequence: number;
   /** The users whose stretches changed, with all their present stretches that have an owner, ascending, neighbours of one owner united. */
   readonly users: readonly { readonly user: number; readonly stretches: readonly FedStretch[] }[];
   /** Every merged contact, and the contact that answers for it now, when a merge changed; else null. */
   readonly merged: readonly { readonly contact: number; readonly owner: number }[] | null;
-  /** Each is told at least once, and again while the store still holds its events. */
+  /** Told when it begins, and each time until its events are deleted. */
   readonly erased: readonly FedErasure[];
   /** Whether more has changed: ask again with `position`. A report waits for all. */
   readonly more: boolean;
@@ -61,5 +61,5 @@ export interface ReportFeed {
   /** The events of an account beyond a sequence, at most about `most`. Erased ones may be among them until they are deleted. */
   feedEvents(query: { readonly account: number; readonly beyond: number; readonly most: number }): Promise<FedEvents>;
   /** What changed about owners since a position. `since` null: all. */
-  feedOwners(query: { readonly account: number; readonly since: number | null }): Promise<FedOwners>;
+  feedOwners(query: { readonly account: number; readonly since: string | null }): Promise<FedOwners>;
 }

@@ -24,6 +24,7 @@ import { describeManyLinks } from './many-links.ts';
 import { describeMerges } from './merges.ts';
 import { describeRefusedRequests } from './refused-requests.ts';
 import { describeRepeats } from './repeats.ts';
+import { describeReportFeed } from './report-feed.ts';
 import { describeRetention } from './retention.ts';
 import { type Open, useSites } from './sites.ts';
 import { describeTokens } from './tokens.ts';
@@ -50,6 +51,7 @@ const nouns = [
   describeMerges,
   describeErasures,
   describeRefusedRequests,
+  describeReportFeed,
   describeRetention,
   describeIsolation,
   describeCrowds,

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { rowBytes } from '../../src/store/rules/row-bytes.ts';
 import type { Store } from '../../src/store/store.ts';
+import { createFedAccount, expectAgreement, type FedAccount } from '../fixtures/reports/fed-account.ts';
 import { createSite, type Site } from '../fixtures/site.ts';
 import { day, laptop } from '../fixtures/store.ts';
 import { type Open, useSites } from './sites.ts';
@@ -12,10 +13,16 @@ export const describeRetention = (_: unknown, open: Open): void => {
     let store: Store;
     let site: Site;
     let time: number;
-    const left = async () => (await site.events()).map(({ eventUUID }) => eventUUID);
+    let fed: FedAccount;
+    const left = async () => {
+      // Reports are told the same.
+      await expectAgreement(fed, site);
+      return (await site.events()).map(({ eventUUID }) => eventUUID);
+    };
     beforeAll(async () => {
       site = await newSite();
       ({ store, time } = site);
+      fed = createFedAccount(store, site.account);
       for (let days = 0; days < 3; days += 1) {
         await site.server.logAt(time + days * day, { eventUUID: `event-${days}a` }, { eventUUID: `event-${days}b` });
       }

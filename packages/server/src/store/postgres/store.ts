@@ -39,6 +39,8 @@ import { createDedup, type StoredRepeats } from './events/dedup.ts';
 import { walkingInOrder } from './events/event-order.ts';
 import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
+import { feedEvents } from './feed/event-feed.ts';
+import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
 import {
   type Moment,
   readOnce,
@@ -230,7 +232,11 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     role === 'server'
       ? startMaintenance(
           (step) => write(pools.writes, 'beside others', step),
-          async (db) => (await continueErasures(db)) || (await indexContacts(db)),
+          async (db) => {
+            if ((await continueErasures(db)) || (await indexContacts(db))) return true;
+            await trimOwnerChanges(db);
+            return false;
+          },
         )
       : undefined;
   const { getContact, searchContact } = createContactReader(finder);
@@ -289,6 +295,8 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     getEvents: reading(getEvents, ({ order }) => (order === 'asc' ? 'all settled' : 'settled'), walkingInOrder),
     getEventDefinitions: reading(getEventDefinitions),
     countEvents: reading(countEvents),
+    feedEvents: reading(feedEvents, () => 'all settled', walkingInOrder),
+    feedOwners: reading(feedOwners, () => 'all owners settled'),
     listRefused: reading(listRefused, () => 'all refused settled'),
     countRefused: readingOnce(countRefused),
 

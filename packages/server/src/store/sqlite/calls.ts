@@ -41,6 +41,8 @@ export const readNames = [
   'getEvents',
   'getEventDefinitions',
   'countEvents',
+  'feedEvents',
+  'feedOwners',
   'getContact',
   'searchContact',
   'listRefused',

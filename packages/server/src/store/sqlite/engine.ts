@@ -31,6 +31,8 @@ import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
 import { createRecentKeys } from './events/recent-keys.ts';
 import { createRollups } from './events/rollups.ts';
+import { createEventFeed } from './feed/event-feed.ts';
+import { createOwnerFeed } from './feed/owner-feed.ts';
 import { createMaintenance, pauseMilliseconds } from './maintenance/maintenance.ts';
 import { createUnusedSpace } from './maintenance/unused-space.ts';
 import { createWriteAheadLog } from './maintenance/write-ahead-log.ts';
@@ -220,6 +222,8 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     ...createContactReader(db),
     getEvents: createEventPager(db, { log, mostBetween: eventsPerSegment }),
     ...createCounter(db, log),
+    feedEvents: createEventFeed(db, log),
+    feedOwners: createOwnerFeed(db),
     ...createRefusedReader(db),
     check() {
       db.pragma('user_version');

@@ -39,6 +39,7 @@ export const distributedTables = {
   refused_request: 'token',
   refused_count: 'token',
   contact_term: 'account',
+  owner_change: 'account',
   event_total: 'account',
   account_day: 'account',
   event: 'holder',

@@ -28,7 +28,7 @@ interface Range {
 }
 
 /** Groups the days that a query reads into a range for each month, which is a partition; ascending. */
-const rangesOf = (days: readonly DaySpan[], bounds: { after: number; through: number }): Range[] => {
+export const rangesOf = (days: readonly DaySpan[], bounds: { after: number; through: number }): Range[] => {
   const ranges: Range[] = [];
   let end = -Infinity;
   for (const { day, firstSequence, lastSequence } of days) {
@@ -48,7 +48,7 @@ const rangesOf = (days: readonly DaySpan[], bounds: { after: number; through: nu
  * Returns SQL for the events of a source in a range, in order, with a limit; the SQL to sort its result again; and the values of
  * its parameters from $7 on.
  */
-const looking = ({ stretches }: Source, order: 'ASC' | 'DESC') => {
+const looking = ({ stretches }: Pick<Source, 'stretches'>, order: 'ASC' | 'DESC') => {
   const ofDays = 'account = $1 AND day >= $4 AND day <= $5';
   if (!stretches) {
     return {
@@ -106,10 +106,10 @@ interface Step {
 }
 
 /** Reads up to `wanted` events that fit the filters, or only seem to. */
-const look = async (
+export const look = async (
   db: Connection,
   query: EventQuery,
-  source: Source,
+  source: Pick<Source, 'stretches'>,
   { after, through, first, last }: Range,
   wanted: number,
 ): Promise<Step & { readonly rows: readonly StoredRow[] }> => {

@@ -16,7 +16,7 @@
  * of a transaction only after others see its commit (CommitTransaction in xact.c: ProcArrayEndTransaction comes before
  * ResourceOwnerRelease). The snapshot was taken later still: it shows s, or s was rolled back.
  *
- * Contacts and refused requests are listed by numbers of their own, which are drawn and committed likewise. Their writers hold a
+ * Contacts, refused requests and changes of owners are listed by numbers of their own, which are drawn and committed likewise. Their writers hold a
  * floor like all others. The floor does not limit these numbers, so a reader waits for all transactions that hold one:
  *
  *   - A reader reads the last number drawn, L, then which transactions hold a floor. When all of these have ended, it takes its
@@ -108,10 +108,10 @@ const writersSQL = (numbers: string) => `
   SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS last FROM ${numbers};
   SELECT virtualtransaction AS writer ${heldFloors}`;
 
-/** As `waitForSettled`, for the numbers of contacts or refused requests. Returns the last number drawn before this call. */
+/** As `waitForSettled`, for the numbers of contacts, refused requests or changes of owners. Returns the last number drawn before this call. */
 export const waitForWriters = async (
   db: Pick<TakenConnection, 'script'>,
-  numbers: 'contact_number' | 'refused_number',
+  numbers: 'contact_number' | 'refused_number' | 'owner_change_number',
 ): Promise<number> => {
   const read = async () => {
     const [[drawn], held] = (await db.script(writersSQL(numbers))) as [[{ last: number }], { writer: string }[]];

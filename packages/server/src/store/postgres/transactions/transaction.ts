@@ -30,7 +30,7 @@ export interface Transaction extends Connection, Pick<TakenConnection, 'slot' | 
 
 /** A transaction that reads the database as it is at one moment. */
 export interface Snapshot extends Connection {
-  /** The snapshot holds all rows with numbers up to this one: sequences, contacts or refused requests, as `moments` says. */
+  /** The snapshot holds all rows with numbers up to this one: sequences, contacts, refused requests or changes of owners, as `moments` says. */
   readonly settled: Promise<Settled['settled']>;
 }
 
@@ -162,6 +162,7 @@ const moments = {
   'all settled': waitForSettled,
   'all contacts settled': (db: TakenConnection) => waitForWriters(db, 'contact_number'),
   'all refused settled': (db: TakenConnection) => waitForWriters(db, 'refused_number'),
+  'all owners settled': (db: TakenConnection) => waitForWriters(db, 'owner_change_number'),
 };
 export type Moment = keyof typeof moments;
 

@@ -1,0 +1,45 @@
+/** Feeds an account's events to reports: as they are stored, in the order of their sequences. */
+import type { FedEvents } from '../../report-feed.ts';
+import { createFedEvents } from '../../rules/fed-events.ts';
+import type { RequestOf } from '../../store.ts';
+import type { Connection } from '../database/connection.ts';
+import { daysOf } from '../events/days.ts';
+import { inGroups } from '../events/event-order.ts';
+import { look, rangesOf } from '../events/event-pages.ts';
+import { toEvent } from '../events/event-presenter.ts';
+import type { Snapshot } from '../transactions/transaction.ts';
+
+/** Events that one query reads. */
+const eventsPerStep = 2_000;
+
+const wholeAccount = { stretches: undefined };
+
+const readFirstSequence = async (db: Connection, account: number, end: number): Promise<number> => {
+  const first = await db.get<{ sequence: number }>(
+    `SELECT sequence FROM event WHERE account = $1 ORDER BY ${inGroups('account')} LIMIT 1`,
+    [account],
+  );
+  // Beyond the settled sequence, an earlier event may still be uncommitted.
+  return Math.min(first?.sequence ?? Infinity, end + 1);
+};
+
+export const feedEvents = async (
+  db: Snapshot,
+  { account, beyond, most }: RequestOf<'feedEvents'>,
+): Promise<FedEvents> => {
+  const end = await db.settled;
+  const firstSequence = await readFirstSequence(db, account, end);
+  const bounds = { after: beyond, through: end };
+  const days = await daysOf(db, { account, from: 0, to: Number.MAX_SAFE_INTEGER, ...bounds });
+  const query = { account, order: 'asc', limit: eventsPerStep } as const;
+  const fed = createFedEvents(most);
+  for (const range of rangesOf(days, bounds)) {
+    for (let rest: typeof range | null = range; rest !== null; ) {
+      const { rows, reached } = await look(db, query, wholeAccount, rest, eventsPerStep);
+      for (const row of rows) fed.add(toEvent(row));
+      if (reached !== null && fed.isFull()) return fed.done({ through: reached, more: true, firstSequence });
+      rest = reached === null ? null : { ...rest, after: reached };
+    }
+  }
+  return fed.done({ through: end, more: false, firstSequence });
+};

@@ -1,0 +1,96 @@
+/** Feeds reports with what changes about the owners of an account's events. */
+import type { FedErasure, FedOwners } from '../../report-feed.ts';
+import {
+  fedErasures,
+  fedMerges,
+  fedStretches,
+  mostOwnerChanges,
+  type OwnerChange,
+  type OwnerPosition,
+  ownersPerPart,
+  positionOf,
+  positionText,
+} from '../../rules/fed-owners.ts';
+import type { RequestOf } from '../../store.ts';
+import { statementsForOwners } from '../contacts/statements.ts';
+import type { Connection } from '../database/connection.ts';
+import type { Snapshot, Transaction } from '../transactions/transaction.ts';
+
+type ChangeRow = OwnerChange & { readonly account: number };
+
+const readMerges = async (db: Connection, account: number) =>
+  fedMerges(
+    await db.all<{ contact: number; mergedInto: number }>(
+      'SELECT contact, "mergedInto" FROM contact WHERE account = $1 AND "mergedInto" IS NOT NULL',
+      [account],
+    ),
+  );
+
+const readUsers = async (db: Connection, users: Iterable<number>) => {
+  const lists = await statementsForOwners(db, [...users]);
+  return [...lists].map(([user, statements]) => ({ user, stretches: fedStretches(statements) }));
+};
+
+/** What is erased and not deleted yet. */
+const readErased = async (db: Connection, account: number): Promise<FedErasure[]> => {
+  const [stretches, contacts] = await Promise.all([
+    db.all<{ user: number; after: number; through: number }>(
+      `SELECT s."user", s.after, s.through FROM erased_stretch s JOIN erasure x ON x.erasure = s.erasure WHERE x.account = $1`,
+      [account],
+    ),
+    db.all<{ contact: number }>(
+      'SELECT c.contact FROM erased_contact c JOIN erasure x ON x.erasure = c.erasure WHERE x.account = $1',
+      [account],
+    ),
+  ]);
+  return [...stretches, ...contacts];
+};
+
+export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'feedOwners'>): Promise<FedOwners> => {
+  const newest = await db.settled;
+  const known = positionOf(since, newest);
+  const position: OwnerPosition = known ?? { change: newest, user: 0 };
+  const reset = known === undefined;
+  const erased = await readErased(db, account);
+
+  if (position.user !== undefined) {
+    const rows = await db.all<{ user: number }>(
+      `SELECT DISTINCT "user" FROM statement WHERE account = $1 AND "user" > $2 ORDER BY "user" LIMIT $3`,
+      [account, position.user, ownersPerPart],
+    );
+    const users = rows.map(({ user }) => user);
+    const isLast = users.length < ownersPerPart;
+    const next = isLast ? { change: position.change } : { change: position.change, user: users.at(-1) as number };
+    return {
+      reset,
+      erased,
+      position: positionText(next),
+      users: await readUsers(db, users),
+      merged: reset ? await readMerges(db, account) : null,
+      more: !isLast || position.change < newest,
+    };
+  }
+
+  const changes = await db.all<ChangeRow>(
+    'SELECT * FROM owner_change WHERE change > $1 AND change <= $2 ORDER BY change LIMIT $3',
+    [position.change, newest, ownersPerPart],
+  );
+  const last = changes.length < ownersPerPart ? newest : (changes.at(-1) as ChangeRow).change;
+  const ofAccount = changes.filter((change) => change.account === account);
+  const changed = new Set(ofAccount.flatMap((change) => (change.what === 'user' ? change.user : [])));
+  return {
+    reset,
+    position: positionText({ change: last }),
+    users: await readUsers(db, changed),
+    merged: ofAccount.some(({ what }) => what === 'merge') ? await readMerges(db, account) : null,
+    erased: [...fedErasures(ofAccount), ...erased],
+    more: last < newest,
+  };
+};
+
+/** Deletes the changes that are no longer needed. */
+export const trimOwnerChanges = async (db: Transaction): Promise<void> => {
+  await db.run(
+    `DELETE FROM owner_change WHERE change <= (SELECT last_value FROM owner_change_number) - ${mostOwnerChanges}`,
+  );
+};

@@ -1,0 +1,59 @@
+/** Puts events into the columns of a feed (report-feed.ts). */
+import type { FedAttribute, FedEvents } from '../report-feed.ts';
+import { charactersOf, type KeptEvent } from './kept-event.ts';
+
+/** A feed's part ends when its attributes reach this size, in UTF-16 code units; a single event may exceed it. */
+const mostCharacters = 4 * 1024 * 1024;
+
+/** A distinct text costs more than its number, which takes 4 bytes. */
+const createAttribute = (attrID: string) => {
+  const rows: number[] = [];
+  const which: number[] = [];
+  const numbers = new Map<string, number>();
+  return {
+    add(row: number, attrValue: string): void {
+      const number = numbers.get(attrValue) ?? numbers.size;
+      if (number === numbers.size) numbers.set(attrValue, number);
+      rows.push(row);
+      which.push(number);
+    },
+    done: (): FedAttribute => ({
+      attrID,
+      rows: Uint32Array.from(rows),
+      which: Uint32Array.from(which),
+      texts: [...numbers.keys()],
+    }),
+  };
+};
+
+/** Collects up to about `most` events. */
+export const createFedEvents = (most: number) => {
+  const events: KeptEvent[] = [];
+  const attributes = new Map<string, ReturnType<typeof createAttribute>>();
+  let characters = 0;
+  const column = (of: (event: KeptEvent) => number) => Float64Array.from(events, of);
+  return {
+    /** Events are added in the order of their sequences. */
+    add(event: KeptEvent): void {
+      const row = events.push(event) - 1;
+      characters += charactersOf(event);
+      for (const [attrID, attrValue] of event.attributes) {
+        const attribute = attributes.get(attrID) ?? createAttribute(attrID);
+        attributes.set(attrID, attribute);
+        attribute.add(row, attrValue);
+      }
+    },
+    isFull: (): boolean => events.length >= most || characters >= mostCharacters,
+    done: (end: Pick<FedEvents, 'through' | 'more' | 'firstSequence'>): FedEvents => ({
+      count: events.length,
+      sequence: column(({ sequence }) => sequence),
+      user: column(({ user }) => user ?? 0),
+      contact: column(({ contact }) => contact ?? 0),
+      eventID: Int32Array.from(events, ({ eventID }) => eventID),
+      eventTime: column(({ eventTime }) => eventTime),
+      receivedTime: column(({ receivedTime }) => receivedTime),
+      attributes: [...attributes.values()].map(({ done }) => done()),
+      ...end,
+    }),
+  };
+};

@@ -1,0 +1,73 @@
+/**
+ * The feed of what changes about owners (report-feed.ts). Triggers number each change in the table `owner_change`. A reader first gets all
+ * users that were ever linked, in the order of their numbers, then the changes that were made since it began.
+ */
+import { followMerges } from '../../identity/merges.ts';
+import { stretchesOf } from '../../identity/ownership.ts';
+import type { Statement } from '../../identity/statements.ts';
+import type { FedErasure, FedOwners, FedStretch } from '../report-feed.ts';
+
+/** So many of the newest changes are stored. A reader that has read less begins again. */
+export const mostOwnerChanges = 1_000_000;
+
+/** Users, or changes, of one part of the feed. */
+export const ownersPerPart = 5_000;
+
+/** A row of `owner_change`: what changed, and of whom. */
+export type OwnerChange =
+  | { readonly change: number; readonly what: 'user'; readonly user: number }
+  /** A contact was merged, or a merge was undone. */
+  | { readonly change: number; readonly what: 'merge' }
+  | {
+      readonly change: number;
+      readonly what: 'stretch erased';
+      readonly user: number;
+      readonly after: number;
+      readonly through: number;
+    }
+  | { readonly change: number; readonly what: 'contact erased'; readonly contact: number };
+
+/** How far a reader has read: the changes up to `change`; and, while it reads the users, these up to `user`. */
+export interface OwnerPosition {
+  readonly change: number;
+  readonly user?: number;
+}
+
+export const positionText = ({ change, user }: OwnerPosition): string =>
+  user === undefined ? `${change}` : `${change} ${user}`;
+
+/** Returns the position that a text names, or undefined when its changes are no longer stored, or never were: begin again. */
+export const positionOf = (text: string | null, newest: number): OwnerPosition | undefined => {
+  const [, change, user] = /^(\d{1,15})(?: (\d{1,15}))?$/.exec(text ?? '') ?? [];
+  if (change === undefined) return undefined;
+  if (Number(change) > newest || Number(change) < newest - mostOwnerChanges) return undefined;
+  return { change: Number(change), ...(user !== undefined && { user: Number(user) }) };
+};
+
+/** Returns a user's stretches that have an owner, ascending; neighbours with the same one are united. */
+export const fedStretches = (statements: readonly Statement[]): FedStretch[] => {
+  const fed: FedStretch[] = [];
+  for (const { after, through, contact } of stretchesOf(statements)) {
+    if (contact === null) continue;
+    const before = fed.at(-1);
+    if (before?.contact === contact && before.through === after) fed[fed.length - 1] = { ...before, through };
+    else fed.push({ after, through, contact });
+  }
+  return fed;
+};
+
+/** Returns each merged contact with the one that answers for it. */
+export const fedMerges = (
+  merged: readonly { readonly contact: number; readonly mergedInto: number }[],
+): NonNullable<FedOwners['merged']> => {
+  const follow = followMerges(new Map(merged.map(({ contact, mergedInto }) => [contact, mergedInto])));
+  return merged.map(({ contact }) => ({ contact, owner: follow(contact) }));
+};
+
+export const fedErasures = (changes: readonly OwnerChange[]): FedErasure[] =>
+  changes.flatMap((change): FedErasure[] => {
+    if (change.what === 'contact erased') return [{ contact: change.contact }];
+    if (change.what !== 'stretch erased') return [];
+    const { user, after, through } = change;
+    return [{ user, after, through }];
+  });

@@ -1,0 +1,34 @@
+/** Feeds an account's events to reports: as they are stored, in the order of their sequences. */
+import type { FedEvents } from '../../report-feed.ts';
+import { createFedEvents } from '../../rules/fed-events.ts';
+import type { RequestOf } from '../../store.ts';
+import type { Connection } from '../database/connection.ts';
+import { type EventLogReader, eventAt, sequenceAt } from '../event-log/event-log.ts';
+import type { ChunkedRead } from '../transactions/chunked-reads.ts';
+
+export const createEventFeed = (db: Connection, log: EventLogReader) => {
+  const lastSequence = db.prepare<[], number>('SELECT sequence FROM position').pluck();
+
+  const readFirstSequence = (): number => {
+    for (const { block } of log.blocksAfter(0)) return sequenceAt(block, 0);
+    return (lastSequence.get() as number) + 1;
+  };
+
+  return function* feedEvents({ account, beyond, most }: RequestOf<'feedEvents'>): ChunkedRead<FedEvents> {
+    const end = lastSequence.get() as number;
+    const firstSequence = readFirstSequence();
+    const range = { after: beyond, through: end };
+    const fed = createFedEvents(most);
+    for (const found of log.find([{ what: 'account', number: account, eventID: 0, ...range }], [range], 'asc')) {
+      if (typeof found === 'number') {
+        yield;
+        continue;
+      }
+      for (const index of found.indexes) fed.add(eventAt(found.block, index));
+      if (fed.isFull() && found.reached < end) {
+        return fed.done({ through: found.reached, more: true, firstSequence });
+      }
+    }
+    return fed.done({ through: end, more: false, firstSequence });
+  };
+};

@@ -1,0 +1,93 @@
+/** Feeds reports with what changes about the owners of an account's events. */
+import type { FedErasure, FedOwners } from '../../report-feed.ts';
+import {
+  fedErasures,
+  fedMerges,
+  fedStretches,
+  type OwnerChange,
+  type OwnerPosition,
+  ownersPerPart,
+  positionOf,
+  positionText,
+} from '../../rules/fed-owners.ts';
+import type { RequestOf } from '../../store.ts';
+import { createStatementReader } from '../contacts/statements.ts';
+import type { Connection } from '../database/connection.ts';
+import { createErasingReader } from '../erasure/erased-stretches.ts';
+
+type ChangeRow = OwnerChange & { readonly account: number };
+
+export const createOwnerFeed = (db: Connection) => {
+  const statements = createStatementReader(db);
+  const erasing = createErasingReader(db);
+  const newestChange = db
+    .prepare<[], number>(`SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'owner_change'`)
+    .pluck();
+  const changesAfter = db.prepare<[number], ChangeRow>(
+    `SELECT * FROM owner_change WHERE change > ? ORDER BY change LIMIT ${ownersPerPart}`,
+  );
+  const linkedUsers = db
+    .prepare<[number, number], number>(`
+      SELECT DISTINCT s.user FROM statement s JOIN user u ON u.user = s.user
+      WHERE s.user > ? AND u.account = ? ORDER BY s.user LIMIT ${ownersPerPart}`)
+    .pluck();
+  const merged = db.prepare<[number], { contact: number; mergedInto: number }>(
+    'SELECT contact, mergedInto FROM contact WHERE mergedInto <> contact AND account = ?',
+  );
+  const erasedStretches = db.prepare<[number], { user: number; after: number; through: number }>(`
+    SELECT s.user, s.after, s.through FROM erased_stretch s JOIN erasure x ON x.erasure = s.erasure WHERE x.account = ?`);
+  const erasedContacts = db.prepare<[number], { contact: number }>(`
+    SELECT c.contact FROM erased_contact c JOIN erasure x ON x.erasure = c.erasure WHERE x.account = ?`);
+  const erasingUsers = db
+    .prepare<[number], number>(`
+      SELECT DISTINCT s.user FROM erasing_contact e JOIN erasure x ON x.erasure = e.erasure
+      JOIN statement s ON s.contact = e.contact WHERE x.account = ?`)
+    .pluck();
+
+  /** What is erased and not deleted yet; also of users that an erasure has not reached (detaching.ts). */
+  const erasedOf = (account: number, notDetached: readonly number[]): FedErasure[] => [
+    ...erasedStretches.all(account),
+    ...erasedContacts.all(account),
+    ...notDetached.flatMap((user) => erasing.stretchesOf(user).map(({ after, through }) => ({ user, after, through }))),
+  ];
+
+  return ({ account, since }: RequestOf<'feedOwners'>): FedOwners => {
+    const newest = newestChange.get() as number;
+    const known = positionOf(since, newest);
+    const position: OwnerPosition = known ?? { change: newest, user: 0 };
+    const notDetached = erasingUsers.all(account);
+    const whole = {
+      reset: known === undefined,
+      erased: erasedOf(account, notDetached),
+    };
+    const fedOf = (users: Iterable<number>) =>
+      [...users].map((user) => ({ user, stretches: fedStretches(statements.forOwners(user)) }));
+
+    if (position.user !== undefined) {
+      const users = linkedUsers.all(position.user, account);
+      const isLast = users.length < ownersPerPart;
+      const next = isLast ? { change: position.change } : { change: position.change, user: users.at(-1) as number };
+      return {
+        ...whole,
+        position: positionText(next),
+        users: fedOf(users),
+        merged: known === undefined ? fedMerges(merged.all(account)) : null,
+        more: !isLast || position.change < newest,
+      };
+    }
+
+    const changes = changesAfter.all(position.change);
+    const last = changes.at(-1)?.change ?? position.change;
+    const ofAccount = changes.filter((change) => change.account === account);
+    const changed = ofAccount.flatMap((change) => ('user' in change && change.what === 'user' ? change.user : []));
+    const hasMerged = ofAccount.some(({ what }) => what === 'merge');
+    return {
+      ...whole,
+      position: positionText({ change: last }),
+      users: fedOf(new Set([...changed, ...notDetached])),
+      merged: hasMerged ? fedMerges(merged.all(account)) : null,
+      erased: [...fedErasures(ofAccount), ...whole.erased],
+      more: last < newest,
+    };
+  };
+};
