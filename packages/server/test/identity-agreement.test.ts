@@ -195,11 +195,11 @@ const remaining = ({ model }: History) => model.events.flatMap(({ nth }) => (mod
 const expectSameEvents = async (history: History) => {
   const events = await history.site.events();
   expect(events.map(told)).toEqual(remaining(history).map(history.expected));
-  // What reports are told between two askings adds up to the same.
-  await expectAgreement(history.fed, history.site);
 };
 
 const expectSameHistories = async (history: History) => {
+  // What reports are told between two askings adds up to the same.
+  await expectAgreement(history.fed, history.site);
   const { site, model, uuidOf, expected, expectedOf, expectedHandles, expectedRefused } = history;
   const { requests } = await site.store.listRefused({ account: site.account, beyond: 0, limit: 100 });
   expect(requests.map(({ message }) => message)).toEqual(expectedRefused());

@@ -21,7 +21,7 @@ export const describeReportFeed = (newSite: NewSite): void => {
       }
       await site.server.log({ userUUID: null, contactUUID, eventID: 9, eventTime: site.time - 5_000 });
       const listed = await site.events();
-      const fed = await createFedAccount(site.store, site.account).read();
+      const fed = await createFedAccount(site.store, site.account, 2).read();
       expect(fed.map(({ sequence }) => sequence)).toEqual(listed.map(({ sequence }) => sequence));
       expect(fed.map(({ eventID }) => eventID)).toEqual([1, 2, 3, 4, 5, 9]);
       expect(fed.map(({ eventTime }) => eventTime - site.time)).toEqual([0, 0, 0, 0, 0, -5_000]);
@@ -105,7 +105,7 @@ export const describeReportFeed = (newSite: NewSite): void => {
     test('misses nothing that was answered before, while many write', async () => {
       const site = await newSite();
       const { store, account, server } = site;
-      const reader = createFedAccount(store, account, 500);
+      const reader = createFedAccount(store, account);
       let answered = 0;
       let isWriting = true;
       onTestFinished(() => {

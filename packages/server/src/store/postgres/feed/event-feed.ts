@@ -9,8 +9,8 @@ import { look, rangesOf } from '../events/event-pages.ts';
 import { toEvent } from '../events/event-presenter.ts';
 import type { Snapshot } from '../transactions/transaction.ts';
 
-/** Events that one query reads. */
-const eventsPerStep = 2_000;
+/** The most events that one query reads. */
+const mostPerStep = 2_000;
 
 const wholeAccount = { stretches: undefined };
 
@@ -31,11 +31,12 @@ export const feedEvents = async (
   const firstSequence = await readFirstSequence(db, account, end);
   const bounds = { after: beyond, through: end };
   const days = await daysOf(db, { account, from: 0, to: Number.MAX_SAFE_INTEGER, ...bounds });
-  const query = { account, order: 'asc', limit: eventsPerStep } as const;
+  const perStep = Math.min(mostPerStep, most);
+  const query = { account, order: 'asc', limit: perStep } as const;
   const fed = createFedEvents(most);
   for (const range of rangesOf(days, bounds)) {
     for (let rest: typeof range | null = range; rest !== null; ) {
-      const { rows, reached } = await look(db, query, wholeAccount, rest, eventsPerStep);
+      const { rows, reached } = await look(db, query, wholeAccount, rest, perStep);
       for (const row of rows) fed.add(toEvent(row));
       if (reached !== null && fed.isFull()) return fed.done({ through: reached, more: true, firstSequence });
       rest = reached === null ? null : { ...rest, after: reached };
