@@ -330,8 +330,10 @@ describe('the log', () => {
       milliseconds: expect.any(Number),
       requestID: expect.any(String),
     });
+    // A requestID is random: it may hold the letters of a short secret.
+    const logged = scene.logged().replaceAll(/"requestID":"[\w-]{21}"/g, '');
     for (const secret of [...Object.values(tokens), 'guessed', 'lovelace', 'ada', '?', 'tokenUUID', fields.userUUID]) {
-      expect(scene.logged()).not.toContain(secret);
+      expect(logged).not.toContain(secret);
     }
   });
 });
