@@ -37,6 +37,7 @@ export const describeCatalogues = (newSite: NewSite): void => {
           { id: '100', name: '100', browser: true, type: '' },
         ],
       });
+      expect(await store.listEventKinds(account)).toEqual((await store.getAccount(account)).catalogues.event);
     });
 
     test('change in what an entry says and in nothing else', async () => {

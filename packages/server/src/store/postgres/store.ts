@@ -6,7 +6,14 @@ import type { AuditedName } from '../rules/audit.ts';
 import type { EventBatch, EventOutcome, RefusedReplay, ReplayedAnswer, ReplayedWrite, Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createAccess } from './accounts/access.ts';
-import { createAccountWriter, findAccount, getAccount, listAccounts, measureAccounts } from './accounts/accounts.ts';
+import {
+  createAccountWriter,
+  findAccount,
+  getAccount,
+  listAccounts,
+  listEventKinds,
+  measureAccounts,
+} from './accounts/accounts.ts';
 import { listAudit, recordAudit, recording } from './accounts/audit.ts';
 import { createCatalogueWriter } from './accounts/catalogues.ts';
 import { countRefused, createRefusedWriter, listRefused } from './accounts/refused-requests.ts';
@@ -287,6 +294,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     listAudit: readingOnce(listAudit),
     listAccounts: () => readingOnce(listAccounts)(undefined),
     getAccount: reading(getAccount),
+    listEventKinds: readingOnce(listEventKinds),
     measureAccounts: () => reading(measureAccounts)(undefined),
     getContact: reading(getContact),
     searchContact: reading(searchContact, ({ externalID, address }) =>

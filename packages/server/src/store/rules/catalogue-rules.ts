@@ -71,14 +71,19 @@ const addName = (eventIDs: Map<string, string>, name: string, id: string): void 
   if (known === undefined || Number(id) < Number(known)) eventIDs.set(canonicalName(name), id);
 };
 
+/** The IDs of events by the canonical form of their names, from `rows`, the events that the account lists. */
+export const eventIDsByName = (rows: Iterable<Pick<ListedRow, 'id' | 'name'>>): Map<string, string> => {
+  const eventIDs = new Map<string, string>();
+  for (const { id, name } of rows) addName(eventIDs, name, id);
+  return eventIDs;
+};
+
 /** Replaces the `eventName` of a query by its ID. Returns undefined if `rows`, the events that the account lists, have no such name. */
 export const withEventID = <Query extends Pick<EventQuery, 'eventID' | 'eventName'>>(
   query: Query,
   rows: Iterable<Pick<ListedRow, 'id' | 'name'>>,
 ): Query | undefined => {
-  const eventIDs = new Map<string, string>();
-  for (const { id, name } of rows) addName(eventIDs, name, id);
-  const id = eventIDs.get(canonicalName(query.eventName as string));
+  const id = eventIDsByName(rows).get(canonicalName(query.eventName as string));
   return id === undefined ? undefined : { ...query, eventID: Number(id) };
 };
 

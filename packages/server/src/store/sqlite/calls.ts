@@ -37,6 +37,7 @@ export const readNames = [
   'listTokens',
   'listAudit',
   'getAccount',
+  'listEventKinds',
   'measureAccounts',
   'getEvents',
   'getEventDefinitions',

@@ -11,6 +11,7 @@ import type {
   AccountSummary,
   CatalogueKind,
   ContactOutcome,
+  ListedEntry,
   NewAccount,
   Store,
 } from '../../store.ts';
@@ -48,6 +49,9 @@ export const getAccount = async (db: Connection, account: number): Promise<Accou
   if (!row) throw new Refusal('unknown_account', { field: 'accountUUID' });
   return { ...row, catalogues: { profile, tag, attr, event }, tokens, ...usage };
 };
+
+export const listEventKinds = (db: Connection, account: number): Promise<ListedEntry[]> =>
+  listCatalogue(db, account, 'event');
 
 export const measureAccounts = async (db: Connection): Promise<AccountSize[]> => {
   const sizes: AccountSize[] = [];

@@ -10,6 +10,7 @@ import type {
   AccountSummary,
   CatalogueKind,
   ContactOutcome,
+  ListedEntry,
   NewAccount,
 } from '../../store.ts';
 import type { ContactWriter } from '../contacts/contacts.ts';
@@ -44,6 +45,7 @@ export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenRead
       return sizes;
     },
     findAccount: (accountUUID: string): number | undefined => find.get(accountUUID),
+    listEventKinds: (account: number): ListedEntry[] => catalogues.list(account, 'event'),
     *getAccount(account: number): ChunkedRead<AccountDetail> {
       const row = get.get(account);
       if (!row) throw new Refusal('unknown_account', { field: 'accountUUID' });
