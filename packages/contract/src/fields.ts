@@ -80,18 +80,25 @@ export const clearable = <Out, In>(schema: z.ZodType<Out, In>) =>
     schema.nullable().optional(),
   );
 
+/** The value of a JSON text. Other input is returned as it is, and so is text that is not JSON. */
+const fromJSON = (input: unknown): unknown => {
+  if (typeof input !== 'string') return input;
+  try {
+    return parseJSON(input);
+  } catch {
+    return input;
+  }
+};
+
+/** A schema that takes the JSON text of its input too, as a query string or a form has it. */
+export const orJSON = <Out, In>(schema: z.ZodType<Out, In>) => coerced<In, Out>(fromJSON, schema);
+
 /** A list, or (in a query string or a form) the JSON text of one. */
 export const list = <Out, In>(item: z.ZodType<Out, In>, most: number) =>
-  coerced<readonly In[], Out[]>(
-    (input) => {
-      if (typeof input !== 'string') return input;
-      try {
-        return parseJSON(input);
-      } catch {
-        return input;
-      }
-    },
-    z.array(item, says('must be a JSON array', 'list')).max(most, `must hold at most ${most} entries`),
+  orJSON<Out[], readonly In[]>(
+    z
+      .array(item, says('must be a JSON array', 'list'))
+      .max(most, `must hold at most ${most} entries`) as unknown as z.ZodType<Out[], readonly In[]>,
   );
 
 export const flag = coerced<boolean | 'true' | 'false', boolean>(
@@ -99,7 +106,8 @@ export const flag = coerced<boolean | 'true' | 'false', boolean>(
   z.boolean(says('must be true or false')),
 );
 
-const integer = (least: number, most: number) => {
+/** A whole number, or its digits. */
+export const integer = (least: number, most: number) => {
   const form = `must be a whole number from ${least} to ${most}`;
   return coerced<number | string, number>(
     (input) => (typeof input === 'string' && /^\d{1,15}$/.test(input) ? Number(input) : input),
@@ -154,18 +162,16 @@ export const endOfTime = Date.UTC(10_000, 0);
 /** What a client may send as a time. A `Date` travels in JSON as its ISO 8601 text. */
 export type SentTime = number | string | Date;
 
-/** A time in milliseconds since 1970, sent as such or as ISO 8601 (a date alone is its midnight in UTC). */
-export const time = coerced<SentTime, number>(
-  (input) => {
-    if (typeof input !== 'string') return input instanceof Date ? input.getTime() : input;
-    if (/^\d{1,15}$/.test(input)) return Number(input);
-    return iso8601.test(input) && isCalendarDay(input) ? Date.parse(input) : input;
-  },
-  z
-    .number(saysTime)
-    .refine((value) => value >= 0 && value < endOfTime, timeForm)
-    .overwrite(Math.trunc),
-).meta({
+const toMilliseconds = (input: unknown): unknown => {
+  if (typeof input !== 'string') return input instanceof Date ? input.getTime() : input;
+  if (/^\d{1,15}$/.test(input)) return Number(input);
+  return iso8601.test(input) && isCalendarDay(input) ? Date.parse(input) : input;
+};
+const milliseconds = z
+  .number(saysTime)
+  .refine((value) => value >= 0 && value < endOfTime, timeForm)
+  .overwrite(Math.trunc);
+const timeMeta = {
   form: timeForm,
   sent: {
     anyOf: [
@@ -174,7 +180,19 @@ export const time = coerced<SentTime, number>(
       { type: 'integer', minimum: 0, maximum: endOfTime - 1 },
     ],
   },
-});
+};
+
+/** A time in milliseconds since 1970, sent as such or as ISO 8601 (a date alone is its midnight in UTC). */
+export const time = coerced<SentTime, number>(toMilliseconds, milliseconds).meta(timeMeta);
+
+const dateAlone = /^\d{4}-\d\d-\d\d$/;
+const isDay = (input: unknown) => typeof input === 'string' && dateAlone.test(input) && isCalendarDay(input);
+
+/** As `time`, except that a date alone stays the text that it is: when its day begins depends on a time zone. */
+export const timeOrDay = coerced<SentTime, number | string>(
+  (input) => (isDay(input) ? input : toMilliseconds(input)),
+  z.union([z.string().refine(isDay, saysTime), milliseconds], saysTime),
+).meta(timeMeta);
 
 const identifier = (pattern: RegExp, form: string) => z.string(says(form)).regex(pattern, form).meta({ form });
 
@@ -324,11 +342,20 @@ export const attributes = <Out extends { attrID: string }, In>(item: z.ZodType<O
     });
   });
 
+/** `word,word`, or a list of words. */
+export const commaSeparated = <Out, Word extends string>(schema: z.ZodType<Out, readonly Word[]>) =>
+  coerced<string | readonly Word[], Out>((input) => {
+    const words = fromJSON(input);
+    return typeof words === 'string' ? words.split(',').map((word) => word.trim()) : words;
+  }, schema);
+
 /** `word,word`: the parts to add to the response. */
 export const include = <const Words extends readonly [string, ...string[]]>(words: Words) =>
-  coerced<string | readonly Words[number][], Words[number][]>(
-    (input) => (typeof input === 'string' ? input.split(',').map((word) => word.trim()) : input),
-    z.array(z.enum(words, `must name only: ${words.join(', ')}`)),
+  commaSeparated<Words[number][], Words[number]>(
+    z.array(z.enum(words, `must name only: ${words.join(', ')}`)) as unknown as z.ZodType<
+      Words[number][],
+      readonly Words[number][]
+    >,
   );
 
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>

@@ -46,13 +46,14 @@ const toPlain = ({ example, form, sent, ...made }: JSONSchema & Meta, isInput: b
   const { $schema, $id, ...schema } = made;
   const description = [made.description, form && sentence(form)].filter(Boolean).join(' ');
   const examples = example === undefined ? made.enum?.slice(0, 1) : [example];
+  const about = { ...(description && { description }), ...(examples && { examples }) };
+  if (isInput && sent) return described({ ...sent, ...about });
   return described({
-    ...(isInput && sent ? sent : schema),
-    ...(description && { description }),
-    ...(examples && { examples }),
+    ...schema,
+    ...about,
     ...(made.properties && { properties: mapped(made.properties, inner) }),
     ...(made.items && { items: inner(made.items) }),
-    ...(made.anyOf && !(isInput && sent) && { anyOf: made.anyOf.map(inner) }),
+    ...(made.anyOf && { anyOf: made.anyOf.map(inner) }),
     ...(made.additionalProperties && { additionalProperties: inner(made.additionalProperties) }),
   });
 };

@@ -1,15 +1,16 @@
 /** Computes when hours, days, weeks and months begin in a time zone. Times are in milliseconds since 1970. */
+import { Refusal } from '../../refusal.ts';
 
 export type Interval = 'hour' | 'day' | 'week' | 'month' | 'total';
 
 const quarter = 15 * 60_000;
 const hour = 4 * quarter;
-const day = 24 * hour;
+export const day = 24 * hour;
 
 const offsetText = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
 
 /** Returns a function that returns by how many milliseconds the zone's clocks are ahead of UTC at a time. */
-const createOffsetAt = (timeZone: string) => {
+export const createOffsetAt = (timeZone: string) => {
   const format = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
   return (time: number): number => {
     const [, sign, hours = 0, minutes = 0, seconds = 0] = offsetText.exec(format.format(time)) as RegExpExecArray;
@@ -18,13 +19,13 @@ const createOffsetAt = (timeZone: string) => {
   };
 };
 
-type OffsetAt = ReturnType<typeof createOffsetAt>;
+export type OffsetAt = ReturnType<typeof createOffsetAt>;
 
 /**
  * The first moment at which the zone's clocks show `wall` (a clock's reading, as if it were UTC) or later. If clocks are set back
  * over it, that is the first of two moments; if they are set forward over it, it is the moment of that change.
  */
-const momentOf = (wall: number, offsetAt: OffsetAt): number => {
+export const momentOf = (wall: number, offsetAt: OffsetAt): number => {
   const before = offsetAt(wall - day);
   if (offsetAt(wall - before) === before) return wall - before;
   const after = offsetAt(wall + day);
@@ -84,4 +85,20 @@ export const countEdges = (
     if (edges.length > most) return undefined;
   }
   return undefined;
+};
+
+/** As countEdges. Throws Refusal('invalid_field') if there would be more than `most` intervals. */
+export const edgesOf = (from: number, to: number, interval: Interval, timeZone: string, most: number): number[] => {
+  const edges = countEdges(from, to, interval, timeZone, most);
+  if (edges !== undefined) return edges;
+  const message = `The range from \`from\` to \`to\` holds more than ${most.toLocaleString('en')} intervals; choose a longer interval or a shorter range.`;
+  throw new Refusal('invalid_field', { field: 'interval', message });
+};
+
+/** The end of the range of a read: `to`, or `now` without it. Throws Refusal('invalid_field') if that is not after `from`. */
+export const endOfRange = (from: number, to: number | undefined, now: number): number => {
+  const end = to ?? now;
+  if (end > from) return end;
+  const message = `\`to\` must be later than \`from\`${to === undefined ? '; without it, `to` is now' : ''}`;
+  throw new Refusal('invalid_field', { field: 'to', message });
 };

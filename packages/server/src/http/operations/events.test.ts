@@ -290,6 +290,7 @@ describe('getEvent', () => {
     const { userUUID } = await makeContact(scene);
     await log({ userUUID, eventID: 4_711 });
     const { body } = await read({ userUUID, include: 'definition, why' });
+    expect((await read({ userUUID, include: ['definition', 'why'] })).body).toEqual(body);
     expect(body.event[0].why).toMatchObject({ rule: 'linked', verified: true });
     const definition = body.eventDefinition.find(({ eventID }: { eventID: number }) => eventID === 4_711);
     const time = '2026-06-15T12:00:00.000Z';
@@ -343,7 +344,7 @@ describe('countEvents', () => {
       'too many intervals',
       { from: '2026-01-01', to: '2026-03-01', interval: 'hour' },
       'interval',
-      'The range from `from` to `to` holds more than 1,000 intervals; choose a longer interval.',
+      'The range from `from` to `to` holds more than 1,000 intervals; choose a longer interval or a shorter range.',
     ],
     [
       'a zone that there is not',

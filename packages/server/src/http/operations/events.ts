@@ -14,7 +14,7 @@ import { isoTime } from '../answers/iso-time.ts';
 import { refusalOf } from '../operation-route.ts';
 import { entryAlone, isKeptCode, refusedBatch, refusedRequest } from '../refused/refused-requests.ts';
 import { pageNameProblem, refusePageNames } from '../request/contact-names.ts';
-import { countEdges } from './calendar.ts';
+import { edgesOf, endOfRange } from './calendar.ts';
 import { createRequestContexts } from './request-context.ts';
 
 type EventAnswer = AnswerOf<'getEvent'>['event'][number];
@@ -186,18 +186,7 @@ export const createEvents = (
 
     countEvents: async ({ eventID, eventName, from, to, interval = 'day', timezone, robots, include }, caller) => {
       const zone = timezone ?? caller.access.accountTimezone;
-      const end = to ?? caller.time;
-      if (end <= from) {
-        const message = `\`to\` must be later than \`from\`${to === undefined ? '; without it, `to` is now' : ''}`;
-        throw new Refusal('invalid_field', { field: 'to', message });
-      }
-      const edges = countEdges(from, end, interval, zone, limits.bucketsPerCount);
-      if (edges === undefined) {
-        throw new Refusal('invalid_field', {
-          field: 'interval',
-          message: `The range from \`from\` to \`to\` holds more than ${limits.bucketsPerCount.toLocaleString('en')} intervals; choose a longer interval.`,
-        });
-      }
+      const edges = edgesOf(from, endOfRange(from, to, caller.time), interval, zone, limits.bucketsPerCount);
       const users = include?.includes('users') ?? false;
       const query = { account: accountOf(caller), eventID, eventName, edges };
       const withoutRobots = robots === 'exclude';
