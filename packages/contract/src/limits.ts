@@ -14,6 +14,19 @@ export const limits = {
   bucketsPerCount: 1_000,
   /** Events in the range of a countEvents with `robots=exclude`, which reads them one by one. */
   eventsWithoutRobots: 500_000,
+  /** Intervals in one reportTotals. */
+  intervalsPerReport: 1_000,
+  /** Periods in one reportRetention. */
+  periodsPerRetention: 100,
+  /** Rows in one reportBreakdown. */
+  rowsPerBreakdown: 1_000,
+  /** Steps in one reportFunnel, and the days that it may take from the first to the last. */
+  stepsPerFunnel: 8,
+  funnelDays: 90,
+  /** Levels, conditions, and values in one condition, of a filter of reports. */
+  filterDepth: 5,
+  conditionsPerFilter: 50,
+  valuesPerCondition: 100,
   /** Open streamEvents of one account on one server. */
   streamsPerAccount: 100,
   /** Contacts in one createContacts. */

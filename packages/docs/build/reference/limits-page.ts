@@ -53,6 +53,16 @@ const groups = {
     bucketsPerCount: 'Intervals in one countEvents',
     eventsWithoutRobots: 'Events in the range of a countEvents with robots=exclude',
   },
+  Reports: {
+    intervalsPerReport: 'Intervals in one reportTotals',
+    periodsPerRetention: 'Periods in one reportRetention',
+    rowsPerBreakdown: 'Rows in one reportBreakdown',
+    stepsPerFunnel: 'Steps in one reportFunnel',
+    funnelDays: 'Days from the first step of a reportFunnel to the last',
+    filterDepth: 'Levels of a filter',
+    conditionsPerFilter: 'Conditions in a filter',
+    valuesPerCondition: 'Values in one condition of a filter',
+  },
   Account: {
     idsPerCatalogue: 'Listed IDs in each catalogue',
     eventNamesByBrowsers: 'Event names that only browser tokens have used',

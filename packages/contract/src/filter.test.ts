@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { check } from './checking.ts';
+import * as field from './fields.ts';
+import { filter } from './filter.ts';
+import { limits } from './limits.ts';
+
+const schema = z.object({ filter: field.whose(field.orJSON(filter)) });
+const checked = (given: unknown) =>
+  check(schema, { filter: typeof given === 'string' ? given : JSON.stringify(given) });
+const taken = (given: unknown) => {
+  const result = checked(given);
+  return result.ok ? result.value.filter : result.problem;
+};
+const messageOf = (given: unknown) => {
+  const result = checked(given);
+  return result.ok ? 'is accepted' : result.problem.message;
+};
+const event = { event: 1 };
+const nested = (levels: number): object => (levels === 1 ? event : { not: nested(levels - 1) });
+
+describe('a filter', () => {
+  it.each([
+    [{ event: 7 }, { event: [7] }],
+    [{ event: 'Signed up' }, { event: ['Signed up'] }],
+    [{ event: [7, 'Signed up'] }, { event: [7, 'Signed up'] }],
+    [
+      { attrID: 'plan', is: 'pro' },
+      { attrID: 'plan', is: ['pro'] },
+    ],
+    [
+      { attrID: 'plan', is: ['pro', 5, true, ''] },
+      { attrID: 'plan', is: ['pro', '5', 'true', ''] },
+    ],
+    [
+      { attrID: 'plan', isNot: 'pro' },
+      { attrID: 'plan', isNot: ['pro'] },
+    ],
+    [
+      { attrID: 'path', contains: '/sale' },
+      { attrID: 'path', contains: '/sale' },
+    ],
+    [
+      { attrID: 'plan', exists: false },
+      { attrID: 'plan', exists: false },
+    ],
+    [
+      { attrID: 'amount', lessThan: -0.5 },
+      { attrID: 'amount', lessThan: -0.5 },
+    ],
+    [{ and: [event, { or: [{ not: event }] }] }, { and: [{ event: [1] }, { or: [{ not: { event: [1] } }] }] }],
+  ])('is taken: %j', (given, value) => {
+    expect(taken(given)).toEqual(value);
+    expect(check(schema, { filter: given })).toEqual({ ok: true, value: { filter: value } });
+  });
+
+  it.each([
+    ['', '`filter` must not be empty: leave it out to read without this filter'],
+    ['pro', '`filter` must be a JSON object; the value is text'],
+    ['{"event":', '`filter` must be a JSON object; the value is text'],
+    [[event], '`filter` must be a JSON object; the value is a list'],
+    [{}, '`filter` must have exactly one of and, or, not, event, attrID'],
+    [{ event: 1, not: event }, '`filter` must have exactly one of and, or, not, event, attrID'],
+    [{ and: [] }, '`filter.and` must hold at least one filter'],
+    [{ and: event }, '`filter.and` must be a list of filters; the value is an object'],
+    [{ not: null }, '`filter.not` must be a JSON object; the value is null'],
+    [{ or: [event, { event: 0 }] }, `\`filter.or[1].event\` must be an eventID from 1 to ${limits.eventIDMax}, or`],
+    [{ event: [1, ''] }, '`filter.event[1]` must be an eventID'],
+    [{ event: [] }, '`filter.event` must hold at least one value'],
+    [
+      { and: [event, { attrID: 5, is: 'x' }] },
+      '`filter.and[1].attrID` must be text of at most 64 characters; the value',
+    ],
+    [{ and: [event, { is: 'x' }] }, '`filter.and[1].attrID` is required with `is`'],
+    [{ attrID: 'plan' }, '`filter` must have exactly one of is, isNot, contains, exists, lessThan, greaterThan beside'],
+    [{ attrID: 'plan', is: 'a', isNot: 'b' }, '`filter` must have exactly one of is, isNot, contains'],
+    [{ event: 1, is: 'x' }, '`filter` has `is` beside `event`; it belongs beside `attrID`'],
+    [{ not: { attrId: 'plan', is: 'x' } }, '`filter.not` has `attrId`, which no filter has; did you mean `attrID`?'],
+    [{ tag: 'vip' }, '`filter` has `tag`, which no filter has; a filter has and, or, not, event, attrID'],
+    ['{"__proto__":{"event":1},"event":1}', '`filter` has `__proto__`, which no filter has'],
+    [{ attrID: 'plan', is: [1, null] }, '`filter.is[1]` must be text of at most 2048 characters'],
+    [{ attrID: 'plan', is: { not: 1 } }, '`filter.is` must be text of at most 2048 characters'],
+    [{ attrID: 'plan', contains: '' }, '`filter.contains` must not be empty'],
+    [{ attrID: 'plan', exists: 'true' }, '`filter.exists` must be true or false'],
+    [{ attrID: 'plan', lessThan: '5' }, '`filter.lessThan` must be a number that JSON carries exactly'],
+    ['{"attrID":"plan","greaterThan":1e999}', '`filter.greaterThan` must be a number that JSON carries exactly'],
+    [{ attrID: 'plan', is: Array(101).fill('x') }, '`filter.is` must hold at most 100 values'],
+    [nested(6), '`filter.not.not.not.not.not` is nested more than 5 levels deep'],
+    [{ or: Array(51).fill(event) }, '`filter.or` must hold at most 50 filters'],
+    [{ or: Array(50).fill(event) }, '`filter.or[49]` is one condition too many: a filter has at most 50'],
+  ])('is refused with the path in it: %j', (given, message) => {
+    expect(messageOf(given).slice(0, message.length)).toBe(message);
+  });
+
+  it('may be as large as the limits say', () => {
+    expect(messageOf(nested(limits.filterDepth))).toBe('is accepted');
+    expect(messageOf({ or: Array(limits.conditionsPerFilter - 1).fill(event) })).toBe('is accepted');
+    expect(messageOf({ attrID: 'a', is: Array(limits.valuesPerCondition).fill('x') })).toBe('is accepted');
+  });
+
+  it('is refused or taken, whatever JSON it is, and what is taken is taken again as it is', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8 }), (given) => {
+        const result = checked(given);
+        if (result.ok) expect(checked(result.value.filter)).toEqual(result);
+        else expect(result.problem.field).toMatch(/^filter/);
+      }),
+    );
+  });
+});
