@@ -62,6 +62,24 @@ export const runExamples = async ({ url, fetch, tokens }: Service) => {
   const since = Date.now() - 86_400_000;
   await answerOf(server.GET('/event/countEvents', { params: { query: { from: since, interval: 'hour' } } }));
 
+  const november = { from: '2026-11-01', to: '2026-12-01' };
+  await answerOf(
+    server.GET('/report/reportTotals', { params: { query: { ...november, interval: 'week', compare: 'previous' } } }),
+  );
+  await answerOf(
+    server.GET('/report/reportBreakdown', {
+      params: { query: { ...november, by: 'attr:product,weekday', limit: 10 } },
+    }),
+  );
+  // A list or an object is JSON text in a query string.
+  const steps = [{ event: 'Page viewed' }, { and: [{ event: 3 }, { attrID: 'product', is: 'Stone teapot' }] }];
+  const { step } = await answerOf(
+    server.GET('/report/reportFunnel', { params: { query: { ...november, step: JSON.stringify(steps) } } }),
+  );
+  const reached: number[] = step.map((one) => one.reached);
+  if (reached.length !== steps.length) throw new Error('a funnel has a count for each step');
+  await answerOf(server.GET('/report/reportRetention', { params: { query: { ...november, interval: 'week' } } }));
+
   const { contactUUID } = await answerOf(
     server.POST('/contact/createContact', {
       body: {

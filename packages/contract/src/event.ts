@@ -77,7 +77,7 @@ const namesAKindTwice = ({ eventID, eventName }: Kind): boolean => eventID !== u
 const namesOneKind = (event: Kind): boolean => namesAKind(event) && !namesAKindTwice(event);
 
 const kindIsNeeded = { path: ['eventID'], message: `${field.required} unless \`eventName\` is given` };
-const onlyOneKind = { path: ['eventName'], message: 'must not be given together with `eventID`' };
+export const onlyOneKind = { path: ['eventName'], message: 'must not be given together with `eventID`' };
 
 const isPlainEvent = plain.object({ ...plainToken, ...plainWho, ...plainWhat, sentTime: plain.time });
 
@@ -149,7 +149,7 @@ const robots = field.described(
 );
 
 /** A name that a catalogue may list, which for an ID without a name is the ID itself. */
-const kindFilter = {
+export const kindFilter = {
   eventID: field.described(field.optional(field.eventID), 'Only events of this kind.'),
   eventName: field.described(
     field.optional(field.filledText(limits.nameLength)),
@@ -157,7 +157,7 @@ const kindFilter = {
     'Basket filled',
   ),
 };
-const oneKindAtMost = (filter: Kind): boolean => !namesAKindTwice(filter);
+export const oneKindAtMost = (filter: Kind): boolean => !namesAKindTwice(filter);
 
 const from = (schema: typeof field.time) =>
   field.described(schema, 'Only events from this time on.', '2026-11-01T00:00:00Z');

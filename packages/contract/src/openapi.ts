@@ -5,6 +5,7 @@ import { exampleOf, exampleWith, type JSONSchema, jsonSchemas, refTo } from './d
 import { codesOf } from './document/operation-errors.ts';
 import { type ErrorCode, errors } from './errors.ts';
 import * as event from './event.ts';
+import { condition } from './filter.ts';
 import { type Operation, type OperationName, operationNames, operations } from './operations.ts';
 
 type Json = Record<string, unknown>;
@@ -19,6 +20,7 @@ const parts = {
   AccountContact: contact.accountContact,
   BatchContact: contact.batchContact,
   BatchEvent: event.batchEvent,
+  Filter: condition,
 };
 const nouns = {
   Contact: contact.contact,
@@ -91,11 +93,12 @@ const requestExample = (name: string, { example = [] }: Operation, { requests, c
   );
 };
 
-/** How a parameter is written in a query string: words separated by commas, and any other list as its JSON text. */
-const parameterForm = (schema: JSONSchema) => {
-  if (schema.type !== 'array') return { schema };
-  if (schema.items?.enum) return { style: 'form', explode: false, schema };
-  return { content: { 'application/json': { schema } } };
+/** How a parameter is written in a query string: words separated by commas, and any other list or object as its JSON text. */
+const parameterForm = (schema: JSONSchema, example: unknown) => {
+  const shown = example === undefined ? {} : { example };
+  if (schema.items?.enum) return { style: 'form', explode: false, schema, ...shown };
+  if (schema.type !== 'array' && schema.$ref === undefined) return { schema, ...shown };
+  return { content: { 'application/json': { schema, ...shown } } };
 };
 
 const parameters = (name: string, operation: Operation, schemas: Schemas) => {
@@ -106,8 +109,7 @@ const parameters = (name: string, operation: Operation, schemas: Schemas) => {
     in: 'query',
     required: required.includes(field),
     description,
-    ...parameterForm(schema),
-    ...(field in example && !(schema.type === 'array' && !schema.items?.enum) && { example: example[field] }),
+    ...parameterForm(schema, example[field]),
   }));
 };
 
@@ -234,6 +236,7 @@ const pathItems = (name: string, operation: Operation, schemas: Schemas) =>
 
 const tags = [
   { name: 'Event', description: 'What users and contacts did: logging it, reading it back, counting it.' },
+  { name: 'Report', description: 'What people did, counted over all events of a range.' },
   { name: 'Contact', description: 'People, and which browsers are theirs.' },
   { name: 'User', description: 'Browsers: one userUUID on several domains of a customer.' },
   { name: 'Account', description: 'The account, its catalogues, its tokens and its audit log.' },

@@ -8,6 +8,7 @@ import * as event from './event.ts';
 import * as handover from './handover.ts';
 import { pageNames } from './identifiers.ts';
 import * as link from './link.ts';
+import * as report from './report.ts';
 import type { TokenKind } from './tokens.ts';
 
 export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
@@ -28,6 +29,8 @@ export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z
   readonly body?: 'batch';
   /** The response is a stream of server-sent events; the data of each is one `output`. */
   readonly stream?: true;
+  /** The response may take 10 seconds, and longer while others are waited for: the typed client is patient. */
+  readonly slow?: true;
   /** The fields of the request, without tokenUUID. */
   readonly input: Input;
   /** Lists in the input whose entries are checked one by one: an invalid entry does not fail the others. */
@@ -48,6 +51,8 @@ const owners = ['server', 'operator'] as const;
 const pageAndServer = ['browser', 'server'] as const;
 /** The secret kinds of an account's tokens: both read its data, and `server` also writes. */
 const readers = ['viewer', 'server'] as const;
+/** What each report may be refused with. */
+const ofReports = ['report_too_slow', 'no_reports'] as const;
 const accountEntries = { contact: contact.accountContact };
 
 export const operations = {
@@ -322,6 +327,51 @@ export const operations = {
     refuses: ['unknown_contact', 'erased_contact'],
     input: event.streamEventsInput,
     output: event.event,
+  }),
+  reportTotals: get({
+    summary:
+      'Count events, users, people and sessions in a range of time, with `interval` also hour by hour to month by month.',
+    details:
+      'With `attrID`, the numbers in that attribute are summed up too. The range has at most 1,000 intervals. Every event stored before the request is counted, and belongs to its present owner.',
+    paths: ['/report/reportTotals'],
+    tokens: readers,
+    example: ['interval', 'eventName', 'attrID', 'compare'],
+    slow: true,
+    refuses: ofReports,
+    input: report.reportTotalsInput,
+    output: report.reportTotalsOutput,
+  }),
+  reportBreakdown: get({
+    summary: 'Count the same by one or two attributes, kinds of events, pages of entry and exit, weekdays or hours.',
+    details: 'The rows with the greatest counts are returned, and the exact counts of all others together.',
+    paths: ['/report/reportBreakdown'],
+    tokens: readers,
+    example: ['filter', 'sort', 'limit'],
+    slow: true,
+    refuses: ofReports,
+    input: report.reportBreakdownInput,
+    output: report.reportBreakdownOutput,
+  }),
+  reportFunnel: get({
+    summary: 'Count how many people, or sessions, go through two to eight steps in their order.',
+    paths: ['/report/reportFunnel'],
+    tokens: readers,
+    example: ['within'],
+    slow: true,
+    refuses: ofReports,
+    input: report.reportFunnelInput,
+    output: report.reportFunnelOutput,
+  }),
+  reportRetention: get({
+    summary: 'Count how many of the people who did something first in a day, week or month came back later.',
+    details: 'At most 100 periods.',
+    paths: ['/report/reportRetention'],
+    tokens: readers,
+    example: ['first', 'back', 'interval'],
+    slow: true,
+    refuses: ofReports,
+    input: report.reportRetentionInput,
+    output: report.reportRetentionOutput,
   }),
 } as const satisfies Record<string, Operation>;
 

@@ -24,6 +24,7 @@ import { createEvents } from './http/operations/events.ts';
 import { createHandovers } from './http/operations/handovers.ts';
 import { createLinks } from './http/operations/links.ts';
 import { createLogEventReply } from './http/operations/log-event-reply.ts';
+import { createReportAnswers } from './http/operations/reports/reports.ts';
 import { createStreamReply } from './http/operations/stream.ts';
 import { createTokens } from './http/operations/tokens.ts';
 import { createLogEventsReply } from './http/operations/user-cookie.ts';
@@ -33,6 +34,7 @@ import { createFailed, createRouteServer, type Route } from './http/routes.ts';
 import { securityTextPath, securityTextRoute } from './http/security-text.ts';
 import { trackerRoutes } from './http/tracker-script.ts';
 import type { Quota } from './quota.ts';
+import type { Reports } from './reports/questions.ts';
 import { folderOf, type PagePaths } from './script-tag.ts';
 import type { Store } from './store/store.ts';
 import { createTraffic, type Traffic } from './traffic.ts';
@@ -47,6 +49,8 @@ export interface AppOptions {
   /** Addresses or CIDR blocks of the proxies whose X-Forwarded-For is trusted. If empty, it is ignored. */
   readonly trustProxy: readonly string[];
   readonly rateLimits: RateLimits;
+  /** Answers reports, which are refused if it is absent. */
+  readonly reports?: Reports | undefined;
   /** The quota of what each account stores; no limit if absent. */
   readonly quota?: Quota | undefined;
   /** Called when a good token has arrived over a connection. */
@@ -74,6 +78,7 @@ export const createApp = ({
   paths = { trackerPath: '/main.js' },
   trustProxy,
   rateLimits,
+  reports,
   quota,
   vouch,
   files,
@@ -125,6 +130,7 @@ export const createApp = ({
       ...createContacts(store),
       ...createContactBatches(store),
       ...createLinks(store),
+      ...createReportAnswers(store, reports),
       ...events,
     }),
     logEvent: createLogEventReply(events.logEvent, traffic),

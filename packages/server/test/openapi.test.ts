@@ -10,6 +10,7 @@ import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Refusal } from '../src/refusal.ts';
 import type { Store } from '../src/store/store.ts';
+import { createFakeReports } from './fixtures/reports.ts';
 import { makeContact, newAddress, newUserUUID, smallestInput } from './fixtures/requests.ts';
 import { asText, type Fields, noRateLimits, openScene, type Scene } from './fixtures/scene.ts';
 
@@ -80,11 +81,12 @@ describe('each example', () => {
 
   /** The example of a request, with names of what exists. */
   const exampleOf = async ({ name, operation, method, item }: Item): Promise<Fields> => {
-    const shown = (item.parameters ?? []).filter((one: Any) => 'example' in one);
+    const shown = (item.parameters ?? []).flatMap(({ name, content, ...rest }: Any) => {
+      const parameter = content?.['application/json'] ?? rest;
+      return 'example' in parameter ? [[name, parameter.example]] : [];
+    });
     const example: Record<string, unknown> =
-      method === 'POST'
-        ? item.requestBody.content['application/json'].example
-        : Object.fromEntries(shown.map((one: Any) => [one.name, one.example]));
+      method === 'POST' ? item.requestBody.content['application/json'].example : Object.fromEntries(shown);
     const existing = await smallestInput[name](scene, kindFor(operation));
     const isNamed = (field: string) => named.includes(field) || (name === 'unlinkUser' && field === 'userUUID');
     return Object.fromEntries(
@@ -96,7 +98,8 @@ describe('each example', () => {
   const queryOf = ({ item }: Item, fields: Fields) =>
     new URLSearchParams(
       Object.entries(fields).map(([field, value]): [string, string] => {
-        const { explode } = item.parameters.find(({ name }: Any) => name === field);
+        const { explode, content } = item.parameters.find(({ name }: Any) => name === field) ?? {};
+        if (content) return [field, JSON.stringify(value)];
         return [field, Array.isArray(value) && explode === false ? value.join(',') : String(value)];
       }),
     );
@@ -160,6 +163,9 @@ const enough = (): Fields => ({
   contactProfileID: 'customer',
   eventID: 1,
   event: [{ eventID: 1 }],
+  from: '2026-11-01',
+  by: 'event',
+  step: [{ event: 1 }, { event: 2 }],
 });
 
 const erased = async (contactUUID: unknown) => {
@@ -172,12 +178,17 @@ const giveExternalID = async (contactUUID: string, contactExternalID = newUserUU
 };
 const claimOf = async (name: OperationName) => (await smallestInput[name](scene, 'server')).claimID;
 
-/** A scene of a shop with an origin that lists all IDs, over its quota, whose store fails when the test says so. */
+/** A scene of a shop with an origin that lists all IDs, over its quota, whose store and reports fail when the test says so. */
 const openLimited = async () => {
   let failure: Error | undefined;
+  const ofReports = ['report_too_slow', 'no_reports'];
+  const ofStore = () => (failure instanceof Refusal && ofReports.includes(failure.code) ? undefined : failure);
   const failing = (store: Store): Store => ({
     ...store,
-    findAccess: (...given) => (failure ? Promise.reject(failure) : store.findAccess(...given)),
+    findAccess: (...given) => {
+      const failed = ofStore();
+      return failed ? Promise.reject(failed) : store.findAccess(...given);
+    },
   });
   const limited = await openScene({
     account: {
@@ -188,6 +199,7 @@ const openLimited = async () => {
       attr: [{ attrID: 'margin', browser: false }],
     },
     wrap: failing,
+    reports: createFakeReports(() => (failure ? Promise.reject(failure) : Promise.resolve(undefined))),
   });
   return {
     limited,
@@ -346,6 +358,14 @@ describe('each error code that is listed', () => {
     quota: () => ({ in: full, token: full.tokens.server }),
     internal: () => {
       failWith(new Error('a fault of a test'));
+      return { in: limited };
+    },
+    report_too_slow: () => {
+      failWith(new Refusal('report_too_slow'));
+      return { in: limited };
+    },
+    no_reports: () => {
+      failWith(new Refusal('no_reports'));
       return { in: limited };
     },
     not_kept: () => {

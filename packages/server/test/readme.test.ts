@@ -15,6 +15,7 @@ import { isProof } from '../src/ingest/proof.ts';
 import { type Serving, serve } from '../src/serving/serve.ts';
 import { claimsIn, exceptionsIn, missingIn } from './fixtures/documents/readme-claims.ts';
 import { keyOf } from './fixtures/proof.ts';
+import { createFakeReports } from './fixtures/reports.ts';
 
 const root = new URL('../../../', import.meta.url);
 const manual = 'packages/docs/manual/';
@@ -38,7 +39,8 @@ let serving: Serving;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'firsthand-readme-'));
   const env = { DATABASE_URL: `sqlite:${join(folder, 'firsthand.db')}`, PORT: '0', LOG_LEVEL: 'error' };
-  serving = await serve(readConfig({ ...env, OPERATOR_TOKEN: operatorToken }), { demo: true });
+  const reports = createFakeReports();
+  serving = await serve(readConfig({ ...env, OPERATOR_TOKEN: operatorToken }), { demo: true, reports });
 });
 afterAll(async () => {
   await serving.close();

@@ -12,7 +12,7 @@ interface MethodItem {
     readonly required: boolean;
     readonly description?: string;
     readonly schema?: JSONSchema;
-    readonly content?: { readonly 'application/json': { readonly schema: JSONSchema } };
+    readonly content?: { readonly 'application/json': { readonly schema: JSONSchema; readonly example?: unknown } };
     readonly example?: unknown;
   }[];
   readonly requestBody?: {
@@ -76,7 +76,9 @@ const requestOf = ({ parameters = [], requestBody }: MethodItem) => {
       required: parameters.filter(({ required }) => required).map(({ name }) => name),
     },
     requestExample: Object.fromEntries(
-      parameters.flatMap(({ name, example }) => (example === undefined ? [] : [[name, example]])),
+      parameters.flatMap(({ name, content, example = content?.['application/json'].example }) =>
+        example === undefined ? [] : [[name, example]],
+      ),
     ),
   };
 };

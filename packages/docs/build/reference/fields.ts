@@ -4,9 +4,6 @@ import { html } from 'hono/html';
 import type { HTML } from '../page.ts';
 import { resolved } from './document.ts';
 
-/** Deep enough for the contract; a schema that contains itself would have no end. */
-const mostDepth = 6;
-
 /** Text of the contract: what is between backticks is code. */
 export const prose = (text: string): HTML =>
   html`${text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`;
@@ -72,8 +69,12 @@ const exampleText = (schema: JSONSchema): string | undefined => {
   return example === undefined || typeof example === 'object' || example === '' ? undefined : JSON.stringify(example);
 };
 
-const field = (name: string, schema: JSONSchema, isRequired: boolean, anchor: string, depth: number): HTML => {
-  const within = depth < mostDepth ? objectIn(schema) : undefined;
+/** The fields of an object, and of those around it. A schema that contains itself is shown once: its fields would have no end. */
+type Shown = readonly JSONSchema['properties'][];
+
+const field = (name: string, schema: JSONSchema, isRequired: boolean, anchor: string, shown: Shown): HTML => {
+  const within = objectIn(schema);
+  const isNew = within !== undefined && !shown.includes(within.properties);
   const words = wordsOf(schema);
   const example = exampleText(resolved(schema));
   const { description } = resolved(schema);
@@ -86,8 +87,8 @@ ${description ? html`<p>${prose(description)}</p>` : ''}
 ${words.length > 0 ? html`<p class="words">One of ${words.map((word, index) => html`${index > 0 ? ', ' : ''}<code>${word}</code>`)}</p>` : ''}
 ${example !== undefined && words.length === 0 ? html`<p class="example">Example: <code>${example}</code></p>` : ''}
 ${
-  within
-    ? html`<details><summary>Fields of <code>${name}</code></summary>${fieldList(within, anchor, depth + 1)}</details>`
+  isNew
+    ? html`<details><summary>Fields of <code>${name}</code></summary>${fieldList(within, anchor, shown)}</details>`
     : ''
 }
 </div>
@@ -95,13 +96,14 @@ ${
 };
 
 /** The fields of an object. `prefix` begins the anchor of each. */
-export const fieldList = (schema: JSONSchema, prefix: string, depth = 0): HTML => {
+export const fieldList = (schema: JSONSchema, prefix: string, around: Shown = []): HTML => {
   const { properties = {}, required = [] } = schema;
+  const shown = [...around, schema.properties];
   const entries = Object.entries(properties);
   const rank = (name: string): number => (required.includes(name) ? 0 : name === 'tokenUUID' ? 2 : 1);
   // The required ones first, and last the token, which is better sent in the header.
   const sorted = entries.toSorted(([one], [other]) => rank(one) - rank(other));
   return html`<div class="fields">${sorted.map(([name, each]) =>
-    field(name, each, required.includes(name), `${prefix}-${name}`, depth),
+    field(name, each, required.includes(name), `${prefix}-${name}`, shown),
   )}</div>`;
 };

@@ -141,6 +141,7 @@ export const createOperationRoute = ({
         time,
         senderOf: () => senderOf(c),
         isRobot: () => isRobot(headers.get('user-agent')),
+        signalOf: () => c.req.raw.signal,
       };
     };
 

@@ -14,6 +14,7 @@ import { hasDocs } from '../http/docs.ts';
 import type { MetricsAccess } from '../http/metrics.ts';
 import { createFailed } from '../http/routes.ts';
 import { startQuota } from '../quota.ts';
+import type { Reports } from '../reports/questions.ts';
 import type { Store } from '../store/store.ts';
 import type { Traffic } from '../traffic.ts';
 import { mostConnections } from './most-connections.ts';
@@ -52,6 +53,7 @@ interface ApplicationOptions {
   readonly isStopping: () => boolean;
   readonly traffic: Traffic;
   readonly metrics: MetricsAccess | undefined;
+  readonly reports: Reports | undefined;
 }
 
 export interface Application {
@@ -71,7 +73,15 @@ export const loadApplication = async (withDemo: boolean) => {
     import('../app.ts'),
     withDemo ? import('../demo/demo.ts') : undefined,
   ]);
-  return async ({ store, config, log, isStopping, traffic, metrics }: ApplicationOptions): Promise<Application> => {
+  return async ({
+    store,
+    config,
+    log,
+    isStopping,
+    traffic,
+    metrics,
+    reports,
+  }: ApplicationOptions): Promise<Application> => {
     const hasTracker = existsSync(`${trackerFolder}tracker.js`);
     if (!hasTracker) log.warn('there is no tracker.js to serve: npm run build makes it');
     const withDocs = config.docs === 'on' && hasDocs(docsFolder);
@@ -98,6 +108,7 @@ export const loadApplication = async (withDemo: boolean) => {
       quota,
       traffic,
       metrics,
+      reports,
       securityContact: config.securityContact,
       files: { ...(hasTracker && { tracker: trackerFolder }), ...(withDocs && { docs: { folder: docsFolder, root } }) },
       isStopping,

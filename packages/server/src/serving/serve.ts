@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Demo } from '../demo/demo.ts';
 import { createLog } from '../log.ts';
+import type { Reports } from '../reports/questions.ts';
 import { openBackups, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { createTraffic } from '../traffic.ts';
@@ -18,6 +19,8 @@ export interface ServeOptions {
   readonly log?: Logger;
   /** Serve the demo page, with an account of its own. */
   readonly demo?: boolean;
+  /** Answers reports, which are refused if it is absent. */
+  readonly reports?: Reports;
   /** Called when the server can no longer know what the disk holds. It then responds to nothing: end the process. */
   readonly onFatal?: (error: Error) => void;
 }
@@ -88,6 +91,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       isStopping: () => stopping,
       traffic,
       metrics: metrics?.access,
+      reports: options.reports,
     }).catch(async (error) => {
       await metrics?.stop();
       throw error;

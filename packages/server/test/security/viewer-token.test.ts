@@ -6,7 +6,10 @@ import { asText, openScene, type Scene } from '../fixtures/scene.ts';
 import { report } from '../tools/report.ts';
 import { operationPaths, readText } from './tools/service.ts';
 
-const readable = ['getAccount', 'getContact', 'searchContact', 'getEvent', 'countEvents', 'streamEvents'];
+const readable = [
+  ...['getAccount', 'getContact', 'searchContact', 'getEvent', 'countEvents', 'streamEvents'],
+  ...['reportTotals', 'reportBreakdown', 'reportFunnel', 'reportRetention'],
+];
 
 /** All that an account holds, as its server token sees it. */
 const stateOf = async ({ get, tokens, store }: Scene) => {

@@ -13,6 +13,8 @@ export interface Caller {
   readonly senderOf?: () => number;
   /** Whether the request comes from a robot, by its User-Agent. Absent for commands, except a replay. */
   readonly isRobot?: () => boolean;
+  /** Returns the signal that is aborted when the client leaves before the response. Absent for commands. */
+  readonly signalOf?: () => AbortSignal;
   /** When a refused request that is sent again was first received. The times of its events are computed from this. */
   readonly refusedTime?: number;
 }

@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { type AppOptions, createApp } from '../../../src/app.ts';
 import { openDemo } from '../../../src/demo/demo.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { createFakeReports } from '../../fixtures/reports.ts';
 import { type Fields, noRateLimits, openScene, type Scene, waysTo } from '../../fixtures/scene.ts';
 
 const tracker = fileURLToPath(new URL('../../../../tracker/dist/', import.meta.url));
@@ -24,7 +25,17 @@ export const openService = async (
   let logged = '';
   const log = pino({ level: 'trace' }, { write: (line) => (logged += line) });
   const files = { tracker };
-  const app = createApp({ store, log, basePath: '/', trustProxy: [], rateLimits: noRateLimits, files, ...rest });
+  const reports = createFakeReports();
+  const app = createApp({
+    store,
+    log,
+    basePath: '/',
+    trustProxy: [],
+    rateLimits: noRateLimits,
+    reports,
+    files,
+    ...rest,
+  });
   const demo = await openDemo({ store: scene.store, log, isStopping: () => false, paths: { trackerPath: '/main.js' } });
   if (demo === undefined) throw new Error('there is no demo page');
   demo.addTo(app, '/');

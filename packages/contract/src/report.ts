@@ -1,0 +1,255 @@
+/** Reports: what people did, counted over all events of a range at once. */
+import * as z from 'zod';
+import * as told from './answer.ts';
+import { kindFilter, oneKindAtMost, onlyOneKind } from './event.ts';
+import * as field from './fields.ts';
+import { filter } from './filter.ts';
+import { limits } from './limits.ts';
+
+/** The fields of every report. */
+const asked = {
+  from: field.described(
+    field.timeOrDay,
+    'Only events from this time on. A date alone is the beginning of that day in `timezone`.',
+    '2026-11-01',
+  ),
+  to: field.described(
+    field.optional(field.timeOrDay),
+    'Only events before this time, as `from`; until now, if absent.',
+    '2026-12-01',
+  ),
+  timezone: field
+    .optional(field.timezone)
+    .describe("Where days, weeks and months begin; the account's time zone, if absent."),
+  filter: field.described(field.whose(field.orJSON(filter)), 'Only events that meet this condition.', {
+    attrID: 'product',
+    exists: true,
+  }),
+  compare: field.described(
+    field.optional(field.oneOf(['previous', 'year'])),
+    'Adds `earlier`: the same report over the range just before, which has as many days or, when both ends are the beginning of a month, as many months; or over the same dates a year earlier.',
+    'previous',
+  ),
+  robots: field.described(
+    field.optional(field.oneOf(['include', 'exclude'])),
+    '`include` counts events whose attribute `robot` is `true` too. They are left out if it is absent.',
+    'include',
+  ),
+};
+
+const measured = {
+  ...kindFilter,
+  attrID: field.described(
+    field.optional(field.attrID),
+    'An attribute whose values are numbers, such as an amount: adds `value` to all counts.',
+    'amount',
+  ),
+};
+
+/** A figure of numbers; null where there are none. */
+const figure = (description: string, example: number) => field.described(z.number().nullable(), description, example);
+
+const measures = {
+  events: told.count('Events.', 320),
+  users: told.count('Distinct users, which are browsers.', 52),
+  people: told.count('Distinct people: the owner of each event or, for an event without one, its user.', 45),
+  sessions: told.count(
+    'Sessions with such an event. A session is all events of one user in the range without a pause of 30 minutes.',
+    61,
+  ),
+  value: z
+    .object({
+      count: told.count('Events whose attribute is a number.', 40),
+      sum: figure('The sum; null when no event has a number, as in the other figures.', 1920),
+      average: figure('The average.', 48),
+      median: figure('The median: half of the numbers are below.', 36.5),
+      p95: figure('The 95th percentile.', 120),
+    })
+    .optional()
+    .describe('With `attrID`: figures of the numbers in that attribute.'),
+};
+
+const range = {
+  from: told.isoTime('The beginning of the range.', '2026-11-01T00:00:00.000Z'),
+  to: told.isoTime('The end of the range; an event of this time is not in it.', '2026-12-01T00:00:00.000Z'),
+};
+
+/** The answer of a report: the counts of the range, with `compare` also those of the earlier one, and what they are about. */
+const answer = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  told.answer({
+    ...range,
+    ...shape,
+    earlier: z
+      .object({ ...range, ...shape })
+      .optional()
+      .describe('With `compare`: the same for the earlier range.'),
+    timezone: told.text('The time zone of the report.', 'Europe/London'),
+    through: told.text(
+      'The position up to which all events are counted: as its `cursor`, streamEvents continues with those stored later.',
+      'ZTEuNDI',
+    ),
+    milliseconds: told.count('How long the report took, with the time that it waited for others.', 38),
+  });
+
+const interval = {
+  from: told.isoTime('The beginning of the interval.', '2026-11-01T00:00:00.000Z'),
+  to: told.isoTime('The end of the interval.', '2026-11-02T00:00:00.000Z'),
+};
+
+export const reportTotalsInput = z
+  .object({
+    ...asked,
+    ...measured,
+    interval: field.described(
+      field.optional(field.oneOf(['hour', 'day', 'week', 'month'])),
+      'Adds `interval`: the same for each hour, day, week (from Monday) or month. The first begins at `from`, the last ends at `to`.',
+      'day',
+    ),
+  })
+  .refine(oneKindAtMost, onlyOneKind);
+
+export const reportTotalsOutput = answer({
+  total: z.object(measures).describe('The counts over the whole range.'),
+  interval: z
+    .array(z.object({ ...interval, ...measures }))
+    .optional()
+    .describe(
+      'With `interval`: the counts of each, in order, empty ones included. A user, person or session counts in each interval in which it has an event.',
+    ),
+});
+
+const dimensionWords = ['event', 'weekday', 'hour', 'entryPage', 'exitPage'] as const;
+const attributePrefix = 'attr:';
+/** What a breakdown is by: a word, or an attribute as `attr:` and its attrID. */
+export type DimensionText = (typeof dimensionWords)[number] | `${typeof attributePrefix}${string}`;
+
+/** The attrID of a dimension; undefined for a word. */
+export const attrIDOf = (dimension: DimensionText): string | undefined =>
+  dimension.startsWith(attributePrefix) ? dimension.slice(attributePrefix.length) : undefined;
+
+const isDimension = (text: unknown): text is DimensionText => {
+  if (typeof text !== 'string') return false;
+  if (text.startsWith(attributePrefix)) return field.attrID.safeParse(text.slice(attributePrefix.length)).success;
+  return (dimensionWords as readonly string[]).includes(text);
+};
+
+const dimensionForm = `must be one or two of ${dimensionWords.join(', ')} and ${attributePrefix}<attrID>, separated by a comma`;
+const by = field
+  .commaSeparated<DimensionText[], DimensionText>(
+    z
+      .array(z.custom<DimensionText>(isDimension, dimensionForm), field.says(dimensionForm))
+      .min(1, dimensionForm)
+      .max(2, dimensionForm)
+      .refine(([first, second]) => first !== second, 'must not name the same twice'),
+  )
+  .meta({
+    description:
+      'What to count apart: one or two, separated by a comma. `attr:plan` is the attribute `plan`. `weekday` (`1`, Monday, to `7`) and `hour` (`0` to `23`) are by the clocks of `timezone`. `entryPage` and `exitPage` are the attribute `path` of the first and last event with one in the session.',
+    example: 'attr:product',
+    sent: { type: 'string' },
+  });
+
+export const reportBreakdownInput = z
+  .object({
+    by,
+    ...asked,
+    ...measured,
+    sort: field.described(
+      field.optional(field.oneOf(['events', 'users', 'people', 'sessions'])),
+      'The count by which rows are sorted, greatest first; `people` if absent.',
+      'events',
+    ),
+    limit: field.described(
+      field.optional(field.pageLimit(limits.rowsPerBreakdown)),
+      'The most rows; `others` counts the events of all further ones. 100 if absent.',
+      10,
+    ),
+  })
+  .refine(oneKindAtMost, onlyOneKind);
+
+export const reportBreakdownOutput = answer({
+  total: z.object(measures).describe('The counts over the whole range.'),
+  row: z
+    .array(
+      z.object({
+        values: z
+          .array(field.described(z.string().nullable(), 'A value; null for events without one.', 'Stone teapot'))
+          .describe('The values of the row, in the order of `by`; an eventID for `event`.'),
+        eventName: told.text('With `by=event`: the present name of that kind of event.', 'Basket filled').optional(),
+        ...measures,
+      }),
+    )
+    .describe('The rows, sorted.'),
+  others: z
+    .object({ groups: told.count('The number of rows left out.', 12), ...measures })
+    .optional()
+    .describe(
+      'The counts of all events that are in no row, each user, person and session once; absent if there are none.',
+    ),
+});
+
+const daySeconds = 86_400;
+/** The seconds in which a funnel is gone through, if a request does not say. */
+export const funnelSeconds = 30 * daySeconds;
+
+export const reportFunnelInput = z.object({
+  step: field.described(
+    field.list(filter, limits.stepsPerFunnel).refine((steps) => steps.length > 1, 'must hold at least two filters'),
+    'The steps: two to eight filters as a JSON array. Each step is an event after that of the step before.',
+    [{ event: 'Basket filled' }, { event: 'Paid' }],
+  ),
+  ...asked,
+  within: field.described(
+    field.optional(field.integer(1, limits.funnelDays * daySeconds)),
+    'The seconds from the first step to the last, at most; 30 days if absent.',
+    7 * daySeconds,
+  ),
+  per: field.described(
+    field.optional(field.oneOf(['person', 'session'])),
+    'What goes through the steps: a person (if absent), or a person within one session.',
+    'session',
+  ),
+});
+
+export const reportFunnelOutput = answer({
+  step: z
+    .array(
+      z.object({
+        reached: told.count(
+          'How many went through this step, and through all before it: people, or sessions with `per=session`.',
+          45,
+        ),
+      }),
+    )
+    .describe('The steps, in order.'),
+});
+
+export const reportRetentionInput = z.object({
+  ...asked,
+  first: field.described(field.whose(field.orJSON(filter)), 'What a person does first; any event, if absent.', {
+    event: 'Signed up',
+  }),
+  back: field.described(field.whose(field.orJSON(filter)), 'What counts as coming back; any event, if absent.', {
+    event: 'Paid',
+  }),
+  interval: field.described(
+    field.optional(field.oneOf(['day', 'week', 'month'])),
+    'The length of the periods; `week` (from Monday), if absent. The first begins at `from`, the last ends at `to`.',
+    'week',
+  ),
+});
+
+export const reportRetentionOutput = answer({
+  cohort: z
+    .array(
+      z.object({
+        from: told.isoTime('The beginning of the period.', '2026-11-02T00:00:00.000Z'),
+        to: told.isoTime('The end of the period.', '2026-11-09T00:00:00.000Z'),
+        people: told.count('People whose first event that meets `first` is in this period.', 45),
+        back: z
+          .array(told.count('People of them who came back.', 12))
+          .describe('How many of them came back in this period, in the next one, and so on: after their first event.'),
+      }),
+    )
+    .describe('The periods, in order, empty ones included.'),
+});

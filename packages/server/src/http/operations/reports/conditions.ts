@@ -1,0 +1,60 @@
+/** From the filter of a request to the condition of a question: every name of an event becomes its eventID. */
+import { canonicalName } from '@firsthand/contract/fields';
+import type { Filter } from '@firsthand/contract/filter';
+import type { Condition } from '../../../reports/questions.ts';
+import { eventIDsByName } from '../../../store/rules/catalogue-rules.ts';
+import type { ListedEntry } from '../../../store/store.ts';
+
+/** The kinds of events that an account lists. */
+export interface EventKinds {
+  /** The eventID of a number or a present name; undefined for a name that is not listed. */
+  idOf(event: number | string): number | undefined;
+  /** The present name of an eventID, or the number itself. */
+  nameOf(eventID: string): string;
+}
+
+export const toEventKinds = (listed: readonly ListedEntry[]): EventKinds => {
+  const ids = eventIDsByName(listed);
+  const names = new Map(listed.map(({ id, name }) => [id, name]));
+  return {
+    idOf(event) {
+      const id = typeof event === 'number' ? event : ids.get(canonicalName(event));
+      return id === undefined ? undefined : Number(id);
+    },
+    nameOf: (eventID) => names.get(eventID) ?? eventID,
+  };
+};
+
+/** A name that is not listed is of no event: its condition has one eventID less, and may have none. */
+const ofKinds = (events: readonly (number | string)[], { idOf }: EventKinds): Condition => ({
+  eventIDs: [...new Set(events.flatMap((event) => idOf(event) ?? []))],
+});
+
+export const toCondition = (filter: Filter, kinds: EventKinds): Condition => {
+  const { and, or, not, event, attrID = '', is, isNot, contains, exists, lessThan, greaterThan } = filter;
+  if (and) return { and: and.map((part) => toCondition(part, kinds)) };
+  if (or) return { or: or.map((part) => toCondition(part, kinds)) };
+  if (not) return { not: toCondition(not, kinds) };
+  if (event) return ofKinds(event, kinds);
+  if (is) return { attrID, is };
+  if (isNot) return { not: { attrID, is: isNot } };
+  if (contains !== undefined) return { attrID, contains };
+  if (exists !== undefined) return { attrID, exists };
+  return lessThan === undefined ? { attrID, above: greaterThan as number } : { attrID, below: lessThan };
+};
+
+interface Counted {
+  readonly eventID?: number | undefined;
+  readonly eventName?: string | undefined;
+  readonly filter?: Filter | undefined;
+}
+
+/** The condition on all events of a report: their kind, and the filter; null if there is neither. */
+export const conditionOf = ({ eventID, eventName, filter }: Counted, kinds: EventKinds): Condition | null => {
+  const event = eventID ?? eventName;
+  const all = [
+    ...(event === undefined ? [] : [ofKinds([event], kinds)]),
+    ...(filter === undefined ? [] : [toCondition(filter, kinds)]),
+  ];
+  return all.length > 1 ? { and: all } : (all[0] ?? null);
+};

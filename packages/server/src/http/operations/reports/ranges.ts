@@ -1,0 +1,111 @@
+/** The range of a report, the earlier one that it is compared with, and their parts. Times are in milliseconds since 1970. */
+import { Refusal } from '../../../refusal.ts';
+import { createOffsetAt, day, edgesOf, endOfRange, type Interval, momentOf, type OffsetAt } from '../calendar.ts';
+
+/** from ≤ eventTime < to */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface AskedRange {
+  /** A time, or the text of a day (`2026-11-01`). */
+  readonly from: number | string;
+  readonly to?: number | string | undefined;
+  readonly compare?: 'previous' | 'year' | undefined;
+}
+
+/** The number of months since 1970 on the zone's clocks. */
+const monthOf = (time: number, offsetAt: OffsetAt): number => {
+  const clock = new Date(time + offsetAt(time));
+  return (clock.getUTCFullYear() - 1970) * 12 + clock.getUTCMonth();
+};
+const beginningOfMonth = (month: number, offsetAt: OffsetAt): number => momentOf(Date.UTC(1970, month), offsetAt);
+
+/** The same date and time of day a year earlier. 29 February becomes the 28th at the beginning of a range, and 1 March at its end. */
+const yearBefore = (time: number, offsetAt: OffsetAt, isBeginning: boolean): number => {
+  const wall = time + offsetAt(time);
+  const clock = new Date(wall);
+  const [month, date] = [clock.getUTCMonth(), clock.getUTCDate()];
+  const midnight = Date.UTC(
+    clock.getUTCFullYear() - 1,
+    month,
+    date - (isBeginning && month === 1 && date === 29 ? 1 : 0),
+  );
+  return momentOf(midnight + (wall - Math.floor(wall / day) * day), offsetAt);
+};
+
+/** The range just before, with as many months if both ends begin one; else with as many days on the clock. */
+const previousRange = ({ from, to }: Range, offsetAt: OffsetAt): Range => {
+  const [first, end] = [monthOf(from, offsetAt), monthOf(to, offsetAt)];
+  if (from === beginningOfMonth(first, offsetAt) && to === beginningOfMonth(end, offsetAt)) {
+    return { from: beginningOfMonth(first - (end - first), offsetAt), to: from };
+  }
+  const wall = from + offsetAt(from);
+  return { from: momentOf(wall - (to + offsetAt(to) - wall), offsetAt), to: from };
+};
+
+const earlierRange = (range: Range, compare: 'previous' | 'year', offsetAt: OffsetAt): Range => {
+  const { from, to } = range;
+  // A range within a day keeps its length when clocks are changed in one of the two.
+  if (to - from < day) {
+    const earlier = compare === 'year' ? yearBefore(from, offsetAt, true) : from - (to - from);
+    return { from: earlier, to: earlier + to - from };
+  }
+  if (compare === 'previous') return previousRange(range, offsetAt);
+  return { from: yearBefore(from, offsetAt, true), to: yearBefore(to, offsetAt, false) };
+};
+
+/** The range that a request asks about and, with `compare`, the earlier one. Throws Refusal('invalid_field'). */
+export const rangesOf = (
+  { from, to, compare }: AskedRange,
+  timeZone: string,
+  now: number,
+): { range: Range; earlier: Range | undefined } => {
+  const offsetAt = createOffsetAt(timeZone);
+  const toTime = (time: number | string) => (typeof time === 'string' ? momentOf(Date.parse(time), offsetAt) : time);
+  const begin = toTime(from);
+  const range = { from: begin, to: endOfRange(begin, to === undefined ? undefined : toTime(to), now) };
+  const earlier = compare && earlierRange(range, compare, offsetAt);
+  if (earlier === undefined || earlier.from >= 0) return { range, earlier };
+  const message = 'The range to compare with would begin before 1970; choose a later `from`, or leave out `compare`.';
+  throw new Refusal('invalid_field', { field: 'compare', message });
+};
+
+/** The ends of the calendar's intervals in a range; the first and the last are cut off at its ends. Throws as edgesOf. */
+export const edgesWithin = ({ from, to }: Range, interval: Interval, timeZone: string, most: number): number[] => [
+  from,
+  ...edgesOf(from, to, interval, timeZone, most).slice(1, -1),
+  to,
+];
+
+/** In no known zone are clocks changed twice, back and forth, within it. */
+const week = 7 * day;
+/** Looking at each week of a range takes 30 ms for so many years. */
+const mostYears = 100;
+
+/** From when on the zone's clocks are how far ahead of UTC: at the beginning of the range, and at each change in it. */
+export const offsetsIn = ({ from, to }: Range, timeZone: string): [from: number, milliseconds: number][] => {
+  if (to - from > mostYears * 366 * day) {
+    const message = `\`by=weekday\` and \`by=hour\` take a range of at most ${mostYears} years; choose a later \`from\` or an earlier \`to\`.`;
+    throw new Refusal('invalid_field', { field: 'by', message });
+  }
+  const offsetAt = createOffsetAt(timeZone);
+  const offsets: [number, number][] = [[from, offsetAt(from)]];
+  let [time, offset] = [from, offsetAt(from)];
+  while (time < to) {
+    let next = Math.min(time + week, to);
+    if (offsetAt(next) !== offset) {
+      // The first millisecond with another offset.
+      for (let same = time; next - same > 1; ) {
+        const middle = Math.floor((same + next) / 2);
+        if (offsetAt(middle) === offset) same = middle;
+        else next = middle;
+      }
+      offset = offsetAt(next);
+      if (next < to) offsets.push([next, offset]);
+    }
+    time = next;
+  }
+  return offsets;
+};

@@ -1,0 +1,318 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { sendHostileFilters } from '../../../../test/fixtures/hostile-filters.ts';
+import { createFakeReports, type FakeReports } from '../../../../test/fixtures/reports.ts';
+import { type Fields, openScene, type Scene } from '../../../../test/fixtures/scene.ts';
+import { Refusal } from '../../../refusal.ts';
+import type { AnswerTo, Question } from '../../../reports/questions.ts';
+
+const now = Date.parse('2026-11-24T12:00Z');
+const day = 86_400_000;
+
+let scene: Scene;
+let reports: FakeReports;
+let answer: (question: Question, signal?: AbortSignal) => Promise<AnswerTo<Question> | undefined>;
+beforeAll(async () => {
+  reports = createFakeReports((...asked) => answer(...asked));
+  scene = await openScene({ reports, now: () => now, account: { accountTimezone: 'Europe/London' } });
+  const event = [
+    { eventID: 7, eventName: 'Signed up' },
+    { eventID: 9, eventName: 'Paid' },
+    { eventID: 12, eventName: 'Paid' },
+  ];
+  await scene.post('/account/updateAccount', { tokenUUID: scene.tokens.server, event });
+});
+beforeEach(() => {
+  reports.asked.length = 0;
+  answer = async () => undefined;
+});
+afterAll(() => scene.close());
+
+const ask = (name: string, fields: Fields) =>
+  scene.get(`/report/${name}`, { tokenUUID: scene.tokens.viewer, ...fields });
+const november = { from: '2026-11-01', to: '2026-11-03' };
+const [begin, middle, end] = ['2026-11-01', '2026-11-02', '2026-11-03'].map(Date.parse) as [number, number, number];
+/** The questions that a request led to. */
+const questionsOf = async (name: string, fields: Fields) => {
+  const { status, body } = await ask(name, { ...november, ...fields });
+  expect([status, body.error]).toEqual([200, undefined]);
+  return reports.asked.splice(0).map(({ question }) => question);
+};
+const problemOf = async (name: string, fields: Fields) => {
+  const { status, body } = await ask(name, { ...november, ...fields });
+  expect(reports.asked).toEqual([]);
+  return [status, body.error.field, body.error.message];
+};
+
+const account = () => expect.any(Number);
+const asked = { account: account(), from: begin, to: end, robots: false, condition: null };
+const counts = { events: 8, users: 4, people: 3, sessions: 5 };
+const value = { count: 2, sum: 10, average: 5, median: 5, p95: 9 };
+
+describe('every report', () => {
+  it('asks about all events of the range without robots, unless told otherwise', async () => {
+    expect(await questionsOf('reportTotals', {})).toEqual([
+      { ...asked, report: 'totals', value: null, edges: [begin, end] },
+    ]);
+    expect(await questionsOf('reportTotals', { robots: 'include' })).toMatchObject([{ robots: true }]);
+    expect(await questionsOf('reportTotals', { to: '' })).toMatchObject([{ to: now }]);
+    const [inKolkata] = await questionsOf('reportTotals', { timezone: 'Asia/Kolkata' });
+    expect(inKolkata).toMatchObject({ from: begin - 5.5 * 3_600_000 });
+  });
+
+  it.each<[Fields, object]>([
+    [{ eventID: 7 }, { eventIDs: [7] }],
+    [{ eventName: 'Paid' }, { eventIDs: [9] }],
+    [{ eventName: 'Never heard of' }, { eventIDs: [] }],
+    [{ filter: { event: ['Paid', 9, ' Signed up ', 'Never heard of', 7] } }, { eventIDs: [9, 7] }],
+    [{ filter: { attrID: 'plan', is: ['pro', 5] } }, { attrID: 'plan', is: ['pro', '5'] }],
+    [{ filter: { attrID: 'plan', isNot: 'pro' } }, { not: { attrID: 'plan', is: ['pro'] } }],
+    [{ filter: { attrID: 'path', contains: '/a' } }, { attrID: 'path', contains: '/a' }],
+    [{ filter: { attrID: 'plan', exists: false } }, { attrID: 'plan', exists: false }],
+    [{ filter: { attrID: 'n', lessThan: 0 } }, { attrID: 'n', below: 0 }],
+    [{ filter: { attrID: 'n', greaterThan: 0 } }, { attrID: 'n', above: 0 }],
+    [
+      { filter: { or: [{ not: { event: 1 } }, { and: [{ event: 2 }] }] } },
+      { or: [{ not: { eventIDs: [1] } }, { and: [{ eventIDs: [2] }] }] },
+    ],
+    [
+      { eventID: 7, filter: { attrID: 'plan', exists: true } },
+      { and: [{ eventIDs: [7] }, { attrID: 'plan', exists: true }] },
+    ],
+  ])('with %j asks about the events that meet the condition', async (fields, condition) => {
+    expect(await questionsOf('reportTotals', fields)).toMatchObject([{ condition }]);
+  });
+
+  it.each<[name: string, fields: Fields, field: string, message: string]>([
+    ['reportTotals', { to: '2026-11-01' }, 'to', '`to` must be later than `from`'],
+    ['reportTotals', { eventID: 7, eventName: 'Paid' }, 'eventName', 'together with `eventID`'],
+    ['reportTotals', { from: 0, interval: 'hour' }, 'interval', 'more than 1,000 intervals; choose a longer interval'],
+    ['reportTotals', { filter: '{"and":[{"event":1},{"attrID":7,"is":1}]}' }, 'filter.and[1].attrID', 'must be text'],
+    ['reportTotals', { filter: '' }, 'filter', 'must not be empty'],
+    ['reportTotals', { robots: 'only' }, 'robots', 'must be one of: include, exclude'],
+    ['reportTotals', { from: 0, compare: 'year' }, 'compare', 'before 1970'],
+    ['reportBreakdown', {}, 'by', 'is required'],
+    ['reportBreakdown', { by: 'plan' }, 'by[0]', 'must be one or two of event, weekday, hour, entryPage, exitPage and'],
+    ['reportBreakdown', { by: 'attr:' }, 'by[0]', 'must be one or two of'],
+    ['reportBreakdown', { by: 'event,hour,weekday' }, 'by', 'must be one or two of'],
+    ['reportBreakdown', { by: 'hour,hour' }, 'by', 'must not name the same twice'],
+    ['reportBreakdown', { by: 'event', limit: 1_001 }, 'limit', 'from 1 to 1000'],
+    ['reportBreakdown', { by: 'hour', from: 0, to: '2100-01-01' }, 'by', 'at most 100 years'],
+    ['reportFunnel', {}, 'step', 'is required'],
+    ['reportFunnel', { step: [{ event: 1 }] }, 'step', 'must hold at least two filters'],
+    ['reportFunnel', { step: Array(9).fill({ event: 1 }) }, 'step', 'must hold at most 8 entries'],
+    ['reportFunnel', { step: [{ event: 1 }, { event: 0 }] }, 'step[1].event', 'must be an eventID'],
+    ['reportFunnel', { step: [{ event: 1 }, { event: 2 }], within: 0 }, 'within', 'from 1 to 7776000'],
+    ['reportRetention', { first: '' }, 'first', 'must not be empty'],
+    ['reportRetention', { back: { attrID: 'a' } }, 'back', 'must have exactly one of is'],
+    ['reportRetention', { from: '2020-01-01', interval: 'day' }, 'interval', 'more than 100 intervals'],
+  ])('%s is refused with %j', async (name, fields, field, message) => {
+    const [status, at, said] = await problemOf(name, fields);
+    expect([status, at]).toEqual([400, field]);
+    expect(said).toContain(message);
+  });
+
+  it('answers what it counted over, and with compare the same for the earlier range', async () => {
+    answer = async ({ from }) => ({
+      total: { ...counts, events: from === begin ? 8 : 6 },
+      intervals: [counts],
+    });
+    const { body } = await ask('reportTotals', { ...november, compare: 'previous' });
+    expect(body).toEqual({
+      from: '2026-11-01T00:00:00.000Z',
+      to: '2026-11-03T00:00:00.000Z',
+      total: counts,
+      earlier: {
+        from: '2026-10-30T00:00:00.000Z',
+        to: '2026-11-01T00:00:00.000Z',
+        total: { ...counts, events: 6 },
+      },
+      timezone: 'Europe/London',
+      through: Buffer.from('e1.42').toString('base64url'),
+      milliseconds: expect.any(Number),
+      status: '200',
+    });
+    expect(reports.asked.map(({ question: { from, to } }) => [from, to])).toEqual([
+      [begin, end],
+      [begin - 2 * day, begin],
+    ]);
+    const cursor = { tokenUUID: scene.tokens.viewer, cursor: body.through, order: 'asc' };
+    expect((await scene.get('/event/getEvent', cursor)).status).toBe(200);
+  });
+
+  it('is refused without an engine, after its fields were checked', async () => {
+    const without = await openScene({ reports: undefined });
+    onTestFinished(without.close);
+    const fields = { tokenUUID: without.tokens.server, from: '2026-11-01' };
+    const { status, headers, body } = await without.get('/report/reportTotals', fields);
+    expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'no_reports', '1']);
+    expect((await without.get('/report/reportTotals', { ...fields, filter: '[]' })).status).toBe(400);
+  });
+
+  it('says so when it takes too long', async () => {
+    answer = () => Promise.reject(new Refusal('report_too_slow'));
+    const { status, body } = await ask('reportTotals', november);
+    expect([status, body.error.code]).toEqual([503, 'report_too_slow']);
+  });
+
+  it('answers or refuses any filter, and asks about good conditions only', async () => {
+    const { wrong, answered, refused } = await sendHostileFilters({ ...scene, reports }, 200, 7);
+    expect(wrong).toEqual([]);
+    expect(Math.min(answered, refused)).toBeGreaterThan(20);
+  });
+
+  it('is aborted when its client leaves, which is no fault', async () => {
+    const server = createServer(getRequestListener(scene.app.fetch)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const leaving = new AbortController();
+    const aborted = new Promise<void>((resolve) => {
+      answer = (_, signal) =>
+        new Promise((_, reject) => {
+          signal?.addEventListener('abort', () => {
+            reject(new Error('aborted'));
+            resolve();
+          });
+          leaving.abort();
+        });
+    });
+    const { port } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/report/reportTotals?from=2026-11-01&tokenUUID=${scene.tokens.viewer}`;
+    await expect(fetch(url, { signal: leaving.signal })).rejects.toThrow('abort');
+    await aborted;
+    await expect.poll(() => scene.logged()).toContain('"path":"/report/reportTotals","status":503');
+    expect(scene.logged()).not.toContain('a request failed');
+  });
+});
+
+describe('reportTotals', () => {
+  it('counts by intervals, and sums up an attribute', async () => {
+    answer = async () => ({ total: { ...counts, value }, intervals: [counts, { ...counts, value }] });
+    const { body } = await ask('reportTotals', { ...november, interval: 'day', attrID: 'amount' });
+    expect(reports.asked.map(({ question }) => question)).toEqual([
+      { ...asked, report: 'totals', value: 'amount', edges: [begin, middle, end] },
+    ]);
+    expect(body).toMatchObject({ total: { ...counts, value } });
+    expect(body.interval).toEqual([
+      { from: '2026-11-01T00:00:00.000Z', to: '2026-11-02T00:00:00.000Z', ...counts },
+      { from: '2026-11-02T00:00:00.000Z', to: '2026-11-03T00:00:00.000Z', ...counts, value },
+    ]);
+  });
+
+  it('counts a user, a person or a session of an hour that is cut off at the ends', async () => {
+    const [question] = await questionsOf('reportTotals', { from: begin + 1, to: begin + 7_200_000, interval: 'hour' });
+    expect(question).toMatchObject({ edges: [begin + 1, begin + 3_600_000, begin + 7_200_000] });
+  });
+
+  it('answers zeros where nothing happened', async () => {
+    const zeros = { events: 0, users: 0, people: 0, sessions: 0 };
+    const { body } = await ask('reportTotals', { ...november, attrID: 'amount', interval: 'day' });
+    const none = { ...zeros, value: { count: 0, sum: null, average: null, median: null, p95: null } };
+    expect([body.total, body.interval.length]).toEqual([none, 2]);
+  });
+});
+
+describe('reportBreakdown', () => {
+  it.each<[by: string, dimensions: object[]]>([
+    ['attr:plan', [{ attrID: 'plan' }]],
+    ['attr:event', [{ attrID: 'event' }]],
+    ['event, attr:attr:x', [{ by: 'event' }, { attrID: 'attr:x' }]],
+    ['["entryPage","exitPage"]', [{ by: 'entryPage' }, { by: 'exitPage' }]],
+    ['attr:__proto__', [{ attrID: '__proto__' }]],
+  ])('asks by %s', async (by, dimensions) => {
+    expect(await questionsOf('reportBreakdown', { by })).toEqual([
+      { ...asked, report: 'breakdown', value: null, dimensions, offsets: [[begin, 0]], sort: 'people', limit: 100 },
+    ]);
+  });
+
+  it('asks by the clock of the zone', async () => {
+    const range = { from: '2026-10-01', to: '2026-11-01', by: 'weekday,hour', sort: 'events', limit: '5' };
+    expect(await questionsOf('reportBreakdown', range)).toMatchObject([
+      {
+        offsets: [
+          [Date.parse('2026-09-30T23:00Z'), 3_600_000],
+          [Date.parse('2026-10-25T01:00Z'), 0],
+        ],
+        sort: 'events',
+        limit: 5,
+      },
+    ]);
+  });
+
+  it('names the kinds of events, and answers what is in no row', async () => {
+    answer = async () => ({
+      total: counts,
+      rows: [
+        { values: ['pro', '9'], ...counts },
+        { values: [null, '999'], ...counts },
+      ],
+      others: { groups: 3, ...counts },
+    });
+    const { body } = await ask('reportBreakdown', { ...november, by: 'attr:plan,event' });
+    expect(body).toMatchObject({ total: counts, others: { groups: 3, ...counts } });
+    expect(body.row).toEqual([
+      { values: ['pro', '9'], eventName: 'Paid', ...counts },
+      { values: [null, '999'], eventName: '999', ...counts },
+    ]);
+    answer = async () => ({ total: counts, rows: [{ values: ['9'], ...counts }], others: null });
+    const { row, others } = (await ask('reportBreakdown', { ...november, by: 'attr:event' })).body;
+    expect([row, others]).toEqual([[{ values: ['9'], ...counts }], undefined]);
+  });
+});
+
+describe('reportFunnel', () => {
+  const step = [{ event: 'Signed up' }, { event: 'Paid' }];
+  const steps = [{ eventIDs: [7] }, { eventIDs: [9] }];
+
+  it('asks for the steps in their order', async () => {
+    const funnel = { ...asked, report: 'funnel', steps };
+    expect(await questionsOf('reportFunnel', { step })).toEqual([
+      { ...funnel, withinMilliseconds: 30 * day, per: 'person' },
+    ]);
+    const given = { step, within: 3_600, per: 'session', filter: { attrID: 'plan', is: 'pro' } };
+    expect(await questionsOf('reportFunnel', given)).toEqual([
+      { ...funnel, condition: { attrID: 'plan', is: ['pro'] }, withinMilliseconds: 3_600_000, per: 'session' },
+    ]);
+  });
+
+  it('answers how many reached each', async () => {
+    answer = async () => ({ steps: [45, 12] });
+    const { body } = await ask('reportFunnel', { ...november, step, compare: 'year' });
+    expect([body.step, body.earlier.step]).toEqual(Array(2).fill([{ reached: 45 }, { reached: 12 }]));
+  });
+});
+
+describe('reportRetention', () => {
+  it('asks by weeks, or what is said', async () => {
+    const [weekly] = await questionsOf('reportRetention', {});
+    expect(weekly).toEqual({ ...asked, report: 'retention', first: null, back: null, edges: [begin, middle, end] });
+    const [daily] = await questionsOf('reportRetention', {
+      to: '2026-11-04',
+      interval: 'day',
+      first: { event: 'Signed up' },
+      back: { attrID: 'amount', greaterThan: 1 },
+    });
+    expect(daily).toMatchObject({
+      first: { eventIDs: [7] },
+      back: { attrID: 'amount', above: 1 },
+      edges: [begin, middle, end, end + day],
+    });
+  });
+
+  it('answers each period with those who came back', async () => {
+    answer = async () => ({
+      cohorts: [
+        { people: 5, back: [2, 1] },
+        { people: 3, back: [0] },
+      ],
+    });
+    const { body } = await ask('reportRetention', november);
+    expect(body.cohort).toEqual([
+      { from: '2026-11-01T00:00:00.000Z', to: '2026-11-02T00:00:00.000Z', people: 5, back: [2, 1] },
+      { from: '2026-11-02T00:00:00.000Z', to: '2026-11-03T00:00:00.000Z', people: 3, back: [0] },
+    ]);
+  });
+});

@@ -1,0 +1,179 @@
+/** Reports: from a checked request to a question of the engine, and from its answer to that of the contract. */
+import { limits } from '@firsthand/contract/limits';
+import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
+import { attrIDOf, type DimensionText, funnelSeconds } from '@firsthand/contract/report';
+import { Refusal } from '../../../refusal.ts';
+import type {
+  AnswerTo,
+  BreakdownQuestion,
+  Dimension,
+  FunnelQuestion,
+  Question,
+  Reported,
+  Reports,
+  RetentionQuestion,
+  TotalsQuestion,
+} from '../../../reports/questions.ts';
+import type { Store } from '../../../store/store.ts';
+import { type Answering, type AnsweringAll, accountOf } from '../../access/caller.ts';
+import { toCursor } from '../../answers/cursor.ts';
+import { isoTime } from '../../answers/iso-time.ts';
+import { conditionOf, type EventKinds, toCondition, toEventKinds } from './conditions.ts';
+import { edgesWithin, offsetsIn, type Range, rangesOf } from './ranges.ts';
+
+type ReportOperation = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 'reportRetention';
+type Shared = 'from' | 'to' | 'earlier' | 'timezone' | 'through' | 'milliseconds';
+
+/** What a request means in its account. */
+interface Surroundings {
+  readonly zone: string;
+  readonly kinds: EventKinds;
+}
+
+/** The fields of a question that not every question has. */
+type OwnFields<One extends Question> = Omit<One, 'account' | 'from' | 'to' | 'robots' | 'condition'>;
+
+/** How a request becomes a question over a range, and an answer that of the request. */
+interface Translation<Name extends ReportOperation, One extends Question> {
+  /** Throws Refusal('invalid_field'). */
+  readonly toQuestion: (input: InputOf<Name>, range: Range, surroundings: Surroundings) => OwnFields<One>;
+  readonly toAnswer: (
+    answer: AnswerTo<One>,
+    given: { readonly input: InputOf<Name>; readonly question: OwnFields<One>; readonly kinds: EventKinds },
+  ) => Omit<AnswerOf<Name>, Shared>;
+}
+
+/** The intervals between neighbouring edges, with what was counted in each. */
+const partsOf = <Counted>(edges: readonly number[], counted: readonly Counted[]) =>
+  counted.map((one, index) => ({
+    from: isoTime(edges[index] as number),
+    to: isoTime(edges[index + 1] as number),
+    ...one,
+  }));
+
+const totals: Translation<'reportTotals', TotalsQuestion> = {
+  toQuestion: ({ interval, attrID = null }, range, { zone }) => ({
+    report: 'totals',
+    value: attrID,
+    edges: interval ? edgesWithin(range, interval, zone, limits.intervalsPerReport) : [range.from, range.to],
+  }),
+  toAnswer: ({ total, intervals }, { input: { interval }, question: { edges } }) => ({
+    total,
+    ...(interval && { interval: partsOf(edges, intervals) }),
+  }),
+};
+
+const toDimension = (text: DimensionText): Dimension => {
+  const attrID = attrIDOf(text);
+  return attrID === undefined ? ({ by: text } as Dimension) : { attrID };
+};
+
+const isOfClock = (text: DimensionText): boolean => text === 'weekday' || text === 'hour';
+
+const breakdown: Translation<'reportBreakdown', BreakdownQuestion> = {
+  toQuestion: ({ by, attrID = null, sort = 'people', limit = 100 }, range, { zone }) => ({
+    report: 'breakdown',
+    value: attrID,
+    dimensions: by.map(toDimension),
+    offsets: by.some(isOfClock) ? offsetsIn(range, zone) : [[range.from, 0]],
+    sort,
+    limit,
+  }),
+  toAnswer: ({ total, rows, others }, { input: { by }, kinds }) => {
+    const ofEvent = by.indexOf('event');
+    return {
+      total,
+      row: rows.map(({ values, ...counts }) => ({
+        values: [...values],
+        ...(ofEvent >= 0 && { eventName: kinds.nameOf(values[ofEvent] as string) }),
+        ...counts,
+      })),
+      ...(others && { others }),
+    };
+  },
+};
+
+const funnel: Translation<'reportFunnel', FunnelQuestion> = {
+  toQuestion: ({ step, within = funnelSeconds, per = 'person' }, _, { kinds }) => ({
+    report: 'funnel',
+    steps: step.map((one) => toCondition(one, kinds)),
+    withinMilliseconds: within * 1_000,
+    per,
+  }),
+  toAnswer: ({ steps }) => ({ step: steps.map((reached) => ({ reached })) }),
+};
+
+const retention: Translation<'reportRetention', RetentionQuestion> = {
+  toQuestion: ({ first, back, interval = 'week' }, range, { zone, kinds }) => ({
+    report: 'retention',
+    first: first ? toCondition(first, kinds) : null,
+    back: back ? toCondition(back, kinds) : null,
+    edges: edgesWithin(range, interval, zone, limits.periodsPerRetention),
+  }),
+  toAnswer: ({ cohorts }, { question: { edges } }) => ({
+    cohort: partsOf(
+      edges,
+      cohorts.map(({ people, back }) => ({ people, back: [...back] })),
+    ),
+  }),
+};
+
+/** Without `reports` each operation refuses what it would ask, after it has checked it. */
+export const createReportAnswers = (
+  store: Pick<Store, 'listEventKinds'>,
+  reports: Reports | undefined,
+): AnsweringAll<ReportOperation> => {
+  const ask = async <One extends Question>(question: One, signal: AbortSignal | undefined): Promise<Reported<One>> => {
+    if (reports === undefined) throw new Refusal('no_reports');
+    try {
+      return await reports.ask(question, signal);
+    } catch (error) {
+      // A client that leaves is no fault to be logged. It does not get this response.
+      if (signal?.aborted) throw new Refusal('no_reports', { message: 'the client has left' });
+      throw error;
+    }
+  };
+
+  const answering =
+    <Name extends ReportOperation, One extends Question>({
+      toQuestion,
+      toAnswer,
+    }: Translation<Name, One>): Answering<Name> =>
+    async (input, caller) => {
+      const began = performance.now();
+      const account = accountOf(caller);
+      const zone = input.timezone ?? caller.access.accountTimezone;
+      const { range, earlier } = rangesOf(input, zone, caller.time);
+      const kinds = toEventKinds(await store.listEventKinds(account));
+      const asked = { account, robots: input.robots === 'include', condition: conditionOf(input, kinds) };
+      const questionAbout = (within: Range) =>
+        ({ ...asked, ...within, ...toQuestion(input, within, { zone, kinds }) }) as One;
+      // Both before one is asked, so that a refusal costs no report.
+      const question = questionAbout(range);
+      const earlierQuestion = earlier && questionAbout(earlier);
+
+      const signal = caller.signalOf?.();
+      const partOf = async (about: One) => {
+        const { answer, through } = await ask(about, signal);
+        const { from, to } = about;
+        const counted = toAnswer(answer, { input, question: about, kinds });
+        return { through, part: { from: isoTime(from), to: isoTime(to), ...counted } };
+      };
+      const { part, through } = await partOf(question);
+      return {
+        ...part,
+        ...(earlierQuestion && { earlier: (await partOf(earlierQuestion)).part }),
+        timezone: zone,
+        through: toCursor('events', through),
+        milliseconds: Math.round(performance.now() - began),
+        // The compiler can't know that a part and the shared members are all of an answer.
+      } as unknown as AnswerOf<Name>;
+    };
+
+  return {
+    reportTotals: answering(totals),
+    reportBreakdown: answering(breakdown),
+    reportFunnel: answering(funnel),
+    reportRetention: answering(retention),
+  };
+};
