@@ -1,5 +1,5 @@
 import { operationNames, operations } from '@firsthand/contract/operations';
-import { describe, expect, expectTypeOf, it, vi } from 'vitest';
+import { describe, expect, expectTypeOf, it, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
 import { type Client, type ClientOptions, createClient, FirsthandError, type PagedOperation } from './index.ts';
 
@@ -85,6 +85,18 @@ describe('asking', () => {
     const { client } = setUp([() => new Promise<Response>(() => {})]);
     const asked = client.updateContact({ contactUUID: 'c-1' }, { timeoutMs: 10 });
     expect(await failureOf(asked)).toMatchObject({ code: 'unreachable' });
+  });
+
+  it('waits longer for a report', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { client } = setUp([() => new Promise<Response>(() => {})], { retries: 0 });
+    const ended = vi.fn();
+    const failed = failureOf(client.reportTotals({ from: 0 })).finally(ended);
+    await vi.advanceTimersByTimeAsync(29_000);
+    expect(ended).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await failed).toMatchObject({ code: 'unreachable' });
   });
 
   it('stops when the caller aborts', async () => {
@@ -242,6 +254,12 @@ describe('repeating', () => {
   it('leaves alone what is not harmless twice', async () => {
     const { client, sent } = setUp([busy]);
     await failureOf(client.updateContact({ contactUUID: 'c-1' }));
+    expect(sent).toHaveLength(1);
+  });
+
+  it('leaves alone a report that was too slow', async () => {
+    const { client, sent } = setUp([refused(503, { code: 'report_too_slow', message: 'too slow' })]);
+    expect(await failureOf(client.reportTotals({ from: 0 }))).toMatchObject({ code: 'report_too_slow', status: 503 });
     expect(sent).toHaveLength(1);
   });
 

@@ -1,4 +1,4 @@
-import { type OperationName, operationNames } from '@firsthand/contract/operations';
+import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
 import { type AnswerFor, parseJSON } from './answers.ts';
 import { FirsthandError, toBrokenStream, toFailure, toUnreachable } from './failure.ts';
 import { type PagedOperation, pagesOf } from './pages.ts';
@@ -12,7 +12,7 @@ export interface ClientOptions<Dates extends boolean = boolean> {
   /** A token; in a page, a browser token. It is sent as `Authorization: Bearer`, never in a URL. */
   readonly token?: string | undefined;
   readonly fetch?: typeof fetch | undefined;
-  /** The limit for one try; 10 seconds by default. For a stream it ends with the response headers. */
+  /** The limit for one try; 10 seconds by default, 30 for a report. For a stream it ends with the response headers. */
   readonly timeoutMs?: number | undefined;
   /** How often an operation that is safe to repeat is tried again; 4 times by default. */
   readonly retries?: number | undefined;
@@ -57,7 +57,7 @@ export type Client<Dates extends boolean = false> = {
 export const createClient = <const Dates extends boolean = false>({
   url,
   token,
-  timeoutMs = 10_000,
+  timeoutMs,
   retries = 4,
   dates,
   ...options
@@ -69,7 +69,7 @@ export const createClient = <const Dates extends boolean = false>({
   const tryOnce = async <Answer>(
     request: Request,
     read: Read<Answer>,
-    { signal, timeoutMs: limitMs = timeoutMs }: CallOptions,
+    { signal, timeoutMs: limitMs }: CallOptions & { readonly timeoutMs: number },
   ): Promise<Answer> => {
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(new DOMException('no answer in time', 'TimeoutError')), limitMs);
@@ -94,9 +94,11 @@ export const createClient = <const Dates extends boolean = false>({
     options: CallOptions = {},
   ): Promise<Answer> => {
     const fields = identify(name, given);
+    const { slow }: Operation = operations[name];
+    const call = { ...options, timeoutMs: options.timeoutMs ?? timeoutMs ?? (slow ? 30_000 : 10_000) };
     for (let tries = 1; ; tries += 1) {
       try {
-        return await tryOnce(toRequest(root, token, name, fields), read, options);
+        return await tryOnce(toRequest(root, token, name, fields), read, call);
       } catch (error) {
         const mayRepeat = error instanceof FirsthandError && isRepeatable(name) && tries <= retries;
         const pause = mayRepeat ? pauseBefore(tries, error) : undefined;

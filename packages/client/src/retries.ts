@@ -39,9 +39,11 @@ export const identify = (name: OperationName, fields: Fields): Fields => {
 export const isRepeatable = (name: OperationName): boolean =>
   operations[name].methods[0] === 'GET' || name === 'logEvent' || name === 'logEvents' || name === 'createContact';
 
-/** Whether a failure may pass if the client waits. */
+const busyStatuses: readonly number[] = [429, 502, 503, 504];
+
+/** Whether a failure may pass if the client waits. A report that was too slow would be so again. */
 export const mayPass = ({ code, status }: FirsthandError): boolean =>
-  code === 'unreachable' || status === 429 || status === 502 || status === 503 || status === 504;
+  code === 'unreachable' || (code !== 'report_too_slow' && busyStatuses.includes(status));
 
 /**
  * The milliseconds to wait before the next try; undefined if there should be none. The pause doubles with every try. Half of it is
