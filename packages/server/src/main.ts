@@ -13,6 +13,7 @@ const nouns = [
   { name: 'token', summary: 'create, list and revoke tokens', load: () => import('./commands/token.ts') },
   { name: 'audit', summary: 'list who did what to whom', load: () => import('./commands/audit.ts') },
   { name: 'event', summary: 'log and list events of the running server', load: () => import('./commands/event.ts') },
+  { name: 'report', summary: 'count what people did', load: () => import('./commands/report.ts') },
   { name: 'contact', summary: 'show a contact of the running server', load: () => import('./commands/contact.ts') },
   {
     name: 'refused',

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterEach, expect, it, vi } from 'vitest';
-import { printComplaint, printJSON, printLine, toTable } from './printing.ts';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { printComplaint, printCSV, printJSON, printLine, toTable } from './printing.ts';
 
 /** C0, DEL, C1, bidirectional marks, embeddings, overrides and isolates, separators of lines and paragraphs. */
 const controls = [
@@ -66,6 +66,38 @@ it('writes JSON that is read as the value that was given', () => {
   const value = Object.fromEntries(controls.map((control) => [control, `${control}\u{e0001}é`]));
   printJSON(value);
   expect(JSON.parse(text())).toEqual(value);
+});
+
+describe('CSV', () => {
+  const csv = (...cells: Parameters<typeof printCSV>[0][number]) => {
+    const text = written();
+    printCSV([cells]);
+    vi.restoreAllMocks();
+    return text();
+  };
+
+  it('quotes what RFC 4180 says, and ends lines as it says', () => {
+    expect(csv('a', 'b,c', 'd "e"', 'f\ng', '', null, 5, -0.5)).toBe('a,"b,c","d ""e""","f\ng",,,5,-0.5\r\n');
+  });
+
+  it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1', '＋1', '－1', '＠SUM(A1)'])(
+    'makes no formula of the text %j',
+    (text) => {
+      const [, field] = /^"?([\s\S]*?)"?\r\n$/.exec(csv(text)) ?? [];
+      expect(field).toBe(`'${text}`);
+    },
+  );
+
+  it('leaves texts as they are, but on a terminal', () => {
+    const family = '👩\u200d👧';
+    expect(csv(family, '\u001b[2J')).toBe(`${family},\u001b[2J\r\n`);
+    const { isTTY } = process.stdout;
+    process.stdout.isTTY = true;
+    onTestFinished(() => {
+      process.stdout.isTTY = isTTY;
+    });
+    expect(csv('\u001b[2J', 'a\nb')).toBe('\ufffd[2J,"a\ufffdb"\r\n');
+  });
 });
 
 it('is what every command writes by', () => {

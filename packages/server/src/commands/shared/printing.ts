@@ -38,6 +38,28 @@ export const toTable = (rows: readonly (readonly string[])[]): string[] => {
   return cells.map(toLine);
 };
 
+/** A number is printed as it is. A text, which may come from a client, must not become a formula in a spreadsheet. */
+export type Cell = string | number | null;
+
+/**
+ * What spreadsheets take for the beginning of a formula, after which OWASP ("CSV Injection") puts nothing but a quote before it. The
+ * last four are the full-width forms of the first.
+ */
+const formula = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+
+/** A field of RFC 4180: in quotes where it holds a quote, a comma or a line break. */
+const toField = (cell: Cell): string => {
+  if (typeof cell !== 'string') return cell === null ? '' : String(cell);
+  const text = formula.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+};
+
+/** Prints rows as CSV (RFC 4180), with their texts as they are; on a terminal, control characters are replaced. */
+export const printCSV = (rows: readonly (readonly Cell[])[]): void => {
+  const safe = (text: string) => (process.stdout.isTTY ? printable(text) : text);
+  for (const row of rows) process.stdout.write(`${row.map(toField).map(safe).join(',')}\r\n`);
+};
+
 /** `time` is in milliseconds since 1970, or ISO 8601. */
 export const toMinute = (time: number | string): string =>
   `${new Date(time).toISOString().slice(0, 16).replace('T', ' ')}Z`;

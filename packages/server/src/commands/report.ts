@@ -1,0 +1,234 @@
+import type { Client } from '@firsthand/client';
+import { type Command, Option } from 'commander';
+import { WrongUsage } from './shared/command-errors.ts';
+import { collect } from './shared/flags.ts';
+import { type Cell, printCSV, printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
+import { addServer, connect, type ServerOptions } from './shared/server.ts';
+
+const intervals = ['hour', 'day', 'week', 'month'] as const;
+const counts = ['events', 'users', 'people', 'sessions'] as const;
+const figures = ['sum', 'average', 'median', 'p95'] as const;
+
+const asFilter = 'a filter as JSON, or an event by its name or number';
+
+/** The flags that every report takes. */
+const addReport = (command: Command): Command =>
+  addServer(command)
+    .option('--csv', 'print CSV: the rows of the table without totals')
+    .requiredOption('--from <time>', 'only events at or after this time, or from this day on: 2026-11-01')
+    .option('--to <time>', 'only events before this time or day; until now by default')
+    .option('--timezone <zone>', "where days begin; the account's time zone by default")
+    .option('--filter <filter>', `only events that meet it: ${asFilter}`)
+    .addOption(
+      new Option('--compare <range>', 'add the same of an earlier range').choices(['previous', 'year'] as const),
+    )
+    .option('--robots', 'count the events of robots too');
+
+const addValue = (command: Command): Command =>
+  command.option('--value <attrID>', 'an attribute whose numbers are summed up');
+
+export const define = (command: Command): void => {
+  addValue(addReport(command.command('totals').description('count events, users, people and sessions')))
+    .addOption(new Option('--interval <interval>', 'count for each').choices(intervals))
+    .action(totals);
+  addValue(addReport(command.command('breakdown').description('count by attributes, events, pages or times')))
+    .requiredOption('--by <list>', 'one or two of attr:<attrID>, event, weekday, hour, entryPage, exitPage')
+    .addOption(new Option('--sort <count>', 'the greatest of it first; people by default').choices(counts))
+    .option('--limit <number>', 'the most rows; 100 by default')
+    .action(breakdown);
+  addReport(command.command('funnel').description('count who goes through steps'))
+    .requiredOption('--step <filter>', `${asFilter}; repeat the option for the next step`, collect)
+    .option('--within <seconds>', 'from the first step to the last; 30 days by default')
+    .addOption(
+      new Option('--per <what>', 'what goes through; a person by default').choices(['person', 'session'] as const),
+    )
+    .action(funnel);
+  addReport(command.command('retention').description('count who came back'))
+    .option('--first <filter>', `what people did first: ${asFilter}; anything by default`)
+    .option('--back <filter>', `what counts as coming back: ${asFilter}; anything by default`)
+    .addOption(
+      new Option('--interval <interval>', 'the periods; a week by default').choices(['day', 'week', 'month'] as const),
+    )
+    .action(retention);
+};
+
+type ReportName = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 'reportRetention';
+type Answer<Name extends ReportName> = Awaited<ReturnType<Client[Name]>>;
+/** What a report answers about one range. */
+type Part<Name extends ReportName> = NonNullable<Answer<Name>['earlier']>;
+type Filter = NonNullable<Parameters<Client['reportTotals']>[0]['filter']>;
+
+type ReportOptions = ServerOptions & {
+  readonly csv?: boolean;
+  readonly from: string;
+  readonly to?: string;
+  readonly timezone?: string;
+  readonly filter?: string;
+  readonly compare?: 'previous' | 'year';
+  readonly robots?: boolean;
+};
+
+/** The filter that a flag holds. Throws WrongUsage for broken JSON. */
+const toFilter = (flag: string, text: string): Filter => {
+  if (!text.trimStart().startsWith('{')) return { event: /^\d+$/.test(text) ? Number(text) : text };
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new WrongUsage(`--${flag} must be JSON, such as {"event": 7}, or an event; not ${JSON.stringify(text)}`);
+  }
+};
+const optionalFilter = (flag: string, text: string | undefined) =>
+  text === undefined ? undefined : toFilter(flag, text);
+
+const sharedFields = ({ from, to, timezone, filter, compare, robots }: ReportOptions) => ({
+  from,
+  to,
+  timezone,
+  filter: optionalFilter('filter', filter),
+  compare,
+  robots: robots ? ('include' as const) : undefined,
+});
+
+type Row = readonly Cell[];
+
+/** The rows of a report over one range, and further ones that only the table has. */
+interface Rows {
+  readonly rows: readonly Row[];
+  readonly more?: readonly Row[];
+}
+
+/** Prints an answer as JSON, or the rows of its range and of the earlier one. `columns` are their names. */
+const print = <Name extends ReportName>(
+  { json, csv }: ReportOptions,
+  answer: Answer<Name>,
+  columns: readonly string[],
+  rowsOf: (part: Part<Name>) => Rows,
+): void => {
+  if (json) {
+    printJSON(answer);
+    return;
+  }
+  const parts = [answer, answer.earlier].filter((part) => part !== undefined) as Part<Name>[];
+  const head = parts.length > 1 ? ['range', ...columns] : columns;
+  const rows = parts.flatMap((part, nth) => {
+    const { rows, more = [] } = rowsOf(part);
+    const shown = csv ? rows : [...rows, ...more];
+    return parts.length > 1 ? shown.map((row) => [nth === 0 ? 'current' : 'earlier', ...row]) : shown;
+  });
+  const texts = rows.map((row) => row.map((cell) => (cell === null ? '-' : String(cell))));
+  if (csv) printCSV([head, ...rows]);
+  else printLine(toTable([head.map((name) => name.toUpperCase()), ...texts]));
+};
+
+/** The client of a command. Throws WrongUsage. */
+const client = (options: ReportOptions): Promise<Client> => {
+  if (options.json && options.csv) throw new WrongUsage('either --json or --csv, not both');
+  return connect(options);
+};
+
+type ValueOptions = ReportOptions & { readonly value?: string };
+const countNames = ({ value }: ValueOptions): string[] => [...counts, ...(value === undefined ? [] : figures)];
+const countCells = ({ value }: ValueOptions, measures: Part<'reportTotals'>['total']): Cell[] => [
+  ...counts.map((name) => measures[name]),
+  ...(value === undefined ? [] : figures.map((name) => measures.value?.[name] ?? null)),
+];
+
+const timeCell = ({ csv }: ReportOptions, time: string): string => (csv ? time : toMinute(time));
+
+type TotalsOptions = ValueOptions & { readonly interval?: (typeof intervals)[number] };
+
+const totals = async (options: TotalsOptions): Promise<void> => {
+  const { value: attrID, interval } = options;
+  const asked = await client(options);
+  const answer = await asked.reportTotals({ ...sharedFields(options), attrID, interval });
+  const columns = ['from', 'to', ...countNames(options)];
+  print<'reportTotals'>(options, answer, columns, ({ from, to, total, interval: parts }) => {
+    const counted = (parts ?? [{ from, to, ...total }]).map((part) => [
+      timeCell(options, part.from),
+      timeCell(options, part.to),
+      ...countCells(options, part),
+    ]);
+    return { rows: counted, ...(parts && { more: [['total', '', ...countCells(options, total)]] }) };
+  });
+};
+
+type BreakdownOptions = ValueOptions & {
+  readonly by: string;
+  readonly sort?: (typeof counts)[number];
+  readonly limit?: string;
+};
+
+const breakdown = async (options: BreakdownOptions): Promise<void> => {
+  const { value: attrID, by, sort, limit } = options;
+  const asked = await client(options);
+  const answer = await asked.reportBreakdown({ ...sharedFields(options), attrID, by, sort, limit });
+  const dimensions = by.split(',').map((dimension) => dimension.trim());
+  const named = dimensions.includes('event');
+  const columns = [...dimensions, ...(named ? ['eventName'] : []), ...countNames(options)];
+  print<'reportBreakdown'>(options, answer, columns, ({ row, others, total }) => {
+    const summed = (label: string, measures: typeof total): Row => [
+      label,
+      ...columns.slice(1, columns.length - countNames(options).length).map(() => ''),
+      ...countCells(options, measures),
+    ];
+    return {
+      rows: row.map(({ values, eventName, ...measures }) => [
+        ...values,
+        ...(named ? [eventName ?? null] : []),
+        ...countCells(options, measures),
+      ]),
+      more: [...(others ? [summed(`${others.groups} others`, others)] : []), summed('total', total)],
+    };
+  });
+};
+
+type FunnelOptions = ReportOptions & {
+  readonly step: string[];
+  readonly within?: string;
+  readonly per?: 'person' | 'session';
+};
+
+const shareOf = (part: number, whole: number | undefined): Cell =>
+  whole ? `${((100 * part) / whole).toFixed(1)} %` : null;
+
+const funnel = async (options: FunnelOptions): Promise<void> => {
+  const { step: texts, within, per } = options;
+  const asked = await client(options);
+  const step = texts.map((text) => toFilter('step', text));
+  const answer = await asked.reportFunnel({ ...sharedFields(options), step, within, per });
+  const columns = ['number', 'step', 'reached', 'of first', 'of previous'];
+  print<'reportFunnel'>(options, answer, columns, ({ step: steps }) => ({
+    rows: steps.map(({ reached }, nth) => [
+      nth + 1,
+      texts[nth] as string,
+      reached,
+      shareOf(reached, steps[0]?.reached),
+      shareOf(reached, steps[Math.max(0, nth - 1)]?.reached),
+    ]),
+  }));
+};
+
+type RetentionOptions = ReportOptions & {
+  readonly first?: string;
+  readonly back?: string;
+  readonly interval?: 'day' | 'week' | 'month';
+};
+
+const retention = async (options: RetentionOptions): Promise<void> => {
+  const { interval } = options;
+  const first = optionalFilter('first', options.first);
+  const back = optionalFilter('back', options.back);
+  const asked = await client(options);
+  const answer = await asked.reportRetention({ ...sharedFields(options), first, back, interval });
+  const most = Math.max(answer.cohort.length, answer.earlier?.cohort.length ?? 0);
+  const later = Array.from({ length: most }, (_, nth) => nth);
+  const columns = ['from', 'to', 'people', ...later.map((nth) => `back ${nth}`)];
+  print<'reportRetention'>(options, answer, columns, ({ cohort }) => ({
+    rows: cohort.map(({ from, to, people, back: cameBack }) => [
+      timeCell(options, from),
+      timeCell(options, to),
+      people,
+      ...later.map((nth) => cameBack[nth] ?? ''),
+    ]),
+  }));
+};

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { AnswerTo, Question } from '../../src/reports/questions.ts';
+import { firsthand, firsthandJSON } from '../fixtures/command.ts';
+import { createFakeReports } from '../fixtures/reports.ts';
+import { createAccount, serveHere } from '../fixtures/serving.ts';
+
+/** What the reports of the server answer; zeros if undefined. */
+let answer: AnswerTo<Question> | undefined;
+const reports = createFakeReports(async () => answer);
+const ends: (() => unknown)[] = [];
+let url: string;
+let env: { FIRSTHAND_TOKEN: string };
+beforeAll(async () => {
+  ({ url } = await serveHere({}, { reports }, (end) => ends.unshift(end)));
+  env = { FIRSTHAND_TOKEN: (await createAccount(url)).serverTokenUUID };
+});
+beforeEach(() => {
+  answer = undefined;
+  reports.asked.length = 0;
+});
+afterAll(async () => {
+  for (const end of ends) await end();
+});
+
+const flags = () => ['--url', url, '--from', '2026-11-01'];
+const run = (...args: string[]) => firsthand(['report', ...args, ...flags()], env);
+const counts = { events: 8, users: 4, people: 3, sessions: 5 };
+const value = { count: 2, sum: 1920.5, average: 5, median: null, p95: 9 };
+
+it('totals are printed by interval, beside those of an earlier range', async () => {
+  answer = { total: { ...counts, value }, intervals: [{ ...counts, value }] };
+  const given = ['--to', '2026-11-02', '--interval', 'day', '--value', 'amount', '--compare', 'previous'];
+  const { stdout, stderr } = await run('totals', ...given, '--filter', '7', '--robots', '--timezone', 'Asia/Kolkata');
+  expect(stderr).toBe('');
+  expect(stdout.split('\n')).toEqual([
+    'RANGE    FROM               TO                 EVENTS  USERS  PEOPLE  SESSIONS  SUM     AVERAGE  MEDIAN  P95',
+    'current  2026-10-31 18:30Z  2026-11-01 18:30Z  8       4      3       5         1920.5  5        -       9',
+    'current  total                                 8       4      3       5         1920.5  5        -       9',
+    'earlier  2026-10-30 18:30Z  2026-10-31 18:30Z  8       4      3       5         1920.5  5        -       9',
+    'earlier  total                                 8       4      3       5         1920.5  5        -       9',
+    '',
+  ]);
+  const [{ question } = {}] = reports.asked;
+  expect(question).toMatchObject({ value: 'amount', robots: true, condition: { eventIDs: [7] } });
+});
+
+it('a breakdown is printed as CSV without formulas, or as JSON', async () => {
+  const rows = [
+    { values: ['=HYPERLINK("x")', '9'], ...counts },
+    { values: [null, '7'], ...counts },
+  ];
+  answer = { total: counts, rows, others: { groups: 2, ...counts } };
+  const breakdown = ['breakdown', '--by', 'attr:plan, event', '--sort', 'users', '--limit', '2'];
+  expect((await run(...breakdown, '--csv')).stdout).toBe(
+    [
+      'attr:plan,event,eventName,events,users,people,sessions',
+      `"'=HYPERLINK(""x"")",9,9,8,4,3,5`,
+      ',7,7,8,4,3,5',
+      '',
+    ].join('\r\n'),
+  );
+  expect((await firsthandJSON(['report', ...breakdown, ...flags()], env)).row).toHaveLength(2);
+  const table = (await run(...breakdown)).stdout.split('\n');
+  expect(table.slice(2, 5)).toEqual([
+    '-                7      7          8       4      3       5',
+    '2 others                           8       4      3       5',
+    'total                              8       4      3       5',
+  ]);
+  expect(reports.asked[0]?.question).toMatchObject({ sort: 'users', limit: 2 });
+});
+
+it('a funnel takes its steps as names, numbers or JSON, and shows what share reached each', async () => {
+  answer = { steps: [200, 50, 0] };
+  const steps = ['--step', '3', '--step', 'Paid', '--step', '{"attrID":"plan","is":"pro"}'];
+  const { stdout } = await run('funnel', ...steps, '--within', '3600', '--per', 'session');
+  expect(stdout.split('\n').slice(1)).toEqual([
+    '1       3                             200      100.0 %   100.0 %',
+    '2       Paid                          50       25.0 %    25.0 %',
+    '3       {"attrID":"plan","is":"pro"}  0        0.0 %     0.0 %',
+    '',
+  ]);
+  const conditions = [{ eventIDs: [3] }, { eventIDs: [] }, { attrID: 'plan', is: ['pro'] }];
+  const question = { steps: conditions, withinMilliseconds: 3_600_000, per: 'session' };
+  expect(reports.asked[0]?.question).toMatchObject(question);
+});
+
+it('retention is a triangle', async () => {
+  const cohorts = [
+    { people: 5, back: [2, 1] },
+    { people: 3, back: [0] },
+  ];
+  answer = { cohorts };
+  const given = ['--to', '2026-11-03', '--interval', 'day', '--first', 'Signed up', '--back', '{"event":7}'];
+  expect((await run('retention', ...given)).stdout.split('\n')).toEqual([
+    'FROM               TO                 PEOPLE  BACK 0  BACK 1',
+    '2026-11-01 00:00Z  2026-11-02 00:00Z  5       2       1',
+    '2026-11-02 00:00Z  2026-11-03 00:00Z  3       0',
+    '',
+  ]);
+  expect(reports.asked[0]?.question).toMatchObject({ first: { eventIDs: [] }, back: { eventIDs: [7] } });
+});
+
+it('wrong use says what is wrong', async () => {
+  const broken = await run('totals', '--filter', '{"event":');
+  expect(broken).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--filter must be JSON') });
+  const both = await run('totals', '--json', '--csv');
+  expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('either --json or --csv') });
+});
