@@ -1,0 +1,131 @@
+/** Follows docs/reports.md: each request asks what the guide says, and its response has the form that the guide shows. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { createClient } from '@firsthand/client';
+import { check } from '@firsthand/contract/checking';
+import { filter } from '@firsthand/contract/filter';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { AnswerTo, Question } from '../src/reports/questions.ts';
+import { blocksOf, runBlock } from './fixtures/documents/guides.ts';
+import { createFakeReports } from './fixtures/reports.ts';
+import { createAccount, serveHere } from './fixtures/serving.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a response that the guide shows is taken apart.
+type Any = any;
+
+const guide = 'reports.md';
+const blocks = blocksOf(guide);
+const bin = fileURLToPath(new URL('../bin/firsthand.js', import.meta.url));
+
+/** What the engine has to answer for a response to be the one that is shown. */
+const answerFor = (question: Question, shown: Any): AnswerTo<Question> => {
+  const part = Date.parse(shown.from) === question.from ? shown : shown.earlier;
+  const withoutRange = ({ from, to, ...counts }: Any) => counts;
+  if (question.report === 'totals') {
+    return { total: part.total, intervals: (part.interval ?? [part.total]).map(withoutRange) };
+  }
+  if (question.report === 'breakdown') {
+    const rows = part.row.map(({ eventName, ...row }: Any) => row);
+    return { total: part.total, rows, others: part.others ?? null };
+  }
+  if (question.report === 'funnel') return { steps: part.step.map(({ reached }: Any) => reached) };
+  return { cohorts: part.cohort.map(withoutRange) };
+};
+
+/** A server with the events of the guide. `show` makes it answer as the guide shows. */
+const open = async () => {
+  let shown: Any;
+  const reports = createFakeReports(async (question) => (shown ? answerFor(question, shown) : undefined));
+  const { url } = await serveHere({}, { reports });
+  const { serverTokenUUID } = await createAccount(url);
+  const event = ['Signed up', 'Paid'].map((eventName, nth) => ({ eventID: 1_000_000 + nth, eventName }));
+  await createClient({ url, token: serverTokenUUID }).updateAccount({ event });
+  const { port } = new URL(url);
+  const env = { FIRSTHAND_URL: url, SERVER_TOKEN: serverTokenUUID, FIRSTHAND_TOKEN: serverTokenUUID, PORT: port };
+  const asked = () => reports.asked.splice(0).map(({ question }) => question);
+  const show = (response: Any) => {
+    shown = response;
+  };
+  return { asked, show, env };
+};
+
+const [signedUp, paid] = [{ eventIDs: [1_000_000] }, { eventIDs: [1_000_001] }];
+const day = Date.parse;
+const november = { from: day('2026-11-01'), to: day('2026-12-01') };
+const isPro = { attrID: 'plan', is: ['pro'] };
+
+/** What the guide's requests ask, in their order. */
+const questions: readonly (readonly object[])[] = [
+  [
+    {
+      report: 'totals',
+      condition: signedUp,
+      robots: false,
+      value: null,
+      edges: ['2026-11-01', '2026-11-02', '2026-11-09'].map(day),
+    },
+  ],
+  [
+    { report: 'totals', condition: paid, value: 'amount', ...november },
+    { report: 'totals', condition: paid, value: 'amount', from: day('2026-10-01'), to: day('2026-11-01') },
+  ],
+  [{ report: 'breakdown', dimensions: [{ by: 'event' }, { attrID: 'plan' }], sort: 'people', limit: 2, ...november }],
+  [{ report: 'funnel', steps: [signedUp, { and: [paid, isPro] }], withinMilliseconds: 604_800_000, per: 'person' }],
+  [{ report: 'retention', first: signedUp, back: paid, edges: ['2026-11-02', '2026-11-09', '2026-11-16'].map(day) }],
+  [{ report: 'totals', condition: { and: [{ attrID: 'plan', exists: true }, { not: isPro }] }, from: november.from }],
+];
+
+describe(guide, () => {
+  const requests = blocks.filter(({ code }) => code.startsWith('curl'));
+
+  test('its requests and commands ask what it says, and are answered as it shows', async () => {
+    const { asked, show, env } = await open();
+    for (const [nth, block] of requests.entries()) {
+      const next = blocks[blocks.indexOf(block) + 1];
+      const shown = next?.language === 'json' ? JSON.parse(next.code) : undefined;
+      show(shown);
+      const body = JSON.parse(await runBlock(block, env));
+      expect(asked(), block.code).toMatchObject(questions[nth] ?? []);
+      expect(body.status).toBe('200');
+      if (shown) expect(body).toEqual({ ...shown, milliseconds: expect.any(Number) });
+    }
+    show(undefined);
+    const [{ code } = { code: '' }] = blocks.filter((block) => block.code.startsWith('npx'));
+    const commands = code.replaceAll('npx firsthand', `'${process.execPath}' '${bin}'`);
+    const printed = await runBlock({ language: 'sh', code: `set -e\n${commands}` }, env);
+    expect(asked()).toMatchObject([
+      { report: 'totals', condition: signedUp },
+      { report: 'breakdown', dimensions: [{ attrID: 'plan' }] },
+      { report: 'funnel', steps: [signedUp, isPro] },
+      { report: 'retention', first: signedUp, back: null },
+    ]);
+    expect(printed).toContain('attr:plan,events,users,people,sessions');
+  });
+
+  test('shows a response for each request but the last', () => {
+    expect(requests).toHaveLength(questions.length);
+    expect(blocks.filter(({ language }) => language === 'json')).toHaveLength(questions.length - 1);
+  });
+
+  describe('its filters', () => {
+    let shown: string[];
+    beforeAll(() => {
+      const text = readFileSync(new URL(`../../docs/${guide}`, import.meta.url), 'utf8');
+      shown = [...text.matchAll(/^\| `(\{.*?\})` \|/gm)].map(([, json = '']) => json);
+    });
+
+    test('are filters, and there is one for each member', () => {
+      for (const json of shown) {
+        const checked = check(z.object({ filter }), { filter: JSON.parse(json) });
+        expect([json, checked.ok]).toEqual([json, true]);
+      }
+      const members = ['event', 'is', 'isNot', 'contains', 'exists', 'lessThan', 'greaterThan', 'and', 'or', 'not'];
+      for (const name of members)
+        expect(
+          shown.some((json) => json.includes(`"${name}":`)),
+          name,
+        ).toBe(true);
+    });
+  });
+});
