@@ -249,6 +249,17 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
     [...inStore, anotherDriver(['**/sqlite/**', 'better-sqlite3', '**/open.ts'])],
   ],
   [
+    ['packages/server/src/reports/**'],
+    [
+      ...inServer,
+      noDriver,
+      {
+        group: [...outside, '**/identity/**', '**/store/**', '!**/store/report-feed.ts'],
+        message: 'Reports read a store through store/report-feed.ts, and are asked with plain data: questions.ts.',
+      },
+    ],
+  ],
+  [
     ['packages/server/src/identity/**'],
     [
       {

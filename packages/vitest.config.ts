@@ -31,6 +31,7 @@ const frontDoor = [
 const segmentProperties = [
   'packages/server/src/store/sqlite/{erasure/erasing.property,arranging}.test.ts',
   'packages/server/src/store/sqlite/events/{event-sources,recent-keys.property}.test.ts',
+  'packages/server/src/reports/reports.property.test.ts',
 ];
 const frontDoorSecurity = ['packages/server/test/security/{browser-token-model,hostile-text,personal-data}.test.ts'];
 

@@ -1,5 +1,5 @@
 /**
- * Builds what starts quickly: the command and the two threads of the store, each in one file, with the code that V8 compiles from them.
+ * Builds what starts quickly: the command, the two threads of the store and the process of reports, each in one file, with the code that V8 compiles from them.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -67,6 +67,7 @@ const buildServer = async (): Promise<void> => {
     'bin/firsthand.js',
     'bin/heap.js',
     'bin/load.cjs',
+    'bin/load-source.cjs',
     ...[installed].filter((path) => existsSync(resolve(folder, path))),
   );
   await writeFile(inputsFile, JSON.stringify(inputs));

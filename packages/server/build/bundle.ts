@@ -9,8 +9,12 @@ import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 const folder = fileURLToPath(new URL('../', import.meta.url));
 
-/** The threads of a store. Each is a file beside the main one. */
-export const threads = ['src/store/sqlite/threads/writer-thread.ts', 'src/store/sqlite/threads/reader-thread.ts'];
+/** The threads of a store, and the process of reports. Each is a file beside the main one. */
+export const threads = [
+  'src/store/sqlite/threads/writer-thread.ts',
+  'src/store/sqlite/threads/reader-thread.ts',
+  'src/reports/engine/report-engine.ts',
+];
 
 /** The source that looks for files beside the built one. All others look beside their source. */
 const neighbours = /[\\/]src[\\/]store[\\/]sqlite[\\/]threads[\\/]threads\.ts$/;
@@ -47,8 +51,8 @@ export const bundleOptions = (from: string, entries: readonly string[], into: st
     format: 'cjs',
     platform: 'node',
     target: 'node20',
-    // Loaded from node_modules: a native module, modules that only some databases need, and a loader that a build never uses.
-    external: ['better-sqlite3', 'better-sqlite3-13', 'pg', 'pg-copy-streams', 'tsx'],
+    // Loaded from node_modules: native modules, modules that only some databases need, and a loader that a build never uses.
+    external: ['better-sqlite3', 'better-sqlite3-13', '@duckdb/node-api', 'pg', 'pg-copy-streams', 'tsx'],
     banner: { js: "const builtURL = require('node:url').pathToFileURL(__filename).href;" },
     legalComments: 'none',
   }) satisfies BuildOptions;

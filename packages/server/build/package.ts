@@ -11,7 +11,7 @@ import { buildTracker } from '../../tracker/build/build.ts';
 import { dist } from '../bin/built.js';
 import { toSBOM } from './sbom.ts';
 
-const bundles = ['main', 'writer-thread', 'reader-thread'];
+const bundles = ['main', 'writer-thread', 'reader-thread', 'report-engine'];
 
 /** The folders of the packages that a source map names, as URLs. */
 const packagesIn = (bundle: string): string[] => {

@@ -1,0 +1,135 @@
+/**
+ * The process that runs DuckDB, as the server sees it. A fault of native code or of memory ends that process and not the server; the next
+ * order starts it again.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { EngineSettings, Order, OrderName, Orders, Reply } from './messages.ts';
+
+const start = fileURLToPath(new URL('./engine-start.cjs', import.meta.url));
+const source = fileURLToPath(new URL('./engine/report-engine.ts', import.meta.url));
+
+/** An interrupted query ends within milliseconds; a process that does not even answer is killed. */
+const patienceMilliseconds = 5_000;
+
+/** The process ended, could not be started, or failed to carry out an order. */
+export class EngineFault extends Error {
+  override readonly name = 'EngineFault';
+}
+/** The query was interrupted because of its signal. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+}
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+const startProcess = (settings: EngineSettings) => {
+  mkdirSync(settings.folder, { recursive: true, mode: 0o700 });
+  const child: ChildProcess = fork(start, [source], {
+    cwd: settings.folder,
+    // Secrets of the server's environment stay in the server.
+    env: {},
+    execArgv: [],
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
+  const waiting = new Map<number, Waiting>();
+  let lastID = 0;
+  let ended: EngineFault | undefined;
+
+  const end = (reason: string) => {
+    if (ended) return;
+    ended = new EngineFault(reason);
+    for (const { reject } of waiting.values()) reject(ended);
+    waiting.clear();
+    child.kill('SIGKILL');
+  };
+  child.on('error', (error) => end(`the process of reports failed: ${error.message}`));
+  const exited = new Promise<void>((resolve) => {
+    child.on('exit', (code, signal) => {
+      end(`the process of reports ended with ${signal ?? code}`);
+      resolve();
+    });
+    child.on('error', () => resolve());
+  });
+  child.on('message', (reply: Reply) => {
+    if ('missing' in reply) return end(`the process of reports can't run: ${reply.missing}`);
+    const asked = waiting.get(reply.id);
+    waiting.delete(reply.id);
+    if ('error' in reply) asked?.reject(new EngineFault(reply.error));
+    else asked?.resolve(reply.value);
+  });
+  const post = (message: Order | EngineSettings) => {
+    if (child.connected)
+      child.send(message, (error) => error && end(`the process of reports is gone: ${error.message}`));
+  };
+  post(settings);
+
+  return {
+    isRunning: () => ended === undefined,
+    exited,
+    kill: end,
+    async send<Name extends OrderName>(
+      name: Name,
+      order: Orders[Name]['send'],
+      signal?: AbortSignal,
+    ): Promise<Orders[Name]['receive']> {
+      if (ended) throw ended;
+      lastID += 1;
+      const id = lastID;
+      let tooLong: NodeJS.Timeout | undefined;
+      const interrupt = () => {
+        post({ id, do: 'cancel' });
+        tooLong = setTimeout(() => end('a query could not be interrupted'), patienceMilliseconds);
+      };
+      try {
+        const reply = new Promise<unknown>((resolve, reject) => waiting.set(id, { resolve, reject }));
+        post({ ...order, id, do: name } as unknown as Order);
+        if (signal?.aborted) interrupt();
+        else signal?.addEventListener('abort', interrupt, { once: true });
+        return (await reply) as Orders[Name]['receive'];
+      } catch (error) {
+        if (signal?.aborted) throw new Interrupted();
+        throw error;
+      } finally {
+        clearTimeout(tooLong);
+        signal?.removeEventListener('abort', interrupt);
+      }
+    },
+  };
+};
+
+/** Starts the process with the first order, and again when it has ended. */
+export const createEngineProcess = (settings: EngineSettings) => {
+  let running: ReturnType<typeof startProcess> | undefined;
+  /** Two processes must not write the same files. */
+  let ended: Promise<void> = Promise.resolve();
+  const endProcess = async (ending: ReturnType<typeof startProcess>): Promise<void> => {
+    const tooLong = setTimeout(() => ending.kill('it did not end'), patienceMilliseconds);
+    await ending.send('end', {}).catch(() => {});
+    await ending.exited;
+    clearTimeout(tooLong);
+  };
+  return {
+    /** Rejects with EngineFault, or with Interrupted when `signal` aborts before the reply. */
+    async send<Name extends OrderName>(name: Name, order: Orders[Name]['send'], signal?: AbortSignal) {
+      await ended;
+      if (!running?.isRunning()) {
+        await running?.exited;
+        running = startProcess(settings);
+      }
+      return running.send(name, order, signal);
+    },
+    /** Ends the process. What is only in its memory is written first, unless that takes too long. */
+    async end(): Promise<void> {
+      if (running) ended = endProcess(running);
+      running = undefined;
+      await ended;
+    },
+  };
+};
+export type EngineProcess = ReturnType<typeof createEngineProcess>;

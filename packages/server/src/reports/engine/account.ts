@@ -1,0 +1,300 @@
+/**
+ * What the process holds of an account: events in files, newer ones in the table `tail_<account>_<number>`, owners, and what is erased.
+ * The functions that change it must not run at the same time; questions may be asked meanwhile.
+ */
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import type { FedEvents, FedOwners } from '../../store/report-feed.ts';
+import type { EngineSettings, Held, LastEvents } from '../messages.ts';
+import { appendEvents } from './appending.ts';
+import { absent, type Columns, createColumns, definition, fixedColumns } from './columns.ts';
+import { connected } from './database.ts';
+import { createErasures } from './erasures.ts';
+import { createFiles, type EventFile, type StoredFile } from './files.ts';
+import { createOwners } from './owners.ts';
+import { runSQL } from './values.ts';
+
+/** The tail is written to a file when it takes more than this part of the memory. */
+const mostOfMemory = 0.25;
+/** A tail that is a smaller part of a full file is read from the store again rather than written when the process ends. */
+const worthAFile = 0.01;
+const mostCompared = 100;
+
+/** What a question reads, as it was at one time. */
+export interface Source {
+  readonly columns: Columns;
+  readonly person: { readonly joins: string; readonly sql: string };
+  /** Rows of events with these columns, as the text of a query without parameters. */
+  select(names: readonly string[]): string;
+  readonly through: number;
+}
+
+/** A file of events is on its way to `eventsOfFile`. */
+export const openAccount = async (
+  instance: DuckDBInstance,
+  account: number,
+  { eventsOfFile, memoryBytes }: Pick<EngineSettings, 'eventsOfFile' | 'memoryBytes'>,
+) => {
+  const files = createFiles(String(account));
+  const owners = createOwners(account);
+  const erasures = createErasures(account);
+  const work = <Value>(use: (connection: DuckDBConnection) => Promise<Value>) => connected(instance, use);
+
+  const manifest = await files.open();
+  const columns = createColumns([...(manifest?.attributes ?? [])]);
+  let events: readonly EventFile[] = manifest?.events ?? [];
+  let saved: { readonly owners: StoredFile; readonly merged: StoredFile; readonly position: number } | null = manifest;
+  let through = manifest?.through ?? 0;
+  let position: number | null = manifest?.position ?? null;
+  /** The file's number is greater than that of every file before it. */
+  let lastNumber = [...(manifest ? [...events, manifest.owners, manifest.merged] : [])]
+    .map(({ name }) => Number(/\d+/.exec(name)?.[0]))
+    .reduce((most, number) => Math.max(most, number), 0);
+  let isFresh = true;
+  /** Questions that are being answered: what they read must not be deleted. */
+  const readers = new Set<Promise<unknown>>();
+
+  interface Tail {
+    readonly table: string;
+    readonly columns: string[];
+    events: number;
+    bytes: number;
+  }
+  const createTail = async (): Promise<Tail> => {
+    lastNumber += 1;
+    const table = `tail_${account}_${lastNumber}`;
+    const names = Object.keys(fixedColumns);
+    await work((connection) => connection.run(`CREATE TABLE ${table} (${names.map(definition).join(', ')})`));
+    return { table, columns: names, events: 0, bytes: 0 };
+  };
+
+  await work((connection) =>
+    owners.load(
+      connection,
+      manifest && { owners: files.pathOf(manifest.owners.name), merged: files.pathOf(manifest.merged.name) },
+    ),
+  );
+  if (manifest) await work((connection) => erasures.tell(connection, [], manifest.firstSequence));
+  let tail = await createTail();
+
+  /** Reads those of the columns that there are; `rows` is a table, or a list of files. */
+  const rowsOf = (rows: string, has: ReadonlySet<string>, names: readonly string[], hidden: string | null): string => {
+    const selected = names.map((name) => (has.has(name) ? `e."${name}"` : absent(name)));
+    return `SELECT ${selected.join(', ')} FROM ${rows} e${hidden === null ? '' : ` WHERE NOT ${hidden}`}`;
+  };
+  const filesOf = (those: readonly EventFile[]): string =>
+    `read_parquet([${those.map(({ name }) => `'${files.pathOf(name)}'`).join(', ')}], union_by_name = true)`;
+  const rowsOfFiles = (those: readonly EventFile[], names: readonly string[], hidden: string | null): string =>
+    rowsOf(filesOf(those), new Set(those.flatMap((file) => file.columns)), names, hidden);
+
+  const readersDone = () => Promise.allSettled([...readers]);
+
+  const writeManifest = async (): Promise<void> => {
+    if (saved === null) throw new Error('the owners were not written');
+    const { owners: ownersFile, merged, position: savedPosition } = saved;
+    await files.writeManifest({
+      version: 1,
+      attributes: columns.attributes,
+      events,
+      through: throughFiles,
+      owners: ownersFile,
+      merged,
+      position: savedPosition,
+      firstSequence: erasures.firstSequence,
+    });
+  };
+  let throughFiles = through;
+
+  const writeParquet = (name: string, query: string): Promise<StoredFile> =>
+    files.create(name, (path) =>
+      work((connection) => connection.run(`COPY (${query}) TO '${path}' (FORMAT parquet, COMPRESSION zstd)`)),
+    );
+  const nextName = (what: string): string => {
+    lastNumber += 1;
+    return `${what}-${lastNumber}.parquet`;
+  };
+  /** Writes the owners as they are. Returns the names of the files that they replace. */
+  const writeOwners = async (): Promise<string[]> => {
+    if (position === null || saved?.position === position) return [];
+    const replaced = saved ? [saved.owners.name, saved.merged.name] : [];
+    saved = {
+      owners: await writeParquet(nextName('owners'), owners.rows.owners),
+      merged: await writeParquet(nextName('merged'), owners.rows.merged),
+      position,
+    };
+    return replaced;
+  };
+  const writeEvents = async (query: string, names: readonly string[]): Promise<EventFile | null> => {
+    const name = nextName('events');
+    const file = await writeParquet(name, query);
+    const [row] = await work((connection) =>
+      runSQL(
+        connection,
+        `SELECT count(*) AS events, min(sequence) AS first, max(sequence) AS last FROM read_parquet('${files.pathOf(name)}')`,
+      ),
+    );
+    const count = Number(row?.events);
+    if (count > 0)
+      return { ...file, events: count, first: Number(row?.first), last: Number(row?.last), columns: names };
+    await files.remove([name]);
+    return null;
+  };
+
+  /** Whether the files may hold no erased events, so that they may say that they are of the present position. */
+  const isPurged = () => !erasures.isWaiting(throughFiles, Number.MAX_SAFE_INTEGER);
+
+  /** Writes the tail to a file, together with the last ones while these are small: so there are few, and each is written few times. */
+  const flush = async (): Promise<void> => {
+    if (tail.events === 0 || position === null) return;
+    let first = events.length;
+    let count = tail.events;
+    for (let file = events[first - 1]; file && file.events < 2 * count && file.events + count <= eventsOfFile; ) {
+      first -= 1;
+      count += file.events;
+      file = events[first - 1];
+    }
+    const joined = events.slice(first);
+    const names = [...new Set([...joined.flatMap((file) => file.columns), ...tail.columns])];
+    const hidden = erasures.condition;
+    const fromTail = rowsOf(tail.table, new Set(tail.columns), names, hidden);
+    const query = joined.length === 0 ? fromTail : `${rowsOfFiles(joined, names, hidden)} UNION ALL ${fromTail}`;
+    const file = await writeEvents(query, names);
+    const replaced = joined.map(({ name }) => name);
+    // Files that may hold erased events keep the position from before: after a crash the feed names the erasures again.
+    if (saved === null || isPurged()) replaced.push(...(await writeOwners()));
+    const written = tail;
+    tail = await createTail();
+    events = [...events.slice(0, first), ...(file ? [file] : [])];
+    throughFiles = through;
+    await writeManifest();
+    await readersDone();
+    await files.remove(replaced);
+    await work((connection) => connection.run(`DROP TABLE ${written.table}`));
+  };
+
+  const lastEvents = async (): Promise<LastEvents | null> => {
+    const file = events.at(-1);
+    if (!file) return null;
+    const rows = await work((connection) =>
+      runSQL(
+        connection,
+        `SELECT * FROM (SELECT sequence, "user", contact, "eventID", "eventTime" FROM read_parquet('${files.pathOf(file.name)}')
+          ORDER BY sequence DESC LIMIT ${mostCompared}) ORDER BY sequence`,
+      ),
+    );
+    const column = (name: string) => Float64Array.from(rows, (row) => Number(row[name]));
+    const sequence = column('sequence');
+    return {
+      beyond: (sequence[0] as number) - 1,
+      through: file.last,
+      sequence,
+      user: column('user'),
+      contact: column('contact'),
+      eventID: Int32Array.from(column('eventID')),
+      eventTime: column('eventTime'),
+    };
+  };
+
+  return {
+    async held(): Promise<Held> {
+      const last = isFresh ? await lastEvents() : null;
+      isFresh = false;
+      return { through, position, last };
+    },
+    areFilesUntouched: files.areUntouched,
+    async append(fed: Omit<FedEvents, 'receivedTime'>): Promise<void> {
+      tail.bytes += await work((connection) => appendEvents(connection, tail.table, tail.columns, columns, fed));
+      tail.events += fed.count;
+      through = fed.through;
+      if (tail.events >= eventsOfFile || tail.bytes >= mostOfMemory * memoryBytes) await flush();
+    },
+    async applyOwners(fed: FedOwners): Promise<void> {
+      await work(async (connection) => {
+        await owners.apply(connection, fed);
+        await erasures.tell(connection, fed.erased, fed.firstSequence);
+        position = fed.position;
+        if (!fed.more) await erasures.endRound(connection, through);
+      });
+    },
+    /** Whether there are files with events that must leave them. */
+    isPurgeDue: () => erasures.isWaiting(through, events[0]?.first ?? Number.MAX_SAFE_INTEGER),
+    /** Removes erased events from memory and files. Returns whether there were any. */
+    async purge(): Promise<boolean> {
+      const hidden = erasures.condition;
+      if (hidden === null) return false;
+      const purging = through;
+      await work((connection) =>
+        connection.run(
+          `DELETE FROM ${tail.table} WHERE sequence IN (SELECT e.sequence FROM ${tail.table} e WHERE ${hidden})`,
+        ),
+      );
+      const left: EventFile[] = [];
+      const replaced: string[] = [];
+      for (const file of events) {
+        const [row] =
+          file.last <= erasures.purgedThrough && file.first >= erasures.firstSequence
+            ? []
+            : await work((connection) =>
+                runSQL(connection, `SELECT count(*) AS erased FROM ${filesOf([file])} e WHERE ${hidden}`),
+              );
+        if (!row || Number(row.erased) === 0) {
+          left.push(file);
+          continue;
+        }
+        replaced.push(file.name);
+        if (Number(row.erased) === file.events) continue;
+        const rewritten = await writeEvents(rowsOfFiles([file], file.columns, hidden), file.columns);
+        if (rewritten) left.push(rewritten);
+      }
+      erasures.setPurged(purging);
+      if (saved === null) return false;
+      events = left;
+      if (replaced.length > 0) {
+        await writeManifest();
+        await readersDone();
+        await files.remove(replaced);
+      }
+      return replaced.length > 0;
+    },
+    /** What the files hold now, for a question; it must be within `reading`. */
+    source(): Source {
+      const those = events;
+      const { table, columns: names } = tail;
+      const tailColumns = new Set(names);
+      const hidden = erasures.condition;
+      return {
+        columns,
+        person: owners.person,
+        through,
+        select(wanted) {
+          const fromTail = rowsOf(table, tailColumns, wanted, hidden);
+          return those.length === 0 ? fromTail : `${rowsOfFiles(those, wanted, hidden)} UNION ALL ${fromTail}`;
+        },
+      };
+    },
+    /** Keeps the files and tables of `source` until `read` is done. */
+    reading<Value>(read: () => Promise<Value>): Promise<Value> {
+      const result = read();
+      const done = result.finally(() => readers.delete(done));
+      readers.add(done);
+      done.catch(() => {});
+      return result;
+    },
+    readersDone,
+    /** Writes what is worth a file. */
+    async save(): Promise<void> {
+      if (tail.events >= worthAFile * eventsOfFile) await flush();
+    },
+    /** Frees the memory. The files stay. */
+    async close(): Promise<void> {
+      await readersDone();
+      await work(async (connection) => {
+        await connection.run(`DROP TABLE IF EXISTS ${tail.table}`);
+        await owners.drop(connection);
+        await erasures.drop(connection);
+      });
+    },
+    /** Deletes the files. */
+    deleteFiles: files.discard,
+  };
+};
+export type Account = Awaited<ReturnType<typeof openAccount>>;

@@ -1,0 +1,130 @@
+/** Breakdowns: the measures of groups of events. */
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { BreakdownAnswer, BreakdownQuestion, Dimension } from '../questions.ts';
+import type { Source } from './account.ts';
+import { clockOf, createGrid, hourCuts, spanOf, valuesOfSpans } from './grid.ts';
+import { counted, summedUp, toMeasures } from './measures.ts';
+import { createScope } from './scope.ts';
+import { firstAndLast, writeSessions } from './sessions.ts';
+import { runSQL, runWith, type Values } from './values.ts';
+
+/** The attribute that holds the path of a page. */
+const pathAttrID = 'path';
+
+/** The order of events, as one number. */
+const place = '"eventTime"::HUGEINT * 9007199254740992 + sequence';
+
+const sortColumns = { events: 'events', users: 'users', people: 'people', sessions: 'sessions' } as const;
+
+const isPage = (dimension: Dimension): boolean =>
+  'by' in dimension && (dimension.by === 'entryPage' || dimension.by === 'exitPage');
+const isClock = (dimension: Dimension): boolean =>
+  'by' in dimension && (dimension.by === 'weekday' || dimension.by === 'hour');
+
+/** Makes the temporary table `pages`: the first and last page of each session that has one. */
+const writePages = (connection: DuckDBConnection) =>
+  runSQL(
+    connection,
+    `CREATE TEMP TABLE pages AS SELECT session, arg_min(entry, entry_place) AS entry, arg_max(exit, exit_place) AS exit
+      FROM cells JOIN sessions USING (visitor, span) WHERE entry IS NOT NULL GROUP BY session`,
+  );
+
+export const answerBreakdown = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: BreakdownQuestion,
+): Promise<BreakdownAnswer> => {
+  const { from, to, dimensions, value, sort, limit } = question;
+  const offsets = question.offsets.filter(([start]) => start < to);
+  const withPages = dimensions.some(isPage);
+  const withClock = dimensions.some(isClock);
+  const grid = createGrid(from, withClock ? hourCuts(from, to, offsets).sort((a, b) => a - b) : []);
+
+  await runWith(connection, (values) => {
+    const scope = createScope(source, question, values);
+    scope.add('span', spanOf(grid, '"eventTime"', values));
+    scope.add('"eventTime"', '"eventTime"');
+    if (withPages) {
+      const path = scope.text(pathAttrID);
+      scope.add('path', path);
+      scope.add('place', `CASE WHEN ${path} IS NOT NULL THEN ${place} END`);
+    }
+    const pages = `, arg_min(path, place) AS entry, min(place) AS entry_place, arg_max(path, place) AS exit, max(place) AS exit_place`;
+    return `CREATE TEMP TABLE cells AS SELECT visitor, span, ${firstAndLast}${withPages ? pages : ''}
+      FROM (${scope.rows({ withPerson: false })}) GROUP BY visitor, span`;
+  });
+  await writeSessions(connection);
+  if (withPages) await writePages(connection);
+  if (withClock)
+    await runWith(
+      connection,
+      (values) =>
+        `CREATE TEMP TABLE clock AS SELECT span, ${clockOf(grid, values)} FROM (${valuesOfSpans(grid, offsets, 'cells', values)})`,
+    );
+
+  /** The events that the answer counts, each with its group: `d0`, `d1`. */
+  const hits = (values: Values, withNumber = false): string => {
+    const scope = createScope(source, question, values);
+    scope.add('span', spanOf(grid, '"eventTime"', values));
+    if (withNumber) scope.add('number', scope.number(value as string));
+    const selected = dimensions.map((dimension, index) => {
+      if ('attrID' in dimension) scope.add(`d${index}`, scope.text(dimension.attrID));
+      else if (dimension.by === 'event') scope.add(`d${index}`, scope.eventID());
+      else if (dimension.by === 'entryPage') return `entry AS d${index}`;
+      else if (dimension.by === 'exitPage') return `exit AS d${index}`;
+      else return `${dimension.by}::VARCHAR AS d${index}`;
+      return `d${index}`;
+    });
+    return `SELECT ${selected.join(', ')}, visitor, session, ${withNumber ? 'number' : 'person'}
+      FROM (${scope.rows({ withPerson: !withNumber, where: scope.matched })}) JOIN sessions USING (visitor, span)
+      ${withClock ? 'JOIN clock USING (span)' : ''} ${withPages ? 'LEFT JOIN pages USING (session)' : ''}
+      ${withNumber ? 'WHERE number IS NOT NULL' : ''}`;
+  };
+  const keys = dimensions.map((_, index) => `d${index}`);
+  const sameGroup = keys.map((key) => `h.${key} IS NOT DISTINCT FROM t.${key}`).join(' AND ');
+
+  await runWith(
+    connection,
+    (values) => `CREATE TEMP TABLE groups AS SELECT ${keys.join(', ')}, GROUPING(d0) AS total, ${counted('count(*)')}
+      FROM (${hits(values)}) GROUP BY GROUPING SETS ((), (${keys.join(', ')}))`,
+  );
+  const order = `${sortColumns[sort]} DESC, ${keys.map((key) => `${key} ASC NULLS LAST`).join(', ')}`;
+  await runWith(
+    connection,
+    (
+      values,
+    ) => `CREATE TEMP TABLE top AS SELECT *, row_number() OVER (ORDER BY ${order}) AS rank FROM groups WHERE total = 0
+      ORDER BY ${order} LIMIT ${values.integer(limit)}`,
+  );
+  const [total] = await runSQL(connection, 'SELECT * FROM groups WHERE total = 1');
+  const rows = await runSQL(connection, 'SELECT * FROM top ORDER BY rank');
+  const [count] = await runSQL(connection, 'SELECT count(*) AS groups FROM groups WHERE total = 0');
+  const groups = Number(count?.groups) - rows.length;
+  const [others] =
+    groups === 0
+      ? []
+      : await runWith(
+          connection,
+          (values) => `SELECT ${counted('count(*)')} FROM (${hits(values)}) h ANTI JOIN top t ON ${sameGroup}`,
+        );
+  const valued =
+    value === null
+      ? null
+      : await runWith(
+          connection,
+          (values) => `SELECT rank, GROUPING(rank)::INTEGER AS total, ${summedUp}
+            FROM (${hits(values, true)}) h LEFT JOIN top t ON ${sameGroup} GROUP BY GROUPING SETS ((), (rank))`,
+        );
+  const valuedOf = (rank: number | null, ofTotal = 0) =>
+    valued === null
+      ? null
+      : valued.find((row) => row.total === ofTotal && (row.rank === null ? null : Number(row.rank)) === rank);
+  return {
+    total: toMeasures(total, valuedOf(null, 1)),
+    rows: rows.map((row) => ({
+      values: keys.map((key) => row[key] as string | null),
+      ...toMeasures(row, valuedOf(Number(row.rank))),
+    })),
+    others: groups === 0 ? null : { groups, ...toMeasures(others, valuedOf(null)) },
+  };
+};

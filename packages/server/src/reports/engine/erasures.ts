@@ -1,0 +1,101 @@
+/** Events that must be in no report and no file: erased ones, and those before the account's first sequence. */
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { FedErasure } from '../../store/report-feed.ts';
+import { runWith } from './values.ts';
+
+interface Pending {
+  readonly erasure: FedErasure;
+  /** The number of the call of `tell` that named it last. */
+  round: number;
+}
+
+const keyOf = (erasure: FedErasure): string =>
+  'user' in erasure ? `user ${erasure.user} ${erasure.after} ${erasure.through}` : `contact ${erasure.contact}`;
+
+/** The tables of an account: `erased_users_<account>` and `erased_contacts_<account>`. */
+export const createErasures = (account: number) => {
+  const pending = new Map<string, Pending>();
+  const users = `erased_users_${account}`;
+  const contacts = `erased_contacts_${account}`;
+  let firstSequence = 0;
+  let round = 0;
+  /** All events up to this sequence were examined for what is pending now. */
+  let purgedThrough = Infinity;
+
+  const writeTables = async (connection: DuckDBConnection): Promise<void> => {
+    const all = [...pending.values()].map(({ erasure }) => erasure);
+    const stretches = all.filter((erasure) => 'user' in erasure);
+    const whole = all.filter((erasure) => 'contact' in erasure);
+    await runWith(
+      connection,
+      (values) => `CREATE OR REPLACE TABLE ${users} AS SELECT
+        unnest(${values.integers(stretches.map(({ user }) => user))}) AS "user",
+        unnest(${values.integers(stretches.map(({ after }) => after))}) AS after,
+        unnest(${values.numbers(stretches.map(({ through }) => through))}) AS through`,
+    );
+    await runWith(
+      connection,
+      (values) =>
+        `CREATE OR REPLACE TABLE ${contacts} AS SELECT unnest(${values.integers(whole.map(({ contact }) => contact))}) AS contact`,
+    );
+  };
+
+  return {
+    get firstSequence() {
+      return firstSequence;
+    },
+    get purgedThrough() {
+      return purgedThrough;
+    },
+    /** Whether events up to a sequence may have to leave the files, the first of which begins at another. */
+    isWaiting: (through: number, first: number) =>
+      first < firstSequence || (pending.size > 0 && purgedThrough < through),
+    /** Notes erasures that the feed named, and where its events begin. */
+    async tell(connection: DuckDBConnection, erased: readonly FedErasure[], first: number): Promise<void> {
+      firstSequence = Math.max(firstSequence, first);
+      let isNew = false;
+      for (const erasure of erased) {
+        const key = keyOf(erasure);
+        const known = pending.get(key);
+        if (known) known.round = round;
+        else {
+          pending.set(key, { erasure, round });
+          isNew = true;
+        }
+      }
+      if (!isNew) return;
+      purgedThrough = -1;
+      await writeTables(connection);
+    },
+    /**
+     * The feed has named all that is erased. What it named before all present events were read, and not since, it no longer holds: no such
+     * event can come any more.
+     */
+    async endRound(connection: DuckDBConnection, through: number): Promise<void> {
+      const over = [...pending].filter(([, { round: named }]) => named < round);
+      round += 1;
+      if (over.length === 0 || purgedThrough < through) return;
+      for (const [key] of over) pending.delete(key);
+      await writeTables(connection);
+    },
+    setPurged(through: number): void {
+      purgedThrough = through;
+    },
+    /** A condition on the rows of events `e` that must not be seen; null: there are none. */
+    get condition(): string | null {
+      const parts: string[] = [];
+      if (firstSequence > 0) parts.push(`e.sequence < ${firstSequence}`);
+      if (pending.size > 0) {
+        parts.push(`e.contact IN (SELECT contact FROM ${contacts})`);
+        parts.push(`(e.contact = 0 AND EXISTS (SELECT 1 FROM ${users} x
+          WHERE x."user" = e."user" AND x.after < e.sequence AND e.sequence <= x.through))`);
+      }
+      return parts.length > 0 ? `(${parts.join(' OR ')})` : null;
+    },
+    async drop(connection: DuckDBConnection): Promise<void> {
+      await connection.run(`DROP TABLE IF EXISTS ${users}`);
+      await connection.run(`DROP TABLE IF EXISTS ${contacts}`);
+    },
+  };
+};
+export type Erasures = ReturnType<typeof createErasures>;

@@ -1,0 +1,66 @@
+/**
+ * Short spans of time that no given cut divides, so that what depends on time is computed for each span rather than for each event. A span
+ * is at most half an hour, so a user's events in one span belong to one session.
+ */
+import { sessionPauseMilliseconds } from '../questions.ts';
+import type { Values } from './values.ts';
+
+const greatestCommonDivisor = (a: number, b: number): number =>
+  b === 0 ? Math.abs(a) : greatestCommonDivisor(b, a % b);
+
+export interface Grid {
+  readonly from: number;
+  /** At or before all times, in milliseconds. */
+  readonly anchor: number;
+  readonly milliseconds: number;
+}
+
+/** Span 0 holds `from` or begins before it. Cuts at or before `from` don't matter. */
+export const createGrid = (from: number, cuts: readonly number[]): Grid => {
+  const inner = cuts.filter((cut) => cut > from);
+  const [first = from] = inner;
+  const milliseconds = inner.reduce(
+    (length, cut) => greatestCommonDivisor(cut - first, length),
+    sessionPauseMilliseconds,
+  );
+  return { from, anchor: first - Math.ceil((first - from) / milliseconds) * milliseconds, milliseconds };
+};
+
+/** The number of the span of a time. */
+export const spanOf = ({ anchor, milliseconds }: Grid, time: string, values: Values): string =>
+  `(${time} - ${values.integer(anchor)}) // ${values.integer(milliseconds)}`;
+
+/** A table of spans of `cells`, each with the value of the last of `starts` at or before it: `span`, `value`. */
+export const valuesOfSpans = (
+  { from, anchor, milliseconds }: Grid,
+  starts: readonly (readonly [start: number, value: number])[],
+  cells: string,
+  values: Values,
+): string => {
+  // The last that starts at or before `from` is the value of the first span.
+  const inGrid = starts.filter((_, index) => (starts[index + 1]?.[0] ?? Infinity) > from);
+  const spans = inGrid.map(([start], index) => (index === 0 ? 0 : (start - anchor) / milliseconds));
+  return `SELECT s.span, v.value FROM (SELECT DISTINCT span FROM ${cells}) s
+    ASOF JOIN (SELECT unnest(${values.integers(spans)}) AS span, unnest(${values.integers(inGrid.map(([, value]) => value))}) AS value) v
+    ON s.span >= v.span`;
+};
+
+const hour = 3_600_000;
+const day = 24 * hour;
+
+/** Cuts such that local time is in the same hour throughout a span: `offsets` as in BreakdownQuestion. */
+export const hourCuts = (from: number, to: number, offsets: readonly (readonly [number, number])[]): number[] =>
+  offsets.flatMap(([start, offset], index) => {
+    const end = offsets[index + 1]?.[0] ?? Infinity;
+    if (start >= to || end <= from) return [];
+    const local = from + offset;
+    return [...(start > from ? [start] : []), from + hour - (((local % hour) + hour) % hour)];
+  });
+
+/** Of a row with `span` and `value`, the offset of local time. */
+export const clockOf = ({ anchor, milliseconds }: Grid, values: Values): string => {
+  const local = `(${values.integer(anchor)} + span * ${values.integer(milliseconds)} + value)`;
+  const inDay = `(((${local} % ${day}) + ${day}) % ${day})`;
+  const weekday = `((((${local} - ${inDay}) // ${day} + 3) % 7 + 7) % 7 + 1)`;
+  return `${inDay} // ${hour} AS hour, ${weekday} AS weekday`;
+};

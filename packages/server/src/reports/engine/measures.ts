@@ -1,0 +1,33 @@
+/** Measures of sets of events, as SQL and as they are answered. */
+import type { Measures } from '../questions.ts';
+import type { Row } from './values.ts';
+
+/** Of rows with `visitor`, `person` and `session`, which stand for `events`. */
+export const counted = (
+  events: 'count(*)' | 'sum(events)',
+): string => `${events}::BIGINT AS events, count(DISTINCT visitor) FILTER (WHERE visitor > 0) AS users,
+  count(DISTINCT person) AS people, count(DISTINCT session) AS sessions`;
+
+/** Of rows with `number`. */
+export const summedUp = `count(number) AS count, sum(number) AS sum, quantile_cont(number, 0.5) AS median, quantile_cont(number, 0.95) AS p95`;
+
+const finite = (value: unknown): number | null => {
+  const number = Number(value);
+  return value === null || !Number.isFinite(number) ? null : number;
+};
+
+/** `valued` is the row of `summedUp`, undefined when there was no such event; null: the question names no attribute. */
+export const toMeasures = (row: Row | undefined, valued: Row | undefined | null): Measures => {
+  const measures = {
+    events: Number(row?.events ?? 0),
+    users: Number(row?.users ?? 0),
+    people: Number(row?.people ?? 0),
+    sessions: Number(row?.sessions ?? 0),
+  };
+  if (valued === null) return measures;
+  const count = Number(valued?.count ?? 0);
+  const sum = count === 0 ? null : finite(valued?.sum);
+  const average = sum === null ? null : sum / count;
+  const [median, p95] = count === 0 ? [null, null] : [finite(valued?.median), finite(valued?.p95)];
+  return { ...measures, value: { count, sum, average, median, p95 } };
+};

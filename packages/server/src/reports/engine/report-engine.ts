@@ -1,0 +1,171 @@
+/** The process that runs DuckDB for reports: carries out the orders of the server (messages.ts). */
+import { readdirSync, rmSync } from 'node:fs';
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import type { EngineSettings, Order, Reply } from '../messages.ts';
+import type { AnswerTo, Question } from '../questions.ts';
+import { type Account, openAccount, type Source } from './account.ts';
+import { answerBreakdown } from './breakdown.ts';
+import { connected, openDatabase, spillFolder } from './database.ts';
+import { answerFunnel } from './funnel.ts';
+import { answerRetention } from './retention.ts';
+import { answerTotals } from './totals.ts';
+
+const answer = (connection: DuckDBConnection, source: Source, question: Question): Promise<AnswerTo<Question>> => {
+  switch (question.report) {
+    case 'totals':
+      return answerTotals(connection, source, question);
+    case 'breakdown':
+      return answerBreakdown(connection, source, question);
+    case 'funnel':
+      return answerFunnel(connection, source, question);
+    case 'retention':
+      return answerRetention(connection, source, question);
+  }
+};
+
+/** More accounts than these are closed, the longest unused first, once nobody has needed them for some time. */
+const mostOpen = 4;
+const unusedMilliseconds = 30_000;
+
+const createEngine = (instance: DuckDBInstance, settings: EngineSettings) => {
+  /** In the order of their last use. */
+  const accounts = new Map<number, Account>();
+  const lastUsed = new Map<number, number>();
+  /** The last order for each account. */
+  const queues = new Map<number, Promise<unknown>>();
+  /** The questions that are being answered. */
+  const running = new Map<number, { cancel(): void }>();
+
+  const held = (account: number): Account => {
+    const open = accounts.get(account);
+    if (!open) throw new Error(`account ${account} is not open`);
+    lastUsed.set(account, Date.now());
+    return open;
+  };
+  /** Carries out orders for an account one after the other. After a fault the account is opened again, from its files. */
+  const inTurn = <Value>(account: number, work: () => Promise<Value>): Promise<Value> => {
+    const before = queues.get(account) ?? Promise.resolve();
+    const result = before.then(work).catch(async (error) => {
+      await close(account).catch(() => {});
+      throw error;
+    });
+    const done = result.catch(() => {});
+    queues.set(account, done);
+    done.then(() => queues.get(account) === done && queues.delete(account));
+    return result;
+  };
+  const close = async (account: number): Promise<void> => {
+    const closing = accounts.get(account);
+    accounts.delete(account);
+    lastUsed.delete(account);
+    await closing?.close();
+  };
+  const discard = async (account: number): Promise<void> => {
+    const files = accounts.get(account);
+    await close(account);
+    await files?.deleteFiles();
+  };
+  const saveAndClose = async (account: number): Promise<void> => {
+    await accounts.get(account)?.save();
+    await close(account);
+  };
+  const closeUnused = (): void => {
+    const unused = [...accounts.keys()].slice(0, Math.max(0, accounts.size - mostOpen));
+    for (const account of unused) {
+      if (Date.now() - (lastUsed.get(account) ?? 0) > unusedMilliseconds)
+        inTurn(account, () => saveAndClose(account)).catch(() => {});
+    }
+  };
+  const open = async (account: number) => {
+    const known = accounts.get(account);
+    if (known && !(await known.areFilesUntouched())) await discard(account);
+    const opened = accounts.get(account) ?? (await openAccount(instance, account, settings));
+    accounts.delete(account);
+    accounts.set(account, opened);
+    lastUsed.set(account, Date.now());
+    closeUnused();
+    return opened.held();
+  };
+  const purge = async (account: number): Promise<void> => {
+    const purged = await held(account).purge();
+    if (!purged || readdirSync(spillFolder).length === 0) return;
+    // What was spilled may hold what was erased. Nothing else removes it for certain.
+    await Promise.allSettled([...accounts.values()].map((each) => each.readersDone()));
+    rmSync(spillFolder, { recursive: true, force: true });
+    setImmediate(() => process.disconnect());
+  };
+  const ask = async (id: number, question: Question): Promise<unknown> => {
+    const account = held(question.account);
+    let asking: DuckDBConnection | undefined;
+    let timer: NodeJS.Timeout | undefined;
+    running.set(id, {
+      cancel() {
+        // Again and again, because an interrupt ends only the statement that runs.
+        timer ??= setInterval(() => asking?.interrupt(), 10);
+      },
+    });
+    const answerIn = async (connection: DuckDBConnection) => {
+      asking = connection;
+      // One transaction: all statements of an answer read the same events.
+      await connection.run('BEGIN');
+      const source = account.source();
+      return { answer: await answer(connection, source, question), through: source.through };
+    };
+    try {
+      if (!(await account.areFilesUntouched())) return null;
+      return await account.reading(() => connected(instance, answerIn));
+    } finally {
+      clearInterval(timer);
+      running.delete(id);
+    }
+  };
+
+  return {
+    cancel: (id: number): void => running.get(id)?.cancel(),
+    async carryOut(order: Exclude<Order, { do: 'cancel' }>): Promise<unknown> {
+      switch (order.do) {
+        case 'open':
+          return inTurn(order.account, () => open(order.account));
+        case 'append':
+          return inTurn(order.account, () => held(order.account).append(order.events));
+        case 'owners':
+          return inTurn(order.account, () => held(order.account).applyOwners(order.owners));
+        case 'discard':
+          return inTurn(order.account, () => discard(order.account));
+        case 'purge':
+          return inTurn(order.account, () => purge(order.account));
+        case 'ask':
+          return ask(order.id, order.question);
+        case 'end':
+          await Promise.all([...accounts.keys()].map((account) => inTurn(account, () => held(account).save())));
+          return setImmediate(() => process.disconnect());
+      }
+    },
+  };
+};
+
+/** Waits for the settings, then carries out orders until the server is gone. */
+export const startEngine = ({
+  send,
+  on,
+}: {
+  send(reply: Reply): void;
+  on(listener: (order: unknown) => void): void;
+}) => {
+  let engine: Promise<ReturnType<typeof createEngine>> | undefined;
+  on(async (message) => {
+    if (!engine) {
+      engine = openDatabase(message as EngineSettings).then((instance) =>
+        createEngine(instance, message as EngineSettings),
+      );
+      return engine.catch((error: Error) => send({ missing: error.message }));
+    }
+    const order = message as Order;
+    const opened = await engine;
+    if (order.do === 'cancel') return opened.cancel(order.id);
+    return opened.carryOut(order).then(
+      (value) => send({ id: order.id, value }),
+      (error: Error) => send({ id: order.id, error: error.message }),
+    );
+  });
+};

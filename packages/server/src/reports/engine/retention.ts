@@ -1,0 +1,53 @@
+/** Retention: in which periods the people of each period came back. */
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Condition, RetentionAnswer, RetentionQuestion } from '../questions.ts';
+import type { Source } from './account.ts';
+import { createGrid, spanOf, valuesOfSpans } from './grid.ts';
+import { createScope } from './scope.ts';
+import { runWith } from './values.ts';
+
+/** Orders events by time, then by sequence: one number that is compared faster than two. */
+const place = '"eventTime"::HUGEINT * 9007199254740992 + sequence';
+
+export const answerRetention = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: RetentionQuestion,
+): Promise<RetentionAnswer> => {
+  const { from, edges, first, back } = question;
+  const starts = edges.slice(0, -1).map((edge, period) => [edge, period] as const);
+  const grid = createGrid(from, edges.slice(1, -1));
+  await runWith(connection, (values) => {
+    const scope = createScope(source, question, values);
+    const meets = (condition: Condition | null) => (condition === null ? 'true' : scope.meets(condition));
+    const [isFirst, isBack] = [meets(first), meets(back)];
+    scope.add('span', spanOf(grid, '"eventTime"', values));
+    scope.add('place', place);
+    scope.add('is_first', isFirst);
+    scope.add('is_back', isBack);
+    const rows = scope.rows({ where: `${scope.matched} AND (${isFirst} OR ${isBack})` });
+    return `CREATE TEMP TABLE cells AS SELECT person, span, min(place) FILTER (WHERE is_first) AS first, max(place) FILTER (WHERE is_back) AS back
+      FROM (${rows}) GROUP BY person, span`;
+  });
+  const rows = await runWith(
+    connection,
+    (values) => `WITH spans AS (${valuesOfSpans(grid, starts, 'cells', values)}),
+      periods AS MATERIALIZED (
+        SELECT person, value AS period, min(first) AS first, max(back) AS back FROM cells JOIN spans USING (span) GROUP BY person, value
+      ),
+      cohorts AS MATERIALIZED (
+        SELECT person, min(period) AS cohort, arg_min(first, period) AS first FROM periods WHERE first IS NOT NULL GROUP BY person
+      )
+      SELECT cohort, NULL AS period, count(*) AS people FROM cohorts GROUP BY cohort
+      UNION ALL
+      SELECT cohort, period, count(*) AS people FROM cohorts JOIN periods USING (person)
+      WHERE periods.back > cohorts.first GROUP BY cohort, period`,
+  );
+  const cohorts = starts.map((_, cohort) => ({ people: 0, back: new Array<number>(starts.length - cohort).fill(0) }));
+  for (const { cohort, period, people } of rows) {
+    const answer = cohorts[Number(cohort)] as (typeof cohorts)[number];
+    if (period === null) answer.people = Number(people);
+    else answer.back[Number(period) - Number(cohort)] = Number(people);
+  }
+  return { cohorts };
+};

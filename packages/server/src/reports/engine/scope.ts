@@ -1,0 +1,88 @@
+/** The events that a question is about, as SQL. */
+import type { Condition, Question } from '../questions.ts';
+import type { Source } from './account.ts';
+import type { Values } from './values.ts';
+
+/**
+ * A statement over the events of a question. `values` are the statement's parameters; each call adds the columns that it names to
+ * those that are read.
+ */
+export const createScope = (source: Source, question: Question, values: Values) => {
+  const read = new Set(['sequence', 'user', 'contact', 'eventTime']);
+  const added: string[] = [];
+  const { columns, person } = source;
+
+  /** The value of an attribute: text, or NULL. */
+  const text = (attrID: string): string => {
+    const { column, sql } = columns.text(attrID, values);
+    read.add(column);
+    return sql;
+  };
+  /** The value of an attribute as a DOUBLE; NULL unless it is a decimal number. */
+  const number = (attrID: string): string => {
+    const { column, sql } = columns.number(attrID, values);
+    read.add(column);
+    return sql;
+  };
+  /** Its eventID, as text. */
+  const eventID = (): string => {
+    read.add('eventID');
+    return '"eventID"::VARCHAR';
+  };
+  const joined = (conditions: readonly Condition[], by: 'AND' | 'OR', none: string): string =>
+    conditions.length === 0 ? none : `(${conditions.map(meets).join(` ${by} `)})`;
+  /** TRUE or FALSE, never NULL. */
+  const meets = (condition: Condition): string => {
+    if ('and' in condition) return joined(condition.and, 'AND', 'true');
+    if ('or' in condition) return joined(condition.or, 'OR', 'false');
+    if ('not' in condition) return `(NOT ${meets(condition.not)})`;
+    if ('eventIDs' in condition) {
+      read.add('eventID');
+      if (condition.eventIDs.length === 0) return 'false';
+      return `("eventID" IN (${condition.eventIDs.map((eventID) => values.integer(eventID)).join(', ')}))`;
+    }
+    const { attrID } = condition;
+    if ('exists' in condition) return `(${text(attrID)} IS ${condition.exists ? 'NOT ' : ''}NULL)`;
+    if ('is' in condition) {
+      if (condition.is.length === 0) return 'false';
+      return `coalesce(${text(attrID)} IN (${condition.is.map(values.text).join(', ')}), false)`;
+    }
+    if ('contains' in condition)
+      return `coalesce(contains(${text(attrID)}, ${values.text(condition.contains)}), false)`;
+    if ('below' in condition) return `coalesce(${number(attrID)} < ${values.number(condition.below)}, false)`;
+    return `coalesce(${number(attrID)} > ${values.number(condition.above)}, false)`;
+  };
+
+  return {
+    text,
+    number,
+    eventID,
+    meets,
+    /** Whether the question's own condition is met. */
+    get matched(): string {
+      return question.condition === null ? 'true' : meets(question.condition);
+    },
+    /** Adds a column to `rows`. */
+    add: (name: string, sql: string): void => {
+      added.push(`${sql} AS ${name}`);
+    },
+    /**
+     * A query of all events in the question's range, without robots unless they count: `visitor` (whose sessions they are: the user, or
+     * the contact that was logged, below zero), `person` if `withPerson`, and what was added. `where` may leave out more.
+     */
+    rows({ withPerson = true, where = 'true' } = {}): string {
+      if (!question.robots) read.add('robot');
+      const selected = ['CASE WHEN e."user" > 0 THEN e."user" ELSE -e.contact END AS visitor', ...added];
+      if (withPerson) selected.push(`${person.sql} AS person`);
+      const inRange = [
+        `"eventTime" >= ${values.integer(question.from)}`,
+        `"eventTime" < ${values.integer(question.to)}`,
+        ...(question.robots ? [] : ['NOT robot']),
+      ];
+      return `SELECT ${selected.join(', ')}
+        FROM (SELECT * FROM (${source.select([...read])}) WHERE ${inRange.join(' AND ')} AND ${where}) e
+        ${withPerson ? person.joins : ''}`;
+    },
+  };
+};
+export type Scope = ReturnType<typeof createScope>;

@@ -1,0 +1,49 @@
+/** The parameters of a statement: no value from outside is ever part of its text. */
+import {
+  BIGINT,
+  DOUBLE,
+  type DuckDBConnection,
+  type DuckDBType,
+  type DuckDBValue,
+  INTEGER,
+  LIST,
+  listValue,
+  VARCHAR,
+} from '@duckdb/node-api';
+
+/** Each function adds a value and returns its place in the text of the statement. */
+export const createValues = () => {
+  const values: DuckDBValue[] = [];
+  const types: DuckDBType[] = [];
+  const add = (value: DuckDBValue, type: DuckDBType): string => {
+    values.push(value);
+    types.push(type);
+    return `$${values.length}`;
+  };
+  return {
+    values,
+    types,
+    text: (value: string) => add(value, VARCHAR),
+    number: (value: number) => add(value, DOUBLE),
+    integer: (value: number) => add(BigInt(value), BIGINT),
+    texts: (list: readonly string[]) => add(listValue([...list]), LIST(VARCHAR)),
+    numbers: (list: readonly (number | null)[]) => add(listValue([...list]), LIST(DOUBLE)),
+    integers: (list: readonly number[]) => add(listValue(list.map(BigInt)), LIST(BIGINT)),
+    small: (list: readonly number[]) => add(listValue([...list]), LIST(INTEGER)),
+  };
+};
+export type Values = ReturnType<typeof createValues>;
+
+/** A row: BIGINT and HUGEINT as bigint. */
+export type Row = Record<string, DuckDBValue>;
+
+/** Runs a statement whose text is made by `write`. */
+export const runWith = async (connection: DuckDBConnection, write: (values: Values) => string): Promise<Row[]> => {
+  const added = createValues();
+  const text = write(added);
+  const reader = await connection.runAndReadAll(text, added.values, added.types);
+  return reader.getRowObjects();
+};
+
+export const runSQL = async (connection: DuckDBConnection, text: string): Promise<Row[]> =>
+  runWith(connection, () => text);

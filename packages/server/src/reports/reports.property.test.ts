@@ -1,0 +1,251 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import { createFeed, type NewModelEvent, type TestFeed } from '../../test/fixtures/report-feed.ts';
+import { answerOfModel } from '../../test/fixtures/report-model.ts';
+import { runs } from '../../test/fixtures/runs.ts';
+import type { ReportFeed } from '../store/report-feed.ts';
+import type { Condition, Dimension, Question } from './questions.ts';
+import { createReports } from './reports.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const hours = 60;
+
+const attrIDs = ['path', 'Path', 'price', 'robot', 'x" OR 1'];
+const texts = [
+  '/',
+  '/a',
+  '1',
+  '2.5',
+  '-3',
+  '1e2',
+  '1e400',
+  ' 1',
+  '01',
+  'NaN',
+  '',
+  "o'clock",
+  'Ä',
+  '\u{1f600}',
+  '\0',
+  'true',
+];
+const attrID = fc.constantFrom(...attrIDs);
+const text = fc.constantFrom(...texts);
+const times = fc.oneof(
+  fc.nat({ max: hours * 4 }).map((quarter) => quarter * 15 * minute),
+  fc.nat({ max: hours * hour }),
+  fc.constantFrom(-1, 0, 30 * minute - 1, 30 * minute, hours * hour),
+);
+const eventArbitrary: fc.Arbitrary<NewModelEvent> = fc
+  .record({
+    user: fc.nat({ max: 5 }),
+    contact: fc.oneof(
+      { weight: 4, arbitrary: fc.constant(0) },
+      { weight: 1, arbitrary: fc.integer({ min: 1, max: 4 }) },
+    ),
+    eventID: fc.integer({ min: 1, max: 3 }),
+    eventTime: times,
+    attributes: fc.array(fc.tuple(attrID, text), { maxLength: 3 }).map((pairs) => new Map(pairs)),
+  })
+  .map((event) => (event.user === 0 && event.contact === 0 ? { ...event, user: 1 } : event));
+const events = fc.array(eventArbitrary, { minLength: 1, maxLength: 25 });
+
+const { condition } = fc.letrec<{ condition: Condition }>((tie) => ({
+  condition: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.record({ eventIDs: fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 2 }) }),
+    fc.record({ attrID, is: fc.array(text, { maxLength: 3 }) }),
+    fc.record({ attrID, contains: fc.constantFrom('', '/', 'a', '\0', '1') }),
+    fc.record({ attrID, exists: fc.boolean() }),
+    fc.record({ attrID, below: fc.constantFrom(-1, 2, 2.5, 100) }),
+    fc.record({ attrID, above: fc.constantFrom(-3, 1, 2) }),
+    fc.record({ and: fc.array(tie('condition'), { maxLength: 2 }) }),
+    fc.record({ or: fc.array(tie('condition'), { maxLength: 2 }) }),
+    fc.record({ not: tie('condition') }),
+  ),
+}));
+/** A condition that many events meet: a funnel of others is empty. */
+const step: fc.Arbitrary<Condition> = fc.oneof(
+  fc.integer({ min: 1, max: 3 }).map((eventID) => ({ eventIDs: [eventID] })),
+  fc.constant({ and: [] }),
+  condition,
+);
+
+/** Ascending, the first `from` and the last `to`. */
+const edges = fc
+  .oneof(
+    fc.array(times, { minLength: 2, maxLength: 6 }),
+    fc
+      .tuple(fc.nat({ max: hours }), fc.integer({ min: 1, max: 12 }))
+      .map(([first, step]) => Array.from({ length: 6 }, (_, index) => (first + index * step) * hour)),
+  )
+  .map((list) => [...new Set(list)].sort((a, b) => a - b))
+  .filter((list) => list.length > 1);
+const value = fc.option(attrID);
+const base = { robots: fc.boolean(), condition: fc.option(condition, { freq: 2 }) };
+const offsets = fc.constantFrom<readonly (readonly [number, number])[]>(
+  [[-100 * hour, 0]],
+  [
+    [-100 * hour, 2 * hour],
+    [20 * hour + 15 * minute, hour],
+  ],
+  [
+    [-100 * hour, 0],
+    [-50 * hour, -5 * hour - 45 * minute],
+    [30 * hour, -4 * hour - 45 * minute],
+  ],
+  [[-1, 12 * hour + 17_000]],
+);
+const dimension: fc.Arbitrary<Dimension> = fc.oneof(
+  fc.record({ attrID }),
+  fc.record({ by: fc.constantFrom('event', 'weekday', 'hour', 'entryPage', 'exitPage') }),
+);
+const withRange = <Asked extends { readonly edges: readonly number[] }>({ edges: list, ...asked }: Asked) => ({
+  ...asked,
+  account: 0,
+  from: list[0] as number,
+  to: list.at(-1) as number,
+});
+const question: fc.Arbitrary<Question> = fc.oneof(
+  fc
+    .record({ ...base, report: fc.constant('totals' as const), value, edges })
+    .map((asked) => ({ ...withRange(asked), edges: asked.edges })),
+  fc
+    .record({
+      ...base,
+      report: fc.constant('breakdown' as const),
+      value,
+      dimensions: fc.array(dimension, { minLength: 1, maxLength: 2 }),
+      offsets,
+      sort: fc.constantFrom('events' as const, 'users' as const, 'people' as const, 'sessions' as const),
+      limit: fc.integer({ min: 1, max: 4 }),
+      edges,
+    })
+    .map(withRange),
+  fc
+    .record({
+      ...base,
+      report: fc.constant('funnel' as const),
+      steps: fc.array(step, { minLength: 2, maxLength: 4 }),
+      withinMilliseconds: fc.constantFrom(0, 15 * minute, 3 * hour, 100 * hour),
+      per: fc.constantFrom('person' as const, 'session' as const),
+      edges,
+    })
+    .map(withRange),
+  fc
+    .record({
+      ...base,
+      report: fc.constant('retention' as const),
+      first: fc.option(step),
+      back: fc.option(step),
+      edges,
+    })
+    .map((asked) => ({ ...withRange(asked), edges: asked.edges })),
+);
+
+const contact = fc.integer({ min: 1, max: 4 });
+const sequence = fc.nat({ max: 200 });
+const action: fc.Arbitrary<(world: TestFeed) => void> = fc.oneof(
+  { weight: 8, arbitrary: events.map((list) => (world: TestFeed) => world.log(list)) },
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(
+        fc.integer({ min: 1, max: 5 }),
+        fc.array(sequence, { maxLength: 3 }),
+        fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 4 }),
+      )
+      .map(
+        ([user, cuts, contacts]) =>
+          (world: TestFeed) =>
+            world.own(user, cuts, contacts),
+      ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .uniqueArray(fc.tuple(contact, contact), { maxLength: 3, selector: ([first]) => first })
+      .map((pairs) => (world: TestFeed) => world.merge(pairs)),
+  },
+  { weight: 2, arbitrary: contact.map((erased) => (world: TestFeed) => world.erase(erased)) },
+  { weight: 1, arbitrary: fc.constant((world: TestFeed) => world.sweep()) },
+  { weight: 1, arbitrary: sequence.map((from) => (world: TestFeed) => world.retain(from)) },
+  { weight: 1, arbitrary: fc.constant((world: TestFeed) => world.forget()) },
+);
+const history = fc
+  .tuple(
+    events,
+    fc.array(fc.tuple(fc.array(action, { minLength: 1, maxLength: 4 }), question, fc.boolean()), {
+      minLength: 1,
+      maxLength: 5,
+    }),
+  )
+  .map(([first, steps]) => ({ first, steps }));
+
+const folder = mkdtempSync(join(tmpdir(), 'firsthand-reports-'));
+const worlds: TestFeed[] = [];
+const feedOf = (account: number) => (worlds[account - 1] as TestFeed).feed;
+const feed: ReportFeed = {
+  feedEvents: (query) => feedOf(query.account).feedEvents(query),
+  feedOwners: (query) => feedOf(query.account).feedOwners(query),
+};
+const open = () =>
+  createReports({
+    feed,
+    folder,
+    memory: 256 * 2 ** 20,
+    threads: 1,
+    // A few events fill a file.
+    eventsOfFile: 20,
+    onFault: (error) => console.error(error),
+  });
+let reports = open();
+const restart = async () => {
+  await reports.close();
+  reports = open();
+};
+/** Each world has an account of its own, and an open account takes memory. */
+const worldsAtOnce = 50;
+afterAll(async () => {
+  await reports.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** The same plain data, each number to a millionth: percentiles are interpolated in another order. */
+const rounded = (value: unknown): unknown => {
+  if (typeof value === 'number') return Math.round(value * 1e6) / 1e6;
+  if (Array.isArray(value)) return value.map(rounded);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, rounded(each)]));
+};
+
+const check = async (account: number, asked: Question) => {
+  const world = worlds[account - 1] as TestFeed;
+  const { answer } = await reports.ask({ ...asked, account });
+  expect(rounded(answer)).toEqual(rounded(answerOfModel(asked, world.visible(), world.personOf)));
+};
+
+test('every report is that of the model, whatever happened between two askings, and after a restart', async () => {
+  await fc.assert(
+    fc.asyncProperty(history, question, async ({ first, steps }, last) => {
+      const world = createFeed();
+      const account = worlds.push(world);
+      if (account % worldsAtOnce === 0) await restart();
+      world.log(first);
+      for (const [actions, asked, purge] of steps) {
+        for (const act of actions) act(world);
+        if (purge) await reports.purged(account);
+        await check(account, asked);
+      }
+      await check(account, last);
+    }),
+    { numRuns: runs(6, 1_000) },
+  );
+  const questions = fc.sample(question, worlds.length);
+  await restart();
+  for (const [index, asked] of questions.entries()) await check(index + 1, asked);
+});

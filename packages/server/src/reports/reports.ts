@@ -1,0 +1,172 @@
+/** Answers reports: brings the engine up to date with the store, then asks it. */
+import { Refusal } from '../refusal.ts';
+import type { ReportFeed } from '../store/report-feed.ts';
+import { createEngineProcess, Interrupted } from './engine-process.ts';
+import { followFeed } from './following.ts';
+import type { AnswerTo, Question, Reported, Reports } from './questions.ts';
+
+export interface ReportsOptions {
+  readonly feed: ReportFeed;
+  /** Where the files of reports are written. Absolute; nothing else may be kept in it. */
+  readonly folder: string;
+  /** What DuckDB may hold in memory, in bytes. */
+  readonly memory: number;
+  readonly threads: number;
+  /** Receives why the engine failed. The report itself is refused. */
+  readonly onFault?: (error: Error) => void;
+  /** How long a query may take, and how long a report waits until the account's files are built. */
+  readonly limitMilliseconds?: number;
+  /** After this time without a report the process ends. */
+  readonly idleMilliseconds?: number;
+  /** How many events a file holds when it is full. */
+  readonly eventsOfFile?: number;
+}
+
+const mostAtOnce = 2;
+const mostWaiting = 20;
+const retryAfterSeconds = 5;
+
+/** Runs at most some works at once; the others wait for their turn. */
+const createTurns = (most: number) => {
+  let free = most;
+  const waiting: (() => void)[] = [];
+  return async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    else free -= 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+};
+
+/**
+ * Shares the work of callers. A caller's work must begin after its call, so a call during a work waits for the next one, which it shares
+ * with all others that wait.
+ */
+const createRounds = (work: (account: number) => Promise<void>) => {
+  const rounds = new Map<number, { readonly current: Promise<void>; next: Promise<void> | undefined }>();
+  const begin = (account: number): Promise<void> => {
+    const current = work(account);
+    const round: { readonly current: Promise<void>; next: Promise<void> | undefined } = { current, next: undefined };
+    rounds.set(account, round);
+    const settle = () => {
+      if (rounds.get(account) === round && round.next === undefined) rounds.delete(account);
+    };
+    current.then(settle, settle);
+    return current;
+  };
+  return (account: number): Promise<void> => {
+    const round = rounds.get(account);
+    if (!round) return begin(account);
+    round.next ??= round.current.then(
+      () => begin(account),
+      () => begin(account),
+    );
+    return round.next;
+  };
+};
+
+/** Resolves to false when the promise takes longer, or the signal aborts before it. */
+const isInTime = async (promise: Promise<void>, milliseconds: number, signal: AbortSignal | undefined) => {
+  let timer: NodeJS.Timeout | undefined;
+  let giveUp: (() => void) | undefined;
+  const late = new Promise<false>((resolve) => {
+    giveUp = () => resolve(false);
+    timer = setTimeout(giveUp, milliseconds);
+    signal?.addEventListener('abort', giveUp, { once: true });
+  });
+  try {
+    return await Promise.race([promise.then(() => true), late]);
+  } finally {
+    clearTimeout(timer);
+    if (giveUp) signal?.removeEventListener('abort', giveUp);
+  }
+};
+
+/** `purged` resolves when no file of the account holds an event whose erasure was stored when it was called. */
+export const createReports = ({
+  feed,
+  folder,
+  memory,
+  threads,
+  onFault = () => {},
+  limitMilliseconds = 10_000,
+  idleMilliseconds = 5 * 60_000,
+  eventsOfFile = 1_000_000,
+}: ReportsOptions): Reports & { purged(account: number): Promise<void> } => {
+  const engine = createEngineProcess({ folder, memoryBytes: memory, threads, eventsOfFile });
+  const takeTurn = createTurns(mostAtOnce);
+  let underWay = 0;
+  let idle: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  const unavailable = (cause?: unknown) => new Refusal('no_reports', { retryAfterSeconds, cause });
+  const fail = (error: unknown): never => {
+    onFault(error as Error);
+    throw unavailable(error);
+  };
+  const follow = createRounds((account) => followFeed(feed, engine, account).catch(fail));
+  const query = async <One extends Question>(
+    question: One,
+    signal: AbortSignal | undefined,
+  ): Promise<Reported<One>> => {
+    const following = follow(question.account);
+    // It may fail after nobody waits for it any more.
+    following.catch(() => {});
+    if (!(await isInTime(following, limitMilliseconds, signal))) {
+      signal?.throwIfAborted();
+      throw unavailable();
+    }
+    const reported = await takeTurn(() => {
+      signal?.throwIfAborted();
+      const limit = AbortSignal.timeout(limitMilliseconds);
+      return engine.send('ask', { question }, signal ? AbortSignal.any([signal, limit]) : limit);
+    });
+    // Damaged files are found at most once: from then on they are new.
+    return reported ? { ...reported, answer: reported.answer as AnswerTo<One> } : query(question, signal);
+  };
+  /** Counts a use of the engine, so that it ends only when it is not used. */
+  const use = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    if (closed) throw unavailable();
+    clearTimeout(idle);
+    underWay += 1;
+    try {
+      return await work();
+    } finally {
+      underWay -= 1;
+      if (underWay === 0 && !closed) idle = setTimeout(() => engine.end(), idleMilliseconds).unref();
+    }
+  };
+
+  return {
+    async ask(question, signal) {
+      signal?.throwIfAborted();
+      if (underWay >= mostAtOnce + mostWaiting) throw unavailable();
+      return use(async () => {
+        try {
+          return await query(question, signal);
+        } catch (error) {
+          signal?.throwIfAborted();
+          if (error instanceof Refusal) throw error;
+          if (error instanceof Interrupted) throw new Refusal('report_too_slow');
+          return fail(error);
+        }
+      });
+    },
+    async purged(account) {
+      return use(async () => {
+        await follow(account);
+        await engine.send('purge', { account });
+      });
+    },
+    async close() {
+      closed = true;
+      clearTimeout(idle);
+      await engine.end();
+    },
+  };
+};
