@@ -72,6 +72,7 @@ const startProcess = (settings: EngineSettings) => {
   return {
     isRunning: () => ended === undefined,
     exited,
+    processID: child.pid,
     kill: end,
     async send<Name extends OrderName>(
       name: Name,
@@ -124,6 +125,7 @@ export const createEngineProcess = (settings: EngineSettings) => {
       }
       return running.send(name, order, signal);
     },
+    processID: (): number | undefined => (running?.isRunning() ? running.processID : undefined),
     /** Ends the process. What is only in its memory is written first, unless that takes too long. */
     async end(): Promise<void> {
       if (running) ended = endProcess(running);

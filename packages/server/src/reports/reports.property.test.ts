@@ -243,7 +243,7 @@ test('every report is that of the model, whatever happened between two askings, 
       }
       await check(account, last);
     }),
-    { numRuns: runs(6, 1_000) },
+    { numRuns: runs(3, 300) },
   );
   const questions = fc.sample(question, worlds.length);
   await restart();

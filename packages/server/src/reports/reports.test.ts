@@ -1,42 +1,177 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { createFeed } from '../../test/fixtures/report-feed.ts';
-import { answerOfModel } from '../../test/fixtures/report-model.ts';
-import type { Question } from './questions.ts';
-import { createReports } from './reports.ts';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { account, asked, holding, hour, secret, setUp, totals } from '../../test/fixtures/report-world.ts';
+import { runs } from '../../test/fixtures/runs.ts';
+import type { FunnelQuestion } from './questions.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'firsthand-reports-'));
-const hour = 3_600_000;
-const asked = { account: 1, from: 0, to: 10 * hour, robots: false, condition: null };
-const totals: Question = { ...asked, report: 'totals', value: null, edges: [0, 5 * hour, 10 * hour] };
-const world = createFeed();
-const reports = createReports({
-  feed: world.feed,
-  folder,
-  memory: 64 * 2 ** 20,
-  threads: 1,
-  onFault: (e) => console.log(e),
+test('an event or a change of owners that was stored before a report is asked counts in it', async () => {
+  const { world, log, reports, right } = setUp();
+  expect((await reports.ask(totals)).answer).toEqual(right());
+  for (let round = 0; round < 3; round += 1) {
+    log(1, 60 + round);
+    world.own(2, [], [round]);
+    expect((await reports.ask(totals)).answer).toEqual(right());
+  }
+  // Asked at the same time, before and after an event.
+  const before = reports.ask(totals);
+  log(1, 70);
+  const after = reports.ask(totals);
+  expect((await after).answer).toEqual(right());
+  expect((await after).through).toBeGreaterThanOrEqual(64);
+  await before;
 });
-afterAll(async () => {
+
+test('only the server’s user may read the files, and another process goes on from them', async () => {
+  const { reports, files, asks, open, right } = setUp();
+  await reports.ask(totals);
   await reports.close();
-  rmSync(folder, { recursive: true });
+  const modes = [...files(), join(files()[0] as string, '..')].map((path) => statSync(path).mode & 0o077);
+  expect(Math.max(...modes)).toBe(0);
+  asks.length = 0;
+  expect((await open().ask(totals)).answer).toEqual(right());
+  expect(Math.min(...asks)).toBeGreaterThan(20);
 });
 
-const event = (user: number, hours: number, attributes: Record<string, string> = {}) => ({
-  user,
-  contact: 0,
-  eventID: 1,
-  eventTime: hours * hour,
-  attributes: new Map(Object.entries(attributes)),
+const damages: readonly (readonly [string, (paths: readonly string[]) => void])[] = [
+  ['deleted', ([first]) => rmSync(first as string)],
+  ['truncated', ([first]) => truncateSync(first as string, 100)],
+  ['exchanged', ([first, second]) => writeFileSync(first as string, readFileSync(second as string))],
+  [
+    'changed in one byte',
+    ([first]) => {
+      const content = readFileSync(first as string);
+      content[200] = (content[200] as number) ^ 1;
+      writeFileSync(first as string, content);
+    },
+  ],
+];
+
+test('files that were damaged are built again, and no number is wrong', async () => {
+  const { reports, files, open, right } = setUp();
+  await reports.ask(totals);
+  const events = () =>
+    files()
+      .filter((path) => path.includes('events-'))
+      .sort();
+  expect(events().length).toBeGreaterThan(1);
+  for (const [how, damage] of damages) {
+    damage(events());
+    expect((await reports.ask(totals)).answer, how).toEqual(right());
+  }
+  // Those of a process that has ended.
+  await reports.close();
+  for (const [how, damage] of damages.slice(runs(3, 0))) {
+    damage(events());
+    const next = open();
+    expect((await next.ask(totals)).answer, how).toEqual(right());
+    await next.close();
+  }
 });
 
-test('a report counts events, users, people and sessions', async () => {
-  world.log([event(1, 1), event(1, 2, { path: '/' }), event(2, 7), event(3, 7, { robot: 'true' })]);
-  world.own(1, [], [9]);
-  world.own(2, [], [9]);
-  const { answer } = await reports.ask(totals);
-  expect(answer).toEqual(answerOfModel(totals, world.visible(), world.personOf));
-  expect(answer).toMatchObject({ total: { events: 3, users: 2, people: 1, sessions: 3 } });
+test('a manifest that is damaged, and files of another store, are built again', async () => {
+  const { reports, files, open, right, world } = setUp();
+  await reports.ask(totals);
+  await reports.close();
+  const manifest = files().find((path) => path.endsWith('manifest.json')) as string;
+  writeFileSync(manifest, readFileSync(manifest, 'utf8').replace('"position":1', '"position":2'));
+  const second = open();
+  expect((await second.ask(totals)).answer).toEqual(right());
+  await second.close();
+  const others = Array.from({ length: 30 }, (_, nth) => ({
+    user: 7,
+    contact: 0,
+    eventID: 2,
+    eventTime: nth * hour,
+    attributes: new Map(),
+  }));
+  world.restore(30, others);
+  expect((await open().ask(totals)).answer).toEqual(right());
+});
+
+test('what was erased is in no report from then on, and in no file when purged resolves', async () => {
+  const { reports, folder, files, world, right, log } = setUp();
+  await reports.ask(totals);
+  const all = () =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name));
+  expect(await holding(all(), secret)).not.toEqual([]);
+  world.erase(9);
+  expect((await reports.ask(totals)).answer).toEqual(right());
+  await reports.purged(account);
+  expect(await holding(all(), secret)).toEqual([]);
+  // The store still feeds the erased events, to a process that reads all again.
+  for (const path of files()) rmSync(path);
+  log(30, 61);
+  expect((await reports.ask(totals)).answer).toEqual(right());
+  await reports.purged(account);
+  expect(await holding(all(), `${secret}-0`)).toEqual([]);
+  world.sweep();
+  expect((await reports.ask(totals)).answer).toEqual(right());
+});
+
+test('a report of a process that was killed is refused, and the next one starts another', async () => {
+  const { reports, right, faults } = setUp();
+  await reports.ask(totals);
+  const first = reports.processID as number;
+  const asking = reports.ask(totals);
+  process.kill(first, 'SIGKILL');
+  await expect(asking).rejects.toMatchObject({ code: 'no_reports', retryAfterSeconds: 5 });
+  expect(faults.map(({ message }) => message)).toContain('the process of reports ended with SIGKILL');
+  expect((await reports.ask(totals)).answer).toEqual(right());
+  expect(reports.processID).not.toBe(first);
+});
+
+const slow: FunnelQuestion = {
+  ...asked,
+  report: 'funnel',
+  steps: Array.from({ length: 8 }, () => ({ and: [] })),
+  withinMilliseconds: 1000 * hour,
+  per: 'session',
+};
+
+test('a report that takes too long is refused, and one that nobody waits for is interrupted', async () => {
+  const { reports, right } = setUp({ limitMilliseconds: 0 });
+  await expect(reports.ask(slow)).rejects.toMatchObject({ code: 'report_too_slow' });
+  const others = setUp();
+  await others.reports.ask(totals);
+  const leaving = new AbortController();
+  const asking = others.reports.ask(slow, leaving.signal);
+  setImmediate(() => leaving.abort(new Error('the client is gone')));
+  await expect(asking).rejects.toThrow('the client is gone');
+  expect((await others.reports.ask(totals)).answer).toEqual(right());
+});
+
+test('a report whose files take long to build is refused, and they are built meanwhile', async () => {
+  const { reports, right } = setUp({ buildMilliseconds: 1 });
+  await expect(reports.ask(totals)).rejects.toMatchObject({ code: 'no_reports', retryAfterSeconds: 5 });
+  const patient = async () => {
+    for (;;) {
+      try {
+        return await reports.ask(totals);
+      } catch {
+        await wait(1);
+      }
+    }
+  };
+  expect((await patient()).answer).toEqual(right());
+});
+
+test('22 reports are answered or wait at the same time, and further ones are refused', async () => {
+  const { reports, right } = setUp();
+  const answers = await Promise.allSettled(Array.from({ length: 25 }, () => reports.ask(totals)));
+  const answered = answers.filter(({ status }) => status === 'fulfilled');
+  expect(answered).toHaveLength(22);
+  for (const one of answered) expect(one).toMatchObject({ value: { answer: right() } });
+});
+
+test('the process ends when it is not used, and reports are refused after close', async () => {
+  const { reports, right } = setUp({ idleMilliseconds: 1 });
+  await reports.ask(totals);
+  await expect.poll(() => reports.processID).toBeUndefined();
+  expect((await reports.ask(totals)).answer).toEqual(right());
+  await reports.close();
+  await expect(reports.ask(totals)).rejects.toMatchObject({ code: 'no_reports' });
 });

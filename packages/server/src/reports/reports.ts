@@ -1,4 +1,6 @@
 /** Answers reports: brings the engine up to date with the store, then asks it. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { Refusal } from '../refusal.ts';
 import type { ReportFeed } from '../store/report-feed.ts';
 import { createEngineProcess, Interrupted } from './engine-process.ts';
@@ -14,8 +16,10 @@ export interface ReportsOptions {
   readonly threads: number;
   /** Receives why the engine failed. The report itself is refused. */
   readonly onFault?: (error: Error) => void;
-  /** How long a query may take, and how long a report waits until the account's files are built. */
+  /** How long a query may take. */
   readonly limitMilliseconds?: number;
+  /** How long a report waits for what is new of its account. The first report builds files, which goes on when it is refused. */
+  readonly buildMilliseconds?: number;
   /** After this time without a report the process ends. */
   readonly idleMilliseconds?: number;
   /** How many events a file holds when it is full. */
@@ -87,7 +91,13 @@ const isInTime = async (promise: Promise<void>, milliseconds: number, signal: Ab
   }
 };
 
-/** `purged` resolves when no file of the account holds an event whose erasure was stored when it was called. */
+export interface RunningReports extends Reports {
+  /** Resolves when no file of the account holds an event whose erasure was stored when it was called. Rejects as `ask` does. */
+  purged(account: number): Promise<void>;
+  /** Of the process that runs DuckDB; undefined while there is none. */
+  readonly processID: number | undefined;
+}
+
 export const createReports = ({
   feed,
   folder,
@@ -95,9 +105,10 @@ export const createReports = ({
   threads,
   onFault = () => {},
   limitMilliseconds = 10_000,
+  buildMilliseconds = 10_000,
   idleMilliseconds = 5 * 60_000,
   eventsOfFile = 1_000_000,
-}: ReportsOptions): Reports & { purged(account: number): Promise<void> } => {
+}: ReportsOptions): RunningReports => {
   const engine = createEngineProcess({ folder, memoryBytes: memory, threads, eventsOfFile });
   const takeTurn = createTurns(mostAtOnce);
   let underWay = 0;
@@ -117,7 +128,7 @@ export const createReports = ({
     const following = follow(question.account);
     // It may fail after nobody waits for it any more.
     following.catch(() => {});
-    if (!(await isInTime(following, limitMilliseconds, signal))) {
+    if (!(await isInTime(following, buildMilliseconds, signal))) {
       signal?.throwIfAborted();
       throw unavailable();
     }
@@ -158,10 +169,19 @@ export const createReports = ({
       });
     },
     async purged(account) {
-      return use(async () => {
-        await follow(account);
-        await engine.send('purge', { account });
+      // Without a folder there are no files. Its name is that of engine/account.ts.
+      if (!existsSync(join(folder, String(account)))) return;
+      await use(async () => {
+        try {
+          await follow(account);
+          await engine.send('purge', { account });
+        } catch (error) {
+          throw error instanceof Refusal ? error : fail(error);
+        }
       });
+    },
+    get processID() {
+      return engine.processID();
     },
     async close() {
       closed = true;
