@@ -10,7 +10,7 @@ import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Refusal } from '../src/refusal.ts';
 import type { Store } from '../src/store/store.ts';
-import { createFakeReports } from './fixtures/reports.ts';
+import { createFakeReports } from './fixtures/reports/fake-reports.ts';
 import { makeContact, newAddress, newUserUUID, smallestInput } from './fixtures/requests.ts';
 import { asText, type Fields, noRateLimits, openScene, type Scene } from './fixtures/scene.ts';
 

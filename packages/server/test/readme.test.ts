@@ -15,7 +15,7 @@ import { isProof } from '../src/ingest/proof.ts';
 import { type Serving, serve } from '../src/serving/serve.ts';
 import { claimsIn, exceptionsIn, missingIn } from './fixtures/documents/readme-claims.ts';
 import { keyOf } from './fixtures/proof.ts';
-import { createFakeReports } from './fixtures/reports.ts';
+import { createFakeReports } from './fixtures/reports/fake-reports.ts';
 
 const root = new URL('../../../', import.meta.url);
 const manual = 'packages/docs/manual/';

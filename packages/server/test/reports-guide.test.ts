@@ -8,7 +8,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { AnswerTo, Question } from '../src/reports/questions.ts';
 import { blocksOf, runBlock } from './fixtures/documents/guides.ts';
-import { createFakeReports } from './fixtures/reports.ts';
+import { createFakeReports } from './fixtures/reports/fake-reports.ts';
 import { createAccount, serveHere } from './fixtures/serving.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a response that the guide shows is taken apart.

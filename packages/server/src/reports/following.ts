@@ -21,7 +21,7 @@ const isSame = (last: LastEvents, fed: FedEvents): boolean => {
 /** Resolves when the engine holds every event and every change of owners that was stored when it was called. */
 export const followFeed = async (feed: ReportFeed, engine: EngineProcess, account: number): Promise<void> => {
   /** Returns the position up to which the engine knows the owners now; null: it must forget all that it holds. */
-  const followOwners = async (since: number | null): Promise<number | null> => {
+  const followOwners = async (since: string | null): Promise<string | null> => {
     for (let position = since; ; ) {
       const owners = await feed.feedOwners({ account, since: position });
       if (owners.reset && position !== null) return null;

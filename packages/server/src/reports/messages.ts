@@ -24,7 +24,7 @@ export interface Held {
   /** Events up to this sequence. */
   readonly through: number;
   /** Owners as of this position; null: nothing was read of the account. */
-  readonly position: number | null;
+  readonly position: string | null;
   /** Present when files of an earlier process were opened by this call. */
   readonly last: LastEvents | null;
 }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSyn
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { account, asked, holding, hour, secret, setUp, totals } from '../../test/fixtures/report-world.ts';
+import { account, asked, holding, hour, secret, setUp, totals } from '../../test/fixtures/reports/report-world.ts';
 import { runs } from '../../test/fixtures/runs.ts';
 import type { FunnelQuestion } from './questions.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { AnswerTo, Question } from '../../src/reports/questions.ts';
 import { firsthand, firsthandJSON } from '../fixtures/command.ts';
-import { createFakeReports } from '../fixtures/reports.ts';
+import { createFakeReports } from '../fixtures/reports/fake-reports.ts';
 import { createAccount, serveHere } from '../fixtures/serving.ts';
 
 /** What the reports of the server answer; zeros if undefined. */

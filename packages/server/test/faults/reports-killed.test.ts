@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { account, holding, secret, setUp, totals } from '../fixtures/report-world.ts';
+import { account, holding, secret, setUp, totals } from '../fixtures/reports/report-world.ts';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';
 

@@ -1,7 +1,7 @@
 /** Any filter of a report is answered or refused: never with a fault, never late, and only good conditions reach the engine. */
 import { expect, it } from 'vitest';
-import { sendHostileFilters } from '../fixtures/hostile-filters.ts';
-import { createFakeReports } from '../fixtures/reports.ts';
+import { createFakeReports } from '../fixtures/reports/fake-reports.ts';
+import { sendHostileFilters } from '../fixtures/reports/hostile-filters.ts';
 import { openScene } from '../fixtures/scene.ts';
 import { times } from '../tools/counts.ts';
 import { report } from '../tools/report.ts';

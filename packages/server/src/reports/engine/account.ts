@@ -42,9 +42,9 @@ export const openAccount = async (
   const manifest = await files.open();
   const columns = createColumns([...(manifest?.attributes ?? [])]);
   let events: readonly EventFile[] = manifest?.events ?? [];
-  let saved: { readonly owners: StoredFile; readonly merged: StoredFile; readonly position: number } | null = manifest;
+  let saved: { readonly owners: StoredFile; readonly merged: StoredFile; readonly position: string } | null = manifest;
   let through = manifest?.through ?? 0;
-  let position: number | null = manifest?.position ?? null;
+  let position: string | null = manifest?.position ?? null;
   /** The file's number is greater than that of every file before it. */
   let lastNumber = [...(manifest ? [...events, manifest.owners, manifest.merged] : [])]
     .map(({ name }) => Number(/\d+/.exec(name)?.[0]))
@@ -73,7 +73,7 @@ export const openAccount = async (
       manifest && { owners: files.pathOf(manifest.owners.name), merged: files.pathOf(manifest.merged.name) },
     ),
   );
-  if (manifest) await work((connection) => erasures.tell(connection, [], manifest.firstSequence));
+  if (manifest) erasures.beginAt(manifest.firstSequence);
   let tail = await createTail();
 
   /** Reads those of the columns that there are; `rows` is a table, or a list of files. */
@@ -204,13 +204,14 @@ export const openAccount = async (
     async append(fed: Omit<FedEvents, 'receivedTime'>): Promise<void> {
       tail.bytes += await work((connection) => appendEvents(connection, tail.table, tail.columns, columns, fed));
       tail.events += fed.count;
+      erasures.beginAt(fed.firstSequence);
       through = fed.through;
       if (tail.events >= eventsOfFile || tail.bytes >= mostOfMemory * memoryBytes) await flush();
     },
     async applyOwners(fed: FedOwners): Promise<void> {
       await work(async (connection) => {
         await owners.apply(connection, fed);
-        await erasures.tell(connection, fed.erased, fed.firstSequence);
+        await erasures.tell(connection, fed.erased);
         position = fed.position;
         if (!fed.more) await erasures.endRound(connection, through);
       });

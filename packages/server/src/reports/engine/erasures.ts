@@ -50,9 +50,12 @@ export const createErasures = (account: number) => {
     /** Whether events up to a sequence may have to leave the files, the first of which begins at another. */
     isWaiting: (through: number, first: number) =>
       first < firstSequence || (pending.size > 0 && purgedThrough < through),
-    /** Notes erasures that the feed named, and where its events begin. */
-    async tell(connection: DuckDBConnection, erased: readonly FedErasure[], first: number): Promise<void> {
+    /** Notes that the account's events begin at a sequence now. */
+    beginAt(first: number): void {
       firstSequence = Math.max(firstSequence, first);
+    },
+    /** Notes erasures that the feed named. */
+    async tell(connection: DuckDBConnection, erased: readonly FedErasure[]): Promise<void> {
       let isNew = false;
       for (const erasure of erased) {
         const key = keyOf(erasure);

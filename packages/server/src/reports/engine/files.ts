@@ -32,7 +32,7 @@ export interface Manifest {
   readonly owners: StoredFile;
   readonly merged: StoredFile;
   /** The feed's position of `owners` and `merged`. No event that was erased up to it is in the files. */
-  readonly position: number;
+  readonly position: string;
   readonly firstSequence: number;
 }
 

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { type AppOptions, createApp } from '../../../src/app.ts';
 import { openDemo } from '../../../src/demo/demo.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { createFakeReports } from '../../fixtures/reports.ts';
+import { createFakeReports } from '../../fixtures/reports/fake-reports.ts';
 import { type Fields, noRateLimits, openScene, type Scene, waysTo } from '../../fixtures/scene.ts';
 
 const tracker = fileURLToPath(new URL('../../../../tracker/dist/', import.meta.url));

@@ -1,0 +1,217 @@
+// Reports of a whole store, held against the plainest computation over what getEvents lists: whatever happened between two askings.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { Refusal } from '../src/refusal.ts';
+import type { Question, Reports } from '../src/reports/questions.ts';
+import { createReports } from '../src/reports/reports.ts';
+import { openStore } from '../src/store/open.ts';
+import type { Store, StoredEvent } from '../src/store/store.ts';
+import { arrangement, newDatabaseURL } from './fixtures/database.ts';
+import { answerOfModel, type ModelEvent } from './fixtures/reports/report-model.ts';
+import { runs } from './fixtures/runs.ts';
+import { createSite, type Site } from './fixtures/site.ts';
+import { day, hour } from './fixtures/store.ts';
+
+const nth = fc.nat({ max: 2 });
+const action = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('log' as const),
+      user: nth,
+      contact: fc.option(nth, { freq: 2 }),
+      eventID: fc.integer({ min: 1, max: 3 }),
+      plan: fc.constantFrom('pro', 'free', '12.50', undefined),
+      age: fc.integer({ min: 0, max: 3 * 24 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom('create' as const, 'claim' as const), user: nth, contact: nth }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('unlink' as const), user: nth }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constantFrom('merge' as const, 'unmerge' as const, 'erase' as const),
+      contact: nth,
+      other: nth,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('ask' as const) }) },
+);
+type Action = typeof action extends fc.Arbitrary<infer One> ? One : never;
+
+/** Distinct names, by numbers from 1 on; '' is 0. */
+const createNumbers = () => {
+  const numbers = new Map<string, number>([['', 0]]);
+  return (name: string): number => {
+    if (!numbers.has(name)) numbers.set(name, numbers.size);
+    return numbers.get(name) as number;
+  };
+};
+
+const questionsOf = ({ account, time }: Site): Question[] => {
+  const [from, to] = [time - 3 * day, time + day];
+  const asked = { account, from, to, robots: true, condition: null, value: 'plan' };
+  const edges = [from, from + day, from + 2 * day, to];
+  return [
+    { ...asked, report: 'totals', edges },
+    {
+      ...asked,
+      report: 'breakdown',
+      dimensions: [{ attrID: 'plan' }, { by: 'event' }],
+      offsets: [[from, hour]],
+      sort: 'people',
+      limit: 3,
+    },
+    {
+      ...asked,
+      report: 'funnel',
+      steps: [{ eventIDs: [1] }, { eventIDs: [2, 3] }],
+      withinMilliseconds: day,
+      per: 'person',
+    },
+    { ...asked, report: 'retention', first: null, back: { eventIDs: [1] }, edges },
+  ];
+};
+
+/** The events as the model takes them, and whose each is. */
+const toModel = (events: readonly StoredEvent[]) => {
+  const [users, contacts] = [createNumbers(), createNumbers()];
+  const people = new Map<ModelEvent, string>();
+  const modelled = events.map((event): ModelEvent => {
+    const isNamed = event.why.rule === 'logged with the contact';
+    const one = {
+      sequence: event.sequence,
+      user: users(event.userUUID),
+      contact: isNamed ? contacts(event.why.mergedFrom ?? event.contactUUID) : 0,
+      eventID: event.eventID,
+      eventTime: event.eventTime,
+      attributes: new Map(event.attributes),
+    };
+    people.set(one, event.contactUUID || event.userUUID);
+    return one;
+  });
+  return { modelled, personOf: (event: ModelEvent) => people.get(event) as string };
+};
+
+/** Numbers that are sums in another order differ in their last digits. */
+const rounded = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (_, each) => (typeof each === 'number' ? Number(each.toPrecision(12)) : each)));
+
+describe('reports of a store', () => {
+  let store: Store;
+  let folder: string;
+  let reports: Reports;
+  beforeAll(async () => {
+    const onFatal = (error: Error) => {
+      throw error;
+    };
+    store = await openStore({ databaseURL: await newDatabaseURL(), role: 'server', onFatal, arrangement });
+    folder = await mkdtemp(join(tmpdir(), 'firsthand-reports-'));
+    reports = createReports({ feed: store, folder, memory: 256 * 1024 * 1024, threads: 2, onFault: onFatal });
+  });
+  afterAll(async () => {
+    await reports?.close();
+    await store?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const agree = async (site: Site) => {
+    const { modelled, personOf } = toModel(await site.events());
+    for (const question of questionsOf(site)) {
+      const { answer } = await reports.ask(question);
+      expect(rounded(answer)).toEqual(rounded(answerOfModel(question, modelled, personOf)));
+    }
+  };
+
+  const carryOut = async (site: Site, one: Action, contacts: string[]): Promise<void> => {
+    const { server, browser, time } = site;
+    const userUUIDOf = (user: number) => `visitor-number-${user}`;
+    switch (one.do) {
+      case 'log': {
+        const contactUUID = one.contact === null ? null : (contacts[one.contact] ?? null);
+        const attributes = one.plan === undefined ? [] : [['plan', one.plan] as const];
+        const userUUID = userUUIDOf(one.user);
+        await server.log({ userUUID, contactUUID, eventID: one.eventID, eventTime: time - one.age * hour, attributes });
+        return;
+      }
+      case 'create':
+      case 'claim': {
+        const caller = one.do === 'create' ? server : browser;
+        const address = `contact-${one.contact}@example.com`;
+        const { contactUUID } = await caller.createContact({ userUUID: userUUIDOf(one.user), address });
+        if (one.do === 'create') contacts[one.contact] = contactUUID;
+        return;
+      }
+      case 'unlink':
+        await site.unlink(userUUIDOf(one.user));
+        return;
+      case 'merge':
+        await site.merge(contacts[one.contact] ?? '', contacts[one.other] ?? '');
+        return;
+      case 'unmerge':
+        await site.unmerge(contacts[one.contact] ?? '');
+        return;
+      case 'erase':
+        await site.erase(contacts[one.contact] ?? '');
+        return;
+      case 'ask':
+        await agree(site);
+    }
+  };
+
+  test('count people as getEvents names them, whatever is linked, merged and erased between', {
+    timeout: 600_000,
+  }, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { maxLength: 25, size: 'max' }), async (actions) => {
+        const site = await createSite(store);
+        const contacts: string[] = [];
+        for (const one of actions) {
+          await carryOut(site, one, contacts).catch((error: unknown) => {
+            if (!(error instanceof Refusal)) throw error;
+          });
+        }
+        await agree(site);
+      }),
+      { numRuns: runs(5, 40) },
+    );
+  });
+
+  test('miss nothing that was answered before they were asked, while 24 write', { timeout: 120_000 }, async () => {
+    const site = await createSite(store);
+    let [logged, linked, asked, isWriting] = [0, 0, 0, true];
+    onTestFinished(() => {
+      isWriting = false;
+    });
+    const write = async (writer: number) => {
+      for (let round = 0; round < 6 || asked < 5; round += 1) {
+        const userUUID = `visitor-number-${writer}-${round}`;
+        await site.server.log({ userUUID });
+        logged += 1;
+        // Each browser becomes the same person.
+        await site.server.createContact({ userUUID, address: 'one@example.com' });
+        linked += 1;
+      }
+    };
+    const writing = Promise.all(Array.from({ length: 24 }, (_, writer) => write(writer))).then(() => {
+      isWriting = false;
+    });
+    const [question] = questionsOf(site) as [Extract<Question, { report: 'totals' }>];
+    for (; isWriting; asked += 1) {
+      const before = { logged, linked };
+      const { total } = (await reports.ask(question)).answer;
+      expect(total.events).toBeGreaterThanOrEqual(before.logged);
+      // Of all browsers that it counts, at least so many are the one person.
+      expect(total.people).toBeLessThanOrEqual(total.events - before.linked + 1);
+    }
+    await writing;
+    const { total } = (await reports.ask(question)).answer;
+    expect(total).toMatchObject({ events: logged, users: logged, people: 1 });
+  });
+});
