@@ -25,6 +25,7 @@ const questions: Readonly<Record<string, { readonly asks: string; readonly unnam
   linking: { asks: 'What does linking cost a user with a long history?' },
   reads: { asks: 'How long does a page of events take?' },
   counts: { asks: 'How long does counting take?' },
+  reports: { asks: 'How long does a report take?' },
   readers: { asks: 'Do readers hold up ingestion?' },
   memory: { asks: 'How much memory does the server take, and does it grow?' },
   restart: { asks: 'How long is nobody served after a crash?' },

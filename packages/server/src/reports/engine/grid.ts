@@ -1,6 +1,6 @@
 /**
- * Short spans of time that no given cut divides, so that what depends on time is computed for each span rather than for each event. A span
- * is at most half an hour, so a user's events in one span belong to one session.
+ * Spans of time that no given cut divides, so that what depends on time is computed for each span rather than for each event. A span is at
+ * most half an hour where sessions matter: then a user's events in one span belong to one session.
  */
 import { sessionPauseMilliseconds } from '../questions.ts';
 import type { Values } from './values.ts';
@@ -15,14 +15,11 @@ export interface Grid {
   readonly milliseconds: number;
 }
 
-/** Span 0 holds `from` or begins before it. Cuts at or before `from` don't matter. */
-export const createGrid = (from: number, cuts: readonly number[]): Grid => {
+/** Span 0 holds `from` or begins before it. Cuts at or before `from` don't matter. A span is at most `longest` milliseconds. */
+export const createGrid = (from: number, cuts: readonly number[], longest = sessionPauseMilliseconds): Grid => {
   const inner = cuts.filter((cut) => cut > from);
   const [first = from] = inner;
-  const milliseconds = inner.reduce(
-    (length, cut) => greatestCommonDivisor(cut - first, length),
-    sessionPauseMilliseconds,
-  );
+  const milliseconds = inner.reduce((length, cut) => greatestCommonDivisor(cut - first, length), longest);
   return { from, anchor: first - Math.ceil((first - from) / milliseconds) * milliseconds, milliseconds };
 };
 

@@ -9,6 +9,9 @@ import { runWith } from './values.ts';
 /** Orders events by time, then by sequence: one number that is compared faster than two. */
 const place = '"eventTime"::HUGEINT * 9007199254740992 + sequence';
 
+/** Four weeks, which weeks and days divide; months are divided into days. */
+const longestSpan = 28 * 86_400_000;
+
 export const answerRetention = async (
   connection: DuckDBConnection,
   source: Source,
@@ -16,7 +19,7 @@ export const answerRetention = async (
 ): Promise<RetentionAnswer> => {
   const { from, edges, first, back } = question;
   const starts = edges.slice(0, -1).map((edge, period) => [edge, period] as const);
-  const grid = createGrid(from, edges.slice(1, -1));
+  const grid = createGrid(from, edges.slice(1, -1), longestSpan);
   await runWith(connection, (values) => {
     const scope = createScope(source, question, values);
     const meets = (condition: Condition | null) => (condition === null ? 'true' : scope.meets(condition));

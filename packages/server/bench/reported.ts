@@ -1,0 +1,108 @@
+/**
+ * The events of a site as reports read them from a store: visitors come, cause about ten events, and return in the weeks after; one in twenty
+ * is a contact's. They depend on nothing but their number.
+ */
+import type { FedAttribute, FedEvents, ReportFeed } from '../src/store/report-feed.ts';
+import { createRandom } from './visits.ts';
+
+const day = 86_400_000;
+export const firstTime = Date.UTC(2026, 0, 1);
+export const days = 30;
+const eventsPerVisit = 10;
+const eventsPerUser = 50;
+const usersPerContact = 20;
+/** A visit takes about ten minutes. */
+const visitsOfDay = 144;
+
+const pages = Array.from({ length: 500 }, (_, page) => `/products/${page}`);
+const campaigns = ['spring', 'summer', 'autumn', 'winter', 'newsletter', 'search', 'partner'];
+const browsers = ['Chrome', 'Safari', 'Firefox', 'Edge', 'Samsung Internet'];
+const prices = Array.from({ length: 90 }, (_, price) => `${price}.90`);
+
+/** The eventIDs: viewing a page is most; then a funnel. */
+export const [viewed, priced, bought] = [1, 2, 3];
+
+const attribute = (attrID: string, texts: readonly string[], rows: number[], which: number[]): FedAttribute => ({
+  attrID,
+  texts,
+  rows: Uint32Array.from(rows),
+  which: Uint32Array.from(which),
+});
+
+/** A feed of so many events. `users`: how many users there are; every twentieth is linked to a contact. */
+export const createReportedFeed = (events: number): { readonly feed: ReportFeed; readonly users: number } => {
+  const users = Math.ceil(events / eventsPerUser);
+  /** Visits that go on at the same time. */
+  const visitsAtOnce = Math.max(1, Math.round(events / days / visitsOfDay / eventsPerVisit));
+  const fill = (first: number, count: number): FedEvents => {
+    const [path, campaign, browser, price] = [0, 1, 2, 3].map(() => ({ rows: [] as number[], which: [] as number[] }));
+    const fed = {
+      count,
+      sequence: new Float64Array(count),
+      user: new Float64Array(count),
+      contact: new Float64Array(count),
+      eventID: new Int32Array(count),
+      eventTime: new Float64Array(count),
+      receivedTime: new Float64Array(count),
+    };
+    for (let row = 0; row < count; row += 1) {
+      const nth = first + row;
+      const random = createRandom(nth);
+      // Events of the visits that go on take turns.
+      const visit = Math.floor(nth / (visitsAtOnce * eventsPerVisit)) * visitsAtOnce + (nth % visitsAtOnce);
+      const user = 1 + ((Math.imul(visit, 2_654_435_761) >>> 0) % users);
+      const kind = random();
+      fed.sequence[row] = nth + 1;
+      fed.user[row] = user;
+      fed.eventID[row] = kind < 0.8 ? viewed : kind < 0.95 ? priced : bought;
+      fed.eventTime[row] = Math.floor(firstTime + (nth / events) * days * day);
+      path?.rows.push(row);
+      path?.which.push(Math.floor(random() ** 2 * pages.length));
+      browser?.rows.push(row);
+      browser?.which.push(user % browsers.length);
+      if (visit % 3 === 0) {
+        campaign?.rows.push(row);
+        campaign?.which.push(visit % campaigns.length);
+      }
+      if (kind >= 0.95) {
+        price?.rows.push(row);
+        price?.which.push(Math.floor(random() * prices.length));
+      }
+    }
+    const lists = [
+      ['path', pages, path],
+      ['campaign', campaigns, campaign],
+      ['browser', browsers, browser],
+      ['price', prices, price],
+    ] as const;
+    return {
+      ...fed,
+      attributes: lists.flatMap(([attrID, texts, list]) =>
+        list && list.rows.length > 0 ? [attribute(attrID, texts, list.rows, list.which)] : [],
+      ),
+      through: first + count,
+      more: first + count < events,
+    };
+  };
+  return {
+    users,
+    feed: {
+      feedEvents: async ({ beyond, most }) => fill(beyond, Math.min(most, events - beyond)),
+      feedOwners: async ({ since }) => ({
+        position: 1,
+        reset: since === null,
+        firstSequence: 0,
+        users:
+          since === null
+            ? Array.from({ length: Math.floor(users / usersPerContact) }, (_, nth) => ({
+                user: (nth + 1) * usersPerContact,
+                stretches: [{ after: 0, through: Infinity, contact: nth + 1 }],
+              }))
+            : [],
+        merged: since === null ? [] : null,
+        erased: [],
+        more: false,
+      }),
+    },
+  };
+};
