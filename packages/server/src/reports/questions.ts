@@ -16,7 +16,7 @@ export type Condition =
   | { readonly attrID: string; readonly below: number }
   | { readonly attrID: string; readonly above: number };
 
-/** Attribute values that count as numbers: as JSON writes them. */
+/** Attribute values that count as numbers: as JSON writes them, and finite as a double. */
 export const decimalNumber = /^-?(0|[1-9][0-9]{0,300})(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,3})?$/;
 
 /** A pause after which a user's next event begins a new session. */
