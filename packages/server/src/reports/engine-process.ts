@@ -17,6 +17,8 @@ const patienceMilliseconds = 5_000;
 export class EngineFault extends Error {
   override readonly name = 'EngineFault';
 }
+/** The order needs more memory than DuckDB may take. */
+export class OutOfMemory extends EngineFault {}
 /** The query was interrupted because of its signal. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted';
@@ -60,8 +62,10 @@ const startProcess = (settings: EngineSettings) => {
     if ('missing' in reply) return end(`the process of reports can't run: ${reply.missing}`);
     const asked = waiting.get(reply.id);
     waiting.delete(reply.id);
-    if ('error' in reply) asked?.reject(new EngineFault(reply.error));
-    else asked?.resolve(reply.value);
+    if ('error' in reply) {
+      const isMemory = reply.error.startsWith('Out of Memory');
+      asked?.reject(isMemory ? new OutOfMemory(reply.error) : new EngineFault(reply.error));
+    } else asked?.resolve(reply.value);
   });
   const post = (message: Order | EngineSettings) => {
     if (child.connected)

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Refusal } from '../refusal.ts';
 import type { ReportFeed } from '../store/report-feed.ts';
-import { createEngineProcess, Interrupted } from './engine-process.ts';
+import { createEngineProcess, Interrupted, OutOfMemory } from './engine-process.ts';
 import { followFeed } from './following.ts';
 import type { AnswerTo, Question, Reported, Reports } from './questions.ts';
 
@@ -29,6 +29,8 @@ export interface ReportsOptions {
 const mostAtOnce = 2;
 const mostWaiting = 20;
 const retryAfterSeconds = 5;
+const tooMuchMemory =
+  'the report needs more memory than it may take: ask about a shorter range, or with a narrower filter';
 
 /** Runs at most some works at once; the others wait for their turn. */
 const createTurns = (most: number) => {
@@ -164,6 +166,7 @@ export const createReports = ({
           signal?.throwIfAborted();
           if (error instanceof Refusal) throw error;
           if (error instanceof Interrupted) throw new Refusal('report_too_slow');
+          if (error instanceof OutOfMemory) throw new Refusal('report_too_slow', { message: tooMuchMemory });
           return fail(error);
         }
       });
