@@ -81,6 +81,7 @@ export const createReportedFeed = (events: number): { readonly feed: ReportFeed;
         list && list.rows.length > 0 ? [attribute(attrID, texts, list.rows, list.which)] : [],
       ),
       through: first + count,
+      firstSequence: 1,
       more: first + count < events,
     };
   };
@@ -89,9 +90,8 @@ export const createReportedFeed = (events: number): { readonly feed: ReportFeed;
     feed: {
       feedEvents: async ({ beyond, most }) => fill(beyond, Math.min(most, events - beyond)),
       feedOwners: async ({ since }) => ({
-        position: 1,
+        position: '1',
         reset: since === null,
-        firstSequence: 0,
         users:
           since === null
             ? Array.from({ length: Math.floor(users / usersPerContact) }, (_, nth) => ({

@@ -20,6 +20,9 @@ it('needs nothing to be given', () => {
     backupDir: undefined,
     backupEvery: 86_400_000,
     backupKeep: 7,
+    reportsDir: undefined,
+    reportsMemory: 256,
+    reportsThreads: 2,
     metricsToken: undefined,
     metricsPort: undefined,
     logLevel: undefined,
@@ -126,6 +129,23 @@ describe.each([
       ['10000', 10_000],
     ],
     ['0', '10001', 'all'],
+  ],
+  ['REPORTS_DIR', ['./reports', '/var/lib/reports'], ['\0', 'a'.repeat(4_097)]],
+  [
+    'REPORTS_MEMORY',
+    [
+      ['128', 128],
+      ['1000000', 1_000_000],
+    ],
+    ['127', '1000001', '256MB', '-1'],
+  ],
+  [
+    'REPORTS_THREADS',
+    [
+      ['1', 1],
+      ['256', 256],
+    ],
+    ['0', '257', 'all'],
   ],
   ['METRICS_TOKEN', ['a'.repeat(22), 'b_-'.repeat(40)], ['a'.repeat(21), 'a '.repeat(20), 'é'.repeat(30)]],
   [

@@ -38,7 +38,7 @@ const basePath = z
  * know some. The second line is for what is no operation, or may come.
  */
 const ownParts = new Set([
-  ...['account', 'contact', 'createContact', 'event', 'logEvent', 'subscriber', 'user', ...Object.values(pageNames)],
+  ...['account', 'contact', 'createContact', 'event', 'logEvent', 'report', 'subscriber', 'user', ...Object.values(pageNames)],
   ...['.well-known', 'console', 'demo', 'docs', 'healthz', 'metrics', 'openapi.json', 'readyz'],
 ]);
 const beginsOwnPath = (path: string): boolean => ownParts.has(path.split('/')[1] as string);
@@ -225,6 +225,30 @@ export const settings = {
     form: 'a whole number from 1 to 10000',
     schema: wholeNumber(1, 10_000),
     fallback: '7',
+  },
+  reportsDir: {
+    variable: 'REPORTS_DIR',
+    flag: '--reports-dir <folder>',
+    means:
+      'folder for the files of reports, which are made from the database again when they are gone; beside the SQLite file unless given',
+    form: 'the path of a folder that holds nothing else',
+    schema: z.string().regex(/^[^\0]{1,4096}$/),
+  },
+  reportsMemory: {
+    variable: 'REPORTS_MEMORY',
+    flag: '--reports-memory <megabytes>',
+    means: 'megabytes of memory that reports may use, beside the server',
+    form: 'a whole number of megabytes from 128 to 1000000',
+    schema: wholeNumber(128, 1_000_000),
+    fallback: '256',
+  },
+  reportsThreads: {
+    variable: 'REPORTS_THREADS',
+    flag: '--reports-threads <count>',
+    means: 'threads that a report uses; no more than there are processors',
+    form: 'a whole number from 1 to 256',
+    schema: wholeNumber(1, 256),
+    fallback: '2',
   },
   metricsToken: {
     variable: 'METRICS_TOKEN',

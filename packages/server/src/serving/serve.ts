@@ -11,6 +11,7 @@ import { loadApplication } from './application.ts';
 import { followConnections } from './drain.ts';
 import { listen, tryListening } from './listening.ts';
 import { registerOperatorToken } from './operator-token.ts';
+import { openReports } from './reports.ts';
 import { startRetention } from './retention.ts';
 import { rootURL } from './root-url.ts';
 import { type ScheduledBackups, startBackups } from './scheduled-backups.ts';
@@ -19,7 +20,7 @@ export interface ServeOptions {
   readonly log?: Logger;
   /** Serve the demo page, with an account of its own. */
   readonly demo?: boolean;
-  /** Answers reports, which are refused if it is absent. */
+  /** Answers reports in place of the engine. */
   readonly reports?: Reports;
   /** Called when the server can no longer know what the disk holds. It then responds to nothing: end the process. */
   readonly onFatal?: (error: Error) => void;
@@ -83,17 +84,18 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     const newestBackup = () => backups && (backups.newestTime() ?? began);
     const isMeasured = config.metricsToken !== undefined || config.metricsPort !== undefined;
     const { serveMetrics } = isMeasured ? await import('./metrics.ts') : { serveMetrics: undefined };
+    const served = options.reports ? undefined : await openReports({ store, config, log });
     const metrics = await serveMetrics?.({ store, traffic, newestBackup, config, log });
     const { server, demo, docs, finish, ...made } = await createApplication({
-      store,
+      store: served?.store ?? store,
       config,
       log,
       isStopping: () => stopping,
       traffic,
       metrics: metrics?.access,
-      reports: options.reports,
+      reports: options.reports ?? served?.reports,
     }).catch(async (error) => {
-      await metrics?.stop();
+      await Promise.all([metrics?.stop(), served?.stop()]);
       throw error;
     });
     const stop = () => Promise.all([made.stop(), backups?.stop(), metrics?.stop()]);
@@ -105,7 +107,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       failAlone(error);
     };
     const port = await listen(server, { ...config, log }).catch(async (error) => {
-      await stop();
+      await Promise.all([stop(), served?.stop()]);
       throw error;
     });
     const url = rootURL({ ...config, port });
@@ -119,6 +121,8 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
         stopping = true;
       });
       const [cutOff] = await Promise.all([stopAnswering, stopRetention?.(), stop()]);
+      // After the last report was answered.
+      await served?.stop();
       await finish();
       await store.close();
       log.info({ cutOff }, 'stopped');

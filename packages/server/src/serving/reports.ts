@@ -1,0 +1,136 @@
+/** Opens the reports of a server, keeps their files up to date, and lets receipts of erasures wait for them. */
+import { readdir, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { nanoid } from 'nanoid';
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Reports } from '../reports/questions.ts';
+import type { Store } from '../store/store.ts';
+import { repeat } from './repeat.ts';
+
+/** The engine of reports, over files. */
+interface FiledReports extends Reports {
+  /** Resolves when no file of the account holds an event whose erasure was stored when it was called. */
+  purged(account: number): Promise<void>;
+}
+
+interface ReportsOptions {
+  readonly store: Store;
+  readonly config: Pick<Config, 'databaseURL' | 'reportsDir' | 'reportsMemory' | 'reportsThreads'>;
+  readonly log: Logger;
+}
+
+/** An erased event leaves the files within a minute: the next round begins after this time, if something was stored since. */
+const pauseMs = 20_000;
+/** How long an erasure's receipt waits for the files, before it says that the erasure is not complete. */
+const receiptMs = 1_000;
+
+const megabyte = 1024 * 1024;
+
+const temporary = /^firsthand-reports-(\d{1,10})-[\w-]{21}$/;
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+};
+
+const removeAll = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
+
+/** Removes the temporary folders of servers that were killed: what they hold may have been erased since. */
+const removeLeftOver = async (): Promise<void> => {
+  for (const name of await readdir(tmpdir())) {
+    const pid = temporary.exec(name)?.[1];
+    if (pid !== undefined && !isRunning(Number(pid))) await removeAll(join(tmpdir(), name)).catch(() => {});
+  }
+};
+
+/**
+ * Returns the folder of the files: beside a SQLite file unless REPORTS_DIR names another; for other databases a temporary one, which
+ * exists once there is a report, and which `remove` removes.
+ */
+const chooseFolder = async ({ databaseURL, reportsDir }: ReportsOptions['config']) => {
+  if (reportsDir !== undefined) return { folder: resolve(reportsDir), remove: async () => {} };
+  const file = /^sqlite:(?!:memory:$)(.+)$/.exec(databaseURL)?.[1];
+  if (file !== undefined) return { folder: resolve(`${file.replace(/\.db$/, '')}.reports`), remove: async () => {} };
+  await removeLeftOver();
+  const folder = join(tmpdir(), `firsthand-reports-${process.pid}-${nanoid()}`);
+  return { folder, remove: () => removeAll(folder) };
+};
+
+/** Returns the accounts that have files. */
+const accountsIn = async (folder: string): Promise<number[]> =>
+  (await readdir(folder).catch(() => [])).filter((name) => /^\d{1,15}$/.test(name)).map(Number);
+
+/**
+ * Wraps the store, so that a receipt says `complete` only when the files of reports hold nothing of the erased contact either. A
+ * repeated request asks again.
+ */
+export const awaitingFiles = (
+  store: Store,
+  { purged, hasFiles }: { purged(account: number): Promise<void>; hasFiles(account: number): Promise<boolean> },
+): Store => ({
+  ...store,
+  async eraseContact(request) {
+    const receipt = await store.eraseContact(request);
+    if (!(await hasFiles(request.account))) return receipt;
+    const done = purged(request.account).then(
+      () => true,
+      () => false,
+    );
+    if (!receipt.complete) return receipt;
+    const isDone = await Promise.race([done, wait(receiptMs, false, { ref: false })]);
+    return { ...receipt, complete: isDone };
+  },
+});
+
+export interface ServedReports {
+  readonly reports: Reports;
+  /** The store that requests use. */
+  readonly store: Store;
+  stop(): Promise<void>;
+}
+
+export const openReports = async ({ store, config, log }: ReportsOptions): Promise<ServedReports> => {
+  const { createReports } = await import('../reports/reports.ts');
+  const { folder, remove } = await chooseFolder(config);
+  const reports: FiledReports = createReports({
+    feed: store,
+    folder,
+    memory: config.reportsMemory * megabyte,
+    threads: Math.min(config.reportsThreads, availableParallelism()),
+    onFault: (err) => log.error({ err }, 'reports failed'),
+  });
+  let isChanged = true;
+  const stopListening = store.onCommit(() => {
+    isChanged = true;
+  });
+  const round = async (signal: AbortSignal) => {
+    isChanged = false;
+    for (const account of await accountsIn(folder)) {
+      if (signal.aborted) return;
+      await reports.purged(account);
+    }
+  };
+  const stopRounds = repeat(async (signal) => {
+    await wait(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+    if (isChanged && !signal.aborted) {
+      await round(signal).catch((err) => log.error({ err }, 'the files of reports were not brought up to date'));
+    }
+    return 0;
+  });
+  const hasFiles = async (account: number) => (await accountsIn(folder)).includes(account);
+  return {
+    reports,
+    store: awaitingFiles(store, { purged: reports.purged, hasFiles }),
+    async stop() {
+      stopListening();
+      await Promise.all([reports.close(), stopRounds()]);
+      await remove();
+    },
+  };
+};

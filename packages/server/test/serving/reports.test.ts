@@ -1,0 +1,58 @@
+import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Client, createClient } from '@firsthand/client';
+import { expect, it } from 'vitest';
+import { temporaryDatabase } from '../fixtures/command.ts';
+import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
+
+const begin = async (env: Readonly<Record<string, string>>) => {
+  const serving = await serveHere(env);
+  const { serverTokenUUID: token } = await createAccount(serving.url);
+  return { ...serving, client: createClient({ url: serving.url, token }) };
+};
+const people = async (client: Client) => (await client.reportTotals({ from: '2020-01-01' })).total.people;
+const temporaryFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('firsthand-reports-'));
+
+it('counts each event and person that was answered before, and nobody who is erased', async () => {
+  const { env } = temporaryDatabase();
+  const { client, close } = await begin(env);
+  expect(await people(client)).toBe(0);
+  for (const nth of [1, 2, 3]) await client.logEvent({ userUUID: `${userUUID}-${nth}`, eventID: 1 });
+  expect(await people(client)).toBe(3);
+  const contact = { contactEmailaddress: 'ada@shop.example', contactProfileID: 'customer' };
+  const { contactUUID } = await client.createContact({ ...contact, userUUID: `${userUUID}-1` });
+  await client.createContact({ ...contact, userUUID: `${userUUID}-2` });
+  expect(await people(client)).toBe(2);
+  await client.eraseContact({ contactUUID });
+  expect(await people(client)).toBe(1);
+  await expect.poll(async () => (await client.eraseContact({ contactUUID })).complete).toBe(true);
+  const folder = env.DATABASE_URL.replace(/^sqlite:/, '').replace(/\.db$/, '.reports');
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  await close();
+});
+
+it('keeps the files of reports where REPORTS_DIR says', async () => {
+  const { env } = temporaryDatabase();
+  const REPORTS_DIR = join(dirname(env.DATABASE_URL.replace(/^sqlite:/, '')), 'elsewhere');
+  const { client } = await begin({ ...env, REPORTS_DIR, REPORTS_MEMORY: '128', REPORTS_THREADS: '1' });
+  expect(await people(client)).toBe(0);
+  expect(existsSync(REPORTS_DIR)).toBe(true);
+  expect(existsSync(env.DATABASE_URL.replace(/^sqlite:/, '').replace(/\.db$/, '.reports'))).toBe(false);
+});
+
+it('leaves no file of a database that is none, and removes those of a server that was killed', async () => {
+  const ofKilled = `firsthand-reports-4194999-${'x'.repeat(21)}`;
+  const ofOther = `firsthand-reports-${process.ppid}-${'x'.repeat(21)}`;
+  for (const name of [ofKilled, ofOther]) mkdirSync(join(tmpdir(), name), { recursive: true });
+  const { client, close } = await begin({ DATABASE_URL: 'sqlite::memory:' });
+  await client.logEvent({ userUUID, eventID: 1 });
+  expect(await people(client)).toBe(1);
+  const own = new RegExp(`^firsthand-reports-${process.pid}-`);
+  expect(temporaryFolders().filter((name) => own.test(name))).toHaveLength(1);
+  expect(temporaryFolders()).not.toContain(ofKilled);
+  expect(temporaryFolders()).toContain(ofOther);
+  await close();
+  expect(temporaryFolders().filter((name) => own.test(name))).toEqual([]);
+  rmdirSync(join(tmpdir(), ofOther));
+});
