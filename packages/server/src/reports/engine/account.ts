@@ -36,10 +36,10 @@ export const openAccount = async (
 ) => {
   const files = createFiles(String(account));
   const owners = createOwners(account);
-  const erasures = createErasures(account);
   const work = <Value>(use: (connection: DuckDBConnection) => Promise<Value>) => connected(instance, use);
 
   const manifest = await files.open();
+  const erasures = createErasures(account, manifest?.firstSequence ?? 0);
   const columns = createColumns([...(manifest?.attributes ?? [])]);
   let events: readonly EventFile[] = manifest?.events ?? [];
   let saved: { readonly owners: StoredFile; readonly merged: StoredFile; readonly position: string } | null = manifest;
@@ -73,7 +73,6 @@ export const openAccount = async (
       manifest && { owners: files.pathOf(manifest.owners.name), merged: files.pathOf(manifest.merged.name) },
     ),
   );
-  if (manifest) erasures.beginAt(manifest.firstSequence);
   let tail = await createTail();
 
   /** Reads those of the columns that there are; `rows` is a table, or a list of files. */
@@ -87,6 +86,17 @@ export const openAccount = async (
     rowsOf(filesOf(those), new Set(those.flatMap((file) => file.columns)), names, hidden);
 
   const readersDone = () => Promise.allSettled([...readers]);
+
+  /** The generation of erasures at which a file was known to hold nothing that is erased, by its name. */
+  const examined = new Map(events.map(({ name }) => [name, erasures.generation]));
+  const isClean = ({ name, first }: EventFile): boolean =>
+    examined.get(name) === erasures.generation && first >= erasures.firstSequence;
+  const isPurged = (): boolean => events.every(isClean);
+  const purgeTail = (): Promise<unknown> => {
+    const { table } = tail;
+    const erased = `SELECT e.sequence FROM ${table} e WHERE ${erasures.condition}`;
+    return work((connection) => connection.run(`DELETE FROM ${table} WHERE sequence IN (${erased})`));
+  };
 
   const writeManifest = async (): Promise<void> => {
     if (saved === null) throw new Error('the owners were not written');
@@ -123,7 +133,9 @@ export const openAccount = async (
     };
     return replaced;
   };
+  /** `query` leaves out what is erased. Returns null when nothing is left. */
   const writeEvents = async (query: string, names: readonly string[]): Promise<EventFile | null> => {
+    const { generation } = erasures;
     const name = nextName('events');
     const file = await writeParquet(name, query);
     const [row] = await work((connection) =>
@@ -133,14 +145,12 @@ export const openAccount = async (
       ),
     );
     const count = Number(row?.events);
+    examined.set(name, generation);
     if (count > 0)
       return { ...file, events: count, first: Number(row?.first), last: Number(row?.last), columns: names };
     await files.remove([name]);
     return null;
   };
-
-  /** Whether the files may hold no erased events, so that they may say that they are of the present position. */
-  const isPurged = () => !erasures.isWaiting(throughFiles, Number.MAX_SAFE_INTEGER);
 
   /** Writes the tail to a file, together with the last ones while these are small: so there are few, and each is written few times. */
   const flush = async (): Promise<void> => {
@@ -160,7 +170,7 @@ export const openAccount = async (
     const file = await writeEvents(query, names);
     const replaced = joined.map(({ name }) => name);
     // Files that may hold erased events keep the position from before: after a crash the feed names the erasures again.
-    if (saved === null || isPurged()) replaced.push(...(await writeOwners()));
+    if (isPurged()) replaced.push(...(await writeOwners()));
     const written = tail;
     tail = await createTail();
     events = [...events.slice(0, first), ...(file ? [file] : [])];
@@ -213,48 +223,36 @@ export const openAccount = async (
         await owners.apply(connection, fed);
         await erasures.tell(connection, fed.erased);
         position = fed.position;
-        if (!fed.more) await erasures.endRound(connection, through);
+        if (fed.more) return;
+        await erasures.endRound(connection, async () => {
+          if (isPurged()) await purgeTail();
+          return isPurged();
+        });
       });
     },
-    /** Whether there are files with events that must leave them. */
-    isPurgeDue: () => erasures.isWaiting(through, events[0]?.first ?? Number.MAX_SAFE_INTEGER),
-    /** Removes erased events from memory and files. Returns whether there were any. */
-    async purge(): Promise<boolean> {
+    /** Whether a file may hold what is erased. */
+    isPurgeDue: () => !isPurged(),
+    /** Removes what is erased from one file; then, when all are done, from memory. */
+    async purgeStep(): Promise<'removed' | 'examined' | 'done'> {
       const hidden = erasures.condition;
-      if (hidden === null) return false;
-      const purging = through;
-      await work((connection) =>
-        connection.run(
-          `DELETE FROM ${tail.table} WHERE sequence IN (SELECT e.sequence FROM ${tail.table} e WHERE ${hidden})`,
-        ),
+      const file = events.find((each) => !isClean(each));
+      if (hidden === null || file === undefined) {
+        if (hidden !== null) await purgeTail();
+        return 'done';
+      }
+      const [row] = await work((connection) =>
+        runSQL(connection, `SELECT count(*) AS erased FROM ${filesOf([file])} e WHERE ${hidden}`),
       );
-      const left: EventFile[] = [];
-      const replaced: string[] = [];
-      for (const file of events) {
-        const [row] =
-          file.last <= erasures.purgedThrough && file.first >= erasures.firstSequence
-            ? []
-            : await work((connection) =>
-                runSQL(connection, `SELECT count(*) AS erased FROM ${filesOf([file])} e WHERE ${hidden}`),
-              );
-        if (!row || Number(row.erased) === 0) {
-          left.push(file);
-          continue;
-        }
-        replaced.push(file.name);
-        if (Number(row.erased) === file.events) continue;
-        const rewritten = await writeEvents(rowsOfFiles([file], file.columns, hidden), file.columns);
-        if (rewritten) left.push(rewritten);
+      if (Number(row?.erased) === 0) {
+        examined.set(file.name, erasures.generation);
+        return 'examined';
       }
-      erasures.setPurged(purging);
-      if (saved === null) return false;
-      events = left;
-      if (replaced.length > 0) {
-        await writeManifest();
-        await readersDone();
-        await files.remove(replaced);
-      }
-      return replaced.length > 0;
+      const rest = await writeEvents(rowsOfFiles([file], file.columns, hidden), file.columns);
+      events = events.flatMap((each) => (each !== file ? each : (rest ?? [])));
+      await writeManifest();
+      await readersDone();
+      await files.remove([file.name]);
+      return 'removed';
     },
     /** What the files hold now, for a question; it must be within `reading`. */
     source(): Source {

@@ -5,22 +5,21 @@ import { runWith } from './values.ts';
 
 interface Pending {
   readonly erasure: FedErasure;
-  /** The number of the call of `tell` that named it last. */
-  round: number;
+  /** The round in which it was named last. */
+  readonly round: number;
 }
 
 const keyOf = (erasure: FedErasure): string =>
   'user' in erasure ? `user ${erasure.user} ${erasure.after} ${erasure.through}` : `contact ${erasure.contact}`;
 
-/** The tables of an account: `erased_users_<account>` and `erased_contacts_<account>`. */
-export const createErasures = (account: number) => {
+/** The tables of an account: `erased_users_<account>` and `erased_contacts_<account>`. Events before `first` are gone already. */
+export const createErasures = (account: number, first: number) => {
   const pending = new Map<string, Pending>();
   const users = `erased_users_${account}`;
   const contacts = `erased_contacts_${account}`;
-  let firstSequence = 0;
+  let firstSequence = first;
   let round = 0;
-  /** All events up to this sequence were examined for what is pending now. */
-  let purgedThrough = Infinity;
+  let generation = 0;
 
   const writeTables = async (connection: DuckDBConnection): Promise<void> => {
     const all = [...pending.values()].map(({ erasure }) => erasure);
@@ -44,45 +43,32 @@ export const createErasures = (account: number) => {
     get firstSequence() {
       return firstSequence;
     },
-    get purgedThrough() {
-      return purgedThrough;
+    /** Grows with what is erased: a file that was written or examined at this number holds nothing of it. */
+    get generation() {
+      return generation;
     },
-    /** Whether events up to a sequence may have to leave the files, the first of which begins at another. */
-    isWaiting: (through: number, first: number) =>
-      first < firstSequence || (pending.size > 0 && purgedThrough < through),
     /** Notes that the account's events begin at a sequence now. */
-    beginAt(first: number): void {
-      firstSequence = Math.max(firstSequence, first);
+    beginAt(sequence: number): void {
+      firstSequence = Math.max(firstSequence, sequence);
     },
     /** Notes erasures that the feed named. */
     async tell(connection: DuckDBConnection, erased: readonly FedErasure[]): Promise<void> {
-      let isNew = false;
-      for (const erasure of erased) {
-        const key = keyOf(erasure);
-        const known = pending.get(key);
-        if (known) known.round = round;
-        else {
-          pending.set(key, { erasure, round });
-          isNew = true;
-        }
-      }
+      const isNew = erased.some((erasure) => !pending.has(keyOf(erasure)));
+      for (const erasure of erased) pending.set(keyOf(erasure), { erasure, round });
       if (!isNew) return;
-      purgedThrough = -1;
+      generation += 1;
       await writeTables(connection);
     },
     /**
-     * The feed has named all that is erased. What it named before all present events were read, and not since, it no longer holds: no such
-     * event can come any more.
+     * Begins a round: the feed has named all that is erased now. What it named before all present events were read, and not since, it no
+     * longer holds: no such event can come any more, and it is forgotten if `isGone`, when no present event is of it.
      */
-    async endRound(connection: DuckDBConnection, through: number): Promise<void> {
+    async endRound(connection: DuckDBConnection, isGone: () => Promise<boolean>): Promise<void> {
       const over = [...pending].filter(([, { round: named }]) => named < round);
       round += 1;
-      if (over.length === 0 || purgedThrough < through) return;
+      if (over.length === 0 || !(await isGone())) return;
       for (const [key] of over) pending.delete(key);
       await writeTables(connection);
-    },
-    setPurged(through: number): void {
-      purgedThrough = through;
     },
     /** A condition on the rows of events `e` that must not be seen; null: there are none. */
     get condition(): string | null {

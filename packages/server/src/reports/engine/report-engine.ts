@@ -1,6 +1,7 @@
 /** The process that runs DuckDB for reports: carries out the orders of the server (messages.ts). */
 import { readdirSync, rmSync } from 'node:fs';
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import type { FedOwners } from '../../store/report-feed.ts';
 import type { EngineSettings, Order, Reply } from '../messages.ts';
 import type { AnswerTo, Question } from '../questions.ts';
 import { type Account, openAccount, type Source } from './account.ts';
@@ -86,13 +87,27 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings) => {
     closeUnused();
     return opened.held();
   };
-  const purge = async (account: number): Promise<void> => {
-    const purged = await held(account).purge();
-    if (!purged || readdirSync(spillFolder).length === 0) return;
+  /** File by file, so that other orders are carried out meanwhile. */
+  const purgeAll = async (account: number): Promise<void> => {
+    let isRemoved = false;
+    for (let step = ''; step !== 'done'; isRemoved ||= step === 'removed')
+      step = await inTurn(account, () => held(account).purgeStep());
+    if (!isRemoved || readdirSync(spillFolder).length === 0) return;
     // What was spilled may hold what was erased. Nothing else removes it for certain.
     await Promise.allSettled([...accounts.values()].map((each) => each.readersDone()));
     rmSync(spillFolder, { recursive: true, force: true });
     setImmediate(() => process.disconnect());
+  };
+  const purges = new Map<number, Promise<void>>();
+  /** Resolves when no file of the account holds anything that was erased when it was called. */
+  const purge = (account: number): Promise<void> => {
+    const purging = purges.get(account) ?? purgeAll(account).finally(() => purges.delete(account));
+    purges.set(account, purging);
+    return purging;
+  };
+  const applyOwners = async (account: number, owners: FedOwners): Promise<void> => {
+    await inTurn(account, () => held(account).applyOwners(owners));
+    if (!owners.more && held(account).isPurgeDue()) purge(account).catch(() => {});
   };
   const ask = async (id: number, question: Question): Promise<unknown> => {
     const account = held(question.account);
@@ -129,14 +144,17 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings) => {
         case 'append':
           return inTurn(order.account, () => held(order.account).append(order.events));
         case 'owners':
-          return inTurn(order.account, () => held(order.account).applyOwners(order.owners));
+          return applyOwners(order.account, order.owners);
         case 'discard':
           return inTurn(order.account, () => discard(order.account));
         case 'purge':
-          return inTurn(order.account, () => purge(order.account));
+          do await purge(order.account);
+          while (accounts.get(order.account)?.isPurgeDue());
+          return;
         case 'ask':
           return ask(order.id, order.question);
         case 'end':
+          await Promise.allSettled(purges.values());
           await Promise.all([...accounts.keys()].map((account) => inTurn(account, () => held(account).save())));
           return setImmediate(() => process.disconnect());
       }
