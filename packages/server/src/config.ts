@@ -38,7 +38,17 @@ const basePath = z
  * know some. The second line is for what is no operation, or may come.
  */
 const ownParts = new Set([
-  ...['account', 'contact', 'createContact', 'event', 'logEvent', 'report', 'subscriber', 'user', ...Object.values(pageNames)],
+  ...[
+    'account',
+    'contact',
+    'createContact',
+    'event',
+    'logEvent',
+    'report',
+    'subscriber',
+    'user',
+    ...Object.values(pageNames),
+  ],
   ...['.well-known', 'console', 'demo', 'docs', 'healthz', 'metrics', 'openapi.json', 'readyz'],
 ]);
 const beginsOwnPath = (path: string): boolean => ownParts.has(path.split('/')[1] as string);

@@ -9,6 +9,15 @@ export interface DatedStatement extends Statement {
 }
 
 /**
+ * Returns the latest of some days, or `none`. `Math.max(...days)` throws for some 120,000, and a contact may have more users than that.
+ */
+export const latestDay = (days: Iterable<number>, none: number): number => {
+  let latest = none;
+  for (const day of days) latest = Math.max(latest, day);
+  return latest;
+};
+
+/**
  * Returns the last day on which a user was active as one of these contacts, before merges are followed; null if there is none.
  * `lastDay` is the user's last day of all. `statements` are one user's, ascending by sequence. The day of a link counts for the
  * contacts on both sides of it.

@@ -1,5 +1,5 @@
 /** Reads the days on which contacts were last seen. */
-import { lastDayAs } from '../../../identity/last-seen.ts';
+import { lastDayAs, latestDay } from '../../../identity/last-seen.ts';
 import { neverSeen } from '../../rules/contact-search.ts';
 import { dayMilliseconds } from '../../rules/received-day.ts';
 import type { Connection } from '../database/connection.ts';
@@ -16,7 +16,11 @@ export const lastSeenOf = async (db: Connection, groups: readonly (readonly Cont
   );
   const statements = await datedStatementsOf(db, [...new Set(linked.map(({ user }) => user))]);
   const usersOf = new Map<number, (typeof linked)[number][]>();
-  for (const link of linked) usersOf.set(link.contact, [...(usersOf.get(link.contact) ?? []), link]);
+  for (const link of linked) {
+    const users = usersOf.get(link.contact);
+    if (users) users.push(link);
+    else usersOf.set(link.contact, [link]);
+  }
   return groups.map((group) => {
     const contacts = new Set(group.map(({ contact }) => contact));
     const users = new Map(
@@ -30,6 +34,6 @@ export const lastSeenOf = async (db: Connection, groups: readonly (readonly Cont
       }));
       days.push(lastDayAs(contacts, dated, lastDay) ?? neverSeen);
     }
-    return Math.max(...days);
+    return latestDay(days, neverSeen);
   });
 };

@@ -1,4 +1,5 @@
 /** The source of a query of events: those of a user, of a contact, or of the whole account. */
+import { latestDay } from '../../../identity/last-seen.ts';
 import { stretchesOwnedBy } from '../../../identity/ownership.ts';
 import type { Statement } from '../../../identity/statements.ts';
 import type { EventQuery, NamedContact } from '../../store.ts';
@@ -38,8 +39,11 @@ const daysOfUsers = (db: Connection, users: readonly number[]): Promise<(ActiveD
 
 /** Returns the earliest first day and the latest last day. */
 const span = (days: readonly ActiveDays[]): Source['days'] => ({
-  first: Math.min(...days.flatMap(({ firstDay }) => firstDay ?? [])),
-  last: Math.max(...days.flatMap(({ lastDay }) => lastDay ?? [])),
+  first: days.reduce((first, { firstDay }) => Math.min(first, firstDay ?? Infinity), Infinity),
+  last: latestDay(
+    days.map(({ lastDay }) => lastDay ?? -Infinity),
+    -Infinity,
+  ),
 });
 
 export const createEventSources = (contacts: ContactFinder) => {

@@ -1,5 +1,5 @@
 /** Reads the days on which contacts were last seen. */
-import { lastDayAs } from '../../../identity/last-seen.ts';
+import { lastDayAs, latestDay } from '../../../identity/last-seen.ts';
 import { neverSeen } from '../../rules/contact-search.ts';
 import { dayMilliseconds } from '../../rules/received-day.ts';
 import type { Connection } from '../database/connection.ts';
@@ -20,6 +20,6 @@ export const createLastSeen = (db: Connection) => {
       const statements = dated(user).map(({ time, ...rest }) => ({ ...rest, day: Math.floor(time / dayMilliseconds) }));
       days.push(lastDayAs(contacts, statements, lastDay) ?? neverSeen);
     }
-    return Math.max(...days);
+    return latestDay(days, neverSeen);
   };
 };
