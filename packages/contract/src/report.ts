@@ -221,7 +221,7 @@ export const reportFunnelOutput = answer({
         ),
       }),
     )
-    .describe('The steps, in order.'),
+    .meta({ description: 'The steps, in order.', example: [{ reached: 45 }, { reached: 12 }] }),
 });
 
 export const reportRetentionInput = z.object({
@@ -246,9 +246,10 @@ export const reportRetentionOutput = answer({
         from: told.isoTime('The beginning of the period.', '2026-11-02T00:00:00.000Z'),
         to: told.isoTime('The end of the period.', '2026-11-09T00:00:00.000Z'),
         people: told.count('People whose first event that meets `first` is in this period.', 45),
-        back: z
-          .array(told.count('People of them who came back.', 12))
-          .describe('How many of them came back in this period, in the next one, and so on: after their first event.'),
+        back: z.array(told.count('People of the cohort who came back.', 12)).meta({
+          description: 'How many of them came back after that event: in this period, in the next one, and so on.',
+          example: [12, 5],
+        }),
       }),
     )
     .describe('The periods, in order, empty ones included.'),

@@ -22,7 +22,7 @@ const typeOf = (schema: JSONSchema): string => {
   if (anyOf) return [...new Set(anyOf.map(typeOf))].join(' or ');
   if (type === 'array') {
     const entry = resolved(items ?? {});
-    return `list of ${entry.properties ? 'objects' : entry.enum ? 'words' : `${typeOf(entry)}s`}`;
+    return `list of ${entry.properties ? 'objects' : entry.enum ? 'words' : entry.anyOf ? typeOf(entry) : `${typeOf(entry)}s`}`;
   }
   if (values && type === undefined) return 'string';
   return type ?? 'any';
