@@ -94,12 +94,18 @@ const browserCatalogue = field.described(
   'Whether profiles, tags and attributes that browser tokens use are added to the catalogue.',
   false,
 );
+const enrich = field.described(
+  field.flag,
+  'Whether events of browser tokens get labels: browser, operating system, kind of device, country.',
+  true,
+);
 
 const settings = {
   accountOrigin: field.optional(field.list(origin, limits.originsPerAccount)).describe(accountOrigin),
   accountTimezone: field.optional(accountTimezone),
   strict: field.optional(strict),
   browserCatalogue: field.optional(browserCatalogue),
+  enrich: field.optional(enrich),
   ...catalogues,
   contact: field
     .optional(field.list(z.unknown(), limits.contactsPerAccountBody))
@@ -169,6 +175,7 @@ export const account = z
     accountTimezone: told(accountTimezone),
     strict: flag(strict.description ?? '', false),
     browserCatalogue: flag(browserCatalogue.description ?? '', false),
+    enrich: flag(enrich.description ?? '', true),
     createdTime: isoTime('When the account was created.'),
     profile: entries('profiles', { profileID: told(field.profileID), profileName: nameOf('Customer') }),
     tag: entries('tags', { tagID: told(field.tagID), tagName: nameOf('Newsletter') }),

@@ -30,6 +30,7 @@ export const openBenchmark = async (path: string, time = Date.now()): Promise<{ 
       accountTimezone: 'UTC',
       strict: false,
       browserCatalogue: false,
+      enrich: true,
       catalogues: {},
       tokens: [newToken('server', serverToken, time), newToken('browser', browserToken, time)],
       contacts: [],

@@ -45,6 +45,7 @@ export const newAccount = (
       accountTimezone: input.accountTimezone ?? 'UTC',
       strict: input.strict ?? false,
       browserCatalogue: input.browserCatalogue ?? false,
+      enrich: input.enrich ?? true,
       catalogues: cataloguesOf(input),
       tokens: [
         newToken('browser', { text: browserTokenUUID, tokenID: nanoid(), tokenName: '', time, createdBy }),

@@ -218,6 +218,8 @@ export interface Access {
   readonly account: number | null;
   readonly accountOrigin: readonly string[];
   readonly accountTimezone: string;
+  /** Whether events of browser tokens get labels. */
+  readonly enrich: boolean;
 }
 
 export interface NewToken {
@@ -273,6 +275,8 @@ interface AccountSettings extends CatalogueSettings {
   readonly accountName: string;
   readonly accountOrigin: readonly string[];
   readonly accountTimezone: string;
+  /** Whether events of browser tokens get labels. */
+  readonly enrich: boolean;
 }
 
 export interface NewAccount extends AccountSettings, Change {

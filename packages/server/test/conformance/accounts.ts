@@ -9,6 +9,7 @@ const settings = {
   accountOrigin: ['https://shop.example', 'https://*.shop.example'],
   accountTimezone: 'Europe/London',
   strict: true,
+  enrich: false,
 };
 
 export const describeAccounts = (newSite: NewSite): void => {
@@ -55,13 +56,14 @@ export const describeAccounts = (newSite: NewSite): void => {
       expect(await store.getAccount(account)).toEqual(before);
       await change({ accountName: 'Another name' });
       expect(await store.getAccount(account)).toEqual({ ...before, accountName: 'Another name' });
-      await change({ accountOrigin: [], accountTimezone: 'Asia/Tokyo', strict: false });
+      await change({ accountOrigin: [], accountTimezone: 'Asia/Tokyo', strict: false, enrich: true });
       expect(await store.getAccount(account)).toEqual({
         ...before,
         accountName: 'Another name',
         accountOrigin: [],
         accountTimezone: 'Asia/Tokyo',
         strict: false,
+        enrich: true,
       });
     });
 

@@ -21,6 +21,7 @@ export const describeTokens = (newSite: NewSite): void => {
           account,
           accountOrigin: ['https://shop.example'],
           accountTimezone: 'Asia/Tokyo',
+          enrich: true,
         });
       }
     });
@@ -89,10 +90,11 @@ export const describeTokens = (newSite: NewSite): void => {
       const token = newToken('browser');
       await store.createToken({ ...token, account });
       await store.findAccess(token.hash);
-      await change({ accountOrigin: ['https://new.example'], accountTimezone: 'Europe/Oslo' });
+      await change({ accountOrigin: ['https://new.example'], accountTimezone: 'Europe/Oslo', enrich: false });
       expect(await store.findAccess(token.hash)).toMatchObject({
         accountOrigin: ['https://new.example'],
         accountTimezone: 'Europe/Oslo',
+        enrich: false,
       });
     });
 

@@ -186,6 +186,7 @@ export const makeAccountIn = async (databaseURL: string): Promise<string> => {
     accountTimezone: 'UTC',
     strict: false,
     browserCatalogue: false,
+    enrich: true,
     catalogues: {},
     tokens: [
       { tokenID: 'faults', kind: 'server', tokenName: '', hash: hashToken(token), text: null, time },

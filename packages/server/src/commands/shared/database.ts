@@ -60,6 +60,7 @@ export const asOperator = (): Caller => ({
     account: null,
     accountOrigin: [],
     accountTimezone: 'UTC',
+    enrich: false,
   },
   tokenUUID: '',
   time: Date.now(),

@@ -36,6 +36,7 @@ const access: Access = {
   account: 1,
   accountOrigin: [],
   accountTimezone: 'UTC',
+  enrich: true,
 };
 
 /** Addresses are what the test says, tokens are good while they are in `good`, and lookups are counted. */

@@ -9,6 +9,7 @@ const access: Access = {
   account: 3,
   accountOrigin: [],
   accountTimezone: 'UTC',
+  enrich: true,
 };
 const caller: Caller = { access, tokenUUID: 'browser_of-a-test', time: 0 };
 

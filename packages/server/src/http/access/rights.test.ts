@@ -11,6 +11,7 @@ const access = (kind: TokenKind, accountOrigin: string[] = []): Access => ({
   account: 1,
   accountOrigin,
   accountTimezone: 'UTC',
+  enrich: true,
 });
 
 const refusal = (name: keyof typeof operations, who: Access, headers: Record<string, string>) => {

@@ -25,6 +25,7 @@ describe('createAccount', () => {
       accountOrigin: ['HTTPS://Shop.Example:443/', 'https://*.shop.example', 'https://shop.example'],
       accountTimezone: 'Europe/London',
       strict: true,
+      enrich: false,
       profile: [{ profileID: 'customer', profileName: 'Customer' }],
       tag: [{ tagID: 'vip', tagName: 'Very important', browser: false }],
       attr: [{ attrID: 'born', attrType: 'date' }],
@@ -56,6 +57,7 @@ describe('createAccount', () => {
       accountOrigin: ['https://shop.example', 'https://*.shop.example'],
       accountTimezone: 'Europe/London',
       strict: true,
+      enrich: false,
       profile: [{ profileID: 'customer', profileName: 'Customer', browser: true }],
       tag: [{ tagID: 'vip', tagName: 'Very important', browser: false }],
       attr: [{ attrID: 'born', attrName: 'born', attrType: 'date', browser: true }],
@@ -74,6 +76,7 @@ describe('createAccount', () => {
     ['an origin with a path', { accountOrigin: ['https://shop.example/cart'] }, 'accountOrigin[0]'],
     ['a whole top-level domain', { accountOrigin: ['https://*.com'] }, 'accountOrigin[0]'],
     ['a zone that there is not', { accountTimezone: 'Mars/Olympus' }, 'accountTimezone'],
+    ['a flag that is none', { enrich: 'yes' }, 'enrich'],
     ['an entry without its ID', { tag: [{ tagName: 'x' }] }, 'tag[0].tagID'],
     ['too many contacts', { contact: Array(101).fill({}) }, 'contact'],
     ['no name', { accountName: '' }, 'accountName'],
@@ -131,8 +134,8 @@ describe('updateAccount', () => {
     const given = { accountTimezone: 'Asia/Tokyo', tag: [{ tagID: 'renamed', tagName: 'Renamed' }] };
     expect((await update(given)).body.updated).toEqual(['accountTimezone', 'tag']);
     expect((await update(given)).body.updated).toEqual([]);
-    const changed = { ...given, strict: false, accountTimezone: 'UTC' };
-    expect((await update(changed)).body.updated).toEqual(['accountTimezone']);
+    const changed = { ...given, strict: false, accountTimezone: 'UTC', enrich: false };
+    expect((await update(changed)).body.updated).toEqual(['accountTimezone', 'enrich']);
   });
 
   it('makes contacts, and changes those that there are', async () => {

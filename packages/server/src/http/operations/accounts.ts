@@ -20,6 +20,7 @@ const accountAnswer = (
   accountTimezone: account.accountTimezone,
   strict: account.strict,
   browserCatalogue: account.browserCatalogue,
+  enrich: account.enrich,
   createdTime: isoTime(account.createdTime),
   profile: profile.map(({ id, name, browser }) => ({ profileID: id, profileName: name, browser })),
   tag: tag.map(({ id, name, browser }) => ({ tagID: id, tagName: name, browser })),
@@ -59,7 +60,7 @@ export const createAccounts = (
   updateAccount: async (input, caller) => {
     const account = await namedAccount(store, caller, input.accountUUID);
     const { contacts, answer } = checkAccountContacts(input.contact);
-    const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = input;
+    const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue, enrich } = input;
     const catalogues = cataloguesOf(input);
     await checkRemovals(store, account, catalogues);
     const { updated, contacts: outcomes } = await store.updateAccount({
@@ -69,6 +70,7 @@ export const createAccounts = (
       accountTimezone,
       strict,
       browserCatalogue,
+      enrich,
       catalogues,
       contacts,
       by: actorOf(caller),

@@ -53,6 +53,7 @@ const callerOf = (request: RefusedRequest, token: ListedToken, time: number): Ca
     account: request.account,
     accountOrigin: [],
     accountTimezone: 'UTC',
+    enrich: false,
   },
   tokenUUID: token.text ?? '',
   time,

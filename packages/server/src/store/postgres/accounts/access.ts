@@ -31,7 +31,8 @@ interface Known {
 
 const select = `
   SELECT t.token, t."tokenID", t.kind, t.account, t."expiresTime",
-    coalesce(a."accountOrigin", '[]') AS "accountOrigin", coalesce(a."accountTimezone", 'UTC') AS "accountTimezone"
+    coalesce(a."accountOrigin", '[]') AS "accountOrigin", coalesce(a."accountTimezone", 'UTC') AS "accountTimezone",
+    coalesce(a.enrich, false) AS enrich
   FROM token t LEFT JOIN account a ON a.account = t.account WHERE t.hash = $1 AND t."revokedTime" IS NULL`;
 
 export const createAccess = (read: <Value>(work: (db: Connection) => Promise<Value>) => Promise<Value>) => {

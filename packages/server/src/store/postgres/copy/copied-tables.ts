@@ -89,7 +89,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     {
       from: 'account',
       columns: 'account accountUUID accountName accountOrigin accountTimezone createdTime nextEventID',
-      booleans: 'strict browserCatalogue',
+      booleans: 'strict browserCatalogue enrich',
     },
     {
       from: 'token',

@@ -38,6 +38,7 @@ const rows: Partial<Record<ExportedTable, ExportedRow[]>> = {
       createdTime: time,
       strict: 0,
       browserCatalogue: 0,
+      enrich: 1,
       nextEventID: 1_000_007,
     },
   ],

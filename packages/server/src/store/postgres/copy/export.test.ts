@@ -48,6 +48,7 @@ const rowsOf: Partial<Record<ExportedTable, ExportedRow[]>> = {
     createdTime: time,
     strict: account - 1,
     browserCatalogue: 2 - account,
+    enrich: account - 1,
     nextEventID: 1_000_000 + account,
   })),
   user: Array.from({ length: users }, (_, nth) => ({

@@ -39,7 +39,7 @@ const fieldColumns = plainFields.map((name) => `said -> 'fields' ->> '${name}' A
 const rowsSQL: Readonly<Record<ExportedTable, string>> = {
   account: `
     SELECT account, "accountUUID", "accountName", "accountOrigin"::text, "accountTimezone", strict::integer,
-      "browserCatalogue"::integer, "createdTime", "nextEventID"
+      "browserCatalogue"::integer, enrich::integer, "createdTime", "nextEventID"
     FROM account`,
   token: `
     SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime", "lastUsedTime",

@@ -8,8 +8,9 @@ interface Known {
   readonly expiresTime: number | null;
 }
 
-interface Row extends Omit<Access, 'accountOrigin'> {
+interface Row extends Omit<Access, 'accountOrigin' | 'enrich'> {
   readonly accountOrigin: string;
+  readonly enrich: number;
   readonly expiresTime: number | null;
 }
 
@@ -29,7 +30,7 @@ export const createAccess = (db: Connection) => {
   const accessVersion = db.prepare<[], number>('SELECT access FROM position').pluck();
   const select = db.prepare<[string], Row>(`
     SELECT t.token, t.tokenID, t.kind, t.account, t.expiresTime, coalesce(a.accountOrigin, '[]') AS accountOrigin,
-      coalesce(a.accountTimezone, 'UTC') AS accountTimezone
+      coalesce(a.accountTimezone, 'UTC') AS accountTimezone, coalesce(a.enrich, 0) AS enrich
     FROM token t LEFT JOIN account a ON a.account = t.account WHERE t.hash = ? AND t.revokedTime IS NULL`);
   const selectMade = db.prepare<[number, number], { token: number; hash: string }>(
     'SELECT token, hash FROM token WHERE token > ? ORDER BY token LIMIT ?',
@@ -67,7 +68,8 @@ export const createAccess = (db: Connection) => {
     const row = select.get(tokenHash);
     if (!row) return undefined;
     const { expiresTime, ...rest } = row;
-    const found = { access: { ...rest, accountOrigin: JSON.parse(row.accountOrigin) }, expiresTime };
+    const access = { ...rest, accountOrigin: JSON.parse(row.accountOrigin), enrich: row.enrich === 1 };
+    const found = { access, expiresTime };
     known.set(tokenHash, found);
     return found;
   };

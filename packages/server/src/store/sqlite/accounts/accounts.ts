@@ -28,9 +28,15 @@ export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenRead
   const find = db.prepare<[string], number>('SELECT account FROM account WHERE accountUUID = ?').pluck();
   const get = db.prepare<
     [number],
-    AccountSummary & { accountOrigin: string; accountTimezone: string; strict: number; browserCatalogue: number }
+    AccountSummary & {
+      accountOrigin: string;
+      accountTimezone: string;
+      strict: number;
+      browserCatalogue: number;
+      enrich: number;
+    }
   >(`
-    SELECT account, accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue, createdTime
+    SELECT account, accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue, enrich, createdTime
     FROM account WHERE account = ?`);
   const usageOf = createUsageReader(db);
 
@@ -54,6 +60,7 @@ export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenRead
         accountOrigin: JSON.parse(row.accountOrigin),
         strict: row.strict === 1,
         browserCatalogue: row.browserCatalogue === 1,
+        enrich: row.enrich === 1,
         catalogues: {
           profile: catalogues.list(account, 'profile'),
           tag: catalogues.list(account, 'tag'),
@@ -72,15 +79,16 @@ export const createAccountWriter = (
   { catalogues, contacts, tokens }: { catalogues: CatalogueWriter; contacts: ContactWriter; tokens: TokenWriter },
 ) => {
   const insert = db.prepare(`
-    INSERT INTO account (accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue, createdTime)
-    VALUES (@accountUUID, @accountName, @accountOrigin, @accountTimezone, @strict, @browserCatalogue, @time)`);
+    INSERT INTO account
+      (accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue, enrich, createdTime)
+    VALUES (@accountUUID, @accountName, @accountOrigin, @accountTimezone, @strict, @browserCatalogue, @enrich, @time)`);
   const update = db.prepare(`
     UPDATE account SET accountName = coalesce(@accountName, accountName), accountOrigin = coalesce(@accountOrigin, accountOrigin),
       accountTimezone = coalesce(@accountTimezone, accountTimezone), strict = coalesce(@strict, strict),
-      browserCatalogue = coalesce(@browserCatalogue, browserCatalogue)
+      browserCatalogue = coalesce(@browserCatalogue, browserCatalogue), enrich = coalesce(@enrich, enrich)
     WHERE account = @account`);
   const settings = db.prepare<[number], AccountValues>(
-    'SELECT accountName, accountOrigin, accountTimezone, strict, browserCatalogue FROM account WHERE account = ?',
+    'SELECT accountName, accountOrigin, accountTimezone, strict, browserCatalogue, enrich FROM account WHERE account = ?',
   );
   const listed = createCatalogueReader(db);
 
@@ -125,6 +133,7 @@ export const createAccountWriter = (
         accountOrigin: JSON.stringify(account.accountOrigin),
         strict: Number(account.strict),
         browserCatalogue: Number(account.browserCatalogue),
+        enrich: Number(account.enrich),
       });
       const number = Number(lastInsertRowid);
       for (const token of made) tokens.createToken({ ...token, account: number });
@@ -132,7 +141,7 @@ export const createAccountWriter = (
       return putContacts(number, changes, { time: account.time, by: account.by });
     },
     updateAccount({ account, catalogues: given, contacts: changes, time, by, ...change }: AccountChange) {
-      const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue } = change;
+      const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue, enrich } = change;
       const kinds = givenKinds(given);
       const before = valuesOf(account, kinds);
       update.run({
@@ -142,6 +151,7 @@ export const createAccountWriter = (
         accountTimezone,
         strict: strict === undefined ? null : Number(strict),
         browserCatalogue: browserCatalogue === undefined ? null : Number(browserCatalogue),
+        enrich: enrich === undefined ? null : Number(enrich),
       });
       catalogues.put(account, given);
       const updated = changedValues(before, valuesOf(account, kinds));

@@ -50,6 +50,7 @@ const account: ExportedRow = {
   accountTimezone: 'UTC',
   strict: 0,
   browserCatalogue: 0,
+  enrich: 1,
   nextEventID: 1_000_000,
   createdTime: time,
 };

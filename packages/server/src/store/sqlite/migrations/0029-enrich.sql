@@ -1,0 +1,2 @@
+-- Do events of browser tokens get labels: browser, operating system, kind of device, country?
+ALTER TABLE account ADD COLUMN enrich INTEGER NOT NULL DEFAULT 1;
