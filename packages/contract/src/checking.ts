@@ -101,7 +101,8 @@ export const refuseUnknown = (name: string, schema: z.ZodType, input: object): P
   return { code: 'unknown_field', message: unknownName(unknown, name, known), field: unknown.slice(0, 64) };
 };
 
-const mostIgnored = 20;
+/** The most names that a response lists as ignored. */
+export const mostIgnored = 20;
 
 /** `path` leads to `input`. It becomes text only where a name is unknown, because most inputs have none. */
 const listUnknown = ({ fields, entries }: Known, input: unknown, path: PropertyKey[], found: string[]): void => {

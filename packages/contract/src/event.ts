@@ -37,7 +37,9 @@ const what = {
   ),
   eventAttrArray: field
     .optional(field.attributes(field.attribute))
-    .describe('The attributes of the event; none of them twice.'),
+    .describe(
+      'The attributes of the event; none of them twice. `$browser`, `$os`, `$device` and `$country` are ignored: the service makes these.',
+    ),
 };
 
 const sentTime = field.described(
@@ -227,7 +229,11 @@ export const event = z.object({
   eventTimeReplaced: mark('The given time was implausible; eventTime is the received time.'),
   userUUID: told(field.userUUID).describe('The user; "" when logged with a contactUUID only.'),
   contactUUID: told(field.contactUUID).describe('The owner; "" for an event without one.'),
-  eventAttrArray: z.array(attribute).describe('The attributes of the event.'),
+  eventAttrArray: z
+    .array(attribute)
+    .describe(
+      'The attributes of the event. With a browser token the service adds labels of the visitor: `$browser`, `$os`, `$device`, `$country`.',
+    ),
   claimed: mark("In an export: only claims of browser tokens make the event the contact's."),
   why: why.optional().describe('With `include=why`: the reason why the event belongs to its owner.'),
 });

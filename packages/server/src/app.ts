@@ -5,7 +5,7 @@ import { type OperationName, operationNames, operations } from '@firsthand/contr
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
 import { createAuthentication } from './http/access/authentication.ts';
-import { bindingsOf, createAddressOf, senderNumber } from './http/access/client-address.ts';
+import { bindingsOf, createAddressOf, createRequestAddress, senderNumber } from './http/access/client-address.ts';
 import { createFindGood } from './http/access/good-token.ts';
 import { createProxyNotice } from './http/access/proxy-notice.ts';
 import { createBrowserLimits, createRateLimit, type RateLimits } from './http/access/rate-limits.ts';
@@ -29,6 +29,7 @@ import { createStreamReply } from './http/operations/stream.ts';
 import { createTokens } from './http/operations/tokens.ts';
 import { createLogEventsReply } from './http/operations/user-cookie.ts';
 import { createAdmission } from './http/request/admission.ts';
+import { createAgentOf } from './http/request/agents.ts';
 import { createParsingBudget } from './http/request/parsing-budget.ts';
 import { createFailed, createRouteServer, type Route } from './http/routes.ts';
 import { securityTextPath, securityTextRoute } from './http/security-text.ts';
@@ -53,6 +54,8 @@ export interface AppOptions {
   readonly reports?: Reports | undefined;
   /** The quota of what each account stores; no limit if absent. */
   readonly quota?: Quota | undefined;
+  /** Finds the country of an address, for the label of events; no labels of countries if absent. */
+  readonly countryOf?: ((address: string) => string | undefined) | undefined;
   /** Called when a good token has arrived over a connection. */
   readonly vouch?: (socket: Socket) => void;
   /** Notes the uses of tokens. If absent, those of the last 30 s are lost when the server stops. */
@@ -80,6 +83,7 @@ export const createApp = ({
   rateLimits,
   reports,
   quota,
+  countryOf,
   vouch,
   files,
   now = Date.now,
@@ -116,6 +120,7 @@ export const createApp = ({
     takeBrowserLimits: createBrowserLimits(rateLimits, addressOf),
     noticeProxy: createProxyNotice(trustProxy, log, store, now),
     senderOf: (c) => senderNumber(addressOf(c)),
+    agentOf: createAgentOf(countryOf, createRequestAddress(trustProxy)),
     isOverQuota: (account) => quota?.isOver(account) === true,
     keepRefused: store.keepRefused,
     now,

@@ -8,6 +8,13 @@ import { createAccount, serveHere, userUUID } from './fixtures/serving.ts';
 /** On a busy machine, too. */
 const soon = { timeout: 60_000 };
 
+/** What the server makes of the User-Agent below. */
+const labels = [
+  ['$browser', 'Firefox'],
+  ['$os', 'Linux'],
+  ['$device', 'desktop'],
+];
+
 const setUp = async (env: Readonly<Record<string, string>> = {}) => {
   const { url, demo, close } = await serveHere(env, { demo: true });
   if (!demo) throw new Error('there is no demo');
@@ -61,7 +68,7 @@ it('shows anonymous events become the contact’s at the moment that the browser
   await browser.logEvent({ eventID: 2, userUUID, eventAttrArray: [{ attrID: 'product', attrValue: 'Stone teapot' }] });
   const anonymous = await next(panel);
   expect(anonymous).toMatchObject({
-    events: [{ eventName: 'Product viewed', attributes: [['product', 'Stone teapot']], contactUUID: '' }],
+    events: [{ eventName: 'Product viewed', attributes: [['product', 'Stone teapot'], ...labels], contactUUID: '' }],
     people: [],
   });
 

@@ -1,6 +1,6 @@
 /** The steps of every operation: read, authenticate, check the right, check the content, count, respond; store a refused write. */
 import type { Problem } from '@firsthand/contract/answer';
-import { type Checked, check, createFindUnknown, refuseUnknown } from '@firsthand/contract/checking';
+import { type Checked, check, refuseUnknown } from '@firsthand/contract/checking';
 import { limits } from '@firsthand/contract/limits';
 import { type InputOf, isRead, type Operation, type OperationName, operations } from '@firsthand/contract/operations';
 import type { Context } from 'hono';
@@ -20,10 +20,11 @@ import {
   unparsedRequest,
 } from './refused/refused-requests.ts';
 import type { Admit } from './request/admission.ts';
+import type { Agent } from './request/agents.ts';
 import type { BodySource } from './request/body.ts';
+import { createIgnoredFields } from './request/ignored-fields.ts';
 import { type Given, readInput } from './request/input.ts';
 import type { BudgetOf } from './request/parsing-budget.ts';
-import { createIsRobot } from './request/robots.ts';
 import { Unparsed } from './request/unparsed.ts';
 import type { Route } from './routes.ts';
 
@@ -33,7 +34,7 @@ interface AcceptedRequest<Name extends OperationName> {
   readonly exchange: Exchange;
   readonly input: InputOf<Name>;
   readonly caller: Caller;
-  /** The fields that the operation doesn't know. */
+  /** The fields that have no effect. */
   readonly ignored: readonly string[];
 }
 
@@ -58,17 +59,6 @@ export const jsonReplies = <Names extends OperationName>(answering: AnsweringAll
     Object.entries<Answering<Names>>(answering).map(([name, answer]) => [name, jsonReply(answer)]),
   ) as { readonly [Name in Names]: Reply<Name> };
 
-/** Returns a function that lists the fields of a request that the operation does not know. */
-const createIgnoredFields = ({ input, entries = {} }: Operation) => {
-  const findUnknown = createFindUnknown(input);
-  const lists = Object.entries(entries).map(([name, schema]) => [name, createFindUnknown(schema.array())] as const);
-  return (given: Given): string[] => {
-    const found = findUnknown(given);
-    for (const [name, findInList] of lists) findInList(given[name], name, found);
-    return found;
-  };
-};
-
 export const refusalOf = (problem: Problem): Refusal => new Refusal(problem.code, problem);
 
 /** The operations that an account over its quota may not call. The others read, change or erase existing data. */
@@ -92,6 +82,7 @@ interface OperationSurroundings {
   /** Called with each request that counts against a rate limit. */
   readonly noticeProxy: (c: Context) => void;
   readonly senderOf: (c: Context) => number;
+  readonly agentOf: (c: Context) => Agent;
   /** Whether an account has reached its quota, so that new data is refused. */
   readonly isOverQuota: (account: number) => boolean;
   readonly keepRefused: Store['keepRefused'];
@@ -105,11 +96,11 @@ export const createOperationRoute = ({
   takeBrowserLimits,
   noticeProxy,
   senderOf,
+  agentOf,
   isOverQuota,
   keepRefused,
   now,
 }: OperationSurroundings) => {
-  const isRobot = createIsRobot();
   /** Stores a refused request. This happens before the response: if it fails, the response is 503 instead. */
   const keep = async (request: NewRefusedRequest, caller: Caller) => {
     if (caller.access.account === null || !isKeptCode(request.code)) return;
@@ -140,7 +131,7 @@ export const createOperationRoute = ({
         tokenUUID,
         time,
         senderOf: () => senderOf(c),
-        isRobot: () => isRobot(headers.get('user-agent')),
+        agent: () => agentOf(c),
         signalOf: () => c.req.raw.signal,
       };
     };
@@ -170,7 +161,7 @@ export const createOperationRoute = ({
       if (!checked.ok) throw refusalOf(checked.problem);
       if (!isOnlyRead && storesNothing(c.req.raw)) return emptyAnswer(exchange, 204);
       const input = checked.value as InputOf<Name>;
-      return reply({ c, exchange, input, caller, ignored: ignoredFields(given) });
+      return reply({ c, exchange, input, caller, ignored: ignoredFields(given, input as Given) });
     };
 
     const answer = async (c: Context, exchange: Exchange, source: BodySource) => {

@@ -1,5 +1,6 @@
 import { endOfTime } from '@firsthand/contract/fields';
 import { limits } from '@firsthand/contract/limits';
+import type { NewEvent } from '../store/store.ts';
 
 const dayMilliseconds = 86_400_000;
 const oldestMilliseconds = limits.eventAgeDays * dayMilliseconds;
@@ -16,6 +17,8 @@ export interface RequestContext {
   readonly imported?: boolean;
   /** Whether it comes from a robot. */
   readonly robot?: boolean;
+  /** The attributes that the service adds. */
+  readonly labels?: NewEvent['attributes'] | undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { robotMark } from '@firsthand/contract/identifiers';
+import { isLabelID } from '@firsthand/contract/labels';
 import type { InputOf } from '@firsthand/contract/operations';
 import { nanoid } from 'nanoid';
 import type { NewEvent } from '../store/store.ts';
@@ -17,11 +18,20 @@ type CheckedEvent = InputOf<'logEvent'>;
 /** The user and contact that a batch names for all its events. */
 type Envelope = Pick<CheckedEvent, 'userUUID' | 'contactUUID' | 'contactExternalID'>;
 
-/** The attributes, with a robot's mark added unless the event has one. */
-const attributesOf = ({ eventAttrArray = [] }: CheckedEvent, robot = false): NewEvent['attributes'] => {
-  const attributes = eventAttrArray.map(({ attrID, attrValue }) => [attrID, attrValue] as const);
-  if (!robot || attributes.some(([attrID]) => attrID === robotMark.attrID)) return attributes;
-  return [...attributes, [robotMark.attrID, robotMark.attrValue]];
+/** The attributes without those named like labels, with a robot's mark unless the event has one, and with the labels. */
+const attributesOf = (
+  { eventAttrArray = [] }: CheckedEvent,
+  { robot = false, labels = [] }: RequestContext,
+): NewEvent['attributes'] => {
+  const attributes: (readonly [string, string])[] = [];
+  for (const { attrID, attrValue } of eventAttrArray) {
+    if (!isLabelID(attrID)) attributes.push([attrID, attrValue]);
+  }
+  if (robot && !attributes.some(([attrID]) => attrID === robotMark.attrID)) {
+    attributes.push([robotMark.attrID, robotMark.attrValue]);
+  }
+  attributes.push(...labels);
+  return attributes;
 };
 
 /**
@@ -40,6 +50,6 @@ export const newEvent = (event: CheckedEvent, envelope: Envelope, context: Reque
     eventUUID: event.eventUUID ?? createEventUUID(context.receivedTime),
     eventTime,
     timeReplaced,
-    attributes: attributesOf(event, context.robot),
+    attributes: attributesOf(event, context),
   };
 };

@@ -71,6 +71,9 @@ describe('the demo page in Chromium', () => {
     expect(anonymous[1]?.eventAttrArray).toEqual([
       { attrID: 'product', attrValue: 'Stone teapot' },
       { attrID: 'price', attrValue: '£48.00' },
+      { attrID: '$browser', attrValue: 'Chrome' },
+      { attrID: '$os', attrValue: 'Linux' },
+      { attrID: '$device', attrValue: 'desktop' },
     ]);
     await expect.poll(() => page.locator('#events .row').count()).toBe(3);
     expect(await page.locator('#events .row.owned').count()).toBe(0);

@@ -1,3 +1,5 @@
+import { robotMark } from '@firsthand/contract/identifiers';
+import { labelIDs } from '@firsthand/contract/labels';
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
 import type { CatalogueKind } from '../../src/store/store.ts';
@@ -298,6 +300,15 @@ export const describeCatalogues = (newSite: NewSite): void => {
       });
       expect(await server.getContact(contactUUID)).toMatchObject({ attributes: [['size', 'XL']] });
       await update({ contactUUID, removedTags: ['vip', 'unlisted'], attributes: [['unlisted', null]] });
+    });
+
+    test('takes labels and the mark of a robot, which it need not list', async () => {
+      const { browser, events } = await newSite({ strict: true, catalogues });
+      const labels = [...Object.values(labelIDs), robotMark.attrID].map(
+        (attrID) => [attrID, 'of the service'] as const,
+      );
+      expect(await browser.log({ attributes: labels })).toEqual([{ kept: true }]);
+      expect((await events())[0]?.attributes).toEqual(labels);
     });
 
     test('refuses an event with any other ID, naming the field', async () => {

@@ -106,3 +106,8 @@ export const wrongHeadersInTurn: readonly Change[] = [
       export const headersOf`,
   },
 ];
+
+/** Takes any name that the User-Agent has for a browser's. */
+export const labelsOfAnyName: readonly Change[] = [
+  { file: 'http/request/agents.ts', from: 'known.has(value)', to: 'known.size > 0' },
+];

@@ -2,6 +2,7 @@
 import type { AnswerOf, InputOf, OperationName } from '@firsthand/contract/operations';
 import { Refusal } from '../../refusal.ts';
 import type { Access, Asker, Store } from '../../store/store.ts';
+import type { Agent } from '../request/agents.ts';
 
 /** The caller of an operation: a good token, and the time of the request. */
 export interface Caller {
@@ -11,8 +12,8 @@ export interface Caller {
   readonly time: number;
   /** The number of the sender for a day: 24 bits of a keyed hash of its network. Absent for commands. */
   readonly senderOf?: () => number;
-  /** Whether the request comes from a robot, by its User-Agent. Absent for commands, except a replay. */
-  readonly isRobot?: () => boolean;
+  /** The program that sent the request, with the labels of its events. Absent for commands, except a replay. */
+  readonly agent?: () => Agent;
   /** Returns the signal that is aborted when the client leaves before the response. Absent for commands. */
   readonly signalOf?: () => AbortSignal;
   /** When a refused request that is sent again was first received. The times of its events are computed from this. */

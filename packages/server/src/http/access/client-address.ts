@@ -1,4 +1,4 @@
-/** The client's address, which is used only to count requests, and is not stored. */
+/** The client's address, which is used only to count requests and to find the country, and is not stored. */
 import { hash, randomBytes } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
@@ -80,6 +80,13 @@ export const createClientAddress = (trustProxy: readonly string[]) => {
   };
 };
 
+/** Returns a function that computes the client's address from a request. */
+export const createRequestAddress = (trustProxy: readonly string[]): ((c: Context) => string) => {
+  const clientAddress = createClientAddress(trustProxy);
+  return (c) =>
+    clientAddress(remoteAddress(c), trustProxy.length === 0 ? null : c.req.raw.headers.get('x-forwarded-for'));
+};
+
 export type AddressOf = (c: Context) => string;
 
 /** Returns a function that hashes a network with a key, which is in memory only and changes after a day. */
@@ -104,10 +111,7 @@ export const senderNumber = (networkHash: string): number => Buffer.from(network
 
 /** Returns a function that returns the hash of a client's network. */
 export const createAddressOf = (trustProxy: readonly string[], clock?: () => number): AddressOf => {
-  const clientAddress = createClientAddress(trustProxy);
+  const requestAddress = createRequestAddress(trustProxy);
   const hashOf = createNetworkHash(clock);
-  return (c) => {
-    const forwardedFor = trustProxy.length === 0 ? null : c.req.raw.headers.get('x-forwarded-for');
-    return hashOf(networkOf(clientAddress(remoteAddress(c), forwardedFor)));
-  };
+  return (c) => hashOf(networkOf(requestAddress(c)));
 };

@@ -1,4 +1,4 @@
-/** Computes what the events of a request need of it: received time, clock error, import, robot. */
+/** Computes what the events of a request need of it: received time, clock error, import, robot, labels. */
 import type { InputOf } from '@firsthand/contract/operations';
 import { createClockErrors } from '../../ingest/clock-errors.ts';
 import type { RequestContext } from '../../ingest/event-time.ts';
@@ -18,14 +18,16 @@ export const createRequestContexts = () => {
       throw new Refusal('token_kind', { field: 'import', message });
     }
     const receivedTime = receivedTimeOf(caller);
+    // The headers of a server say nothing about the visitor.
+    const agent = fromBrowser ? caller.agent?.() : undefined;
     const lateMilliseconds = sentTime === undefined ? 0 : receivedTime - sentTime;
     return {
       receivedTime,
       clockError: fromBrowser ? clockErrorOf(`${caller.access.token} ${userUUID}`, lateMilliseconds) : lateMilliseconds,
       fromBrowser,
       imported,
-      // The User-Agent of a server says nothing about the visitor.
-      robot: fromBrowser && (caller.isRobot?.() ?? false),
+      robot: agent?.robot ?? false,
+      labels: caller.access.enrich ? agent?.labels : undefined,
     };
   };
 };

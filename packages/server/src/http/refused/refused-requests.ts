@@ -114,6 +114,6 @@ export const refusedBatch = (caller: Caller, requests: readonly NewRefusedReques
   token: caller.access.token,
   time: caller.time,
   sender: caller.senderOf?.() ?? 0,
-  robot: caller.isRobot?.() ?? false,
+  robot: caller.agent?.().robot ?? false,
   requests,
 });

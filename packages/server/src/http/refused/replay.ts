@@ -58,7 +58,8 @@ const callerOf = (request: RefusedRequest, token: ListedToken, time: number): Ca
   tokenUUID: token.text ?? '',
   time,
   refusedTime: request.refusedTime,
-  isRobot: () => request.robot,
+  // Only the mark of a robot was stored: the labels went with the request.
+  agent: () => ({ robot: request.robot, labels: [] }),
 });
 
 /**

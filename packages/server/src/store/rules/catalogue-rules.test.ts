@@ -1,4 +1,5 @@
 import { robotMark } from '@firsthand/contract/identifiers';
+import { labelIDs } from '@firsthand/contract/labels';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkUses, isSettled, type Listed, listUses, usesOfEvent } from './catalogue-rules.ts';
@@ -10,7 +11,7 @@ const listed: fc.Arbitrary<Listed> = fc.record({
 });
 const entries = (ids: readonly string[]) =>
   fc.array(fc.tuple(fc.constantFrom(...ids), listed), { maxLength: 4 }).map((some) => new Map(some));
-const attributeIDs = ['1', '2', 'plan', robotMark.attrID];
+const attributeIDs = ['1', '2', 'plan', labelIDs.os, robotMark.attrID];
 
 test('an event is settled only when its uses are allowed and none of them is to be listed', () => {
   const seen = { settled: 0, allowed: 0, refused: 0, listing: 0 };

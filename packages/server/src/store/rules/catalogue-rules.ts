@@ -2,6 +2,7 @@
 
 import { canonicalName } from '@firsthand/contract/fields';
 import { robotMark } from '@firsthand/contract/identifiers';
+import { isLabelID } from '@firsthand/contract/labels';
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../refusal.ts';
 import { scrub } from '../../scrub.ts';
@@ -145,6 +146,9 @@ export const eventIDOf = ({ eventIDs }: ListedIDs, { eventID, eventName }: Kind)
 /** Returns the ID of a use; undefined if it is of an event name that is not listed. */
 const idOf = ({ eventIDs }: ListedIDs, { id, name }: Use): string | undefined => id ?? eventIDs.get(name as string);
 
+/** Whether Firsthand adds this attribute itself. Accounts need not list it and cannot forbid it to browsers. */
+const isOurs = (attrID: string): boolean => attrID === robotMark.attrID || isLabelID(attrID);
+
 export const usesOfEvent = ({ eventID, eventName, attributes }: Kind & Pick<NewEvent, 'attributes'>): Use[] => {
   const uses: Use[] = [
     eventID === null
@@ -153,8 +157,7 @@ export const usesOfEvent = ({ eventID, eventName, attributes }: Kind & Pick<NewE
   ];
   for (let index = 0; index < attributes.length; index += 1) {
     const id = (attributes[index] as (typeof attributes)[number])[0];
-    // Firsthand adds this attribute itself: accounts need not list it and cannot forbid it to browsers.
-    if (id !== robotMark.attrID) uses.push({ kind: 'attr', id, field: attributeField(index), inEvent: true });
+    if (!isOurs(id)) uses.push({ kind: 'attr', id, field: attributeField(index), inEvent: true });
   }
   return uses;
 };
@@ -292,7 +295,7 @@ export const isSettled = (ids: ListedIDs, browser: boolean, event: Kind & Pick<N
   };
   const eventID = eventIDOf(ids, event);
   if (eventID === undefined || !isIDSettled('event', String(eventID))) return false;
-  for (const [id] of event.attributes) if (id !== robotMark.attrID && !isIDSettled('attr', id)) return false;
+  for (const [id] of event.attributes) if (!isOurs(id) && !isIDSettled('attr', id)) return false;
   return true;
 };
 

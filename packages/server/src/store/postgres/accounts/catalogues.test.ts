@@ -1,16 +1,20 @@
 import { robotMark } from '@firsthand/contract/identifiers';
+import { labelIDs } from '@firsthand/contract/labels';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { newDatabase } from '../../../../test/fixtures/postgres.ts';
 import { createSite } from '../../../../test/fixtures/site.ts';
 import { openStore } from '../../open.ts';
 
-test("an event with the server's robot mark takes as many statements as one without", async () => {
+test("an event with the server's robot mark and labels takes as many statements as one without", async () => {
   const databaseURL = await newDatabase();
   const store = await openStore({ databaseURL, role: 'server', onFatal: expect.unreachable as never });
   onTestFinished(() => store.close());
   const { browser } = await createSite(store, { browserCatalogue: true });
-  const mark = [[robotMark.attrID, robotMark.attrValue]] as const;
+  const mark = [
+    [robotMark.attrID, robotMark.attrValue],
+    [labelIDs.country, 'NZ'],
+  ] as const;
   await browser.log({}, { attributes: mark });
   const query = vi.spyOn(pg.Client.prototype, 'query');
   onTestFinished(() => query.mockRestore());

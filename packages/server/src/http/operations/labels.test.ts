@@ -1,0 +1,255 @@
+import { limits } from '@firsthand/contract/limits';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newUserUUID } from '../../../test/fixtures/requests.ts';
+import { type Fields, openScene, type Scene } from '../../../test/fixtures/scene.ts';
+
+const address = '203.0.113.77';
+const userAgent =
+  'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36';
+const windows = { 'User-Agent': userAgent };
+const phone = { ...windows, 'Sec-CH-UA-Mobile': '?1', 'Sec-CH-UA-Platform': '"Android"' };
+const onWindows = { $browser: 'Chrome', $os: 'Windows', $device: 'desktop' };
+const onPhone = { $browser: 'Chrome', $os: 'Android', $device: 'phone' };
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await openScene();
+});
+afterAll(() => scene.close());
+
+type Headers = Record<string, string>;
+const send = (
+  path: string,
+  fields: Fields,
+  headers: Headers = windows,
+  kind: 'browser' | 'server' = 'browser',
+  at = scene,
+) => at.post(path, { tokenUUID: at.tokens[kind], ...fields }, headers);
+
+/** The attributes of a user's events, oldest first. */
+const attributesOf = async (userUUID: string, at = scene): Promise<Record<string, string>[]> => {
+  const { body } = await at.get('/event/getEvent', { tokenUUID: at.tokens.server, userUUID, order: 'asc' });
+  return body.event.map(({ eventAttrArray }: { eventAttrArray: { attrID: string; attrValue: string }[] }) =>
+    Object.fromEntries(eventAttrArray.map(({ attrID, attrValue }) => [attrID, attrValue])),
+  );
+};
+
+describe('events of a browser token', () => {
+  it('get labels, alone, in a batch, by a beacon and by an image', async () => {
+    const userUUID = newUserUUID();
+    await send('/event/logEvent', { userUUID, eventID: 1, eventAttrArray: [{ attrID: 'price', attrValue: 9 }] });
+    await send('/update', { userUUID, event: [{ eventID: 1 }, { eventID: 2 }] }, phone);
+    const body = JSON.stringify({ tokenUUID: scene.tokens.browser, userUUID, event: [{ eventID: 1 }] });
+    await scene.send('/update', { method: 'POST', body, headers: { ...windows, 'Content-Type': 'text/plain' } });
+    const image = { ...phone, Accept: 'image/*' };
+    const { headers } = await scene.get('/picture', { tokenUUID: scene.tokens.browser, userUUID, eventID: 1 }, image);
+    expect(headers.get('content-type')).toBe('image/gif');
+    expect(await attributesOf(userUUID)).toEqual([{ price: '9', ...onWindows }, onPhone, onPhone, onWindows, onPhone]);
+  });
+
+  it('are found by their labels, and exported with them', async () => {
+    const userUUID = newUserUUID();
+    const { body } = await send(
+      '/createContact',
+      { userUUID, contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer' },
+      windows,
+      'server',
+    );
+    await send('/event/logEvent', { userUUID, eventID: 1 });
+    await send('/event/logEvent', { userUUID, eventID: 1 }, phone);
+    const { tokens } = scene;
+    const found = await scene.get('/event/getEvent', {
+      tokenUUID: tokens.server,
+      userUUID,
+      attrID: '$os',
+      attrValue: 'Android',
+    });
+    expect(found.body.event).toHaveLength(1);
+    const exported = await scene.post('/contact/exportContact', {
+      tokenUUID: tokens.server,
+      contactUUID: body.contactUUID,
+    });
+    expect(JSON.stringify(exported.body.event)).toContain('{"attrID":"$device","attrValue":"phone"}');
+  });
+
+  it('keep the labels of the first request that brought them', async () => {
+    const userUUID = newUserUUID();
+    const event = { userUUID, eventID: 1, eventUUID: 'brought-twice' };
+    await send('/event/logEvent', event);
+    expect((await send('/event/logEvent', event, phone)).body.duplicate).toBe(true);
+    expect(await attributesOf(userUUID)).toEqual([onWindows]);
+  });
+
+  it('get none from a request without a User-Agent, nor does a robot’s, which is marked', async () => {
+    const userUUID = newUserUUID();
+    await send('/event/logEvent', { userUUID, eventID: 1 }, {});
+    await send(
+      '/event/logEvent',
+      { userUUID, eventID: 1 },
+      { 'User-Agent': `${userAgent} (compatible; Googlebot/2.1)` },
+    );
+    expect(await attributesOf(userUUID)).toEqual([{}, { robot: 'true' }]);
+  });
+
+  it('may have labels beside as many attributes as an event may have', async () => {
+    const userUUID = newUserUUID();
+    const eventAttrArray = Array.from({ length: limits.attributesPerEvent }, (_, nth) => ({
+      attrID: `a${nth}`,
+      attrValue: 1,
+    }));
+    expect((await send('/event/logEvent', { userUUID, eventID: 1, eventAttrArray })).status).toBe(200);
+    const [attributes = {}] = await attributesOf(userUUID);
+    expect(Object.keys(attributes)).toHaveLength(limits.attributesPerEvent + 3);
+  });
+});
+
+describe('events of a server token', () => {
+  it('get no labels: the headers are those of the server', async () => {
+    const userUUID = newUserUUID();
+    await send('/event/logEvent', { userUUID, eventID: 1 }, windows, 'server');
+    await send('/event/logEvents', { userUUID, event: [{ eventID: 1 }] }, phone, 'server');
+    expect(await attributesOf(userUUID)).toEqual([{}, {}]);
+  });
+});
+
+describe('an attribute named like a label', () => {
+  const forged = [
+    { attrID: '$browser', attrValue: 'forged' },
+    { attrID: '$mine', attrValue: 'kept' },
+    { attrID: '$country', attrValue: 'XX' },
+  ];
+
+  it.each(['browser', 'server'] as const)(
+    'is ignored and named, and the event is kept, by a %s token',
+    async (kind) => {
+      const userUUID = newUserUUID();
+      const labels = kind === 'browser' ? onWindows : {};
+      const alone = await send(
+        '/event/logEvent',
+        { userUUID, eventID: 1, eventAttrArray: forged, typo: 1 },
+        windows,
+        kind,
+      );
+      expect(alone.body.ignored).toEqual(['typo', 'eventAttrArray[0]', 'eventAttrArray[2]']);
+      const event = [{ eventID: 1 }, { eventID: 1, eventAttrArray: forged }, 5, { eventID: 1, eventAttrArray: 'none' }];
+      const batch = await send('/event/logEvents', { userUUID, event }, windows, kind);
+      expect(batch.body.ignored).toEqual(['event[1].eventAttrArray[0]', 'event[1].eventAttrArray[2]']);
+      expect(batch.body.event.map(({ status }: { status: string }) => status)).toEqual(['200', '200', '400', '400']);
+      const kept = { $mine: 'kept', ...labels };
+      expect(await attributesOf(userUUID)).toEqual([kept, labels, kept]);
+    },
+  );
+
+  it('is ignored in a query string and in a form', async () => {
+    const userUUID = newUserUUID();
+    const fields = { tokenUUID: scene.tokens.browser, userUUID, eventID: 1, eventAttrArray: forged };
+    const ignored = ['eventAttrArray[0]', 'eventAttrArray[2]'];
+    expect((await scene.get('/event/logEvent', fields)).body.ignored).toEqual(ignored);
+    const body = new URLSearchParams({ ...fields, eventID: '1', eventAttrArray: JSON.stringify(forged) });
+    expect((await scene.send('/event/logEvent', { method: 'POST', body })).body.ignored).toEqual(ignored);
+    expect(await attributesOf(userUUID)).toEqual([{ $mine: 'kept' }, { $mine: 'kept' }]);
+  });
+
+  it('is ignored while the account has no labels, imports and is strict', async () => {
+    const strict = await openScene({ account: { enrich: false, strict: true, event: [{ eventID: 1 }] } });
+    const userUUID = newUserUUID();
+    const eventAttrArray = forged.filter(({ attrID }) => attrID !== '$mine');
+    const fields = { userUUID, eventID: 1, eventAttrArray, import: true, eventTime: 0 };
+    expect((await send('/event/logEvent', fields, windows, 'server', strict)).status).toBe(200);
+    expect(await attributesOf(userUUID, strict)).toEqual([{}]);
+    await strict.close();
+  });
+
+  it('is named up to 20 times', async () => {
+    const event = Array(30).fill({ eventID: 1, eventAttrArray: forged });
+    expect((await send('/event/logEvents', { userUUID: newUserUUID(), event })).body.ignored).toHaveLength(20);
+  });
+});
+
+describe('an account', () => {
+  it('switches labels off and on, from the next event on, and robots stay marked', async () => {
+    const userUUID = newUserUUID();
+    const tokenUUID = scene.tokens.server;
+    const change = (enrich: boolean) => scene.post('/account/updateAccount', { tokenUUID, enrich });
+    expect((await change(false)).body.updated).toEqual(['enrich']);
+    await send('/event/logEvent', { userUUID, eventID: 1 });
+    await send('/event/logEvent', { userUUID, eventID: 1 }, { 'User-Agent': 'Googlebot/2.1' });
+    expect((await scene.get('/account/getAccount', { tokenUUID })).body.account.enrich).toBe(false);
+    await change(true);
+    await send('/event/logEvent', { userUUID, eventID: 1 });
+    expect(await attributesOf(userUUID)).toEqual([{}, { robot: 'true' }, onWindows]);
+  });
+
+  it('that is strict refuses no event for its labels, and lists none', async () => {
+    const strict = await openScene({ account: { strict: true, event: [{ eventID: 1 }] } });
+    const userUUID = newUserUUID();
+    expect((await send('/event/logEvent', { userUUID, eventID: 1 }, phone, 'browser', strict)).status).toBe(200);
+    expect(await attributesOf(userUUID, strict)).toEqual([onPhone]);
+    await strict.close();
+  });
+
+  it('that lists what browsers use does not list labels', async () => {
+    const open = await openScene({ account: { browserCatalogue: true } });
+    const fields = { userUUID: newUserUUID(), eventID: 1, eventAttrArray: [{ attrID: 'price', attrValue: 9 }] };
+    await send('/event/logEvent', fields, windows, 'browser', open);
+    const { body } = await open.get('/account/getAccount', { tokenUUID: open.tokens.server });
+    expect(body.account.attr).toMatchObject([{ attrID: 'price' }]);
+    await open.close();
+  });
+});
+
+describe('the country', () => {
+  const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } });
+  const log = (at: Scene, userUUID: string, headers: Headers, remoteAddress: string) =>
+    at.send(
+      '/event/logEvent',
+      {
+        method: 'POST',
+        body: JSON.stringify({ tokenUUID: at.tokens.browser, userUUID, eventID: 1 }),
+        headers: { 'Content-Type': 'application/json', ...headers },
+      },
+      from(remoteAddress),
+    );
+
+  it('is a label where it is known, of the visitor behind a proxy, and the address is neither kept nor logged', async () => {
+    const asked: string[] = [];
+    const countryOf = (given: string) => {
+      asked.push(given);
+      return given === address ? 'NZ' : undefined;
+    };
+    const there = await openScene({ countryOf, trustProxy: ['10.0.0.1'] });
+    const userUUID = newUserUUID();
+    await log(there, userUUID, windows, address);
+    await log(there, userUUID, { 'X-Forwarded-For': address }, '10.0.0.1');
+    await log(there, userUUID, { 'X-Forwarded-For': address }, '198.51.100.1');
+    expect(asked).toEqual([address, address, '198.51.100.1']);
+    expect(await attributesOf(userUUID, there)).toEqual([{ ...onWindows, $country: 'NZ' }, { $country: 'NZ' }, {}]);
+    expect(there.logged()).not.toContain(address);
+    expect(there.logged()).not.toContain('Chrome');
+    await there.close();
+  });
+
+  it('is no label where the account has none, nor of a server', async () => {
+    const countryOf = () => 'NZ';
+    const there = await openScene({ countryOf, account: { enrich: false } });
+    const userUUID = newUserUUID();
+    await log(there, userUUID, windows, address);
+    await there.post('/event/logEvent', { tokenUUID: there.tokens.server, userUUID, eventID: 1 });
+    expect(await attributesOf(userUUID, there)).toEqual([{}, {}]);
+    await there.close();
+  });
+});
+
+describe('a refused event that is sent again', () => {
+  it('has no labels: its request is gone', async () => {
+    const { createReplay } = await import('../refused/replay.ts');
+    const userUUID = newUserUUID();
+    await send('/event/logEvent', { userUUID, eventID: 'x', eventAttrArray: [{ attrID: '$os', attrValue: 'forged' }] });
+    const { requests } = await scene.store.listRefused({ beyond: 0, limit: 10 });
+    const request = requests.find(({ input }) => JSON.stringify(input).includes(userUUID));
+    if (request === undefined) throw new Error('it was not listed');
+    expect(JSON.stringify(request)).not.toContain('Chrome');
+    await createReplay(scene.store)(request, { fix: { eventID: 1 }, time: Date.now() });
+    expect(await attributesOf(userUUID)).toEqual([{}]);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, it, vi } from 'vitest';
+import { createAgents } from './agents.ts';
+
+const chrome = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36';
+const windows = chrome.replace('X11; Linux x86_64', 'Windows NT 10.0; Win64; x64');
+const android = chrome.replace('X11; Linux x86_64', 'Linux; Android 10; K');
+const iPhone =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1';
+const mac =
+  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Safari/605.1.15';
+
+const agentOf = createAgents();
+const valuesOf = (userAgent: string, hints: Record<string, string> = {}) =>
+  Object.fromEntries(agentOf({ 'user-agent': userAgent, ...hints }).labels);
+const label = (browser: string, os: string, device: string) => ({ $browser: browser, $os: os, $device: device });
+
+describe('labels', () => {
+  it.each([
+    [windows, label('Chrome', 'Windows', 'desktop')],
+    [chrome, label('Chrome', 'Linux', 'desktop')],
+    [`${windows} Edg/131.0.0.0`, label('Microsoft Edge', 'Windows', 'desktop')],
+    [`${windows} OPR/115.0.0.0`, label('Opera', 'Windows', 'desktop')],
+    ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', label('Firefox', 'Linux', 'desktop')],
+    ['Mozilla/5.0 (Android 14; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0', label('Firefox', 'Android', 'phone')],
+    ['Mozilla/5.0 (Android 14; Tablet; rv:140.0) Gecko/140.0 Firefox/140.0', label('Firefox', 'Android', 'tablet')],
+    [mac, label('Safari', 'macOS', 'desktop')],
+    [iPhone, label('Safari', 'iOS', 'phone')],
+    [iPhone.replace('iPhone; CPU iPhone OS', 'iPad; CPU OS'), label('Safari', 'iOS', 'tablet')],
+    [iPhone.replace('Version/18.1', 'CriOS/131.0'), label('Chrome', 'iOS', 'phone')],
+    [android.replace(' Safari', ' Mobile Safari'), label('Chrome', 'Android', 'phone')],
+    [android, label('Chrome', 'Android', 'tablet')],
+    [
+      android.replace('Chrome', 'SamsungBrowser/27.0 Chrome').replace(' Safari', ' Mobile Safari'),
+      label('Samsung Internet for Android', 'Android', 'phone'),
+    ],
+    [chrome.replace('X11; Linux x86_64', 'X11; CrOS x86_64 14541.0.0'), label('Chrome', 'Chrome OS', 'desktop')],
+  ])('of %s', (userAgent, expected) => {
+    expect(valuesOf(userAgent)).toEqual(expected);
+  });
+
+  it.each([
+    [
+      'a browser that has the User-Agent of another',
+      windows,
+      { 'sec-ch-ua': '"Chromium";v="131", "Brave";v="131", "Not_A Brand";v="24"' },
+      label('Brave', 'Windows', 'desktop'),
+    ],
+    ['the operating system', chrome, { 'sec-ch-ua-platform': '"Chrome OS"' }, label('Chrome', 'Chrome OS', 'desktop')],
+    ['a phone', android, { 'sec-ch-ua-mobile': '?1' }, label('Chrome', 'Android', 'phone')],
+    [
+      'a tablet',
+      android.replace(' Safari', ' Mobile Safari'),
+      { 'sec-ch-ua-mobile': '?0' },
+      label('Chrome', 'Android', 'tablet'),
+    ],
+    ['a desktop', windows, { 'sec-ch-ua-mobile': '?0' }, label('Chrome', 'Windows', 'desktop')],
+    [
+      'nothing, if they are nonsense',
+      windows,
+      { 'sec-ch-ua': '"'.repeat(300), 'sec-ch-ua-mobile': '1', 'sec-ch-ua-platform': '"TempleOS"' },
+      label('Chrome', 'Windows', 'desktop'),
+    ],
+  ])('follow the client hints for %s', (_, userAgent, hints, expected) => {
+    expect(valuesOf(userAgent, hints)).toEqual(expected);
+  });
+
+  it.each([
+    'x',
+    'Victim123/9.9 foo',
+    '__proto__/1 constructor',
+    'constructor/1 x',
+    `${'A'.repeat(400)}/1 x`,
+    'Mozilla/5.0 (Unheard of 3.1)',
+  ])('are not made of %s, which is no browser that is known', (userAgent) => {
+    expect(valuesOf(userAgent)).toEqual({});
+  });
+
+  it('leave out the device of a television', () => {
+    const tv =
+      'Mozilla/5.0 (SMART-TV; Linux; Tizen 6.0) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/4.0 Chrome/76.0 TV Safari/537.36';
+    expect(valuesOf(tv)).not.toHaveProperty('$device');
+  });
+});
+
+describe('robots', () => {
+  it.each([
+    ['Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)', true],
+    [chrome.replace('Chrome/', 'HeadlessChrome/'), true],
+    ['python-requests/2.32.3', true],
+    [chrome, false],
+    [iPhone, false],
+    ['', false],
+    [undefined, false],
+  ])('%s is a robot: %s', (userAgent, expected) => {
+    expect(agentOf({ 'user-agent': userAgent }).robot).toBe(expected);
+  });
+
+  it('have no labels: they name browsers that they are not', () => {
+    expect(agentOf({ 'user-agent': `${android} (compatible; Googlebot/2.1)` })).toEqual({ robot: true, labels: [] });
+  });
+});
+
+describe('headers', () => {
+  const found = { robot: false, labels: [] };
+
+  it('are examined once, and a bounded number is remembered', () => {
+    const recognize = vi.fn(() => found);
+    const recognizing = createAgents(recognize);
+    for (let times = 0; times < 3; times++) recognizing({ 'user-agent': 'x' });
+    expect(recognize).toHaveBeenCalledTimes(1);
+    for (let nth = 0; nth < 2_000; nth++) recognizing({ 'user-agent': `agent ${nth}` });
+    recognizing({ 'user-agent': 'x' });
+    expect(recognize).toHaveBeenCalledTimes(2_002);
+  });
+
+  it('that differ in a hint are others', () => {
+    const recognize = vi.fn(() => found);
+    const recognizing = createAgents(recognize);
+    for (const name of ['sec-ch-ua', 'sec-ch-ua-mobile', 'sec-ch-ua-platform']) {
+      recognizing({ 'user-agent': 'x', [name]: 'y' });
+    }
+    expect(recognize).toHaveBeenCalledTimes(3);
+  });
+
+  it('that are long are cut off', () => {
+    const recognize = vi.fn(() => found);
+    const long = 'x'.repeat(30_000);
+    createAgents(recognize)({
+      'user-agent': long,
+      'sec-ch-ua': long,
+      'sec-ch-ua-mobile': long,
+      'sec-ch-ua-platform': long,
+    });
+    const [userAgent, hints] = recognize.mock.lastCall as unknown as [string, Record<string, string>];
+    expect([userAgent, ...Object.values(hints)].map(({ length }) => length)).toEqual([512, 256, 32, 32]);
+  });
+});

@@ -1,0 +1,31 @@
+/** Lists the fields of a request that have no effect: those that its operation does not know, and attributes named like labels. */
+import { createFindUnknown, isRecord, mostIgnored } from '@firsthand/contract/checking';
+import { isLabelID } from '@firsthand/contract/labels';
+import type { Operation } from '@firsthand/contract/operations';
+import type { Given } from './input.ts';
+
+/** Appends the path of each attribute of an event that has the name of a label. `at` is the path of the event. */
+const findLabels = ({ eventAttrArray }: Readonly<Record<string, unknown>>, at: string, found: string[]): void => {
+  if (!Array.isArray(eventAttrArray)) return;
+  for (const [index, attribute] of eventAttrArray.entries()) {
+    if (found.length >= mostIgnored) return;
+    const isLabel = isRecord(attribute) && typeof attribute.attrID === 'string' && isLabelID(attribute.attrID);
+    if (isLabel) found.push(`${at}eventAttrArray[${index}]`);
+  }
+};
+
+/** Returns a function that lists these fields, up to 20. `given` is the request as it was sent, `input` as it was checked. */
+export const createIgnoredFields = ({ input: schema, entries = {} }: Operation) => {
+  const findUnknown = createFindUnknown(schema);
+  const lists = Object.entries(entries).map(([name, entry]) => [name, createFindUnknown(entry.array())] as const);
+  return (given: Given, input: Readonly<Record<string, unknown>>): string[] => {
+    const found = findUnknown(given);
+    for (const [name, findInList] of lists) findInList(given[name], name, found);
+    findLabels(input, '', found);
+    if (Array.isArray(input.event)) {
+      for (const [index, event] of input.event.entries())
+        if (isRecord(event)) findLabels(event, `event[${index}].`, found);
+    }
+    return found;
+  };
+};

@@ -1,0 +1,84 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '@firsthand/client';
+import { BROWSER_MAP, OS_MAP } from 'bowser';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createRandom, times } from '../tools/counts.ts';
+import { browserToken, freePort, makeAccount, startServed, stopServed, withoutLimits } from '../tools/served.ts';
+import { changeServer } from '../tools/weakened.ts';
+import { labelsOfAnyName } from '../weaknesses/http.ts';
+
+const count = times({ quick: 400, full: 100_000 });
+const userUUID = 'visitor-0123456789';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'firsthand-labels-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const known: Readonly<Record<string, readonly string[]>> = {
+  $browser: Object.values(BROWSER_MAP),
+  $os: Object.values(OS_MAP),
+  $device: ['desktop', 'phone', 'tablet'],
+};
+const parts = [
+  'Mozilla/5.0 ',
+  'Chrome/1.0 ',
+  '(Linux; Android 9) ',
+  'Version/2 ',
+  'Mobile ',
+  'Windows NT 6.1 ',
+  'rv:1.0 ',
+  '/',
+  ' ',
+];
+
+/** Logs events with headers and attributes that hold a mark, and returns their attributes and whether files or log hold the mark. */
+const flood = async (name: string, main?: string) => {
+  mkdirSync(join(folder, name));
+  const path = join(folder, name, 'firsthand.db');
+  const serverToken = await makeAccount(path);
+  const env = { RATE_LIMIT: withoutLimits(), LOG_LEVEL: 'trace' };
+  const served = await startServed(path, await freePort(), { main, env });
+  const random = createRandom(7);
+  const mark = () => `Forged${Math.floor(random() * 1e9).toString(36)}`;
+  for (let nth = 0; nth < count; nth += 1) {
+    const some = Array.from({ length: Math.floor(random() * 5) }, () => parts[Math.floor(random() * parts.length)]);
+    const eventAttrArray = Object.keys({ ...known, $country: 0 }).map((attrID) => ({ attrID, attrValue: mark() }));
+    const response = await fetch(`${served.url}/logEvent`, {
+      method: 'POST',
+      headers: {
+        'User-Agent': `${mark()}/1.0 ${some.join('')}${mark()}`,
+        'Sec-CH-UA': `"${mark()}";v="1"`,
+        'Sec-CH-UA-Mobile': `?${mark()}`,
+        'Sec-CH-UA-Platform': `"${mark()}"`,
+      },
+      body: JSON.stringify({ tokenUUID: browserToken, userUUID, eventID: 1, eventAttrArray }),
+    });
+    expect(await response.json()).toMatchObject({ status: '200', ignored: { length: 4 } });
+  }
+  const client = createClient({ url: served.url, token: serverToken });
+  const attributes: { attrID: string; attrValue: string }[] = [];
+  for await (const { event } of client.pages('getEvent', {})) {
+    for (const { eventAttrArray } of event) attributes.push(...eventAttrArray);
+  }
+  const { attr } = (await client.getAccount({})).account;
+  await stopServed(served);
+  const files = readdirSync(join(folder, name)).map((file) => readFileSync(join(folder, name, file), 'latin1'));
+  return { attributes, attr, isMarkKept: [...files, served.complaints()].some((text) => text.includes('Forged')) };
+};
+
+test('no header and no attribute of a page makes a label that is not in the list, or is stored or logged otherwise', {
+  timeout: 300_000,
+}, async () => {
+  const { attributes, attr, isMarkKept } = await flood('ours');
+  expect(attributes.length).toBeGreaterThan(count / 4);
+  expect(attributes.filter(({ attrID, attrValue }) => !known[attrID]?.includes(attrValue))).toEqual([]);
+  expect(attr).toEqual([]);
+  expect(isMarkKept).toBe(false);
+
+  const weakened = await flood('weakened', changeServer(folder, 'any-name', labelsOfAnyName));
+  expect(weakened.isMarkKept).toBe(true);
+});
