@@ -15,6 +15,8 @@ it('needs nothing to be given', () => {
     operatorToken: undefined,
     trustProxy: undefined,
     rateLimits: undefined,
+    geo: 'off',
+    geoFile: undefined,
     retentionDays: undefined,
     accountBytes: undefined,
     backupDir: undefined,
@@ -111,6 +113,8 @@ describe.each([
     ],
     ['0', '1.5', 'never', '-1'],
   ],
+  ['GEO', ['off'], ['on', 'Country', 'city']],
+  ['GEO_FILE', ['./countries.mmdb', '/var/lib/a b.mmdb'], ['\0', 'x'.repeat(4_097)]],
   ['BACKUP_DIR', ['./backups', '/var/backups/a b'], ['\0', 'x'.repeat(4_097)]],
   [
     'BACKUP_EVERY',
@@ -215,6 +219,14 @@ it('repeats no password of a database', () => {
 it.each(['postgres://db/x', 'sqlite::memory:'])('makes no backups of %s: the message says what does', (databaseURL) => {
   expect(() => readConfig({ BACKUP_DIR: 'x', DATABASE_URL: databaseURL })).toThrow(BadConfiguration);
   expect(() => readConfig({ BACKUP_DIR: 'x', DATABASE_URL: databaseURL })).toThrow(/^BACKUP_DIR .* pg_dump/);
+});
+
+it('finds countries only in a file that is named', () => {
+  expect(() => readConfig({ GEO: 'country' })).toThrow(BadConfiguration);
+  expect(() => readConfig({ GEO: 'country' })).toThrow(
+    /^GEO \(or --geo\) is country: GEO_FILE \(or --geo-file\) must name/,
+  );
+  expect(readConfig({ GEO: 'country', GEO_FILE: 'x.mmdb' })).toMatchObject({ geo: 'country', geoFile: 'x.mmdb' });
 });
 
 it('refuses one port for everything and for the metrics, and names both settings', () => {

@@ -199,6 +199,21 @@ export const settings = {
     form: `name=perSecond/burst,… (such as address=200/2000) with names from: ${rateNames.join(', ')}`,
     schema: rateLimits,
   },
+  geo: {
+    variable: 'GEO',
+    flag: '--geo <off|country>',
+    means: "whether events get the visitor's country as a label, which is found in GEO_FILE",
+    form: 'off or country',
+    schema: z.enum(['off', 'country']),
+    fallback: 'off',
+  },
+  geoFile: {
+    variable: 'GEO_FILE',
+    flag: '--geo-file <file>',
+    means: 'database of countries for GEO=country: an MMDB file, such as DB-IP Lite or GeoLite2',
+    form: 'the path of an MMDB file',
+    schema: z.string().regex(/^[^\0]{1,4096}$/),
+  },
   retentionDays: {
     variable: 'RETENTION_DAYS',
     flag: '--retention-days <days>',
@@ -343,6 +358,11 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>, fl
   if (config.backupDir !== undefined && !/^sqlite:(?!:memory:$)/.test(config.databaseURL)) {
     throw new BadConfiguration(
       'BACKUP_DIR (or --backup-dir) is for a SQLite file, and DATABASE_URL names none; copy a PostgreSQL database with pg_dump or pg_basebackup',
+    );
+  }
+  if (config.geo === 'country' && config.geoFile === undefined) {
+    throw new BadConfiguration(
+      'GEO (or --geo) is country: GEO_FILE (or --geo-file) must name an MMDB file with countries',
     );
   }
   if (config.metricsPort !== undefined && config.metricsPort !== 0 && config.metricsPort === config.port) {

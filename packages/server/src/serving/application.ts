@@ -48,6 +48,8 @@ interface ApplicationOptions {
     | 'rateLimits'
     | 'accountBytes'
     | 'securityContact'
+    | 'geo'
+    | 'geoFile'
   >;
   readonly log: Logger;
   readonly isStopping: () => boolean;
@@ -89,6 +91,8 @@ export const loadApplication = async (withDemo: boolean) => {
     const demo = await demoPage?.openDemo({ store, log, isStopping, paths: config });
     const { accountBytes } = config;
     const quota = accountBytes === undefined ? undefined : startQuota(store, { accountBytes, log });
+    const countryOf =
+      config.geo === 'country' ? (await import('./countries.ts')).openCountries(config.geoFile as string) : undefined;
     const trustProxy = config.trustProxy ?? [];
     const most = mostConnections();
     // One address may hold half of all connections, so that others get some.
@@ -106,6 +110,7 @@ export const loadApplication = async (withDemo: boolean) => {
       tokenUse,
       rateLimits: config.rateLimits ?? defaultRateLimits,
       quota,
+      countryOf,
       traffic,
       metrics,
       reports,
