@@ -76,6 +76,7 @@ describe('the demo page in Chromium', () => {
       { attrID: '$device', attrValue: 'desktop' },
     ]);
     await expect.poll(() => page.locator('#events .row').count()).toBe(3);
+    expect(await page.locator('#labels').textContent()).toBe('Chrome · Linux · desktop');
     expect(await page.locator('#events .row.owned').count()).toBe(0);
 
     await page.getByLabel('First name').fill('Ann');

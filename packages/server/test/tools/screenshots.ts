@@ -11,7 +11,7 @@ import { serve } from '../../src/serving/serve.ts';
 import { launchChromium } from '../fixtures/chromium.ts';
 
 const images = new URL('../../../docs/images/', import.meta.url);
-const size = { width: 1280, height: 712 };
+const size = { width: 1280, height: 730 };
 
 const folder = mkdtempSync(join(tmpdir(), 'firsthand-screenshots-'));
 // As a visitor's browser: the tracker marks robots.
