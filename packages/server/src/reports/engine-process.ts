@@ -31,7 +31,7 @@ interface Waiting {
 
 const startProcess = (settings: EngineSettings) => {
   mkdirSync(settings.folder, { recursive: true, mode: 0o700 });
-  const child: ChildProcess = fork(start, [source], {
+  const child: ChildProcess = fork(start, [source, String(settings.niceness)], {
     cwd: settings.folder,
     // Secrets of the server's environment stay in the server.
     env: {},

@@ -1,20 +1,31 @@
 /** The entry point of the process of reports: loads its code (engine/report-engine.ts), which waits for the settings. */
+const { writeFileSync } = require('node:fs');
 const { getPriority, setPriority } = require('node:os');
 const { pathToFileURL } = require('node:url');
 const { loadSource } = require('../../bin/load-source.cjs');
 
+const attempt = (change) => {
+  try {
+    change();
+  } catch {
+    // Nothing depends on it.
+  }
+};
+
 // First: on Linux each thread has its own priority, and inherits it from the thread that starts it.
-try {
-  setPriority(Math.min(getPriority() + 10, 19));
-} catch {
-  // Nothing depends on the priority.
-}
+const [, , source, niceness] = process.argv;
+attempt(() => setPriority(Math.min(getPriority() + Number(niceness), 19)));
+// When the machine has too little memory, Linux ends this process rather than the server.
+if (process.platform === 'linux') attempt(() => writeFileSync('/proc/self/oom_score_adj', '500'));
 // Only the user of the server may read the files.
 process.umask(0o077);
+// A terminal and systemd send these to all processes of the server. The server ends this one after its last report.
+process.on('SIGINT', () => {});
+process.on('SIGTERM', () => {});
 // By a signal, because queries run in threads that an exit would wait for, or crash.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 
-loadSource(pathToFileURL(process.argv[2]).href)
+loadSource(pathToFileURL(source).href)
   .then(({ startEngine }) =>
     startEngine({
       send: (reply) => process.connected && process.send(reply),

@@ -10,6 +10,8 @@ export interface EngineSettings {
   readonly threads: number;
   /** How many events a file holds when it is full. */
   readonly eventsOfFile: number;
+  /** By how much the process's priority is below that of the server, up to 19 (nice(1)). */
+  readonly niceness: number;
 }
 
 /** The last events in an account's files. They must be those of the store, else the store is another one: a restored backup. */

@@ -201,6 +201,7 @@ const open = () =>
     threads: 1,
     // A few events fill a file.
     eventsOfFile: 20,
+    niceness: 0,
     onFault: (error) => console.error(error),
   });
 let reports = open();

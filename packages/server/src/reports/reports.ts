@@ -24,6 +24,8 @@ export interface ReportsOptions {
   readonly idleMilliseconds?: number;
   /** How many events a file holds when it is full. */
   readonly eventsOfFile?: number;
+  /** By how much the priority of the process is below that of the server, up to 19 (nice(1)): ingestion goes first. */
+  readonly niceness?: number;
 }
 
 const mostAtOnce = 2;
@@ -110,8 +112,9 @@ export const createReports = ({
   buildMilliseconds = 10_000,
   idleMilliseconds = 5 * 60_000,
   eventsOfFile = 1_000_000,
+  niceness = 10,
 }: ReportsOptions): RunningReports => {
-  const engine = createEngineProcess({ folder, memoryBytes: memory, threads, eventsOfFile });
+  const engine = createEngineProcess({ folder, memoryBytes: memory, threads, eventsOfFile, niceness });
   const takeTurn = createTurns(mostAtOnce);
   let underWay = 0;
   let idle: NodeJS.Timeout | undefined;

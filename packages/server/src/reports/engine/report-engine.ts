@@ -173,9 +173,9 @@ export const startEngine = ({
   let engine: Promise<ReturnType<typeof createEngine>> | undefined;
   on(async (message) => {
     if (!engine) {
-      engine = openDatabase(message as EngineSettings).then((instance) =>
-        createEngine(instance, message as EngineSettings),
-      );
+      // The current folder is that of the settings, without symbolic links: DuckDB resolves names from here.
+      const settings: EngineSettings = { ...(message as EngineSettings), folder: process.cwd() };
+      engine = openDatabase(settings).then((instance) => createEngine(instance, settings));
       return engine.catch((error: Error) => send({ missing: error.message }));
     }
     const order = message as Order;
