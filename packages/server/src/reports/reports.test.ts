@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -49,7 +49,7 @@ const damages: readonly (readonly [string, (paths: readonly string[]) => void])[
 ];
 
 test('files that were damaged are built again, and no number is wrong', async () => {
-  const { reports, files, open, right } = setUp();
+  const { reports, folder, files, asks, open, right } = setUp();
   await reports.ask(totals);
   const events = () =>
     files()
@@ -60,6 +60,11 @@ test('files that were damaged are built again, and no number is wrong', async ()
     damage(events());
     expect((await reports.ask(totals)).answer, how).toEqual(right());
   }
+  // A backup with hard links touches files and changes nothing in them.
+  asks.length = 0;
+  for (const [nth, path] of events().entries()) linkSync(path, join(folder, `backup-${nth}`));
+  expect((await reports.ask(totals)).answer).toEqual(right());
+  expect(Math.min(...asks)).toBeGreaterThan(20);
   // Those of a process that has ended.
   await reports.close();
   for (const [how, damage] of damages.slice(runs(3, 0))) {

@@ -116,7 +116,8 @@ export const createReports = ({
 }: ReportsOptions): RunningReports => {
   const engine = createEngineProcess({ folder, memoryBytes: memory, threads, eventsOfFile, niceness });
   const takeTurn = createTurns(mostAtOnce);
-  let underWay = 0;
+  let asking = 0;
+  let uses = 0;
   let idle: NodeJS.Timeout | undefined;
   let closed = false;
 
@@ -125,7 +126,19 @@ export const createReports = ({
     onFault(error as Error);
     throw unavailable(error);
   };
-  const follow = createRounds((account) => followFeed(feed, engine, account).catch(fail));
+  /** Counts a use of the engine, so that it ends only when it is not used. */
+  const use = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    if (closed) throw unavailable();
+    clearTimeout(idle);
+    uses += 1;
+    try {
+      return await work();
+    } finally {
+      uses -= 1;
+      if (uses === 0 && !closed) idle = setTimeout(() => engine.end(), idleMilliseconds).unref();
+    }
+  };
+  const follow = createRounds((account) => use(() => followFeed(feed, engine, account)).catch(fail));
   const query = async <One extends Question>(
     question: One,
     signal: AbortSignal | undefined,
@@ -145,34 +158,23 @@ export const createReports = ({
     // Damaged files are found at most once: from then on they are new.
     return reported ? { ...reported, answer: reported.answer as AnswerTo<One> } : query(question, signal);
   };
-  /** Counts a use of the engine, so that it ends only when it is not used. */
-  const use = async <Value>(work: () => Promise<Value>): Promise<Value> => {
-    if (closed) throw unavailable();
-    clearTimeout(idle);
-    underWay += 1;
-    try {
-      return await work();
-    } finally {
-      underWay -= 1;
-      if (underWay === 0 && !closed) idle = setTimeout(() => engine.end(), idleMilliseconds).unref();
-    }
-  };
 
   return {
     async ask(question, signal) {
       signal?.throwIfAborted();
-      if (underWay >= mostAtOnce + mostWaiting) throw unavailable();
-      return use(async () => {
-        try {
-          return await query(question, signal);
-        } catch (error) {
-          signal?.throwIfAborted();
-          if (error instanceof Refusal) throw error;
-          if (error instanceof Interrupted) throw new Refusal('report_too_slow');
-          if (error instanceof OutOfMemory) throw new Refusal('report_too_slow', { message: tooMuchMemory });
-          return fail(error);
-        }
-      });
+      if (asking >= mostAtOnce + mostWaiting) throw unavailable();
+      asking += 1;
+      try {
+        return await use(() => query(question, signal));
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (error instanceof Refusal) throw error;
+        if (error instanceof Interrupted) throw new Refusal('report_too_slow');
+        if (error instanceof OutOfMemory) throw new Refusal('report_too_slow', { message: tooMuchMemory });
+        return fail(error);
+      } finally {
+        asking -= 1;
+      }
     },
     async purged(account) {
       // Without a folder there are no files. Its name is that of engine/account.ts.

@@ -211,6 +211,7 @@ export const openAccount = async (
       return { through, position, last };
     },
     areFilesUntouched: files.areUntouched,
+    areFilesWhole: files.areWhole,
     async append(fed: Omit<FedEvents, 'receivedTime'>): Promise<void> {
       tail.bytes += await work((connection) => appendEvents(connection, tail.table, tail.columns, columns, fed));
       tail.events += fed.count;

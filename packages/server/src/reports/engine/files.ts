@@ -8,7 +8,6 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 
 export interface StoredFile {
   readonly name: string;
-  readonly bytes: number;
   /** Of its content, in hex. */
   readonly sha256: string;
 }
@@ -73,20 +72,26 @@ const markOf = async (path: string): Promise<string> => {
 
 /** `folder` is relative to the current folder: our own words only, so that it may be part of SQL. */
 export const createFiles = (folder: string) => {
-  const marks = new Map<string, string>();
+  /** The files that are in use: what they were when they were written or checked. */
+  const known = new Map<string, { readonly mark: string; readonly sha256: string }>();
   const pathOf = (name: string): string => `${folder}/${name}`;
 
-  const remember = async (name: string): Promise<void> => {
-    marks.set(name, await markOf(pathOf(name)));
+  const remember = async (name: string, sha256: string): Promise<void> => {
+    known.set(name, { mark: await markOf(pathOf(name)), sha256 });
   };
-  const isWhole = async ({ name, bytes, sha256 }: StoredFile): Promise<boolean> => {
-    const { size } = await stat(pathOf(name));
-    return size === bytes && (await digest(pathOf(name))) === sha256;
+  /** Throws if the file is missing or holds anything else. */
+  const check = async (name: string, sha256: string): Promise<void> => {
+    // The mark first: a write after it shows the next time.
+    const mark = await markOf(pathOf(name));
+    if ((await digest(pathOf(name))) !== sha256) throw new Error(`${name} is damaged`);
+    known.set(name, { mark, sha256 });
   };
+  const isUntouched = async (name: string): Promise<boolean> =>
+    (await markOf(pathOf(name)).catch(() => '')) === known.get(name)?.mark;
   const removeAll = async (keep: ReadonlySet<string>): Promise<void> => {
     const names = await readdir(folder).catch(() => []);
     await Promise.all(names.filter((name) => !keep.has(name)).map((name) => rm(pathOf(name), { recursive: true })));
-    for (const name of marks.keys()) if (!keep.has(name)) marks.delete(name);
+    for (const name of known.keys()) if (!keep.has(name)) known.delete(name);
     await syncFolder(folder).catch(() => {});
   };
 
@@ -98,10 +103,10 @@ export const createFiles = (folder: string) => {
       const path = pathOf(name);
       await write(path + unfinished);
       await syncFile(path + unfinished);
-      const [sha256, { size }] = await Promise.all([digest(path + unfinished), stat(path + unfinished)]);
+      const sha256 = await digest(path + unfinished);
       await rename(path + unfinished, path);
-      await remember(name);
-      return { name, bytes: size, sha256 };
+      await remember(name, sha256);
+      return { name, sha256 };
     },
     /** Replaces the manifest. Resolves when that is synced. */
     async writeManifest(manifest: Manifest): Promise<void> {
@@ -117,12 +122,12 @@ export const createFiles = (folder: string) => {
       }
       await rename(path + unfinished, path);
       await syncFolder(folder);
-      await remember(manifestName);
+      await remember(manifestName, await digest(path));
     },
     /** Deletes these files. */
     async remove(names: readonly string[]): Promise<void> {
       for (const name of names) {
-        marks.delete(name);
+        known.delete(name);
         await rm(pathOf(name), { force: true });
       }
       if (names.length > 0) await syncFolder(folder);
@@ -135,10 +140,9 @@ export const createFiles = (folder: string) => {
         const manifest: Manifest = JSON.parse(content);
         const files = [...manifest.events, manifest.owners, manifest.merged];
         if (manifest.version !== 1) throw new Error('of another version');
-        for (const file of files) if (!(await isWhole(file))) throw new Error('damaged');
-        const names = [manifestName, ...files.map(({ name }) => name)];
-        await removeAll(new Set(names));
-        await Promise.all(names.map(remember));
+        for (const { name, sha256: expected } of files) await check(name, expected);
+        await remember(manifestName, await digest(pathOf(manifestName)));
+        await removeAll(new Set(known.keys()));
         return manifest;
       } catch {
         await removeAll(new Set());
@@ -146,12 +150,18 @@ export const createFiles = (folder: string) => {
       }
     },
     /** Whether no file was written, replaced or deleted by others since it was opened or written. */
-    async areUntouched(): Promise<boolean> {
-      const changes = [...marks].map(async ([name, mark]) => (await markOf(pathOf(name)).catch(() => '')) === mark);
-      return (await Promise.all(changes)).every(Boolean);
+    areUntouched: async (): Promise<boolean> => (await Promise.all([...known.keys()].map(isUntouched))).every(Boolean),
+    /** Whether they hold what they held, though they may have been touched: a backup with hard links does that. */
+    async areWhole(): Promise<boolean> {
+      try {
+        for (const [name, { sha256 }] of known) if (!(await isUntouched(name))) await check(name, sha256);
+        return true;
+      } catch {
+        return false;
+      }
     },
     async discard(): Promise<void> {
-      marks.clear();
+      known.clear();
       await rm(folder, { recursive: true, force: true });
     },
   };

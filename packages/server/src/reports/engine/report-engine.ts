@@ -79,7 +79,7 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings) => {
   };
   const open = async (account: number) => {
     const known = accounts.get(account);
-    if (known && !(await known.areFilesUntouched())) await discard(account);
+    if (known && !(await known.areFilesWhole())) await discard(account);
     const opened = accounts.get(account) ?? (await openAccount(instance, account, settings));
     accounts.delete(account);
     accounts.set(account, opened);
