@@ -60,13 +60,15 @@ it('npx firsthand --version prints the version of the package', async () => {
   expect(await run('npx', ['firsthand', '--version'])).toBe(`${version}\n`);
 });
 
-it('the commands work beside the server: account create, event log, backup and doctor', async () => {
+it('the commands work beside the server: account create, event log, report, backup and doctor', async () => {
   const account = await firsthandJSON('account', 'create', '--name', 'Shop');
   const token: string = account.serverTokenUUID;
   env = { ...env, FIRSTHAND_TOKEN: token };
   const logged = await firsthandJSON('event', 'log', '--event-id', '7', '--user', 'a-browser-of-a-test');
   const { event } = await firsthandJSON('event', 'list', '--user', 'a-browser-of-a-test');
   expect(event).toMatchObject([{ eventID: 7, eventUUID: logged.eventUUID }]);
+  const { total } = await firsthandJSON('report', 'totals', '--from', '2020-01-01');
+  expect(total).toMatchObject({ events: 1, people: 1 });
   await run(bin(), ['backup', 'copy.db']);
   expect(existsSync(join(folder, 'copy.db'))).toBe(true);
   const { ok, finding } = await firsthandJSON('doctor');
