@@ -2,6 +2,7 @@ import { linkSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, wr
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { answerOfModel } from '../../test/fixtures/reports/report-model.ts';
 import { account, asked, holding, hour, secret, setUp, totals } from '../../test/fixtures/reports/report-world.ts';
 import { runs } from '../../test/fixtures/runs.ts';
 import type { FunnelQuestion } from './questions.ts';
@@ -93,6 +94,33 @@ test('a manifest that is damaged, and files of another store, are built again', 
   }));
   world.restore(30, others);
   expect((await open().ask(totals)).answer).toEqual(right());
+});
+
+test('attributes without a column of their own count as others do, in memory and in files', async () => {
+  const { world, reports } = setUp();
+  const names = Array.from({ length: 120 }, (_, nth) => `attribute ${nth}`);
+  const named = (count: number) => new Map(names.slice(0, count).map((name, nth) => [name, `${nth}.5`]));
+  const add = (count: number) =>
+    world.log(
+      Array.from({ length: 15 }, (_, nth) => ({
+        user: 4,
+        contact: 0,
+        eventID: 2,
+        eventTime: nth * hour,
+        attributes: nth % 2 === 0 ? named(count) : new Map([['attribute 119', 'text']]),
+      })),
+    );
+  const last = 'attribute 119';
+  const questions = [
+    { ...totals, value: last, condition: { eventIDs: [2] } },
+    { ...totals, value: 'attribute 3', condition: { attrID: last, above: 1 } },
+    { ...totals, value: last, condition: { not: { attrID: last, is: ['text'] } } },
+  ];
+  for (const count of [120, 1, 110, 120]) {
+    add(count);
+    for (const question of questions)
+      expect((await reports.ask(question)).answer).toEqual(answerOfModel(question, world.visible(), world.personOf));
+  }
 });
 
 test('what was erased is in no report from then on, and soon in no file', async () => {

@@ -6,8 +6,11 @@
 import { decimalNumber } from '../questions.ts';
 import type { Values } from './values.ts';
 
-/** Attributes beyond these have no column: their values are in the maps `rest` and `restNumbers`, by attrID. */
-export const mostColumns = 100;
+/**
+ * Attributes beyond these have no column: their values are in the maps `rest` and `restNumbers`, by attrID. Writing a file takes 256 KB of
+ * memory for each column.
+ */
+export const mostColumns = 50;
 
 export const fixedColumns = {
   sequence: 'BIGINT',
