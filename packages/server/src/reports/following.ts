@@ -3,8 +3,8 @@ import type { FedEvents, ReportFeed } from '../store/report-feed.ts';
 import type { EngineProcess } from './engine-process.ts';
 import type { LastEvents } from './messages.ts';
 
-/** The events of a message: about 4 MB. */
-const eventsAtOnce = 50_000;
+/** The events of a message: about 2 MB. */
+const eventsAtOnce = 20_000;
 const mostAttempts = 3;
 
 const compared = ['sequence', 'user', 'contact', 'eventID', 'eventTime'] as const;
