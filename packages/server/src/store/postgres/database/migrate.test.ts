@@ -111,7 +111,11 @@ test('a role needs no more than a schema to make its own, and leaves nothing in 
     expect(await asking(databaseURL, functions)).toEqual([
       { proname: 'note_contact' },
       { proname: 'note_contacts_of_user' },
+      { proname: 'note_erased_contact' },
+      { proname: 'note_erased_stretch' },
       { proname: 'note_merge' },
+      { proname: 'note_owner_of_merged' },
+      { proname: 'note_owner_of_user' },
       { proname: 'note_seen_users' },
       { proname: 'read_event_body' },
       { proname: 'refuse_audit_change' },

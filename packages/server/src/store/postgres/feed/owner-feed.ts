@@ -16,8 +16,6 @@ import { statementsForOwners } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Snapshot, Transaction } from '../transactions/transaction.ts';
 
-type ChangeRow = OwnerChange & { readonly account: number };
-
 const readMerges = async (db: Connection, account: number) =>
   fedMerges(
     await db.all<{ contact: number; mergedInto: number }>(
@@ -71,19 +69,18 @@ export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'fe
     };
   }
 
-  const changes = await db.all<ChangeRow>(
-    'SELECT * FROM owner_change WHERE change > $1 AND change <= $2 ORDER BY change LIMIT $3',
-    [position.change, newest, ownersPerPart],
+  const changes = await db.all<OwnerChange>(
+    'SELECT * FROM owner_change WHERE account = $1 AND change > $2 AND change <= $3 ORDER BY change LIMIT $4',
+    [account, position.change, newest, ownersPerPart],
   );
-  const last = changes.length < ownersPerPart ? newest : (changes.at(-1) as ChangeRow).change;
-  const ofAccount = changes.filter((change) => change.account === account);
-  const changed = new Set(ofAccount.flatMap((change) => (change.what === 'user' ? change.user : [])));
+  const last = changes.length < ownersPerPart ? newest : (changes.at(-1) as OwnerChange).change;
+  const changed = new Set(changes.flatMap((change) => (change.what === 'user' ? change.user : [])));
   return {
     reset,
     position: positionText({ change: last }),
     users: await readUsers(db, changed),
-    merged: ofAccount.some(({ what }) => what === 'merge') ? await readMerges(db, account) : null,
-    erased: [...fedErasures(ofAccount), ...erased],
+    merged: changes.some(({ what }) => what === 'merge') ? await readMerges(db, account) : null,
+    erased: [...fedErasures(changes), ...erased],
     more: last < newest,
   };
 };

@@ -1,14 +1,16 @@
 -- What changed about the owners of events, in order: reports read it (rules/fed-owners.ts). Only the newest million rows are stored.
 CREATE SEQUENCE owner_change_number;
 CREATE TABLE owner_change (
-  change bigint PRIMARY KEY DEFAULT nextval('owner_change_number'),
   account integer NOT NULL,
+  change bigint NOT NULL DEFAULT nextval('owner_change_number'),
   what text NOT NULL CHECK (what IN ('user', 'merge', 'stretch erased', 'contact erased')),
   "user" bigint,
   contact bigint,
   after bigint,
-  through bigint
+  through bigint,
+  PRIMARY KEY (account, change)
 );
+CREATE INDEX owner_change_in_order ON owner_change (change);
 
 CREATE FUNCTION note_owner_of_user() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN
