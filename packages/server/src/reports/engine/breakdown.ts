@@ -11,8 +11,9 @@ import { runSQL, runWith, type Values } from './values.ts';
 /** The attribute that holds the path of a page. */
 const pathAttrID = 'path';
 
+const placesOfTime = 2 ** 53;
 /** The order of events, as one number. */
-const place = '"eventTime"::HUGEINT * 9007199254740992 + sequence';
+const place = `"eventTime"::HUGEINT * ${placesOfTime} + sequence`;
 
 const sortColumns = { events: 'events', users: 'users', people: 'people', sessions: 'sessions' } as const;
 
@@ -21,13 +22,26 @@ const isPage = (dimension: Dimension): boolean =>
 const isClock = (dimension: Dimension): boolean =>
   'by' in dimension && (dimension.by === 'weekday' || dimension.by === 'hour');
 
-/** Makes the temporary table `pages`: the first and last page of each session that has one. */
-const writePages = (connection: DuckDBConnection) =>
-  runSQL(
+/** The sequence of the event at a place; the first operand of % may be below zero. */
+const sequenceAt = (at: string): string => `((${at} % ${placesOfTime} + ${placesOfTime}) % ${placesOfTime})::BIGINT`;
+
+/**
+ * Makes the temporary table `pages`: the first and last page of each session that has one. `writePaths` is a query of all events with a
+ * path: `sequence`, `path`. Their texts are looked up last: keeping two of them
+ * for each user and span took 27 s instead of 18 for ten million events.
+ */
+const writePages = async (connection: DuckDBConnection, writePaths: (values: Values) => string): Promise<void> => {
+  await runSQL(
     connection,
-    `CREATE TEMP TABLE pages AS SELECT session, arg_min(entry, entry_place) AS entry, arg_max(exit, exit_place) AS exit
-      FROM cells JOIN sessions USING (visitor, span) WHERE entry IS NOT NULL GROUP BY session`,
+    `CREATE TEMP TABLE ends AS SELECT session, ${sequenceAt('min(first_page)')} AS first_page, ${sequenceAt('max(last_page)')} AS last_page
+      FROM cells JOIN sessions USING (visitor, span) WHERE first_page IS NOT NULL GROUP BY session`,
   );
+  await runWith(
+    connection,
+    (values) => `CREATE TEMP TABLE pages AS SELECT session, f.path AS entry, l.path AS exit FROM ends
+      JOIN (${writePaths(values)}) f ON f.sequence = first_page JOIN (${writePaths(values)}) l ON l.sequence = last_page`,
+  );
+};
 
 export const answerBreakdown = async (
   connection: DuckDBConnection,
@@ -44,17 +58,20 @@ export const answerBreakdown = async (
     const scope = createScope(source, question, values);
     scope.add('span', spanOf(grid, '"eventTime"', values));
     scope.add('"eventTime"', '"eventTime"');
-    if (withPages) {
-      const path = scope.text(pathAttrID);
-      scope.add('path', path);
-      scope.add('place', `CASE WHEN ${path} IS NOT NULL THEN ${place} END`);
-    }
-    const pages = `, arg_min(path, place) AS entry, min(place) AS entry_place, arg_max(path, place) AS exit, max(place) AS exit_place`;
+    if (withPages) scope.add('place', `CASE WHEN ${scope.text(pathAttrID)} IS NOT NULL THEN ${place} END`);
+    const pages = ', min(place) AS first_page, max(place) AS last_page';
     return `CREATE TEMP TABLE cells AS SELECT visitor, span, ${firstAndLast}${withPages ? pages : ''}
       FROM (${scope.rows({ withPerson: false })}) GROUP BY visitor, span`;
   });
   await writeSessions(connection);
-  if (withPages) await writePages(connection);
+  if (withPages)
+    await writePages(connection, (values) => {
+      const scope = createScope(source, question, values);
+      const path = scope.text(pathAttrID);
+      scope.add('sequence', 'sequence');
+      scope.add('path', path);
+      return scope.rows({ withPerson: false, where: `${path} IS NOT NULL` });
+    });
   if (withClock)
     await runWith(
       connection,
