@@ -2,10 +2,10 @@ import { linkSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, wr
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { answerOfModel } from '../../test/fixtures/reports/report-model.ts';
-import { account, asked, holding, hour, secret, setUp, totals } from '../../test/fixtures/reports/report-world.ts';
-import { runs } from '../../test/fixtures/runs.ts';
-import type { FunnelQuestion } from './questions.ts';
+import type { FunnelQuestion } from '../../src/reports/questions.ts';
+import { answerOfModel } from '../fixtures/reports/report-model.ts';
+import { account, asked, holding, hour, secret, setUp, totals } from '../fixtures/reports/report-world.ts';
+import { runs } from '../fixtures/runs.ts';
 
 test('an event or a change of owners that was stored before a report is asked counts in it', async () => {
   const { world, log, reports, right } = setUp();
