@@ -180,7 +180,7 @@ describe('reports of a store', () => {
         }
         await agree(site);
       }),
-      { numRuns: runs(3, 40) },
+      { numRuns: runs(3, 20) },
     );
   });
 

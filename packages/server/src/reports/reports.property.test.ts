@@ -244,7 +244,7 @@ test('every report is that of the model, whatever happened between two askings, 
       }
       await check(account, last);
     }),
-    { numRuns: runs(3, 300) },
+    { numRuns: runs(3, 60) },
   );
   const questions = fc.sample(question, worlds.length);
   await restart();

@@ -5,7 +5,6 @@ import { expect, test } from 'vitest';
 import type { FunnelQuestion } from '../../src/reports/questions.ts';
 import { answerOfModel } from '../fixtures/reports/report-model.ts';
 import { account, asked, holding, hour, secret, setUp, totals } from '../fixtures/reports/report-world.ts';
-import { runs } from '../fixtures/runs.ts';
 
 test('an event or a change of owners that was stored before a report is asked counts in it', async () => {
   const { world, log, reports, right } = setUp();
@@ -68,7 +67,7 @@ test('files that were damaged are built again, and no number is wrong', async ()
   expect(Math.min(...asks)).toBeGreaterThan(20);
   // Those of a process that has ended.
   await reports.close();
-  for (const [how, damage] of damages.slice(runs(3, 0))) {
+  for (const [how, damage] of damages) {
     damage(events());
     const next = open();
     expect((await next.ask(totals)).answer, how).toEqual(right());
