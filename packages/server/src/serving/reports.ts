@@ -29,9 +29,13 @@ const receiptMs = 1_000;
 
 const megabyte = 1024 * 1024;
 
-const temporary = /^firsthand-reports-(\d{1,10})-[\w-]{21}$/;
+/** A temporary folder is named after its process: the process ID, and what no other process of that ID has. */
+const temporary = /^firsthand-reports-(\d{1,10})-([\w-]{21})-[\w-]{21}$/;
+/** In a container the server has the same process ID after each restart. */
+const thisProcess = nanoid();
 
-const isRunning = (pid: number): boolean => {
+const isRunning = (pid: number, name: string | undefined): boolean => {
+  if (pid === process.pid) return name === thisProcess;
   try {
     return process.kill(pid, 0);
   } catch (error) {
@@ -43,9 +47,9 @@ const removeAll = (folder: string): Promise<void> => rm(folder, { recursive: tru
 
 /** Removes the temporary folders of servers that were killed: what they hold may have been erased since. */
 const removeLeftOver = async (): Promise<void> => {
-  for (const name of await readdir(tmpdir())) {
-    const pid = temporary.exec(name)?.[1];
-    if (pid !== undefined && !isRunning(Number(pid))) await removeAll(join(tmpdir(), name)).catch(() => {});
+  for (const folder of await readdir(tmpdir())) {
+    const [, pid, name] = temporary.exec(folder) ?? [];
+    if (pid !== undefined && !isRunning(Number(pid), name)) await removeAll(join(tmpdir(), folder)).catch(() => {});
   }
 };
 
@@ -58,7 +62,7 @@ const chooseFolder = async ({ databaseURL, reportsDir }: ReportsOptions['config'
   const file = /^sqlite:(?!:memory:$)(.+)$/.exec(databaseURL)?.[1];
   if (file !== undefined) return { folder: resolve(`${file.replace(/\.db$/, '')}.reports`), remove: async () => {} };
   await removeLeftOver();
-  const folder = join(tmpdir(), `firsthand-reports-${process.pid}-${nanoid()}`);
+  const folder = join(tmpdir(), `firsthand-reports-${process.pid}-${thisProcess}-${nanoid()}`);
   return { folder, remove: () => removeAll(folder) };
 };
 
