@@ -1,6 +1,5 @@
 /** Answers reports: brings the engine up to date with the store, then asks it. */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
 import { Refusal } from '../refusal.ts';
 import type { ReportFeed } from '../store/report-feed.ts';
 import { createEngineProcess, Interrupted, OutOfMemory } from './engine-process.ts';
@@ -95,8 +94,13 @@ const isInTime = async (promise: Promise<void>, milliseconds: number, signal: Ab
   }
 };
 
-export interface RunningReports extends Reports {
-  /** Resolves when no file of the account holds an event whose erasure was stored when it was called. Rejects as `ask` does. */
+/** Reports over files in a folder, with a folder in it for each account. */
+export interface FiledReports extends Reports {
+  accountsWithFiles(): Promise<number[]>;
+  /**
+   * Resolves when no file of the account holds an event whose erasure was stored when it was called; at once if the account has no files.
+   * Rejects as `ask` does.
+   */
   purged(account: number): Promise<void>;
   /** Of the process that runs DuckDB; undefined while there is none. */
   readonly processID: number | undefined;
@@ -113,7 +117,7 @@ export const createReports = ({
   idleMilliseconds = 5 * 60_000,
   eventsOfFile = 1_000_000,
   niceness = 10,
-}: ReportsOptions): RunningReports => {
+}: ReportsOptions): FiledReports => {
   const engine = createEngineProcess({ folder, memoryBytes: memory, threads, eventsOfFile, niceness });
   const takeTurn = createTurns(mostAtOnce);
   let asking = 0;
@@ -121,6 +125,9 @@ export const createReports = ({
   let idle: NodeJS.Timeout | undefined;
   let closed = false;
 
+  /** The folder of an account is named after its number (engine/account.ts). */
+  const accountsWithFiles = async (): Promise<number[]> =>
+    (await readdir(folder).catch(() => [])).filter((name) => /^\d{1,15}$/.test(name)).map(Number);
   const unavailable = (cause?: unknown) => new Refusal('no_reports', { retryAfterSeconds, cause });
   const fail = (error: unknown): never => {
     onFault(error as Error);
@@ -176,9 +183,9 @@ export const createReports = ({
         asking -= 1;
       }
     },
+    accountsWithFiles,
     async purged(account) {
-      // Without a folder there are no files. Its name is that of engine/account.ts.
-      if (!existsSync(join(folder, String(account)))) return;
+      if (!(await accountsWithFiles()).includes(account)) return;
       await use(async () => {
         try {
           await follow(account);

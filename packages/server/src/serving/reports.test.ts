@@ -10,14 +10,13 @@ const receiptOf = (complete: boolean): ErasureReceipt => ({
 });
 const request = { account: 7, contactUUID: 'c', time: 1 };
 
-const open = (complete: boolean, purged: () => Promise<void>, hasFiles = true) => {
+const open = (complete: boolean, purged: () => Promise<void>) => {
   const asked: number[] = [];
   const store = awaitingFiles({ eraseContact: async () => receiptOf(complete) } as unknown as Store, {
     purged: (account) => {
       asked.push(account);
       return purged();
     },
-    hasFiles: async () => hasFiles,
   });
   return { asked, erase: () => store.eraseContact(request) };
 };
@@ -38,10 +37,4 @@ it('an erasure that the store has not completed begins with the files too, and d
   const { asked, erase } = open(false, () => new Promise<void>(() => {}));
   expect(await erase()).toEqual(receiptOf(false));
   expect(asked).toEqual([7]);
-});
-
-it('an account without files waits for none', async () => {
-  const { asked, erase } = open(true, () => Promise.reject(new Error('asked')), false);
-  expect(await erase()).toEqual(receiptOf(true));
-  expect(asked).toEqual([]);
 });

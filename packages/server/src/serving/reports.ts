@@ -7,14 +7,9 @@ import { nanoid } from 'nanoid';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
 import type { Reports } from '../reports/questions.ts';
+import type { FiledReports } from '../reports/reports.ts';
 import type { Store } from '../store/store.ts';
 import { repeat } from './repeat.ts';
-
-/** The engine of reports, over files. */
-interface FiledReports extends Reports {
-  /** Resolves when no file of the account holds an event whose erasure was stored when it was called. */
-  purged(account: number): Promise<void>;
-}
 
 interface ReportsOptions {
   readonly store: Store;
@@ -66,23 +61,15 @@ const chooseFolder = async ({ databaseURL, reportsDir }: ReportsOptions['config'
   return { folder, remove: () => removeAll(folder) };
 };
 
-/** Returns the accounts that have files. */
-const accountsIn = async (folder: string): Promise<number[]> =>
-  (await readdir(folder).catch(() => [])).filter((name) => /^\d{1,15}$/.test(name)).map(Number);
-
 /**
  * Wraps the store, so that a receipt says `complete` only when the files of reports hold nothing of the erased contact either. A
  * repeated request asks again.
  */
-export const awaitingFiles = (
-  store: Store,
-  { purged, hasFiles }: { purged(account: number): Promise<void>; hasFiles(account: number): Promise<boolean> },
-): Store => ({
+export const awaitingFiles = (store: Store, reports: Pick<FiledReports, 'purged'>): Store => ({
   ...store,
   async eraseContact(request) {
     const receipt = await store.eraseContact(request);
-    if (!(await hasFiles(request.account))) return receipt;
-    const done = purged(request.account).then(
+    const done = reports.purged(request.account).then(
       () => true,
       () => false,
     );
@@ -102,7 +89,7 @@ export interface ServedReports {
 export const openReports = async ({ store, config, log }: ReportsOptions): Promise<ServedReports> => {
   const { createReports } = await import('../reports/reports.ts');
   const { folder, remove } = await chooseFolder(config);
-  const reports: FiledReports = createReports({
+  const reports = createReports({
     feed: store,
     folder,
     memory: config.reportsMemory * megabyte,
@@ -115,7 +102,7 @@ export const openReports = async ({ store, config, log }: ReportsOptions): Promi
   });
   const round = async (signal: AbortSignal) => {
     isChanged = false;
-    for (const account of await accountsIn(folder)) {
+    for (const account of await reports.accountsWithFiles()) {
       if (signal.aborted) return;
       await reports.purged(account);
     }
@@ -127,10 +114,9 @@ export const openReports = async ({ store, config, log }: ReportsOptions): Promi
     }
     return 0;
   });
-  const hasFiles = async (account: number) => (await accountsIn(folder)).includes(account);
   return {
     reports,
-    store: awaitingFiles(store, { purged: reports.purged, hasFiles }),
+    store: awaitingFiles(store, reports),
     async stop() {
       stopListening();
       await Promise.all([reports.close(), stopRounds()]);

@@ -144,6 +144,14 @@ test('what was erased is in no report from then on, and soon in no file', async 
   expect((await reports.ask(totals)).answer).toEqual(right());
 });
 
+test('an account without files has nothing to remove, and needs no process for that', async () => {
+  const { reports } = setUp();
+  await reports.purged(account);
+  expect(reports.processID).toBeUndefined();
+  await reports.ask(totals);
+  expect(await reports.accountsWithFiles()).toEqual([account]);
+});
+
 test('a report of a process that was killed is refused, and the next one starts another', async () => {
   const { reports, right, faults } = setUp();
   await reports.ask(totals);
