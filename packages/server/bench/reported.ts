@@ -43,7 +43,6 @@ export const createReportedFeed = (events: number): { readonly feed: ReportFeed;
       contact: new Float64Array(count),
       eventID: new Int32Array(count),
       eventTime: new Float64Array(count),
-      receivedTime: new Float64Array(count),
     };
     for (let row = 0; row < count; row += 1) {
       const nth = first + row;

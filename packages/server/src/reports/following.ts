@@ -32,7 +32,7 @@ export const followFeed = async (feed: ReportFeed, engine: EngineProcess, accoun
   };
   const followEvents = async (after: number): Promise<void> => {
     for (let beyond = after; ; ) {
-      const { receivedTime: _, ...events } = await feed.feedEvents({ account, beyond, most: eventsAtOnce });
+      const events = await feed.feedEvents({ account, beyond, most: eventsAtOnce });
       await engine.send('append', { account, events });
       beyond = events.through;
       if (!events.more) return;

@@ -36,7 +36,7 @@ export interface Orders {
   /** Opens the account's files, or checks them again. Damaged files are deleted, and the account is empty then. */
   readonly open: { readonly send: { readonly account: number }; readonly receive: Held };
   readonly append: {
-    readonly send: { readonly account: number; readonly events: Omit<FedEvents, 'receivedTime'> };
+    readonly send: { readonly account: number; readonly events: FedEvents };
     readonly receive: undefined;
   };
   readonly owners: {

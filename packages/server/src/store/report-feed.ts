@@ -18,7 +18,6 @@ export interface FedEvents {
   readonly contact: Float64Array;
   readonly eventID: Int32Array;
   readonly eventTime: Float64Array;
-  readonly receivedTime: Float64Array;
   /** Each attribute that occurs. */
   readonly attributes: readonly FedAttribute[];
   /** All events up to this sequence were examined: ask on beyond it. */

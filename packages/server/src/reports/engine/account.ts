@@ -221,7 +221,7 @@ export const openAccount = async (
     },
     areFilesUntouched: files.areUntouched,
     areFilesWhole: files.areWhole,
-    async append(fed: Omit<FedEvents, 'receivedTime'>): Promise<void> {
+    async append(fed: FedEvents): Promise<void> {
       tail.bytes += await work((connection) => appendEvents(connection, tail.table, tail.columns, columns, fed));
       tail.events += fed.count;
       erasures.beginAt(fed.firstSequence);

@@ -17,8 +17,6 @@ import { runWith, type Values } from './values.ts';
 /** DuckDB's vector size: a chunk holds no more rows. */
 const rowsOfChunk = 2048;
 
-type FedColumns = Omit<FedEvents, 'receivedTime'>;
-
 /** A column of the staging table: where a row's value comes from. */
 interface Staged {
   readonly name: string;
@@ -102,7 +100,7 @@ export const appendEvents = async (
   tail: string,
   names: string[],
   columns: Columns,
-  events: FedColumns,
+  events: FedEvents,
 ): Promise<number> => {
   const { count, attributes } = events;
   if (count === 0) return 0;

@@ -51,7 +51,6 @@ export const createFedEvents = (most: number) => {
       contact: column(({ contact }) => contact ?? 0),
       eventID: Int32Array.from(events, ({ eventID }) => eventID),
       eventTime: column(({ eventTime }) => eventTime),
-      receivedTime: column(({ receivedTime }) => receivedTime),
       attributes: [...attributes.values()].map(({ done }) => done()),
       ...end,
     }),
