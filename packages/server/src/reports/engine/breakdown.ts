@@ -4,16 +4,12 @@ import type { BreakdownAnswer, BreakdownQuestion, Dimension } from '../questions
 import type { Source } from './account.ts';
 import { clockOf, createGrid, hourCuts, spanOf, valuesOfSpans } from './grid.ts';
 import { counted, summedUp, toMeasures } from './measures.ts';
-import { createScope } from './scope.ts';
+import { createScope, place, sequenceAt } from './scope.ts';
 import { firstAndLast, writeSessions } from './sessions.ts';
 import { runSQL, runWith, type Values } from './values.ts';
 
 /** The attribute that holds the path of a page. */
 const pathAttrID = 'path';
-
-const placesOfTime = 2 ** 53;
-/** The order of events, as one number. */
-const place = `"eventTime"::HUGEINT * ${placesOfTime} + sequence`;
 
 const sortColumns = { events: 'events', users: 'users', people: 'people', sessions: 'sessions' } as const;
 
@@ -21,9 +17,6 @@ const isPage = (dimension: Dimension): boolean =>
   'by' in dimension && (dimension.by === 'entryPage' || dimension.by === 'exitPage');
 const isClock = (dimension: Dimension): boolean =>
   'by' in dimension && (dimension.by === 'weekday' || dimension.by === 'hour');
-
-/** The sequence of the event at a place; the first operand of % may be below zero. */
-const sequenceAt = (at: string): string => `((${at} % ${placesOfTime} + ${placesOfTime}) % ${placesOfTime})::BIGINT`;
 
 /**
  * Makes the temporary table `pages`: the first and last page of each session that has one. `writePaths` is a query of all events with a

@@ -3,11 +3,8 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, RetentionAnswer, RetentionQuestion } from '../questions.ts';
 import type { Source } from './account.ts';
 import { createGrid, spanOf, valuesOfSpans } from './grid.ts';
-import { createScope } from './scope.ts';
+import { createScope, place } from './scope.ts';
 import { runWith } from './values.ts';
-
-/** Orders events by time, then by sequence: one number that is compared faster than two. */
-const place = '"eventTime"::HUGEINT * 9007199254740992 + sequence';
 
 /** Four weeks, which weeks and days divide; months are divided into days. */
 const longestSpan = 28 * 86_400_000;

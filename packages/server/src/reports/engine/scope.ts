@@ -3,6 +3,13 @@ import type { Condition, Question } from '../questions.ts';
 import type { Source } from './account.ts';
 import type { Values } from './values.ts';
 
+const placesOfTime = 2 ** 53;
+/** The place of an event in the order by time, then by sequence (below 2^53): one number, which is compared faster than two. */
+export const place = `"eventTime"::HUGEINT * ${placesOfTime} + sequence`;
+/** The sequence of the event at a place; the first operand of % may be below zero. */
+export const sequenceAt = (at: string): string =>
+  `((${at} % ${placesOfTime} + ${placesOfTime}) % ${placesOfTime})::BIGINT`;
+
 /**
  * A statement over the events of a question. `values` are the statement's parameters; each call adds the columns that it names to
  * those that are read.
