@@ -20,9 +20,9 @@ export interface FedEvents {
   readonly eventTime: Float64Array;
   /** Each attribute that occurs. */
   readonly attributes: readonly FedAttribute[];
-  /** All events up to this sequence were examined: ask on beyond it. */
+  /** All events up to this sequence were examined: it is `beyond` of the next query. */
   readonly through: number;
-  /** All events before this sequence were deleted, also those that were told earlier. */
+  /** All events before this sequence were deleted, also those of earlier responses. */
   readonly firstSequence: number;
   /** Whether events beyond `through` were already stored. */
   readonly more: boolean;
@@ -41,17 +41,17 @@ export type FedErasure =
   | { readonly contact: number };
 
 export interface FedOwners {
-  /** Ask with it as `since` for what changes later. */
+  /** What changes later is read with it as `since`. */
   readonly position: string;
-  /** `since` was null or too long ago: forget all that was read before, events included. */
+  /** `since` was null or too long ago: everything that was read before is void, events included. */
   readonly reset: boolean;
   /** The users whose stretches changed, with all their present stretches that have an owner, ascending, neighbours of one owner united. */
   readonly users: readonly { readonly user: number; readonly stretches: readonly FedStretch[] }[];
-  /** Every merged contact, and the contact that answers for it now, when a merge changed; else null. */
+  /** Every merged contact, and the contact that it belongs to now, when a merge changed; else null. */
   readonly merged: readonly { readonly contact: number; readonly owner: number }[] | null;
-  /** Told when it begins, and each time until its events are deleted. */
+  /** Each erasure is listed when it begins, and in each response until its events are deleted. */
   readonly erased: readonly FedErasure[];
-  /** Whether more has changed: ask again with `position`. A report waits for all. */
+  /** Whether more has changed. It is read with `position`, and a report waits for all of it. */
   readonly more: boolean;
 }
 

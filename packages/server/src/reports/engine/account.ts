@@ -30,7 +30,7 @@ export interface Source {
   readonly through: number;
 }
 
-/** A file of events is on its way to `eventsOfFile`. */
+/** Opens the files of an account, and the tables of what is not in files yet. Damaged files are deleted: the account is empty then. */
 export const openAccount = async (
   instance: DuckDBInstance,
   account: number,
@@ -46,9 +46,11 @@ export const openAccount = async (
   let events: readonly EventFile[] = manifest?.events ?? [];
   let saved: { readonly owners: StoredFile; readonly merged: StoredFile; readonly position: string } | null = manifest;
   let through = manifest?.through ?? 0;
+  /** As `through`, of the events in files. */
+  let throughFiles = through;
   let position: string | null = manifest?.position ?? null;
-  /** The file's number is greater than that of every file before it. */
-  let lastNumber = [...(manifest ? [...events, manifest.owners, manifest.merged] : [])]
+  /** Numbers name files and tables, and only grow: none of them is used twice. */
+  let lastNumber = (manifest ? [...events, manifest.owners, manifest.merged] : [])
     .map(({ name }) => Number(/\d+/.exec(name)?.[0]))
     .reduce((most, number) => Math.max(most, number), 0);
   let isFresh = true;
@@ -114,8 +116,6 @@ export const openAccount = async (
       firstSequence: erasures.firstSequence,
     });
   };
-  let throughFiles = through;
-
   /** Each thread holds a group of rows in memory, at 16 to 32 bytes a value, until it is written. */
   const rowsOfGroup = (columnCount: number): number =>
     Math.max(2_048, Math.min(122_880, Math.floor((mostOfGroup * memoryBytes) / 24 / columnCount)));
@@ -231,7 +231,7 @@ export const openAccount = async (
     async applyOwners(fed: FedOwners): Promise<void> {
       await work(async (connection) => {
         await owners.apply(connection, fed);
-        await erasures.tell(connection, fed.erased);
+        await erasures.note(connection, fed.erased);
         position = fed.position;
         if (fed.more) return;
         await erasures.endRound(connection, async () => {

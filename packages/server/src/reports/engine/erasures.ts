@@ -52,7 +52,7 @@ export const createErasures = (account: number, first: number) => {
       firstSequence = Math.max(firstSequence, sequence);
     },
     /** Notes erasures that the feed named. */
-    async tell(connection: DuckDBConnection, erased: readonly FedErasure[]): Promise<void> {
+    async note(connection: DuckDBConnection, erased: readonly FedErasure[]): Promise<void> {
       const isNew = erased.some((erasure) => !pending.has(keyOf(erasure)));
       for (const erasure of erased) pending.set(keyOf(erasure), { erasure, round });
       if (!isNew) return;
