@@ -14,7 +14,7 @@ const source = fileURLToPath(new URL('./engine/report-engine.ts', import.meta.ur
 const patienceMilliseconds = 5_000;
 
 /** The process ended, could not be started, or failed to carry out an order. */
-export class EngineFault extends Error {
+class EngineFault extends Error {
   override readonly name = 'EngineFault';
 }
 /** The order needs more memory than DuckDB may take. */

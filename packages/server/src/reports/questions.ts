@@ -77,7 +77,7 @@ export type Dimension =
   /** The attribute `path` of the first or last event of the session that has one. */
   | { readonly by: 'entryPage' | 'exitPage' };
 
-export type MeasureName = 'events' | 'users' | 'people' | 'sessions';
+type MeasureName = 'events' | 'users' | 'people' | 'sessions';
 
 export interface BreakdownQuestion extends Asked {
   readonly report: 'breakdown';

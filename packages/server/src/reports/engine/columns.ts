@@ -10,7 +10,7 @@ import type { Values } from './values.ts';
  * Attributes beyond these have no column: their values are in the maps `rest` and `restNumbers`, by attrID. Writing a file takes 256 KB of
  * memory for each column.
  */
-export const mostColumns = 50;
+const mostColumns = 50;
 
 export const fixedColumns = {
   sequence: 'BIGINT',

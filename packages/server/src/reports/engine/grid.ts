@@ -8,7 +8,7 @@ import type { Values } from './values.ts';
 const greatestCommonDivisor = (a: number, b: number): number =>
   b === 0 ? Math.abs(a) : greatestCommonDivisor(b, a % b);
 
-export interface Grid {
+interface Grid {
   readonly from: number;
   /** At or before all times, in milliseconds. */
   readonly anchor: number;

@@ -12,7 +12,7 @@ import {
 } from '@duckdb/node-api';
 
 /** Each function adds a value and returns its place in the text of the statement. */
-export const createValues = () => {
+const createValues = () => {
   const values: DuckDBValue[] = [];
   const types: DuckDBType[] = [];
   const add = (value: DuckDBValue, type: DuckDBType): string => {
