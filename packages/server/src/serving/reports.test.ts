@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest';
+import { pino } from 'pino';
+import { expect, it, onTestFinished } from 'vitest';
 import type { ErasureReceipt, Store } from '../store/store.ts';
-import { awaitingFiles } from './reports.ts';
+import { awaitingFiles, startPurging } from './reports.ts';
 
 const receiptOf = (complete: boolean): ErasureReceipt => ({
   contactUUID: 'c',
@@ -37,4 +38,34 @@ it('an erasure that the store has not completed begins with the files too, and d
   const { asked, erase } = open(false, () => new Promise<void>(() => {}));
   expect(await erase()).toEqual(receiptOf(false));
   expect(asked).toEqual([7]);
+});
+
+it('what is erased is removed from the files of each account, again after a failure, and then when something was stored', async () => {
+  const purges: number[] = [];
+  let commit = () => {};
+  let isFailing = true;
+  const reports = {
+    accountsWithFiles: async () => [1, 2],
+    purged: async (account: number) => {
+      purges.push(account);
+      if (account === 1 && isFailing) throw new Error('full');
+    },
+  };
+  const onCommit = (listener: () => void) => {
+    commit = listener;
+    return () => {};
+  };
+  onTestFinished(startPurging(reports, { onCommit, log: pino({ level: 'silent' }), pauseMs: 1 }));
+  await expect.poll(() => purges.slice(0, 4)).toEqual([1, 2, 1, 2]);
+  isFailing = false;
+  // The round that is under way, and at most one that follows its failure.
+  const isAtRest = async () => {
+    const before = purges.length;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return purges.length === before;
+  };
+  await expect.poll(isAtRest).toBe(true);
+  purges.length = 0;
+  commit();
+  await expect.poll(() => purges).toEqual([1, 2]);
 });

@@ -17,8 +17,6 @@ interface ReportsOptions {
   readonly log: Logger;
 }
 
-/** An erased event leaves the files within a minute: the next round begins after this time, if something was stored since. */
-const pauseMs = 20_000;
 /** How long an erasure's receipt waits for the files, before it says that the erasure is not complete. */
 const receiptMs = 1_000;
 
@@ -79,6 +77,39 @@ export const awaitingFiles = (store: Store, reports: Pick<FiledReports, 'purged'
   },
 });
 
+/**
+ * Removes what is erased from all files: `pauseMs` after something was stored, and again after a failure, which is logged. Returns a
+ * function that ends this.
+ */
+export const startPurging = (
+  reports: Pick<FiledReports, 'accountsWithFiles' | 'purged'>,
+  { onCommit, log, pauseMs = 20_000 }: Pick<Store, 'onCommit'> & Pick<ReportsOptions, 'log'> & { pauseMs?: number },
+): (() => Promise<void>) => {
+  let isDue = true;
+  const stopListening = onCommit(() => {
+    isDue = true;
+  });
+  const round = async (signal: AbortSignal) => {
+    isDue = false;
+    for (const account of await reports.accountsWithFiles()) {
+      if (signal.aborted) return;
+      await reports.purged(account).catch((err) => {
+        isDue = true;
+        if (!signal.aborted) log.error({ err }, 'the files of reports were not brought up to date');
+      });
+    }
+  };
+  const stopRounds = repeat(async (signal) => {
+    await wait(pauseMs, undefined, { signal, ref: false }).catch(() => {});
+    if (isDue && !signal.aborted) await round(signal);
+    return 0;
+  });
+  return () => {
+    stopListening();
+    return stopRounds();
+  };
+};
+
 export interface ServedReports {
   readonly reports: Reports;
   /** The store that requests use. */
@@ -96,30 +127,13 @@ export const openReports = async ({ store, config, log }: ReportsOptions): Promi
     threads: Math.min(config.reportsThreads, availableParallelism()),
     onFault: (err) => log.error({ err }, 'reports failed'),
   });
-  let isChanged = true;
-  const stopListening = store.onCommit(() => {
-    isChanged = true;
-  });
-  const round = async (signal: AbortSignal) => {
-    isChanged = false;
-    for (const account of await reports.accountsWithFiles()) {
-      if (signal.aborted) return;
-      await reports.purged(account);
-    }
-  };
-  const stopRounds = repeat(async (signal) => {
-    await wait(pauseMs, undefined, { signal, ref: false }).catch(() => {});
-    if (isChanged && !signal.aborted) {
-      await round(signal).catch((err) => log.error({ err }, 'the files of reports were not brought up to date'));
-    }
-    return 0;
-  });
+  // An erased event leaves the files within a minute.
+  const stopPurging = startPurging(reports, { onCommit: store.onCommit, log });
   return {
     reports,
     store: awaitingFiles(store, reports),
     async stop() {
-      stopListening();
-      await Promise.all([reports.close(), stopRounds()]);
+      await Promise.all([reports.close(), stopPurging()]);
       await remove();
     },
   };
