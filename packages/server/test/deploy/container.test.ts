@@ -124,7 +124,7 @@ describe('the compose files', () => {
       expect(readConfig(env)).toMatchObject(
         name === 'compose.yaml'
           ? { basePath: '/s/', trustProxy: ['172.30.93.1'] }
-          : { databaseURL: 'postgres://firsthand@postgres/firsthand' },
+          : { databaseURL: 'postgres://firsthand@postgres/firsthand', reportsDir: '/data/reports' },
       );
     },
   );
