@@ -1,4 +1,6 @@
 // Several servers over one database.
+
+import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '@firsthand/contract/limits';
 import pg from 'pg';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -98,7 +100,7 @@ describe('tokens', () => {
     await asking(
       databaseURL,
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-       WHERE datname = current_database() AND query LIKE '%pg_locks%' AND pid <> pg_backend_pid()`,
+       WHERE datname = current_database() AND query ~ 'pg_locks|\\) newest' AND pid <> pg_backend_pid()`,
     );
     await asking(databaseURL, `UPDATE token SET "revokedTime" = 1 WHERE hash = '${token.hash}'`);
     await vi.waitFor(async () => expect(await servers[1].findAccess(token.hash)).toBeUndefined(), {
@@ -384,6 +386,21 @@ test('who follows on one is told of what another keeps', async () => {
   const told = vi.fn();
   const stop = servers[1].onCommit(told);
   await logAt(servers[0], site, site.time, {});
+  await vi.waitFor(() => expect(told).toHaveBeenCalled(), { timeout: 60_000 });
+  stop();
+});
+
+test('who follows on one is told of an erasure on another, though it stores nothing', async () => {
+  const { servers } = await openServers(2);
+  const site = await createSite(servers[0]);
+  const { contactUUID } = await site.server.createContact({ userUUID: null });
+  await site.server.log({ userUUID: null, contactUUID });
+  const told = vi.fn();
+  const stop = servers[1].onCommit(told);
+  // Until all that was stored before is known there.
+  for (let before = -1; before < told.mock.calls.length; await wait(500)) before = told.mock.calls.length;
+  told.mockClear();
+  await site.erase(contactUUID);
   await vi.waitFor(() => expect(told).toHaveBeenCalled(), { timeout: 60_000 });
   stop();
 });

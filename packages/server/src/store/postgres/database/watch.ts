@@ -7,7 +7,14 @@ import { openListener } from './connection.ts';
 /** The pause between two queries: the delay with which a stream gets events that another server stored. */
 const pauseMilliseconds = 100;
 
-/** Calls `committed` when the settled sequence (sequencer.ts) has changed, and `access.forget` when a server changed a token. */
+/**
+ * Differs after each commit that changes owners. An erasure or a merge draws no sequence. The newest changes are summed up, because one may
+ * be committed after a later one.
+ */
+const ownersSQL =
+  'SELECT sum(change) AS owners FROM (SELECT change FROM owner_change ORDER BY change DESC LIMIT 100) newest';
+
+/** Calls `committed` when the settled sequence (sequencer.ts) or an owner has changed, and `access.forget` when a server changed a token. */
 export const startWatch = (
   databaseURL: string,
   access: Pick<AccessMemory, 'forget' | 'heardAt'>,
@@ -25,14 +32,16 @@ export const startWatch = (
     const db = await openListener(databaseURL, { channel: accessChannel, heard: access.forget, lost });
     // Changes before LISTEN were not notified.
     access.forget();
-    let seen = -1;
+    let seen = '';
     try {
       while (!signal.aborted && !isLost) {
         const asked = performance.now();
         const { settled } = await readSettled(db);
         access.heardAt(asked);
-        if (settled !== seen) committed();
-        seen = settled;
+        const [[changed] = []] = await db.script(ownersSQL);
+        const state = `${settled} ${changed?.owners}`;
+        if (state !== seen) committed();
+        seen = state;
         await pause();
       }
     } finally {
