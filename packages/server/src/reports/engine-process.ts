@@ -12,6 +12,8 @@ const source = fileURLToPath(new URL('./engine/report-engine.ts', import.meta.ur
 
 /** An interrupted query ends within milliseconds; a process that does not even answer is killed. */
 const patienceMilliseconds = 5_000;
+/** A stop of the server has ten seconds (deploy/), and requests may take four of them (serving/serve.ts). What is not written is read again. */
+const endMilliseconds = 3_000;
 
 /** The process ended, could not be started, or failed to carry out an order. */
 class EngineFault extends Error {
@@ -115,7 +117,7 @@ export const createEngineProcess = (settings: EngineSettings) => {
   /** Two processes must not write the same files. */
   let ended: Promise<void> = Promise.resolve();
   const endProcess = async (ending: ReturnType<typeof startProcess>): Promise<void> => {
-    const tooLong = setTimeout(() => ending.kill('it did not end'), patienceMilliseconds);
+    const tooLong = setTimeout(() => ending.kill('it did not end'), endMilliseconds);
     await ending.send('end', {}).catch(() => {});
     await ending.exited;
     clearTimeout(tooLong);
