@@ -1,6 +1,6 @@
 /** Feeds an account's events to reports: as they are stored, in the order of their sequences. */
 import type { FedEvents } from '../../report-feed.ts';
-import { createFedEvents } from '../../rules/fed-events.ts';
+import { createFedEvents } from '../../rules/feed/fed-events.ts';
 import type { RequestOf } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import { daysOf } from '../events/days.ts';

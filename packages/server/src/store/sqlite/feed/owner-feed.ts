@@ -9,7 +9,7 @@ import {
   ownersPerPart,
   positionOf,
   positionText,
-} from '../../rules/fed-owners.ts';
+} from '../../rules/feed/fed-owners.ts';
 import type { RequestOf } from '../../store.ts';
 import { createStatementReader } from '../contacts/statements.ts';
 import type { Connection } from '../database/connection.ts';

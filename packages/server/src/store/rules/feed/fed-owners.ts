@@ -2,10 +2,10 @@
  * The feed of what changes about owners (report-feed.ts). Triggers number each change in the table `owner_change`. A reader first gets all
  * users that were ever linked, in the order of their numbers, then the changes that were made since it began.
  */
-import { followMerges } from '../../identity/merges.ts';
-import { stretchesOf } from '../../identity/ownership.ts';
-import type { Statement } from '../../identity/statements.ts';
-import type { FedErasure, FedOwners, FedStretch } from '../report-feed.ts';
+import { followMerges } from '../../../identity/merges.ts';
+import { stretchesOf } from '../../../identity/ownership.ts';
+import type { Statement } from '../../../identity/statements.ts';
+import type { FedErasure, FedOwners, FedStretch } from '../../report-feed.ts';
 
 /** So many of the newest changes are stored. A reader that has read less begins again. */
 export const mostOwnerChanges = 1_000_000;

@@ -1,6 +1,6 @@
 /** Puts events into the columns of a feed (report-feed.ts). */
-import type { FedAttribute, FedEvents } from '../report-feed.ts';
-import { charactersOf, type KeptEvent } from './kept-event.ts';
+import type { FedAttribute, FedEvents } from '../../report-feed.ts';
+import { charactersOf, type KeptEvent } from '../kept-event.ts';
 
 /** A feed's part ends when its attributes reach this size, in UTF-16 code units; a single event may exceed it. */
 const mostCharacters = 4 * 1024 * 1024;
