@@ -323,7 +323,7 @@ export const eraseContactOutput = answer({
   contactUUID: told(field.contactUUID),
   erasedTime: isoTime('When the contact was erased: no read returns it after this time.'),
   deletedEvents: count('The number of events deleted so far. A repeated call returns the current number.', 0),
-  complete: flag('Whether all events are deleted.', false),
+  complete: flag('Whether all events are deleted, from the files of reports too.', false),
 });
 
 /**
