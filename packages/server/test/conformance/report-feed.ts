@@ -47,6 +47,16 @@ export const describeReportFeed = (newSite: NewSite): void => {
       });
     });
 
+    test('ends a part when its events have 5,000 attributes of different names, which a page can make up', async () => {
+      const { store, account, server } = await newSite();
+      const names = (event: number) => Array.from({ length: 100 }, (_, nth) => [`a${event}-${nth}`, ''] as const);
+      await server.log(...Array.from({ length: 60 }, (_, nth) => ({ userUUID: laptop, attributes: names(nth) })));
+      const first = await store.feedEvents({ account, beyond: 0, most: 20_000 });
+      expect(first).toMatchObject({ count: 50, through: first.sequence.at(-1), more: true });
+      const rest = await store.feedEvents({ account, beyond: first.through, most: 20_000 });
+      expect(rest).toMatchObject({ count: 10, more: false });
+    });
+
     test('is told of links, claims, merges and their taking back', async () => {
       const site = await newSite();
       const { server, browser } = site;

@@ -37,8 +37,12 @@ export const feedEvents = async (
   for (const range of rangesOf(days, bounds)) {
     for (let rest: typeof range | null = range; rest !== null; ) {
       const { rows, reached } = await look(db, query, wholeAccount, rest, perStep);
-      for (const row of rows) fed.add(toEvent(row));
-      if (reached !== null && fed.isFull()) return fed.done({ through: reached, more: true, firstSequence });
+      for (const event of rows.map(toEvent)) {
+        fed.add(event);
+        if (fed.isFull() && event.sequence < end) {
+          return fed.done({ through: event.sequence, more: true, firstSequence });
+        }
+      }
       rest = reached === null ? null : { ...rest, after: reached };
     }
   }

@@ -24,9 +24,12 @@ export const createEventFeed = (db: Connection, log: EventLogReader) => {
         yield;
         continue;
       }
-      for (const index of found.indexes) fed.add(eventAt(found.block, index));
-      if (fed.isFull() && found.reached < end) {
-        return fed.done({ through: found.reached, more: true, firstSequence });
+      for (const index of found.indexes) {
+        const event = eventAt(found.block, index);
+        fed.add(event);
+        if (fed.isFull() && event.sequence < end) {
+          return fed.done({ through: event.sequence, more: true, firstSequence });
+        }
       }
     }
     return fed.done({ through: end, more: false, firstSequence });
