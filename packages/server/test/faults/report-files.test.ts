@@ -95,6 +95,16 @@ test('a manifest that is damaged, and files of another store, are built again', 
   expect((await open().ask(totals)).answer).toEqual(right());
 });
 
+test('events that a restored backup gives sequences of another account count', async () => {
+  const { reports, world, open, log, right } = setUp();
+  world.passBy(30);
+  expect((await reports.ask(totals)).answer).toEqual(right());
+  await reports.close();
+  world.passBy(-30);
+  log(10, 60);
+  expect((await open().ask(totals)).answer).toEqual(right());
+});
+
 test('attributes without a column of their own count as others do, in memory and in files', async () => {
   const { world, reports } = setUp();
   const names = Array.from({ length: 120 }, (_, nth) => `attribute ${nth}`);

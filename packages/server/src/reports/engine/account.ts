@@ -109,13 +109,15 @@ export const openAccount = async (
       version: 1,
       attributes: columns.attributes,
       events,
-      through: throughFiles,
+      // Not that of other accounts' events: a restored backup may end before it, and give its sequence to an event of this account.
+      through: events.at(-1)?.last ?? 0,
       owners: ownersFile,
       merged,
       position: savedPosition,
       firstSequence: erasures.firstSequence,
     });
   };
+
   /** Each thread holds a group of rows in memory, at 16 to 32 bytes a value, until it is written. */
   const rowsOfGroup = (columnCount: number): number =>
     Math.max(2_048, Math.min(122_880, Math.floor((mostOfGroup * memoryBytes) / 24 / columnCount)));
@@ -183,7 +185,6 @@ export const openAccount = async (
     const written = tail;
     tail = await createTail();
     events = [...events.slice(0, first), ...(file ? [file] : [])];
-    throughFiles = through;
     await writeManifest();
     await readersDone();
     await files.remove(replaced);

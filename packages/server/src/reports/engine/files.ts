@@ -26,7 +26,7 @@ export interface Manifest {
   readonly attributes: readonly string[];
   /** In the order of their sequences. */
   readonly events: readonly EventFile[];
-  /** All events up to this sequence are in the files. */
+  /** The sequence of the last event in the files: they hold all up to it. */
   readonly through: number;
   readonly owners: StoredFile;
   readonly merged: StoredFile;
