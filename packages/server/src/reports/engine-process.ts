@@ -125,11 +125,15 @@ export const createEngineProcess = (settings: EngineSettings) => {
   return {
     /** Rejects with EngineFault, or with Interrupted when `signal` aborts before the reply. */
     async send<Name extends OrderName>(name: Name, order: Orders[Name]['send'], signal?: AbortSignal) {
-      await ended;
-      if (!running?.isRunning()) {
-        await running?.exited;
-        running = startProcess(settings);
+      // Others may end or start a process during each wait.
+      for (let awaited: Promise<void> | undefined; awaited !== ended; ) {
+        awaited = ended;
+        await awaited;
+        if (awaited !== ended || running === undefined || running.isRunning()) continue;
+        ended = running.exited;
+        running = undefined;
       }
+      running ??= startProcess(settings);
       return running.send(name, order, signal);
     },
     processID: (): number | undefined => (running?.isRunning() ? running.processID : undefined),

@@ -182,6 +182,16 @@ const slow: FunnelQuestion = {
   per: 'session',
 };
 
+test('reports of several accounts that are asked at once start one process', async () => {
+  const { reports, right, faults } = setUp();
+  const askAll = () => Promise.all([1, 2, 3].map((of) => reports.ask({ ...totals, account: of })));
+  for (const { answer } of await askAll()) expect(answer).toEqual(right());
+  process.kill(reports.processID as number, 'SIGKILL');
+  await expect.poll(() => reports.processID).toBeUndefined();
+  for (const { answer } of await askAll()) expect(answer).toEqual(right());
+  expect(faults).toEqual([]);
+});
+
 test('a report that takes too long is refused, and one that nobody waits for is interrupted', async () => {
   const { reports, right } = setUp({ limitMilliseconds: 0 });
   await expect(reports.ask(slow)).rejects.toMatchObject({ code: 'report_too_slow' });
