@@ -29,21 +29,36 @@ export interface ReportsOptions {
 
 const mostAtOnce = 2;
 const mostWaiting = 20;
+/** Reports of one account that are answered or wait, so that others find a place. */
+const mostOfAccount = 11;
 const retryAfterSeconds = 5;
 const tooMuchMemory =
   'the report needs more memory than it may take: ask about a shorter range, or with a narrower filter';
 
-/** Runs at most some works at once; the others wait for their turn. */
+/** Runs at most some works at once; the others wait for their turn. Accounts that wait take turns. */
 const createTurns = (most: number) => {
   let free = most;
-  const waiting: (() => void)[] = [];
-  return async <Value>(work: () => Promise<Value>): Promise<Value> => {
-    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
-    else free -= 1;
+  /** In the order of the accounts' turns. */
+  const waiting = new Map<number, (() => void)[]>();
+  const takeNext = (): (() => void) | undefined => {
+    for (const [account, works] of waiting) {
+      const next = works.shift();
+      waiting.delete(account);
+      if (works.length > 0) waiting.set(account, works);
+      return next;
+    }
+    return undefined;
+  };
+  return async <Value>(account: number, work: () => Promise<Value>): Promise<Value> => {
+    if (free > 0) free -= 1;
+    else
+      await new Promise<void>((resolve) => {
+        waiting.set(account, [...(waiting.get(account) ?? []), resolve]);
+      });
     try {
       return await work();
     } finally {
-      const next = waiting.shift();
+      const next = takeNext();
       if (next) next();
       else free += 1;
     }
@@ -121,6 +136,7 @@ export const createReports = ({
   const engine = createEngineProcess({ folder, memoryBytes: memory, threads, eventsOfFile, niceness });
   const takeTurn = createTurns(mostAtOnce);
   let asking = 0;
+  const askingOf = new Map<number, number>();
   let uses = 0;
   let idle: NodeJS.Timeout | undefined;
   let closed = false;
@@ -157,7 +173,7 @@ export const createReports = ({
       signal?.throwIfAborted();
       throw unavailable();
     }
-    const reported = await takeTurn(() => {
+    const reported = await takeTurn(question.account, () => {
       signal?.throwIfAborted();
       const limit = AbortSignal.timeout(limitMilliseconds);
       return engine.send('ask', { question }, signal ? AbortSignal.any([signal, limit]) : limit);
@@ -169,8 +185,11 @@ export const createReports = ({
   return {
     async ask(question, signal) {
       signal?.throwIfAborted();
-      if (asking >= mostAtOnce + mostWaiting) throw unavailable();
+      const { account } = question;
+      const ofAccount = askingOf.get(account) ?? 0;
+      if (asking >= mostAtOnce + mostWaiting || ofAccount >= mostOfAccount) throw unavailable();
       asking += 1;
+      askingOf.set(account, ofAccount + 1);
       try {
         return await use(() => query(question, signal));
       } catch (error) {
@@ -181,6 +200,9 @@ export const createReports = ({
         return fail(error);
       } finally {
         asking -= 1;
+        const rest = (askingOf.get(account) ?? 0) - 1;
+        if (rest > 0) askingOf.set(account, rest);
+        else askingOf.delete(account);
       }
     },
     accountsWithFiles,

@@ -219,12 +219,21 @@ test('a report whose files take long to build is refused, and they are built mea
   expect((await patient()).answer).toEqual(right());
 });
 
-test('22 reports are answered or wait at the same time, and further ones are refused', async () => {
+test('22 reports are answered or wait at the same time, 11 of one account, and further ones are refused', async () => {
   const { reports, right } = setUp();
-  const answers = await Promise.allSettled(Array.from({ length: 25 }, () => reports.ask(totals)));
-  const answered = answers.filter(({ status }) => status === 'fulfilled');
-  expect(answered).toHaveLength(22);
-  for (const one of answered) expect(one).toMatchObject({ value: { answer: right() } });
+  const order: number[] = [];
+  const ask = async (of: number) => {
+    const reported = await reports.ask({ ...totals, account: of });
+    order.push(of);
+    return reported;
+  };
+  const answers = await Promise.allSettled([1, 2, 3].flatMap((of) => Array.from({ length: 12 }, () => ask(of))));
+  expect(answers.map(({ status }) => status === 'fulfilled')).toEqual(
+    Array.from({ length: 36 }, (_, nth) => nth < 24 && nth % 12 < 11),
+  );
+  expect(answers[0]).toMatchObject({ value: { answer: right() } });
+  // They take turns: neither account's reports wait for all those of the other.
+  for (const half of [order.slice(0, 11), order.slice(11)]) expect(new Set(half)).toEqual(new Set([1, 2]));
 });
 
 test('the process ends when it is not used, and reports are refused after close', async () => {
