@@ -87,10 +87,13 @@ export const describeReportFeed = (newSite: NewSite): void => {
       expect(fed.resets()).toBe(1);
     });
 
-    test('begins again for a reader whose position is unknown', async () => {
+    test('begins again for a reader whose position is unknown, or of another history', async () => {
       const { store, account, server } = await newSite();
       await server.createContact({ userUUID: laptop });
-      for (const since of [null, '', 'x', nobodysPosition, `${nobodysPosition} 5`]) {
+      const { position } = await store.feedOwners({ account, since: null });
+      const [change, mark] = position.split(' ').map(Number) as [number, number];
+      const others = [`${change} ${mark + 1}`, `${change} ${mark + 1} 0`, `0 ${mark}`];
+      for (const since of [null, '', 'x', `${nobodysPosition} ${mark}`, ...others]) {
         const fed = await store.feedOwners({ account, since });
         expect(fed).toMatchObject({ reset: true, users: [{ stretches: [{ after: 0, through: Infinity }] }] });
         expect(await store.feedOwners({ account, since: fed.position })).toMatchObject({ reset: false, users: [] });

@@ -46,8 +46,6 @@ export const openAccount = async (
   let events: readonly EventFile[] = manifest?.events ?? [];
   let saved: { readonly owners: StoredFile; readonly merged: StoredFile; readonly position: string } | null = manifest;
   let through = manifest?.through ?? 0;
-  /** As `through`, of the events in files. */
-  let throughFiles = through;
   let position: string | null = manifest?.position ?? null;
   /** Numbers name files and tables, and only grow: none of them is used twice. */
   let lastNumber = (manifest ? [...events, manifest.owners, manifest.merged] : [])

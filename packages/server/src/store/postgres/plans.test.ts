@@ -11,7 +11,7 @@ import type { Store } from '../store.ts';
 const months = [Date.UTC(2027, 0, 10), Date.UTC(2027, 1, 10), Date.UTC(2027, 2, 10)] as const;
 /** Tables that have few rows, however many events there are; and what is no table. */
 const small =
-  /^(position|kept_day|account|event_order|refused_count|erased_stretch|erased_contact|erasure|asked|span|new|stretch|part)$/;
+  /^(position|kept_day|account|event_order|refused_count|erased_stretch|erased_contact|erasure|asked|span|new|stretch|part|owner_change_number)$/;
 
 let store: Store;
 let client: pg.Client;

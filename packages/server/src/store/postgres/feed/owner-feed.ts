@@ -44,10 +44,19 @@ const readErased = async (db: Connection, account: number): Promise<FedErasure[]
   return [...stretches, ...contacts];
 };
 
+const readMark = async (db: Connection, change: number): Promise<number> => {
+  const last = await db.get<{ mark: number }>(
+    'SELECT mark FROM owner_change WHERE change <= $1 ORDER BY change DESC LIMIT 1',
+    [change],
+  );
+  return last?.mark ?? 0;
+};
+
 export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'feedOwners'>): Promise<FedOwners> => {
   const newest = await db.settled;
-  const known = positionOf(since, newest);
-  const position: OwnerPosition = known ?? { change: newest, user: 0 };
+  const named = positionOf(since, newest);
+  const known = named && (await readMark(db, named.change)) === named.mark ? named : undefined;
+  const position: OwnerPosition = known ?? { change: newest, mark: await readMark(db, newest), user: 0 };
   const reset = known === undefined;
   const erased = await readErased(db, account);
 
@@ -58,7 +67,8 @@ export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'fe
     );
     const users = rows.map(({ user }) => user);
     const isLast = users.length < ownersPerPart;
-    const next = isLast ? { change: position.change } : { change: position.change, user: users.at(-1) as number };
+    const { user: _, ...afterUsers } = position;
+    const next = isLast ? afterUsers : { ...position, user: users.at(-1) as number };
     return {
       reset,
       erased,
@@ -77,7 +87,7 @@ export const feedOwners = async (db: Snapshot, { account, since }: RequestOf<'fe
   const changed = new Set(changes.flatMap((change) => (change.what === 'user' ? change.user : [])));
   return {
     reset,
-    position: positionText({ change: last }),
+    position: positionText({ change: last, mark: await readMark(db, last) }),
     users: await readUsers(db, changed),
     merged: changes.some(({ what }) => what === 'merge') ? await readMerges(db, account) : null,
     erased: [...fedErasures(changes), ...erased],

@@ -1,4 +1,4 @@
--- What changed about the owners of events, in order: reports read it (rules/fed-owners.ts). Only the newest million rows are stored.
+-- What changed about the owners of events, in order: reports read it (rules/feed/fed-owners.ts). Only the newest million rows are stored.
 CREATE SEQUENCE owner_change_number;
 CREATE TABLE owner_change (
   account integer NOT NULL,
@@ -8,6 +8,7 @@ CREATE TABLE owner_change (
   contact bigint,
   after bigint,
   through bigint,
+  mark integer NOT NULL DEFAULT floor(random() * 1000000000), -- tells it from a change that a restored backup had under this number
   PRIMARY KEY (account, change)
 );
 CREATE INDEX owner_change_in_order ON owner_change (change);

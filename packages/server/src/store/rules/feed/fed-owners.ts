@@ -30,18 +30,23 @@ export type OwnerChange =
 /** How far a reader has read: the changes up to `change`; and, while it reads the users, these up to `user`. */
 export interface OwnerPosition {
   readonly change: number;
+  /** The random mark of the last change up to there, 0 when there is none: after a restore, other changes get the same numbers. */
+  readonly mark: number;
   readonly user?: number;
 }
 
-export const positionText = ({ change, user }: OwnerPosition): string =>
-  user === undefined ? `${change}` : `${change} ${user}`;
+export const positionText = ({ change, mark, user }: OwnerPosition): string =>
+  user === undefined ? `${change} ${mark}` : `${change} ${mark} ${user}`;
 
-/** Returns the position that a text names, or undefined when its changes are no longer stored, or never were: begin again. */
+/**
+ * Returns the position that a text names, or undefined when its changes are no longer stored, or never were: begin again. So must a
+ * reader when the store has another mark there.
+ */
 export const positionOf = (text: string | null, newest: number): OwnerPosition | undefined => {
-  const [, change, user] = /^(\d{1,15})(?: (\d{1,15}))?$/.exec(text ?? '') ?? [];
+  const [, change, mark, user] = /^(\d{1,15}) (\d{1,15})(?: (\d{1,15}))?$/.exec(text ?? '') ?? [];
   if (change === undefined) return undefined;
   if (Number(change) > newest || Number(change) < newest - mostOwnerChanges) return undefined;
-  return { change: Number(change), ...(user !== undefined && { user: Number(user) }) };
+  return { change: Number(change), mark: Number(mark), ...(user !== undefined && { user: Number(user) }) };
 };
 
 /** Returns a user's stretches that have an owner, ascending; neighbours with the same one are united. */

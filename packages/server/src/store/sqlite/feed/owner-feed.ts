@@ -26,6 +26,10 @@ export const createOwnerFeed = (db: Connection) => {
   const changesAfter = db.prepare<[number], ChangeRow>(
     `SELECT * FROM owner_change WHERE change > ? ORDER BY change LIMIT ${ownersPerPart}`,
   );
+  const markUpTo = db
+    .prepare<[number], number>('SELECT mark FROM owner_change WHERE change <= ? ORDER BY change DESC LIMIT 1')
+    .pluck();
+  const markAt = (change: number): number => markUpTo.get(change) ?? 0;
   const linkedUsers = db
     .prepare<[number, number], number>(`
       SELECT DISTINCT s.user FROM statement s JOIN user u ON u.user = s.user
@@ -53,8 +57,9 @@ export const createOwnerFeed = (db: Connection) => {
 
   return ({ account, since }: RequestOf<'feedOwners'>): FedOwners => {
     const newest = newestChange.get() as number;
-    const known = positionOf(since, newest);
-    const position: OwnerPosition = known ?? { change: newest, user: 0 };
+    const named = positionOf(since, newest);
+    const known = named && markAt(named.change) === named.mark ? named : undefined;
+    const position: OwnerPosition = known ?? { change: newest, mark: markAt(newest), user: 0 };
     const notDetached = erasingUsers.all(account);
     const whole = {
       reset: known === undefined,
@@ -66,7 +71,8 @@ export const createOwnerFeed = (db: Connection) => {
     if (position.user !== undefined) {
       const users = linkedUsers.all(position.user, account);
       const isLast = users.length < ownersPerPart;
-      const next = isLast ? { change: position.change } : { change: position.change, user: users.at(-1) as number };
+      const { user: _, ...afterUsers } = position;
+      const next = isLast ? afterUsers : { ...position, user: users.at(-1) as number };
       return {
         ...whole,
         position: positionText(next),
@@ -83,7 +89,7 @@ export const createOwnerFeed = (db: Connection) => {
     const hasMerged = ofAccount.some(({ what }) => what === 'merge');
     return {
       ...whole,
-      position: positionText({ change: last }),
+      position: positionText({ change: last, mark: markAt(last) }),
       users: fedOf(new Set([...changed, ...notDetached])),
       merged: hasMerged ? fedMerges(merged.all(account)) : null,
       erased: [...fedErasures(ofAccount), ...whole.erased],

@@ -1,4 +1,4 @@
--- What changed about the owners of events, in order: reports read it (rules/fed-owners.ts). Only the newest million rows are stored.
+-- What changed about the owners of events, in order: reports read it (rules/feed/fed-owners.ts). Only the newest million rows are stored.
 CREATE TABLE owner_change (
   change INTEGER PRIMARY KEY AUTOINCREMENT,
   account INTEGER NOT NULL,
@@ -6,7 +6,8 @@ CREATE TABLE owner_change (
   user INTEGER,
   contact INTEGER,
   after INTEGER,
-  through INTEGER
+  through INTEGER,
+  mark INTEGER NOT NULL DEFAULT (abs(random() % 1000000000)) -- tells it from a change that a restored backup had under this number
 ) STRICT;
 CREATE TRIGGER owner_change_trimmed AFTER INSERT ON owner_change BEGIN
   DELETE FROM owner_change WHERE change <= NEW.change - 1000000;
