@@ -31,7 +31,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-const startProcess = (settings: EngineSettings) => {
+const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
   mkdirSync(settings.folder, { recursive: true, mode: 0o700 });
   const child: ChildProcess = fork(start, [source, String(settings.niceness)], {
     cwd: settings.folder,
@@ -90,6 +90,7 @@ const startProcess = (settings: EngineSettings) => {
       lastID += 1;
       const id = lastID;
       let tooLong: NodeJS.Timeout | undefined;
+      const hangs = setTimeout(() => end('the process of reports does not answer'), orderMilliseconds);
       const interrupt = () => {
         post({ id, do: 'cancel' });
         tooLong = setTimeout(() => end('a query could not be interrupted'), patienceMilliseconds);
@@ -105,14 +106,15 @@ const startProcess = (settings: EngineSettings) => {
         throw error;
       } finally {
         clearTimeout(tooLong);
+        clearTimeout(hangs);
         signal?.removeEventListener('abort', interrupt);
       }
     },
   };
 };
 
-/** Starts the process with the first order, and again when it has ended. */
-export const createEngineProcess = (settings: EngineSettings) => {
+/** Starts the process with the first order, and again when it has ended. A process that does not answer an order in time is killed. */
+export const createEngineProcess = (settings: EngineSettings, orderMilliseconds: number) => {
   let running: ReturnType<typeof startProcess> | undefined;
   /** Two processes must not write the same files. */
   let ended: Promise<void> = Promise.resolve();
@@ -133,7 +135,7 @@ export const createEngineProcess = (settings: EngineSettings) => {
         ended = running.exited;
         running = undefined;
       }
-      running ??= startProcess(settings);
+      running ??= startProcess(settings, orderMilliseconds);
       return running.send(name, order, signal);
     },
     processID: (): number | undefined => (running?.isRunning() ? running.processID : undefined),

@@ -19,6 +19,8 @@ export interface ReportsOptions {
   readonly limitMilliseconds?: number;
   /** How long a report waits for what is new of its account. The first report builds files, which goes on when it is refused. */
   readonly buildMilliseconds?: number;
+  /** After this time an order that has no reply ends the process. */
+  readonly orderMilliseconds?: number;
   /** After this time without a report the process ends. */
   readonly idleMilliseconds?: number;
   /** How many events a file holds when it is full. */
@@ -129,11 +131,15 @@ export const createReports = ({
   onFault = () => {},
   limitMilliseconds = 10_000,
   buildMilliseconds = 10_000,
+  orderMilliseconds = 5 * 60_000,
   idleMilliseconds = 5 * 60_000,
   eventsOfFile = 1_000_000,
   niceness = 10,
 }: ReportsOptions): FiledReports => {
-  const engine = createEngineProcess({ folder, memoryBytes: memory, threads, eventsOfFile, niceness });
+  const engine = createEngineProcess(
+    { folder, memoryBytes: memory, threads, eventsOfFile, niceness },
+    orderMilliseconds,
+  );
   const takeTurn = createTurns(mostAtOnce);
   let asking = 0;
   const askingOf = new Map<number, number>();

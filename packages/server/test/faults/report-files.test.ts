@@ -174,6 +174,21 @@ test('a report of a process that was killed is refused, and the next one starts 
   expect(reports.processID).not.toBe(first);
 });
 
+test('a process that does not answer is replaced', async () => {
+  const { reports, right, faults } = setUp({
+    orderMilliseconds: 3_000,
+    limitMilliseconds: 60_000,
+    buildMilliseconds: 60_000,
+  });
+  await reports.ask(totals);
+  const first = reports.processID as number;
+  process.kill(first, 'SIGSTOP');
+  await expect(reports.ask(totals)).rejects.toMatchObject({ code: 'no_reports' });
+  expect(faults.map(({ message }) => message)).toContain('the process of reports does not answer');
+  expect((await reports.ask(totals)).answer).toEqual(right());
+  expect(reports.processID).not.toBe(first);
+});
+
 const slow: FunnelQuestion = {
   ...asked,
   report: 'funnel',
