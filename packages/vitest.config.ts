@@ -33,6 +33,8 @@ const segmentProperties = [
   'packages/server/src/store/sqlite/events/{event-sources,recent-keys.property}.test.ts',
   'packages/server/src/reports/reports.property.test.ts',
 ];
+/** A store that `npm test` tries in a file only. */
+const inMemory = ['packages/server/src/store/sqlite/store-in-memory.test.ts'];
 const frontDoorSecurity = ['packages/server/test/security/{browser-token-model,hostile-text,personal-data}.test.ts'];
 
 /** These replace modules, or what all of a process share: each has a process of its own. */
@@ -88,7 +90,10 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/{src,build,test}/**/*.test.ts'],
-          exclude: [...replacing, ...browsers, ...engines, ...postgres, ...security, ...faults, ...packed, ...deploy],
+          exclude: [
+            ...[...replacing, ...inMemory, ...browsers, ...engines, ...postgres],
+            ...[...security, ...faults, ...packed, ...deploy],
+          ],
           ...patient,
           // One process runs many files: to load the modules for each takes a third of all the time.
           isolate: false,
@@ -116,6 +121,7 @@ export default defineConfig({
             ...frontDoor,
             ...frontDoorSecurity,
             ...segmentProperties,
+            ...inMemory,
             'packages/server/src/store/sqlite/store.test.ts',
           ],
           env: { TEST_STORE: 'segments' },

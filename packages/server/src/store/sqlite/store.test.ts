@@ -11,11 +11,6 @@ import { askedOf } from '../rules/contact-search.ts';
 import type { Arrangement } from './arrangement.ts';
 import { openConnection } from './database/connection.ts';
 
-if (kind === 'segments')
-  describeStore('SQLite in memory, with small segments', async () =>
-    openStore({ databaseURL: 'sqlite::memory:', role: 'server', onFatal: fail, arrangement: smallSegments }),
-  );
-
 describe('in a folder of its own', () => {
   let folder: string;
   let files = 0;
