@@ -89,7 +89,9 @@ const fieldsOf = (call: Call, planted: Planted, handles: readonly string[]): Fie
     { attrID: `attr-${call.ids}`, attrValue: call.text || 'x' },
     { attrID: `attr-${call.ids + 1}`, attrValue: 'x' },
   ];
-  const contactUUID = contacts[call.contact % contacts.length];
+  // Of a read, often what a page was given: few of the others are answered.
+  const named = call.operation === 'getContact' && call.contact % 2 === 0 && handles.length > 0 ? handles : contacts;
+  const contactUUID = named[call.contact % named.length];
   const eventUUID = eventUUIDs[call.contact % eventUUIDs.length];
   const all: Record<string, unknown> = {
     userUUID: users[call.user],
