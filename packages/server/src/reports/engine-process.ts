@@ -15,10 +15,16 @@ const patienceMilliseconds = 5_000;
 /** A stop of the server has ten seconds (deploy/), and requests may take four of them (serving/serve.ts). What is not written is read again. */
 const endMilliseconds = 3_000;
 
+/** A process that can't do its work, because DuckDB is missing or another server has the folder, is not started again before. */
+const unusableMilliseconds = 5_000;
+
 /** The process ended, could not be started, or failed to carry out an order. */
 class EngineFault extends Error {
-  override readonly name = 'EngineFault';
+  override readonly name: string = 'EngineFault';
 }
+class Unusable extends EngineFault {}
+/** The process that knew the account has ended as it had to: another one has to be told everything again. */
+export class Forgotten extends EngineFault {}
 /** The order needs more memory than DuckDB may take. */
 export class OutOfMemory extends EngineFault {}
 /** The query was interrupted because of its signal. */
@@ -46,9 +52,9 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
   let lastID = 0;
   let ended: EngineFault | undefined;
 
-  const end = (reason: string) => {
+  const end = (reason: string | EngineFault) => {
     if (ended) return;
-    ended = new EngineFault(reason);
+    ended = typeof reason === 'string' ? new EngineFault(reason) : reason;
     for (const { reject } of waiting.values()) reject(ended);
     waiting.clear();
     child.kill('SIGKILL');
@@ -62,10 +68,12 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
     child.on('error', () => resolve());
   });
   child.on('message', (reply: Reply) => {
-    if ('missing' in reply) return end(`the process of reports can't run: ${reply.missing}`);
+    if ('missing' in reply) return end(new Unusable(`the process of reports can't run: ${reply.missing}`));
+    if ('ends' in reply) return end(new Forgotten('the process of reports has ended'));
     const asked = waiting.get(reply.id);
     waiting.delete(reply.id);
-    if ('error' in reply) {
+    if ('forgotten' in reply) asked?.reject(new Forgotten('the process of reports does not know the account'));
+    else if ('error' in reply) {
       const isMemory = reply.error.startsWith('Out of Memory');
       asked?.reject(isMemory ? new OutOfMemory(reply.error) : new EngineFault(reply.error));
     } else asked?.resolve(reply.value);
@@ -77,7 +85,8 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
   post(settings);
 
   return {
-    isRunning: () => ended === undefined,
+    /** Why it does not run any more. */
+    fault: () => ended,
     exited,
     processID: child.pid,
     kill: end,
@@ -116,6 +125,7 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
 /** Starts the process with the first order, and again when it has ended. A process that does not answer an order in time is killed. */
 export const createEngineProcess = (settings: EngineSettings, orderMilliseconds: number) => {
   let running: ReturnType<typeof startProcess> | undefined;
+  let unusable: { readonly fault: Unusable; readonly until: number } | undefined;
   /** Two processes must not write the same files. */
   let ended: Promise<void> = Promise.resolve();
   const endProcess = async (ending: ReturnType<typeof startProcess>): Promise<void> => {
@@ -131,14 +141,17 @@ export const createEngineProcess = (settings: EngineSettings, orderMilliseconds:
       for (let awaited: Promise<void> | undefined; awaited !== ended; ) {
         awaited = ended;
         await awaited;
-        if (awaited !== ended || running === undefined || running.isRunning()) continue;
+        const fault = running?.fault();
+        if (awaited !== ended || running === undefined || fault === undefined) continue;
+        if (fault instanceof Unusable) unusable = { fault, until: Date.now() + unusableMilliseconds };
         ended = running.exited;
         running = undefined;
       }
+      if (running === undefined && unusable !== undefined && Date.now() < unusable.until) throw unusable.fault;
       running ??= startProcess(settings, orderMilliseconds);
       return running.send(name, order, signal);
     },
-    processID: (): number | undefined => (running?.isRunning() ? running.processID : undefined),
+    processID: (): number | undefined => (running?.fault() === undefined ? running?.processID : undefined),
     /** Ends the process. What is only in its memory is written first, unless that takes too long. */
     async end(): Promise<void> {
       if (running) ended = endProcess(running);

@@ -28,7 +28,7 @@ process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 loadSource(pathToFileURL(source).href)
   .then(({ startEngine }) =>
     startEngine({
-      send: (reply) => process.connected && process.send(reply),
+      send: (reply, sent) => process.connected && process.send(reply, sent),
       on: (listener) => process.on('message', listener),
     }),
   )

@@ -59,8 +59,12 @@ export type Order =
   /** Interrupts the query of that `ask`. */
   | { readonly id: number; readonly do: 'cancel' };
 
-/** `missing`: DuckDB can't be loaded. */
 export type Reply =
+  /** The process can't do its work: DuckDB can't be loaded, or the folder is another one's. */
   | { readonly missing: string }
+  /** The process ends, and with it what it knows. */
+  | { readonly ends: true }
+  /** The account is not open: what the process knew of it is gone. */
+  | { readonly id: number; readonly forgotten: true }
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: string };

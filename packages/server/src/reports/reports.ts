@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { Refusal } from '../refusal.ts';
 import type { ReportFeed } from '../store/report-feed.ts';
-import { createEngineProcess, Interrupted, OutOfMemory } from './engine-process.ts';
+import { createEngineProcess, Forgotten, Interrupted, OutOfMemory } from './engine-process.ts';
 import { followFeed } from './following.ts';
 import type { AnswerTo, Question, Reported, Reports } from './questions.ts';
 
@@ -94,6 +94,18 @@ const createRounds = (work: (account: number) => Promise<void>) => {
   };
 };
 
+const mostAttempts = 3;
+/** Works again when the process of reports has ended meanwhile, as it does when it removes what it has spilled. */
+const surviving = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Forgotten) || attempt === mostAttempts) throw error;
+    }
+  }
+};
+
 /** Resolves to false when the promise takes longer, or the signal aborts before it. */
 const isInTime = async (promise: Promise<void>, milliseconds: number, signal: AbortSignal | undefined) => {
   let timer: NodeJS.Timeout | undefined;
@@ -167,7 +179,7 @@ export const createReports = ({
       if (uses === 0 && !closed) idle = setTimeout(() => engine.end(), idleMilliseconds).unref();
     }
   };
-  const follow = createRounds((account) => use(() => followFeed(feed, engine, account)).catch(fail));
+  const follow = createRounds((account) => use(() => surviving(() => followFeed(feed, engine, account))).catch(fail));
   const query = async <One extends Question>(
     question: One,
     signal: AbortSignal | undefined,
@@ -197,7 +209,7 @@ export const createReports = ({
       asking += 1;
       askingOf.set(account, ofAccount + 1);
       try {
-        return await use(() => query(question, signal));
+        return await use(() => surviving(() => query(question, signal)));
       } catch (error) {
         signal?.throwIfAborted();
         if (error instanceof Refusal) throw error;
@@ -216,8 +228,10 @@ export const createReports = ({
       if (!(await accountsWithFiles()).includes(account)) return;
       await use(async () => {
         try {
-          await follow(account);
-          await engine.send('purge', { account });
+          await surviving(async () => {
+            await follow(account);
+            await engine.send('purge', { account });
+          });
         } catch (error) {
           throw error instanceof Refusal ? error : fail(error);
         }

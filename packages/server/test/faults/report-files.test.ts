@@ -1,4 +1,13 @@
-import { linkSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -152,6 +161,45 @@ test('what was erased is in no report from then on, and soon in no file', async 
   expect(await holding(all(), `${secret}-0`)).toEqual([]);
   world.sweep();
   expect((await reports.ask(totals)).answer).toEqual(right());
+});
+
+test('what was spilled is removed with the process, and reports that are asked meanwhile are answered', async () => {
+  const { reports, folder, world, right, faults } = setUp();
+  await reports.ask(totals);
+  const first = reports.processID as number;
+  // As DuckDB leaves it when a query needs more memory than it may take.
+  const spilled = join(folder, 'spill', 'duckdb_temp_storage-0.tmp');
+  writeFileSync(spilled, secret);
+  world.erase(9);
+  let isPurged = false;
+  const purged = reports.purged(account).finally(() => {
+    isPurged = true;
+  });
+  let asked = 0;
+  while (!isPurged || asked < 20) {
+    expect((await reports.ask(totals)).answer).toEqual(right());
+    asked += 1;
+  }
+  await purged;
+  expect(existsSync(spilled)).toBe(false);
+  expect(reports.processID).not.toBe(first);
+  expect(faults).toEqual([]);
+});
+
+test('a folder has one server: another one’s reports are refused until the first has ended', async () => {
+  const { reports, open, right, faults } = setUp();
+  await reports.ask(totals);
+  const other = open();
+  await expect(other.ask(totals)).rejects.toMatchObject({ code: 'no_reports' });
+  expect(faults.map(({ message }) => message).join()).toContain('each needs a REPORTS_DIR of its own');
+  // Not tried again at each report.
+  expect(other.processID).toBeUndefined();
+  await expect(other.ask(totals)).rejects.toMatchObject({ code: 'no_reports' });
+  expect(other.processID).toBeUndefined();
+  expect((await reports.ask(totals)).answer).toEqual(right());
+  await reports.close();
+  const answered = async () => (await other.ask(totals).catch(() => undefined))?.answer;
+  await expect.poll(answered).toEqual(right());
 });
 
 test('an account without files has nothing to remove, and needs no process for that', async () => {

@@ -28,7 +28,11 @@ const answer = (connection: DuckDBConnection, source: Source, question: Question
 const mostOpen = 4;
 const unusedMilliseconds = 30_000;
 
-const createEngine = (instance: DuckDBInstance, settings: EngineSettings) => {
+/** An order was for an account that is not open. */
+class NotOpen extends Error {}
+
+/** `end` ends the process. */
+const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: () => void) => {
   /** In the order of their last use. */
   const accounts = new Map<number, Account>();
   const lastUsed = new Map<number, number>();
@@ -39,7 +43,7 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings) => {
 
   const held = (account: number): Account => {
     const open = accounts.get(account);
-    if (!open) throw new Error(`account ${account} is not open`);
+    if (!open) throw new NotOpen();
     lastUsed.set(account, Date.now());
     return open;
   };
@@ -96,7 +100,7 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings) => {
     // What was spilled may hold what was erased. Nothing else removes it for certain.
     await Promise.allSettled([...accounts.values()].map((each) => each.readersDone()));
     rmSync(spillFolder, { recursive: true, force: true });
-    setImmediate(() => process.disconnect());
+    setImmediate(end);
   };
   const purges = new Map<number, Promise<void>>();
   /** Resolves when no file of the account holds anything that was erased when it was called. */
@@ -156,7 +160,7 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings) => {
         case 'end':
           await Promise.allSettled(purges.values());
           await Promise.all([...accounts.keys()].map((account) => inTurn(account, () => held(account).save())));
-          return setImmediate(() => process.disconnect());
+          return setImmediate(end);
       }
     },
   };
@@ -167,7 +171,8 @@ export const startEngine = ({
   send,
   on,
 }: {
-  send(reply: Reply): void;
+  /** `sent` is called when the server has the reply. */
+  send(reply: Reply, sent?: () => void): void;
   on(listener: (order: unknown) => void): void;
 }) => {
   let engine: Promise<ReturnType<typeof createEngine>> | undefined;
@@ -175,7 +180,8 @@ export const startEngine = ({
     if (!engine) {
       // The current folder is that of the settings, without symbolic links: DuckDB resolves names from here.
       const settings: EngineSettings = { ...(message as EngineSettings), folder: process.cwd() };
-      engine = openDatabase(settings).then((instance) => createEngine(instance, settings));
+      const end = () => send({ ends: true }, () => process.disconnect());
+      engine = openDatabase(settings).then((instance) => createEngine(instance, settings, end));
       return engine.catch((error: Error) => send({ missing: error.message }));
     }
     const order = message as Order;
@@ -183,7 +189,8 @@ export const startEngine = ({
     if (order.do === 'cancel') return opened.cancel(order.id);
     return opened.carryOut(order).then(
       (value) => send({ id: order.id, value }),
-      (error: Error) => send({ id: order.id, error: error.message }),
+      (error: Error) =>
+        send(error instanceof NotOpen ? { id: order.id, forgotten: true } : { id: order.id, error: error.message }),
     );
   });
 };
