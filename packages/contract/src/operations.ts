@@ -373,6 +373,17 @@ export const operations = {
     input: report.reportRetentionInput,
     output: report.reportRetentionOutput,
   }),
+  reportLive: get({
+    summary: 'Count the people of the last five minutes, by their pages, where they came from, and their countries.',
+    details: 'Each person is in each list once, by the newest event that says so.',
+    paths: ['/report/reportLive'],
+    tokens: readers,
+    example: ['limit'],
+    slow: true,
+    refuses: ofReports,
+    input: report.reportLiveInput,
+    output: report.reportLiveOutput,
+  }),
 } as const satisfies Record<string, Operation>;
 
 export type OperationName = keyof typeof operations;

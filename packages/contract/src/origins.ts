@@ -34,3 +34,12 @@ export const originAllowed = (entries: readonly string[], origin: string): boole
     );
   });
 };
+
+/** The hosts that entries name, and for all of a domain's hosts how these end (`.example.com`). */
+export const originHosts = (entries: readonly string[]): { hosts: string[]; suffixes: string[] } => {
+  const hosts = entries.map((entry) => new URL(entry.replace('*.', '')).hostname);
+  return {
+    hosts: hosts.filter((_, index) => !entries[index]?.includes('*')),
+    suffixes: hosts.filter((_, index) => entries[index]?.includes('*')).map((host) => `.${host}`),
+  };
+};

@@ -118,7 +118,7 @@ export const reportTotalsOutput = answer({
     ),
 });
 
-const dimensionWords = ['event', 'weekday', 'hour', 'entryPage', 'exitPage'] as const;
+const dimensionWords = ['event', 'weekday', 'hour', 'entryPage', 'exitPage', 'referrerHost'] as const;
 const attributePrefix = 'attr:';
 /** What a breakdown is by: a word, or an attribute as `attr:` and its attrID. */
 export type DimensionText = (typeof dimensionWords)[number] | `${typeof attributePrefix}${string}`;
@@ -144,7 +144,7 @@ const by = field
   )
   .meta({
     description:
-      'What to count apart: one or two, separated by a comma. `attr:plan` is the attribute `plan`. `weekday` (`1`, Monday, to `7`) and `hour` (`0` to `23`) are by the clocks of `timezone`. `entryPage` and `exitPage` are the attribute `path` of the first and last event with one in the session.',
+      'What to count apart: one or two, separated by a comma. `attr:plan` is the attribute `plan`. `weekday` (`1`, Monday, to `7`) and `hour` (`0` to `23`) are by the clocks of `timezone`. `entryPage` and `exitPage` are the attribute `path` of the first and last event with one in the session. `referrerHost` is the host in the attribute `referrer`.',
     example: 'attr:product',
     sent: { type: 'string' },
   });
@@ -253,4 +253,50 @@ export const reportRetentionOutput = answer({
       }),
     )
     .describe('The periods, in order, empty ones included.'),
+});
+
+const liveList = (description: string, example: string) =>
+  z
+    .object({
+      row: z
+        .array(
+          z.object({
+            value: field.described(z.string().nullable(), 'A value; null for people without one.', example),
+            people: told.count('People.', 12),
+          }),
+        )
+        .describe('The values of most people first.'),
+      others: told.count('People with other values.', 3),
+    })
+    .describe(description);
+
+export const reportLiveInput = z.object({
+  filter: asked.filter,
+  robots: asked.robots,
+  limit: field.described(
+    field.optional(field.integer(1, limits.rowsPerLiveList)),
+    'The most rows of each list; 10 if absent.',
+    5,
+  ),
+});
+
+export const reportLiveOutput = told.answer({
+  time: told.isoTime(
+    'The time of the report. It counts the events of the five minutes before.',
+    '2026-11-24T12:00:00.000Z',
+  ),
+  events: measures.events,
+  users: measures.users,
+  people: measures.people,
+  page: liveList('Where people are: the attribute `path` of the newest event with one of each.', '/pricing'),
+  referrerHost: liveList(
+    'Where people came from: the host in the attribute `referrer` of the newest event of each that names another site than those in `accountOrigin`.',
+    'news.example',
+  ),
+  country: liveList('The attribute `$country` of the newest event with one of each.', 'DE'),
+  through: told.text(
+    'The position up to which all events are counted: as its `cursor`, streamEvents continues with those stored later.',
+    'ZTEuNDI',
+  ),
+  milliseconds: told.count('How long the report took, with the time that it waited for others.', 6),
 });

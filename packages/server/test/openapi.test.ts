@@ -240,7 +240,15 @@ describe('each error code that is listed', () => {
     invalid_field: (one) =>
       one.method === 'POST'
         ? { fields: { tokenUUID: { not: 'text' } } }
-        : { fields: onlyOf(one, { accountUUID: 'x'.repeat(300), cursor: 'x'.repeat(300), eventID: '?', from: '?' }) },
+        : {
+            fields: onlyOf(one, {
+              accountUUID: 'x'.repeat(300),
+              cursor: 'x'.repeat(300),
+              eventID: '?',
+              from: '?',
+              limit: '?',
+            }),
+          },
     invalid_encoding: () => ({ query: 'text=%FF' }),
     invalid_json: () => ({ body: '{' }),
     unknown_field: () => ({ fields: { contactPhone: 'x' } }),

@@ -20,7 +20,8 @@ const bin = fileURLToPath(new URL('../bin/firsthand.js', import.meta.url));
 
 /** What the engine has to answer for a response to be the one that is shown. */
 const answerFor = (question: Question, shown: Any): AnswerTo<Question> => {
-  const part = Date.parse(shown.from) === question.from ? shown : shown.earlier;
+  const isEarlier = shown.earlier && Date.parse(shown.from) !== question.from;
+  const part = isEarlier ? shown.earlier : shown;
   const withoutRange = ({ from, to, ...counts }: Any) => counts;
   if (question.report === 'totals') {
     return { total: part.total, intervals: (part.interval ?? [part.total]).map(withoutRange) };
@@ -28,6 +29,14 @@ const answerFor = (question: Question, shown: Any): AnswerTo<Question> => {
   if (question.report === 'breakdown') {
     const rows = part.row.map(({ eventName, ...row }: Any) => row);
     return { total: part.total, rows, others: part.others ?? null };
+  }
+  if (question.report === 'live') {
+    const toList = ({ row, others }: Any) => ({ rows: row, others });
+    const { events, users, people, page, referrerHost, country } = shown;
+    return {
+      ...{ events, users, people },
+      ...{ page: toList(page), referrerHost: toList(referrerHost), country: toList(country) },
+    };
   }
   if (question.report === 'funnel') return { steps: part.step.map(({ reached }: Any) => reached) };
   return { cohorts: part.cohort.map(withoutRange) };
@@ -73,6 +82,7 @@ const questions: readonly (readonly object[])[] = [
   [{ report: 'breakdown', dimensions: [{ by: 'event' }, { attrID: 'plan' }], sort: 'people', limit: 2, ...november }],
   [{ report: 'funnel', steps: [signedUp, { and: [paid, isPro] }], withinMilliseconds: 604_800_000, per: 'person' }],
   [{ report: 'retention', first: signedUp, back: paid, edges: ['2026-11-02', '2026-11-09', '2026-11-16'].map(day) }],
+  [{ report: 'live', limit: 2 }],
   [{ report: 'totals', condition: { and: [{ attrID: 'plan', exists: true }, { not: isPro }] }, from: november.from }],
 ];
 
@@ -88,7 +98,8 @@ describe(guide, () => {
       const body = JSON.parse(await runBlock(block, env));
       expect(asked(), block.code).toMatchObject(questions[nth] ?? []);
       expect(body.status).toBe('200');
-      if (shown) expect(body).toEqual({ ...shown, milliseconds: expect.any(Number) });
+      const time = shown?.time && { time: expect.any(String) };
+      if (shown) expect(body).toEqual({ ...shown, ...time, milliseconds: expect.any(Number) });
     }
     show(undefined);
     const [{ code } = { code: '' }] = blocks.filter((block) => block.code.startsWith('npx'));
@@ -99,6 +110,7 @@ describe(guide, () => {
       { report: 'breakdown', dimensions: [{ attrID: 'plan' }] },
       { report: 'funnel', steps: [signedUp, isPro] },
       { report: 'retention', first: signedUp, back: null },
+      { report: 'live', limit: 5 },
     ]);
     expect(printed).toContain('attr:plan,events,users,people,sessions');
   });

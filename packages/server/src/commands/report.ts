@@ -11,18 +11,21 @@ const figures = ['sum', 'average', 'median', 'p95'] as const;
 
 const asFilter = 'a filter as JSON, or an event by its name or number';
 
-/** The flags that every report takes. */
-const addReport = (command: Command): Command =>
+const addFilter = (command: Command): Command =>
   addServer(command)
     .option('--csv', 'print CSV: the rows of the table without totals')
+    .option('--filter <filter>', `only events that meet it: ${asFilter}`)
+    .option('--robots', 'count the events of robots too');
+
+/** The flags that every report over a range takes. */
+const addReport = (command: Command): Command =>
+  addFilter(command)
     .requiredOption('--from <time>', 'only events at or after this time, or from this day on: 2026-11-01')
     .option('--to <time>', 'only events before this time or day; until now by default')
     .option('--timezone <zone>', "where days begin; the account's time zone by default")
-    .option('--filter <filter>', `only events that meet it: ${asFilter}`)
     .addOption(
       new Option('--compare <range>', 'add the same of an earlier range').choices(['previous', 'year'] as const),
-    )
-    .option('--robots', 'count the events of robots too');
+    );
 
 const addValue = (command: Command): Command =>
   command.option('--value <attrID>', 'an attribute whose numbers are summed up');
@@ -32,7 +35,10 @@ export const define = (command: Command): void => {
     .addOption(new Option('--interval <interval>', 'count for each').choices(intervals))
     .action(totals);
   addValue(addReport(command.command('breakdown').description('count by attributes, events, pages or times')))
-    .requiredOption('--by <list>', 'one or two of attr:<attrID>, event, weekday, hour, entryPage, exitPage')
+    .requiredOption(
+      '--by <list>',
+      'one or two of attr:<attrID>, event, weekday, hour, entryPage, exitPage, referrerHost',
+    )
     .addOption(new Option('--sort <count>', 'the greatest of it first; people by default').choices(counts))
     .option('--limit <number>', 'the most rows; 100 by default')
     .action(breakdown);
@@ -50,6 +56,11 @@ export const define = (command: Command): void => {
       new Option('--interval <interval>', 'the periods; a week by default').choices(['day', 'week', 'month'] as const),
     )
     .action(retention);
+  addFilter(
+    command.command('live').description('count the people of the last five minutes, by page, origin and country'),
+  )
+    .option('--limit <number>', 'the most rows of each list; 10 by default')
+    .action(live);
 };
 
 type ReportName = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 'reportRetention';
@@ -58,14 +69,16 @@ type Answer<Name extends ReportName> = Awaited<ReturnType<Client[Name]>>;
 type Part<Name extends ReportName> = NonNullable<Answer<Name>['earlier']>;
 type Filter = NonNullable<Parameters<Client['reportTotals']>[0]['filter']>;
 
-type ReportOptions = ServerOptions & {
+type FilterOptions = ServerOptions & {
   readonly csv?: boolean;
+  readonly filter?: string;
+  readonly robots?: boolean;
+};
+type ReportOptions = FilterOptions & {
   readonly from: string;
   readonly to?: string;
   readonly timezone?: string;
-  readonly filter?: string;
   readonly compare?: 'previous' | 'year';
-  readonly robots?: boolean;
 };
 
 /** The filter that a flag holds. Throws WrongUsage for broken JSON. */
@@ -80,13 +93,16 @@ const toFilter = (flag: string, text: string): Filter => {
 const optionalFilter = (flag: string, text: string | undefined) =>
   text === undefined ? undefined : toFilter(flag, text);
 
-const sharedFields = ({ from, to, timezone, filter, compare, robots }: ReportOptions) => ({
+const filterFields = ({ filter, robots }: FilterOptions) => ({
+  filter: optionalFilter('filter', filter),
+  robots: robots ? ('include' as const) : undefined,
+});
+const sharedFields = ({ from, to, timezone, compare, ...options }: ReportOptions) => ({
   from,
   to,
   timezone,
-  filter: optionalFilter('filter', filter),
   compare,
-  robots: robots ? ('include' as const) : undefined,
+  ...filterFields(options),
 });
 
 type Row = readonly Cell[];
@@ -96,6 +112,12 @@ interface Rows {
   readonly rows: readonly Row[];
   readonly more?: readonly Row[];
 }
+
+const printRows = (csv: boolean | undefined, head: readonly string[], rows: readonly Row[]): void => {
+  const texts = rows.map((row) => row.map((cell) => (cell === null ? '-' : String(cell))));
+  if (csv) printCSV([head, ...rows]);
+  else printLine(toTable([head.map((name) => name.toUpperCase()), ...texts]));
+};
 
 /** Prints an answer as JSON, or the rows of its range and of the earlier one. `columns` are their names. */
 const print = <Name extends ReportName>(
@@ -115,13 +137,11 @@ const print = <Name extends ReportName>(
     const shown = csv ? rows : [...rows, ...more];
     return parts.length > 1 ? shown.map((row) => [nth === 0 ? 'current' : 'earlier', ...row]) : shown;
   });
-  const texts = rows.map((row) => row.map((cell) => (cell === null ? '-' : String(cell))));
-  if (csv) printCSV([head, ...rows]);
-  else printLine(toTable([head.map((name) => name.toUpperCase()), ...texts]));
+  printRows(csv, head, rows);
 };
 
 /** The client of a command. Throws WrongUsage. */
-const client = (options: ReportOptions): Promise<Client> => {
+const client = (options: FilterOptions): Promise<Client> => {
   if (options.json && options.csv) throw new WrongUsage('either --json or --csv, not both');
   return connect(options);
 };
@@ -231,4 +251,23 @@ const retention = async (options: RetentionOptions): Promise<void> => {
       ...later.map((nth) => cameBack[nth] ?? ''),
     ]),
   }));
+};
+
+type LiveOptions = FilterOptions & { readonly limit?: string };
+
+const live = async (options: LiveOptions): Promise<void> => {
+  const { json, csv, limit } = options;
+  const asked = await client(options);
+  const answer = await asked.reportLive({ ...filterFields(options), limit });
+  if (json) {
+    printJSON(answer);
+    return;
+  }
+  const lists = (['page', 'referrerHost', 'country'] as const).flatMap((name) => {
+    const { row, others } = answer[name];
+    const rest: Row[] = others > 0 && !csv ? [[name, 'others', others]] : [];
+    return [...row.map(({ value, people }): Row => [name, value, people]), ...rest];
+  });
+  const total: Row[] = csv ? [] : [['total', '', answer.people]];
+  printRows(csv, ['list', 'value', 'people'], [...lists, ...total]);
 };

@@ -75,7 +75,9 @@ export type Dimension =
   /** `1` (Monday) to `7`, and `0` to `23`, on the clock of the question's zone */
   | { readonly by: 'weekday' | 'hour' }
   /** The attribute `path` of the first or last event of the session that has one. */
-  | { readonly by: 'entryPage' | 'exitPage' };
+  | { readonly by: 'entryPage' | 'exitPage' }
+  /** The host in the attribute `referrer`. */
+  | { readonly by: 'referrerHost' };
 
 type MeasureName = 'events' | 'users' | 'people' | 'sessions';
 
@@ -131,11 +133,38 @@ export interface RetentionAnswer {
   readonly cohorts: readonly { readonly people: number; readonly back: readonly number[] }[];
 }
 
+export interface LiveQuestion extends Asked {
+  readonly report: 'live';
+  /** Referrers with one of these hosts, or with a host that ends like one of `ownSuffixes`, say nothing. */
+  readonly ownHosts: readonly string[];
+  readonly ownSuffixes: readonly string[];
+  /** The most rows of each list. */
+  readonly limit: number;
+}
+/** Each person counts once, with the value of the newest event (by eventTime, then by sequence) that has one; null: none has. */
+interface LiveList {
+  /** By people, greatest first, then by values as bytes of UTF-8, ascending, null last. */
+  readonly rows: readonly { readonly value: string | null; readonly people: number }[];
+  /** The people in no row. */
+  readonly others: number;
+}
+export interface LiveAnswer {
+  readonly events: number;
+  readonly users: number;
+  readonly people: number;
+  /** The attribute `path`. */
+  readonly page: LiveList;
+  readonly referrerHost: LiveList;
+  /** The attribute `$country`. */
+  readonly country: LiveList;
+}
+
 export interface Asks {
   readonly totals: { readonly question: TotalsQuestion; readonly answer: TotalsAnswer };
   readonly breakdown: { readonly question: BreakdownQuestion; readonly answer: BreakdownAnswer };
   readonly funnel: { readonly question: FunnelQuestion; readonly answer: FunnelAnswer };
   readonly retention: { readonly question: RetentionQuestion; readonly answer: RetentionAnswer };
+  readonly live: { readonly question: LiveQuestion; readonly answer: LiveAnswer };
 }
 export type ReportName = keyof Asks;
 export type Question = Asks[ReportName]['question'];

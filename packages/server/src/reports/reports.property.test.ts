@@ -14,7 +14,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const hours = 60;
 
-const attrIDs = ['path', 'Path', 'price', 'robot', 'x" OR 1'];
+const attrIDs = ['path', 'Path', 'price', 'robot', 'referrer', '$country', 'x" OR 1'];
 const texts = [
   '/',
   '/a',
@@ -32,6 +32,11 @@ const texts = [
   '\u{1f600}',
   '\0',
   'true',
+  'https://shop.example/a',
+  'https://news.example:8080?b',
+  'app://ann:secret@eu.shop.example#c',
+  'https://:80/',
+  'http://[::1]:80/',
 ];
 const attrID = fc.constantFrom(...attrIDs);
 const text = fc.constantFrom(...texts);
@@ -102,7 +107,7 @@ const offsets = fc.constantFrom<readonly (readonly [number, number])[]>(
 );
 const dimension: fc.Arbitrary<Dimension> = fc.oneof(
   fc.record({ attrID }),
-  fc.record({ by: fc.constantFrom('event', 'weekday', 'hour', 'entryPage', 'exitPage') }),
+  fc.record({ by: fc.constantFrom('event', 'weekday', 'hour', 'entryPage', 'exitPage', 'referrerHost') }),
 );
 const withRange = <Asked extends { readonly edges: readonly number[] }>({ edges: list, ...asked }: Asked) => ({
   ...asked,
@@ -145,6 +150,16 @@ const question: fc.Arbitrary<Question> = fc.oneof(
       edges,
     })
     .map((asked) => ({ ...withRange(asked), edges: asked.edges })),
+  fc
+    .record({
+      ...base,
+      report: fc.constant('live' as const),
+      ownHosts: fc.subarray(['news.example', 'shop.example']),
+      ownSuffixes: fc.subarray(['.shop.example']),
+      limit: fc.integer({ min: 1, max: 4 }),
+      edges,
+    })
+    .map(withRange),
 );
 
 const contact = fc.integer({ min: 1, max: 4 });

@@ -100,6 +100,25 @@ it('retention is a triangle', async () => {
   expect(reports.asked[0]?.question).toMatchObject({ first: { eventIDs: [] }, back: { eventIDs: [7] } });
 });
 
+it('who is there now is printed as lists', async () => {
+  const page = { rows: [{ value: '/a', people: 2 }], others: 1 };
+  const unknown = { rows: [{ value: null, people: 3 }], others: 0 };
+  answer = { events: 8, users: 4, people: 3, page, referrerHost: unknown, country: unknown };
+  const given = ['report', 'live', '--url', url, '--limit', '1', '--filter', '7'];
+  expect((await firsthand(given, env)).stdout.split('\n')).toEqual([
+    'LIST          VALUE   PEOPLE',
+    'page          /a      2',
+    'page          others  1',
+    'referrerHost  -       3',
+    'country       -       3',
+    'total                 3',
+    '',
+  ]);
+  expect((await firsthand([...given, '--csv'], env)).stdout.split('\r\n')[1]).toBe('page,/a,2');
+  expect(await firsthandJSON(given, env)).toMatchObject({ people: 3, page: { others: 1 } });
+  expect(reports.asked[0]?.question).toMatchObject({ report: 'live', limit: 1, condition: { eventIDs: [7] } });
+});
+
 it('wrong use says what is wrong', async () => {
   const broken = await run('totals', '--filter', '{"event":');
   expect(broken).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--filter must be JSON') });

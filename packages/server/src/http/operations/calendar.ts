@@ -97,7 +97,8 @@ export const edgesOf = (from: number, to: number, interval: Interval, timeZone: 
 
 /** The end of the range of a read: `to`, or `now` without it. Throws Refusal('invalid_field') if that is not after `from`. */
 export const endOfRange = (from: number, to: number | undefined, now: number): number => {
-  const end = to ?? now;
+  // An event that was stored in this very millisecond counts.
+  const end = to ?? now + 1;
   if (end > from) return end;
   const message = `\`to\` must be later than \`from\`${to === undefined ? '; without it, `to` is now' : ''}`;
   throw new Refusal('invalid_field', { field: 'to', message });

@@ -4,12 +4,10 @@ import type { BreakdownAnswer, BreakdownQuestion, Dimension } from '../questions
 import type { Source } from './account.ts';
 import { clockOf, createGrid, hourCuts, spanOf, valuesOfSpans } from './grid.ts';
 import { counted, summedUp, toMeasures } from './measures.ts';
+import { hostOf, pathAttrID, referrerAttrID } from './pages.ts';
 import { createScope, place, sequenceAt } from './scope.ts';
 import { firstAndLast, writeSessions } from './sessions.ts';
 import { runSQL, runWith, type Values } from './values.ts';
-
-/** The attribute that holds the path of a page. */
-const pathAttrID = 'path';
 
 const sortColumns = { events: 'events', users: 'users', people: 'people', sessions: 'sessions' } as const;
 
@@ -80,6 +78,7 @@ export const answerBreakdown = async (
     const selected = dimensions.map((dimension, index) => {
       if ('attrID' in dimension) scope.add(`d${index}`, scope.text(dimension.attrID));
       else if (dimension.by === 'event') scope.add(`d${index}`, scope.eventID());
+      else if (dimension.by === 'referrerHost') scope.add(`d${index}`, hostOf(scope.text(referrerAttrID)));
       else if (dimension.by === 'entryPage') return `entry AS d${index}`;
       else if (dimension.by === 'exitPage') return `exit AS d${index}`;
       else return `${dimension.by}::VARCHAR AS d${index}`;

@@ -8,6 +8,7 @@ import { type Account, openAccount, type Source } from './account.ts';
 import { answerBreakdown } from './breakdown.ts';
 import { connected, openDatabase, spillFolder } from './database.ts';
 import { answerFunnel } from './funnel.ts';
+import { answerLive } from './live.ts';
 import { answerRetention } from './retention.ts';
 import { answerTotals } from './totals.ts';
 
@@ -21,6 +22,8 @@ const answer = (connection: DuckDBConnection, source: Source, question: Question
       return answerFunnel(connection, source, question);
     case 'retention':
       return answerRetention(connection, source, question);
+    case 'live':
+      return answerLive(connection, source, question);
   }
 };
 

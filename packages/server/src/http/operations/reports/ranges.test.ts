@@ -17,7 +17,7 @@ describe('the range of a report', () => {
   });
 
   it('ends now, if nothing else is said', () => {
-    expect(rangesOf({ from: 5 }, 'UTC', now).range).toEqual({ from: 5, to: now });
+    expect(rangesOf({ from: 5 }, 'UTC', now).range).toEqual({ from: 5, to: now + 1 });
   });
 
   it.each([

@@ -58,7 +58,7 @@ describe('every report', () => {
       { ...asked, report: 'totals', value: null, edges: [begin, end] },
     ]);
     expect(await questionsOf('reportTotals', { robots: 'include' })).toMatchObject([{ robots: true }]);
-    expect(await questionsOf('reportTotals', { to: '' })).toMatchObject([{ to: now }]);
+    expect(await questionsOf('reportTotals', { to: '' })).toMatchObject([{ to: now + 1 }]);
     const [inKolkata] = await questionsOf('reportTotals', { timezone: 'Asia/Kolkata' });
     expect(inKolkata).toMatchObject({ from: begin - 5.5 * 3_600_000 });
   });
@@ -95,7 +95,12 @@ describe('every report', () => {
     ['reportTotals', { robots: 'only' }, 'robots', 'must be one of: include, exclude'],
     ['reportTotals', { from: 0, compare: 'year' }, 'compare', 'before 1970'],
     ['reportBreakdown', {}, 'by', 'is required'],
-    ['reportBreakdown', { by: 'plan' }, 'by[0]', 'must be one or two of event, weekday, hour, entryPage, exitPage and'],
+    [
+      'reportBreakdown',
+      { by: 'plan' },
+      'by[0]',
+      'must be one or two of event, weekday, hour, entryPage, exitPage, referrerHost and',
+    ],
     ['reportBreakdown', { by: 'attr:' }, 'by[0]', 'must be one or two of'],
     ['reportBreakdown', { by: 'event,hour,weekday' }, 'by', 'must be one or two of'],
     ['reportBreakdown', { by: 'hour,hour' }, 'by', 'must not name the same twice'],
@@ -314,5 +319,53 @@ describe('reportRetention', () => {
       { from: '2026-11-01T00:00:00.000Z', to: '2026-11-02T00:00:00.000Z', people: 5, back: [2, 1] },
       { from: '2026-11-02T00:00:00.000Z', to: '2026-11-03T00:00:00.000Z', people: 3, back: [0] },
     ]);
+  });
+});
+
+describe('reportLive', () => {
+  it('asks about the last five minutes, and about clocks that are ahead', async () => {
+    const accountOrigin = ['https://shop.example', 'https://*.shop.example:8443'];
+    await scene.post('/account/updateAccount', { tokenUUID: scene.tokens.server, accountOrigin });
+    await ask('reportLive', { limit: 5, filter: { event: 'Paid' }, robots: 'include' });
+    expect(reports.asked.map(({ question }) => question)).toEqual([
+      {
+        report: 'live',
+        account: account(),
+        from: now - 300_000,
+        to: now + 300_000,
+        robots: true,
+        condition: { eventIDs: [9] },
+        limit: 5,
+        ownHosts: ['shop.example'],
+        ownSuffixes: ['.shop.example'],
+      },
+    ]);
+  });
+
+  it('answers who is where', async () => {
+    const page = { rows: [{ value: '/a', people: 2 }], others: 1 };
+    const country = { rows: [{ value: null, people: 3 }], others: 0 };
+    answer = async () => ({ events: 8, users: 4, people: 3, page, referrerHost: country, country });
+    const { status, body } = await ask('reportLive', {});
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      time: '2026-11-24T12:00:00.000Z',
+      events: 8,
+      users: 4,
+      people: 3,
+      through: 'ZTEuNDI',
+    });
+    expect(body.page).toEqual({ row: [{ value: '/a', people: 2 }], others: 1 });
+    expect([body.referrerHost, body.country]).toEqual(Array(2).fill({ row: [{ value: null, people: 3 }], others: 0 }));
+  });
+
+  it.each([
+    ['limit', 0],
+    ['limit', 101],
+    ['from', '2026-11-01'],
+    ['filter', '{"event":'],
+  ])('is refused with %s=%s', async (field, given) => {
+    const { status, body } = await ask('reportLive', { [field]: given });
+    expect([status, body.error.field]).toEqual([400, field]);
   });
 });

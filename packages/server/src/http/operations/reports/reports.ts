@@ -2,14 +2,12 @@
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
 import { attrIDOf, type DimensionText, funnelSeconds } from '@firsthand/contract/report';
-import { Refusal } from '../../../refusal.ts';
 import type {
   AnswerTo,
   BreakdownQuestion,
   Dimension,
   FunnelQuestion,
   Question,
-  Reported,
   Reports,
   RetentionQuestion,
   TotalsQuestion,
@@ -18,7 +16,9 @@ import type { Store } from '../../../store/store.ts';
 import { type Answering, type AnsweringAll, accountOf } from '../../access/caller.ts';
 import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
+import { createAsk } from './asking.ts';
 import { conditionOf, type EventKinds, toCondition, toEventKinds } from './conditions.ts';
+import { createLiveAnswer } from './live.ts';
 import { edgesWithin, offsetsIn, type Range, rangesOf } from './ranges.ts';
 
 type ReportOperation = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 'reportRetention';
@@ -122,18 +122,8 @@ const retention: Translation<'reportRetention', RetentionQuestion> = {
 export const createReportAnswers = (
   store: Pick<Store, 'listEventKinds'>,
   reports: Reports | undefined,
-): AnsweringAll<ReportOperation> => {
-  const ask = async <One extends Question>(question: One, signal: AbortSignal | undefined): Promise<Reported<One>> => {
-    if (reports === undefined) throw new Refusal('no_reports');
-    try {
-      return await reports.ask(question, signal);
-    } catch (error) {
-      // A client that leaves is no fault to be logged. It does not get this response.
-      if (signal?.aborted) throw new Refusal('no_reports', { message: 'the client has left' });
-      throw error;
-    }
-  };
-
+): AnsweringAll<ReportOperation | 'reportLive'> => {
+  const ask = createAsk(reports);
   const answering =
     <Name extends ReportOperation, One extends Question>({
       toQuestion,
@@ -175,5 +165,6 @@ export const createReportAnswers = (
     reportBreakdown: answering(breakdown),
     reportFunnel: answering(funnel),
     reportRetention: answering(retention),
+    reportLive: createLiveAnswer(store, reports),
   };
 };

@@ -1,0 +1,56 @@
+/** reportLive: the people of the last five minutes. */
+import { limits } from '@firsthand/contract/limits';
+import { originHosts } from '@firsthand/contract/origins';
+import type { LiveAnswer, Reports } from '../../../reports/questions.ts';
+import type { Store } from '../../../store/store.ts';
+import { type Answering, accountOf } from '../../access/caller.ts';
+import { toCursor } from '../../answers/cursor.ts';
+import { isoTime } from '../../answers/iso-time.ts';
+import { createAsk } from './asking.ts';
+import { conditionOf, toEventKinds } from './conditions.ts';
+
+const minute = 60_000;
+const liveMinutes = 5;
+
+const toList = ({ rows, others }: LiveAnswer['page']) => ({ row: rows.map((row) => ({ ...row })), others });
+
+export const createLiveAnswer = (
+  store: Pick<Store, 'listEventKinds'>,
+  reports: Reports | undefined,
+): Answering<'reportLive'> => {
+  const ask = createAsk(reports);
+  return async (input, caller) => {
+    const began = performance.now();
+    const { time, access } = caller;
+    const account = accountOf(caller);
+    const kinds = toEventKinds(await store.listEventKinds(account));
+    const { hosts, suffixes } = originHosts(access.accountOrigin);
+    const { answer, through } = await ask(
+      {
+        report: 'live',
+        account,
+        from: time - liveMinutes * minute,
+        // The clock of a browser may be ahead.
+        to: time + limits.eventAheadMinutes * minute,
+        robots: input.robots === 'include',
+        condition: conditionOf(input, kinds),
+        ownHosts: hosts,
+        ownSuffixes: suffixes,
+        limit: input.limit ?? 10,
+      },
+      caller.signalOf?.(),
+    );
+    const { events, users, people, page, referrerHost, country } = answer;
+    return {
+      time: isoTime(time),
+      events,
+      users,
+      people,
+      page: toList(page),
+      referrerHost: toList(referrerHost),
+      country: toList(country),
+      through: toCursor('events', through),
+      milliseconds: Math.round(performance.now() - began),
+    };
+  };
+};

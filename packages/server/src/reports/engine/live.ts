@@ -1,0 +1,53 @@
+/** Who is there now: the people of a short range, each by the newest event that says where. */
+
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { labelIDs } from '@firsthand/contract/labels';
+import type { LiveAnswer, LiveQuestion } from '../questions.ts';
+import type { Source } from './account.ts';
+import { hostOf, pathAttrID, referrerAttrID } from './pages.ts';
+import { createScope, place } from './scope.ts';
+import { runSQL, runWith } from './values.ts';
+
+export const answerLive = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: LiveQuestion,
+): Promise<LiveAnswer> => {
+  const { limit, ownHosts, ownSuffixes } = question;
+  await runWith(connection, (values) => {
+    const scope = createScope(source, question, values);
+    scope.add('place', place);
+    scope.add('page', scope.text(pathAttrID));
+    scope.add('host', hostOf(scope.text(referrerAttrID)));
+    scope.add('country', scope.text(labelIDs.country));
+    const isOwn = `list_contains(${values.texts(ownHosts)}, host)
+      OR len(list_filter(${values.texts(ownSuffixes)}, lambda suffix: ends_with(host, suffix))) > 0`;
+    return `CREATE TEMP TABLE now AS SELECT visitor, person, place, page, country,
+      CASE WHEN ${isOwn} THEN NULL ELSE host END AS host FROM (${scope.rows({ where: scope.matched })})`;
+  });
+  const [counted] = await runSQL(
+    connection,
+    `SELECT count(*) AS events, count(DISTINCT visitor) FILTER (WHERE visitor > 0) AS users, count(DISTINCT person) AS people FROM now`,
+  );
+  const people = Number(counted?.people);
+  const listOf = async (column: 'page' | 'host' | 'country') => {
+    const found = await runWith(
+      connection,
+      (values) => `WITH newest AS (
+          SELECT person, arg_max(${column}, place) FILTER (WHERE ${column} IS NOT NULL) AS value FROM now GROUP BY person
+        )
+        SELECT value, count(*) AS people FROM newest GROUP BY value
+        ORDER BY people DESC, value ASC NULLS LAST LIMIT ${values.integer(limit)}`,
+    );
+    const rows = found.map((row) => ({ value: row.value as string | null, people: Number(row.people) }));
+    return { rows, others: rows.reduce((rest, row) => rest - row.people, people) };
+  };
+  return {
+    events: Number(counted?.events),
+    users: Number(counted?.users),
+    people,
+    page: await listOf('page'),
+    referrerHost: await listOf('host'),
+    country: await listOf('country'),
+  };
+};
