@@ -190,6 +190,29 @@ describe('metrics', () => {
     }
   });
 
+  it('have the state of reports, if the server answers them', async () => {
+    const measure = () => Promise.reject(new Error('gone'));
+    const sources = { store: { measure }, traffic: createTraffic(), newestBackup: () => undefined };
+    const ofReports = async (processID: number | undefined) => {
+      const reports = { measure: () => ({ underWay: 2, starts: 3, faults: 1, processID }) };
+      const { samples } = parse(await createMetrics({ ...sources, reports })());
+      return new Map(
+        samples.filter(({ name }) => /^firsthand_report/.test(name)).map(({ name, value }) => [name, value]),
+      );
+    };
+    const found = await ofReports(process.pid);
+    const bytes = found.get('firsthand_report_process_bytes');
+    if (process.platform === 'linux') expect(bytes).toBeGreaterThan(20_000_000);
+    found.delete('firsthand_report_process_bytes');
+    const counted = new Map([
+      ['firsthand_reports_under_way', 2],
+      ['firsthand_report_faults_total', 1],
+      ['firsthand_report_processes_started_total', 3],
+    ]);
+    expect(found).toEqual(counted);
+    expect(await ofReports(undefined)).toEqual(counted);
+  });
+
   it('that the dashboard and the alerts name are there', async () => {
     const { url } = await busyServer();
     const { samples, types } = await scrape(url);

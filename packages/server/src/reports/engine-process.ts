@@ -125,6 +125,7 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
 /** Starts the process with the first order, and again when it has ended. A process that does not answer an order in time is killed. */
 export const createEngineProcess = (settings: EngineSettings, orderMilliseconds: number) => {
   let running: ReturnType<typeof startProcess> | undefined;
+  let starts = 0;
   let unusable: { readonly fault: Unusable; readonly until: number } | undefined;
   /** Two processes must not write the same files. */
   let ended: Promise<void> = Promise.resolve();
@@ -148,9 +149,14 @@ export const createEngineProcess = (settings: EngineSettings, orderMilliseconds:
         running = undefined;
       }
       if (running === undefined && unusable !== undefined && Date.now() < unusable.until) throw unusable.fault;
-      running ??= startProcess(settings, orderMilliseconds);
+      if (running === undefined) {
+        running = startProcess(settings, orderMilliseconds);
+        starts += 1;
+      }
       return running.send(name, order, signal);
     },
+    /** How often a process was started. */
+    starts: (): number => starts,
     processID: (): number | undefined => (running?.fault() === undefined ? running?.processID : undefined),
     /** Ends the process. What is only in its memory is written first, unless that takes too long. */
     async end(): Promise<void> {

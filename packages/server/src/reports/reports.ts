@@ -123,6 +123,15 @@ const isInTime = async (promise: Promise<void>, milliseconds: number, signal: Ab
   }
 };
 
+export interface ReportsMeasures {
+  /** Reports that are answered or wait. */
+  readonly underWay: number;
+  /** How often the process was started, and how often the engine failed. */
+  readonly starts: number;
+  readonly faults: number;
+  readonly processID: number | undefined;
+}
+
 /** Reports over files in a folder, with a folder in it for each account. */
 export interface FiledReports extends Reports {
   accountsWithFiles(): Promise<number[]>;
@@ -133,6 +142,7 @@ export interface FiledReports extends Reports {
   purged(account: number): Promise<void>;
   /** Of the process that runs DuckDB; undefined while there is none. */
   readonly processID: number | undefined;
+  measure(): ReportsMeasures;
 }
 
 export const createReports = ({
@@ -154,6 +164,7 @@ export const createReports = ({
   );
   const takeTurn = createTurns(mostAtOnce);
   let asking = 0;
+  let faults = 0;
   const askingOf = new Map<number, number>();
   let uses = 0;
   let idle: NodeJS.Timeout | undefined;
@@ -164,6 +175,7 @@ export const createReports = ({
     (await readdir(folder).catch(() => [])).filter((name) => /^\d{1,15}$/.test(name)).map(Number);
   const unavailable = (cause?: unknown) => new Refusal('no_reports', { retryAfterSeconds, cause });
   const fail = (error: unknown): never => {
+    faults += 1;
     onFault(error as Error);
     throw unavailable(error);
   };
@@ -240,6 +252,7 @@ export const createReports = ({
     get processID() {
       return engine.processID();
     },
+    measure: () => ({ underWay: asking, starts: engine.starts(), faults, processID: engine.processID() }),
     async close() {
       closed = true;
       clearTimeout(idle);

@@ -1,4 +1,5 @@
 /** The metrics of a server, for Prometheus: the only file that knows prom-client. They name no account, user or address. */
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
@@ -6,6 +7,7 @@ import { collectDefaultMetrics, type Metric, type MetricType, Registry } from 'p
 import type { Config } from '../config.ts';
 import type { Distribution } from '../distribution.ts';
 import { type MetricsAccess, metricsType } from '../http/metrics.ts';
+import type { ReportsMeasures } from '../reports/reports.ts';
 import type { Store } from '../store/store.ts';
 import type { Traffic } from '../traffic.ts';
 import { listen } from './listening.ts';
@@ -31,11 +33,20 @@ const samplesOf = (name: string, { bounds, counts, sum }: Distribution, labels: 
   ];
 };
 
+/** Of a process, by proc_pid_status(5); undefined where there is none. */
+const residentBytes = async (processID: number): Promise<number | undefined> => {
+  const status = await readFile(`/proc/${processID}/status`, 'utf8').catch(() => '');
+  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
+  return kibibytes === undefined ? undefined : Number(kibibytes) * 1_024;
+};
+
 interface MetricsSources {
   readonly store: Pick<Store, 'measure'>;
   readonly traffic: Traffic;
   /** When the newest scheduled backup was made, in milliseconds since 1970. */
   readonly newestBackup: () => number | undefined;
+  /** Undefined when another engine answers reports. */
+  readonly reports?: { measure(): ReportsMeasures } | undefined;
   readonly now?: () => number;
 }
 
@@ -43,7 +54,7 @@ interface MetricsSources {
  * Returns a function that writes all metrics. They are collected then, from plain numbers: a metric of prom-client would cost each event
  * more than all else that is counted of it.
  */
-export const createMetrics = ({ store, traffic, newestBackup, now = Date.now }: MetricsSources) => {
+export const createMetrics = ({ store, traffic, newestBackup, reports, now = Date.now }: MetricsSources) => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   // Gauges with the suffix of a counter, which `promtool check metrics` rejects.
@@ -88,6 +99,19 @@ export const createMetrics = ({ store, traffic, newestBackup, now = Date.now }: 
       return newest === undefined ? undefined : (now() - newest) / 1_000;
     },
   );
+
+  if (reports !== undefined) {
+    const { measure } = reports;
+    addNumber('gauge', 'firsthand_reports_under_way', 'Reports that are answered or wait.', () => measure().underWay);
+    addNumber('counter', 'firsthand_report_faults_total', 'Failures of the engine of reports.', () => measure().faults);
+    const started = 'Processes that were started for reports. Each ends when it is not used.';
+    addNumber('counter', 'firsthand_report_processes_started_total', started, () => measure().starts);
+    add('gauge', 'firsthand_report_process_bytes', 'Resident memory of the process of reports; on Linux.', async () => {
+      const { processID } = measure();
+      const bytes = processID === undefined ? undefined : await residentBytes(processID);
+      return bytes === undefined ? [] : [{ value: bytes }];
+    });
+  }
 
   let measured: ReturnType<Store['measure']> = store.measure();
   measured.catch(() => {});

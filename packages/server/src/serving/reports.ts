@@ -6,7 +6,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { nanoid } from 'nanoid';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import type { Reports } from '../reports/questions.ts';
 import type { FiledReports } from '../reports/reports.ts';
 import type { Store } from '../store/store.ts';
 import { repeat } from './repeat.ts';
@@ -111,7 +110,7 @@ export const startPurging = (
 };
 
 export interface ServedReports {
-  readonly reports: Reports;
+  readonly reports: FiledReports;
   /** The store that requests use. */
   readonly store: Store;
   stop(): Promise<void>;

@@ -85,7 +85,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     const isMeasured = config.metricsToken !== undefined || config.metricsPort !== undefined;
     const { serveMetrics } = isMeasured ? await import('./metrics.ts') : { serveMetrics: undefined };
     const served = options.reports ? undefined : await openReports({ store, config, log });
-    const metrics = await serveMetrics?.({ store, traffic, newestBackup, config, log });
+    const metrics = await serveMetrics?.({ store, traffic, newestBackup, reports: served?.reports, config, log });
     const { server, demo, docs, finish, ...made } = await createApplication({
       store: served?.store ?? store,
       config,
