@@ -20,6 +20,7 @@ const nouns = [
     summary: 'list refused requests, and send them again',
     load: () => import('./commands/refused.ts'),
   },
+  { name: 'export', summary: 'write events to files of Parquet', load: () => import('./commands/export.ts') },
   { name: 'copy', summary: 'move to PostgreSQL, or back', load: () => import('./commands/copy.ts') },
   {
     name: 'migrate',

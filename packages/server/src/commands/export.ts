@@ -1,0 +1,38 @@
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import type { Store, StoredEvent } from '../store/store.ts';
+import { accountOf, addDatabase, type DatabaseOptions, withStore } from './shared/database.ts';
+import { printJSON, printLine } from './shared/printing.ts';
+
+type ExportOptions = DatabaseOptions & { readonly account: string };
+
+export const define = (command: Command): void => {
+  addDatabase(command)
+    .argument('<folder>', 'where the files are written: a new or empty folder')
+    .requiredOption('--account <accountUUID>', 'the account whose events are written')
+    .addOption(new Option('--format <format>', 'the format of the files').choices(['parquet']).default('parquet'))
+    .action(exportEvents);
+};
+
+const eventsPerPage = 1_000;
+
+/** All events, in the order in which they were stored, each with its owner at the time of its page. */
+async function* pagesOf(store: Store, account: number): AsyncGenerator<readonly StoredEvent[]> {
+  for (let beyond: number | undefined; ; ) {
+    const { events, next } = await store.getEvents({ account, order: 'asc', limit: eventsPerPage, beyond });
+    if (events.length > 0) yield events;
+    if (next === null) return;
+    beyond = next;
+  }
+}
+
+const exportEvents = (folder: string, options: ExportOptions): Promise<void> =>
+  withStore(options, async (store) => {
+    const account = (await accountOf(store, options)) as number;
+    const { writeParquet } = await import('../parquet-files.ts').catch((cause) => {
+      throw new Error('the optional dependency @duckdb/node-api is needed, and is not installed', { cause });
+    });
+    const { files, events } = await writeParquet(resolve(folder), pagesOf(store, account));
+    if (options.json) return printJSON({ files, events });
+    printLine(`${events} events are in ${files.length === 1 ? 'one file' : `${files.length} files`} of ${folder}`);
+  });
