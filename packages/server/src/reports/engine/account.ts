@@ -3,7 +3,7 @@
  * The functions that change it must not run at the same time; questions may be asked meanwhile.
  */
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import type { FedEvents, FedOwners } from '../../store/report-feed.ts';
+import type { FedErasure, FedEvents, FedOwners } from '../../store/report-feed.ts';
 import type { EngineSettings, Held, LastEvents } from '../messages.ts';
 import { appendEvents } from './appending.ts';
 import { absent, type Columns, createColumns, definition, fixedColumns } from './columns.ts';
@@ -11,7 +11,8 @@ import { connected } from './database.ts';
 import { createErasures } from './erasures.ts';
 import { createFiles, type EventFile, type StoredFile } from './files.ts';
 import { createOwners } from './owners.ts';
-import { runSQL } from './values.ts';
+import { runSQL, runWith } from './values.ts';
+import { createVisitors, visitorColumns } from './visitors.ts';
 
 /** The tail is written to a file when it takes more than this part of the memory. */
 const mostOfMemory = 0.25;
@@ -27,6 +28,15 @@ export interface Source {
   readonly person: { readonly joins: string; readonly sql: string };
   /** Rows of events with these columns, as the text of a query without parameters. */
   select(names: readonly string[]): string;
+  /** The same in parts, each by sequence, the first ones first. */
+  parts(names: readonly string[]): string[];
+  /** A table of the visitors whose sessions have no numbers, and how many there are (visits.ts). */
+  readonly irregular: { readonly table: string; readonly visitors: number | 'all' };
+  /** The greatest numbers of users, contacts that events were logged with, and sessions. */
+  readonly bounds: { readonly user: number; readonly contact: number; readonly session: number };
+  readonly memoryBytes: number;
+  /** The greatest number of a contact that owns something. */
+  greatestOwner(connection: DuckDBConnection): Promise<number>;
   readonly through: number;
 }
 
@@ -42,6 +52,7 @@ export const openAccount = async (
 
   const manifest = await files.open();
   const erasures = createErasures(account, manifest?.firstSequence ?? 0);
+  const visitors = createVisitors(account);
   const columns = createColumns([...(manifest?.attributes ?? [])]);
   let events: readonly EventFile[] = manifest?.events ?? [];
   let saved: { readonly owners: StoredFile; readonly merged: StoredFile; readonly position: string } | null = manifest;
@@ -87,6 +98,34 @@ export const openAccount = async (
   const rowsOfFiles = (those: readonly EventFile[], names: readonly string[], hidden: string | null): string =>
     rowsOf(filesOf(those), new Set(those.flatMap((file) => file.columns)), names, hidden);
 
+  /** All events that there are, those that are to be removed too. */
+  const allRows = (names: readonly string[]): string => {
+    const fromTail = rowsOf(tail.table, new Set(tail.columns), names, null);
+    return events.length === 0 ? fromTail : `${rowsOfFiles(events, names, null)} UNION ALL ${fromTail}`;
+  };
+  await work((connection) =>
+    visitors.load(
+      connection,
+      events.length === 0 ? null : rowsOfFiles(events, visitorColumns, null),
+      manifest?.broken ?? [],
+    ),
+  );
+
+  /** A visitor of whose history a part is erased has other sessions than before. */
+  const breakVisitors = async (connection: DuckDBConnection, fresh: readonly FedErasure[]): Promise<void> => {
+    const users = fresh.flatMap((erasure) => ('user' in erasure ? [erasure.user] : []));
+    const contacts = fresh.flatMap((erasure) => ('contact' in erasure ? [erasure.contact] : []));
+    if (contacts.length > 0) {
+      const rows = await runWith(
+        connection,
+        (values) => `SELECT DISTINCT "user" FROM (${allRows(['user', 'contact'])})
+          WHERE "user" > 0 AND contact IN (SELECT unnest(${values.integers(contacts)}))`,
+      );
+      users.push(...rows.map((row) => Number(row.user)));
+    }
+    if (users.length > 0) await visitors.breakUp(connection, users);
+  };
+
   const readersDone = () => Promise.allSettled([...readers]);
 
   /** The generation of erasures at which a file was known to hold nothing that is erased, by its name. */
@@ -104,7 +143,7 @@ export const openAccount = async (
     if (saved === null) throw new Error('the owners were not written');
     const { owners: ownersFile, merged, position: savedPosition } = saved;
     await files.writeManifest({
-      version: 1,
+      version: 2,
       attributes: columns.attributes,
       events,
       // Not that of other accounts' events: a restored backup may end before it, and give its sequence to an event of this account.
@@ -113,6 +152,7 @@ export const openAccount = async (
       merged,
       position: savedPosition,
       firstSequence: erasures.firstSequence,
+      broken: visitors.broken,
     });
   };
 
@@ -221,7 +261,12 @@ export const openAccount = async (
     areFilesUntouched: files.areUntouched,
     areFilesWhole: files.areWhole,
     async append(fed: FedEvents): Promise<void> {
-      tail.bytes += await work((connection) => appendEvents(connection, tail.table, tail.columns, columns, fed));
+      tail.bytes += await work(async (connection) => {
+        if (fed.count === 0) return 0;
+        await visitors.learn(connection, allRows(visitorColumns));
+        const sessions = await visitors.number(connection, fed, erasures.isContactErased);
+        return appendEvents(connection, tail.table, tail.columns, columns, fed, sessions);
+      });
       tail.events += fed.count;
       erasures.beginAt(fed.firstSequence);
       through = fed.through;
@@ -230,7 +275,7 @@ export const openAccount = async (
     async applyOwners(fed: FedOwners): Promise<void> {
       await work(async (connection) => {
         await owners.apply(connection, fed);
-        await erasures.note(connection, fed.erased);
+        await breakVisitors(connection, await erasures.note(connection, fed.erased));
         position = fed.position;
         if (fed.more) return;
         await erasures.endRound(connection, async () => {
@@ -269,14 +314,23 @@ export const openAccount = async (
       const { table, columns: names } = tail;
       const tailColumns = new Set(names);
       const hidden = erasures.condition;
+      // What is appended after this has other bounds.
+      const isLater = `e.sequence > ${through}`;
+      const tailRows = (wanted: readonly string[]) =>
+        rowsOf(table, tailColumns, wanted, hidden === null ? isLater : `(${hidden} OR ${isLater})`);
       return {
         columns,
         person: owners.person,
         through,
         select(wanted) {
-          const fromTail = rowsOf(table, tailColumns, wanted, hidden);
+          const fromTail = tailRows(wanted);
           return those.length === 0 ? fromTail : `${rowsOfFiles(those, wanted, hidden)} UNION ALL ${fromTail}`;
         },
+        parts: (wanted) => [...those.map((file) => rowsOfFiles([file], wanted, hidden)), tailRows(wanted)],
+        irregular: { table: visitors.table, visitors: visitors.irregular },
+        bounds: { ...visitors.bounds },
+        memoryBytes,
+        greatestOwner: owners.greatest,
       };
     },
     /** Keeps the files and tables of `source` until `read` is done. */
@@ -299,6 +353,7 @@ export const openAccount = async (
         await connection.run(`DROP TABLE IF EXISTS ${tail.table}`);
         await owners.drop(connection);
         await erasures.drop(connection);
+        await visitors.drop(connection);
       });
     },
     /** Deletes the files. */

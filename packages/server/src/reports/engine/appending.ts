@@ -90,8 +90,8 @@ const numeric = (name: string, values: Float64Array | Int32Array): Staged => ({
 });
 
 /**
- * Appends events to the table `tail`, whose missing columns are added; `names` are those that it has, and grows. Returns about how many
- * bytes of memory they take.
+ * Appends events to the table `tail`, whose missing columns are added; `names` are those that it has, and grows. `sessions` has the number of
+ * each event's session, or 0. Returns about how many bytes of memory they take.
  *
  * Texts are not written row by row: a list of the distinct ones is a parameter, and each row has its place in it. That takes half the time.
  */
@@ -101,6 +101,7 @@ export const appendEvents = async (
   names: string[],
   columns: Columns,
   events: FedEvents,
+  sessions: Float64Array,
 ): Promise<number> => {
   const { count, attributes } = events;
   if (count === 0) return 0;
@@ -112,6 +113,8 @@ export const appendEvents = async (
   const filled = new Map<string, (values: Values) => string>(
     staged.map(({ name }) => [name, () => (name === 'eventID' ? '"eventID"' : `"${name}"::BIGINT`)]),
   );
+  staged.push(numeric('session', sessions));
+  filled.set('session', () => 'nullif(session, 0)::BIGINT');
   filled.set('robot', () => 'false');
   let bytes = 0;
   for (const { attribute, number } of withColumn) {
@@ -148,5 +151,5 @@ export const appendEvents = async (
       SELECT ${[...filled.values()].map((sql) => sql(values)).join(', ')} FROM staged`,
   );
   await connection.run('DROP TABLE staged');
-  return bytes + count * (40 + 16 * (names.length - 6));
+  return bytes + count * (48 + 16 * (names.length - 7));
 };

@@ -19,6 +19,8 @@ export const fixedColumns = {
   eventID: 'INTEGER',
   eventTime: 'BIGINT',
   robot: 'BOOLEAN',
+  /** NULL: of a robot, or of an irregular visitor (visits.ts). */
+  session: 'BIGINT',
 } as const;
 
 const typeOf = (name: string): string => {

@@ -51,14 +51,17 @@ export const createErasures = (account: number, first: number) => {
     beginAt(sequence: number): void {
       firstSequence = Math.max(firstSequence, sequence);
     },
-    /** Notes erasures that the feed named. */
-    async note(connection: DuckDBConnection, erased: readonly FedErasure[]): Promise<void> {
-      const isNew = erased.some((erasure) => !pending.has(keyOf(erasure)));
+    /** Notes erasures that the feed named. Returns those that are new. */
+    async note(connection: DuckDBConnection, erased: readonly FedErasure[]): Promise<FedErasure[]> {
+      const fresh = erased.filter((erasure) => !pending.has(keyOf(erasure)));
       for (const erasure of erased) pending.set(keyOf(erasure), { erasure, round });
-      if (!isNew) return;
+      if (fresh.length === 0) return [];
       generation += 1;
       await writeTables(connection);
+      return fresh;
     },
+    /** Whether the events that were logged with the contact are erased. */
+    isContactErased: (contact: number): boolean => pending.has(keyOf({ contact })),
     /**
      * Begins a round: the feed has named all that is erased now. What it named before all present events were read, and not since, it no
      * longer holds: no such event can come any more, and it is forgotten if `isGone`, when no present event is of it.

@@ -1,43 +1,73 @@
 /**
- * Funnels. For each event that meets a step, the latest time at which somebody can have begun to go through all steps up to it: the
- * latest is the best for every later step, so one number for each step is enough.
+ * Funnels. Most people's events are stored in the order of their times: they are walked through once (steps.ts). Those of the others, and of
+ * all if there are too many people for the memory, are put in order by DuckDB.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FunnelAnswer, FunnelQuestion } from '../questions.ts';
 import type { Source } from './account.ts';
-import { createGrid, spanOf } from './grid.ts';
-import { createScope } from './scope.ts';
-import { firstAndLast, writeSessions } from './sessions.ts';
-import { runWith } from './values.ts';
+import { createScope, type Sessions } from './scope.ts';
+import { prepareSessions } from './sessions.ts';
+import { createProgress } from './steps.ts';
+import { readNumbers, runWith, type Values } from './values.ts';
 
-export const answerFunnel = async (
+/** The part of the memory that the walk may take; 8 bytes for each number of a unit, in tables that are at least 0.3 full. */
+const mostOfMemory = 0.25;
+
+const unitsThatFit = (memoryBytes: number, steps: number): number =>
+  Math.floor((0.3 * mostOfMemory * memoryBytes) / (8 * (steps + 3)));
+
+/** Columns of events: person, time, which steps they meet, and the session if that is the unit. */
+type Chunk = readonly [Float64Array, Float64Array, Int32Array, Float64Array?];
+
+/** A query of the events that meet a step, with `meets` as the walk takes it. */
+const writeSteps = (source: Source, question: FunnelQuestion, values: Values, sessions: Sessions | null) => {
+  const scope = createScope(source, question, values);
+  const meets = question.steps.map((step) => scope.meets(step));
+  for (const [index, sql] of meets.entries()) scope.add(`step${index}`, sql);
+  scope.add('time', '"eventTime"');
+  scope.add('sequence', 'sequence');
+  return scope.rows({ where: `${scope.matched} AND (${meets.join(' OR ')})`, sessions });
+};
+
+/** Returns the counts of the steps, and the units that it could not count; null: there are too many. */
+const walk = async (
   connection: DuckDBConnection,
   source: Source,
   question: FunnelQuestion,
-): Promise<FunnelAnswer> => {
-  const { steps, per, withinMilliseconds, from } = question;
-  const grid = createGrid(from, []);
-  const perSession = per === 'session';
-  if (perSession) {
-    await runWith(connection, (values) => {
-      const scope = createScope(source, question, values);
-      scope.add('span', spanOf(grid, '"eventTime"', values));
-      scope.add('"eventTime"', '"eventTime"');
-      return `CREATE TEMP TABLE cells AS SELECT visitor, span, ${firstAndLast}
-        FROM (${scope.rows({ withPerson: false })}) GROUP BY visitor, span`;
-    });
-    await writeSessions(connection);
+  sessions: Sessions | null,
+): Promise<{ counts: number[]; irregular: readonly number[] } | null> => {
+  const { steps, withinMilliseconds } = question;
+  const progress = createProgress(steps.length, withinMilliseconds, unitsThatFit(source.memoryBytes, steps.length));
+  const bits = steps.map((_, step) => `step${step}::INTEGER * ${1 << step}`).join(' + ');
+  for (const part of source.parts([]).keys()) {
+    const ofPart = { ...source, select: (names: readonly string[]) => source.parts(names)[part] as string };
+    const chunks = readNumbers(
+      connection,
+      (values) => `SELECT person::DOUBLE, time::DOUBLE, ${bits} ${sessions ? ', session::DOUBLE' : ''}
+        FROM (${writeSteps(ofPart, question, values, sessions)}) ORDER BY sequence`,
+    );
+    for await (const [persons, times, met, units = persons] of chunks as AsyncGenerator<Chunk>) {
+      for (let row = 0; row < times.length; row += 1)
+        progress.tell(units[row] as number, persons[row] as number, times[row] as number, met[row] as number);
+      if (progress.isFull) return null;
+    }
   }
-  const who = perSession ? 'person, session' : 'person';
+  return { counts: progress.counts(), irregular: [...progress.irregular] };
+};
+
+/** Counts with running maxima over the events of each unit in their order; `only`: of these units, else of all. */
+const countInOrder = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: FunnelQuestion,
+  { sessions, only }: { readonly sessions: Sessions | null; readonly only?: readonly number[] },
+): Promise<number[]> => {
+  const { steps, withinMilliseconds } = question;
+  const unit = sessions ? 'session' : 'person';
+  const who = sessions ? 'person, session' : 'person';
   const [row] = await runWith(connection, (values) => {
-    const scope = createScope(source, question, values);
-    const meets = steps.map((step) => scope.meets(step));
-    for (const [index, sql] of meets.entries()) scope.add(`step${index}`, sql);
-    scope.add('time', '"eventTime"');
-    scope.add('sequence', 'sequence');
-    if (perSession) scope.add('span', spanOf(grid, '"eventTime"', values));
-    const rows = `SELECT * FROM (${scope.rows({ where: `${scope.matched} AND (${meets.join(' OR ')})` })})
-      ${perSession ? 'JOIN sessions USING (visitor, span)' : ''}`;
+    const some = only ? `WHERE ${unit} IN (SELECT unnest(${values.integers(only)}))` : '';
+    const rows = `SELECT * FROM (${writeSteps(source, question, values, sessions)}) ${some}`;
     const within = values.integer(withinMilliseconds);
     const before = `OVER (PARTITION BY ${who} ORDER BY time, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
     let query = `SELECT *, CASE WHEN step0 THEN time END AS begun0 FROM (${rows})`;
@@ -49,5 +79,19 @@ export const answerFunnel = async (
     const sums = steps.map((_, step) => `count_if(reached${step}) AS people${step}`);
     return `SELECT ${sums.join(', ')} FROM (SELECT ${reached.join(', ')} FROM (${query}) GROUP BY ${who})`;
   });
-  return { steps: steps.map((_, step) => Number(row?.[`people${step}`])) };
+  return steps.map((_, step) => Number(row?.[`people${step}`]));
+};
+
+export const answerFunnel = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: FunnelQuestion,
+): Promise<FunnelAnswer> => {
+  const sessions = question.per === 'session' ? await prepareSessions(connection, source, question) : null;
+  const walked = await walk(connection, source, question, sessions);
+  if (walked === null) return { steps: await countInOrder(connection, source, question, { sessions }) };
+  const { counts, irregular } = walked;
+  if (irregular.length === 0) return { steps: counts };
+  const others = await countInOrder(connection, source, question, { sessions, only: irregular });
+  return { steps: counts.map((count, step) => count + (others[step] as number)) };
 };

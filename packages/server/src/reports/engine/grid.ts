@@ -1,22 +1,21 @@
-/**
- * Spans of time that no given cut divides, so that what depends on time is computed for each span rather than for each event. A span is at
- * most half an hour where sessions matter: then a user's events in one span belong to one session.
- */
-import { sessionPauseMilliseconds } from '../questions.ts';
+/** Spans of time that no given cut divides, so that what depends on time is computed for each span rather than for each event. */
 import type { Values } from './values.ts';
 
 const greatestCommonDivisor = (a: number, b: number): number =>
   b === 0 ? Math.abs(a) : greatestCommonDivisor(b, a % b);
 
-interface Grid {
+export interface Grid {
   readonly from: number;
   /** At or before all times, in milliseconds. */
   readonly anchor: number;
   readonly milliseconds: number;
 }
 
+/** Four weeks, which weeks and days divide; months are divided into days. */
+const longestSpan = 28 * 86_400_000;
+
 /** Span 0 holds `from` or begins before it. Cuts at or before `from` don't matter. A span is at most `longest` milliseconds. */
-export const createGrid = (from: number, cuts: readonly number[], longest = sessionPauseMilliseconds): Grid => {
+export const createGrid = (from: number, cuts: readonly number[], longest = longestSpan): Grid => {
   const inner = cuts.filter((cut) => cut > from);
   const [first = from] = inner;
   const milliseconds = inner.reduce((length, cut) => greatestCommonDivisor(cut - first, length), longest);
@@ -27,18 +26,27 @@ export const createGrid = (from: number, cuts: readonly number[], longest = sess
 export const spanOf = ({ anchor, milliseconds }: Grid, time: string, values: Values): string =>
   `(${time} - ${values.integer(anchor)}) // ${values.integer(milliseconds)}`;
 
-/** A table of spans of `cells`, each with the value of the last of `starts` at or before it: `span`, `value`. */
+/** More spans than these are looked for in the events: edges need not be those of a calendar. */
+const mostSpans = 100_000;
+
+/** A query of the spans before `to`: `span`. `eventSpans` writes a query of those of the events. */
+export const spansBefore = ({ anchor, milliseconds }: Grid, to: number, eventSpans: () => string): string => {
+  const spans = Math.ceil((to - anchor) / milliseconds);
+  return spans <= mostSpans ? `SELECT unnest(range(${spans})) AS span` : `SELECT DISTINCT span FROM (${eventSpans()})`;
+};
+
+/** A table of `spans`, each with the value of the last of `starts` at or before it: `span`, `value`. */
 export const valuesOfSpans = (
   { from, anchor, milliseconds }: Grid,
   starts: readonly (readonly [start: number, value: number])[],
-  cells: string,
+  spans: string,
   values: Values,
 ): string => {
   // The last that starts at or before `from` is the value of the first span.
   const inGrid = starts.filter((_, index) => (starts[index + 1]?.[0] ?? Infinity) > from);
-  const spans = inGrid.map(([start], index) => (index === 0 ? 0 : (start - anchor) / milliseconds));
-  return `SELECT s.span, v.value FROM (SELECT DISTINCT span FROM ${cells}) s
-    ASOF JOIN (SELECT unnest(${values.integers(spans)}) AS span, unnest(${values.integers(inGrid.map(([, value]) => value))}) AS value) v
+  const firsts = inGrid.map(([start], index) => (index === 0 ? 0 : (start - anchor) / milliseconds));
+  return `SELECT s.span, v.value FROM (${spans}) s
+    ASOF JOIN (SELECT unnest(${values.integers(firsts)}) AS span, unnest(${values.integers(inGrid.map(([, value]) => value))}) AS value) v
     ON s.span >= v.span`;
 };
 

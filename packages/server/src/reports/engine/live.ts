@@ -5,7 +5,7 @@ import { labelIDs } from '@firsthand/contract/labels';
 import type { LiveAnswer, LiveQuestion } from '../questions.ts';
 import type { Source } from './account.ts';
 import { hostOf, pathAttrID, referrerAttrID } from './pages.ts';
-import { createScope, place } from './scope.ts';
+import { createScope } from './scope.ts';
 import { runSQL, runWith } from './values.ts';
 
 export const answerLive = async (
@@ -16,7 +16,7 @@ export const answerLive = async (
   const { limit, ownHosts, ownSuffixes } = question;
   await runWith(connection, (values) => {
     const scope = createScope(source, question, values);
-    scope.add('place', place);
+    scope.add('place', scope.place);
     scope.add('page', scope.text(pathAttrID));
     scope.add('host', hostOf(scope.text(referrerAttrID)));
     scope.add('country', scope.text(labelIDs.country));

@@ -2,12 +2,6 @@
 import type { Measures } from '../questions.ts';
 import type { Row } from './values.ts';
 
-/** Of rows with `visitor`, `person` and `session`, which stand for `events`. */
-export const counted = (
-  events: 'count(*)' | 'sum(events)',
-): string => `${events}::BIGINT AS events, count(DISTINCT visitor) FILTER (WHERE visitor > 0) AS users,
-  count(DISTINCT person) AS people, count(DISTINCT session) AS sessions`;
-
 /** Of rows with `number`. */
 export const summedUp = `count(number) AS count, sum(number) AS sum, quantile_cont(number, 0.5) AS median, quantile_cont(number, 0.95) AS p95`;
 

@@ -92,6 +92,14 @@ export const createOwners = (account: number) => {
       owners: `SELECT "user", after, through, contact FROM ${owners} ORDER BY ALL`,
       merged: `SELECT * FROM ${merged}`,
     },
+    /** The greatest number of a contact that owns something. */
+    async greatest(connection: DuckDBConnection): Promise<number> {
+      const [row] = await runSQL(
+        connection,
+        `SELECT greatest((SELECT coalesce(max(person), 0) FROM ${owners}), (SELECT coalesce(max(owner), 0) FROM ${merged})) AS contact`,
+      );
+      return Number(row?.contact);
+    },
     /** How to find the person of an event `e`, as a number: of a contact above zero, of a user without one below. */
     get person(): { readonly joins: string; readonly sql: string } {
       const joins: string[] = [];

@@ -2,12 +2,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, RetentionAnswer, RetentionQuestion } from '../questions.ts';
 import type { Source } from './account.ts';
-import { createGrid, spanOf, valuesOfSpans } from './grid.ts';
-import { createScope, place } from './scope.ts';
+import { createGrid, valuesOfSpans } from './grid.ts';
+import { createScope } from './scope.ts';
 import { runWith } from './values.ts';
-
-/** Four weeks, which weeks and days divide; months are divided into days. */
-const longestSpan = 28 * 86_400_000;
 
 export const answerRetention = async (
   connection: DuckDBConnection,
@@ -16,13 +13,13 @@ export const answerRetention = async (
 ): Promise<RetentionAnswer> => {
   const { from, edges, first, back } = question;
   const starts = edges.slice(0, -1).map((edge, period) => [edge, period] as const);
-  const grid = createGrid(from, edges.slice(1, -1), longestSpan);
+  const grid = createGrid(from, edges.slice(1, -1));
   await runWith(connection, (values) => {
     const scope = createScope(source, question, values);
     const meets = (condition: Condition | null) => (condition === null ? 'true' : scope.meets(condition));
     const [isFirst, isBack] = [meets(first), meets(back)];
-    scope.add('span', spanOf(grid, '"eventTime"', values));
-    scope.add('place', place);
+    scope.add('span', scope.spanOf(grid));
+    scope.add('place', scope.place);
     scope.add('is_first', isFirst);
     scope.add('is_back', isBack);
     const rows = scope.rows({ where: `${scope.matched} AND (${isFirst} OR ${isBack})` });
@@ -31,7 +28,7 @@ export const answerRetention = async (
   });
   const rows = await runWith(
     connection,
-    (values) => `WITH spans AS (${valuesOfSpans(grid, starts, 'cells', values)}),
+    (values) => `WITH spans AS (${valuesOfSpans(grid, starts, 'SELECT DISTINCT span FROM cells', values)}),
       periods AS MATERIALIZED (
         SELECT person, value AS period, min(first) AS first, max(back) AS back FROM cells JOIN spans USING (span) GROUP BY person, value
       ),

@@ -1,14 +1,21 @@
 /** The events that a question is about, as SQL. */
 import type { Condition, Question } from '../questions.ts';
 import type { Source } from './account.ts';
+import { type Grid, spanOf } from './grid.ts';
 import type { Values } from './values.ts';
+import { visitorOf } from './visitors.ts';
 
 const placesOfTime = 2 ** 53;
-/** The place of an event in the order by time, then by sequence (below 2^53): one number, which is compared faster than two. */
-export const place = `"eventTime"::HUGEINT * ${placesOfTime} + sequence`;
-/** The sequence of the event at a place; the first operand of % may be below zero. */
-export const sequenceAt = (at: string): string =>
-  `((${at} % ${placesOfTime} + ${placesOfTime}) % ${placesOfTime})::BIGINT`;
+const mostBigint = 2 ** 63;
+
+/** Where the events of a question have the numbers of their sessions from (sessions.ts). */
+export interface Sessions {
+  /** Spans of at most the pause, so that the events of a visitor in one belong to one session; null: all numbers are those of the events. */
+  readonly grid: Grid | null;
+  /** All numbers are in this range. */
+  readonly lowest: number;
+  readonly greatest: number;
+}
 
 /**
  * A statement over the events of a question. `values` are the statement's parameters; each call adds the columns that it names to
@@ -69,18 +76,42 @@ export const createScope = (source: Source, question: Question, values: Values) 
     get matched(): string {
       return question.condition === null ? 'true' : meets(question.condition);
     },
+    /** Its place in the order by time, then by sequence: one number, which is compared faster than two. A HUGEINT only if it must be. */
+    get place(): string {
+      const sequences = source.through + 1;
+      if ((question.to - question.from) * sequences < mostBigint)
+        return `("eventTime" - ${values.integer(question.from)}) * ${sequences} + sequence`;
+      return `"eventTime"::HUGEINT * ${placesOfTime} + sequence`;
+    },
+    /** The number of the span of its time. */
+    spanOf: (grid: Grid): string => spanOf(grid, '"eventTime"', values),
     /** Adds a column to `rows`. */
     add: (name: string, sql: string): void => {
       added.push(`${sql} AS ${name}`);
     },
     /**
      * A query of all events in the question's range, without robots unless they count: `visitor` (whose sessions they are: the user, or
-     * the contact that was logged, below zero), `person` if `withPerson`, and what was added. `where` may leave out more.
+     * the contact that was logged, below zero), `person` if `withPerson`, `session` if there are `sessions`, and what was added. `where` may
+     * leave out more.
      */
-    rows({ withPerson = true, where = 'true' } = {}): string {
+    rows({
+      withPerson = true,
+      where = 'true',
+      sessions = null,
+    }: {
+      readonly withPerson?: boolean;
+      readonly where?: string;
+      readonly sessions?: Sessions | null;
+    } = {}): string {
       if (!question.robots) read.add('robot');
-      const selected = ['CASE WHEN e."user" > 0 THEN e."user" ELSE -e.contact END AS visitor', ...added];
+      if (sessions) read.add('session');
+      const visitor = visitorOf('e');
+      const selected = [`${visitor} AS visitor`, ...added];
       if (withPerson) selected.push(`${person.sql} AS person`);
+      if (sessions) selected.push(`${sessions.grid ? 'coalesce(s.session, e.session)' : 'e.session'} AS session`);
+      const found = sessions?.grid
+        ? `LEFT JOIN sessions s ON s.visitor = ${visitor} AND s.span = ${spanOf(sessions.grid, 'e."eventTime"', values)}`
+        : '';
       const inRange = [
         `"eventTime" >= ${values.integer(question.from)}`,
         `"eventTime" < ${values.integer(question.to)}`,
@@ -88,7 +119,7 @@ export const createScope = (source: Source, question: Question, values: Values) 
       ];
       return `SELECT ${selected.join(', ')}
         FROM (SELECT * FROM (${source.select([...read])}) WHERE ${inRange.join(' AND ')} AND ${where}) e
-        ${withPerson ? person.joins : ''}`;
+        ${withPerson ? person.joins : ''} ${found}`;
     },
   };
 };

@@ -1,24 +1,41 @@
-/** Sessions: the events of a visitor without a pause. */
-import type { DuckDBConnection } from '@duckdb/node-api';
-import { sessionPauseMilliseconds } from '../questions.ts';
-import { runWith } from './values.ts';
-
-/** The columns that `writeSessions` needs of a table of cells, each holding events of one visitor in one span: the first and last time. */
-export const firstAndLast = 'min("eventTime") AS lo, max("eventTime") AS hi';
-
 /**
- * Makes the temporary table `sessions` from the table `cells` of all events in the report's range: for each visitor and span its session, as
- * the number of the row of cells that it begins with.
+ * The sessions of a question's events. Most events carry the number of theirs (visits.ts). Those of irregular visitors, and of all visitors
+ * when robots count, are found here: the events of a visitor without a pause.
  */
-export const writeSessions = async (connection: DuckDBConnection): Promise<void> => {
+import type { DuckDBConnection } from '@duckdb/node-api';
+import { type Question, sessionPauseMilliseconds } from '../questions.ts';
+import type { Source } from './account.ts';
+import { createGrid } from './grid.ts';
+import { createScope, type Sessions } from './scope.ts';
+import { runSQL, runWith } from './values.ts';
+
+/** Makes the temporary table `sessions` where it is needed: the session of a visitor in a span, as a number below zero. */
+export const prepareSessions = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: Question,
+): Promise<Sessions> => {
+  const { irregular, bounds } = source;
+  const all = question.robots || irregular.visitors === 'all';
+  if (!all && irregular.visitors === 0) return { grid: null, lowest: 0, greatest: bounds.session };
+  const grid = createGrid(question.from, [], sessionPauseMilliseconds);
+  await runWith(connection, (values) => {
+    const scope = createScope(source, question, values);
+    scope.add('span', scope.spanOf(grid));
+    scope.add('"eventTime"', '"eventTime"');
+    const rows = scope.rows({ withPerson: false });
+    return `CREATE TEMP TABLE spans AS SELECT row_number() OVER () AS number, * FROM (SELECT visitor, span, min("eventTime") AS lo, max("eventTime") AS hi FROM (${rows})
+      ${all ? '' : `WHERE visitor IN (SELECT visitor FROM ${irregular.table})`} GROUP BY visitor, span)`;
+  });
   await runWith(
     connection,
     (values) => `CREATE TEMP TABLE sessions AS
-      WITH spans AS (SELECT visitor, span, min(lo) AS lo, max(hi) AS hi, min(rowid) AS cell FROM cells GROUP BY visitor, span),
-      marked AS (
-        SELECT visitor, span, CASE WHEN lo - lag(hi) OVER w < ${values.integer(sessionPauseMilliseconds)} THEN NULL ELSE cell END AS cell
+      WITH marked AS (
+        SELECT visitor, span, CASE WHEN lo - lag(hi) OVER w < ${values.integer(sessionPauseMilliseconds)} THEN NULL ELSE -number END AS first
         FROM spans WINDOW w AS (PARTITION BY visitor ORDER BY span)
       )
-      SELECT visitor, span, last_value(cell IGNORE NULLS) OVER (PARTITION BY visitor ORDER BY span) AS session FROM marked`,
+      SELECT visitor, span, last_value(first IGNORE NULLS) OVER (PARTITION BY visitor ORDER BY span) AS session FROM marked`,
   );
+  const [row] = await runSQL(connection, 'SELECT count(*) AS spans FROM spans');
+  return { grid, lowest: -Number(row?.spans), greatest: bounds.session };
 };

@@ -45,5 +45,26 @@ export const runWith = async (connection: DuckDBConnection, write: (values: Valu
   return reader.getRowObjects();
 };
 
+/** The numbers of a chunk of rows, column by column. */
+export type NumberColumns = readonly (Float64Array | Int32Array)[];
+
+/** As `runWith`, for a statement whose columns are DOUBLE or INTEGER without NULL. Each chunk is read when it is its turn. */
+export async function* readNumbers(
+  connection: DuckDBConnection,
+  write: (values: Values) => string,
+): AsyncGenerator<NumberColumns> {
+  const added = createValues();
+  const text = write(added);
+  const result = await connection.run(text, added.values, added.types);
+  for (;;) {
+    const chunk = await result.fetchChunk();
+    if (chunk === null || chunk.rowCount === 0) return;
+    yield Array.from({ length: chunk.columnCount }, (_, index) => {
+      const { items } = chunk.getColumnVector(index) as unknown as { items: Float64Array | Int32Array };
+      return items.subarray(0, chunk.rowCount);
+    });
+  }
+}
+
 export const runSQL = async (connection: DuckDBConnection, text: string): Promise<Row[]> =>
   runWith(connection, () => text);

@@ -1,0 +1,153 @@
+/**
+ * The visitors of an account: whose sessions an event continues. A visitor is a user or, for an event without one, the contact that it was
+ * logged with, as a number below zero. The table `irregular_<account>` lists those whose sessions are found for each report (visits.ts).
+ */
+import { BIGINT, type DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
+import { robotMark } from '@firsthand/contract/identifiers';
+import type { FedEvents } from '../../store/report-feed.ts';
+import { type Row, runSQL } from './values.ts';
+import { createVisits, mostVisitors, type Visits } from './visits.ts';
+
+/** Of a row of events. */
+export const visitorOf = (row: string): string =>
+  `CASE WHEN ${row}."user" > 0 THEN ${row}."user" ELSE -${row}.contact END`;
+
+/** The columns that `load` and `number` read. */
+export const visitorColumns = ['sequence', 'user', 'contact', 'eventTime', 'robot', 'session'] as const;
+
+const rowsOfChunk = 2048;
+
+/** Which events are of robots. */
+const robotsOf = ({ count, attributes }: FedEvents): Uint8Array => {
+  const robots = new Uint8Array(count);
+  const marks = attributes.find(({ attrID }) => attrID === robotMark.attrID);
+  marks?.rows.forEach((row, index) => {
+    if (marks.texts[marks.which[index] as number] === robotMark.attrValue) robots[row] = 1;
+  });
+  return robots;
+};
+
+export const createVisitors = (account: number) => {
+  const table = `irregular_${account}`;
+  /** Made when events are appended for the first time. */
+  let visits: Visits | undefined;
+  /** Visitors that are irregular although no event says so: a part of their history was erased. */
+  const broken = new Set<number>();
+  const bounds = { user: 0, contact: 0, session: 0 };
+  let listed = 0;
+  let isGivenUp = false;
+
+  const insert = async (connection: DuckDBConnection, visitors: readonly number[]): Promise<void> => {
+    const appender = await connection.createAppender(table);
+    for (let first = 0; first < visitors.length; first += rowsOfChunk) {
+      const part = visitors.slice(first, first + rowsOfChunk);
+      const chunk = DuckDBDataChunk.create([BIGINT], part.length);
+      chunk.setColumnValues(0, part.map(BigInt));
+      appender.appendDataChunk(chunk);
+    }
+    appender.closeSync();
+    listed += visitors.length;
+  };
+  const numbersOf = (rows: readonly Row[], name: string): number[] => rows.map((row) => Number(row[name]));
+
+  return {
+    table,
+    bounds,
+    /** How many visitors are in the table; 'all' when there are too many to be told apart. */
+    get irregular(): number | 'all' {
+      return isGivenUp ? 'all' : listed;
+    },
+    /** What a manifest keeps. */
+    get broken(): number[] {
+      return [...broken];
+    },
+    /** Begins with the events that `rows` selects, with the columns `visitorColumns`; null: there are none. */
+    async load(connection: DuckDBConnection, rows: string | null, brokenBefore: readonly number[]): Promise<void> {
+      await connection.run(`CREATE OR REPLACE TABLE ${table} (visitor BIGINT)`);
+      for (const visitor of brokenBefore) broken.add(visitor);
+      let found: number[] = [];
+      if (rows !== null) {
+        const [most] = await runSQL(
+          connection,
+          `SELECT max("user") AS "user", max(contact) AS contact, coalesce(max(session), 0) AS session FROM (${rows})`,
+        );
+        for (const name of ['user', 'contact', 'session'] as const) bounds[name] = Number(most?.[name]);
+        const irregular = `SELECT DISTINCT ${visitorOf('e')} AS visitor FROM (${rows}) e WHERE session IS NULL AND NOT robot`;
+        found = numbersOf(await runSQL(connection, irregular), 'visitor');
+      }
+      await insert(connection, [...new Set([...found, ...broken])]);
+    },
+    /** Learns what appending events needs of those before, which `rows` selects. */
+    async learn(connection: DuckDBConnection, rows: string): Promise<void> {
+      if (visits) return;
+      const irregular = numbersOf(await runSQL(connection, `SELECT visitor FROM ${table}`), 'visitor');
+      const known = await runSQL(
+        connection,
+        `SELECT visitor, last, session FROM (
+          SELECT ${visitorOf('e')} AS visitor, max("eventTime") AS last, arg_max(session, sequence) AS session
+          FROM (${rows}) e WHERE session IS NOT NULL GROUP BY visitor
+        ) ORDER BY last DESC LIMIT ${mostVisitors + 1}`,
+      );
+      const remembered = known.map(({ visitor, last, session }) => ({
+        visitor: Number(visitor),
+        last: Number(last),
+        session: Number(session),
+      }));
+      const forgotten = remembered[mostVisitors];
+      visits = createVisits(
+        {
+          visitors: remembered.slice(0, mostVisitors),
+          forgottenUntil: forgotten ? forgotten.last : Number.NEGATIVE_INFINITY,
+          lastSession: bounds.session,
+        },
+        irregular,
+      );
+      isGivenUp = visits.isGivenUp;
+    },
+    /** The session of each of these events; 0: it has none. They are about to be appended. `isErased`: of an event logged with this contact. */
+    async number(
+      connection: DuckDBConnection,
+      { count, user, contact, eventTime, ...fed }: FedEvents,
+      isErased: (contact: number) => boolean,
+    ): Promise<Float64Array> {
+      const numbering = visits as Visits;
+      const sessions = new Float64Array(count);
+      const robots = robotsOf({ count, user, contact, eventTime, ...fed });
+      const added = new Set<number>();
+      for (let row = 0; row < count; row += 1) {
+        const [ofUser, ofContact] = [user[row] as number, contact[row] as number];
+        bounds.user = Math.max(bounds.user, ofUser);
+        bounds.contact = Math.max(bounds.contact, ofContact);
+        const visitor = ofUser > 0 ? ofUser : -ofContact;
+        if (ofUser > 0 && ofContact > 0 && isErased(ofContact)) {
+          if (!numbering.irregular.has(visitor)) added.add(visitor);
+          numbering.irregular.add(visitor);
+          broken.add(visitor);
+        }
+        if (isGivenUp || robots[row] === 1) continue;
+        const wasIrregular = numbering.irregular.has(visitor);
+        const session = numbering.sessionOf(visitor, eventTime[row] as number);
+        sessions[row] = session;
+        bounds.session = Math.max(bounds.session, session);
+        if (session === 0 && !wasIrregular) added.add(visitor);
+      }
+      if (added.size > 0) await insert(connection, [...added]);
+      isGivenUp ||= numbering.isGivenUp;
+      return sessions;
+    },
+    /** Notes visitors of whose history a part is erased. */
+    async breakUp(connection: DuckDBConnection, visitors: readonly number[]): Promise<void> {
+      const fresh = visitors.filter((visitor) => !broken.has(visitor));
+      for (const visitor of fresh) {
+        broken.add(visitor);
+        visits?.irregular.add(visitor);
+      }
+      // A row may be there twice.
+      await insert(connection, fresh);
+    },
+    async drop(connection: DuckDBConnection): Promise<void> {
+      await connection.run(`DROP TABLE IF EXISTS ${table}`);
+    },
+  };
+};
+export type Visitors = ReturnType<typeof createVisitors>;
