@@ -55,10 +55,21 @@ export interface FedOwners {
   readonly more: boolean;
 }
 
+export interface PeopleNames {
+  readonly users: readonly { readonly user: number; readonly userUUID: string }[];
+  readonly contacts: readonly { readonly contact: number; readonly contactUUID: string }[];
+}
+
 /** The part of the Store that reports read. */
 export interface ReportFeed {
   /** The events of an account beyond a sequence, at most about `most`. Erased ones may be among them until they are deleted. */
   feedEvents(query: { readonly account: number; readonly beyond: number; readonly most: number }): Promise<FedEvents>;
   /** What changed about owners since a position. `since` null: all. */
   feedOwners(query: { readonly account: number; readonly since: string | null }): Promise<FedOwners>;
+  /** The names of users and contacts of an account by their numbers, those of erased contacts excepted. At most 1,000 of each. */
+  namePeople(query: {
+    readonly account: number;
+    readonly users: readonly number[];
+    readonly contacts: readonly number[];
+  }): Promise<PeopleNames>;
 }

@@ -115,6 +115,22 @@ export const describeReportFeed = (newSite: NewSite): void => {
       await expectAgreement(createFedAccount(store, account), site);
     });
 
+    test('names users and contacts by their numbers, within the account, and nobody who is erased', async () => {
+      const [site, other] = [await newSite(), await newSite()];
+      const { store, account, server } = site;
+      const { contactUUID } = await server.createContact({ userUUID: laptop });
+      await server.log({ userUUID: laptop });
+      const [{ user = 0, owner = 0 } = {}] = await createFedAccount(store, account).read();
+      const asked = { users: [user, 0, 1e12], contacts: [owner as number, 0, 1e12] };
+      expect(await store.namePeople({ account, ...asked })).toEqual({
+        users: [{ user, userUUID: laptop }],
+        contacts: [{ contact: owner, contactUUID }],
+      });
+      expect(await store.namePeople({ account: other.account, ...asked })).toEqual({ users: [], contacts: [] });
+      await site.erase(contactUUID);
+      expect((await store.namePeople({ account, ...asked })).contacts).toEqual([]);
+    });
+
     test('misses nothing that was answered before, while many write', async () => {
       const site = await newSite();
       const { store, account, server } = site;

@@ -48,6 +48,7 @@ import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
 import { feedEvents } from './feed/event-feed.ts';
 import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
+import { namePeople } from './feed/people-names.ts';
 import {
   type Moment,
   readOnce,
@@ -305,6 +306,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     countEvents: reading(countEvents),
     feedEvents: reading(feedEvents, () => 'all settled', walkingInOrder),
     feedOwners: reading(feedOwners, () => 'all owners settled'),
+    namePeople: reading(namePeople),
     listRefused: reading(listRefused, () => 'all refused settled'),
     countRefused: readingOnce(countRefused),
 

@@ -44,6 +44,7 @@ export const readNames = [
   'countEvents',
   'feedEvents',
   'feedOwners',
+  'namePeople',
   'getContact',
   'searchContact',
   'listRefused',

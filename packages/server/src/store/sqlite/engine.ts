@@ -33,6 +33,7 @@ import { createRecentKeys } from './events/recent-keys.ts';
 import { createRollups } from './events/rollups.ts';
 import { createEventFeed } from './feed/event-feed.ts';
 import { createOwnerFeed } from './feed/owner-feed.ts';
+import { createPeopleNames } from './feed/people-names.ts';
 import { createMaintenance, pauseMilliseconds } from './maintenance/maintenance.ts';
 import { createUnusedSpace } from './maintenance/unused-space.ts';
 import { createWriteAheadLog } from './maintenance/write-ahead-log.ts';
@@ -224,6 +225,7 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     ...createCounter(db, log),
     feedEvents: createEventFeed(db, log),
     feedOwners: createOwnerFeed(db),
+    namePeople: createPeopleNames(db),
     ...createRefusedReader(db),
     check() {
       db.pragma('user_version');
