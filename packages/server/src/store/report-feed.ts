@@ -1,4 +1,5 @@
 /** What reports read of a store: the events of an account as they were stored, and everything that changes whose they are. */
+import type { ContactField } from '../identity/contact-view.ts';
 
 /** Distinct texts, and where they occur: `rows[n]` (an index into the events, ascending) has `texts[which[n]]`. */
 export interface FedAttribute {
@@ -57,7 +58,11 @@ export interface FedOwners {
 
 export interface PeopleNames {
   readonly users: readonly { readonly user: number; readonly userUUID: string }[];
-  readonly contacts: readonly { readonly contact: number; readonly contactUUID: string }[];
+  readonly contacts: readonly {
+    readonly contact: number;
+    readonly contactUUID: string;
+    readonly fields: Readonly<Record<ContactField, string>>;
+  }[];
 }
 
 /** The part of the Store that reports read. */
@@ -66,7 +71,11 @@ export interface ReportFeed {
   feedEvents(query: { readonly account: number; readonly beyond: number; readonly most: number }): Promise<FedEvents>;
   /** What changed about owners since a position. `since` null: all. */
   feedOwners(query: { readonly account: number; readonly since: string | null }): Promise<FedOwners>;
-  /** The names of users and contacts of an account by their numbers, those of erased contacts excepted. At most 1,000 of each. */
+}
+
+/** Who the people of a report are. */
+export interface ReportNames {
+  /** The names of users and contacts of an account by their numbers, in any order, without erased contacts. At most 1,000 of each. */
   namePeople(query: {
     readonly account: number;
     readonly users: readonly number[];

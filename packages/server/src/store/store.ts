@@ -36,9 +36,9 @@ import type { ErrorCode } from '@firsthand/contract/errors';
 import type { TokenKind } from '@firsthand/contract/tokens';
 import type { ContactField, PlainField } from '../identity/contact-view.ts';
 import type { StoreMeasures } from './measures.ts';
-import type { ReportFeed } from './report-feed.ts';
+import type { ReportFeed, ReportNames } from './report-feed.ts';
 
-export interface Store extends ReportFeed {
+export interface Store extends ReportFeed, ReportNames {
   // Accounts and tokens
   /**
    * Returns what a token may act for. `tokenHash` is the hex SHA-256 of its text. Undefined when the token is unknown, revoked,

@@ -118,17 +118,30 @@ export const describeReportFeed = (newSite: NewSite): void => {
     test('names users and contacts by their numbers, within the account, and nobody who is erased', async () => {
       const [site, other] = [await newSite(), await newSite()];
       const { store, account, server } = site;
-      const { contactUUID } = await server.createContact({ userUUID: laptop });
-      await server.log({ userUUID: laptop });
-      const [{ user = 0, owner = 0 } = {}] = await createFedAccount(store, account).read();
-      const asked = { users: [user, 0, 1e12], contacts: [owner as number, 0, 1e12] };
-      expect(await store.namePeople({ account, ...asked })).toEqual({
-        users: [{ user, userUUID: laptop }],
-        contacts: [{ contact: owner, contactUUID }],
-      });
+      const ann = await server.createContact({ userUUID: laptop, fields: { contactFirstname: 'Ann' } });
+      const kept = await server.createContact({ userUUID: phone, address: 'kept@example.com' });
+      await server.log({ userUUID: laptop }, { userUUID: phone });
+      const [first, second] = await createFedAccount(store, account).read();
+      const [user, contact, another] = [first?.user, first?.owner, second?.owner] as number[];
+      const asked = { users: [user as number, 0, 1e12], contacts: [contact as number, another as number, 0, 1e12] };
+      const firstNames = async () =>
+        (await store.namePeople({ account, ...asked })).contacts
+          .map(({ contact: number, contactUUID, fields }) => [number, contactUUID, fields.contactFirstname])
+          .sort();
+      expect((await store.namePeople({ account, ...asked })).users).toEqual([{ user, userUUID: laptop }]);
+      expect(await firstNames()).toEqual([
+        [contact, ann.contactUUID, 'Ann'],
+        [another, kept.contactUUID, ''],
+      ]);
       expect(await store.namePeople({ account: other.account, ...asked })).toEqual({ users: [], contacts: [] });
-      await site.erase(contactUUID);
-      expect((await store.namePeople({ account, ...asked })).contacts).toEqual([]);
+      // A report that was answered before a merge may still name both.
+      await site.merge(kept.contactUUID, ann.contactUUID);
+      expect(await firstNames()).toEqual([
+        [contact, ann.contactUUID, 'Ann'],
+        [another, kept.contactUUID, 'Ann'],
+      ]);
+      await site.erase(ann.contactUUID);
+      expect(await firstNames()).toEqual([]);
     });
 
     test('misses nothing that was answered before, while many write', async () => {

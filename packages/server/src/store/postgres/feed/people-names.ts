@@ -1,21 +1,33 @@
 /** Reads the names of the people in a report. */
+import type { ContactView } from '../../../identity/contact-view.ts';
 import type { PeopleNames } from '../../report-feed.ts';
 import type { RequestOf } from '../../store.ts';
+import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
+import { rowsOf, viewsOf } from '../contacts/contact-views.ts';
 import type { Connection } from '../database/connection.ts';
 
 export const namePeople = async (
   db: Connection,
   { account, users, contacts }: RequestOf<'namePeople'>,
 ): Promise<PeopleNames> => {
-  const [namedUsers, namedContacts] = await Promise.all([
+  const [namedUsers, found] = await Promise.all([
     db.all<PeopleNames['users'][number]>(
       'SELECT "user", "userUUID" FROM "user" WHERE "user" = ANY ($1::bigint[]) AND account = $2',
       [users, account],
     ),
-    db.all<PeopleNames['contacts'][number]>(
-      'SELECT contact, "contactUUID" FROM contact WHERE contact = ANY ($1::bigint[]) AND account = $2',
-      [contacts, account],
-    ),
+    readContacts(db, contacts),
   ]);
-  return { users: namedUsers, contacts: namedContacts };
+  const rows = found.filter((row) => row.account === account);
+  const merged = rows.filter(({ mergedInto }) => mergedInto !== null);
+  const kept = rows.filter(({ mergedInto }) => mergedInto === null);
+  // One that was merged since the report counted it has the values of its own record only.
+  const groups = [...(await rowsOf(db, kept)), ...merged.map((row) => [row])];
+  const views = await viewsOf(db, groups);
+  return {
+    users: namedUsers,
+    contacts: groups.map(([row], nth) => {
+      const { contact, contactUUID } = row as ContactRow;
+      return { contact, contactUUID, fields: (views[nth] as ContactView).fields };
+    }),
+  };
 };

@@ -1,18 +1,32 @@
 /** Reads the names of the people in a report. */
+import type { ContactView } from '../../../identity/contact-view.ts';
 import type { PeopleNames } from '../../report-feed.ts';
 import type { RequestOf } from '../../store.ts';
+import type { ContactRow } from '../contacts/contact-rows.ts';
+import { createContactViews } from '../contacts/contact-views.ts';
 import type { Connection } from '../database/connection.ts';
 
 export const createPeopleNames = (db: Connection) => {
+  const { groupsOf, viewsOf } = createContactViews(db);
   const users = db.prepare<[number, string], PeopleNames['users'][number]>(
     'SELECT user, userUUID FROM user WHERE account = ? AND user IN (SELECT value FROM json_each(?))',
   );
   // An erased contact is merged into itself.
-  const contacts = db.prepare<[number, string], PeopleNames['contacts'][number]>(`
-    SELECT contact, contactUUID FROM contact
+  const contacts = db.prepare<[number, string], ContactRow>(`
+    SELECT * FROM contact
     WHERE account = ? AND mergedInto IS NOT contact AND contact IN (SELECT value FROM json_each(?))`);
-  return (asked: RequestOf<'namePeople'>): PeopleNames => ({
-    users: users.all(asked.account, JSON.stringify(asked.users)),
-    contacts: contacts.all(asked.account, JSON.stringify(asked.contacts)),
-  });
+  return (asked: RequestOf<'namePeople'>): PeopleNames => {
+    const rows = contacts.all(asked.account, JSON.stringify(asked.contacts));
+    const merged = rows.filter(({ mergedInto }) => mergedInto !== null);
+    // One that was merged since the report counted it has the values of its own record only.
+    const groups = [...groupsOf(rows.filter(({ mergedInto }) => mergedInto === null)), ...merged.map((row) => [row])];
+    const views = viewsOf(groups);
+    return {
+      users: users.all(asked.account, JSON.stringify(asked.users)),
+      contacts: groups.map(([row], nth) => {
+        const { contact, contactUUID } = row as ContactRow;
+        return { contact, contactUUID, fields: (views[nth] as ContactView).fields };
+      }),
+    };
+  };
 };
