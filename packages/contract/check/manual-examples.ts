@@ -79,6 +79,8 @@ export const runExamples = async ({ url, fetch, tokens }: Service) => {
   const reached: number[] = step.map((one) => one.reached);
   if (reached.length !== steps.length) throw new Error('a funnel has a count for each step');
   await answerOf(server.GET('/report/reportRetention', { params: { query: { ...november, interval: 'week' } } }));
+  const behind = { ...november, step: JSON.stringify(steps), dropped: 1 };
+  await answerOf(server.GET('/report/reportPeople', { params: { query: behind } }));
   const live = await answerOf(server.GET('/report/reportLive', { params: { query: { limit: 5 } } }));
   if (live.page.row.length > 5) throw new Error('a list has at most as many rows as asked');
 

@@ -20,6 +20,8 @@ export const limits = {
   periodsPerRetention: 100,
   /** Rows in one reportBreakdown. */
   rowsPerBreakdown: 1_000,
+  /** People on one page of reportPeople. */
+  peoplePerPage: 1_000,
   /** Rows of each list in one reportLive. */
   rowsPerLiveList: 100,
   /** Steps in one reportFunnel, and the days that it may take from the first to the last. */

@@ -5,8 +5,8 @@ import { exampleOf, exampleWith, type JSONSchema, jsonSchemas, refTo } from './d
 import { codesOf } from './document/operation-errors.ts';
 import { type ErrorCode, errors } from './errors.ts';
 import * as event from './event.ts';
-import { condition } from './filter.ts';
 import { type Operation, type OperationName, operationNames, operations } from './operations.ts';
+import { condition } from './reports/filter.ts';
 
 type Json = Record<string, unknown>;
 type Method = Operation['methods'][number];

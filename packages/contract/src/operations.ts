@@ -8,7 +8,8 @@ import * as event from './event.ts';
 import * as handover from './handover.ts';
 import { pageNames } from './identifiers.ts';
 import * as link from './link.ts';
-import * as report from './report.ts';
+import * as people from './reports/people.ts';
+import * as report from './reports/report.ts';
 import type { TokenKind } from './tokens.ts';
 
 export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
@@ -372,6 +373,18 @@ export const operations = {
     refuses: ofReports,
     input: report.reportRetentionInput,
     output: report.reportRetentionOutput,
+  }),
+  reportPeople: get({
+    summary: 'List the contacts and the users without one behind a number of a report.',
+    details:
+      'The request has the fields of the report, without `compare`, and says which number is meant: nothing more for the people of the whole range; `by` and `value` for a row of reportBreakdown; `step` with `reached` or `dropped` for a step of reportFunnel; `cohort`, with `later` for those who came back, for a number of reportRetention. The people on all pages are as many as that number says.',
+    paths: ['/report/reportPeople'],
+    tokens: readers,
+    example: ['filter', 'limit'],
+    slow: true,
+    refuses: ofReports,
+    input: people.reportPeopleInput,
+    output: people.reportPeopleOutput,
   }),
   reportLive: get({
     summary: 'Count the people of the last five minutes, by their pages, where they came from, and their countries.',

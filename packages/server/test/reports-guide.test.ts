@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@firsthand/client';
 import { check } from '@firsthand/contract/checking';
-import { filter } from '@firsthand/contract/filter';
+import { filter } from '@firsthand/contract/reports/filter';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { AnswerTo, Question } from '../src/reports/questions.ts';
@@ -30,6 +30,7 @@ const answerFor = (question: Question, shown: Any): AnswerTo<Question> => {
     const rows = part.row.map(({ eventName, ...row }: Any) => row);
     return { total: part.total, rows, others: part.others ?? null };
   }
+  if (question.report === 'people') return { people: [], next: null };
   if (question.report === 'live') {
     const toList = ({ row, others }: Any) => ({ rows: row, others });
     const { events, users, people, page, referrerHost, country } = shown;
@@ -82,6 +83,7 @@ const questions: readonly (readonly object[])[] = [
   [{ report: 'breakdown', dimensions: [{ by: 'event' }, { attrID: 'plan' }], sort: 'people', limit: 2, ...november }],
   [{ report: 'funnel', steps: [signedUp, { and: [paid, isPro] }], withinMilliseconds: 604_800_000, per: 'person' }],
   [{ report: 'retention', first: signedUp, back: paid, edges: ['2026-11-02', '2026-11-09', '2026-11-16'].map(day) }],
+  [{ report: 'people', of: { kind: 'step', steps: [signedUp, paid], step: 0, dropped: true }, limit: 2, ...november }],
   [{ report: 'live', limit: 2 }],
   [{ report: 'totals', condition: { and: [{ attrID: 'plan', exists: true }, { not: isPro }] }, from: november.from }],
 ];
@@ -98,8 +100,9 @@ describe(guide, () => {
       const body = JSON.parse(await runBlock(block, env));
       expect(asked(), block.code).toMatchObject(questions[nth] ?? []);
       expect(body.status).toBe('200');
-      const time = shown?.time && { time: expect.any(String) };
-      if (shown) expect(body).toEqual({ ...shown, ...time, milliseconds: expect.any(Number) });
+      const isLive = block.code.includes('reportLive');
+      const times = isLive && { from: expect.any(String), to: expect.any(String) };
+      if (shown) expect(body).toEqual({ ...shown, ...times, milliseconds: expect.any(Number) });
     }
     show(undefined);
     const [{ code } = { code: '' }] = blocks.filter((block) => block.code.startsWith('npx'));
@@ -110,6 +113,7 @@ describe(guide, () => {
       { report: 'breakdown', dimensions: [{ attrID: 'plan' }] },
       { report: 'funnel', steps: [signedUp, isPro] },
       { report: 'retention', first: signedUp, back: null },
+      { report: 'people', of: { kind: 'group', values: ['pro'] } },
       { report: 'live', limit: 5 },
     ]);
     expect(printed).toContain('attr:plan,events,users,people,sessions');

@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Refusal } from '../src/refusal.ts';
-import type { Question, Reports } from '../src/reports/questions.ts';
+import type { PeopleAnswer, PeopleEnd, Question, Reports } from '../src/reports/questions.ts';
 import { createReports } from '../src/reports/reports.ts';
 import { openStore } from '../src/store/open.ts';
 import type { Store, StoredEvent } from '../src/store/store.ts';
@@ -123,12 +123,36 @@ describe('reports of a store', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
+  /** The people on all pages are those of the totals, and have names. */
+  const agreeOnPeople = async ({ account, time }: Site) => {
+    const asked = { account, from: time - 3 * day, to: time + day, robots: true, condition: null };
+    const { answer } = await reports.ask({ ...asked, report: 'totals', value: null, edges: [asked.from, asked.to] });
+    const { events, people } = answer.total;
+    const listed: PeopleAnswer['people'][number][] = [];
+    for (let beyond: PeopleEnd | null | undefined; beyond !== null; ) {
+      const of = { kind: 'all' as const };
+      const page = await reports.ask({ ...asked, report: 'people', of, limit: 2, beyond: beyond ?? null, until: null });
+      listed.push(...page.answer.people);
+      beyond = page.answer.next;
+    }
+    const persons = listed.map(({ person }) => person);
+    expect(new Set(persons).size).toBe(people);
+    expect([persons.length, listed.reduce((sum, one) => sum + one.events, 0)]).toEqual([people, events]);
+    const named = await store.namePeople({
+      account,
+      users: persons.filter((person) => person < 0).map((person) => -person),
+      contacts: persons.filter((person) => person > 0),
+    });
+    expect(named.users.length + named.contacts.length).toBe(people);
+  };
+
   const agree = async (site: Site) => {
     const { modelled, personOf } = toModel(await site.events());
     for (const question of questionsOf(site)) {
       const { answer } = await reports.ask(question);
       expect(rounded(answer)).toEqual(rounded(answerOfModel(question, modelled, personOf)));
     }
+    await agreeOnPeople(site);
   };
 
   const carryOut = async (site: Site, one: Action, contacts: string[]): Promise<void> => {

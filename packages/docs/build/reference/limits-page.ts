@@ -57,6 +57,7 @@ const groups = {
     intervalsPerReport: 'Intervals in one reportTotals',
     periodsPerRetention: 'Periods in one reportRetention',
     rowsPerBreakdown: 'Rows in one reportBreakdown',
+    peoplePerPage: 'People on one page of reportPeople',
     rowsPerLiveList: 'Rows of each list in one reportLive',
     stepsPerFunnel: 'Steps in one reportFunnel',
     funnelDays: 'Days from the first step of a reportFunnel to the last',

@@ -18,14 +18,15 @@ const addFilter = (command: Command): Command =>
     .option('--robots', 'count the events of robots too');
 
 /** The flags that every report over a range takes. */
-const addReport = (command: Command): Command =>
+const addRange = (command: Command): Command =>
   addFilter(command)
     .requiredOption('--from <time>', 'only events at or after this time, or from this day on: 2026-11-01')
     .option('--to <time>', 'only events before this time or day; until now by default')
-    .option('--timezone <zone>', "where days begin; the account's time zone by default")
-    .addOption(
-      new Option('--compare <range>', 'add the same of an earlier range').choices(['previous', 'year'] as const),
-    );
+    .option('--timezone <zone>', "where days begin; the account's time zone by default");
+const addReport = (command: Command): Command =>
+  addRange(command).addOption(
+    new Option('--compare <range>', 'add the same of an earlier range').choices(['previous', 'year'] as const),
+  );
 
 const addValue = (command: Command): Command =>
   command.option('--value <attrID>', 'an attribute whose numbers are summed up');
@@ -56,6 +57,24 @@ export const define = (command: Command): void => {
       new Option('--interval <interval>', 'the periods; a week by default').choices(['day', 'week', 'month'] as const),
     )
     .action(retention);
+  addRange(command.command('people').description('list who is behind a number of a report'))
+    .option('--by <list>', 'for a row of a breakdown: what it is by')
+    .option('--is <value>', 'for a row of a breakdown: a value of it; repeat the option for the next one', collect)
+    .option('--step <filter>', `for a number of a funnel: ${asFilter}; repeat the option for the next step`, collect)
+    .option('--within <seconds>', 'from the first step to the last; 30 days by default')
+    .addOption(new Option('--per <what>', 'what goes through').choices(['person', 'session'] as const))
+    .option('--reached <step>', 'who reached this step; the first is 1')
+    .option('--dropped <step>', 'who reached this step and not the next one')
+    .option('--cohort <number>', 'for a number of retention: the people of this period; the first is 1')
+    .option('--later <periods>', 'who came back so many periods later')
+    .option('--first <filter>', `what people did first: ${asFilter}; anything by default`)
+    .option('--back <filter>', `what counts as coming back: ${asFilter}; anything by default`)
+    .addOption(
+      new Option('--interval <interval>', 'the periods; a week by default').choices(['day', 'week', 'month'] as const),
+    )
+    .option('--limit <number>', 'the most people; 100 by default')
+    .option('--cursor <cursor>', 'the nextCursor of the page before')
+    .action(people);
   addFilter(
     command.command('live').description('count the people of the last five minutes, by page, origin and country'),
   )
@@ -153,7 +172,7 @@ const countCells = ({ value }: ValueOptions, measures: Part<'reportTotals'>['tot
   ...(value === undefined ? [] : figures.map((name) => measures.value?.[name] ?? null)),
 ];
 
-const timeCell = ({ csv }: ReportOptions, time: string): string => (csv ? time : toMinute(time));
+const timeCell = ({ csv }: Pick<ReportOptions, 'csv'>, time: string): string => (csv ? time : toMinute(time));
 
 type TotalsOptions = ValueOptions & { readonly interval?: (typeof intervals)[number] };
 
@@ -251,6 +270,58 @@ const retention = async (options: RetentionOptions): Promise<void> => {
       ...later.map((nth) => cameBack[nth] ?? ''),
     ]),
   }));
+};
+
+type PeopleOptions = Omit<ReportOptions, 'compare'> & {
+  readonly by?: string;
+  readonly is?: string[];
+  readonly step?: string[];
+  readonly within?: string;
+  readonly per?: 'person' | 'session';
+  readonly reached?: string;
+  readonly dropped?: string;
+  readonly cohort?: string;
+  readonly later?: string;
+  readonly first?: string;
+  readonly back?: string;
+  readonly interval?: 'day' | 'week' | 'month';
+  readonly limit?: string;
+  readonly cursor?: string;
+};
+
+const people = async (options: PeopleOptions): Promise<void> => {
+  const { by, is: value, within, per, reached, dropped, cohort, later, interval, limit, cursor, json, csv } = options;
+  const asked = await client(options);
+  const { compare: _, ...shared } = sharedFields(options);
+  const answer = await asked.reportPeople({
+    ...shared,
+    ...{ by, value, within, per, reached, dropped, cohort, later, interval, limit, cursor },
+    step: options.step?.map((text) => toFilter('step', text)),
+    first: optionalFilter('first', options.first),
+    back: optionalFilter('back', options.back),
+  });
+  if (json) {
+    printJSON(answer);
+    return;
+  }
+  const columns = [
+    'contactUUID',
+    'contactExternalID',
+    'contactFirstname',
+    'contactLastname',
+    'contactEmailaddress',
+  ] as const;
+  const rows = answer.person.map(
+    (person): Row => [
+      ...columns.map((name) => person[name]),
+      person.userUUID,
+      person.events,
+      timeCell(options, person.firstTime),
+      timeCell(options, person.lastTime),
+    ],
+  );
+  printRows(csv, [...columns, 'userUUID', 'events', 'first', 'last'], rows);
+  if (answer.nextCursor) process.stderr.write(`There are more people: --cursor ${answer.nextCursor}\n`);
 };
 
 type LiveOptions = FilterOptions & { readonly limit?: string };

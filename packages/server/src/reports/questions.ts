@@ -133,6 +133,49 @@ export interface RetentionAnswer {
   readonly cohorts: readonly { readonly people: number; readonly back: readonly number[] }[];
 }
 
+/** Which events and people of a range are meant. */
+export type PeopleOf =
+  /** Every event that meets the condition. */
+  | { readonly kind: 'all' }
+  /** The events of one group of a breakdown; `values` in the order of the dimensions. */
+  | ({ readonly kind: 'group'; readonly values: readonly (string | null)[] } & Pick<
+      BreakdownQuestion,
+      'dimensions' | 'offsets'
+    >)
+  /** The people who reached a step (0 is the first) and, with `dropped`, not the next one. With per 'session', in one session at least. */
+  | ({ readonly kind: 'step'; readonly step: number; readonly dropped: boolean } & Pick<
+      FunnelQuestion,
+      'steps' | 'withinMilliseconds' | 'per'
+    >)
+  /** The people of a cohort (0 is the first); those of them who came back so many periods later, unless `later` is null. */
+  | ({ readonly kind: 'cohort'; readonly cohort: number; readonly later: number | null } & Pick<
+      RetentionQuestion,
+      'first' | 'back' | 'edges'
+    >);
+
+/** A place in the list of people. */
+export interface PeopleEnd {
+  readonly lastTime: number;
+  /** A contact above zero, a user without one below. */
+  readonly person: number;
+}
+
+export interface PeopleQuestion extends Asked {
+  readonly report: 'people';
+  readonly of: PeopleOf;
+  readonly limit: number;
+  /** The page after this place; null: the first page. */
+  readonly beyond: PeopleEnd | null;
+  /** Only events up to this sequence count, so that later pages go on from the first one; null: all. */
+  readonly until: number | null;
+}
+export interface PeopleAnswer {
+  /** By the newest of their events that count, newest first; all events of theirs in the range that meet the condition. */
+  readonly people: readonly (PeopleEnd & { readonly events: number; readonly firstTime: number })[];
+  /** Null on the last page. */
+  readonly next: PeopleEnd | null;
+}
+
 export interface LiveQuestion extends Asked {
   readonly report: 'live';
   /** Referrers with one of these hosts, or with a host that ends like one of `ownSuffixes`, say nothing. */
@@ -164,6 +207,7 @@ export interface Asks {
   readonly breakdown: { readonly question: BreakdownQuestion; readonly answer: BreakdownAnswer };
   readonly funnel: { readonly question: FunnelQuestion; readonly answer: FunnelAnswer };
   readonly retention: { readonly question: RetentionQuestion; readonly answer: RetentionAnswer };
+  readonly people: { readonly question: PeopleQuestion; readonly answer: PeopleAnswer };
   readonly live: { readonly question: LiveQuestion; readonly answer: LiveAnswer };
 }
 export type ReportName = keyof Asks;

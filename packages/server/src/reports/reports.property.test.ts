@@ -7,7 +7,7 @@ import { createFeed, type NewModelEvent, type TestFeed } from '../../test/fixtur
 import { answerOfModel } from '../../test/fixtures/reports/report-model.ts';
 import { runs } from '../../test/fixtures/runs.ts';
 import type { ReportFeed } from '../store/report-feed.ts';
-import type { Condition, Dimension, Question } from './questions.ts';
+import type { Condition, Dimension, PeopleOf, Question } from './questions.ts';
 import { createReports } from './reports.ts';
 
 const minute = 60_000;
@@ -115,6 +115,41 @@ const withRange = <Asked extends { readonly edges: readonly number[] }>({ edges:
   from: list[0] as number,
   to: list.at(-1) as number,
 });
+const dimensions = fc.array(dimension, { minLength: 1, maxLength: 2 });
+const steps = fc.array(step, { minLength: 2, maxLength: 4 });
+const within = fc.constantFrom(0, 15 * minute, 3 * hour, 100 * hour);
+const per = fc.constantFrom('person' as const, 'session' as const);
+const peopleOf = (list: readonly number[]): fc.Arbitrary<PeopleOf> =>
+  fc.oneof(
+    fc.constant({ kind: 'all' as const }),
+    fc
+      .record({
+        kind: fc.constant('group' as const),
+        dimensions,
+        offsets,
+        values: fc.tuple(fc.option(text), fc.option(text)),
+      })
+      .map((of) => ({ ...of, values: of.values.slice(0, of.dimensions.length) })),
+    fc
+      .record({
+        kind: fc.constant('step' as const),
+        steps,
+        withinMilliseconds: within,
+        per,
+        nth: fc.nat(),
+        dropped: fc.boolean(),
+      })
+      .map(({ nth, ...of }) => ({ ...of, step: nth % (of.steps.length - (of.dropped ? 1 : 0)) })),
+    fc
+      .record({
+        kind: fc.constant('cohort' as const),
+        first: fc.option(step),
+        back: fc.option(step),
+        cohort: fc.nat({ max: 1 }),
+        later: fc.option(fc.nat({ max: 2 })),
+      })
+      .map((of) => ({ ...of, edges: list })),
+  );
 const question: fc.Arbitrary<Question> = fc.oneof(
   fc
     .record({ ...base, report: fc.constant('totals' as const), value, edges })
@@ -124,7 +159,7 @@ const question: fc.Arbitrary<Question> = fc.oneof(
       ...base,
       report: fc.constant('breakdown' as const),
       value,
-      dimensions: fc.array(dimension, { minLength: 1, maxLength: 2 }),
+      dimensions,
       offsets,
       sort: fc.constantFrom('events' as const, 'users' as const, 'people' as const, 'sessions' as const),
       limit: fc.integer({ min: 1, max: 4 }),
@@ -135,9 +170,9 @@ const question: fc.Arbitrary<Question> = fc.oneof(
     .record({
       ...base,
       report: fc.constant('funnel' as const),
-      steps: fc.array(step, { minLength: 2, maxLength: 4 }),
-      withinMilliseconds: fc.constantFrom(0, 15 * minute, 3 * hour, 100 * hour),
-      per: fc.constantFrom('person' as const, 'session' as const),
+      steps,
+      withinMilliseconds: within,
+      per,
       edges,
     })
     .map(withRange),
@@ -150,6 +185,18 @@ const question: fc.Arbitrary<Question> = fc.oneof(
       edges,
     })
     .map((asked) => ({ ...withRange(asked), edges: asked.edges })),
+  fc
+    .record({
+      ...base,
+      report: fc.constant('people' as const),
+      limit: fc.integer({ min: 1, max: 6 }),
+      beyond: fc.option(
+        fc.record({ lastTime: fc.nat({ max: hours * hour }), person: fc.integer({ min: -5, max: 5 }) }),
+      ),
+      until: fc.option(fc.nat({ max: 60 })),
+      edges,
+    })
+    .chain((asked) => peopleOf(asked.edges).map((of) => ({ ...withRange(asked), of }))),
   fc
     .record({
       ...base,

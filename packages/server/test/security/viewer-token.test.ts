@@ -8,7 +8,7 @@ import { operationPaths, readText } from './tools/service.ts';
 
 const readable = [
   ...['getAccount', 'getContact', 'searchContact', 'getEvent', 'countEvents', 'streamEvents'],
-  ...['reportTotals', 'reportBreakdown', 'reportFunnel', 'reportRetention', 'reportLive'],
+  ...['reportTotals', 'reportBreakdown', 'reportFunnel', 'reportRetention', 'reportPeople', 'reportLive'],
 ];
 
 /** All that an account holds, as its server token sees it. */

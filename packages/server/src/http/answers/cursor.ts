@@ -3,7 +3,7 @@ import { Refusal } from '../../refusal.ts';
 import type { SearchEnd } from '../../store/store.ts';
 
 /** The prefix of each list's cursors, with a version, so that a later form can be distinguished. */
-const lists = { events: 'e1', contacts: 'c2', contactsBySeen: 's1', audit: 'a1', held: 'h1' } as const;
+const lists = { events: 'e1', people: 'p1', contacts: 'c2', contactsBySeen: 's1', audit: 'a1', held: 'h1' } as const;
 type ListName = keyof typeof lists;
 
 /** A position of each list; null for a list that is complete. */
@@ -48,6 +48,28 @@ export const parseSearchCursor = (sort: SearchSort, cursor: string | undefined):
   const [key, contact] = decode(listOf(sort), cursor, 2);
   if (key == null || contact == null) throw notOurs();
   return { key, contact };
+};
+
+/** Where a list of people goes on, up to which sequence its events count, and the end of its range. */
+export interface PeoplePage {
+  readonly end: { readonly lastTime: number; readonly person: number };
+  readonly until: number;
+  readonly to: number;
+}
+
+/** The cursor of a page of people; "" if there is none. A contact is a number above zero, a user without one below. */
+export const toPeopleCursor = (page: PeoplePage | null): string => {
+  if (page === null) return encode('people', [null]);
+  const { lastTime, person } = page.end;
+  return encode('people', [lastTime, Math.abs(person), person > 0 ? 1 : 0, page.until, page.to]);
+};
+
+/** As parseCursor, for a cursor of toPeopleCursor. */
+export const parsePeopleCursor = (cursor: string | undefined): PeoplePage | undefined => {
+  if (cursor === undefined) return undefined;
+  const [lastTime, number, isContact, until, to] = decode('people', cursor, 5);
+  if (lastTime == null || number == null || isContact == null || until == null || to == null) throw notOurs();
+  return { end: { lastTime, person: isContact > 0 ? number : -number }, until, to };
 };
 
 /** The ends of the pages of a contact's claims, links and events; null for a list that is complete. */

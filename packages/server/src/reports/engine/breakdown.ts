@@ -1,14 +1,14 @@
 /** Breakdowns: the measures of groups of events. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { BreakdownAnswer, BreakdownQuestion, Dimension } from '../questions.ts';
+import type { BreakdownAnswer, BreakdownQuestion, Dimension, Question } from '../questions.ts';
 import type { Source } from './account.ts';
 import { countGroups, type WriteHits } from './counting.ts';
 import { clockOf, createGrid, hourCuts, spansBefore, valuesOfSpans } from './grid.ts';
 import { summedUp, toMeasures } from './measures.ts';
 import { hostOf, pathAttrID, referrerAttrID } from './pages.ts';
-import { createScope, type Sessions } from './scope.ts';
+import { createScope, type Scope, type Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
-import { runWith } from './values.ts';
+import { runWith, type Values } from './values.ts';
 
 const hour = 3_600_000;
 
@@ -19,11 +19,14 @@ const isPage = (dimension: Dimension): boolean =>
 const isClock = (dimension: Dimension): boolean =>
   'by' in dimension && (dimension.by === 'weekday' || dimension.by === 'hour');
 
+/** A question about the groups of a breakdown. */
+type Grouped = Question & Pick<BreakdownQuestion, 'dimensions' | 'offsets'>;
+
 /** Makes the temporary table `pages`: the first and last page of each session that has one. */
 const writePages = async (
   connection: DuckDBConnection,
   source: Source,
-  question: BreakdownQuestion,
+  question: Grouped,
   sessions: Sessions,
 ): Promise<void> => {
   await runWith(connection, (values) => {
@@ -36,12 +39,12 @@ const writePages = async (
   });
 };
 
-export const answerBreakdown = async (
-  connection: DuckDBConnection,
-  source: Source,
-  question: BreakdownQuestion,
-): Promise<BreakdownAnswer> => {
-  const { from, to, dimensions, value, sort, limit } = question;
+/**
+ * Makes the temporary tables that groups need. `write` returns a query of the events that the answer counts, each with its group (`d0`, `d1`),
+ * and those of `columns`, which are SQL by their names.
+ */
+export const prepareGroups = async (connection: DuckDBConnection, source: Source, question: Grouped) => {
+  const { from, to, dimensions } = question;
   const offsets = question.offsets.filter(([start]) => start < to);
   const withPages = dimensions.some(isPage);
   const withClock = dimensions.some(isClock);
@@ -59,11 +62,15 @@ export const answerBreakdown = async (
       return `CREATE TEMP TABLE clock AS SELECT span, ${clockOf(grid, values)} FROM (${valuesOfSpans(grid, offsets, spans, values)})`;
     });
 
-  /** The events that the answer counts, each with its group: `d0`, `d1`. */
-  const write = (values: Parameters<WriteHits>[0], wanted: Parameters<WriteHits>[1], number?: string): string => {
+  const write = (
+    values: Values,
+    wanted: Parameters<WriteHits>[1],
+    columns: (scope: Scope) => Readonly<Record<string, string>> = () => ({}),
+  ): string => {
     const scope = createScope(source, question, values);
     if (withClock) scope.add('span', scope.spanOf(grid));
-    if (number !== undefined) scope.add('number', scope.number(number));
+    const added = Object.entries(columns(scope));
+    for (const [name, sql] of added) scope.add(name, sql);
     const selected = dimensions.map((dimension, index) => {
       if ('attrID' in dimension) scope.add(`d${index}`, scope.text(dimension.attrID));
       else if (dimension.by === 'event') scope.add(`d${index}`, scope.eventID());
@@ -73,7 +80,7 @@ export const answerBreakdown = async (
       else return `${dimension.by}::VARCHAR AS d${index}`;
       return `d${index}`;
     });
-    if (number !== undefined) selected.push('number');
+    selected.push(...added.map(([name]) => name));
     if (wanted.person) selected.push('person');
     if (wanted.session) selected.push('session');
     const found = scope.rows({
@@ -84,6 +91,16 @@ export const answerBreakdown = async (
     return `SELECT ${selected.join(', ')}, visitor FROM (${found})
       ${withClock ? 'JOIN clock USING (span)' : ''} ${withPages ? 'LEFT JOIN pages USING (session)' : ''}`;
   };
+  return { sessions, write };
+};
+
+export const answerBreakdown = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: BreakdownQuestion,
+): Promise<BreakdownAnswer> => {
+  const { dimensions, value, sort, limit } = question;
+  const { sessions, write } = await prepareGroups(connection, source, question);
   const keys = dimensions.map((_, index) => `d${index}`);
   const order = `${sortColumns[sort]} DESC, ${keys.map((key) => `${key} ASC NULLS LAST`).join(', ')}`;
   const { total, rows, further, others } = await countGroups(connection, source, {
@@ -100,7 +117,7 @@ export const answerBreakdown = async (
       : await runWith(
           connection,
           (values) => `SELECT rank, GROUPING(rank)::INTEGER AS total, ${summedUp}
-            FROM (${write(values, {}, value)}) h LEFT JOIN (${ranked}) t ON ${sameGroup}
+            FROM (${write(values, {}, (scope) => ({ number: scope.number(value) }))}) h LEFT JOIN (${ranked}) t ON ${sameGroup}
             WHERE number IS NOT NULL GROUP BY GROUPING SETS ((), (rank))`,
         );
   const valuedOf = (rank: number | null, ofTotal = 0) =>

@@ -3,7 +3,7 @@
  * all if there are too many people for the memory, are put in order by DuckDB.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { FunnelAnswer, FunnelQuestion } from '../questions.ts';
+import type { FunnelAnswer, FunnelQuestion, Question } from '../questions.ts';
 import type { Source } from './account.ts';
 import { createScope, type Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
@@ -19,8 +19,11 @@ const unitsThatFit = (memoryBytes: number, steps: number): number =>
 /** Columns of events: person, time, which steps they meet, and the session if that is the unit. */
 type Chunk = readonly [Float64Array, Float64Array, Int32Array, Float64Array?];
 
+/** A question about the steps of a funnel. */
+type FunnelSteps = Question & Pick<FunnelQuestion, 'steps' | 'withinMilliseconds'>;
+
 /** A query of the events that meet a step, with `meets` as the walk takes it. */
-const writeSteps = (source: Source, question: FunnelQuestion, values: Values, sessions: Sessions | null) => {
+const writeSteps = (source: Source, question: FunnelSteps, values: Values, sessions: Sessions | null) => {
   const scope = createScope(source, question, values);
   const meets = question.steps.map((step) => scope.meets(step));
   for (const [index, sql] of meets.entries()) scope.add(`step${index}`, sql);
@@ -55,31 +58,43 @@ const walk = async (
   return { counts: progress.counts(), irregular: [...progress.irregular] };
 };
 
-/** Counts with running maxima over the events of each unit in their order; `only`: of these units, else of all. */
+/**
+ * A query of the units in the funnel and the steps that each reached (`person`, `session` if there are sessions, `reached0`, …), by running
+ * maxima over the events of each unit in their order. `only`: of these units, else of all.
+ */
+export const writeReached = (
+  source: Source,
+  question: FunnelSteps,
+  values: Values,
+  { sessions, only }: { readonly sessions: Sessions | null; readonly only?: readonly number[] },
+): string => {
+  const { steps, withinMilliseconds } = question;
+  const who = sessions ? 'person, session' : 'person';
+  const some = only ? `WHERE ${sessions ? 'session' : 'person'} IN (SELECT unnest(${values.integers(only)}))` : '';
+  const rows = `SELECT * FROM (${writeSteps(source, question, values, sessions)}) ${some}`;
+  const within = values.integer(withinMilliseconds);
+  const before = `OVER (PARTITION BY ${who} ORDER BY time, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
+  let query = `SELECT *, CASE WHEN step0 THEN time END AS begun0 FROM (${rows})`;
+  for (let step = 1; step < steps.length; step += 1) {
+    const begun = `SELECT *, max(begun${step - 1}) ${before} AS possible${step} FROM (${query})`;
+    query = `SELECT *, CASE WHEN step${step} AND time - possible${step} <= ${within} THEN possible${step} END AS begun${step} FROM (${begun})`;
+  }
+  const reached = steps.map((_, step) => `count(begun${step}) > 0 AS reached${step}`);
+  return `SELECT ${who}, ${reached.join(', ')} FROM (${query}) GROUP BY ${who}`;
+};
+
 const countInOrder = async (
   connection: DuckDBConnection,
   source: Source,
   question: FunnelQuestion,
-  { sessions, only }: { readonly sessions: Sessions | null; readonly only?: readonly number[] },
+  units: { readonly sessions: Sessions | null; readonly only?: readonly number[] },
 ): Promise<number[]> => {
-  const { steps, withinMilliseconds } = question;
-  const unit = sessions ? 'session' : 'person';
-  const who = sessions ? 'person, session' : 'person';
-  const [row] = await runWith(connection, (values) => {
-    const some = only ? `WHERE ${unit} IN (SELECT unnest(${values.integers(only)}))` : '';
-    const rows = `SELECT * FROM (${writeSteps(source, question, values, sessions)}) ${some}`;
-    const within = values.integer(withinMilliseconds);
-    const before = `OVER (PARTITION BY ${who} ORDER BY time, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
-    let query = `SELECT *, CASE WHEN step0 THEN time END AS begun0 FROM (${rows})`;
-    for (let step = 1; step < steps.length; step += 1) {
-      const begun = `SELECT *, max(begun${step - 1}) ${before} AS possible${step} FROM (${query})`;
-      query = `SELECT *, CASE WHEN step${step} AND time - possible${step} <= ${within} THEN possible${step} END AS begun${step} FROM (${begun})`;
-    }
-    const reached = steps.map((_, step) => `count(begun${step}) > 0 AS reached${step}`);
-    const sums = steps.map((_, step) => `count_if(reached${step}) AS people${step}`);
-    return `SELECT ${sums.join(', ')} FROM (SELECT ${reached.join(', ')} FROM (${query}) GROUP BY ${who})`;
-  });
-  return steps.map((_, step) => Number(row?.[`people${step}`]));
+  const sums = question.steps.map((_, step) => `count_if(reached${step}) AS people${step}`);
+  const [row] = await runWith(
+    connection,
+    (values) => `SELECT ${sums.join(', ')} FROM (${writeReached(source, question, values, units)})`,
+  );
+  return question.steps.map((_, step) => Number(row?.[`people${step}`]));
 };
 
 export const answerFunnel = async (

@@ -9,6 +9,7 @@ import { answerBreakdown } from './breakdown.ts';
 import { connected, openDatabase, spillFolder } from './database.ts';
 import { answerFunnel } from './funnel.ts';
 import { answerLive } from './live.ts';
+import { answerPeople } from './people.ts';
 import { answerRetention } from './retention.ts';
 import { answerTotals } from './totals.ts';
 
@@ -22,6 +23,8 @@ const answer = (connection: DuckDBConnection, source: Source, question: Question
       return answerFunnel(connection, source, question);
     case 'retention':
       return answerRetention(connection, source, question);
+    case 'people':
+      return answerPeople(connection, source, question);
     case 'live':
       return answerLive(connection, source, question);
   }

@@ -1,16 +1,20 @@
 /** Retention: in which periods the people of each period came back. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Condition, RetentionAnswer, RetentionQuestion } from '../questions.ts';
+import type { Condition, Question, RetentionAnswer, RetentionQuestion } from '../questions.ts';
 import type { Source } from './account.ts';
 import { createGrid, valuesOfSpans } from './grid.ts';
 import { createScope } from './scope.ts';
-import { runWith } from './values.ts';
+import { runSQL, runWith } from './values.ts';
 
-export const answerRetention = async (
+/**
+ * Makes the temporary tables `periods`, of each person and period the first and last places of events that count, and `cohorts`, of each person
+ * the period and place of its first one.
+ */
+export const prepareCohorts = async (
   connection: DuckDBConnection,
   source: Source,
-  question: RetentionQuestion,
-): Promise<RetentionAnswer> => {
+  question: Question & Pick<RetentionQuestion, 'edges' | 'first' | 'back'>,
+): Promise<void> => {
   const { from, edges, first, back } = question;
   const starts = edges.slice(0, -1).map((edge, period) => [edge, period] as const);
   const grid = createGrid(from, edges.slice(1, -1));
@@ -26,16 +30,29 @@ export const answerRetention = async (
     return `CREATE TEMP TABLE cells AS SELECT person, span, min(place) FILTER (WHERE is_first) AS first, max(place) FILTER (WHERE is_back) AS back
       FROM (${rows}) GROUP BY person, span`;
   });
-  const rows = await runWith(
+  await runWith(
     connection,
-    (values) => `WITH spans AS (${valuesOfSpans(grid, starts, 'SELECT DISTINCT span FROM cells', values)}),
-      periods AS MATERIALIZED (
-        SELECT person, value AS period, min(first) AS first, max(back) AS back FROM cells JOIN spans USING (span) GROUP BY person, value
-      ),
-      cohorts AS MATERIALIZED (
-        SELECT person, min(period) AS cohort, arg_min(first, period) AS first FROM periods WHERE first IS NOT NULL GROUP BY person
-      )
-      SELECT cohort, NULL AS period, count(*) AS people FROM cohorts GROUP BY cohort
+    (values) => `CREATE TEMP TABLE periods AS
+      WITH spans AS (${valuesOfSpans(grid, starts, 'SELECT DISTINCT span FROM cells', values)})
+      SELECT person, value AS period, min(first) AS first, max(back) AS back FROM cells JOIN spans USING (span) GROUP BY person, value`,
+  );
+  await runSQL(
+    connection,
+    `CREATE TEMP TABLE cohorts AS SELECT person, min(period) AS cohort, arg_min(first, period) AS first
+      FROM periods WHERE first IS NOT NULL GROUP BY person`,
+  );
+};
+
+export const answerRetention = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: RetentionQuestion,
+): Promise<RetentionAnswer> => {
+  const starts = question.edges.slice(0, -1);
+  await prepareCohorts(connection, source, question);
+  const rows = await runSQL(
+    connection,
+    `SELECT cohort, NULL AS period, count(*) AS people FROM cohorts GROUP BY cohort
       UNION ALL
       SELECT cohort, period, count(*) AS people FROM cohorts JOIN periods USING (person)
       WHERE periods.back > cohorts.first GROUP BY cohort, period`,

@@ -116,6 +116,7 @@ export const createScope = (source: Source, question: Question, values: Values) 
         `"eventTime" >= ${values.integer(question.from)}`,
         `"eventTime" < ${values.integer(question.to)}`,
         ...(question.robots ? [] : ['NOT robot']),
+        ...('until' in question && question.until !== null ? [`sequence <= ${values.integer(question.until)}`] : []),
       ];
       return `SELECT ${selected.join(', ')}
         FROM (SELECT * FROM (${source.select([...read])}) WHERE ${inRange.join(' AND ')} AND ${where}) e

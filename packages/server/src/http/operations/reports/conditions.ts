@@ -1,6 +1,6 @@
 /** From the filter of a request to the condition of a question: every name of an event becomes its eventID. */
 import { canonicalName } from '@firsthand/contract/fields';
-import type { Filter } from '@firsthand/contract/filter';
+import type { Filter } from '@firsthand/contract/reports/filter';
 import type { Condition } from '../../../reports/questions.ts';
 import { eventIDsByName } from '../../../store/rules/catalogue-rules.ts';
 import type { ListedEntry } from '../../../store/store.ts';

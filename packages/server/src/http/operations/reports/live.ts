@@ -42,7 +42,8 @@ export const createLiveAnswer = (
     );
     const { events, users, people, page, referrerHost, country } = answer;
     return {
-      time: isoTime(time),
+      from: isoTime(time - liveMinutes * minute),
+      to: isoTime(time),
       events,
       users,
       people,

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createFakeReports, type FakeReports } from '../../../../test/fixtures/reports/fake-reports.ts';
+import { createFedAccount } from '../../../../test/fixtures/reports/fed-account.ts';
 import { sendHostileFilters } from '../../../../test/fixtures/reports/hostile-filters.ts';
 import { type Fields, openScene, type Scene } from '../../../../test/fixtures/scene.ts';
 import { Refusal } from '../../../refusal.ts';
@@ -322,6 +323,113 @@ describe('reportRetention', () => {
   });
 });
 
+describe('reportPeople', () => {
+  const ofPeople = { ...asked, report: 'people', limit: 100, beyond: null, until: null };
+  const step = [{ event: 'Signed up' }, { event: 'Paid' }];
+  const steps = [{ eventIDs: [7] }, { eventIDs: [9] }];
+
+  it.each<[string, Fields, object]>([
+    ['all of a range', {}, { kind: 'all' }],
+    [
+      'a row',
+      { by: 'attr:plan,event', value: ['pro', null] },
+      {
+        kind: 'group',
+        dimensions: [{ attrID: 'plan' }, { by: 'event' }],
+        offsets: [[begin, 0]],
+        values: ['pro', null],
+      },
+    ],
+    [
+      'a step',
+      { step, reached: 2, within: 60, per: 'session' },
+      { kind: 'step', steps, withinMilliseconds: 60_000, per: 'session', step: 1, dropped: false },
+    ],
+    [
+      'those who dropped out',
+      { step, dropped: 1 },
+      { kind: 'step', steps, withinMilliseconds: 30 * day, per: 'person', step: 0, dropped: true },
+    ],
+    [
+      'a cohort',
+      { cohort: 1, first: { event: 'Paid' }, interval: 'day' },
+      { kind: 'cohort', first: { eventIDs: [9] }, back: null, edges: [begin, middle, end], cohort: 0, later: null },
+    ],
+    [
+      'those who came back',
+      { cohort: 2, later: 0 },
+      { kind: 'cohort', first: null, back: null, edges: [begin, middle, end], cohort: 1, later: 0 },
+    ],
+  ])('asks who is behind %s', async (_, fields, of) => {
+    expect(await questionsOf('reportPeople', fields)).toEqual([{ ...ofPeople, of }]);
+  });
+
+  it.each<[Fields, string, string]>([
+    [{ value: ['pro'] }, 'value', 'is for a request with `by`'],
+    [{ by: 'event' }, 'value', 'must have a value for each part of `by`'],
+    [{ by: 'event,hour', value: ['7'] }, 'value', 'must have a value for each part of `by`'],
+    [{ by: 'event', value: [['7']] }, 'value[0]', 'must be a text of at most 2,048 characters'],
+    [{ by: 'event', value: ['7'], cohort: 1 }, 'cohort', 'must not be given together with `by`'],
+    [{ step }, 'reached', 'or `dropped` is required with `step`'],
+    [{ step, reached: 1, dropped: 1 }, 'reached', 'and not both'],
+    [{ step, reached: 3 }, 'reached', 'must be one of the steps'],
+    [{ step, dropped: 2 }, 'dropped', 'must be a step before the last'],
+    [{ reached: 1 }, 'reached', 'is for a request with `step`'],
+    [{ later: 1 }, 'later', 'is for a request with `cohort`'],
+    [{ cohort: 0 }, 'cohort', 'must be a whole number from 1 to 100'],
+    [{ limit: 1_001 }, 'limit', 'must be a whole number from 1 to 1000'],
+    [{ cursor: 'ZTEuNDI' }, 'cursor', 'must be a nextCursor of this operation'],
+    [{ compare: 'year' }, 'compare', 'is not a parameter of reportPeople'],
+  ])('is refused with %j', async (fields, field, message) => {
+    const [status, at, said] = await problemOf('reportPeople', fields);
+    expect([status, at]).toEqual([400, field]);
+    expect(said).toContain(message);
+  });
+
+  it('names contacts and users, page by page', async () => {
+    const userUUID = 'a-browser-of-nobody';
+    const ofAnn = 'a-browser-of-ann-lemon';
+    const { server } = scene.tokens;
+    for (const one of [userUUID, ofAnn])
+      await scene.post('/logEvent', { tokenUUID: server, userUUID: one, eventID: 7 });
+    const ann = { contactEmailaddress: 'ann@shop.example', contactFirstname: 'Ann', contactProfileID: 'customer' };
+    const { body: made } = await scene.post('/createContact', { tokenUUID: server, userUUID: ofAnn, ...ann });
+    const fed = await createFedAccount(scene.store, 1).read();
+    const owner = fed.find(({ owner: contact }) => contact)?.owner as number;
+    const user = fed.find(({ owner: contact }) => !contact)?.user as number;
+    const times = { events: 1, firstTime: begin, lastTime: middle };
+    const next = { lastTime: middle, person: -user };
+    answer = async () => ({
+      people: [
+        { person: owner, ...times },
+        { person: -user, ...times },
+        { person: 77_777, ...times },
+      ],
+      next,
+    });
+    const { body } = await ask('reportPeople', { ...november, limit: 3 });
+    const told = { events: 1, firstTime: '2026-11-01T00:00:00.000Z', lastTime: '2026-11-02T00:00:00.000Z' };
+    const nobody = { contactExternalID: '', contactFirstname: '', contactLastname: '', contactEmailaddress: '' };
+    expect(body.person).toEqual([
+      {
+        ...nobody,
+        ...told,
+        contactUUID: made.contactUUID,
+        userUUID: '',
+        contactFirstname: 'Ann',
+        contactEmailaddress: 'ann@shop.example',
+      },
+      { ...nobody, ...told, contactUUID: '', userUUID },
+    ]);
+    reports.asked.length = 0;
+    answer = async () => undefined;
+    const { to: _, ...open } = november;
+    const last = await ask('reportPeople', { ...open, cursor: body.nextCursor });
+    expect(reports.asked[0]?.question).toMatchObject({ beyond: next, until: 42, to: end });
+    expect([last.body.nextCursor, last.body.through]).toEqual(['', body.through]);
+  });
+});
+
 describe('reportLive', () => {
   it('asks about the last five minutes, and about clocks that are ahead', async () => {
     const accountOrigin = ['https://shop.example', 'https://*.shop.example:8443'];
@@ -349,7 +457,8 @@ describe('reportLive', () => {
     const { status, body } = await ask('reportLive', {});
     expect(status).toBe(200);
     expect(body).toMatchObject({
-      time: '2026-11-24T12:00:00.000Z',
+      from: '2026-11-24T11:55:00.000Z',
+      to: '2026-11-24T12:00:00.000Z',
       events: 8,
       users: 4,
       people: 3,

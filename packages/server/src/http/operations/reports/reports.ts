@@ -1,11 +1,10 @@
 /** Reports: from a checked request to a question of the engine, and from its answer to that of the contract. */
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
-import { attrIDOf, type DimensionText, funnelSeconds } from '@firsthand/contract/report';
+import { funnelSeconds } from '@firsthand/contract/reports/report';
 import type {
   AnswerTo,
   BreakdownQuestion,
-  Dimension,
   FunnelQuestion,
   Question,
   Reports,
@@ -18,8 +17,10 @@ import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
 import { conditionOf, type EventKinds, toCondition, toEventKinds } from './conditions.ts';
+import { offsetsFor, toDimension } from './dimensions.ts';
 import { createLiveAnswer } from './live.ts';
-import { edgesWithin, offsetsIn, type Range, rangesOf } from './ranges.ts';
+import { createPeopleAnswer } from './people.ts';
+import { edgesWithin, type Range, rangesOf } from './ranges.ts';
 
 type ReportOperation = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 'reportRetention';
 type Shared = 'from' | 'to' | 'earlier' | 'timezone' | 'through' | 'milliseconds';
@@ -63,19 +64,12 @@ const totals: Translation<'reportTotals', TotalsQuestion> = {
   }),
 };
 
-const toDimension = (text: DimensionText): Dimension => {
-  const attrID = attrIDOf(text);
-  return attrID === undefined ? ({ by: text } as Dimension) : { attrID };
-};
-
-const isOfClock = (text: DimensionText): boolean => text === 'weekday' || text === 'hour';
-
 const breakdown: Translation<'reportBreakdown', BreakdownQuestion> = {
   toQuestion: ({ by, attrID = null, sort = 'people', limit = 100 }, range, { zone }) => ({
     report: 'breakdown',
     value: attrID,
     dimensions: by.map(toDimension),
-    offsets: by.some(isOfClock) ? offsetsIn(range, zone) : [[range.from, 0]],
+    offsets: offsetsFor(by, range, zone),
     sort,
     limit,
   }),
@@ -120,9 +114,9 @@ const retention: Translation<'reportRetention', RetentionQuestion> = {
 
 /** Without `reports` each operation refuses what it would ask, after it has checked it. */
 export const createReportAnswers = (
-  store: Pick<Store, 'listEventKinds'>,
+  store: Pick<Store, 'listEventKinds' | 'namePeople'>,
   reports: Reports | undefined,
-): AnsweringAll<ReportOperation | 'reportLive'> => {
+): AnsweringAll<ReportOperation | 'reportPeople' | 'reportLive'> => {
   const ask = createAsk(reports);
   const answering =
     <Name extends ReportOperation, One extends Question>({
@@ -165,6 +159,7 @@ export const createReportAnswers = (
     reportBreakdown: answering(breakdown),
     reportFunnel: answering(funnel),
     reportRetention: answering(retention),
+    reportPeople: createPeopleAnswer(store, reports),
     reportLive: createLiveAnswer(store, reports),
   };
 };

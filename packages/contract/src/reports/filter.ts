@@ -3,9 +3,9 @@
  * `{"not": …}`, `{"event": …}`, or an attrID with one comparison: `{"attrID": "plan", "is": "pro"}`.
  */
 import * as z from 'zod';
-import * as field from './fields.ts';
-import { limits } from './limits.ts';
-import { nearestName } from './near-miss.ts';
+import * as field from '../fields.ts';
+import { limits } from '../limits.ts';
+import { nearestName } from '../near-miss.ts';
 
 /** A checked condition. Exactly one of and, or, not, event and attrID is there; beside attrID exactly one comparison. */
 export interface Filter {

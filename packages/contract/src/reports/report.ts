@@ -1,13 +1,13 @@
 /** Reports: what people did, counted over all events of a range at once. */
 import * as z from 'zod';
-import * as told from './answer.ts';
-import { kindFilter, oneKindAtMost, onlyOneKind } from './event.ts';
-import * as field from './fields.ts';
+import * as told from '../answer.ts';
+import { kindFilter, oneKindAtMost, onlyOneKind } from '../event.ts';
+import * as field from '../fields.ts';
+import { limits } from '../limits.ts';
 import { filter } from './filter.ts';
-import { limits } from './limits.ts';
 
-/** The fields of every report. */
-const asked = {
+/** The fields of every report over a range. */
+export const asked = {
   from: field.described(
     field.timeOrDay,
     'Only events from this time on. A date alone is the beginning of that day in `timezone`.',
@@ -69,7 +69,7 @@ const measures = {
     .describe('With `attrID`: figures of the numbers in that attribute.'),
 };
 
-const range = {
+export const range = {
   from: told.isoTime('The beginning of the range.', '2026-11-01T00:00:00.000Z'),
   to: told.isoTime('The end of the range; an event of this time is not in it.', '2026-12-01T00:00:00.000Z'),
 };
@@ -134,7 +134,7 @@ const isDimension = (text: unknown): text is DimensionText => {
 };
 
 const dimensionForm = `must be one or two of ${dimensionWords.join(', ')} and ${attributePrefix}<attrID>, separated by a comma`;
-const by = field
+export const by = field
   .commaSeparated<DimensionText[], DimensionText>(
     z
       .array(z.custom<DimensionText>(isDimension, dimensionForm), field.says(dimensionForm))
@@ -281,10 +281,8 @@ export const reportLiveInput = z.object({
 });
 
 export const reportLiveOutput = told.answer({
-  time: told.isoTime(
-    'The time of the report. It counts the events of the five minutes before.',
-    '2026-11-24T12:00:00.000Z',
-  ),
+  from: told.isoTime('Five minutes before the report.', '2026-11-24T11:55:00.000Z'),
+  to: told.isoTime('The time of the report.', '2026-11-24T12:00:00.000Z'),
   events: measures.events,
   users: measures.users,
   people: measures.people,

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { check } from './checking.ts';
-import * as field from './fields.ts';
+import { check } from '../checking.ts';
+import * as field from '../fields.ts';
+import { limits } from '../limits.ts';
 import { filter } from './filter.ts';
-import { limits } from './limits.ts';
 
 const schema = z.object({ filter: field.whose(field.orJSON(filter)) });
 const checked = (given: unknown) =>

@@ -1,0 +1,110 @@
+/** reportPeople: who is behind a number of a report. */
+import { limits } from '@firsthand/contract/limits';
+import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
+import { funnelSeconds } from '@firsthand/contract/reports/report';
+import type { PeopleOf, Reports } from '../../../reports/questions.ts';
+import type { PeopleNames } from '../../../store/report-feed.ts';
+import type { Store } from '../../../store/store.ts';
+import { type Answering, accountOf } from '../../access/caller.ts';
+import { parsePeopleCursor, toCursor, toPeopleCursor } from '../../answers/cursor.ts';
+import { isoTime } from '../../answers/iso-time.ts';
+import { createAsk } from './asking.ts';
+import { conditionOf, type EventKinds, toCondition, toEventKinds } from './conditions.ts';
+import { offsetsFor, toDimension } from './dimensions.ts';
+import { edgesWithin, type Range, rangesOf } from './ranges.ts';
+
+type Input = InputOf<'reportPeople'>;
+
+/** Which of the numbers of a report a checked request means. */
+const meantBy = (input: Input, range: Range, { zone, kinds }: { zone: string; kinds: EventKinds }): PeopleOf => {
+  const { by, value = [], step, cohort } = input;
+  if (by)
+    return { kind: 'group', dimensions: by.map(toDimension), offsets: offsetsFor(by, range, zone), values: value };
+  if (step) {
+    const { within = funnelSeconds, per = 'person', reached, dropped } = input;
+    return {
+      kind: 'step',
+      steps: step.map((one) => toCondition(one, kinds)),
+      withinMilliseconds: within * 1_000,
+      per,
+      step: (reached ?? (dropped as number)) - 1,
+      dropped: dropped !== undefined,
+    };
+  }
+  if (cohort === undefined) return { kind: 'all' };
+  const { first, back, interval = 'week', later = null } = input;
+  return {
+    kind: 'cohort',
+    first: first ? toCondition(first, kinds) : null,
+    back: back ? toCondition(back, kinds) : null,
+    edges: edgesWithin(range, interval, zone, limits.periodsPerRetention),
+    cohort: cohort - 1,
+    later,
+  };
+};
+
+type Named = Omit<AnswerOf<'reportPeople'>['person'][number], 'events' | 'firstTime' | 'lastTime'>;
+
+const noFields = { contactExternalID: '', contactFirstname: '', contactLastname: '', contactEmailaddress: '' };
+
+/** How people are named, by their numbers. */
+const namesOf = ({ users, contacts }: PeopleNames) =>
+  new Map<number, Named>([
+    ...users.map(({ user, userUUID }) => [-user, { contactUUID: '', ...noFields, userUUID }] as const),
+    ...contacts.map(({ contact, contactUUID, fields }) => {
+      const { contactExternalID, contactFirstname, contactLastname, contactEmailaddress } = fields;
+      const named = { contactExternalID, contactFirstname, contactLastname, contactEmailaddress };
+      return [contact, { contactUUID, ...named, userUUID: '' }] as const;
+    }),
+  ]);
+
+export const createPeopleAnswer = (
+  store: Pick<Store, 'listEventKinds' | 'namePeople'>,
+  reports: Reports | undefined,
+): Answering<'reportPeople'> => {
+  const ask = createAsk(reports);
+  return async (input, caller) => {
+    const began = performance.now();
+    const account = accountOf(caller);
+    const zone = input.timezone ?? caller.access.accountTimezone;
+    const page = parsePeopleCursor(input.cursor);
+    const { range } = rangesOf({ ...input, to: page?.to ?? input.to }, zone, caller.time);
+    const kinds = toEventKinds(await store.listEventKinds(account));
+    const { answer, through } = await ask(
+      {
+        report: 'people',
+        account,
+        ...range,
+        robots: input.robots === 'include',
+        condition: conditionOf(input, kinds),
+        of: meantBy(input, range, { zone, kinds }),
+        limit: input.limit ?? 100,
+        beyond: page?.end ?? null,
+        until: page?.until ?? null,
+      },
+      caller.signalOf?.(),
+    );
+    const numbers = answer.people.map(({ person }) => person);
+    const names = namesOf(
+      await store.namePeople({
+        account,
+        users: numbers.filter((person) => person < 0).map((person) => -person),
+        contacts: numbers.filter((person) => person > 0),
+      }),
+    );
+    const until = page?.until ?? through;
+    return {
+      from: isoTime(range.from),
+      to: isoTime(range.to),
+      // Somebody who was erased after the report was asked has no name.
+      person: answer.people.flatMap(({ person, events, firstTime, lastTime }) => {
+        const named = names.get(person);
+        return named ? [{ ...named, events, firstTime: isoTime(firstTime), lastTime: isoTime(lastTime) }] : [];
+      }),
+      nextCursor: toPeopleCursor(answer.next && { end: answer.next, until, to: range.to }),
+      timezone: zone,
+      through: toCursor('events', until),
+      milliseconds: Math.round(performance.now() - began),
+    };
+  };
+};
