@@ -163,7 +163,7 @@ export const openAccount = async (
     files.create(name, (path) =>
       work((connection) =>
         connection.run(
-          `COPY (${query}) TO '${path}' (FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsOfGroup(columnCount)})`,
+          `COPY (${query}) TO '${path}' (FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, ROW_GROUP_SIZE ${rowsOfGroup(columnCount)})`,
         ),
       ),
     );
