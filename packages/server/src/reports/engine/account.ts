@@ -25,7 +25,8 @@ const mostCompared = 100;
 /** What a question reads, as it was at one time. */
 export interface Source {
   readonly columns: Columns;
-  readonly person: { readonly joins: string; readonly sql: string };
+  /** How to find the person of an event `e`; `owners` is the table of the users that contacts own, `user`. */
+  readonly person: { readonly joins: string; readonly sql: string; readonly owners: string };
   /** Rows of events with these columns, as the text of a query without parameters. */
   select(names: readonly string[]): string;
   /** The same in parts, each by sequence, the first ones first. */

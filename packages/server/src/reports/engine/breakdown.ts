@@ -83,12 +83,8 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
     selected.push(...added.map(([name]) => name));
     if (wanted.person) selected.push('person');
     if (wanted.session) selected.push('session');
-    const found = scope.rows({
-      where: scope.matched,
-      withPerson: wanted.person === true,
-      sessions: wanted.session || withPages ? sessions : null,
-    });
-    return `SELECT ${selected.join(', ')}, visitor FROM (${found})
+    const found = scope.hits(wanted, wanted.session || withPages ? sessions : null);
+    return `SELECT ${selected.join(', ')}, "user" FROM (${found})
       ${withClock ? 'JOIN clock USING (span)' : ''} ${withPages ? 'LEFT JOIN pages USING (session)' : ''}`;
   };
   return { sessions, write };
@@ -103,7 +99,7 @@ export const answerBreakdown = async (
   const { sessions, write } = await prepareGroups(connection, source, question);
   const keys = dimensions.map((_, index) => `d${index}`);
   const order = `${sortColumns[sort]} DESC, ${keys.map((key) => `${key} ASC NULLS LAST`).join(', ')}`;
-  const { total, rows, further, others } = await countGroups(connection, source, {
+  const { total, rows, further, others } = await countGroups(connection, source, question, {
     keys,
     sessions,
     hits: (values, wanted) => write(values, wanted),

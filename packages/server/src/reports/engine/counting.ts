@@ -5,8 +5,10 @@
  * another look at the events, and a group takes some 100 KB for a million events where a hash table takes 16 bytes for each of its pairs.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Question } from '../questions.ts';
 import type { Source } from './account.ts';
-import type { Sessions } from './scope.ts';
+import { writeOwned } from './owned.ts';
+import type { Sessions, Wanted } from './scope.ts';
 import { type Row, runSQL, runWith, type Values } from './values.ts';
 
 /** The part of the memory that the bitmaps of all groups may take. Each thread makes its own, so those that are made at once may take less. */
@@ -15,8 +17,8 @@ const mostAtOnce = 0.2;
 /** A bitmap for fewer events than this part of its bytes costs more than a hash table. */
 const eventsPerByte = 0.02;
 
-/** Of each event: the columns `keys`, `visitor`, and `person` and `session` where they are asked for. */
-export type WriteHits = (values: Values, wanted: { readonly person?: true; readonly session?: true }) => string;
+/** Writes a query of events with the columns `keys` and `user`, and what is wanted. */
+export type WriteHits = (values: Values, wanted: Wanted) => string;
 
 interface Counted {
   readonly total: Row | undefined;
@@ -37,16 +39,20 @@ interface Groups {
   readonly first?: { readonly order: string; readonly limit: number };
 }
 
-const bitmap = (number: string, lowest: number, greatest: number): string =>
-  `bitstring_agg(${number}, ${lowest}, ${Math.max(lowest, greatest)})`;
+/** The range is made longer to a multiple of 8: DuckDB sets the bits that are missing from a byte again and again, which doubles the time. */
+const bitmap = (number: string, lowest: number, greatest: number): string => {
+  const bytes = Math.max(1, Math.ceil((greatest - lowest + 1) / 8));
+  return `bitstring_agg(${number}, ${lowest}, ${lowest + 8 * bytes - 1})`;
+};
 const ones = (bits: string): string => `coalesce(bit_count(${bits}), 0)`;
 
-const byHashes = `count(*) AS events, count(DISTINCT visitor) FILTER (WHERE visitor > 0) AS users,
+const byHashes = `count(*) AS events, count(DISTINCT "user") FILTER (WHERE "user" > 0) AS users,
   count(DISTINCT person) AS people, count(DISTINCT session) AS sessions`;
 
 export const countGroups = async (
   connection: DuckDBConnection,
   source: Source,
+  question: Question,
   { keys, hits, sessions, most, first }: Groups,
 ): Promise<Counted> => {
   const list = keys.join(', ');
@@ -96,50 +102,63 @@ export const countGroups = async (
     return { total, rows, further, others };
   }
 
-  // Sessions in ranges of their numbers, which grow with time, so that an event's row is read for one range only; people with the first one.
-  const parts = Math.max(1, Math.ceil((groups * bytesOfGroup) / (mostAtOnce * source.memoryBytes)));
-  const step = Math.ceil(numbersOfSessions / parts);
-  const sessionBits = (part: number): string => {
-    const lowest = sessions.lowest + part * step;
-    return bitmap('session', lowest, lowest + step - 1);
-  };
-  const peopleBits = `count(*) AS events, ${bitmap('visitor', 1, users)} FILTER (WHERE visitor > 0) AS users,
-    ${bitmap(`CASE WHEN person > 0 THEN person + ${users} ELSE -person END`, 1, people)} AS people`;
+  await writeOwned(connection, source, question);
+  await runSQL(connection, `CREATE TEMP TABLE mask AS SELECT ~${bitmap('"user"', 0, users)} AS unowned FROM owned`);
+  const usersOf = (bits: string): string => `${ones(bits)} - coalesce(get_bit(${bits}, 0), 0)`;
+  const unowned = (bits: string): string => ones(`${bits} & (SELECT unowned FROM mask)`);
+  const sessionBits = (lowest: number, greatest: number): string =>
+    `${bitmap('session', lowest, greatest)} AS sessions`;
+  // Counted where they are made: both threads do that.
+  const numbersOfUsers = `${usersOf('users')} AS numberOfUsers, ${unowned('users')} AS numberOfUnowned`;
+  const numberOfSessions = `${ones('sessions')} AS numberOfSessions`;
+  const atOnce = mostAtOnce * source.memoryBytes;
+  const together = groups * (users + numbersOfSessions) <= 8 * atOnce;
   await runWith(connection, (values) => {
-    const withSessions = parts === 1 ? `, 0 AS part, ${sessionBits(0)} AS sessions` : '';
-    const found = hits(values, parts === 1 ? { person: true, session: true } : { person: true });
-    return `CREATE TEMP TABLE people_bits AS SELECT ${list}, ${peopleBits}${withSessions} FROM (${found}) GROUP BY ${list}`;
+    const withSessions = together ? `, 0 AS part, ${sessionBits(sessions.lowest, sessions.greatest)}` : '';
+    return `CREATE TEMP TABLE user_bits AS SELECT *, ${numbersOfUsers}${together ? `, ${numberOfSessions}` : ''} FROM (
+      SELECT ${list}, count(*) AS events, ${bitmap('"user"', 0, users)} AS users${withSessions}
+      FROM (${hits(values, together ? { session: true } : {})}) GROUP BY ${list})`;
   });
-  if (parts > 1) {
+  const sessionTable = together ? 'user_bits' : 'session_bits';
+  if (!together) {
     await runSQL(
       connection,
-      `CREATE TEMP TABLE session_bits AS SELECT ${list}, 0 AS part, NULL::BIT AS sessions FROM people_bits LIMIT 0`,
+      `CREATE TEMP TABLE session_bits AS SELECT ${list}, 0 AS part, NULL::BIT AS sessions, 0 AS numberOfSessions FROM user_bits LIMIT 0`,
     );
-    for (let part = 0; part < parts; part += 1) {
-      const lowest = sessions.lowest + part * step;
+    // In ranges of their numbers, which grow with time, so that an event's row is read for one range only.
+    const parts = Math.ceil((groups * numbersOfSessions) / (8 * atOnce));
+    const step = 8 * Math.ceil(numbersOfSessions / parts / 8);
+    for (let lowest = sessions.lowest; lowest <= sessions.greatest; lowest += step) {
+      const greatest = Math.min(lowest + step - 1, sessions.greatest);
       await runWith(
         connection,
-        (
-          values,
-        ) => `INSERT INTO session_bits SELECT ${list}, ${part}, ${sessionBits(part)} FROM (${hits(values, { session: true })})
-          WHERE session BETWEEN ${lowest} AND ${lowest + step - 1} GROUP BY ${list}`,
+        (values) => `INSERT INTO session_bits SELECT *, ${numberOfSessions} FROM (
+          SELECT ${list}, ${lowest} AS part, ${sessionBits(lowest, greatest)}
+          FROM (${hits(values, { session: true })}) WHERE session BETWEEN ${lowest} AND ${greatest} GROUP BY ${list})`,
       );
     }
   }
-  const sessionTable = parts === 1 ? 'people_bits' : 'session_bits';
+  await runWith(
+    connection,
+    (values) => `CREATE TEMP TABLE owner_bits AS SELECT ${list},
+      ${bitmap(`CASE WHEN person > 0 THEN person + ${users} ELSE -person END`, 0, people)} AS people
+      FROM (${hits(values, { person: true, owned: true })}) GROUP BY ${list}`,
+  );
   await runSQL(
     connection,
-    `CREATE TEMP TABLE groups AS SELECT h.*, t.sessions
-      FROM (SELECT ${list}, events, ${ones('users')} AS users, ${ones('people')} AS people FROM people_bits) h
-      JOIN (SELECT ${list}, sum(bit_count(sessions)) AS sessions FROM ${sessionTable} GROUP BY ${list}) t ON ${sameGroup}`,
+    `CREATE TEMP TABLE groups AS SELECT h.* EXCLUDE (unowned), t.sessions, unowned + coalesce(o.people, 0) AS people
+      FROM (SELECT ${list}, events, numberOfUsers AS users, numberOfUnowned AS unowned FROM user_bits) h
+      JOIN (SELECT ${list}, sum(numberOfSessions) AS sessions FROM ${sessionTable} GROUP BY ${list}) t ON ${sameGroup}
+      LEFT JOIN (SELECT ${list}, bit_count(people) AS people FROM owner_bits) o ON ${sameGroup.replaceAll('t.', 'o.')}`,
   );
   /** `rest` leaves out groups of a table `h`. */
   const united = async (rest: string): Promise<Row | undefined> => {
     const [row] = await runSQL(
       connection,
-      `SELECT sum(events) AS events, ${ones('bit_or(users)')} AS users, ${ones('bit_or(people)')} AS people,
+      `SELECT sum(events) AS events, ${usersOf('bit_or(users)')} AS users,
+        ${unowned('bit_or(users)')} + (SELECT ${ones('bit_or(people)')} FROM owner_bits ${rest}) AS people,
         (SELECT sum(ones) FROM (SELECT bit_count(bit_or(sessions)) AS ones FROM ${sessionTable} ${rest} GROUP BY part)) AS sessions
-      FROM people_bits ${rest}`,
+      FROM user_bits ${rest}`,
     );
     return row;
   };

@@ -17,6 +17,14 @@ export interface Sessions {
   readonly greatest: number;
 }
 
+/** What `hits` selects of each event beside `user` (0: none). */
+export interface Wanted {
+  readonly person?: boolean;
+  readonly session?: boolean;
+  /** Only events of users in the table `owned` (owned.ts). */
+  readonly owned?: boolean;
+}
+
 /**
  * A statement over the events of a question. `values` are the statement's parameters; each call adds the columns that it names to
  * those that are read.
@@ -67,6 +75,40 @@ export const createScope = (source: Source, question: Question, values: Values) 
     return `coalesce(${number(attrID)} > ${values.number(condition.above)}, false)`;
   };
 
+  /**
+   * A query of all events in the question's range, without robots unless they count: `visitor` (whose sessions they are: the user, or
+   * the contact that was logged, below zero), `person` if `withPerson`, `session` if there are `sessions`, and what was added. `where` may
+   * leave out more.
+   */
+  const rows = ({
+    withPerson = true,
+    where = 'true',
+    sessions = null,
+  }: {
+    readonly withPerson?: boolean;
+    readonly where?: string;
+    readonly sessions?: Sessions | null;
+  } = {}): string => {
+    if (!question.robots) read.add('robot');
+    if (sessions) read.add('session');
+    const visitor = visitorOf('e');
+    const selected = [`${visitor} AS visitor`, ...added];
+    if (withPerson) selected.push(`${person.sql} AS person`);
+    if (sessions) selected.push(`${sessions.grid ? 'coalesce(s.session, e.session)' : 'e.session'} AS session`);
+    const found = sessions?.grid
+      ? `LEFT JOIN sessions s ON s.visitor = ${visitor} AND s.span = ${spanOf(sessions.grid, 'e."eventTime"', values)}`
+      : '';
+    const inRange = [
+      `"eventTime" >= ${values.integer(question.from)}`,
+      `"eventTime" < ${values.integer(question.to)}`,
+      ...(question.robots ? [] : ['NOT robot']),
+      ...('until' in question && question.until !== null ? [`sequence <= ${values.integer(question.until)}`] : []),
+    ];
+    return `SELECT ${selected.join(', ')}
+      FROM (SELECT * FROM (${source.select([...read])}) WHERE ${inRange.join(' AND ')} AND ${where}) e
+      ${withPerson ? person.joins : ''} ${found}`;
+  };
+
   return {
     text,
     number,
@@ -89,38 +131,13 @@ export const createScope = (source: Source, question: Question, values: Values) 
     add: (name: string, sql: string): void => {
       added.push(`${sql} AS ${name}`);
     },
-    /**
-     * A query of all events in the question's range, without robots unless they count: `visitor` (whose sessions they are: the user, or
-     * the contact that was logged, below zero), `person` if `withPerson`, `session` if there are `sessions`, and what was added. `where` may
-     * leave out more.
-     */
-    rows({
-      withPerson = true,
-      where = 'true',
-      sessions = null,
-    }: {
-      readonly withPerson?: boolean;
-      readonly where?: string;
-      readonly sessions?: Sessions | null;
-    } = {}): string {
-      if (!question.robots) read.add('robot');
-      if (sessions) read.add('session');
-      const visitor = visitorOf('e');
-      const selected = [`${visitor} AS visitor`, ...added];
-      if (withPerson) selected.push(`${person.sql} AS person`);
-      if (sessions) selected.push(`${sessions.grid ? 'coalesce(s.session, e.session)' : 'e.session'} AS session`);
-      const found = sessions?.grid
-        ? `LEFT JOIN sessions s ON s.visitor = ${visitor} AND s.span = ${spanOf(sessions.grid, 'e."eventTime"', values)}`
-        : '';
-      const inRange = [
-        `"eventTime" >= ${values.integer(question.from)}`,
-        `"eventTime" < ${values.integer(question.to)}`,
-        ...(question.robots ? [] : ['NOT robot']),
-        ...('until' in question && question.until !== null ? [`sequence <= ${values.integer(question.until)}`] : []),
-      ];
-      return `SELECT ${selected.join(', ')}
-        FROM (SELECT * FROM (${source.select([...read])}) WHERE ${inRange.join(' AND ')} AND ${where}) e
-        ${withPerson ? person.joins : ''} ${found}`;
+    rows,
+    /** The same for the events that meet the question's own condition. */
+    hits({ person: withPerson = false, owned = false }: Wanted, sessions: Sessions | null): string {
+      added.push('e."user" AS "user"');
+      const matched = question.condition === null ? 'true' : meets(question.condition);
+      const where = owned ? `${matched} AND "user" IN (SELECT "user" FROM owned)` : matched;
+      return rows({ withPerson, where, sessions });
     },
   };
 };

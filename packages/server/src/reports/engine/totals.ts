@@ -27,19 +27,14 @@ export const answerTotals = async (
   });
   const sessions = await prepareSessions(connection, source, question);
 
-  const { total, rows } = await countGroups(connection, source, {
+  const { total, rows } = await countGroups(connection, source, question, {
     keys: ['value'],
     most: starts.length,
     sessions,
     hits(values, wanted) {
       const scope = createScope(source, question, values);
       scope.add('span', scope.spanOf(grid));
-      const withSessions = wanted.session ? sessions : null;
-      const found = scope.rows({
-        where: scope.matched,
-        withPerson: wanted.person === true,
-        sessions: withSessions,
-      });
+      const found = scope.hits(wanted, wanted.session ? sessions : null);
       return `SELECT * FROM (${found}) JOIN intervals USING (span)`;
     },
   });
