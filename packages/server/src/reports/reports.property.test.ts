@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { robotMark } from '@firsthand/contract/identifiers';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { createFeed, type NewModelEvent, type TestFeed } from '../../test/fixtures/reports/model-feed.ts';
@@ -45,7 +46,9 @@ const times = fc.oneof(
   fc.nat({ max: hours * hour }),
   fc.constantFrom(-1, 0, 30 * minute - 1, 30 * minute, hours * hour),
 );
-const eventArbitrary: fc.Arbitrary<NewModelEvent> = fc
+/** `pause`: how long after the event before it happens where events come in the order of their times, unless it `isLate`. */
+type Happened = NewModelEvent & { readonly pause: number; readonly isLate: boolean };
+const eventArbitrary: fc.Arbitrary<Happened> = fc
   .record({
     user: fc.nat({ max: 5 }),
     contact: fc.oneof(
@@ -55,8 +58,19 @@ const eventArbitrary: fc.Arbitrary<NewModelEvent> = fc
     eventID: fc.integer({ min: 1, max: 3 }),
     eventTime: times,
     attributes: fc.array(fc.tuple(attrID, text), { maxLength: 3 }).map((pairs) => new Map(pairs)),
+    isOfRobot: fc.integer({ min: 1, max: 8 }).map((nth) => nth === 1),
+    pause: fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom(0, 1, 5 * minute, 25 * minute, 30 * minute - 1, 30 * minute, 2 * hour) },
+      { weight: 1, arbitrary: fc.nat({ max: hour }) },
+    ),
+    isLate: fc.integer({ min: 1, max: 30 }).map((nth) => nth === 1),
   })
-  .map((event) => (event.user === 0 && event.contact === 0 ? { ...event, user: 1 } : event));
+  .map(({ isOfRobot, ...event }) => {
+    const attributes = isOfRobot
+      ? new Map([...event.attributes, [robotMark.attrID, robotMark.attrValue]])
+      : event.attributes;
+    return { ...event, attributes, user: event.user === 0 && event.contact === 0 ? 1 : event.user };
+  });
 const events = fc.array(eventArbitrary, { minLength: 1, maxLength: 25 });
 
 const { condition } = fc.letrec<{ condition: Condition }>((tie) => ({
@@ -209,10 +223,23 @@ const question: fc.Arbitrary<Question> = fc.oneof(
     .map(withRange),
 );
 
+/** The time of the last event of worlds whose events come in the order of their times. */
+const clocks = new WeakMap<TestFeed, number>();
+const log = (world: TestFeed, list: readonly Happened[]): void => {
+  let clock = clocks.get(world);
+  const timed = list.map(({ pause, isLate, ...event }) => {
+    if (clock === undefined || isLate) return event;
+    clock += pause;
+    return { ...event, eventTime: clock };
+  });
+  if (clock !== undefined) clocks.set(world, clock);
+  world.log(timed);
+};
+
 const contact = fc.integer({ min: 1, max: 4 });
 const sequence = fc.nat({ max: 200 });
 const action: fc.Arbitrary<(world: TestFeed) => void> = fc.oneof(
-  { weight: 8, arbitrary: events.map((list) => (world: TestFeed) => world.log(list)) },
+  { weight: 8, arbitrary: events.map((list) => (world: TestFeed) => log(world, list)) },
   {
     weight: 4,
     arbitrary: fc
@@ -240,13 +267,14 @@ const action: fc.Arbitrary<(world: TestFeed) => void> = fc.oneof(
 );
 const history = fc
   .tuple(
+    fc.boolean(),
     events,
     fc.array(fc.tuple(fc.array(action, { minLength: 1, maxLength: 4 }), question, fc.boolean()), {
       minLength: 1,
       maxLength: 5,
     }),
   )
-  .map(([first, steps]) => ({ first, steps }));
+  .map(([isInOrder, first, steps]) => ({ isInOrder, first, steps }));
 
 const folder = mkdtempSync(join(tmpdir(), 'firsthand-reports-'));
 const worlds: TestFeed[] = [];
@@ -294,11 +322,12 @@ const check = async (account: number, asked: Question) => {
 
 test('every report is that of the model, whatever happened between two askings, and after a restart', async () => {
   await fc.assert(
-    fc.asyncProperty(history, question, async ({ first, steps }, last) => {
+    fc.asyncProperty(history, question, async ({ isInOrder, first, steps }, last) => {
       const world = createFeed();
+      if (isInOrder) clocks.set(world, 0);
       const account = worlds.push(world);
       if (account % worldsAtOnce === 0) await restart();
-      world.log(first);
+      log(world, first);
       for (const [actions, asked, purge] of steps) {
         for (const act of actions) act(world);
         if (purge) await reports.purged(account);
@@ -311,4 +340,8 @@ test('every report is that of the model, whatever happened between two askings, 
   const questions = fc.sample(question, worlds.length);
   await restart();
   for (const [index, asked] of questions.entries()) await check(index + 1, asked);
+  for (const [index, [list, asked]] of fc.sample(fc.tuple(events, question), worlds.length).entries()) {
+    log(worlds[index] as TestFeed, list);
+    await check(index + 1, asked);
+  }
 });
