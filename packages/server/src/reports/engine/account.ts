@@ -36,8 +36,8 @@ export interface Source {
   /** The greatest numbers of users, contacts that events were logged with, and sessions. */
   readonly bounds: { readonly user: number; readonly contact: number; readonly session: number };
   readonly memoryBytes: number;
-  /** The greatest number of a contact that owns something. */
-  greatestOwner(connection: DuckDBConnection): Promise<number>;
+  /** The greatest number of a contact that an event was logged with, or that owns something. */
+  greatestContact(connection: DuckDBConnection): Promise<number>;
   readonly through: number;
 }
 
@@ -316,6 +316,7 @@ export const openAccount = async (
       const tailColumns = new Set(names);
       const hidden = erasures.condition;
       // What is appended after this has other bounds.
+      const bounds = { ...visitors.bounds };
       const isLater = `e.sequence > ${through}`;
       const tailRows = (wanted: readonly string[]) =>
         rowsOf(table, tailColumns, wanted, hidden === null ? isLater : `(${hidden} OR ${isLater})`);
@@ -329,9 +330,9 @@ export const openAccount = async (
         },
         parts: (wanted) => [...those.map((file) => rowsOfFiles([file], wanted, hidden)), tailRows(wanted)],
         irregular: { table: visitors.table, visitors: visitors.irregular },
-        bounds: { ...visitors.bounds },
+        bounds,
         memoryBytes,
-        greatestOwner: owners.greatest,
+        greatestContact: async (connection) => Math.max(bounds.contact, await owners.greatest(connection)),
       };
     },
     /** Keeps the files and tables of `source` until `read` is done. */

@@ -69,7 +69,7 @@ export const countGroups = async (
   };
 
   const users = source.bounds.user;
-  const people = users + Math.max(source.bounds.contact, await source.greatestOwner(connection));
+  const people = users + (await source.greatestContact(connection));
   const numbersOfSessions = sessions.greatest - sessions.lowest + 1;
   const bytesOfGroup = (users + people + numbersOfSessions) / 8;
   const fitsFor = (groups: number, events: number): boolean =>

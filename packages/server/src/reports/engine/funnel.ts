@@ -7,14 +7,11 @@ import type { FunnelAnswer, FunnelQuestion, Question } from '../questions.ts';
 import type { Source } from './account.ts';
 import { createScope, type Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
-import { createProgress } from './steps.ts';
-import { readNumbers, runWith, type Values } from './values.ts';
+import { bytesOfProgress, createProgress } from './steps.ts';
+import { runForNumbers, runWith, type Values } from './values.ts';
 
-/** The part of the memory that the walk may take; 8 bytes for each number of a unit, in tables that are at least 0.3 full. */
+/** The part of the memory that the walk may take. */
 const mostOfMemory = 0.25;
-
-const unitsThatFit = (memoryBytes: number, steps: number): number =>
-  Math.floor((0.3 * mostOfMemory * memoryBytes) / (8 * (steps + 3)));
 
 /** Columns of events: person, time, which steps they meet, and the session if that is the unit. */
 type Chunk = readonly [Float64Array, Float64Array, Int32Array, Float64Array?];
@@ -40,20 +37,27 @@ const walk = async (
   sessions: Sessions | null,
 ): Promise<{ counts: number[]; irregular: readonly number[] } | null> => {
   const { steps, withinMilliseconds } = question;
-  const progress = createProgress(steps.length, withinMilliseconds, unitsThatFit(source.memoryBytes, steps.length));
+  const units = sessions ?? { lowest: -source.bounds.user, greatest: await source.greatestContact(connection) };
+  if (bytesOfProgress(steps.length, units.greatest - units.lowest + 1) > mostOfMemory * source.memoryBytes) return null;
+  const progress = createProgress(steps.length, withinMilliseconds, units);
   const bits = steps.map((_, step) => `step${step}::INTEGER * ${1 << step}`).join(' + ');
-  for (const part of source.parts([]).keys()) {
+  const parts = source.parts([]).length;
+  const start = (part: number) => {
     const ofPart = { ...source, select: (names: readonly string[]) => source.parts(names)[part] as string };
-    const chunks = readNumbers(
+    return runForNumbers(
       connection,
       (values) => `SELECT person::DOUBLE, time::DOUBLE, ${bits} ${sessions ? ', session::DOUBLE' : ''}
         FROM (${writeSteps(ofPart, question, values, sessions)}) ORDER BY sequence`,
     );
-    for await (const [persons, times, met, units = persons] of chunks as AsyncGenerator<Chunk>) {
+  };
+  let next = start(0);
+  for (let part = 1; part <= parts; part += 1) {
+    const chunks = (await next) as AsyncGenerator<Chunk>;
+    // DuckDB reads the next part meanwhile.
+    if (part < parts) next = start(part);
+    for await (const [persons, times, met, unit = persons] of chunks)
       for (let row = 0; row < times.length; row += 1)
-        progress.tell(units[row] as number, persons[row] as number, times[row] as number, met[row] as number);
-      if (progress.isFull) return null;
-    }
+        progress.tell(unit[row] as number, persons[row] as number, times[row] as number, met[row] as number);
   }
   return { counts: progress.counts(), irregular: [...progress.irregular] };
 };

@@ -3,6 +3,7 @@ import {
   BIGINT,
   DOUBLE,
   type DuckDBConnection,
+  type DuckDBMaterializedResult,
   type DuckDBType,
   type DuckDBValue,
   INTEGER,
@@ -48,14 +49,17 @@ export const runWith = async (connection: DuckDBConnection, write: (values: Valu
 /** The numbers of a chunk of rows, column by column. */
 export type NumberColumns = readonly (Float64Array | Int32Array)[];
 
-/** As `runWith`, for a statement whose columns are DOUBLE or INTEGER without NULL. Each chunk is read when it is its turn. */
-export async function* readNumbers(
+/** As `runWith`, for a statement whose columns are DOUBLE or INTEGER without NULL. */
+export const runForNumbers = async (
   connection: DuckDBConnection,
   write: (values: Values) => string,
-): AsyncGenerator<NumberColumns> {
+): Promise<AsyncGenerator<NumberColumns>> => {
   const added = createValues();
   const text = write(added);
-  const result = await connection.run(text, added.values, added.types);
+  return chunksOf(await connection.run(text, added.values, added.types));
+};
+
+async function* chunksOf(result: DuckDBMaterializedResult): AsyncGenerator<NumberColumns> {
   for (;;) {
     const chunk = await result.fetchChunk();
     if (chunk === null || chunk.rowCount === 0) return;
