@@ -58,11 +58,8 @@ const eventArbitrary: fc.Arbitrary<Happened> = fc
     eventID: fc.integer({ min: 1, max: 3 }),
     eventTime: times,
     attributes: fc.array(fc.tuple(attrID, text), { maxLength: 3 }).map((pairs) => new Map(pairs)),
-    isOfRobot: fc.integer({ min: 1, max: 8 }).map((nth) => nth === 1),
-    pause: fc.oneof(
-      { weight: 3, arbitrary: fc.constantFrom(0, 1, 5 * minute, 25 * minute, 30 * minute - 1, 30 * minute, 2 * hour) },
-      { weight: 1, arbitrary: fc.nat({ max: hour }) },
-    ),
+    isOfRobot: fc.integer({ min: 1, max: 5 }).map((nth) => nth === 1),
+    pause: fc.constantFrom(0, 1, 5 * minute, 10 * minute, 20 * minute, 30 * minute - 1, 30 * minute, hour),
     isLate: fc.integer({ min: 1, max: 30 }).map((nth) => nth === 1),
   })
   .map(({ isOfRobot, ...event }) => {

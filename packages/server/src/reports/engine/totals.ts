@@ -5,7 +5,7 @@ import type { Source } from './account.ts';
 import { countGroups } from './counting.ts';
 import { createGrid, spansBefore, valuesOfSpans } from './grid.ts';
 import { summedUp, toMeasures } from './measures.ts';
-import { createScope } from './scope.ts';
+import { createScope, type Scope } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
 import { type Row, runWith } from './values.ts';
 
@@ -17,14 +17,21 @@ export const answerTotals = async (
   const { from, to, edges, value } = question;
   const starts = edges.slice(0, -1).map((edge, interval) => [edge, interval] as const);
   const grid = createGrid(from, edges.slice(1, -1));
-  await runWith(connection, (values) => {
-    const spans = spansBefore(grid, to, () => {
-      const scope = createScope(source, question, values);
-      scope.add('span', scope.spanOf(grid));
-      return scope.rows({ withPerson: false });
+  /** Whether the spans are the intervals. */
+  const areIntervals = starts.every(([start], index) => (edges[index + 1] as number) - start <= grid.milliseconds);
+  if (!areIntervals)
+    await runWith(connection, (values) => {
+      const spans = spansBefore(grid, to, () => {
+        const scope = createScope(source, question, values);
+        scope.add('span', scope.spanOf(grid));
+        return scope.rows({ withPerson: false });
+      });
+      return `CREATE TEMP TABLE intervals AS ${valuesOfSpans(grid, starts, spans, values)}`;
     });
-    return `CREATE TEMP TABLE intervals AS ${valuesOfSpans(grid, starts, spans, values)}`;
-  });
+  /** Adds to `scope` what `inIntervals` needs of each event: `value` is the number of its interval. */
+  const addSpan = (scope: Scope): void => scope.add(areIntervals ? 'value' : 'span', scope.spanOf(grid));
+  const inIntervals = (found: string): string =>
+    areIntervals ? found : `SELECT * FROM (${found}) JOIN intervals USING (span)`;
   const sessions = await prepareSessions(connection, source, question);
 
   const { total, rows } = await countGroups(connection, source, question, {
@@ -33,9 +40,8 @@ export const answerTotals = async (
     sessions,
     hits(values, wanted) {
       const scope = createScope(source, question, values);
-      scope.add('span', scope.spanOf(grid));
-      const found = scope.hits(wanted, wanted.session ? sessions : null);
-      return `SELECT * FROM (${found}) JOIN intervals USING (span)`;
+      addSpan(scope);
+      return inIntervals(scope.hits(wanted, wanted.session ? sessions : null));
     },
   });
   const byInterval = new Map(rows.map((row) => [Number(row.value), row]));
@@ -48,10 +54,10 @@ export const answerTotals = async (
             await runWith(connection, (values) => {
               const scope = createScope(source, question, values);
               scope.add('number', scope.number(value));
-              scope.add('span', scope.spanOf(grid));
-              const found = scope.rows({ withPerson: false, where: scope.matched });
+              addSpan(scope);
+              const found = inIntervals(scope.rows({ withPerson: false, where: scope.matched }));
               return `SELECT value, GROUPING(value)::INTEGER AS total, ${summedUp}
-                FROM (${found}) JOIN intervals USING (span) WHERE number IS NOT NULL GROUP BY GROUPING SETS ((), (value))`;
+                FROM (${found}) WHERE number IS NOT NULL GROUP BY GROUPING SETS ((), (value))`;
             })
           ).map((row: Row) => [row.total === 1 ? ('total' as const) : Number(row.value), row]),
         );
