@@ -89,3 +89,11 @@ test('no session is numbered any more when too many visitors are irregular', () 
   visits.sessionOf(3, 0);
   expect(visits.isGivenUp).toBe(true);
 });
+
+test('many visitors are remembered', () => {
+  const visits = createVisits(nothing, []);
+  const visitors = Array.from({ length: 50_000 }, (_, nth) => (nth % 2 === 0 ? nth + 1 : -nth));
+  const numbers = visitors.map((_, nth) => nth + 1);
+  expect(visitors.map((visitor) => visits.sessionOf(visitor, 0))).toEqual(numbers);
+  expect(visitors.map((visitor) => visits.sessionOf(visitor, 1))).toEqual(numbers);
+});
