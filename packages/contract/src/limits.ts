@@ -20,6 +20,8 @@ export const limits = {
   periodsPerRetention: 100,
   /** Rows in one reportBreakdown. */
   rowsPerBreakdown: 1_000,
+  /** Contacts that the conditions on contacts in one report may find together. */
+  contactsPerFilter: 100_000,
   /** People on one page of reportPeople. */
   peoplePerPage: 1_000,
   /** Rows of each list in one reportLive. */

@@ -136,7 +136,19 @@ describe(guide, () => {
         const checked = check(z.object({ filter }), { filter: JSON.parse(json) });
         expect([json, checked.ok]).toEqual([json, true]);
       }
-      const members = ['event', 'is', 'isNot', 'contains', 'exists', 'lessThan', 'greaterThan', 'and', 'or', 'not'];
+      const members = [
+        'event',
+        'contact',
+        'is',
+        'isNot',
+        'contains',
+        'exists',
+        'lessThan',
+        'greaterThan',
+        'and',
+        'or',
+        'not',
+      ];
       for (const name of members)
         expect(
           shown.some((json) => json.includes(`"${name}":`)),

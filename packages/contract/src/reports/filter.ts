@@ -1,19 +1,39 @@
 /**
  * The filters of reports: a closed grammar of conditions on an event. Each object is one condition, `{"and": […]}`, `{"or": […]}`,
- * `{"not": …}`, `{"event": …}`, or an attrID with one comparison: `{"attrID": "plan", "is": "pro"}`.
+ * `{"not": …}`, `{"event": …}`, `{"contact": …}`, or an attrID with one comparison: `{"attrID": "plan", "is": "pro"}`.
  */
 import * as z from 'zod';
+import { searchContactInput } from '../contact.ts';
 import * as field from '../fields.ts';
 import { limits } from '../limits.ts';
 import { nearestName } from '../near-miss.ts';
 
-/** A checked condition. Exactly one of and, or, not, event and attrID is there; beside attrID exactly one comparison. */
+const { contactProfileID, contactTagID, contactStatus, attrID, attrValue, createdFrom, createdTo, seenFrom, seenTo } =
+  searchContactInput.shape;
+const ofContact = { contactProfileID, contactTagID, contactStatus, attrID, attrValue };
+const ofContactTimes = { createdFrom, createdTo, seenFrom, seenTo };
+const contactMembers = { ...ofContact, ...ofContactTimes };
+
+/** The members that a search for contacts filters by; all of them hold. None: any contact. */
+const contactFilter = z
+  .strictObject(contactMembers, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `has \`${(issue as { keys: string[] }).keys[0]?.slice(0, limits.attrIDLength)}\`; it takes ${Object.keys(contactMembers).join(', ')}`
+        : field.says('must be a JSON object', 'object').error(issue),
+  })
+  .refine(field.isAttributePair, field.attributePairProblem);
+export type ContactFilter = z.output<typeof contactFilter>;
+
+/** A checked condition. Exactly one of and, or, not, event, contact and attrID is there; beside attrID exactly one comparison. */
 export interface Filter {
   readonly and?: readonly Filter[] | undefined;
   readonly or?: readonly Filter[] | undefined;
   readonly not?: Filter | undefined;
   /** eventIDs, and names as `eventName` of countEvents. */
   readonly event?: readonly (number | string)[] | undefined;
+  /** The event's owner is a contact that a search with these finds. */
+  readonly contact?: ContactFilter | undefined;
   readonly attrID?: string | undefined;
   readonly is?: readonly string[] | undefined;
   readonly isNot?: readonly string[] | undefined;
@@ -26,16 +46,17 @@ export interface Filter {
 type Value = string | number | boolean;
 
 /** A condition as a client may send it: a value in place of a list of one. */
-export interface SentFilter extends Omit<Filter, 'and' | 'or' | 'not' | 'event' | 'is' | 'isNot'> {
+export interface SentFilter extends Omit<Filter, 'and' | 'or' | 'not' | 'event' | 'contact' | 'is' | 'isNot'> {
   readonly and?: readonly SentFilter[] | undefined;
   readonly or?: readonly SentFilter[] | undefined;
   readonly not?: SentFilter | undefined;
   readonly event?: number | string | readonly (number | string)[] | undefined;
+  readonly contact?: z.input<typeof contactFilter> | undefined;
   readonly is?: Value | readonly Value[] | undefined;
   readonly isNot?: Value | readonly Value[] | undefined;
 }
 
-const forms = ['and', 'or', 'not', 'event', 'attrID'] as const;
+const forms = ['and', 'or', 'not', 'event', 'contact', 'attrID'] as const;
 const comparisons = ['is', 'isNot', 'contains', 'exists', 'lessThan', 'greaterThan'] as const;
 
 const inner: z.ZodType<Filter, SentFilter> = z.lazy(() => condition);
@@ -118,6 +139,11 @@ export const condition = z
         sentKind,
         'The event is of this kind: an eventID, a name that the account lists now, or a list of these. A name that is not listed is of no event.',
         'Basket filled',
+      ),
+      contact: field.described(
+        contactFilter.optional(),
+        'The person is a contact now, and all of these hold for it, as in searchContact; `{}` is any contact.',
+        { contactTagID: 'vip' },
       ),
       attrID: field.described(field.attrID.optional(), 'The attribute to compare; with one comparison beside it.'),
       is: values('The attribute has this value, or one of these; exactly, as text.'),

@@ -57,6 +57,7 @@ const groups = {
     intervalsPerReport: 'Intervals in one reportTotals',
     periodsPerRetention: 'Periods in one reportRetention',
     rowsPerBreakdown: 'Rows in one reportBreakdown',
+    contactsPerFilter: 'Contacts that the conditions on contacts in one report find together',
     peoplePerPage: 'People on one page of reportPeople',
     rowsPerLiveList: 'Rows of each list in one reportLive',
     stepsPerFunnel: 'Steps in one reportFunnel',

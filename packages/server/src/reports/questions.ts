@@ -5,6 +5,8 @@ export type Condition =
   | { readonly and: readonly Condition[] }
   | { readonly or: readonly Condition[] }
   | { readonly not: Condition }
+  /** The event belongs to one of these contacts, by their numbers; to any contact if null. */
+  | { readonly contacts: Float64Array | null }
   /** The event is of one of these kinds. */
   | { readonly eventIDs: readonly number[] }
   /** The event has the attribute with one of these values (exactly). */

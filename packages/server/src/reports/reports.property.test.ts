@@ -79,6 +79,9 @@ const { condition } = fc.letrec<{ condition: Condition }>((tie) => ({
     fc.record({ attrID, exists: fc.boolean() }),
     fc.record({ attrID, below: fc.constantFrom(-1, 2, 2.5, 100) }),
     fc.record({ attrID, above: fc.constantFrom(-3, 1, 2) }),
+    fc.record({
+      contacts: fc.option(fc.uniqueArray(fc.integer({ min: 1, max: 4 })).map((list) => Float64Array.from(list))),
+    }),
     fc.record({ and: fc.array(tie('condition'), { maxLength: 2 }) }),
     fc.record({ or: fc.array(tie('condition'), { maxLength: 2 }) }),
     fc.record({ not: tie('condition') }),

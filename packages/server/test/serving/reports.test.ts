@@ -11,6 +11,7 @@ const begin = async (env: Readonly<Record<string, string>>) => {
   const { serverTokenUUID: token } = await createAccount(serving.url);
   return { ...serving, client: createClient({ url: serving.url, token }) };
 };
+type Filter = NonNullable<Parameters<Client['reportTotals']>[0]['filter']>;
 const people = async (client: Client) => (await client.reportTotals({ from: '2020-01-01' })).total.people;
 const temporaryFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('firsthand-reports-'));
 
@@ -30,6 +31,39 @@ it('counts each event and person that was answered before, and nobody who is era
   const folder = env.DATABASE_URL.replace(/^sqlite:/, '').replace(/\.db$/, '.reports');
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   await close();
+});
+
+it('filters by what is known of contacts now', async () => {
+  const { client } = await begin(temporaryDatabase().env);
+  const contact = { contactProfileID: 'customer' };
+  for (const nth of [1, 2, 3, 4]) await client.logEvent({ userUUID: `${userUUID}-${nth}`, eventID: nth });
+  const vip = { contactEmailaddress: 'ann@shop.example', contactTagID: 'vip', userUUID: `${userUUID}-1` };
+  const { contactUUID } = await client.createContact({ ...contact, ...vip });
+  const other = await client.createContact({
+    ...contact,
+    contactEmailaddress: 'ben@shop.example',
+    userUUID: `${userUUID}-2`,
+  });
+  await client.logEvent({ contactUUID, eventID: 9 });
+  const counted = async (filter: Filter) => {
+    const { events, people } = (await client.reportTotals({ from: '2020-01-01', filter })).total;
+    return [events, people];
+  };
+  const isVip: Filter = { contact: { contactTagID: 'vip' } };
+  expect(await counted({ contact: {} })).toEqual([3, 2]);
+  expect(await counted({ not: { contact: {} } })).toEqual([2, 2]);
+  expect(await counted(isVip)).toEqual([2, 1]);
+  expect(await counted({ and: [isVip, { event: 9 }] })).toEqual([1, 1]);
+  expect(await counted({ contact: { contactTagID: 'vip', contactStatus: 'archived' } })).toEqual([0, 0]);
+  // A change that was answered counts in the next report.
+  await client.updateContact({ contactUUID, contactTagID: '-vip' });
+  expect(await counted(isVip)).toEqual([0, 0]);
+  await client.updateContact({ contactUUID: other.contactUUID, contactTagID: 'vip' });
+  expect(await counted(isVip)).toEqual([1, 1]);
+  await client.mergeContact({ contactUUID: other.contactUUID, otherContactUUID: contactUUID });
+  expect(await counted(isVip)).toEqual([3, 1]);
+  const { person } = await client.reportPeople({ from: '2020-01-01', filter: isVip });
+  expect(person.map((one) => [one.contactUUID, one.events])).toEqual([[other.contactUUID, 3]]);
 });
 
 it('keeps the files of reports where REPORTS_DIR says', async () => {

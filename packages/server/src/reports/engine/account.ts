@@ -5,6 +5,7 @@
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { FedErasure, FedEvents, FedOwners } from '../../store/report-feed.ts';
 import type { EngineSettings, Held, LastEvents } from '../messages.ts';
+import type { Condition } from '../questions.ts';
 import { appendEvents } from './appending.ts';
 import { absent, type Columns, createColumns, definition, fixedColumns } from './columns.ts';
 import { connected } from './database.ts';
@@ -26,7 +27,15 @@ const mostCompared = 100;
 export interface Source {
   readonly columns: Columns;
   /** How to find the person of an event `e`; `owners` is the table of the users that contacts own, `user`. */
-  readonly person: { readonly joins: string; readonly sql: string; readonly owners: string };
+  readonly person: {
+    readonly joins: string;
+    readonly sql: string;
+    /** Tables. */
+    readonly owners: string;
+    readonly merged: string;
+  };
+  /** Whether an event `e` belongs to the contacts of a condition (condition-contacts.ts). */
+  belongs(condition: Extract<Condition, { readonly contacts: unknown }>): string;
   /** Rows of events with these columns, as the text of a query without parameters. */
   select(names: readonly string[]): string;
   /** The same in parts, each by sequence, the first ones first. */
@@ -323,6 +332,9 @@ export const openAccount = async (
       return {
         columns,
         person: owners.person,
+        belongs() {
+          throw new Error('the contacts of the conditions are not prepared');
+        },
         through,
         select(wanted) {
           const fromTail = tailRows(wanted);

@@ -6,6 +6,7 @@ import type { EngineSettings, Order, Reply } from '../messages.ts';
 import type { AnswerTo, Question } from '../questions.ts';
 import { type Account, openAccount, type Source } from './account.ts';
 import { answerBreakdown } from './breakdown.ts';
+import { prepareContacts } from './condition-contacts.ts';
 import { connected, openDatabase, spillFolder } from './database.ts';
 import { answerFunnel } from './funnel.ts';
 import { answerLive } from './live.ts';
@@ -134,7 +135,8 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
       // One transaction: all statements of an answer read the same events.
       await connection.run('BEGIN');
       const source = account.source();
-      return { answer: await answer(connection, source, question), through: source.through };
+      const belongs = await prepareContacts(connection, source, question);
+      return { answer: await answer(connection, { ...source, belongs }, question), through: source.through };
     };
     try {
       if (!(await account.areFilesUntouched())) return null;

@@ -63,6 +63,7 @@ export const createScope = (source: Source, question: Question, values: Values) 
       if (condition.eventIDs.length === 0) return 'false';
       return `("eventID" IN (${condition.eventIDs.map((eventID) => values.integer(eventID)).join(', ')}))`;
     }
+    if ('contacts' in condition) return source.belongs(condition);
     const { attrID } = condition;
     if ('exists' in condition) return `(${text(attrID)} IS ${condition.exists ? 'NOT ' : ''}NULL)`;
     if ('is' in condition) {
@@ -105,7 +106,7 @@ export const createScope = (source: Source, question: Question, values: Values) 
       ...('until' in question && question.until !== null ? [`sequence <= ${values.integer(question.until)}`] : []),
     ];
     return `SELECT ${selected.join(', ')}
-      FROM (SELECT * FROM (${source.select([...read])}) WHERE ${inRange.join(' AND ')} AND ${where}) e
+      FROM (SELECT * FROM (${source.select([...read])}) e WHERE ${inRange.join(' AND ')} AND ${where}) e
       ${withPerson ? person.joins : ''} ${found}`;
   };
 

@@ -48,7 +48,7 @@ import { createEventPager } from './events/event-pages.ts';
 import { createEventWriter } from './events/events.ts';
 import { feedEvents } from './feed/event-feed.ts';
 import { feedOwners, trimOwnerChanges } from './feed/owner-feed.ts';
-import { namePeople } from './feed/people-names.ts';
+import { namePeople, numberContacts } from './feed/people-names.ts';
 import {
   type Moment,
   readOnce,
@@ -307,6 +307,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     feedEvents: reading(feedEvents, () => 'all settled', walkingInOrder),
     feedOwners: reading(feedOwners, () => 'all owners settled'),
     namePeople: reading(namePeople),
+    numberContacts: reading(numberContacts),
     listRefused: reading(listRefused, () => 'all refused settled'),
     countRefused: readingOnce(countRefused),
 

@@ -45,6 +45,7 @@ export const readNames = [
   'feedEvents',
   'feedOwners',
   'namePeople',
+  'numberContacts',
   'getContact',
   'searchContact',
   'listRefused',

@@ -33,7 +33,7 @@ import { createRecentKeys } from './events/recent-keys.ts';
 import { createRollups } from './events/rollups.ts';
 import { createEventFeed } from './feed/event-feed.ts';
 import { createOwnerFeed } from './feed/owner-feed.ts';
-import { createPeopleNames } from './feed/people-names.ts';
+import { createContactNumbers, createPeopleNames } from './feed/people-names.ts';
 import { createMaintenance, pauseMilliseconds } from './maintenance/maintenance.ts';
 import { createUnusedSpace } from './maintenance/unused-space.ts';
 import { createWriteAheadLog } from './maintenance/write-ahead-log.ts';
@@ -226,6 +226,7 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     feedEvents: createEventFeed(db, log),
     feedOwners: createOwnerFeed(db),
     namePeople: createPeopleNames(db),
+    numberContacts: createContactNumbers(db),
     ...createRefusedReader(db),
     check() {
       db.pragma('user_version');

@@ -4,6 +4,7 @@ import type { Filter } from '@firsthand/contract/reports/filter';
 import type { Condition } from '../../../reports/questions.ts';
 import { eventIDsByName } from '../../../store/rules/catalogue-rules.ts';
 import type { ListedEntry } from '../../../store/store.ts';
+import type { ContactsOf } from './found-contacts.ts';
 
 /** The kinds of events that an account lists. */
 export interface EventKinds {
@@ -30,12 +31,20 @@ const ofKinds = (events: readonly (number | string)[], { idOf }: EventKinds): Co
   eventIDs: [...new Set(events.flatMap((event) => idOf(event) ?? []))],
 });
 
-export const toCondition = (filter: Filter, kinds: EventKinds): Condition => {
-  const { and, or, not, event, attrID = '', is, isNot, contains, exists, lessThan, greaterThan } = filter;
-  if (and) return { and: and.map((part) => toCondition(part, kinds)) };
-  if (or) return { or: or.map((part) => toCondition(part, kinds)) };
-  if (not) return { not: toCondition(not, kinds) };
+/** What the names in a filter stand for. */
+export interface Meanings {
+  readonly kinds: EventKinds;
+  readonly contacts: ContactsOf;
+}
+
+export const toCondition = (filter: Filter, meanings: Meanings): Condition => {
+  const { kinds, contacts } = meanings;
+  const { and, or, not, event, contact, attrID = '', is, isNot, contains, exists, lessThan, greaterThan } = filter;
+  if (and) return { and: and.map((part) => toCondition(part, meanings)) };
+  if (or) return { or: or.map((part) => toCondition(part, meanings)) };
+  if (not) return { not: toCondition(not, meanings) };
   if (event) return ofKinds(event, kinds);
+  if (contact) return { contacts: contacts.get(contact) as Float64Array | null };
   if (is) return { attrID, is };
   if (isNot) return { not: { attrID, is: isNot } };
   if (contains !== undefined) return { attrID, contains };
@@ -50,11 +59,11 @@ interface Counted {
 }
 
 /** The condition on all events of a report: their kind, and the filter; null if there is neither. */
-export const conditionOf = ({ eventID, eventName, filter }: Counted, kinds: EventKinds): Condition | null => {
+export const conditionOf = ({ eventID, eventName, filter }: Counted, meanings: Meanings): Condition | null => {
   const event = eventID ?? eventName;
   const all = [
-    ...(event === undefined ? [] : [ofKinds([event], kinds)]),
-    ...(filter === undefined ? [] : [toCondition(filter, kinds)]),
+    ...(event === undefined ? [] : [ofKinds([event], meanings.kinds)]),
+    ...(filter === undefined ? [] : [toCondition(filter, meanings)]),
   ];
   return all.length > 1 ? { and: all } : (all[0] ?? null);
 };

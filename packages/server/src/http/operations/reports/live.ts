@@ -8,6 +8,7 @@ import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
 import { conditionOf, toEventKinds } from './conditions.ts';
+import { filtersOf, findContacts } from './found-contacts.ts';
 
 const minute = 60_000;
 const liveMinutes = 5;
@@ -15,7 +16,7 @@ const liveMinutes = 5;
 const toList = ({ rows, others }: LiveAnswer['page']) => ({ row: rows.map((row) => ({ ...row })), others });
 
 export const createLiveAnswer = (
-  store: Pick<Store, 'listEventKinds'>,
+  store: Pick<Store, 'listEventKinds' | 'searchContact' | 'numberContacts'>,
   reports: Reports | undefined,
 ): Answering<'reportLive'> => {
   const ask = createAsk(reports);
@@ -24,6 +25,8 @@ export const createLiveAnswer = (
     const { time, access } = caller;
     const account = accountOf(caller);
     const kinds = toEventKinds(await store.listEventKinds(account));
+    const contacts = await findContacts(store, account, filtersOf(input));
+    const meanings = { kinds, contacts };
     const { hosts, suffixes } = originHosts(access.accountOrigin);
     const { answer, through } = await ask(
       {
@@ -33,7 +36,7 @@ export const createLiveAnswer = (
         // The clock of a browser may be ahead.
         to: time + limits.eventAheadMinutes * minute,
         robots: input.robots === 'include',
-        condition: conditionOf(input, kinds),
+        condition: conditionOf(input, meanings),
         ownHosts: hosts,
         ownSuffixes: suffixes,
         limit: input.limit ?? 10,

@@ -9,14 +9,15 @@ import { type Answering, accountOf } from '../../access/caller.ts';
 import { parsePeopleCursor, toCursor, toPeopleCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
-import { conditionOf, type EventKinds, toCondition, toEventKinds } from './conditions.ts';
+import { conditionOf, type Meanings, toCondition, toEventKinds } from './conditions.ts';
 import { offsetsFor, toDimension } from './dimensions.ts';
+import { filtersOf, findContacts } from './found-contacts.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
 
 type Input = InputOf<'reportPeople'>;
 
 /** Which of the numbers of a report a checked request means. */
-const meantBy = (input: Input, range: Range, { zone, kinds }: { zone: string; kinds: EventKinds }): PeopleOf => {
+const meantBy = (input: Input, range: Range, zone: string, meanings: Meanings): PeopleOf => {
   const { by, value = [], step, cohort } = input;
   if (by)
     return { kind: 'group', dimensions: by.map(toDimension), offsets: offsetsFor(by, range, zone), values: value };
@@ -24,7 +25,7 @@ const meantBy = (input: Input, range: Range, { zone, kinds }: { zone: string; ki
     const { within = funnelSeconds, per = 'person', reached, dropped } = input;
     return {
       kind: 'step',
-      steps: step.map((one) => toCondition(one, kinds)),
+      steps: step.map((one) => toCondition(one, meanings)),
       withinMilliseconds: within * 1_000,
       per,
       step: (reached ?? (dropped as number)) - 1,
@@ -35,8 +36,8 @@ const meantBy = (input: Input, range: Range, { zone, kinds }: { zone: string; ki
   const { first, back, interval = 'week', later = null } = input;
   return {
     kind: 'cohort',
-    first: first ? toCondition(first, kinds) : null,
-    back: back ? toCondition(back, kinds) : null,
+    first: first ? toCondition(first, meanings) : null,
+    back: back ? toCondition(back, meanings) : null,
     edges: edgesWithin(range, interval, zone, limits.periodsPerRetention),
     cohort: cohort - 1,
     later,
@@ -59,7 +60,7 @@ const namesOf = ({ users, contacts }: PeopleNames) =>
   ]);
 
 export const createPeopleAnswer = (
-  store: Pick<Store, 'listEventKinds' | 'namePeople'>,
+  store: Pick<Store, 'listEventKinds' | 'namePeople' | 'searchContact' | 'numberContacts'>,
   reports: Reports | undefined,
 ): Answering<'reportPeople'> => {
   const ask = createAsk(reports);
@@ -70,14 +71,16 @@ export const createPeopleAnswer = (
     const page = parsePeopleCursor(input.cursor);
     const { range } = rangesOf({ ...input, to: page?.to ?? input.to }, zone, caller.time);
     const kinds = toEventKinds(await store.listEventKinds(account));
+    const contacts = await findContacts(store, account, filtersOf(input));
+    const meanings = { kinds, contacts };
     const { answer, through } = await ask(
       {
         report: 'people',
         account,
         ...range,
         robots: input.robots === 'include',
-        condition: conditionOf(input, kinds),
-        of: meantBy(input, range, { zone, kinds }),
+        condition: conditionOf(input, meanings),
+        of: meantBy(input, range, zone, meanings),
         limit: input.limit ?? 100,
         beyond: page?.end ?? null,
         until: page?.until ?? null,

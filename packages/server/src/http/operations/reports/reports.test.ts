@@ -75,6 +75,8 @@ describe('every report', () => {
     [{ filter: { attrID: 'plan', exists: false } }, { attrID: 'plan', exists: false }],
     [{ filter: { attrID: 'n', lessThan: 0 } }, { attrID: 'n', below: 0 }],
     [{ filter: { attrID: 'n', greaterThan: 0 } }, { attrID: 'n', above: 0 }],
+    [{ filter: { contact: {} } }, { contacts: null }],
+    [{ filter: { contact: { contactTagID: 'nobody-has-it' } } }, { contacts: new Float64Array(0) }],
     [
       { filter: { or: [{ not: { event: 1 } }, { and: [{ event: 2 }] }] } },
       { or: [{ not: { eventIDs: [1] } }, { and: [{ eventIDs: [2] }] }] },

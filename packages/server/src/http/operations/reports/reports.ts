@@ -16,8 +16,9 @@ import { type Answering, type AnsweringAll, accountOf } from '../../access/calle
 import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
-import { conditionOf, type EventKinds, toCondition, toEventKinds } from './conditions.ts';
+import { conditionOf, type EventKinds, type Meanings, toCondition, toEventKinds } from './conditions.ts';
 import { offsetsFor, toDimension } from './dimensions.ts';
+import { filtersOf, findContacts } from './found-contacts.ts';
 import { createLiveAnswer } from './live.ts';
 import { createPeopleAnswer } from './people.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
@@ -26,9 +27,8 @@ type ReportOperation = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 're
 type Shared = 'from' | 'to' | 'earlier' | 'timezone' | 'through' | 'milliseconds';
 
 /** What a request means in its account. */
-interface Surroundings {
+interface Surroundings extends Meanings {
   readonly zone: string;
-  readonly kinds: EventKinds;
 }
 
 /** The fields of a question that not every question has. */
@@ -88,9 +88,9 @@ const breakdown: Translation<'reportBreakdown', BreakdownQuestion> = {
 };
 
 const funnel: Translation<'reportFunnel', FunnelQuestion> = {
-  toQuestion: ({ step, within = funnelSeconds, per = 'person' }, _, { kinds }) => ({
+  toQuestion: ({ step, within = funnelSeconds, per = 'person' }, _, meanings) => ({
     report: 'funnel',
-    steps: step.map((one) => toCondition(one, kinds)),
+    steps: step.map((one) => toCondition(one, meanings)),
     withinMilliseconds: within * 1_000,
     per,
   }),
@@ -98,10 +98,10 @@ const funnel: Translation<'reportFunnel', FunnelQuestion> = {
 };
 
 const retention: Translation<'reportRetention', RetentionQuestion> = {
-  toQuestion: ({ first, back, interval = 'week' }, range, { zone, kinds }) => ({
+  toQuestion: ({ first, back, interval = 'week' }, range, { zone, ...meanings }) => ({
     report: 'retention',
-    first: first ? toCondition(first, kinds) : null,
-    back: back ? toCondition(back, kinds) : null,
+    first: first ? toCondition(first, meanings) : null,
+    back: back ? toCondition(back, meanings) : null,
     edges: edgesWithin(range, interval, zone, limits.periodsPerRetention),
   }),
   toAnswer: ({ cohorts }, { question: { edges } }) => ({
@@ -114,7 +114,7 @@ const retention: Translation<'reportRetention', RetentionQuestion> = {
 
 /** Without `reports` each operation refuses what it would ask, after it has checked it. */
 export const createReportAnswers = (
-  store: Pick<Store, 'listEventKinds' | 'namePeople'>,
+  store: Pick<Store, 'listEventKinds' | 'namePeople' | 'searchContact' | 'numberContacts'>,
   reports: Reports | undefined,
 ): AnsweringAll<ReportOperation | 'reportPeople' | 'reportLive'> => {
   const ask = createAsk(reports);
@@ -129,9 +129,11 @@ export const createReportAnswers = (
       const zone = input.timezone ?? caller.access.accountTimezone;
       const { range, earlier } = rangesOf(input, zone, caller.time);
       const kinds = toEventKinds(await store.listEventKinds(account));
-      const asked = { account, robots: input.robots === 'include', condition: conditionOf(input, kinds) };
+      const contacts = await findContacts(store, account, filtersOf(input));
+      const meanings = { kinds, contacts };
+      const asked = { account, robots: input.robots === 'include', condition: conditionOf(input, meanings) };
       const questionAbout = (within: Range) =>
-        ({ ...asked, ...within, ...toQuestion(input, within, { zone, kinds }) }) as One;
+        ({ ...asked, ...within, ...toQuestion(input, within, { zone, ...meanings }) }) as One;
       // Both before one is asked, so that a refusal costs no report.
       const question = questionAbout(range);
       const earlierQuestion = earlier && questionAbout(earlier);

@@ -6,6 +6,18 @@ import { type ContactRow, readContacts } from '../contacts/contact-rows.ts';
 import { rowsOf, viewsOf } from '../contacts/contact-views.ts';
 import type { Connection } from '../database/connection.ts';
 
+/** Reads the numbers of contacts by their contactUUIDs. */
+export const numberContacts = async (
+  db: Connection,
+  { account, contactUUIDs }: RequestOf<'numberContacts'>,
+): Promise<number[]> => {
+  const rows = await db.all<{ contact: number }>(
+    'SELECT contact FROM contact WHERE "contactUUID" = ANY ($1::text[]) AND account = $2',
+    [contactUUIDs, account],
+  );
+  return rows.map(({ contact }) => contact);
+};
+
 export const namePeople = async (
   db: Connection,
   { account, users, contacts }: RequestOf<'namePeople'>,
