@@ -6,14 +6,14 @@ import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import type { FedErasure, FedEvents, FedOwners } from '../../store/report-feed.ts';
 import type { EngineSettings, Held, LastEvents } from '../messages.ts';
 import type { Condition } from '../questions.ts';
-import { appendEvents } from './appending.ts';
-import { absent, type Columns, createColumns, definition, fixedColumns } from './columns.ts';
 import { connected } from './database.ts';
-import { createErasures } from './erasures.ts';
-import { createFiles, type EventFile, type StoredFile } from './files.ts';
+import { appendEvents } from './files/appending.ts';
+import { absent, type Columns, createColumns, definition, fixedColumns } from './files/columns.ts';
+import { createErasures } from './files/erasures.ts';
+import { createFiles, type EventFile, type StoredFile } from './files/files.ts';
+import { createVisitors, visitorColumns } from './files/visitors.ts';
 import { createOwners } from './owners.ts';
 import { runSQL, runWith } from './values.ts';
-import { createVisitors, visitorColumns } from './visitors.ts';
 
 /** The tail is written to a file when it takes more than this part of the memory. */
 const mostOfMemory = 0.25;

@@ -5,14 +5,14 @@ import type { FedOwners } from '../../store/report-feed.ts';
 import type { EngineSettings, Order, Reply } from '../messages.ts';
 import type { AnswerTo, Question } from '../questions.ts';
 import { type Account, openAccount, type Source } from './account.ts';
-import { answerBreakdown } from './breakdown.ts';
-import { prepareContacts } from './condition-contacts.ts';
+import { answerBreakdown } from './answers/breakdown.ts';
+import { prepareContacts } from './answers/condition-contacts.ts';
+import { answerFunnel } from './answers/funnel.ts';
+import { answerLive } from './answers/live.ts';
+import { answerPeople } from './answers/people.ts';
+import { answerRetention } from './answers/retention.ts';
+import { answerTotals } from './answers/totals.ts';
 import { connected, openDatabase, spillFolder } from './database.ts';
-import { answerFunnel } from './funnel.ts';
-import { answerLive } from './live.ts';
-import { answerPeople } from './people.ts';
-import { answerRetention } from './retention.ts';
-import { answerTotals } from './totals.ts';
 
 const answer = (connection: DuckDBConnection, source: Source, question: Question): Promise<AnswerTo<Question>> => {
   switch (question.report) {

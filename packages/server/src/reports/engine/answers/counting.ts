@@ -5,11 +5,11 @@
  * another look at the events, and a group takes some 100 KB for a million events where a hash table takes 16 bytes for each of its pairs.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Question } from '../questions.ts';
-import type { Source } from './account.ts';
+import type { Question } from '../../questions.ts';
+import type { Source } from '../account.ts';
+import { type Row, runSQL, runWith, type Values } from '../values.ts';
 import { writeOwned } from './owned.ts';
 import type { Sessions, Wanted } from './scope.ts';
-import { type Row, runSQL, runWith, type Values } from './values.ts';
 
 /** The part of the memory that the bitmaps of all groups may take. Each thread makes its own, so those that are made at once may take less. */
 const mostOfMemory = 0.4;

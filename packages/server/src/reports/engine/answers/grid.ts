@@ -1,5 +1,5 @@
 /** Spans of time that no given cut divides, so that what depends on time is computed for each span rather than for each event. */
-import type { Values } from './values.ts';
+import type { Values } from '../values.ts';
 
 const greatestCommonDivisor = (a: number, b: number): number =>
   b === 0 ? Math.abs(a) : greatestCommonDivisor(b, a % b);

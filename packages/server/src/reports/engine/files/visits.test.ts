@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { runs } from '../../../test/fixtures/runs.ts';
-import { sessionPauseMilliseconds as pause } from '../questions.ts';
+import { runs } from '../../../../test/fixtures/runs.ts';
+import { sessionPauseMilliseconds as pause } from '../../questions.ts';
 import { createVisits, type Remembered } from './visits.ts';
 
 interface Visited {

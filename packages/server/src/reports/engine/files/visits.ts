@@ -5,7 +5,7 @@
  * That holds for a visitor whose events arrive in the order of their times. Others are irregular: their sessions are found for each report
  * (sessions.ts).
  */
-import { sessionPauseMilliseconds } from '../questions.ts';
+import { sessionPauseMilliseconds } from '../../questions.ts';
 
 /** So many visitors are remembered, and so many irregular ones listed. */
 export const mostVisitors = 500_000;

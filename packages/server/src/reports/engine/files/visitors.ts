@@ -4,8 +4,8 @@
  */
 import { BIGINT, type DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
 import { robotMark } from '@firsthand/contract/identifiers';
-import type { FedEvents } from '../../store/report-feed.ts';
-import { type Row, runSQL } from './values.ts';
+import type { FedEvents } from '../../../store/report-feed.ts';
+import { type Row, runSQL } from '../values.ts';
 import { createVisits, mostVisitors, type Visits } from './visits.ts';
 
 /** Of a row of events. */

@@ -3,12 +3,12 @@
  * all if there are too many people for the memory, are put in order by DuckDB.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { FunnelAnswer, FunnelQuestion, Question } from '../questions.ts';
-import type { Source } from './account.ts';
+import type { FunnelAnswer, FunnelQuestion, Question } from '../../questions.ts';
+import type { Source } from '../account.ts';
+import { runForNumbers, runWith, type Values } from '../values.ts';
 import { createScope, type Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
 import { bytesOfProgress, createProgress } from './steps.ts';
-import { runForNumbers, runWith, type Values } from './values.ts';
 
 /** The part of the memory that the walk may take. */
 const mostOfMemory = 0.25;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Site } from '../fixtures/site.ts';
-import { ann, ben, expectRefusal, hour, laptop, phone } from '../fixtures/store.ts';
-import type { NewSite } from './sites.ts';
+import type { Site } from '../../fixtures/site.ts';
+import { ann, ben, expectRefusal, hour, laptop, phone } from '../../fixtures/store.ts';
+import type { NewSite } from '../sites.ts';
 
 /** The eventUUIDs of a contact's history. */
 const historyOf = async ({ events }: Site, contactUUID: string) =>

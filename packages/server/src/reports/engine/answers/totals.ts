@@ -1,13 +1,13 @@
 /** Totals: the measures of all events, and of those in each interval. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { TotalsAnswer, TotalsQuestion } from '../questions.ts';
-import type { Source } from './account.ts';
+import type { TotalsAnswer, TotalsQuestion } from '../../questions.ts';
+import type { Source } from '../account.ts';
+import { type Row, runWith } from '../values.ts';
 import { countGroups } from './counting.ts';
 import { createGrid, spansBefore, valuesOfSpans } from './grid.ts';
 import { summedUp, toMeasures } from './measures.ts';
 import { createScope, type Scope } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
-import { type Row, runWith } from './values.ts';
 
 export const answerTotals = async (
   connection: DuckDBConnection,

@@ -1,7 +1,7 @@
 /** The contacts that the conditions of a question name, as temporary tables: a list of a hundred thousand is no parameter. */
 import { BIGINT, type DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
-import type { Condition, Question } from '../questions.ts';
-import type { Source } from './account.ts';
+import type { Condition, Question } from '../../questions.ts';
+import type { Source } from '../account.ts';
 
 type Named = Extract<Condition, { readonly contacts: unknown }>;
 

@@ -2,18 +2,18 @@
 // and again. Both lists stay short.
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
-import { why } from '../../src/identity/ownership.ts';
+import { why } from '../../../src/identity/ownership.ts';
 import {
   decideClaimedLink,
   decideLink,
   decideUnlink,
   type KeptStatement,
   linksGivingWay,
-} from '../../src/identity/statements.ts';
-import type { Site } from '../fixtures/site.ts';
-import { ann, ben, expectRefusal, laptop, newID } from '../fixtures/store.ts';
-import { createRandom } from '../tools/counts.ts';
-import type { NewSite } from './sites.ts';
+} from '../../../src/identity/statements.ts';
+import type { Site } from '../../fixtures/site.ts';
+import { ann, ben, expectRefusal, laptop, newID } from '../../fixtures/store.ts';
+import { createRandom } from '../../tools/counts.ts';
+import type { NewSite } from '../sites.ts';
 
 const most = limits.claimedLinksPerUser;
 const addressOf = (nth: number) => `claimed-${nth}@example.com`;

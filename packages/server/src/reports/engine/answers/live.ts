@@ -2,11 +2,11 @@
 
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { labelIDs } from '@firsthand/contract/labels';
-import type { LiveAnswer, LiveQuestion } from '../questions.ts';
-import type { Source } from './account.ts';
+import type { LiveAnswer, LiveQuestion } from '../../questions.ts';
+import type { Source } from '../account.ts';
+import { runSQL, runWith } from '../values.ts';
 import { hostOf, pathAttrID, referrerAttrID } from './pages.ts';
 import { createScope } from './scope.ts';
-import { runSQL, runWith } from './values.ts';
 
 export const answerLive = async (
   connection: DuckDBConnection,

@@ -1,10 +1,10 @@
 /** Retention: in which periods the people of each period came back. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Condition, Question, RetentionAnswer, RetentionQuestion } from '../questions.ts';
-import type { Source } from './account.ts';
+import type { Condition, Question, RetentionAnswer, RetentionQuestion } from '../../questions.ts';
+import type { Source } from '../account.ts';
+import { runSQL, runWith } from '../values.ts';
 import { createGrid, valuesOfSpans } from './grid.ts';
 import { createScope } from './scope.ts';
-import { runSQL, runWith } from './values.ts';
 
 /**
  * Makes the temporary tables `periods`, of each person and period the first and last places of events that count, and `cohorts`, of each person

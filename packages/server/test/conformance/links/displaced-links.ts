@@ -1,8 +1,8 @@
 // Somebody who knows a visitor's userUUID claims an address of his own for it, and must not take over a known contact's events.
 import { describe, expect, test } from 'vitest';
-import type { Site } from '../fixtures/site.ts';
-import { ann, ben, expectRefusal, laptop, newID } from '../fixtures/store.ts';
-import type { NewSite } from './sites.ts';
+import type { Site } from '../../fixtures/site.ts';
+import { ann, ben, expectRefusal, laptop, newID } from '../../fixtures/store.ts';
+import type { NewSite } from '../sites.ts';
 
 const mallory = 'mallory@example.com';
 

@@ -3,8 +3,8 @@
  * `n<number>` for these as DOUBLE. The numbers are those of a list of attrIDs, so that no name from outside is ever part of SQL, and
  * because attrIDs are case-sensitive and the names of columns are not.
  */
-import { decimalNumber } from '../questions.ts';
-import type { Values } from './values.ts';
+import { decimalNumber } from '../../questions.ts';
+import type { Values } from '../values.ts';
 
 /**
  * Attributes beyond these have no column: their values are in the maps `rest` and `restNumbers`, by attrID. Writing a file takes 256 KB of

@@ -1,6 +1,6 @@
 /** Measures of sets of events, as SQL and as they are answered. */
-import type { Measures } from '../questions.ts';
-import type { Row } from './values.ts';
+import type { Measures } from '../../questions.ts';
+import type { Row } from '../values.ts';
 
 /** Of rows with `number`. */
 export const summedUp = `count(number) AS count, sum(number) AS sum, quantile_cont(number, 0.5) AS median, quantile_cont(number, 0.95) AS p95`;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { runs } from '../../../test/fixtures/runs.ts';
+import { runs } from '../../../../test/fixtures/runs.ts';
 import { createProgress } from './steps.ts';
 
 interface Told {

@@ -1,9 +1,9 @@
 /** The events that a question is about, as SQL. */
-import type { Condition, Question } from '../questions.ts';
-import type { Source } from './account.ts';
+import type { Condition, Question } from '../../questions.ts';
+import type { Source } from '../account.ts';
+import { visitorOf } from '../files/visitors.ts';
+import type { Values } from '../values.ts';
 import { type Grid, spanOf } from './grid.ts';
-import type { Values } from './values.ts';
-import { visitorOf } from './visitors.ts';
 
 const placesOfTime = 2 ** 53;
 const mostBigint = 2 ** 63;

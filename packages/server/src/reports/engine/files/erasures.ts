@@ -1,7 +1,7 @@
 /** Events that must be in no report and no file: erased ones, and those before the account's first sequence. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { FedErasure } from '../../store/report-feed.ts';
-import { runWith } from './values.ts';
+import type { FedErasure } from '../../../store/report-feed.ts';
+import { runWith } from '../values.ts';
 
 interface Pending {
   readonly erasure: FedErasure;

@@ -1,14 +1,14 @@
 /** Breakdowns: the measures of groups of events. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { BreakdownAnswer, BreakdownQuestion, Dimension, Question } from '../questions.ts';
-import type { Source } from './account.ts';
+import type { BreakdownAnswer, BreakdownQuestion, Dimension, Question } from '../../questions.ts';
+import type { Source } from '../account.ts';
+import { runWith, type Values } from '../values.ts';
 import { countGroups, type WriteHits } from './counting.ts';
 import { clockOf, createGrid, hourCuts, spansBefore, valuesOfSpans } from './grid.ts';
 import { summedUp, toMeasures } from './measures.ts';
 import { hostOf, pathAttrID, referrerAttrID } from './pages.ts';
 import { createScope, type Scope, type Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
-import { runWith, type Values } from './values.ts';
 
 const hour = 3_600_000;
 

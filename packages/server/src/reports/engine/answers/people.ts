@@ -1,13 +1,13 @@
 /** People: who is behind a number of a report, those with the newest event first. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { PeopleAnswer, PeopleQuestion } from '../questions.ts';
-import type { Source } from './account.ts';
+import type { PeopleAnswer, PeopleQuestion } from '../../questions.ts';
+import type { Source } from '../account.ts';
+import { runSQL, runWith, type Values } from '../values.ts';
 import { prepareGroups } from './breakdown.ts';
 import { writeReached } from './funnel.ts';
 import { prepareCohorts } from './retention.ts';
 import { createScope } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
-import { runSQL, runWith, type Values } from './values.ts';
 
 const time = '"eventTime"';
 

@@ -3,11 +3,11 @@
  * when robots count, are found here: the events of a visitor without a pause.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { type Question, sessionPauseMilliseconds } from '../questions.ts';
-import type { Source } from './account.ts';
+import { type Question, sessionPauseMilliseconds } from '../../questions.ts';
+import type { Source } from '../account.ts';
+import { runSQL, runWith } from '../values.ts';
 import { createGrid } from './grid.ts';
 import { createScope, type Sessions } from './scope.ts';
-import { runSQL, runWith } from './values.ts';
 
 /** Makes the temporary table `sessions` where it is needed: the session of a visitor in a span, as a number below zero. */
 export const prepareSessions = async (

@@ -1,9 +1,9 @@
 /** The users of whose events some may belong to a contact. All events of other users are people of their own. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Question } from '../questions.ts';
-import type { Source } from './account.ts';
+import type { Question } from '../../questions.ts';
+import type { Source } from '../account.ts';
+import { runWith } from '../values.ts';
 import { createScope } from './scope.ts';
-import { runWith } from './values.ts';
 
 /** Makes the temporary table `owned`: each such user of the question's events once, and 0. */
 export const writeOwned = async (connection: DuckDBConnection, source: Source, question: Question): Promise<void> => {

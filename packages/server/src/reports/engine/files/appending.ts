@@ -10,9 +10,9 @@ import {
   VARCHAR,
 } from '@duckdb/node-api';
 import { robotMark } from '@firsthand/contract/identifiers';
-import type { FedAttribute, FedEvents } from '../../store/report-feed.ts';
+import type { FedAttribute, FedEvents } from '../../../store/report-feed.ts';
+import { runWith, type Values } from '../values.ts';
 import { type Columns, definition, toNumber } from './columns.ts';
-import { runWith, type Values } from './values.ts';
 
 /** DuckDB's vector size: a chunk holds no more rows. */
 const rowsOfChunk = 2048;
