@@ -237,7 +237,9 @@ describe('each error code that is listed', () => {
         ? { token: scene.tokens.operator, without: ['accountUUID'] }
         : 'attrValue' in (operation.input as Any).shape
           ? { fields: { attrValue: 'x' } }
-          : { without: Object.keys((operation.input as Any).shape) },
+          : 'filter' in (operation.input as Any).shape
+            ? { fields: { filter: JSON.stringify({ contact: { attrValue: 'x' } }) } }
+            : { without: Object.keys((operation.input as Any).shape) },
     invalid_field: (one) =>
       one.method === 'POST'
         ? { fields: { tokenUUID: { not: 'text' } } }

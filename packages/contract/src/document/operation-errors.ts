@@ -23,6 +23,9 @@ const ofBodies: readonly ErrorCode[] = ['invalid_json', 'body_too_large', 'unsup
 const needsFields = (input: z.ZodType): boolean =>
   !input.safeParse({}).success || (input._zod.def.checks?.length ?? 0) > 0;
 
+/** In which a condition on contacts takes attrID and attrValue together. */
+const filters = ['filter', 'step', 'first', 'back'];
+
 const hasField = ({ input }: Operation, name: string): boolean =>
   Object.hasOwn((input as z.ZodObject<z.ZodRawShape>).shape, name);
 
@@ -30,12 +33,13 @@ const hasField = ({ input }: Operation, name: string): boolean =>
 export const codesOf = (operation: Operation, method: 'GET' | 'POST'): readonly ErrorCode[] => {
   const { tokens, refuses = [], input } = operation;
   const namesAccount = hasField(operation, 'accountUUID');
+  const takesFilters = filters.some((name) => hasField(operation, name));
   const codes = new Set<ErrorCode>([
     ...ofAll,
     ...refuses,
     ...(method === 'POST' ? ofBodies : []),
     ...(isRead(operation) ? (['unknown_field'] as const) : []),
-    ...(needsFields(input) || namesAccount ? (['missing_field'] as const) : []),
+    ...(needsFields(input) || namesAccount || takesFilters ? (['missing_field'] as const) : []),
     ...(namesAccount ? (['unknown_account'] as const) : []),
     ...(tokens.includes('browser') ? (['origin_not_allowed'] as const) : []),
   ]);

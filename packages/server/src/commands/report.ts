@@ -2,7 +2,7 @@ import type { Client } from '@firsthand/client';
 import { type Command, Option } from 'commander';
 import { WrongUsage } from './shared/command-errors.ts';
 import { collect } from './shared/flags.ts';
-import { type Cell, printCSV, printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
+import { type Cell, printComplaint, printCSV, printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 import { addServer, connect, type ServerOptions } from './shared/server.ts';
 
 const intervals = ['hour', 'day', 'week', 'month'] as const;
@@ -321,7 +321,7 @@ const people = async (options: PeopleOptions): Promise<void> => {
     ],
   );
   printRows(csv, [...columns, 'userUUID', 'events', 'first', 'last'], rows);
-  if (answer.nextCursor) process.stderr.write(`There are more people: --cursor ${answer.nextCursor}\n`);
+  if (answer.nextCursor) printComplaint(`There are more people: --cursor ${answer.nextCursor}`);
 };
 
 type LiveOptions = FilterOptions & { readonly limit?: string };
