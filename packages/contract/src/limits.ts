@@ -20,6 +20,12 @@ export const limits = {
   periodsPerRetention: 100,
   /** Rows in one reportBreakdown. */
   rowsPerBreakdown: 1_000,
+  /** `did` conditions in one filter of a report. */
+  didsPerFilter: 5,
+  /** The greatest `atLeast` and `atMost` of a `did`. */
+  didTimes: 1_000_000,
+  /** The greatest `withinDays` of a `did`. */
+  didDays: 3_660,
   /** Contacts that the conditions on contacts in one report may find together. */
   contactsPerFilter: 100_000,
   /** People on one page of reportPeople. */

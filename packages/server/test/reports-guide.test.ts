@@ -139,6 +139,7 @@ describe(guide, () => {
       const members = [
         'event',
         'contact',
+        'did',
         'is',
         'isNot',
         'contains',

@@ -1,6 +1,6 @@
 /**
  * The filters of reports: a closed grammar of conditions on an event. Each object is one condition, `{"and": […]}`, `{"or": […]}`,
- * `{"not": …}`, `{"event": …}`, `{"contact": …}`, or an attrID with one comparison: `{"attrID": "plan", "is": "pro"}`.
+ * `{"not": …}`, `{"event": …}`, `{"contact": …}`, `{"did": …}`, or an attrID with one comparison: `{"attrID": "plan", "is": "pro"}`.
  */
 import * as z from 'zod';
 import { searchContactInput } from '../contact.ts';
@@ -14,18 +14,35 @@ const ofContact = { contactProfileID, contactTagID, contactStatus, attrID, attrV
 const ofContactTimes = { createdFrom, createdTo, seenFrom, seenTo };
 const contactMembers = { ...ofContact, ...ofContactTimes };
 
-/** The members that a search for contacts filters by; all of them hold. None: any contact. */
-const contactFilter = z
-  .strictObject(contactMembers, {
+/** An object of these members alone. */
+const objectOf = <Members extends z.ZodRawShape>(members: Members) =>
+  z.strictObject(members, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? `has \`${(issue as { keys: string[] }).keys[0]?.slice(0, limits.attrIDLength)}\`; it takes ${Object.keys(contactMembers).join(', ')}`
+        ? `has \`${(issue as { keys: string[] }).keys[0]?.slice(0, limits.attrIDLength)}\`; it takes ${Object.keys(members).join(', ')}`
         : field.says('must be a JSON object', 'object').error(issue),
-  })
-  .refine(field.isAttributePair, field.attributePairProblem);
+  });
+
+/** The members that a search for contacts filters by; all of them hold. None: any contact. */
+const contactFilter = objectOf(contactMembers).refine(field.isAttributePair, field.attributePairProblem);
 export type ContactFilter = z.output<typeof contactFilter>;
 
-/** A checked condition. Exactly one of and, or, not, event, contact and attrID is there; beside attrID exactly one comparison. */
+/** What somebody did: at least `atLeast` (1 if absent) and at most `atMost` events that all the others hold for. */
+interface Deeds<Kinds, Inner> {
+  readonly event?: Kinds | undefined;
+  readonly filter?: Inner | undefined;
+  readonly atLeast?: number | undefined;
+  readonly atMost?: number | undefined;
+  /** In the last so many days of 24 hours, up to when the report is asked. */
+  readonly withinDays?: number | undefined;
+}
+interface Did extends Deeds<readonly (number | string)[], Filter> {
+  /** Milliseconds since 1970: from ≤ eventTime < to. */
+  readonly from?: number | undefined;
+  readonly to?: number | undefined;
+}
+
+/** A checked condition. Exactly one of and, or, not, event, contact, did and attrID is there; beside attrID exactly one comparison. */
 export interface Filter {
   readonly and?: readonly Filter[] | undefined;
   readonly or?: readonly Filter[] | undefined;
@@ -34,6 +51,8 @@ export interface Filter {
   readonly event?: readonly (number | string)[] | undefined;
   /** The event's owner is a contact that a search with these finds. */
   readonly contact?: ContactFilter | undefined;
+  /** The event's person did this, in the range of the report or not. */
+  readonly did?: Did | undefined;
   readonly attrID?: string | undefined;
   readonly is?: readonly string[] | undefined;
   readonly isNot?: readonly string[] | undefined;
@@ -44,19 +63,27 @@ export interface Filter {
 }
 
 type Value = string | number | boolean;
+type SentKinds = number | string | readonly (number | string)[];
+type SentTime = z.input<typeof field.time>;
+
+interface SentDid extends Deeds<SentKinds, SentFilter> {
+  readonly from?: SentTime | undefined;
+  readonly to?: SentTime | undefined;
+}
 
 /** A condition as a client may send it: a value in place of a list of one. */
-export interface SentFilter extends Omit<Filter, 'and' | 'or' | 'not' | 'event' | 'contact' | 'is' | 'isNot'> {
+export interface SentFilter extends Omit<Filter, 'and' | 'or' | 'not' | 'event' | 'contact' | 'did' | 'is' | 'isNot'> {
   readonly and?: readonly SentFilter[] | undefined;
   readonly or?: readonly SentFilter[] | undefined;
   readonly not?: SentFilter | undefined;
-  readonly event?: number | string | readonly (number | string)[] | undefined;
+  readonly event?: SentKinds | undefined;
   readonly contact?: z.input<typeof contactFilter> | undefined;
+  readonly did?: SentDid | undefined;
   readonly is?: Value | readonly Value[] | undefined;
   readonly isNot?: Value | readonly Value[] | undefined;
 }
 
-const forms = ['and', 'or', 'not', 'event', 'contact', 'attrID'] as const;
+const forms = ['and', 'or', 'not', 'event', 'contact', 'did', 'attrID'] as const;
 const comparisons = ['is', 'isNot', 'contains', 'exists', 'lessThan', 'greaterThan'] as const;
 
 const inner: z.ZodType<Filter, SentFilter> = z.lazy(() => condition);
@@ -114,6 +141,38 @@ const sentKind = {
   ],
 };
 
+const kinds = (description: string) => oneOrMore(eventKind, sentKind, description, 'Basket filled');
+const listedNames =
+  'an eventID, a name that the account lists now, or a list of these. A name that is not listed is of no event.';
+
+const whole = (least: number, most: number, description: string, example: number) => {
+  const form = `must be a whole number from ${least} to ${most}`;
+  const schema = z.number(field.says(form)).int(form).min(least, form).max(most, form);
+  return field.described(schema.optional(), description, example);
+};
+
+/** What somebody did. None of the members: anything. */
+const did: z.ZodType<Did, SentDid> = objectOf({
+  event: kinds(`Events of this kind: ${listedNames}`),
+  filter: inner.optional().meta({ description: 'Events that meet this filter, which has no `did`.' }),
+  atLeast: whole(1, limits.didTimes, 'At least so many such events; 1 if absent.', 3),
+  atMost: whole(1, limits.didTimes, 'At most so many such events.', 9),
+  withinDays: whole(
+    1,
+    limits.didDays,
+    'Events of the last so many days (of 24 hours) before the report is asked; instead of `from` and `to`.',
+    30,
+  ),
+  from: field.described(field.time.optional(), 'Events of this time or later.', '2026-10-01T00:00:00Z'),
+  to: field.described(field.time.optional(), 'Events before this time.', '2026-11-01T00:00:00Z'),
+}).superRefine(({ atLeast = 1, atMost, withinDays, from, to }, context) => {
+  const add = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });
+  if (atMost !== undefined && atMost < atLeast) add('atMost', `must not be below \`atLeast\` (${atLeast})`);
+  if (withinDays !== undefined && (from ?? to) !== undefined)
+    add('withinDays', 'must not be there beside `from` or `to`');
+  if (from !== undefined && to !== undefined && to <= from) add('to', 'must be later than `from`');
+});
+
 const number = (description: string) =>
   field.described(z.number(field.says('must be a number that JSON carries exactly')), description, 20).optional();
 
@@ -134,16 +193,16 @@ export const condition = z
       and: several('All of these filters hold.'),
       or: several('At least one of these filters holds.'),
       not: inner.optional().meta({ description: 'This filter does not hold.' }),
-      event: oneOrMore(
-        eventKind,
-        sentKind,
-        'The event is of this kind: an eventID, a name that the account lists now, or a list of these. A name that is not listed is of no event.',
-        'Basket filled',
-      ),
+      event: kinds(`The event is of this kind: ${listedNames}`),
       contact: field.described(
         contactFilter.optional(),
         'The person is a contact now, and all of these hold for it, as in searchContact; `{}` is any contact.',
         { contactTagID: 'vip' },
+      ),
+      did: field.described(
+        did.optional(),
+        "The person has such events, whenever: in the report's range or not, of robots only if these count. `{}` is any event.",
+        { event: 'Paid', atLeast: 2, withinDays: 30 },
       ),
       attrID: field.described(field.attrID.optional(), 'The attribute to compare; with one comparison beside it.'),
       is: values('The attribute has this value, or one of these; exactly, as text.'),
@@ -180,31 +239,45 @@ export const condition = z
       add(`has \`${compared[0]}\` beside \`${form[0]}\`; it belongs beside \`attrID\``);
   });
 
-/** Reports what is nested too deep or has too many conditions. `conditions` counts those before `at`; returns those up to its end. */
-const countConditions = (
-  at: Filter,
-  path: readonly PropertyKey[],
-  conditions: number,
-  add: (path: readonly PropertyKey[], message: string) => void,
-  depth = 1,
-): number => {
-  if (depth > limits.filterDepth) {
-    add(path, `is nested more than ${limits.filterDepth} levels deep`);
-    return conditions;
-  }
-  let count = conditions + 1;
-  if (count === limits.conditionsPerFilter + 1) {
-    add(path, `is one condition too many: a filter has at most ${limits.conditionsPerFilter}`);
-  }
-  for (const name of ['and', 'or'] as const) {
-    for (const [index, part] of (at[name] ?? []).entries()) {
-      count = countConditions(part, [...path, name, index], count, add, depth + 1);
+type Path = readonly PropertyKey[];
+
+/** The filters right within a filter, each with its path in it. */
+export const partsOf = ({
+  and = [],
+  or = [],
+  not,
+  did: { filter: done } = {},
+}: Filter): (readonly [Filter, ...PropertyKey[]])[] => [
+  ...and.map((part, index) => [part, 'and', index] as const),
+  ...or.map((part, index) => [part, 'or', index] as const),
+  ...(not ? [[not, 'not'] as const] : []),
+  ...(done ? [[done, 'did', 'filter'] as const] : []),
+];
+
+/** Reports what is nested too deep, a `did` within another, and too many conditions. */
+const checkSize = (filter: Filter, add: (path: Path, message: string) => void): void => {
+  let conditions = 0;
+  let dids = 0;
+  const visit = (at: Filter, path: Path, depth: number, isWithinDid: boolean): void => {
+    if (depth > limits.filterDepth) {
+      add(path, `is nested more than ${limits.filterDepth} levels deep`);
+      return;
     }
-  }
-  return at.not === undefined ? count : countConditions(at.not, [...path, 'not'], count, add, depth + 1);
+    conditions += 1;
+    if (conditions === limits.conditionsPerFilter + 1)
+      add(path, `is one condition too many: a filter has at most ${limits.conditionsPerFilter}`);
+    if (at.did) {
+      dids += 1;
+      if (isWithinDid) add([...path, 'did'], 'must not be within another `did`');
+      else if (dids === limits.didsPerFilter + 1)
+        add([...path, 'did'], `is one too many: a filter has at most ${limits.didsPerFilter}`);
+    }
+    for (const [part, ...names] of partsOf(at)) visit(part, [...path, ...names], depth + 1, isWithinDid || !!at.did);
+  };
+  visit(filter, [], 1, false);
 };
 
 /** A filter: a condition of bounded depth and size. */
 export const filter: z.ZodType<Filter, SentFilter> = condition.superRefine((given, context) => {
-  countConditions(given, [], 0, (path, message) => context.addIssue({ code: 'custom', message, path: [...path] }));
+  checkSize(given, (path, message) => context.addIssue({ code: 'custom', message, path: [...path] }));
 });

@@ -7,6 +7,17 @@ export type Condition =
   | { readonly not: Condition }
   /** The event belongs to one of these contacts, by their numbers; to any contact if null. */
   | { readonly contacts: Float64Array | null }
+  /**
+   * The event's person has at least `atLeast` and, unless null, at most `atMost` events that meet `did` with from ≤ eventTime < to, in the
+   * range of the question or not; of robots only if the question counts these. No `did` within another.
+   */
+  | {
+      readonly did: Condition | null;
+      readonly atLeast: number;
+      readonly atMost: number | null;
+      readonly from: number;
+      readonly to: number;
+    }
   /** The event is of one of these kinds. */
   | { readonly eventIDs: readonly number[] }
   /** The event has the attribute with one of these values (exactly). */

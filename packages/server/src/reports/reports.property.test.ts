@@ -70,7 +70,20 @@ const eventArbitrary: fc.Arbitrary<Happened> = fc
   });
 const events = fc.array(eventArbitrary, { minLength: 1, maxLength: 25 });
 
-const { condition } = fc.letrec<{ condition: Condition }>((tie) => ({
+const { condition } = fc.letrec<{ condition: Condition; did: Condition }>((tie) => ({
+  did: fc
+    .record({
+      did: fc.option(tie('condition')),
+      atLeast: fc.integer({ min: 1, max: 3 }),
+      more: fc.option(fc.nat({ max: 2 })),
+      range: fc.tuple(times, times),
+    })
+    .map(({ more, range: [from, to], ...did }) => ({
+      ...did,
+      atMost: more === null ? null : did.atLeast + more,
+      from: Math.min(from, to),
+      to: Math.max(from, to),
+    })),
   condition: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
     fc.record({ eventIDs: fc.array(fc.integer({ min: 1, max: 4 }), { maxLength: 2 }) }),
@@ -82,6 +95,7 @@ const { condition } = fc.letrec<{ condition: Condition }>((tie) => ({
     fc.record({
       contacts: fc.option(fc.uniqueArray(fc.integer({ min: 1, max: 4 })).map((list) => Float64Array.from(list))),
     }),
+    tie('did'),
     fc.record({ and: fc.array(tie('condition'), { maxLength: 2 }) }),
     fc.record({ or: fc.array(tie('condition'), { maxLength: 2 }) }),
     fc.record({ not: tie('condition') }),

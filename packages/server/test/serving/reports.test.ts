@@ -66,6 +66,42 @@ it('filters by what is known of contacts now', async () => {
   expect(person.map((one) => [one.contactUUID, one.events])).toEqual([[other.contactUUID, 3]]);
 });
 
+it('filters by what people did, whoever they turn out to be', async () => {
+  const { client } = await begin(temporaryDatabase().env);
+  const day = 86_400_000;
+  const at = (days: number) => new Date(Date.now() - days * day).toISOString();
+  const log = (nth: number, eventID: number, days: number) =>
+    client.logEvent({ userUUID: `${userUUID}-${nth}`, eventID, eventTime: at(days) });
+  for (const [nth, eventID, days] of [
+    [1, 1, 40],
+    [1, 2, 2],
+    [2, 1, 3],
+    [3, 1, 1],
+    [3, 2, 1],
+  ] as const)
+    await log(nth, eventID, days);
+  const counted = async (filter: Filter) => {
+    const { events, people } = (await client.reportTotals({ from: at(10), filter })).total;
+    return [events, people];
+  };
+  expect(await counted({ did: {} })).toEqual([4, 3]);
+  expect(await counted({ did: { event: 2 } })).toEqual([3, 2]);
+  expect(await counted({ not: { did: { event: 2 } } })).toEqual([1, 1]);
+  expect(await counted({ did: { event: 1, withinDays: 5 } })).toEqual([3, 2]);
+  expect(await counted({ not: { did: { to: at(10) } } })).toEqual([3, 2]);
+  expect(await counted({ did: { atLeast: 2, filter: { not: { event: 9 } } } })).toEqual([3, 2]);
+  // One person with two browsers did what either of them did.
+  const contact = { contactProfileID: 'customer', contactEmailaddress: 'ann@shop.example' };
+  const { contactUUID } = await client.createContact({ ...contact, userUUID: `${userUUID}-1` });
+  await client.linkUser({ contactUUID, userUUID: `${userUUID}-2` });
+  expect(await counted({ did: { event: 2 } })).toEqual([4, 2]);
+  expect(await counted({ not: { did: { event: 2 } } })).toEqual([0, 0]);
+  expect(await counted({ did: { atLeast: 3 } })).toEqual([2, 1]);
+  expect(await counted({ did: { atLeast: 2, atMost: 2 } })).toEqual([2, 1]);
+  await client.eraseContact({ contactUUID });
+  expect(await counted({ did: {} })).toEqual([2, 1]);
+});
+
 it('keeps the files of reports where REPORTS_DIR says', async () => {
   const { env } = temporaryDatabase();
   const REPORTS_DIR = join(dirname(env.DATABASE_URL.replace(/^sqlite:/, '')), 'elsewhere');

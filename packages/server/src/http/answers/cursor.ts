@@ -50,26 +50,30 @@ export const parseSearchCursor = (sort: SearchSort, cursor: string | undefined):
   return { key, contact };
 };
 
-/** Where a list of people goes on, up to which sequence its events count, and the end of its range. */
+/** Where a list of people goes on, up to which sequence its events count, and when its first page was asked. */
 export interface PeoplePage {
   readonly end: { readonly lastTime: number; readonly person: number };
   readonly until: number;
-  readonly to: number;
+  readonly asked: number;
 }
+
+/** No clock is beyond it: the end of the year 9999. */
+const latestTime = 253_402_300_799_999;
 
 /** The cursor of a page of people; "" if there is none. A contact is a number above zero, a user without one below. */
 export const toPeopleCursor = (page: PeoplePage | null): string => {
   if (page === null) return encode('people', [null]);
   const { lastTime, person } = page.end;
-  return encode('people', [lastTime, Math.abs(person), person > 0 ? 1 : 0, page.until, page.to]);
+  return encode('people', [lastTime, Math.abs(person), person > 0 ? 1 : 0, page.until, page.asked]);
 };
 
 /** As parseCursor, for a cursor of toPeopleCursor. */
 export const parsePeopleCursor = (cursor: string | undefined): PeoplePage | undefined => {
   if (cursor === undefined) return undefined;
-  const [lastTime, number, isContact, until, to] = decode('people', cursor, 5);
-  if (lastTime == null || number == null || isContact == null || until == null || to == null) throw notOurs();
-  return { end: { lastTime, person: isContact > 0 ? number : -number }, until, to };
+  const [lastTime, number, isContact, until, asked] = decode('people', cursor, 5);
+  if (lastTime == null || number == null || isContact == null || until == null) throw notOurs();
+  if (asked == null || asked > latestTime) throw notOurs();
+  return { end: { lastTime, person: isContact > 0 ? number : -number }, until, asked };
 };
 
 /** The ends of the pages of a contact's claims, links and events; null for a list that is complete. */

@@ -23,6 +23,9 @@ const mostOfGroup = 0.125;
 const worthAFile = 0.01;
 const mostCompared = 100;
 
+/** A condition that speaks of the event's person. */
+export type OfPeople = Extract<Condition, { readonly contacts: unknown } | { readonly did: unknown }>;
+
 /** What a question reads, as it was at one time. */
 export interface Source {
   readonly columns: Columns;
@@ -34,8 +37,8 @@ export interface Source {
     readonly owners: string;
     readonly merged: string;
   };
-  /** Whether an event `e` belongs to the contacts of a condition (condition-contacts.ts). */
-  belongs(condition: Extract<Condition, { readonly contacts: unknown }>): string;
+  /** Whether the person of an event `e` is among those of a condition (condition-people.ts). */
+  isOf(condition: OfPeople): string;
   /** Rows of events with these columns, as the text of a query without parameters. */
   select(names: readonly string[]): string;
   /** The same in parts, each by sequence, the first ones first. */
@@ -332,8 +335,8 @@ export const openAccount = async (
       return {
         columns,
         person: owners.person,
-        belongs() {
-          throw new Error('the contacts of the conditions are not prepared');
+        isOf() {
+          throw new Error('the people of the conditions are not prepared');
         },
         through,
         select(wanted) {

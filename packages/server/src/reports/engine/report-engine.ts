@@ -6,7 +6,7 @@ import type { EngineSettings, Order, Reply } from '../messages.ts';
 import type { AnswerTo, Question } from '../questions.ts';
 import { type Account, openAccount, type Source } from './account.ts';
 import { answerBreakdown } from './answers/breakdown.ts';
-import { prepareContacts } from './answers/condition-contacts.ts';
+import { preparePeople } from './answers/condition-people.ts';
 import { answerFunnel } from './answers/funnel.ts';
 import { answerLive } from './answers/live.ts';
 import { answerPeople } from './answers/people.ts';
@@ -135,8 +135,8 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
       // One transaction: all statements of an answer read the same events.
       await connection.run('BEGIN');
       const source = account.source();
-      const belongs = await prepareContacts(connection, source, question);
-      return { answer: await answer(connection, { ...source, belongs }, question), through: source.through };
+      const isOf = await preparePeople(connection, source, question);
+      return { answer: await answer(connection, { ...source, isOf }, question), through: source.through };
     };
     try {
       if (!(await account.areFilesUntouched())) return null;

@@ -35,21 +35,52 @@ const ofKinds = (events: readonly (number | string)[], { idOf }: EventKinds): Co
 export interface Meanings {
   readonly kinds: EventKinds;
   readonly contacts: ContactsOf;
+  /** When the report is asked: milliseconds since 1970. */
+  readonly now: number;
 }
+
+const millisecondsOfDay = 86_400_000;
+/** Beyond every eventTime. */
+const anyTime = 8.64e15;
+
+const toDid = (did: NonNullable<Filter['did']>, meanings: Meanings): Condition => {
+  const { event, filter, atLeast = 1, atMost = null, withinDays, from = -anyTime, to = anyTime } = did;
+  return {
+    did: both(event, filter, meanings),
+    atLeast,
+    atMost,
+    from: withinDays === undefined ? from : meanings.now - withinDays * millisecondsOfDay,
+    to,
+  };
+};
 
 export const toCondition = (filter: Filter, meanings: Meanings): Condition => {
   const { kinds, contacts } = meanings;
-  const { and, or, not, event, contact, attrID = '', is, isNot, contains, exists, lessThan, greaterThan } = filter;
+  const { and, or, not, event, contact, did, attrID = '', is, isNot, contains, exists, lessThan, greaterThan } = filter;
   if (and) return { and: and.map((part) => toCondition(part, meanings)) };
   if (or) return { or: or.map((part) => toCondition(part, meanings)) };
   if (not) return { not: toCondition(not, meanings) };
   if (event) return ofKinds(event, kinds);
   if (contact) return { contacts: contacts.get(contact) as Float64Array | null };
+  if (did) return toDid(did, meanings);
   if (is) return { attrID, is };
   if (isNot) return { not: { attrID, is: isNot } };
   if (contains !== undefined) return { attrID, contains };
   if (exists !== undefined) return { attrID, exists };
   return lessThan === undefined ? { attrID, above: greaterThan as number } : { attrID, below: lessThan };
+};
+
+/** Both hold; null if there is neither. */
+const both = (
+  events: readonly (number | string)[] | undefined,
+  filter: Filter | undefined,
+  meanings: Meanings,
+): Condition | null => {
+  const all = [
+    ...(events === undefined ? [] : [ofKinds(events, meanings.kinds)]),
+    ...(filter === undefined ? [] : [toCondition(filter, meanings)]),
+  ];
+  return all.length > 1 ? { and: all } : (all[0] ?? null);
 };
 
 interface Counted {
@@ -61,9 +92,5 @@ interface Counted {
 /** The condition on all events of a report: their kind, and the filter; null if there is neither. */
 export const conditionOf = ({ eventID, eventName, filter }: Counted, meanings: Meanings): Condition | null => {
   const event = eventID ?? eventName;
-  const all = [
-    ...(event === undefined ? [] : [ofKinds([event], meanings.kinds)]),
-    ...(filter === undefined ? [] : [toCondition(filter, meanings)]),
-  ];
-  return all.length > 1 ? { and: all } : (all[0] ?? null);
+  return both(event === undefined ? undefined : [event], filter, meanings);
 };

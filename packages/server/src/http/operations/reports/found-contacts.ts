@@ -1,30 +1,17 @@
 /** Finds the contacts that the filters of a request speak of, before its question is asked: so a report holds every change that was answered. */
 
 import { limits } from '@firsthand/contract/limits';
-import type { ContactFilter, Filter } from '@firsthand/contract/reports/filter';
+import { type ContactFilter, type Filter, partsOf } from '@firsthand/contract/reports/filter';
 import { Refusal } from '../../../refusal.ts';
 import type { FoundContacts, SearchEnd, Store } from '../../../store/store.ts';
 
 /** The numbers of the contacts that each condition finds; null for one that any contact meets. */
 export type ContactsOf = ReadonlyMap<ContactFilter, Float64Array | null>;
 
-const conditionsIn = ({ and = [], or = [], not, contact }: Filter): ContactFilter[] => [
-  ...(contact ? [contact] : []),
-  ...[...and, ...or, ...(not ? [not] : [])].flatMap(conditionsIn),
+const conditionsIn = (filter: Filter): ContactFilter[] => [
+  ...(filter.contact ? [filter.contact] : []),
+  ...partsOf(filter).flatMap(([part]) => conditionsIn(part)),
 ];
-
-/** The filters in a request, whatever they are for. */
-export const filtersOf = ({
-  filter,
-  step = [],
-  first,
-  back,
-}: {
-  readonly filter?: Filter | undefined;
-  readonly step?: readonly Filter[] | undefined;
-  readonly first?: Filter | undefined;
-  readonly back?: Filter | undefined;
-}): Filter[] => [filter, ...step, first, back].filter((one) => one !== undefined);
 
 /** Throws Refusal('invalid_field') when they find too many. */
 export const findContacts = async (

@@ -7,8 +7,8 @@ import { type Answering, accountOf } from '../../access/caller.ts';
 import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
-import { conditionOf, toEventKinds } from './conditions.ts';
-import { filtersOf, findContacts } from './found-contacts.ts';
+import { conditionOf } from './conditions.ts';
+import { filtersOf, findMeanings } from './meanings.ts';
 
 const minute = 60_000;
 const liveMinutes = 5;
@@ -24,9 +24,7 @@ export const createLiveAnswer = (
     const began = performance.now();
     const { time, access } = caller;
     const account = accountOf(caller);
-    const kinds = toEventKinds(await store.listEventKinds(account));
-    const contacts = await findContacts(store, account, filtersOf(input));
-    const meanings = { kinds, contacts };
+    const meanings = await findMeanings(store, account, filtersOf(input), time);
     const { hosts, suffixes } = originHosts(access.accountOrigin);
     const { answer, through } = await ask(
       {

@@ -9,9 +9,9 @@ import { type Answering, accountOf } from '../../access/caller.ts';
 import { parsePeopleCursor, toCursor, toPeopleCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
-import { conditionOf, type Meanings, toCondition, toEventKinds } from './conditions.ts';
+import { conditionOf, type Meanings, toCondition } from './conditions.ts';
 import { offsetsFor, toDimension } from './dimensions.ts';
-import { filtersOf, findContacts } from './found-contacts.ts';
+import { filtersOf, findMeanings } from './meanings.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
 
 type Input = InputOf<'reportPeople'>;
@@ -69,10 +69,9 @@ export const createPeopleAnswer = (
     const account = accountOf(caller);
     const zone = input.timezone ?? caller.access.accountTimezone;
     const page = parsePeopleCursor(input.cursor);
-    const { range } = rangesOf({ ...input, to: page?.to ?? input.to }, zone, caller.time);
-    const kinds = toEventKinds(await store.listEventKinds(account));
-    const contacts = await findContacts(store, account, filtersOf(input));
-    const meanings = { kinds, contacts };
+    const asked = page?.asked ?? caller.time;
+    const { range } = rangesOf(input, zone, asked);
+    const meanings = await findMeanings(store, account, filtersOf(input), asked);
     const { answer, through } = await ask(
       {
         report: 'people',
@@ -104,7 +103,7 @@ export const createPeopleAnswer = (
         const named = names.get(person);
         return named ? [{ ...named, events, firstTime: isoTime(firstTime), lastTime: isoTime(lastTime) }] : [];
       }),
-      nextCursor: toPeopleCursor(answer.next && { end: answer.next, until, to: range.to }),
+      nextCursor: toPeopleCursor(answer.next && { end: answer.next, until, asked }),
       timezone: zone,
       through: toCursor('events', until),
       milliseconds: Math.round(performance.now() - began),

@@ -11,6 +11,7 @@ import { Refusal } from '../../../refusal.ts';
 import type { AnswerTo, Question } from '../../../reports/questions.ts';
 
 const now = Date.parse('2026-11-24T12:00Z');
+let time = now;
 const day = 86_400_000;
 
 let scene: Scene;
@@ -18,7 +19,7 @@ let reports: FakeReports;
 let answer: (question: Question, signal?: AbortSignal) => Promise<AnswerTo<Question> | undefined>;
 beforeAll(async () => {
   reports = createFakeReports((...asked) => answer(...asked));
-  scene = await openScene({ reports, now: () => now, account: { accountTimezone: 'Europe/London' } });
+  scene = await openScene({ reports, now: () => time, account: { accountTimezone: 'Europe/London' } });
   const event = [
     { eventID: 7, eventName: 'Signed up' },
     { eventID: 9, eventName: 'Paid' },
@@ -77,6 +78,11 @@ describe('every report', () => {
     [{ filter: { attrID: 'n', greaterThan: 0 } }, { attrID: 'n', above: 0 }],
     [{ filter: { contact: {} } }, { contacts: null }],
     [{ filter: { contact: { contactTagID: 'nobody-has-it' } } }, { contacts: new Float64Array(0) }],
+    [{ filter: { did: {} } }, { did: null, atLeast: 1, atMost: null, from: -8.64e15, to: 8.64e15 }],
+    [
+      { filter: { did: { event: 'Paid', filter: { event: 7 }, withinDays: 2, atMost: 3 } } },
+      { did: { and: [{ eventIDs: [9] }, { eventIDs: [7] }] }, atLeast: 1, atMost: 3, from: now - 2 * day, to: 8.64e15 },
+    ],
     [
       { filter: { or: [{ not: { event: 1 } }, { and: [{ event: 2 }] }] } },
       { or: [{ not: { eventIDs: [1] } }, { and: [{ eventIDs: [2] }] }] },
@@ -409,7 +415,10 @@ describe('reportPeople', () => {
       ],
       next,
     });
-    const { body } = await ask('reportPeople', { ...november, limit: 3 });
+    const { to: _, ...open } = november;
+    reports.asked.length = 0;
+    const { body } = await ask('reportPeople', { ...open, limit: 3 });
+    const to = reports.asked[0]?.question.to;
     const told = { events: 1, firstTime: '2026-11-01T00:00:00.000Z', lastTime: '2026-11-02T00:00:00.000Z' };
     const nobody = { contactExternalID: '', contactFirstname: '', contactLastname: '', contactEmailaddress: '' };
     expect(body.person).toEqual([
@@ -425,9 +434,10 @@ describe('reportPeople', () => {
     ]);
     reports.asked.length = 0;
     answer = async () => undefined;
-    const { to: _, ...open } = november;
+    time += day;
     const last = await ask('reportPeople', { ...open, cursor: body.nextCursor });
-    expect(reports.asked[0]?.question).toMatchObject({ beyond: next, until: 42, to: end });
+    expect(reports.asked[0]?.question).toMatchObject({ beyond: next, until: 42, to });
+    time = now;
     expect([last.body.nextCursor, last.body.through]).toEqual(['', body.through]);
   });
 });

@@ -16,10 +16,10 @@ import { type Answering, type AnsweringAll, accountOf } from '../../access/calle
 import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
-import { conditionOf, type EventKinds, type Meanings, toCondition, toEventKinds } from './conditions.ts';
+import { conditionOf, type EventKinds, type Meanings, toCondition } from './conditions.ts';
 import { offsetsFor, toDimension } from './dimensions.ts';
-import { filtersOf, findContacts } from './found-contacts.ts';
 import { createLiveAnswer } from './live.ts';
+import { filtersOf, findMeanings } from './meanings.ts';
 import { createPeopleAnswer } from './people.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
 
@@ -128,9 +128,7 @@ export const createReportAnswers = (
       const account = accountOf(caller);
       const zone = input.timezone ?? caller.access.accountTimezone;
       const { range, earlier } = rangesOf(input, zone, caller.time);
-      const kinds = toEventKinds(await store.listEventKinds(account));
-      const contacts = await findContacts(store, account, filtersOf(input));
-      const meanings = { kinds, contacts };
+      const meanings = await findMeanings(store, account, filtersOf(input), caller.time);
       const asked = { account, robots: input.robots === 'include', condition: conditionOf(input, meanings) };
       const questionAbout = (within: Range) =>
         ({ ...asked, ...within, ...toQuestion(input, within, { zone, ...meanings }) }) as One;
@@ -142,7 +140,7 @@ export const createReportAnswers = (
       const partOf = async (about: One) => {
         const { answer, through } = await ask(about, signal);
         const { from, to } = about;
-        const counted = toAnswer(answer, { input, question: about, kinds });
+        const counted = toAnswer(answer, { input, question: about, kinds: meanings.kinds });
         return { through, part: { from: isoTime(from), to: isoTime(to), ...counted } };
       };
       const { part, through } = await partOf(question);

@@ -63,7 +63,7 @@ export const createScope = (source: Source, question: Question, values: Values) 
       if (condition.eventIDs.length === 0) return 'false';
       return `("eventID" IN (${condition.eventIDs.map((eventID) => values.integer(eventID)).join(', ')}))`;
     }
-    if ('contacts' in condition) return source.belongs(condition);
+    if ('contacts' in condition || 'did' in condition) return source.isOf(condition);
     const { attrID } = condition;
     if ('exists' in condition) return `(${text(attrID)} IS ${condition.exists ? 'NOT ' : ''}NULL)`;
     if ('is' in condition) {
