@@ -26,7 +26,11 @@ type Kind = keyof typeof beside;
 const kinds = Object.keys(beside) as Kind[];
 
 const given = {
-  by: field.described(field.optional(by), 'For a row of reportBreakdown: its `by`.', 'attr:product'),
+  by: field.described(
+    field.optional(by),
+    'For a row of reportBreakdown, or with `step` of reportFunnel: its `by`.',
+    'attr:product',
+  ),
   value: field.described(field.optional(field.list(groupValue, 2)), 'With `by`: the `values` of the row.', [
     'Stone teapot',
   ]),
@@ -75,13 +79,16 @@ export const reportPeopleInput = z
   .refine(oneKindAtMost, onlyOneKind)
   .superRefine((input, context) => {
     const add = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });
-    const [kind, other] = kinds.filter((name) => input[name] !== undefined);
+    // A funnel may have groups.
+    const ofGroup = input.step !== undefined && input.by !== undefined;
+    const [kind, other] = kinds.filter((name) => input[name] !== undefined && !(ofGroup && name === 'by'));
     if (other !== undefined) add(other, `must not be given together with \`${kind}\``);
     for (const name of kinds) {
       const alone = beside[name].find((each) => input[each] !== undefined);
-      if (name !== kind && alone !== undefined) add(alone, `is for a request with \`${name}\``);
+      if (name !== kind && alone !== undefined && !(ofGroup && name === 'by'))
+        add(alone, `is for a request with \`${name}\``);
     }
-    if (kind === 'by' && input.value?.length !== input.by?.length)
+    if ((kind === 'by' || ofGroup) && input.value?.length !== input.by?.length)
       add('value', 'must have a value for each part of `by`');
     if (kind !== 'step') return;
     if ((input.reached === undefined) === (input.dropped === undefined))

@@ -118,10 +118,16 @@ export const reportTotalsOutput = answer({
     ),
 });
 
-const dimensionWords = ['event', 'weekday', 'hour', 'entryPage', 'exitPage', 'referrerHost'] as const;
+const contactWords = ['contactProfileID', 'contactTagID'] as const;
+const dimensionWords = ['event', 'weekday', 'hour', 'entryPage', 'exitPage', 'referrerHost', ...contactWords] as const;
 const attributePrefix = 'attr:';
 /** What a breakdown is by: a word, or an attribute as `attr:` and its attrID. */
 export type DimensionText = (typeof dimensionWords)[number] | `${typeof attributePrefix}${string}`;
+
+/** A dimension of the contact that owns an event. */
+export type ContactWord = (typeof contactWords)[number];
+export const isContactWord = (dimension: DimensionText): dimension is ContactWord =>
+  (contactWords as readonly string[]).includes(dimension);
 
 /** The attrID of a dimension; undefined for a word. */
 export const attrIDOf = (dimension: DimensionText): string | undefined =>
@@ -144,7 +150,7 @@ export const by = field
   )
   .meta({
     description:
-      'What to count apart: one or two, separated by a comma. `attr:plan` is the attribute `plan`. `weekday` (`1`, Monday, to `7`) and `hour` (`0` to `23`) are by the clocks of `timezone`. `entryPage` and `exitPage` are the attribute `path` of the first and last event with one in the session. `referrerHost` is the host in the attribute `referrer`.',
+      'What to count apart: one or two, separated by a comma. `attr:plan` is the attribute `plan`. `weekday` (`1`, Monday, to `7`) and `hour` (`0` to `23`) are by the clocks of `timezone`. `entryPage` and `exitPage` are the attribute `path` of the first and last event with one in the session. `referrerHost` is the host in the attribute `referrer`. `contactProfileID` is the present profile of the owner, and `contactTagID` each present tag: such an event counts in the row of each.',
     example: 'attr:product',
     sent: { type: 'string' },
   });
@@ -167,15 +173,19 @@ export const reportBreakdownInput = z
   })
   .refine(oneKindAtMost, onlyOneKind);
 
+const group = {
+  values: z
+    .array(field.described(z.string().nullable(), 'A value; null for events without one.', 'Stone teapot'))
+    .describe('The values of the row, in the order of `by`; an eventID for `event`.'),
+  eventName: told.text('With `by=event`: the present name of that kind of event.', 'Basket filled').optional(),
+};
+
 export const reportBreakdownOutput = answer({
   total: z.object(measures).describe('The counts over the whole range.'),
   row: z
     .array(
       z.object({
-        values: z
-          .array(field.described(z.string().nullable(), 'A value; null for events without one.', 'Stone teapot'))
-          .describe('The values of the row, in the order of `by`; an eventID for `event`.'),
-        eventName: told.text('With `by=event`: the present name of that kind of event.', 'Basket filled').optional(),
+        ...group,
         ...measures,
       }),
     )
@@ -192,27 +202,42 @@ const daySeconds = 86_400;
 /** The seconds in which a funnel is gone through, if a request does not say. */
 export const funnelSeconds = 30 * daySeconds;
 
-export const reportFunnelInput = z.object({
-  step: field.described(
-    field.list(filter, limits.stepsPerFunnel).refine((steps) => steps.length > 1, 'must hold at least two filters'),
-    'The steps: two to eight filters as a JSON array. Each step is an event after that of the step before.',
-    [{ event: 'Basket filled' }, { event: 'Paid' }],
-  ),
-  ...asked,
-  within: field.described(
-    field.optional(field.integer(1, limits.funnelDays * daySeconds)),
-    'The seconds from the first step to the last, at most; 30 days if absent.',
-    7 * daySeconds,
-  ),
-  per: field.described(
-    field.optional(field.oneOf(['person', 'session'])),
-    'What goes through the steps: a person (if absent), or a person within one session.',
-    'session',
-  ),
-});
+export const reportFunnelInput = z
+  .object({
+    step: field.described(
+      field.list(filter, limits.stepsPerFunnel).refine((steps) => steps.length > 1, 'must hold at least two filters'),
+      'The steps: two to eight filters as a JSON array. Each step is an event after that of the step before.',
+      [{ event: 'Basket filled' }, { event: 'Paid' }],
+    ),
+    ...asked,
+    within: field.described(
+      field.optional(field.integer(1, limits.funnelDays * daySeconds)),
+      'The seconds from the first step to the last, at most; 30 days if absent.',
+      7 * daySeconds,
+    ),
+    per: field.described(
+      field.optional(field.oneOf(['person', 'session'])),
+      'What goes through the steps: a person (if absent), or a person within one session.',
+      'session',
+    ),
+    by: field
+      .optional(by)
+      .describe(
+        'Adds `row`: the steps of each group, as reportBreakdown counts apart. Somebody is in the group of the first event of theirs that meets the first step.',
+      ),
+    limit: field.described(
+      field.optional(field.pageLimit(limits.rowsPerBreakdown)),
+      'With `by`: the most rows; `others` counts all further ones. 100 if absent.',
+      10,
+    ),
+  })
+  .superRefine(({ by: groups, limit }, context) => {
+    if (limit !== undefined && groups === undefined)
+      context.addIssue({ code: 'custom', path: ['limit'], message: 'is for a request with `by`' });
+  });
 
-export const reportFunnelOutput = answer({
-  step: z
+const reachedSteps = (description: string) =>
+  z
     .array(
       z.object({
         reached: told.count(
@@ -221,7 +246,18 @@ export const reportFunnelOutput = answer({
         ),
       }),
     )
-    .meta({ description: 'The steps, in order.', example: [{ reached: 45 }, { reached: 12 }] }),
+    .meta({ description, example: [{ reached: 45 }, { reached: 12 }] });
+
+export const reportFunnelOutput = answer({
+  step: reachedSteps('The steps, in order.'),
+  row: z
+    .array(z.object({ ...group, step: reachedSteps('The steps, in order.') }))
+    .optional()
+    .describe('With `by`: the groups, those that most reached the first step in first.'),
+  others: z
+    .object({ groups: told.count('The number of rows left out.', 12), step: reachedSteps('The steps, in order.') })
+    .optional()
+    .describe('With `by`: those in no row; absent if there are none.'),
 });
 
 export const reportRetentionInput = z.object({

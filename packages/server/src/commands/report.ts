@@ -11,6 +11,9 @@ const figures = ['sum', 'average', 'median', 'p95'] as const;
 
 const asFilter = 'a filter as JSON, or an event by its name or number';
 
+const asGroups =
+  'one or two of attr:<attrID>, event, weekday, hour, entryPage, exitPage, referrerHost, contactProfileID, contactTagID';
+
 const addFilter = (command: Command): Command =>
   addServer(command)
     .option('--csv', 'print CSV: the rows of the table without totals')
@@ -36,10 +39,7 @@ export const define = (command: Command): void => {
     .addOption(new Option('--interval <interval>', 'count for each').choices(intervals))
     .action(totals);
   addValue(addReport(command.command('breakdown').description('count by attributes, events, pages or times')))
-    .requiredOption(
-      '--by <list>',
-      'one or two of attr:<attrID>, event, weekday, hour, entryPage, exitPage, referrerHost',
-    )
+    .requiredOption('--by <list>', asGroups)
     .addOption(new Option('--sort <count>', 'the greatest of it first; people by default').choices(counts))
     .option('--limit <number>', 'the most rows; 100 by default')
     .action(breakdown);
@@ -49,6 +49,8 @@ export const define = (command: Command): void => {
     .addOption(
       new Option('--per <what>', 'what goes through; a person by default').choices(['person', 'session'] as const),
     )
+    .option('--by <list>', `for each group: ${asGroups}`)
+    .option('--limit <number>', 'the most groups; 100 by default')
     .action(funnel);
   addReport(command.command('retention').description('count who came back'))
     .option('--first <filter>', `what people did first: ${asFilter}; anything by default`)
@@ -58,8 +60,8 @@ export const define = (command: Command): void => {
     )
     .action(retention);
   addRange(command.command('people').description('list who is behind a number of a report'))
-    .option('--by <list>', 'for a row of a breakdown: what it is by')
-    .option('--is <value>', 'for a row of a breakdown: a value of it; repeat the option for the next one', collect)
+    .option('--by <list>', 'for a row of a breakdown or funnel: what it is by')
+    .option('--is <value>', 'for a row: a value of it; repeat the option for the next one', collect)
     .option('--step <filter>', `for a number of a funnel: ${asFilter}; repeat the option for the next step`, collect)
     .option('--within <seconds>', 'from the first step to the last; 30 days by default')
     .addOption(new Option('--per <what>', 'what goes through').choices(['person', 'session'] as const))
@@ -191,6 +193,12 @@ const totals = async (options: TotalsOptions): Promise<void> => {
   });
 };
 
+/** The columns that name a group. */
+const keysOf = (by: string): string[] => {
+  const dimensions = by.split(',').map((dimension) => dimension.trim());
+  return [...dimensions, ...(dimensions.includes('event') ? ['eventName'] : [])];
+};
+
 type BreakdownOptions = ValueOptions & {
   readonly by: string;
   readonly sort?: (typeof counts)[number];
@@ -201,19 +209,18 @@ const breakdown = async (options: BreakdownOptions): Promise<void> => {
   const { value: attrID, by, sort, limit } = options;
   const asked = await client(options);
   const answer = await asked.reportBreakdown({ ...sharedFields(options), attrID, by, sort, limit });
-  const dimensions = by.split(',').map((dimension) => dimension.trim());
-  const named = dimensions.includes('event');
-  const columns = [...dimensions, ...(named ? ['eventName'] : []), ...countNames(options)];
+  const keys = keysOf(by);
+  const columns = [...keys, ...countNames(options)];
   print<'reportBreakdown'>(options, answer, columns, ({ row, others, total }) => {
     const summed = (label: string, measures: typeof total): Row => [
       label,
-      ...columns.slice(1, columns.length - countNames(options).length).map(() => ''),
+      ...keys.slice(1).map(() => ''),
       ...countCells(options, measures),
     ];
     return {
       rows: row.map(({ values, eventName, ...measures }) => [
         ...values,
-        ...(named ? [eventName ?? null] : []),
+        ...(keys.includes('eventName') ? [eventName ?? null] : []),
         ...countCells(options, measures),
       ]),
       more: [...(others ? [summed(`${others.groups} others`, others)] : []), summed('total', total)],
@@ -225,16 +232,37 @@ type FunnelOptions = ReportOptions & {
   readonly step: string[];
   readonly within?: string;
   readonly per?: 'person' | 'session';
+  readonly by?: string;
+  readonly limit?: string;
 };
 
 const shareOf = (part: number, whole: number | undefined): Cell =>
   whole ? `${((100 * part) / whole).toFixed(1)} %` : null;
 
 const funnel = async (options: FunnelOptions): Promise<void> => {
-  const { step: texts, within, per } = options;
+  const { step: texts, within, per, by, limit } = options;
   const asked = await client(options);
   const step = texts.map((text) => toFilter('step', text));
-  const answer = await asked.reportFunnel({ ...sharedFields(options), step, within, per });
+  const answer = await asked.reportFunnel({ ...sharedFields(options), step, within, per, by, limit });
+  if (by !== undefined) {
+    const keys = keysOf(by);
+    print<'reportFunnel'>(options, answer, [...keys, ...texts], ({ step: steps, row = [], others }) => {
+      const summed = (label: string, reached: typeof steps): Row => [
+        label,
+        ...keys.slice(1).map(() => ''),
+        ...reached.map((one) => one.reached),
+      ];
+      return {
+        rows: row.map(({ values, eventName, ...group }) => [
+          ...values,
+          ...(keys.includes('eventName') ? [eventName ?? null] : []),
+          ...group.step.map(({ reached }) => reached),
+        ]),
+        more: [...(others ? [summed(`${others.groups} others`, others.step)] : []), summed('total', steps)],
+      };
+    });
+    return;
+  }
   const columns = ['number', 'step', 'reached', 'of first', 'of previous'];
   print<'reportFunnel'>(options, answer, columns, ({ step: steps }) => ({
     rows: steps.map(({ reached }, nth) => [

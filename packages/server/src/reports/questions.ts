@@ -80,9 +80,17 @@ export interface TotalsAnswer {
   readonly intervals: readonly Measures[];
 }
 
+/** The contacts, by their numbers, that have a value. */
+export interface ContactList {
+  readonly value: string;
+  readonly contacts: Float64Array;
+}
+
 /** What events are told apart by. */
 export type Dimension =
   | { readonly attrID: string }
+  /** The values of the contact that the event belongs to: such an event is in the group of each, and counts once in the total and in `others`. */
+  | { readonly lists: readonly ContactList[] }
   /** eventID, as text */
   | { readonly by: 'event' }
   /** `1` (Monday) to `7`, and `0` to `23`, on the clock of the question's zone */
@@ -105,6 +113,8 @@ export interface BreakdownQuestion extends Asked {
   /** 1 to 1,000 rows; all other events are in `others`. */
   readonly limit: number;
 }
+/** A way to tell events apart, with what local time needs. */
+export type Grouping = Pick<BreakdownQuestion, 'dimensions' | 'offsets'>;
 export interface BreakdownAnswer {
   readonly total: Measures;
   /** By the measure `sort`, greatest first, then by values as bytes of UTF-8, ascending, null last. Null: the event has no such value. */
@@ -121,13 +131,23 @@ export interface FunnelQuestion extends Asked {
   readonly withinMilliseconds: number;
   /** Who goes through it: a person, or a person within one session of a user (see Measures). */
   readonly per: 'person' | 'session';
+  /** What the answer's rows are; at most `limit`, 1 to 1,000. */
+  readonly groups?: Grouping & { readonly limit: number };
 }
+/**
+ * For each step, how many went through all steps up to it: one event for each, each later than that of the step before (by eventTime, then
+ * by sequence).
+ */
+type Reached = readonly number[];
 export interface FunnelAnswer {
+  readonly steps: Reached;
   /**
-   * For each step, how many went through all steps up to it: one event for each, each later than that of the step before (by eventTime,
-   * then by sequence).
+   * Somebody is in the groups of the first event of theirs that meets the first step. By those who reached it, most first, then by values as in
+   * BreakdownAnswer. Absent if no groups were asked for.
    */
-  readonly steps: readonly number[];
+  readonly rows?: readonly { readonly values: readonly (string | null)[]; readonly steps: Reached }[];
+  /** Those in no row; absent when there are none. */
+  readonly others?: { readonly groups: number; readonly steps: Reached };
 }
 
 export interface RetentionQuestion extends Asked {
@@ -146,17 +166,20 @@ export interface RetentionAnswer {
   readonly cohorts: readonly { readonly people: number; readonly back: readonly number[] }[];
 }
 
+/** One group; `values` in the order of the dimensions. */
+export type Group = Grouping & { readonly values: readonly (string | null)[] };
+
 /** Which events and people of a range are meant. */
 export type PeopleOf =
   /** Every event that meets the condition. */
   | { readonly kind: 'all' }
-  /** The events of one group of a breakdown; `values` in the order of the dimensions. */
-  | ({ readonly kind: 'group'; readonly values: readonly (string | null)[] } & Pick<
-      BreakdownQuestion,
-      'dimensions' | 'offsets'
-    >)
-  /** The people who reached a step (0 is the first) and, with `dropped`, not the next one. With per 'session', in one session at least. */
-  | ({ readonly kind: 'step'; readonly step: number; readonly dropped: boolean } & Pick<
+  /** The events of one group of a breakdown. */
+  | ({ readonly kind: 'group' } & Group)
+  /**
+   * The people who reached a step (0 is the first) and, with `dropped`, not the next one; with `group`, in that group of the funnel. With per
+   * 'session', in one session at least.
+   */
+  | ({ readonly kind: 'step'; readonly step: number; readonly dropped: boolean; readonly group?: Group } & Pick<
       FunnelQuestion,
       'steps' | 'withinMilliseconds' | 'per'
     >)

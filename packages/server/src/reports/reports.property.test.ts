@@ -136,6 +136,9 @@ const offsets = fc.constantFrom<readonly (readonly [number, number])[]>(
 const dimension: fc.Arbitrary<Dimension> = fc.oneof(
   fc.record({ attrID }),
   fc.record({ by: fc.constantFrom('event', 'weekday', 'hour', 'entryPage', 'exitPage', 'referrerHost') }),
+  fc
+    .array(fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { minLength: 1 }), { maxLength: 3 })
+    .map((all) => ({ lists: all.map((list, nth) => ({ value: `list ${nth}`, contacts: Float64Array.from(list) })) })),
 );
 const withRange = <Asked extends { readonly edges: readonly number[] }>({ edges: list, ...asked }: Asked) => ({
   ...asked,
@@ -144,20 +147,17 @@ const withRange = <Asked extends { readonly edges: readonly number[] }>({ edges:
   to: list.at(-1) as number,
 });
 const dimensions = fc.array(dimension, { minLength: 1, maxLength: 2 });
+const groupValue = fc.option(fc.oneof(text, fc.constantFrom('list 0', 'list 1', '1', '2')));
+const group = fc
+  .record({ dimensions, offsets, values: fc.tuple(groupValue, groupValue) })
+  .map((of) => ({ ...of, values: of.values.slice(0, of.dimensions.length) }));
 const steps = fc.array(step, { minLength: 2, maxLength: 4 });
 const within = fc.constantFrom(0, 15 * minute, 3 * hour, 100 * hour);
 const per = fc.constantFrom('person' as const, 'session' as const);
 const peopleOf = (list: readonly number[]): fc.Arbitrary<PeopleOf> =>
   fc.oneof(
     fc.constant({ kind: 'all' as const }),
-    fc
-      .record({
-        kind: fc.constant('group' as const),
-        dimensions,
-        offsets,
-        values: fc.tuple(fc.option(text), fc.option(text)),
-      })
-      .map((of) => ({ ...of, values: of.values.slice(0, of.dimensions.length) })),
+    group.map((of) => ({ kind: 'group' as const, ...of })),
     fc
       .record({
         kind: fc.constant('step' as const),
@@ -166,8 +166,13 @@ const peopleOf = (list: readonly number[]): fc.Arbitrary<PeopleOf> =>
         per,
         nth: fc.nat(),
         dropped: fc.boolean(),
+        group: fc.option(group, { nil: undefined }),
       })
-      .map(({ nth, ...of }) => ({ ...of, step: nth % (of.steps.length - (of.dropped ? 1 : 0)) })),
+      .map(({ nth, group: inGroup, ...of }) => ({
+        ...of,
+        ...(inGroup && { group: inGroup }),
+        step: nth % (of.steps.length - (of.dropped ? 1 : 0)),
+      })),
     fc
       .record({
         kind: fc.constant('cohort' as const),
@@ -201,9 +206,10 @@ const question: fc.Arbitrary<Question> = fc.oneof(
       steps,
       withinMilliseconds: within,
       per,
+      groups: fc.option(fc.record({ dimensions, offsets, limit: fc.integer({ min: 1, max: 3 }) }), { nil: undefined }),
       edges,
     })
-    .map(withRange),
+    .map(({ groups, ...asked }) => ({ ...withRange(asked), ...(groups && { groups }) })),
   fc
     .record({
       ...base,
@@ -306,6 +312,7 @@ const open = () =>
     // A few events fill a file.
     eventsOfFile: 20,
     niceness: 0,
+    buildMilliseconds: 60_000,
     onFault: (error) => console.error(error),
   });
 let reports = open();

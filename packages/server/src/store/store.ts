@@ -55,8 +55,8 @@ export interface Store extends ReportFeed, ReportNames {
   findAccount(accountUUID: string): Promise<number | undefined>;
   listAccounts(): Promise<AccountSummary[]>;
   getAccount(account: number): Promise<AccountDetail>;
-  /** Returns the kinds of events that the account lists, sorted by ID: what `getAccount` has of them, without its counts. */
-  listEventKinds(account: number): Promise<ListedEntry[]>;
+  /** Returns what one catalogue of the account lists, sorted by ID: what `getAccount` has of it, without its counts. */
+  listCatalogue(query: { readonly account: number; readonly kind: CatalogueKind }): Promise<ListedEntry[]>;
   /** Returns how much each account stores. Reads in small steps; takes seconds with millions of contacts. */
   measureAccounts(): Promise<AccountSize[]>;
   /** Creates an account with its tokens, catalogues and contacts. Returns one outcome for each contact. */

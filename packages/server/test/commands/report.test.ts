@@ -84,6 +84,27 @@ it('a funnel takes its steps as names, numbers or JSON, and shows what share rea
   expect(reports.asked[0]?.question).toMatchObject(question);
 });
 
+it('a funnel by groups has a row for each', async () => {
+  answer = {
+    steps: [200, 50],
+    rows: [
+      { values: [null, '7'], steps: [120, 40] },
+      { values: ['pro', '7'], steps: [60, 5] },
+    ],
+    others: { groups: 3, steps: [20, 5] },
+  };
+  const given = ['--step', '3', '--step', 'Paid', '--by', 'attr:plan,event', '--limit', '2'];
+  expect((await run('funnel', ...given)).stdout.split('\n')).toEqual([
+    'ATTR:PLAN  EVENT  EVENTNAME  3    PAID',
+    '-          7      7          120  40',
+    'pro        7      7          60   5',
+    '3 others                     20   5',
+    'total                        200  50',
+    '',
+  ]);
+  expect(reports.asked[0]?.question).toMatchObject({ groups: { limit: 2 } });
+});
+
 it('retention is a triangle', async () => {
   const cohorts = [
     { people: 5, back: [2, 1] },

@@ -2,7 +2,7 @@ import { robotMark } from '@firsthand/contract/identifiers';
 import { labelIDs } from '@firsthand/contract/labels';
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
-import type { CatalogueKind } from '../../src/store/store.ts';
+import { type CatalogueKind, catalogueKinds } from '../../src/store/store.ts';
 import type { Site } from '../fixtures/site.ts';
 import { accountContact, ann, ben, expectRefusal, newAccount, phone } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
@@ -39,7 +39,8 @@ export const describeCatalogues = (newSite: NewSite): void => {
           { id: '100', name: '100', browser: true, type: '' },
         ],
       });
-      expect(await store.listEventKinds(account)).toEqual((await store.getAccount(account)).catalogues.event);
+      const { catalogues } = await store.getAccount(account);
+      for (const kind of catalogueKinds) expect(await store.listCatalogue({ account, kind })).toEqual(catalogues[kind]);
     });
 
     test('change in what an entry says and in nothing else', async () => {

@@ -66,6 +66,40 @@ it('filters by what is known of contacts now', async () => {
   expect(person.map((one) => [one.contactUUID, one.events])).toEqual([[other.contactUUID, 3]]);
 });
 
+it('counts apart by the profile and the tags that contacts have now', async () => {
+  const { client } = await begin(temporaryDatabase().env);
+  for (const nth of [1, 2, 3]) await client.logEvent({ userUUID: `${userUUID}-${nth}`, eventID: nth });
+  const ann = { contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer', userUUID: `${userUUID}-1` };
+  const { contactUUID } = await client.createContact({ ...ann, contactTagID: 'vip,new' });
+  await client.createContact({
+    ...{ contactEmailaddress: 'ben@shop.example', contactProfileID: 'staff', userUUID: `${userUUID}-2` },
+    contactTagID: 'new',
+  });
+  await client.logEvent({ contactUUID, eventID: 2 });
+  const counted = async (by: string) => {
+    const { total, row, others } = await client.reportBreakdown({ from: '2020-01-01', by, limit: 2 });
+    const rows = row.map(({ values, events, people }) => [...values, events, people]);
+    return [...rows, [others?.groups, others?.events, others?.people], [total.events, total.people]];
+  };
+  const none = [undefined, undefined, undefined];
+  const all = [4, 3];
+  expect(await counted('contactProfileID')).toEqual([['customer', 2, 1], ['staff', 1, 1], [1, 1, 1], all]);
+  // Ann's events are in the rows of both tags.
+  expect(await counted('contactTagID')).toEqual([['new', 3, 2], ['vip', 2, 1], [1, 1, 1], all]);
+  await client.updateContact({ contactUUID, contactTagID: '-vip' });
+  expect(await counted('contactTagID')).toEqual([['new', 3, 2], [null, 1, 1], none, all]);
+  const step = [{ not: { event: 9 } }, { event: 2 }];
+  const funnel = { from: '2020-01-01', step, by: 'contactProfileID' };
+  const { row } = await client.reportFunnel(funnel);
+  expect(row?.map(({ values, step: [first, second] }) => [...values, first?.reached, second?.reached])).toEqual([
+    ['customer', 1, 1],
+    ['staff', 1, 0],
+    [null, 1, 0],
+  ]);
+  const { person } = await client.reportPeople({ ...funnel, value: ['customer'], reached: 2 });
+  expect(person.map((one) => one.contactEmailaddress)).toEqual(['ann@shop.example']);
+});
+
 it('filters by what people did, whoever they turn out to be', async () => {
   const { client } = await begin(temporaryDatabase().env);
   const day = 86_400_000;

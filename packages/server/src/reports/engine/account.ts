@@ -26,6 +26,12 @@ const mostCompared = 100;
 /** A condition that speaks of the event's person. */
 export type OfPeople = Extract<Condition, { readonly contacts: unknown } | { readonly did: unknown }>;
 
+/**
+ * Numbers name files and tables, and only grow: none of them is used twice in a process, not even for another account or after files were
+ * deleted, because DuckDB caches what it has read of a file under its name.
+ */
+let lastNumber = 0;
+
 /** What a question reads, as it was at one time. */
 export interface Source {
   readonly columns: Columns;
@@ -71,10 +77,8 @@ export const openAccount = async (
   let saved: { readonly owners: StoredFile; readonly merged: StoredFile; readonly position: string } | null = manifest;
   let through = manifest?.through ?? 0;
   let position: string | null = manifest?.position ?? null;
-  /** Numbers name files and tables, and only grow: none of them is used twice. */
-  let lastNumber = (manifest ? [...events, manifest.owners, manifest.merged] : [])
-    .map(({ name }) => Number(/\d+/.exec(name)?.[0]))
-    .reduce((most, number) => Math.max(most, number), 0);
+  for (const { name } of manifest ? [...events, manifest.owners, manifest.merged] : [])
+    lastNumber = Math.max(lastNumber, Number(/\d+/.exec(name)?.[0]));
   let isFresh = true;
   /** Questions that are being answered: what they read must not be deleted. */
   const readers = new Set<Promise<unknown>>();

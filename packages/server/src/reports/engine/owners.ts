@@ -1,11 +1,10 @@
 /** Whose the events of a user are: stretches of sequences, with merges followed. Kept in the tables `owners_<account>`, `merged_<account>`. */
-import { BIGINT, type DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FedOwners } from '../../store/report-feed.ts';
-import { runSQL, runWith } from './values.ts';
+import { appendIntegers, runSQL, runWith } from './values.ts';
 
 /** Stands for the open end of a stretch. */
 const openEnd = 2 ** 53;
-const rowsOfChunk = 2048;
 
 const columns = '"user" BIGINT, after BIGINT, through BIGINT, contact BIGINT';
 
@@ -30,18 +29,10 @@ export const createOwners = (account: number) => {
     const rows = users.flatMap(({ user, stretches: list }) =>
       list.map(({ after, through, contact }) => [user, after, Math.min(through, openEnd), contact]),
     );
-    const appender = await connection.createAppender('fresh', 'main', 'temp');
-    for (let first = 0; first < rows.length; first += rowsOfChunk) {
-      const part = rows.slice(first, first + rowsOfChunk);
-      const chunk = DuckDBDataChunk.create([BIGINT, BIGINT, BIGINT, BIGINT], part.length);
-      for (let column = 0; column < 4; column += 1)
-        chunk.setColumnValues(
-          column,
-          part.map((row) => BigInt(row[column] as number)),
-        );
-      appender.appendDataChunk(chunk);
-    }
-    appender.closeSync();
+    appendIntegers(
+      await connection.createAppender('fresh', 'main', 'temp'),
+      [0, 1, 2, 3].map((column) => rows.map((row) => row[column] as number)),
+    );
     await runWith(
       connection,
       (values) =>

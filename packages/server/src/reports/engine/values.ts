@@ -2,7 +2,9 @@
 import {
   BIGINT,
   DOUBLE,
+  type DuckDBAppender,
   type DuckDBConnection,
+  DuckDBDataChunk,
   type DuckDBMaterializedResult,
   type DuckDBType,
   type DuckDBValue,
@@ -69,6 +71,27 @@ async function* chunksOf(result: DuckDBMaterializedResult): AsyncGenerator<Numbe
     });
   }
 }
+
+/** DuckDB's vector size: a chunk holds no more rows. */
+export const rowsOfChunk = 2048;
+
+/** Appends rows of BIGINT columns, given column by column, and closes the appender. */
+export const appendIntegers = (appender: DuckDBAppender, columns: readonly ArrayLike<number>[]): void => {
+  const count = columns[0]?.length ?? 0;
+  for (let first = 0; first < count; first += rowsOfChunk) {
+    const rows = Math.min(rowsOfChunk, count - first);
+    const chunk = DuckDBDataChunk.create(
+      columns.map(() => BIGINT),
+      rows,
+    );
+    columns.forEach((column, index) => {
+      const part = Array.from({ length: rows }, (_, row) => BigInt(column[first + row] as number));
+      chunk.setColumnValues(index, part);
+    });
+    appender.appendDataChunk(chunk);
+  }
+  appender.closeSync();
+};
 
 export const runSQL = async (connection: DuckDBConnection, text: string): Promise<Row[]> =>
   runWith(connection, () => text);

@@ -6,16 +6,9 @@ import type { AuditedName } from '../rules/audit.ts';
 import type { EventBatch, EventOutcome, RefusedReplay, ReplayedAnswer, ReplayedWrite, Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createAccess } from './accounts/access.ts';
-import {
-  createAccountWriter,
-  findAccount,
-  getAccount,
-  listAccounts,
-  listEventKinds,
-  measureAccounts,
-} from './accounts/accounts.ts';
+import { createAccountWriter, findAccount, getAccount, listAccounts, measureAccounts } from './accounts/accounts.ts';
 import { listAudit, recordAudit, recording } from './accounts/audit.ts';
-import { createCatalogueWriter } from './accounts/catalogues.ts';
+import { createCatalogueWriter, listCatalogue } from './accounts/catalogues.ts';
 import { countRefused, createRefusedWriter, listRefused } from './accounts/refused-requests.ts';
 import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } from './accounts/tokens.ts';
 import { noteUnknownProxy } from './accounts/unknown-proxy.ts';
@@ -295,7 +288,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     listAudit: readingOnce(listAudit),
     listAccounts: () => readingOnce(listAccounts)(undefined),
     getAccount: reading(getAccount),
-    listEventKinds: readingOnce(listEventKinds),
+    listCatalogue: readingOnce((db, { account, kind }) => listCatalogue(db, account, kind)),
     measureAccounts: () => reading(measureAccounts)(undefined),
     getContact: reading(getContact),
     searchContact: reading(searchContact, ({ externalID, address }) =>

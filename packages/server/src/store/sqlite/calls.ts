@@ -37,7 +37,7 @@ export const readNames = [
   'listTokens',
   'listAudit',
   'getAccount',
-  'listEventKinds',
+  'listCatalogue',
   'measureAccounts',
   'getEvents',
   'getEventDefinitions',

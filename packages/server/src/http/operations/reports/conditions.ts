@@ -4,6 +4,7 @@ import type { Filter } from '@firsthand/contract/reports/filter';
 import type { Condition } from '../../../reports/questions.ts';
 import { eventIDsByName } from '../../../store/rules/catalogue-rules.ts';
 import type { ListedEntry } from '../../../store/store.ts';
+import type { ContactLists } from './dimensions.ts';
 import type { ContactsOf } from './found-contacts.ts';
 
 /** The kinds of events that an account lists. */
@@ -31,10 +32,12 @@ const ofKinds = (events: readonly (number | string)[], { idOf }: EventKinds): Co
   eventIDs: [...new Set(events.flatMap((event) => idOf(event) ?? []))],
 });
 
-/** What the names in a filter stand for. */
+/** What the names in a request stand for. */
 export interface Meanings {
   readonly kinds: EventKinds;
   readonly contacts: ContactsOf;
+  /** What the dimensions of a breakdown stand for. */
+  readonly lists: ContactLists;
   /** When the report is asked: milliseconds since 1970. */
   readonly now: number;
 }

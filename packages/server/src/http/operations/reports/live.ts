@@ -2,29 +2,25 @@
 import { limits } from '@firsthand/contract/limits';
 import { originHosts } from '@firsthand/contract/origins';
 import type { LiveAnswer, Reports } from '../../../reports/questions.ts';
-import type { Store } from '../../../store/store.ts';
 import { type Answering, accountOf } from '../../access/caller.ts';
 import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
 import { conditionOf } from './conditions.ts';
-import { filtersOf, findMeanings } from './meanings.ts';
+import { filtersOf, findMeanings, type Known } from './meanings.ts';
 
 const minute = 60_000;
 const liveMinutes = 5;
 
 const toList = ({ rows, others }: LiveAnswer['page']) => ({ row: rows.map((row) => ({ ...row })), others });
 
-export const createLiveAnswer = (
-  store: Pick<Store, 'listEventKinds' | 'searchContact' | 'numberContacts'>,
-  reports: Reports | undefined,
-): Answering<'reportLive'> => {
+export const createLiveAnswer = (store: Known, reports: Reports | undefined): Answering<'reportLive'> => {
   const ask = createAsk(reports);
   return async (input, caller) => {
     const began = performance.now();
     const { time, access } = caller;
     const account = accountOf(caller);
-    const meanings = await findMeanings(store, account, filtersOf(input), time);
+    const meanings = await findMeanings(store, account, { filters: filtersOf(input) }, time);
     const { hosts, suffixes } = originHosts(access.accountOrigin);
     const { answer, through } = await ask(
       {

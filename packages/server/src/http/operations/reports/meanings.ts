@@ -1,8 +1,12 @@
-/** What the names in the filters of a request stand for, when it is asked. */
+/** What the names in a request stand for, when it is asked. */
 import type { Filter } from '@firsthand/contract/reports/filter';
+import { type DimensionText, isContactWord } from '@firsthand/contract/reports/report';
 import type { Store } from '../../../store/store.ts';
 import { type Meanings, toEventKinds } from './conditions.ts';
-import { findContacts } from './found-contacts.ts';
+import { createContactFinder, findContacts, listContacts } from './found-contacts.ts';
+
+/** What reports read of the store beside events. */
+export type Known = Pick<Store, 'listCatalogue' | 'searchContact' | 'numberContacts'>;
 
 /** The filters in a request, whatever they are for. */
 export const filtersOf = ({
@@ -17,13 +21,20 @@ export const filtersOf = ({
   readonly back?: Filter | undefined;
 }): Filter[] => [filter, ...step, first, back].filter((one) => one !== undefined);
 
-/** Reads them before the question is asked, so that a report holds every change that was answered. Throws as `findContacts`. */
+/** Reads them before the question is asked, so that a report holds every change that was answered. Throws as a `FindContacts`. */
 export const findMeanings = async (
-  store: Pick<Store, 'listEventKinds' | 'searchContact' | 'numberContacts'>,
+  store: Known,
   account: number,
-  filters: readonly Filter[],
+  { filters, by = [] }: { readonly filters: readonly Filter[]; readonly by?: readonly DimensionText[] | undefined },
   now: number,
 ): Promise<Meanings> => {
-  const kinds = toEventKinds(await store.listEventKinds(account));
-  return { kinds, contacts: await findContacts(store, account, filters), now };
+  const kinds = toEventKinds(await store.listCatalogue({ account, kind: 'event' }));
+  const find = createContactFinder(store, account);
+  const contacts = await findContacts(find, filters);
+  const lists: Meanings['lists'] = new Map(
+    await Promise.all(
+      by.filter(isContactWord).map(async (word) => [word, await listContacts(find, store, account, word)] as const),
+    ),
+  );
+  return { kinds, contacts, lists, now };
 };

@@ -10,8 +10,8 @@ import { parsePeopleCursor, toCursor, toPeopleCursor } from '../../answers/curso
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
 import { conditionOf, type Meanings, toCondition } from './conditions.ts';
-import { offsetsFor, toDimension } from './dimensions.ts';
-import { filtersOf, findMeanings } from './meanings.ts';
+import { toGrouping } from './dimensions.ts';
+import { filtersOf, findMeanings, type Known } from './meanings.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
 
 type Input = InputOf<'reportPeople'>;
@@ -19,8 +19,7 @@ type Input = InputOf<'reportPeople'>;
 /** Which of the numbers of a report a checked request means. */
 const meantBy = (input: Input, range: Range, zone: string, meanings: Meanings): PeopleOf => {
   const { by, value = [], step, cohort } = input;
-  if (by)
-    return { kind: 'group', dimensions: by.map(toDimension), offsets: offsetsFor(by, range, zone), values: value };
+  const group = by && { ...toGrouping(by, range, zone, meanings.lists), values: value };
   if (step) {
     const { within = funnelSeconds, per = 'person', reached, dropped } = input;
     return {
@@ -30,8 +29,10 @@ const meantBy = (input: Input, range: Range, zone: string, meanings: Meanings): 
       per,
       step: (reached ?? (dropped as number)) - 1,
       dropped: dropped !== undefined,
+      ...(group && { group }),
     };
   }
+  if (group) return { kind: 'group', ...group };
   if (cohort === undefined) return { kind: 'all' };
   const { first, back, interval = 'week', later = null } = input;
   return {
@@ -60,7 +61,7 @@ const namesOf = ({ users, contacts }: PeopleNames) =>
   ]);
 
 export const createPeopleAnswer = (
-  store: Pick<Store, 'listEventKinds' | 'namePeople' | 'searchContact' | 'numberContacts'>,
+  store: Known & Pick<Store, 'namePeople'>,
   reports: Reports | undefined,
 ): Answering<'reportPeople'> => {
   const ask = createAsk(reports);
@@ -71,7 +72,7 @@ export const createPeopleAnswer = (
     const page = parsePeopleCursor(input.cursor);
     const asked = page?.asked ?? caller.time;
     const { range } = rangesOf(input, zone, asked);
-    const meanings = await findMeanings(store, account, filtersOf(input), asked);
+    const meanings = await findMeanings(store, account, { ...input, filters: filtersOf(input) }, asked);
     const { answer, through } = await ask(
       {
         report: 'people',

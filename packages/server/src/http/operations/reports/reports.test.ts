@@ -108,7 +108,7 @@ describe('every report', () => {
       'reportBreakdown',
       { by: 'plan' },
       'by[0]',
-      'must be one or two of event, weekday, hour, entryPage, exitPage, referrerHost and',
+      'must be one or two of event, weekday, hour, entryPage, exitPage, referrerHost, contactProfileID, contactTagID and',
     ],
     ['reportBreakdown', { by: 'attr:' }, 'by[0]', 'must be one or two of'],
     ['reportBreakdown', { by: 'event,hour,weekday' }, 'by', 'must be one or two of'],
@@ -120,6 +120,8 @@ describe('every report', () => {
     ['reportFunnel', { step: Array(9).fill({ event: 1 }) }, 'step', 'must hold at most 8 entries'],
     ['reportFunnel', { step: [{ event: 1 }, { event: 0 }] }, 'step[1].event', 'must be an eventID'],
     ['reportFunnel', { step: [{ event: 1 }, { event: 2 }], within: 0 }, 'within', 'from 1 to 7776000'],
+    ['reportFunnel', { step: [{ event: 1 }, { event: 2 }], by: 'plan' }, 'by[0]', 'must be one or two of event'],
+    ['reportFunnel', { step: [{ event: 1 }, { event: 2 }], limit: 3 }, 'limit', 'is for a request with `by`'],
     ['reportRetention', { first: '' }, 'first', 'must not be empty'],
     ['reportRetention', { back: { attrID: 'a' } }, 'back', 'must have exactly one of is'],
     ['reportRetention', { from: '2020-01-01', interval: 'day' }, 'interval', 'more than 100 intervals'],
@@ -292,6 +294,22 @@ describe('reportFunnel', () => {
     ]);
   });
 
+  it('asks for groups, and answers those of each', async () => {
+    const [question] = await questionsOf('reportFunnel', { step, by: 'event,attr:plan', limit: 5 });
+    const dimensions = [{ by: 'event' }, { attrID: 'plan' }];
+    expect(question).toMatchObject({ groups: { dimensions, offsets: [[begin, 0]], limit: 5 } });
+    answer = async () => ({
+      steps: [45, 12],
+      rows: [{ values: ['7', null], steps: [40, 10] }],
+      others: { groups: 2, steps: [5, 2] },
+    });
+    const { body } = await ask('reportFunnel', { ...november, step, by: 'event,attr:plan', limit: 1 });
+    expect(body.step).toEqual([{ reached: 45 }, { reached: 12 }]);
+    const reached = [{ reached: 40 }, { reached: 10 }];
+    expect(body.row).toEqual([{ values: ['7', null], eventName: 'Signed up', step: reached }]);
+    expect(body.others).toEqual({ groups: 2, step: [{ reached: 5 }, { reached: 2 }] });
+  });
+
   it('answers how many reached each', async () => {
     answer = async () => ({ steps: [45, 12] });
     const { body } = await ask('reportFunnel', { ...november, step, compare: 'year' });
@@ -359,6 +377,14 @@ describe('reportPeople', () => {
       { kind: 'step', steps, withinMilliseconds: 30 * day, per: 'person', step: 0, dropped: true },
     ],
     [
+      'a step in a group',
+      { step, reached: 1, by: 'attr:plan', value: [null] },
+      {
+        ...{ kind: 'step', steps, withinMilliseconds: 30 * day, per: 'person', step: 0, dropped: false },
+        group: { dimensions: [{ attrID: 'plan' }], offsets: [[begin, 0]], values: [null] },
+      },
+    ],
+    [
       'a cohort',
       { cohort: 1, first: { event: 'Paid' }, interval: 'day' },
       { kind: 'cohort', first: { eventIDs: [9] }, back: null, edges: [begin, middle, end], cohort: 0, later: null },
@@ -379,6 +405,8 @@ describe('reportPeople', () => {
     [{ by: 'event', value: [['7']] }, 'value[0]', 'must be a text of at most 2,048 characters'],
     [{ by: 'event', value: ['7'], cohort: 1 }, 'cohort', 'must not be given together with `by`'],
     [{ step }, 'reached', 'or `dropped` is required with `step`'],
+    [{ step, reached: 1, by: 'event' }, 'value', 'must have a value for each part of `by`'],
+    [{ step, reached: 1, by: 'event', value: ['7'], cohort: 1 }, 'cohort', 'must not be given together with `step`'],
     [{ step, reached: 1, dropped: 1 }, 'reached', 'and not both'],
     [{ step, reached: 3 }, 'reached', 'must be one of the steps'],
     [{ step, dropped: 2 }, 'dropped', 'must be a step before the last'],

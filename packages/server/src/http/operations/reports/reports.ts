@@ -1,7 +1,7 @@
 /** Reports: from a checked request to a question of the engine, and from its answer to that of the contract. */
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
-import { funnelSeconds } from '@firsthand/contract/reports/report';
+import { type DimensionText, funnelSeconds } from '@firsthand/contract/reports/report';
 import type {
   AnswerTo,
   BreakdownQuestion,
@@ -17,9 +17,9 @@ import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
 import { conditionOf, type EventKinds, type Meanings, toCondition } from './conditions.ts';
-import { offsetsFor, toDimension } from './dimensions.ts';
+import { toGrouping } from './dimensions.ts';
 import { createLiveAnswer } from './live.ts';
-import { filtersOf, findMeanings } from './meanings.ts';
+import { filtersOf, findMeanings, type Known } from './meanings.ts';
 import { createPeopleAnswer } from './people.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
 
@@ -64,37 +64,41 @@ const totals: Translation<'reportTotals', TotalsQuestion> = {
   }),
 };
 
+const namedGroup = (values: readonly (string | null)[], by: readonly DimensionText[], { nameOf }: EventKinds) => {
+  const ofEvent = by.indexOf('event');
+  return { values: [...values], ...(ofEvent >= 0 && { eventName: nameOf(values[ofEvent] as string) }) };
+};
+
 const breakdown: Translation<'reportBreakdown', BreakdownQuestion> = {
-  toQuestion: ({ by, attrID = null, sort = 'people', limit = 100 }, range, { zone }) => ({
+  toQuestion: ({ by, attrID = null, sort = 'people', limit = 100 }, range, { zone, lists }) => ({
     report: 'breakdown',
     value: attrID,
-    dimensions: by.map(toDimension),
-    offsets: offsetsFor(by, range, zone),
+    ...toGrouping(by, range, zone, lists),
     sort,
     limit,
   }),
-  toAnswer: ({ total, rows, others }, { input: { by }, kinds }) => {
-    const ofEvent = by.indexOf('event');
-    return {
-      total,
-      row: rows.map(({ values, ...counts }) => ({
-        values: [...values],
-        ...(ofEvent >= 0 && { eventName: kinds.nameOf(values[ofEvent] as string) }),
-        ...counts,
-      })),
-      ...(others && { others }),
-    };
-  },
+  toAnswer: ({ total, rows, others }, { input: { by }, kinds }) => ({
+    total,
+    row: rows.map(({ values, ...counts }) => ({ ...namedGroup(values, by, kinds), ...counts })),
+    ...(others && { others }),
+  }),
 };
 
+const toSteps = (steps: readonly number[]) => steps.map((reached) => ({ reached }));
+
 const funnel: Translation<'reportFunnel', FunnelQuestion> = {
-  toQuestion: ({ step, within = funnelSeconds, per = 'person' }, _, meanings) => ({
+  toQuestion: ({ step, within = funnelSeconds, per = 'person', by, limit = 100 }, range, { zone, ...meanings }) => ({
     report: 'funnel',
     steps: step.map((one) => toCondition(one, meanings)),
     withinMilliseconds: within * 1_000,
     per,
+    ...(by && { groups: { ...toGrouping(by, range, zone, meanings.lists), limit } }),
   }),
-  toAnswer: ({ steps }) => ({ step: steps.map((reached) => ({ reached })) }),
+  toAnswer: ({ steps, rows, others }, { input: { by = [] }, kinds }) => ({
+    step: toSteps(steps),
+    ...(rows && { row: rows.map((row) => ({ ...namedGroup(row.values, by, kinds), step: toSteps(row.steps) })) }),
+    ...(others && { others: { groups: others.groups, step: toSteps(others.steps) } }),
+  }),
 };
 
 const retention: Translation<'reportRetention', RetentionQuestion> = {
@@ -114,7 +118,7 @@ const retention: Translation<'reportRetention', RetentionQuestion> = {
 
 /** Without `reports` each operation refuses what it would ask, after it has checked it. */
 export const createReportAnswers = (
-  store: Pick<Store, 'listEventKinds' | 'namePeople' | 'searchContact' | 'numberContacts'>,
+  store: Known & Pick<Store, 'namePeople'>,
   reports: Reports | undefined,
 ): AnsweringAll<ReportOperation | 'reportPeople' | 'reportLive'> => {
   const ask = createAsk(reports);
@@ -128,7 +132,7 @@ export const createReportAnswers = (
       const account = accountOf(caller);
       const zone = input.timezone ?? caller.access.accountTimezone;
       const { range, earlier } = rangesOf(input, zone, caller.time);
-      const meanings = await findMeanings(store, account, filtersOf(input), caller.time);
+      const meanings = await findMeanings(store, account, { ...input, filters: filtersOf(input) }, caller.time);
       const asked = { account, robots: input.robots === 'include', condition: conditionOf(input, meanings) };
       const questionAbout = (within: Range) =>
         ({ ...asked, ...within, ...toQuestion(input, within, { zone, ...meanings }) }) as One;

@@ -1,11 +1,9 @@
 /** The people that the conditions of a question speak of, as temporary tables: a list of a hundred thousand contacts is no parameter. */
-import { BIGINT, type DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, Question } from '../../questions.ts';
 import type { OfPeople, Source } from '../account.ts';
-import { runWith } from '../values.ts';
+import { appendIntegers, runWith } from '../values.ts';
 import { createScope } from './scope.ts';
-
-const rowsOfChunk = 2048;
 
 /** Those within a `did` come before it. */
 const inCondition = (condition: Condition): OfPeople[] => {
@@ -29,14 +27,7 @@ const conditionsOf = (question: Question): Condition[] => {
 
 const writeNumbers = async (connection: DuckDBConnection, table: string, numbers: Float64Array): Promise<void> => {
   await connection.run(`CREATE TEMP TABLE ${table} (person BIGINT)`);
-  const appender = await connection.createAppender(table, 'main', 'temp');
-  for (let first = 0; first < numbers.length; first += rowsOfChunk) {
-    const part = Array.from(numbers.subarray(first, first + rowsOfChunk), BigInt);
-    const chunk = DuckDBDataChunk.create([BIGINT], part.length);
-    chunk.setColumnValues(0, part);
-    appender.appendDataChunk(chunk);
-  }
-  appender.closeSync();
+  appendIntegers(await connection.createAppender(table, 'main', 'temp'), [numbers]);
 };
 
 /** Makes the table of those who did it: contacts above zero, users below. */

@@ -8,6 +8,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Question } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { type Row, runSQL, runWith, type Values } from '../values.ts';
+import { sameGroup } from './groups.ts';
 import { writeOwned } from './owned.ts';
 import type { Sessions, Wanted } from './scope.ts';
 
@@ -33,6 +34,8 @@ interface Groups {
   readonly keys: readonly string[];
   readonly hits: WriteHits;
   readonly sessions: Sessions;
+  /** An event of several groups is written once for each. */
+  readonly isRepeated?: boolean;
   /** How many groups there are at most, if that is known. */
   readonly most?: number;
   /** Without it all groups are returned, in any order. */
@@ -46,18 +49,17 @@ const bitmap = (number: string, lowest: number, greatest: number): string => {
 };
 const ones = (bits: string): string => `coalesce(bit_count(${bits}), 0)`;
 
-const byHashes = `count(*) AS events, count(DISTINCT "user") FILTER (WHERE "user" > 0) AS users,
-  count(DISTINCT person) AS people, count(DISTINCT session) AS sessions`;
+const byHashes = (isRepeated: boolean): string => `count(${isRepeated ? 'DISTINCT sequence' : '*'}) AS events,
+  count(DISTINCT "user") FILTER (WHERE "user" > 0) AS users, count(DISTINCT person) AS people, count(DISTINCT session) AS sessions`;
 
 export const countGroups = async (
   connection: DuckDBConnection,
   source: Source,
   question: Question,
-  { keys, hits, sessions, most, first }: Groups,
+  { keys, hits, sessions, isRepeated = false, most, first }: Groups,
 ): Promise<Counted> => {
   const list = keys.join(', ');
-  const sameGroup = keys.map((key) => `h.${key} IS NOT DISTINCT FROM t.${key}`).join(' AND ');
-  const notFirst = `h ANTI JOIN first t ON ${sameGroup}`;
+  const notFirst = `h ANTI JOIN first t ON ${sameGroup(keys)}`;
 
   /** Reads the temporary table `groups`: of each its keys and counts. */
   const readGroups = async (): Promise<{ rows: readonly Row[]; further: number }> => {
@@ -82,12 +84,18 @@ export const countGroups = async (
     );
     return [Number(size?.groups), Number(size?.events ?? 0)] as const;
   };
-  const [groups, events] = most === undefined ? await groupsOf() : ([most, Number.POSITIVE_INFINITY] as const);
+  const [groups, events] =
+    most !== undefined
+      ? ([most, Number.POSITIVE_INFINITY] as const)
+      : isRepeated
+        ? ([Number.POSITIVE_INFINITY, 0] as const)
+        : await groupsOf();
   if (!fitsFor(groups, events)) {
+    const found = (values: Values) => hits(values, { person: true, session: true, sequence: isRepeated });
     await runWith(
       connection,
-      (values) => `CREATE TEMP TABLE counted AS SELECT ${list}, GROUPING(${list}) AS total, ${byHashes}
-        FROM (${hits(values, { person: true, session: true })}) GROUP BY GROUPING SETS ((), (${list}))`,
+      (values) => `CREATE TEMP TABLE counted AS SELECT ${list}, GROUPING(${list}) AS total, ${byHashes(isRepeated)}
+        FROM (${found(values)}) GROUP BY GROUPING SETS ((), (${list}))`,
     );
     await runSQL(connection, 'CREATE TEMP TABLE groups AS SELECT * FROM counted WHERE total = 0');
     const [total] = await runSQL(connection, 'SELECT * FROM counted WHERE total > 0');
@@ -97,7 +105,8 @@ export const countGroups = async (
         ? []
         : await runWith(
             connection,
-            (values) => `SELECT ${byHashes} FROM (${hits(values, { person: true, session: true })}) ${notFirst}`,
+            (values) => `SELECT ${byHashes(isRepeated)} FROM (${found(values)}) ${notFirst}
+              ${isRepeated ? `WHERE sequence NOT IN (SELECT sequence FROM (${found(values)}) h SEMI JOIN first t ON ${sameGroup(keys)})` : ''}`,
           );
     return { total, rows, further, others };
   }
@@ -148,8 +157,8 @@ export const countGroups = async (
     connection,
     `CREATE TEMP TABLE groups AS SELECT h.* EXCLUDE (unowned), t.sessions, unowned + coalesce(o.people, 0) AS people
       FROM (SELECT ${list}, events, numberOfUsers AS users, numberOfUnowned AS unowned FROM user_bits) h
-      JOIN (SELECT ${list}, sum(numberOfSessions) AS sessions FROM ${sessionTable} GROUP BY ${list}) t ON ${sameGroup}
-      LEFT JOIN (SELECT ${list}, bit_count(people) AS people FROM owner_bits) o ON ${sameGroup.replaceAll('t.', 'o.')}`,
+      JOIN (SELECT ${list}, sum(numberOfSessions) AS sessions FROM ${sessionTable} GROUP BY ${list}) t ON ${sameGroup(keys)}
+      LEFT JOIN (SELECT ${list}, bit_count(people) AS people FROM owner_bits) o ON ${sameGroup(keys).replaceAll('t.', 'o.')}`,
   );
   /** `rest` leaves out groups of a table `h`. */
   const united = async (rest: string): Promise<Row | undefined> => {

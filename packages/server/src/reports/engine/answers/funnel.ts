@@ -3,10 +3,12 @@
  * all if there are too many people for the memory, are put in order by DuckDB.
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { FunnelAnswer, FunnelQuestion, Question } from '../../questions.ts';
+import type { FunnelAnswer, FunnelQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { runForNumbers, runWith, type Values } from '../values.ts';
-import { createScope, type Sessions } from './scope.ts';
+import { runForNumbers, runSQL, runWith } from '../values.ts';
+import { inOrderOf, keysOf, sameGroup } from './groups.ts';
+import { prepareReached, readSums, sumsOf, unitOf, writeReached, writeSteps } from './reached.ts';
+import type { Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
 import { bytesOfProgress, createProgress } from './steps.ts';
 
@@ -15,19 +17,6 @@ const mostOfMemory = 0.25;
 
 /** Columns of events: person, time, which steps they meet, and the session if that is the unit. */
 type Chunk = readonly [Float64Array, Float64Array, Int32Array, Float64Array?];
-
-/** A question about the steps of a funnel. */
-type FunnelSteps = Question & Pick<FunnelQuestion, 'steps' | 'withinMilliseconds'>;
-
-/** A query of the events that meet a step, with `meets` as the walk takes it. */
-const writeSteps = (source: Source, question: FunnelSteps, values: Values, sessions: Sessions | null) => {
-  const scope = createScope(source, question, values);
-  const meets = question.steps.map((step) => scope.meets(step));
-  for (const [index, sql] of meets.entries()) scope.add(`step${index}`, sql);
-  scope.add('time', '"eventTime"');
-  scope.add('sequence', 'sequence');
-  return scope.rows({ where: `${scope.matched} AND (${meets.join(' OR ')})`, sessions });
-};
 
 /** Returns the counts of the steps, and the units that it could not count; null: there are too many. */
 const walk = async (
@@ -62,43 +51,53 @@ const walk = async (
   return { counts: progress.counts(), irregular: [...progress.irregular] };
 };
 
-/**
- * A query of the units in the funnel and the steps that each reached (`person`, `session` if there are sessions, `reached0`, …), by running
- * maxima over the events of each unit in their order. `only`: of these units, else of all.
- */
-export const writeReached = (
-  source: Source,
-  question: FunnelSteps,
-  values: Values,
-  { sessions, only }: { readonly sessions: Sessions | null; readonly only?: readonly number[] },
-): string => {
-  const { steps, withinMilliseconds } = question;
-  const who = sessions ? 'person, session' : 'person';
-  const some = only ? `WHERE ${sessions ? 'session' : 'person'} IN (SELECT unnest(${values.integers(only)}))` : '';
-  const rows = `SELECT * FROM (${writeSteps(source, question, values, sessions)}) ${some}`;
-  const within = values.integer(withinMilliseconds);
-  const before = `OVER (PARTITION BY ${who} ORDER BY time, sequence ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)`;
-  let query = `SELECT *, CASE WHEN step0 THEN time END AS begun0 FROM (${rows})`;
-  for (let step = 1; step < steps.length; step += 1) {
-    const begun = `SELECT *, max(begun${step - 1}) ${before} AS possible${step} FROM (${query})`;
-    query = `SELECT *, CASE WHEN step${step} AND time - possible${step} <= ${within} THEN possible${step} END AS begun${step} FROM (${begun})`;
-  }
-  const reached = steps.map((_, step) => `count(begun${step}) > 0 AS reached${step}`);
-  return `SELECT ${who}, ${reached.join(', ')} FROM (${query}) GROUP BY ${who}`;
-};
-
 const countInOrder = async (
   connection: DuckDBConnection,
   source: Source,
   question: FunnelQuestion,
   units: { readonly sessions: Sessions | null; readonly only?: readonly number[] },
 ): Promise<number[]> => {
-  const sums = question.steps.map((_, step) => `count_if(reached${step}) AS people${step}`);
   const [row] = await runWith(
     connection,
-    (values) => `SELECT ${sums.join(', ')} FROM (${writeReached(source, question, values, units)})`,
+    (values) => `SELECT ${sumsOf(question)} FROM (${writeReached(source, question, values, units)})`,
   );
-  return question.steps.map((_, step) => Number(row?.[`people${step}`]));
+  return readSums(question, row);
+};
+
+const answerGroups = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: FunnelQuestion,
+  groups: NonNullable<FunnelQuestion['groups']>,
+): Promise<FunnelAnswer> => {
+  await prepareReached(connection, source, question, groups);
+  const [unit, keys] = [unitOf(question), keysOf(groups.dimensions)];
+  const order = `ORDER BY people0 DESC, ${inOrderOf(keys)} LIMIT ${groups.limit}`;
+  await runSQL(
+    connection,
+    `CREATE TEMP TABLE grouped AS SELECT ${keys.join(', ')}, ${sumsOf(question)} FROM members JOIN reached USING (${unit}) GROUP BY ALL`,
+  );
+  await runSQL(connection, `CREATE TEMP TABLE first AS SELECT * FROM grouped ${order}`);
+  const rows = await runSQL(connection, `SELECT * FROM first ${order}`);
+  const [total] = await runSQL(connection, `SELECT ${sumsOf(question)} FROM reached`);
+  const [counted] = await runSQL(connection, 'SELECT count(*) AS groups FROM grouped');
+  const further = Number(counted?.groups) - rows.length;
+  const [others] =
+    further === 0
+      ? []
+      : await runSQL(
+          connection,
+          `SELECT ${sumsOf(question)} FROM reached
+            ANTI JOIN (SELECT ${unit} FROM members h SEMI JOIN first t ON ${sameGroup(keys)}) USING (${unit})`,
+        );
+  return {
+    steps: readSums(question, total),
+    rows: rows.map((row) => ({
+      values: keys.map((key) => row[key] as string | null),
+      steps: readSums(question, row),
+    })),
+    ...(further > 0 && { others: { groups: further, steps: readSums(question, others) } }),
+  };
 };
 
 export const answerFunnel = async (
@@ -106,6 +105,7 @@ export const answerFunnel = async (
   source: Source,
   question: FunnelQuestion,
 ): Promise<FunnelAnswer> => {
+  if (question.groups) return answerGroups(connection, source, question, question.groups);
   const sessions = question.per === 'session' ? await prepareSessions(connection, source, question) : null;
   const walked = await walk(connection, source, question, sessions);
   if (walked === null) return { steps: await countInOrder(connection, source, question, { sessions }) };

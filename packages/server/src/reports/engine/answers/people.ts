@@ -1,15 +1,20 @@
 /** People: who is behind a number of a report, those with the newest event first. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { PeopleAnswer, PeopleQuestion } from '../../questions.ts';
+import type { Group, PeopleAnswer, PeopleQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { runSQL, runWith, type Values } from '../values.ts';
-import { prepareGroups } from './breakdown.ts';
-import { writeReached } from './funnel.ts';
+import { prepareGroups } from './groups.ts';
+import { prepareReached, unitOf } from './reached.ts';
 import { prepareCohorts } from './retention.ts';
 import { createScope } from './scope.ts';
-import { prepareSessions } from './sessions.ts';
 
 const time = '"eventTime"';
+
+/** Whether a row is of the group. */
+const isGroup = ({ values: wanted }: Group, values: Values): string =>
+  wanted
+    .map((value, index) => (value === null ? `d${index} IS NULL` : `d${index} = ${values.text(value)}`))
+    .join(' AND ');
 
 /** Returns how to write a query of the events that count: `person` and `time`. */
 const prepareEvents = async (
@@ -31,18 +36,18 @@ const prepareEvents = async (
       const { write } = await prepareGroups(connection, source, { ...question, ...of });
       return (values) => {
         const found = write(values, { person: true }, () => ({ time }));
-        const ofGroup = of.values.map((value, index) =>
-          value === null ? `d${index} IS NULL` : `d${index} = ${values.text(value)}`,
-        );
-        return `SELECT person, time FROM (${found}) WHERE ${ofGroup.join(' AND ')}`;
+        return `SELECT person, time FROM (${found}) WHERE ${isGroup(of, values)}`;
       };
     }
     case 'step': {
-      const sessions = of.per === 'session' ? await prepareSessions(connection, source, question) : null;
+      const { group } = of;
+      await prepareReached(connection, source, { ...question, ...of }, group);
       await runWith(connection, (values) => {
-        const reached = writeReached(source, { ...question, ...of }, values, { sessions });
+        const members = group
+          ? `SEMI JOIN (SELECT * FROM members WHERE ${isGroup(group, values)}) m USING (${unitOf(of)})`
+          : '';
         const without = of.dropped ? `AND NOT reached${of.step + 1}` : '';
-        return `CREATE TEMP TABLE chosen AS SELECT DISTINCT person FROM (${reached}) WHERE reached${of.step} ${without}`;
+        return `CREATE TEMP TABLE chosen AS SELECT DISTINCT person FROM reached ${members} WHERE reached${of.step} ${without}`;
       });
       return some;
     }

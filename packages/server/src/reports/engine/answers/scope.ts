@@ -21,6 +21,7 @@ export interface Sessions {
 export interface Wanted {
   readonly person?: boolean;
   readonly session?: boolean;
+  readonly sequence?: boolean;
   /** Only events of users in the table `owned` (owned.ts). */
   readonly owned?: boolean;
 }
@@ -134,8 +135,8 @@ export const createScope = (source: Source, question: Question, values: Values) 
     },
     rows,
     /** The same for the events that meet the question's own condition. */
-    hits({ person: withPerson = false, owned = false }: Wanted, sessions: Sessions | null): string {
-      added.push('e."user" AS "user"');
+    hits({ person: withPerson = false, owned = false, sequence = false }: Wanted, sessions: Sessions | null): string {
+      added.push('e."user" AS "user"', ...(sequence ? ['e.sequence AS sequence'] : []));
       const matched = question.condition === null ? 'true' : meets(question.condition);
       const where = owned ? `${matched} AND "user" IN (SELECT "user" FROM owned)` : matched;
       return rows({ withPerson, where, sessions });

@@ -11,11 +11,8 @@ import {
 } from '@duckdb/node-api';
 import { robotMark } from '@firsthand/contract/identifiers';
 import type { FedAttribute, FedEvents } from '../../../store/report-feed.ts';
-import { runWith, type Values } from '../values.ts';
+import { rowsOfChunk, runWith, type Values } from '../values.ts';
 import { type Columns, definition, toNumber } from './columns.ts';
-
-/** DuckDB's vector size: a chunk holds no more rows. */
-const rowsOfChunk = 2048;
 
 /** A column of the staging table: where a row's value comes from. */
 interface Staged {

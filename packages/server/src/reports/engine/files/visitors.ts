@@ -2,10 +2,10 @@
  * The visitors of an account: whose sessions an event continues. A visitor is a user or, for an event without one, the contact that it was
  * logged with, as a number below zero. The table `irregular_<account>` lists those whose sessions are found for each report (visits.ts).
  */
-import { BIGINT, type DuckDBConnection, DuckDBDataChunk } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { robotMark } from '@firsthand/contract/identifiers';
 import type { FedEvents } from '../../../store/report-feed.ts';
-import { type Row, runSQL } from '../values.ts';
+import { appendIntegers, type Row, runSQL } from '../values.ts';
 import { createVisits, mostVisitors, type Visits } from './visits.ts';
 
 /** Of a row of events. */
@@ -14,8 +14,6 @@ export const visitorOf = (row: string): string =>
 
 /** The columns that `load` and `number` read. */
 export const visitorColumns = ['sequence', 'user', 'contact', 'eventTime', 'robot', 'session'] as const;
-
-const rowsOfChunk = 2048;
 
 /** Which events are of robots. */
 const robotsOf = ({ count, attributes }: FedEvents): Uint8Array => {
@@ -38,14 +36,7 @@ export const createVisitors = (account: number) => {
   let isGivenUp = false;
 
   const insert = async (connection: DuckDBConnection, visitors: readonly number[]): Promise<void> => {
-    const appender = await connection.createAppender(table);
-    for (let first = 0; first < visitors.length; first += rowsOfChunk) {
-      const part = visitors.slice(first, first + rowsOfChunk);
-      const chunk = DuckDBDataChunk.create([BIGINT], part.length);
-      chunk.setColumnValues(0, part.map(BigInt));
-      appender.appendDataChunk(chunk);
-    }
-    appender.closeSync();
+    appendIntegers(await connection.createAppender(table), [visitors]);
     listed += visitors.length;
   };
   const numbersOf = (rows: readonly Row[], name: string): number[] => rows.map((row) => Number(row[name]));

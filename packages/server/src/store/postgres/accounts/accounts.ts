@@ -11,7 +11,6 @@ import type {
   AccountSummary,
   CatalogueKind,
   ContactOutcome,
-  ListedEntry,
   NewAccount,
   Store,
 } from '../../store.ts';
@@ -49,9 +48,6 @@ export const getAccount = async (db: Connection, account: number): Promise<Accou
   if (!row) throw new Refusal('unknown_account', { field: 'accountUUID' });
   return { ...row, catalogues: { profile, tag, attr, event }, tokens, ...usage };
 };
-
-export const listEventKinds = (db: Connection, account: number): Promise<ListedEntry[]> =>
-  listCatalogue(db, account, 'event');
 
 export const measureAccounts = async (db: Connection): Promise<AccountSize[]> => {
   const sizes: AccountSize[] = [];

@@ -51,7 +51,8 @@ export const createAccountReader = (db: Connection, { tokensOf }: Pick<TokenRead
       return sizes;
     },
     findAccount: (accountUUID: string): number | undefined => find.get(accountUUID),
-    listEventKinds: (account: number): ListedEntry[] => catalogues.list(account, 'event'),
+    listCatalogue: ({ account, kind }: { readonly account: number; readonly kind: CatalogueKind }): ListedEntry[] =>
+      catalogues.list(account, kind),
     *getAccount(account: number): ChunkedRead<AccountDetail> {
       const row = get.get(account);
       if (!row) throw new Refusal('unknown_account', { field: 'accountUUID' });

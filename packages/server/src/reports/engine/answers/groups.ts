@@ -1,0 +1,123 @@
+/** Groups of events by dimensions, as SQL. */
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { ContactList, Dimension, Grouping, Question } from '../../questions.ts';
+import type { Source } from '../account.ts';
+import { appendIntegers, runWith, type Values } from '../values.ts';
+import { clockOf, createGrid, hourCuts, spansBefore, valuesOfSpans } from './grid.ts';
+import { hostOf, pathAttrID, referrerAttrID } from './pages.ts';
+import { createScope, type Scope, type Sessions, type Wanted } from './scope.ts';
+import { prepareSessions } from './sessions.ts';
+
+const hour = 3_600_000;
+
+const isPage = (dimension: Dimension): boolean =>
+  'by' in dimension && (dimension.by === 'entryPage' || dimension.by === 'exitPage');
+const isClock = (dimension: Dimension): boolean =>
+  'by' in dimension && (dimension.by === 'weekday' || dimension.by === 'hour');
+
+/** The columns of groups. */
+export const keysOf = (dimensions: readonly Dimension[]): string[] => dimensions.map((_, index) => `d${index}`);
+/** Whether rows of `h` and `t` are of the same group. */
+export const sameGroup = (keys: readonly string[]): string =>
+  keys.map((key) => `h.${key} IS NOT DISTINCT FROM t.${key}`).join(' AND ');
+/** The order of groups that are equal otherwise. */
+export const inOrderOf = (keys: readonly string[]): string => keys.map((key) => `${key} ASC NULLS LAST`).join(', ');
+
+/** A question about groups. */
+type Grouped = Question & Grouping;
+
+/** Makes the temporary table `lists<index>`: of each contact the numbers of the lists that it is in, from 1. Returns whether a contact has several. */
+const writeLists = async (
+  connection: DuckDBConnection,
+  index: number,
+  lists: readonly ContactList[],
+): Promise<boolean> => {
+  await connection.run(`CREATE TEMP TABLE lists${index} (contact BIGINT, list BIGINT)`);
+  const contacts = lists.flatMap((list) => [...list.contacts]);
+  const numbers = lists.flatMap(({ contacts: those }, index) => new Array<number>(those.length).fill(index + 1));
+  appendIntegers(await connection.createAppender(`lists${index}`, 'main', 'temp'), [contacts, numbers]);
+  return new Set(contacts).size < contacts.length;
+};
+
+/** Makes the temporary table `pages`: the first and last page of each session that has one. */
+const writePages = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: Grouped,
+  sessions: Sessions,
+): Promise<void> => {
+  await runWith(connection, (values) => {
+    const scope = createScope(source, question, values);
+    const path = scope.text(pathAttrID);
+    scope.add('path', path);
+    scope.add('place', scope.place);
+    return `CREATE TEMP TABLE pages AS SELECT session, arg_min(path, place) AS entry, arg_max(path, place) AS exit
+      FROM (${scope.rows({ withPerson: false, sessions, where: `${path} IS NOT NULL` })}) GROUP BY session`;
+  });
+};
+
+/**
+ * Makes the temporary tables that groups need. `write` returns a query of the events that the answer counts, each with its group (`d0`, `d1`),
+ * and those of `columns`, which are SQL by their names. `isRepeated`: an event of several groups is there once for each.
+ */
+export const prepareGroups = async (connection: DuckDBConnection, source: Source, question: Grouped) => {
+  const { from, to, dimensions } = question;
+  const offsets = question.offsets.filter(([start]) => start < to);
+  const withPages = dimensions.some(isPage);
+  const withClock = dimensions.some(isClock);
+  const withLists = dimensions.some((dimension) => 'lists' in dimension);
+  let isRepeated = false;
+  for (const [index, dimension] of dimensions.entries())
+    if ('lists' in dimension && (await writeLists(connection, index, dimension.lists))) isRepeated = true;
+  const grid = createGrid(from, withClock ? hourCuts(from, to, offsets).sort((a, b) => a - b) : [], hour);
+
+  const sessions = await prepareSessions(connection, source, question);
+  if (withPages) await writePages(connection, source, question, sessions);
+  if (withClock)
+    await runWith(connection, (values) => {
+      const spans = spansBefore(grid, to, () => {
+        const scope = createScope(source, question, values);
+        scope.add('span', scope.spanOf(grid));
+        return scope.rows({ withPerson: false });
+      });
+      return `CREATE TEMP TABLE clock AS SELECT span, ${clockOf(grid, values)} FROM (${valuesOfSpans(grid, offsets, spans, values)})`;
+    });
+
+  const write = (
+    values: Values,
+    wanted: Wanted,
+    columns: (scope: Scope) => Readonly<Record<string, string>> = () => ({}),
+  ): string => {
+    const scope = createScope(source, question, values);
+    if (withClock) scope.add('span', scope.spanOf(grid));
+    const added = Object.entries(columns(scope));
+    for (const [name, sql] of added) scope.add(name, sql);
+    const selected = dimensions.map((dimension, index) => {
+      if ('lists' in dimension) {
+        const texts = values.texts(dimension.lists.map((list) => list.value));
+        return `${texts}[l${index}.list] AS d${index}`;
+      }
+      if ('attrID' in dimension) scope.add(`d${index}`, scope.text(dimension.attrID));
+      else if (dimension.by === 'event') scope.add(`d${index}`, scope.eventID());
+      else if (dimension.by === 'referrerHost') scope.add(`d${index}`, hostOf(scope.text(referrerAttrID)));
+      else if (dimension.by === 'entryPage') return `entry AS d${index}`;
+      else if (dimension.by === 'exitPage') return `exit AS d${index}`;
+      else return `${dimension.by}::VARCHAR AS d${index}`;
+      return `d${index}`;
+    });
+    selected.push(...added.map(([name]) => name));
+    if (wanted.person) selected.push('person');
+    if (wanted.session) selected.push('session');
+    if (wanted.sequence) selected.push('sequence');
+    const found = scope.hits(
+      { ...wanted, person: wanted.person || withLists },
+      wanted.session || withPages ? sessions : null,
+    );
+    const lists = dimensions.map((dimension, index) =>
+      'lists' in dimension ? `LEFT JOIN lists${index} l${index} ON l${index}.contact = person` : '',
+    );
+    return `SELECT ${selected.join(', ')}, "user" FROM (${found}) ${lists.join(' ')}
+      ${withClock ? 'JOIN clock USING (span)' : ''} ${withPages ? 'LEFT JOIN pages USING (session)' : ''}`;
+  };
+  return { sessions, write, isRepeated };
+};
