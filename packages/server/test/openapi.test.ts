@@ -79,6 +79,10 @@ const readStream = async (response: Response): Promise<unknown> => {
 describe('each example', () => {
   /** Fields that name what must exist: the document's example names nothing of this server. */
   const named = ['contactUUID', 'otherContactUUID', 'linkID', 'claimID', 'tokenID', 'handover'];
+  const namedIn: { readonly [Name in OperationName]?: string } = {
+    unlinkUser: 'userUUID',
+    deleteSegment: 'segmentName',
+  };
 
   /** The example of a request, with names of what exists. */
   const exampleOf = async ({ name, operation, method, item }: Item): Promise<Fields> => {
@@ -89,7 +93,7 @@ describe('each example', () => {
     const example: Record<string, unknown> =
       method === 'POST' ? item.requestBody.content['application/json'].example : Object.fromEntries(shown);
     const existing = await smallestInput[name](scene, kindFor(operation));
-    const isNamed = (field: string) => named.includes(field) || (name === 'unlinkUser' && field === 'userUUID');
+    const isNamed = (field: string) => named.includes(field) || namedIn[name] === field;
     return Object.fromEntries(
       Object.entries(example).map(([field, value]) => [field, isNamed(field) ? existing[field] : value]),
     );
@@ -168,6 +172,8 @@ const enough = (): Fields => ({
   from,
   by: 'event',
   step: [{ event: 1 }, { event: 2 }],
+  segmentName: 'Buyers',
+  filter: JSON.stringify({ event: 1 }),
 });
 
 const erased = async (contactUUID: unknown) => {
@@ -287,6 +293,9 @@ describe('each error code that is listed', () => {
     unknown_user: () => ({ fields: { userUUID: nobody } }),
     unknown_link: () => ({ fields: { linkID: '999999' } }),
     unknown_claim: () => ({ fields: { claimID: nobody } }),
+    unknown_segment: ({ name }) => ({
+      fields: name === 'deleteSegment' ? { segmentName: nobody } : { filter: JSON.stringify({ segment: nobody }) },
+    }),
     unknown_token: ({ name }) => ({ fields: { tokenID: nobody }, without: name === 'voidLink' ? ['linkID'] : [] }),
     email_taken: async ({ name }) => {
       const { contactUUID, contactEmailaddress } = await makeContact(scene);

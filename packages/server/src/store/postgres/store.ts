@@ -17,6 +17,7 @@ import {
 import { listAudit, recordAudit, recording } from './accounts/audit.ts';
 import { createCatalogueWriter } from './accounts/catalogues.ts';
 import { countRefused, createRefusedWriter, listRefused } from './accounts/refused-requests.ts';
+import { deleteSegment, listSegments, saveSegment } from './accounts/segments.ts';
 import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } from './accounts/tokens.ts';
 import { noteUnknownProxy } from './accounts/unknown-proxy.ts';
 import { createContactReader } from './contacts/contact-details.ts';
@@ -257,6 +258,8 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     createToken: changingAccess(audited('createToken', besideOthers, createToken)),
     revokeToken: changingAccess(audited('revokeToken', besideOthers, revokeToken)),
     noteTokenUses: besideOthers(noteTokenUses),
+    saveSegment: besideOthers(saveSegment),
+    deleteSegment: besideOthers(deleteSegment),
     noteUnknownProxy: besideOthers(noteUnknownProxy),
     recordAudit: besideOthers(recordAudit),
     createContact: besideOthers(writes.createContact, ({ account, userUUID, externalID, address }) => [
@@ -296,6 +299,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     listAccounts: () => readingOnce(listAccounts)(undefined),
     getAccount: reading(getAccount),
     listEventKinds: readingOnce(listEventKinds),
+    listSegments: readingOnce(listSegments),
     measureAccounts: () => reading(measureAccounts)(undefined),
     getContact: reading(getContact),
     searchContact: reading(searchContact, ({ externalID, address }) =>
