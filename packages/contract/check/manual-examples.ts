@@ -81,6 +81,14 @@ export const runExamples = async ({ url, fetch, tokens }: Service) => {
   await answerOf(server.GET('/report/reportRetention', { params: { query: { ...november, interval: 'week' } } }));
   const behind = { ...november, step: JSON.stringify(steps), dropped: 1 };
   await answerOf(server.GET('/report/reportPeople', { params: { query: behind } }));
+  const segmentName = 'Teapot buyers';
+  const ofSegment = { segmentName, filter: { attrID: 'product', is: 'Stone teapot' } };
+  await answerOf(server.POST('/report/createSegment', { body: ofSegment }));
+  const { segment } = await answerOf(server.GET('/report/listSegments'));
+  for (const { updatedTime } of segment) new Date(updatedTime);
+  const within = { ...november, filter: JSON.stringify({ segment: segmentName }) };
+  await answerOf(server.GET('/report/reportTotals', { params: { query: within } }));
+  await answerOf(server.POST('/report/deleteSegment', { body: { segmentName } }));
   const live = await answerOf(server.GET('/report/reportLive', { params: { query: { limit: 5 } } }));
   if (live.page.row.length > 5) throw new Error('a list has at most as many rows as asked');
 

@@ -11,7 +11,7 @@ const tokenField = 'tokenUUID';
 export type Checked<Out> = { ok: true; value: Out } | { ok: false; problem: Problem };
 
 /** `['event', 3, 'eventID']` → `event[3].eventID` */
-const fieldPath = (path: readonly PropertyKey[], base = ''): string =>
+export const fieldPath = (path: readonly PropertyKey[], base = ''): string =>
   path.reduce<string>(
     (text, step) =>
       typeof step === 'number' ? `${text}[${step}]` : text === '' ? String(step) : `${text}.${String(step)}`,

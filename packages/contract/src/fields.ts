@@ -120,19 +120,31 @@ export const eventID = described(
   'The kind of event. A number that the catalogue does not list is added to it.',
   3,
 );
-/** The form in which event names and external IDs are compared: in Unicode's NFC, without spaces around it. */
+/** The form in which event names, segment names and external IDs are compared: in Unicode's NFC, without spaces around it. */
 export const canonicalName = (name: string): string => name.trim().normalize('NFC');
 
 /** Whether a text is a number: such a name would be taken for an eventID. */
 export const isNumeral = (text: string): boolean => /^\d+$/.test(text);
 
-/** The name of an event, as it is compared. A longer text is not normalized first: this can take the square of its length. */
-export const eventName = coerced<string, string>(
-  (input) => (typeof input === 'string' && input.length <= limits.nameLength ? canonicalName(input) : input),
+/** A name in canonical form. A text longer than `most` is not normalized: this can take the square of its length. */
+const canonical = (schema: z.ZodType<string>, most: number) =>
+  coerced<string, string>(
+    (input) => (typeof input === 'string' && input.length <= most ? canonicalName(input) : input),
+    schema,
+  );
+
+export const eventName = canonical(
   filledText(limits.nameLength).refine(
     (value) => !isNumeral(value),
     'must not be a number: send a number as `eventID`',
   ),
+  limits.nameLength,
+);
+
+export const segmentName = described(
+  canonical(filledText(limits.nameLength), limits.nameLength),
+  'The name of the segment. Without spaces around it, in Unicode NFC; upper and lower case differ.',
+  'Teapot buyers',
 );
 
 /** The most entries of a page. */
@@ -231,16 +243,15 @@ export const email = described(filledText(limits.emailLength), "The contact's e-
 
 /** Control characters would break the text of a contactProof into other lines. */
 const externalIDForm = 'must be text without control characters';
-/** A text longer than the limit is not normalized: this can take the square of its length. */
 export const externalID = described(
-  coerced<string, string>(
-    (input) => (typeof input === 'string' && input.length <= limits.externalIDLength ? canonicalName(input) : input),
+  canonical(
     filledText(limits.externalIDLength)
       .refine((value) => !/\p{Cc}/u.test(value), externalIDForm)
       .refine(
         (value) => !isPlaceholder(value),
         'is a placeholder, such as undefined, {{id}} or -: the client has sent no real value',
       ),
+    limits.externalIDLength,
   ),
   'Your own ID of the contact, unique in the account. Without spaces around it, in Unicode NFC; upper and lower case differ.',
   'customer-1042',

@@ -39,6 +39,9 @@ export const limits = {
   filterDepth: 5,
   conditionsPerFilter: 50,
   valuesPerCondition: 100,
+  segmentsPerAccount: 100,
+  /** The JSON of the filter of a segment; also of all segments in one filter together. */
+  segmentBytes: 16 * 1024,
   /** Open streamEvents of one account on one server. */
   streamsPerAccount: 100,
   /** Contacts in one createContacts. */

@@ -10,6 +10,7 @@ import { pageNames } from './identifiers.ts';
 import * as link from './link.ts';
 import * as people from './reports/people.ts';
 import * as report from './reports/report.ts';
+import * as segment from './reports/segment.ts';
 import type { TokenKind } from './tokens.ts';
 
 export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
@@ -53,7 +54,7 @@ const pageAndServer = ['browser', 'server'] as const;
 /** The secret kinds of an account's tokens: both read its data, and `server` also writes. */
 const readers = ['viewer', 'server'] as const;
 /** What each report may be refused with. */
-const ofReports = ['report_too_slow', 'no_reports'] as const;
+const ofReports = ['unknown_segment', 'report_too_slow', 'no_reports'] as const;
 const accountEntries = { contact: contact.accountContact };
 
 export const operations = {
@@ -396,6 +397,31 @@ export const operations = {
     refuses: ofReports,
     input: report.reportLiveInput,
     output: report.reportLiveOutput,
+  }),
+  createSegment: post({
+    summary: 'Save a filter of reports under a name that other filters can use.',
+    details:
+      'A segment of the same name is replaced. A report uses the filter that is saved when the report is asked. An account has at most 100 segments.',
+    paths: ['/report/createSegment'],
+    tokens: server,
+    input: segment.createSegmentInput,
+    output: segment.createSegmentOutput,
+  }),
+  listSegments: get({
+    summary: 'List the segments of the account, sorted by name.',
+    paths: ['/report/listSegments'],
+    tokens: readers,
+    input: segment.listSegmentsInput,
+    output: segment.listSegmentsOutput,
+  }),
+  deleteSegment: post({
+    summary: 'Delete a segment.',
+    details: 'A report whose filter names it is refused from then on.',
+    paths: ['/report/deleteSegment'],
+    tokens: server,
+    refuses: ['unknown_segment'],
+    input: segment.deleteSegmentInput,
+    output: segment.deleteSegmentOutput,
   }),
 } as const satisfies Record<string, Operation>;
 

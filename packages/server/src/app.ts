@@ -25,6 +25,7 @@ import { createHandovers } from './http/operations/handovers.ts';
 import { createLinks } from './http/operations/links.ts';
 import { createLogEventReply } from './http/operations/log-event-reply.ts';
 import { createReportAnswers } from './http/operations/reports/reports.ts';
+import { createSegments } from './http/operations/reports/segments.ts';
 import { createStreamReply } from './http/operations/stream.ts';
 import { createTokens } from './http/operations/tokens.ts';
 import { createLogEventsReply } from './http/operations/user-cookie.ts';
@@ -136,6 +137,7 @@ export const createApp = ({
       ...createContactBatches(store),
       ...createLinks(store),
       ...createReportAnswers(store, reports),
+      ...createSegments(store),
       ...events,
     }),
     logEvent: createLogEventReply(events.logEvent, traffic),

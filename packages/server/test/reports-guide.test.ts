@@ -86,6 +86,14 @@ const questions: readonly (readonly object[])[] = [
   [{ report: 'people', of: { kind: 'step', steps: [signedUp, paid], step: 0, dropped: true }, limit: 2, ...november }],
   [{ report: 'live', limit: 2 }],
   [{ report: 'totals', condition: { and: [{ attrID: 'plan', exists: true }, { not: isPro }] }, from: november.from }],
+  [],
+  [
+    {
+      report: 'totals',
+      condition: { and: [paid, { did: { attrID: 'amount', above: 100 }, atLeast: 2 }] },
+      ...november,
+    },
+  ],
 ];
 
 describe(guide, () => {
@@ -102,7 +110,8 @@ describe(guide, () => {
       expect(body.status).toBe('200');
       const isLive = block.code.includes('reportLive');
       const times = isLive && { from: expect.any(String), to: expect.any(String) };
-      if (shown) expect(body).toEqual({ ...shown, ...times, milliseconds: expect.any(Number) });
+      const took = shown && 'milliseconds' in shown && { milliseconds: expect.any(Number) };
+      if (shown) expect(body).toEqual({ ...shown, ...times, ...took });
     }
     show(undefined);
     const [{ code } = { code: '' }] = blocks.filter((block) => block.code.startsWith('npx'));
@@ -115,11 +124,12 @@ describe(guide, () => {
       { report: 'retention', first: signedUp, back: null },
       { report: 'people', of: { kind: 'group', values: ['pro'] } },
       { report: 'live', limit: 5 },
+      { report: 'totals', condition: isPro },
     ]);
     expect(printed).toContain('attr:plan,events,users,people,sessions');
   });
 
-  test('shows a response for each request but the last', () => {
+  test('shows a response for each request but one', () => {
     expect(requests).toHaveLength(questions.length);
     expect(blocks.filter(({ language }) => language === 'json')).toHaveLength(questions.length - 1);
   });
@@ -140,6 +150,7 @@ describe(guide, () => {
         'event',
         'contact',
         'did',
+        'segment',
         'is',
         'isNot',
         'contains',

@@ -5,7 +5,6 @@ import { isRead, type Operation } from '../operations.ts';
 
 /** Any operation may refuse a request with these. */
 const ofAll: readonly ErrorCode[] = [
-  'invalid_field',
   'invalid_encoding',
   'missing_token',
   'invalid_token',
@@ -17,7 +16,8 @@ const ofAll: readonly ErrorCode[] = [
   'not_kept',
 ];
 
-const ofBodies: readonly ErrorCode[] = ['invalid_json', 'body_too_large', 'unsupported_media_type'];
+/** `invalid_field` also without fields, because a body may hold a token that is not text. */
+const ofBodies: readonly ErrorCode[] = ['invalid_field', 'invalid_json', 'body_too_large', 'unsupported_media_type'];
 
 /** Whether a field may be missing: one is required, or a refinement wants one beside another or instead of it. */
 const needsFields = (input: z.ZodType): boolean =>
@@ -26,8 +26,8 @@ const needsFields = (input: z.ZodType): boolean =>
 /** In which a condition on contacts takes attrID and attrValue together. */
 const filters = ['filter', 'step', 'first', 'back'];
 
-const hasField = ({ input }: Operation, name: string): boolean =>
-  Object.hasOwn((input as z.ZodObject<z.ZodRawShape>).shape, name);
+const fieldsOf = ({ input }: Operation): z.ZodRawShape => (input as z.ZodObject<z.ZodRawShape>).shape;
+const hasField = (operation: Operation, name: string): boolean => Object.hasOwn(fieldsOf(operation), name);
 
 /** The error codes that the operation may answer to the method, in the order of `errors`. */
 export const codesOf = (operation: Operation, method: 'GET' | 'POST'): readonly ErrorCode[] => {
@@ -38,6 +38,7 @@ export const codesOf = (operation: Operation, method: 'GET' | 'POST'): readonly 
     ...ofAll,
     ...refuses,
     ...(method === 'POST' ? ofBodies : []),
+    ...(Object.keys(fieldsOf(operation)).length > 0 ? (['invalid_field'] as const) : []),
     ...(isRead(operation) ? (['unknown_field'] as const) : []),
     ...(needsFields(input) || namesAccount || takesFilters ? (['missing_field'] as const) : []),
     ...(namesAccount ? (['unknown_account'] as const) : []),

@@ -1,6 +1,7 @@
 /**
  * The filters of reports: a closed grammar of conditions on an event. Each object is one condition, `{"and": […]}`, `{"or": […]}`,
- * `{"not": …}`, `{"event": …}`, `{"contact": …}`, `{"did": …}`, or an attrID with one comparison: `{"attrID": "plan", "is": "pro"}`.
+ * `{"not": …}`, `{"event": …}`, `{"contact": …}`, `{"did": …}`, `{"segment": …}`, or an attrID with one comparison:
+ * `{"attrID": "plan", "is": "pro"}`.
  */
 import * as z from 'zod';
 import { searchContactInput } from '../contact.ts';
@@ -36,23 +37,28 @@ interface Deeds<Kinds, Inner> {
   /** In the last so many days of 24 hours, up to when the report is asked. */
   readonly withinDays?: number | undefined;
 }
-interface Did extends Deeds<readonly (number | string)[], Filter> {
+interface Did<Segment> extends Deeds<readonly (number | string)[], Filter<Segment>> {
   /** Milliseconds since 1970: from ≤ eventTime < to. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
 }
 
-/** A checked condition. Exactly one of and, or, not, event, contact, did and attrID is there; beside attrID exactly one comparison. */
-export interface Filter {
-  readonly and?: readonly Filter[] | undefined;
-  readonly or?: readonly Filter[] | undefined;
-  readonly not?: Filter | undefined;
+/**
+ * A checked condition. Exactly one of and, or, not, event, contact, did, segment and attrID is there; beside attrID exactly one
+ * comparison. Only a filter that may name segments, a `Filter<string>`, has `segment`.
+ */
+export interface Filter<Segment = never> {
+  readonly and?: readonly Filter<Segment>[] | undefined;
+  readonly or?: readonly Filter<Segment>[] | undefined;
+  readonly not?: Filter<Segment> | undefined;
   /** eventIDs, and names as `eventName` of countEvents. */
   readonly event?: readonly (number | string)[] | undefined;
   /** The event's owner is a contact that a search with these finds. */
   readonly contact?: ContactFilter | undefined;
   /** The event's person did this, in the range of the report or not. */
-  readonly did?: Did | undefined;
+  readonly did?: Did<Segment> | undefined;
+  /** The filter that is saved under this name. */
+  readonly segment?: Segment | undefined;
   readonly attrID?: string | undefined;
   readonly is?: readonly string[] | undefined;
   readonly isNot?: readonly string[] | undefined;
@@ -72,7 +78,8 @@ interface SentDid extends Deeds<SentKinds, SentFilter> {
 }
 
 /** A condition as a client may send it: a value in place of a list of one. */
-export interface SentFilter extends Omit<Filter, 'and' | 'or' | 'not' | 'event' | 'contact' | 'did' | 'is' | 'isNot'> {
+export interface SentFilter
+  extends Omit<Filter<string>, 'and' | 'or' | 'not' | 'event' | 'contact' | 'did' | 'is' | 'isNot'> {
   readonly and?: readonly SentFilter[] | undefined;
   readonly or?: readonly SentFilter[] | undefined;
   readonly not?: SentFilter | undefined;
@@ -83,10 +90,10 @@ export interface SentFilter extends Omit<Filter, 'and' | 'or' | 'not' | 'event' 
   readonly isNot?: Value | readonly Value[] | undefined;
 }
 
-const forms = ['and', 'or', 'not', 'event', 'contact', 'did', 'attrID'] as const;
+const forms = ['and', 'or', 'not', 'event', 'contact', 'did', 'segment', 'attrID'] as const;
 const comparisons = ['is', 'isNot', 'contains', 'exists', 'lessThan', 'greaterThan'] as const;
 
-const inner: z.ZodType<Filter, SentFilter> = z.lazy(() => condition);
+const inner: z.ZodType<Filter<string>, SentFilter> = z.lazy(() => condition);
 
 const several = (description: string) =>
   field
@@ -152,7 +159,7 @@ const whole = (least: number, most: number, description: string, example: number
 };
 
 /** What somebody did. None of the members: anything. */
-const did: z.ZodType<Did, SentDid> = objectOf({
+const did: z.ZodType<Did<string>, SentDid> = objectOf({
   event: kinds(`Events of this kind: ${listedNames}`),
   filter: inner.optional().meta({ description: 'Events that meet this filter, which has no `did`.' }),
   atLeast: whole(1, limits.didTimes, 'At least so many such events; 1 if absent.', 3),
@@ -204,6 +211,7 @@ export const condition = z
         "The person has such events, whenever: in the report's range or not, of robots only if these count. `{}` is any event.",
         { event: 'Paid', atLeast: 2, withinDays: 30 },
       ),
+      segment: field.described(field.segmentName.optional(), 'The filter that is saved under this name holds.'),
       attrID: field.described(field.attrID.optional(), 'The attribute to compare; with one comparison beside it.'),
       is: values('The attribute has this value, or one of these; exactly, as text.'),
       isNot: values(
@@ -242,42 +250,69 @@ export const condition = z
 type Path = readonly PropertyKey[];
 
 /** The filters right within a filter, each with its path in it. */
-export const partsOf = ({
+export const partsOf = <Segment>({
   and = [],
   or = [],
   not,
   did: { filter: done } = {},
-}: Filter): (readonly [Filter, ...PropertyKey[]])[] => [
+}: Filter<Segment>): (readonly [Filter<Segment>, ...PropertyKey[]])[] => [
   ...and.map((part, index) => [part, 'and', index] as const),
   ...or.map((part, index) => [part, 'or', index] as const),
   ...(not ? [[not, 'not'] as const] : []),
   ...(done ? [[done, 'did', 'filter'] as const] : []),
 ];
 
-/** Reports what is nested too deep, a `did` within another, and too many conditions. */
-const checkSize = (filter: Filter, add: (path: Path, message: string) => void): void => {
+/**
+ * Reports what is nested too deep, a `did` within another, and too many conditions. A segment for which `savedAs` returns a filter
+ * counts as that filter, and a limit that it exceeds is reported at the path of the segment.
+ */
+export const checkSize = (
+  filter: Filter<string>,
+  add: (path: Path, message: string) => void,
+  savedAs: (segment: string) => Filter | undefined = () => undefined,
+): void => {
   let conditions = 0;
   let dids = 0;
-  const visit = (at: Filter, path: Path, depth: number, isWithinDid: boolean): void => {
+  const visit = (at: Filter<string>, path: Path, depth: number, isWithinDid: boolean, segment?: Path): void => {
+    const report = (message: string, ofSegment: string, ...names: string[]) =>
+      segment ? add(segment, ofSegment) : add([...path, ...names], message);
+    const saved = at.segment === undefined ? undefined : savedAs(at.segment);
+    if (saved) {
+      visit(saved, path, depth, isWithinDid, [...path, 'segment']);
+      return;
+    }
     if (depth > limits.filterDepth) {
-      add(path, `is nested more than ${limits.filterDepth} levels deep`);
+      const most = `more than ${limits.filterDepth} levels deep`;
+      report(`is nested ${most}`, `makes the filter ${most}`);
       return;
     }
     conditions += 1;
-    if (conditions === limits.conditionsPerFilter + 1)
-      add(path, `is one condition too many: a filter has at most ${limits.conditionsPerFilter}`);
+    if (conditions === limits.conditionsPerFilter + 1) {
+      const most = limits.conditionsPerFilter;
+      report(
+        `is one condition too many: a filter has at most ${most}`,
+        `makes the filter hold more than ${most} conditions`,
+      );
+    }
     if (at.did) {
       dids += 1;
-      if (isWithinDid) add([...path, 'did'], 'must not be within another `did`');
-      else if (dids === limits.didsPerFilter + 1)
-        add([...path, 'did'], `is one too many: a filter has at most ${limits.didsPerFilter}`);
+      const most = limits.didsPerFilter;
+      const within = 'must not be within another `did`';
+      if (isWithinDid) report(within, `holds a \`did\`, which ${within}`, 'did');
+      else if (dids === most + 1)
+        report(
+          `is one too many: a filter has at most ${most}`,
+          `makes the filter hold more than ${most} \`did\``,
+          'did',
+        );
     }
-    for (const [part, ...names] of partsOf(at)) visit(part, [...path, ...names], depth + 1, isWithinDid || !!at.did);
+    for (const [part, ...names] of partsOf(at))
+      visit(part, [...path, ...names], depth + 1, isWithinDid || !!at.did, segment);
   };
   visit(filter, [], 1, false);
 };
 
 /** A filter: a condition of bounded depth and size. */
-export const filter: z.ZodType<Filter, SentFilter> = condition.superRefine((given, context) => {
+export const filter: z.ZodType<Filter<string>, SentFilter> = condition.superRefine((given, context) => {
   checkSize(given, (path, message) => context.addIssue({ code: 'custom', message, path: [...path] }));
 });

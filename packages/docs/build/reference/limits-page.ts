@@ -68,11 +68,13 @@ const groups = {
     filterDepth: 'Levels of a filter',
     conditionsPerFilter: 'Conditions in a filter',
     valuesPerCondition: 'Values in one condition of a filter',
+    segmentBytes: 'Bytes of the filter of a segment as JSON; also of all segments in one filter together',
   },
   Account: {
     idsPerCatalogue: 'Listed IDs in each catalogue',
     eventNamesByBrowsers: 'Event names that only browser tokens have used',
     originsPerAccount: 'Origins in accountOrigin',
+    segmentsPerAccount: 'Segments',
     refusedPerToken: 'Refused requests that are stored for one token',
     refusedBytesPerToken: 'Bytes of the refused requests that are stored for one token',
     refusedTextLength: 'Characters of a refused request that could not be parsed; the rest is cut off',

@@ -1,6 +1,8 @@
 import type { Client } from '@firsthand/client';
 import { type Command, Option } from 'commander';
+import { defineSegments } from './report-segments.ts';
 import { WrongUsage } from './shared/command-errors.ts';
+import { asFilter, toFilter } from './shared/filters.ts';
 import { collect } from './shared/flags.ts';
 import { type Cell, printComplaint, printCSV, printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
 import { addServer, connect, type ServerOptions } from './shared/server.ts';
@@ -8,8 +10,6 @@ import { addServer, connect, type ServerOptions } from './shared/server.ts';
 const intervals = ['hour', 'day', 'week', 'month'] as const;
 const counts = ['events', 'users', 'people', 'sessions'] as const;
 const figures = ['sum', 'average', 'median', 'p95'] as const;
-
-const asFilter = 'a filter as JSON, or an event by its name or number';
 
 const asGroups =
   'one or two of attr:<attrID>, event, weekday, hour, entryPage, exitPage, referrerHost, contactProfileID, contactTagID';
@@ -82,13 +82,13 @@ export const define = (command: Command): void => {
   )
     .option('--limit <number>', 'the most rows of each list; 10 by default')
     .action(live);
+  defineSegments(command.command('segment').description('save, list and delete filters under a name'));
 };
 
 type ReportName = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 'reportRetention';
 type Answer<Name extends ReportName> = Awaited<ReturnType<Client[Name]>>;
 /** What a report answers about one range. */
 type Part<Name extends ReportName> = NonNullable<Answer<Name>['earlier']>;
-type Filter = NonNullable<Parameters<Client['reportTotals']>[0]['filter']>;
 
 type FilterOptions = ServerOptions & {
   readonly csv?: boolean;
@@ -102,17 +102,8 @@ type ReportOptions = FilterOptions & {
   readonly compare?: 'previous' | 'year';
 };
 
-/** The filter that a flag holds. Throws WrongUsage for broken JSON. */
-const toFilter = (flag: string, text: string): Filter => {
-  if (!text.trimStart().startsWith('{')) return { event: /^\d+$/.test(text) ? Number(text) : text };
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new WrongUsage(`--${flag} must be JSON, such as {"event": 7}, or an event; not ${JSON.stringify(text)}`);
-  }
-};
 const optionalFilter = (flag: string, text: string | undefined) =>
-  text === undefined ? undefined : toFilter(flag, text);
+  text === undefined ? undefined : toFilter(`--${flag}`, text);
 
 const filterFields = ({ filter, robots }: FilterOptions) => ({
   filter: optionalFilter('filter', filter),
@@ -242,7 +233,7 @@ const shareOf = (part: number, whole: number | undefined): Cell =>
 const funnel = async (options: FunnelOptions): Promise<void> => {
   const { step: texts, within, per, by, limit } = options;
   const asked = await client(options);
-  const step = texts.map((text) => toFilter('step', text));
+  const step = texts.map((text) => toFilter('--step', text));
   const answer = await asked.reportFunnel({ ...sharedFields(options), step, within, per, by, limit });
   if (by !== undefined) {
     const keys = keysOf(by);
@@ -324,7 +315,7 @@ const people = async (options: PeopleOptions): Promise<void> => {
   const answer = await asked.reportPeople({
     ...shared,
     ...{ by, value, within, per, reached, dropped, cohort, later, interval, limit, cursor },
-    step: options.step?.map((text) => toFilter('step', text)),
+    step: options.step?.map((text) => toFilter('--step', text)),
     first: optionalFilter('first', options.first),
     back: optionalFilter('back', options.back),
   });

@@ -11,6 +11,7 @@ export const exportedTables = [
   'token',
   'audit',
   'catalogue',
+  'report_segment',
   'user',
   'contact',
   'contact_tag',

@@ -23,6 +23,7 @@
  * | verified        | sent with a server token or a valid contactProof, or confirmed later; otherwise it is only claimed          |
  * | voided          | taken back: reads ignore the link or claim, and it can be restored                                          |
  * | catalogue       | the profiles, tags, attributes or event definitions that an account lists, by ID                            |
+ * | segment         | a filter of reports that an account saved under a name                                                      |
  * | robot mark      | the attribute of events that a robot sent (`robotMark`)                                                     |
  * | refused request | a write that was refused for its content and stored on its token's list, to be replayed after a fix         |
  * | evicted         | removed from a full list of refused requests                                                                |
@@ -74,6 +75,17 @@ export interface Store extends ReportFeed, ReportNames {
   ): Promise<{ revokedTime: number; descendants: string[] }>;
   /** Records when tokens were last used. A time before the recorded one changes nothing. */
   noteTokenUses(request: { uses: readonly (readonly [token: number, time: number])[] }): Promise<void>;
+
+  /**
+   * Saves a filter under a name, in place of the one that was saved under it, if any (`replaced`). Throws Refusal('invalid_field')
+   * when the name is new and the account has `limits.segmentsPerAccount` segments.
+   */
+  saveSegment(
+    request: Pick<SavedSegment, 'segmentName' | 'filter'> & { account: number; time: number },
+  ): Promise<{ replaced: boolean }>;
+  /** Returns the segments of an account, by name; with `segmentNames`, those with these names. */
+  listSegments(request: { account: number; segmentNames?: readonly string[] | undefined }): Promise<SavedSegment[]>;
+  deleteSegment(request: { account: number; segmentName: string }): Promise<void>;
 
   /**
    * Records when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null clears the record. Only
@@ -258,6 +270,15 @@ export interface ListedEntry {
   readonly name: string;
   readonly browser: boolean;
   readonly type: string;
+}
+
+export interface SavedSegment {
+  /** In canonical form (`canonicalName` of the contract). */
+  readonly segmentName: string;
+  /** JSON of a checked filter, as it was sent; at most `limits.segmentBytes`. */
+  readonly filter: string;
+  readonly createdTime: number;
+  readonly updatedTime: number;
 }
 
 export const catalogueKinds = ['profile', 'tag', 'attr', 'event'] as const;

@@ -13,8 +13,8 @@ const toText = (value: unknown): string =>
   );
 
 /**
- * Digests an account's settings and all its events and contacts, as reads return them, with owners, links and claims. `checksum`
- * is the SHA-256 of all results, hex.
+ * Digests an account's settings, segments, and all its events and contacts, as reads return them, with owners, links and claims.
+ * `checksum` is the SHA-256 of all results, hex.
  */
 export const digestAccount = async (
   store: Store,
@@ -26,6 +26,7 @@ export const digestAccount = async (
   const { storedBytes, ...detail } = await store.getAccount(account);
   add(detail);
   add(await store.getEventDefinitions(account));
+  add(await store.listSegments({ account }));
   let events = 0;
   for (let beyond: number | undefined; ; ) {
     const page = await store.getEvents({ account, order: 'asc', limit: perPage, beyond });

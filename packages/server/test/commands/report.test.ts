@@ -136,6 +136,33 @@ it('people are listed with what names them', async () => {
   ]);
 });
 
+it('segments are saved, used, listed and deleted', async () => {
+  const segment = (...args: string[]) => firsthand(['report', 'segment', ...args, '--url', url], env);
+  const filter = '{"and":[{"event":7},{"attrID":"amount","greaterThan":100}]}';
+  expect(await segment('create', 'Big spenders', filter)).toMatchObject({
+    code: 0,
+    stdout: 'Big spenders was saved\n',
+  });
+  expect((await segment('create', ' Big spenders ', filter)).stdout).toBe('Big spenders was replaced\n');
+  const made = await firsthandJSON(['report', 'segment', 'create', 'Buyers', 'Paid', '--url', url], env);
+  expect(made).toEqual({ segmentName: 'Buyers', replaced: false, status: '200' });
+  await run('totals', '--filter', '{"segment":"Big spenders"}');
+  expect(reports.asked[0]?.question).toMatchObject({ condition: { and: [{ eventIDs: [7] }, { attrID: 'amount' }] } });
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\dZ$/);
+  const rows = (await segment('list')).stdout.trimEnd().split('\n');
+  expect(rows.map((row) => row.split(/ {2,}/))).toEqual([
+    ['NAME', 'UPDATED', 'FILTER'],
+    ['Big spenders', time, filter],
+    ['Buyers', time, '{"event":"Paid"}'],
+  ]);
+  expect((await segment('delete', 'Big spenders')).stdout).toBe('Big spenders was deleted\n');
+  expect(await firsthandJSON(['report', 'segment', 'list', '--url', url], env)).toMatchObject({
+    segment: [{ segmentName: 'Buyers', filter: { event: 'Paid' } }],
+  });
+  expect(await segment('delete', 'Big spenders')).toMatchObject({ code: 1, stdout: '' });
+  expect((await segment('create', 'x', '{"event"')).stderr).toContain('<filter> must be JSON, such as {"event": 7}');
+});
+
 it('who is there now is printed as lists', async () => {
   const page = { rows: [{ value: '/a', people: 2 }], others: 1 };
   const unknown = { rows: [{ value: null, people: 3 }], others: 0 };

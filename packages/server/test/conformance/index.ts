@@ -26,6 +26,7 @@ import { describeRefusedRequests } from './refused-requests.ts';
 import { describeRepeats } from './repeats.ts';
 import { describeReportFeed } from './report-feed.ts';
 import { describeRetention } from './retention.ts';
+import { describeSegments } from './segments.ts';
 import { type Open, useSites } from './sites.ts';
 import { describeTokens } from './tokens.ts';
 
@@ -34,6 +35,7 @@ const nouns = [
   describeTokens,
   describeAudit,
   describeCatalogues,
+  describeSegments,
   describeEvents,
   describeEventNames,
   describeRepeats,

@@ -81,6 +81,8 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
   ];
   await server.log(...events);
   await eraseWhole(site, erased);
+  const segment = { segmentName: '__proto__', filter: '{"attrID":"tab\\t","is":"☃"}' };
+  await store.saveSegment({ account, ...segment, time });
   /** The eventID of a name that is removed again: the next one has another, in whatever database. */
   const listName = async (eventName: string) => {
     await server.log({ eventID: null, eventName });
@@ -99,6 +101,7 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
       expect(await server.createContact({ ...ofAnn, time: at })).toEqual(ann);
     }
     await expect(server.getContact(erased)).rejects.toMatchObject(isErased);
+    expect(await store.listSegments({ account })).toEqual([{ ...segment, createdTime: time, updatedTime: time }]);
   };
   await known();
   expect(await listName('of servers')).toBe(1_000_001);

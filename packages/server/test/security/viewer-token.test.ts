@@ -9,6 +9,7 @@ import { operationPaths, readText } from './tools/service.ts';
 const readable = [
   ...['getAccount', 'getContact', 'searchContact', 'getEvent', 'countEvents', 'streamEvents'],
   ...['reportTotals', 'reportBreakdown', 'reportFunnel', 'reportRetention', 'reportPeople', 'reportLive'],
+  'listSegments',
 ];
 
 /** All that an account holds, as its server token sees it. */
@@ -22,7 +23,8 @@ const stateOf = async ({ get, tokens, store }: Scene) => {
     contacts.push((await get('/contact/getContact', fields)).body);
   }
   const refused = await store.countRefused({});
-  return JSON.stringify([account, contacts, await read('/event/getEvent'), refused]);
+  const { body: segments } = await get('/report/listSegments', { tokenUUID: tokens.server });
+  return JSON.stringify([account, contacts, await read('/event/getEvent'), refused, segments]);
 };
 
 /** Calls everything with a token; returns which operations were answered 200, and which changed something. */

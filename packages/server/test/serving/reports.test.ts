@@ -136,6 +136,32 @@ it('filters by what people did, whoever they turn out to be', async () => {
   expect(await counted({ did: {} })).toEqual([2, 1]);
 });
 
+it('filters by a segment as by its filter, as it is saved when the report is asked', async () => {
+  const { client } = await begin(temporaryDatabase().env);
+  for (const [nth, eventID] of [
+    [1, 1],
+    [1, 2],
+    [2, 1],
+    [3, 2],
+  ] as const)
+    await client.logEvent({ userUUID: `${userUUID}-${nth}`, eventID });
+  const from = '2020-01-01';
+  const countedBy = async (filter: Filter) => {
+    const { total } = await client.reportTotals({ from, filter });
+    const { step } = await client.reportFunnel({ from, step: [filter, { event: 2 }] });
+    const { person } = await client.reportPeople({ from, filter: { and: [filter, { event: 1 }] } });
+    return [total, step, person];
+  };
+  const segment: Filter = { segment: 'Did 2' };
+  for (const filter of [{ did: { event: 2 } }, { not: { did: { event: 2 } } }, { event: 1 }] satisfies Filter[]) {
+    await client.createSegment({ segmentName: 'Did 2', filter });
+    expect(await countedBy(segment)).toEqual(await countedBy(filter));
+  }
+  expect((await client.listSegments({})).segment).toMatchObject([{ segmentName: 'Did 2', filter: { event: 1 } }]);
+  await client.deleteSegment({ segmentName: 'Did 2' });
+  await expect(countedBy(segment)).rejects.toMatchObject({ code: 'unknown_segment', field: 'filter.segment' });
+});
+
 it('keeps the files of reports where REPORTS_DIR says', async () => {
   const { env } = temporaryDatabase();
   const REPORTS_DIR = join(dirname(env.DATABASE_URL.replace(/^sqlite:/, '')), 'elsewhere');

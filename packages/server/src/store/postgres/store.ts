@@ -10,6 +10,7 @@ import { createAccountWriter, findAccount, getAccount, listAccounts, measureAcco
 import { listAudit, recordAudit, recording } from './accounts/audit.ts';
 import { createCatalogueWriter, listCatalogue } from './accounts/catalogues.ts';
 import { countRefused, createRefusedWriter, listRefused } from './accounts/refused-requests.ts';
+import { deleteSegment, listSegments, saveSegment } from './accounts/segments.ts';
 import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } from './accounts/tokens.ts';
 import { noteUnknownProxy } from './accounts/unknown-proxy.ts';
 import { createContactReader } from './contacts/contact-details.ts';
@@ -250,6 +251,8 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     createToken: changingAccess(audited('createToken', besideOthers, createToken)),
     revokeToken: changingAccess(audited('revokeToken', besideOthers, revokeToken)),
     noteTokenUses: besideOthers(noteTokenUses),
+    saveSegment: besideOthers(saveSegment),
+    deleteSegment: besideOthers(deleteSegment),
     noteUnknownProxy: besideOthers(noteUnknownProxy),
     recordAudit: besideOthers(recordAudit),
     createContact: besideOthers(writes.createContact, ({ account, userUUID, externalID, address }) => [
@@ -289,6 +292,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     listAccounts: () => readingOnce(listAccounts)(undefined),
     getAccount: reading(getAccount),
     listCatalogue: readingOnce((db, { account, kind }) => listCatalogue(db, account, kind)),
+    listSegments: readingOnce(listSegments),
     measureAccounts: () => reading(measureAccounts)(undefined),
     getContact: reading(getContact),
     searchContact: reading(searchContact, ({ externalID, address }) =>

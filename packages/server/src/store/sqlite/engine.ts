@@ -7,6 +7,7 @@ import { createAccountReader, createAccountWriter } from './accounts/accounts.ts
 import { createAuditReader, createAuditWriter } from './accounts/audit.ts';
 import { createCatalogueWriter } from './accounts/catalogues.ts';
 import { createRefusedReader, createRefusedWriter } from './accounts/refused-requests.ts';
+import { createSegmentReader, createSegmentWriter } from './accounts/segments.ts';
 import { createTokenReader, createTokenWriter } from './accounts/tokens.ts';
 import { createUnknownProxyWriter } from './accounts/unknown-proxy.ts';
 import type { Arrangement } from './arrangement.ts';
@@ -101,6 +102,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const operations = recording({
     ...createAccountWriter(db, { ...parts, tokens }),
     ...tokens,
+    ...createSegmentWriter(db),
     ...createUnknownProxyWriter(db),
     recordAudit,
     logEvents,
@@ -219,6 +221,7 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     ...createAccountReader(db, tokens),
     listTokens: tokens.listTokens,
     findProofKeys: tokens.findProofKeys,
+    ...createSegmentReader(db),
     ...createAuditReader(db),
     ...createContactReader(db),
     getEvents: createEventPager(db, { log, mostBetween: eventsPerSegment }),

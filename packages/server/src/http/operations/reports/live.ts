@@ -7,7 +7,8 @@ import { toCursor } from '../../answers/cursor.ts';
 import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
 import { conditionOf } from './conditions.ts';
-import { filtersOf, findMeanings, type Known } from './meanings.ts';
+import { filtersOf, replaceSegments } from './filters.ts';
+import { findMeanings, type Known } from './meanings.ts';
 
 const minute = 60_000;
 const liveMinutes = 5;
@@ -16,10 +17,11 @@ const toList = ({ rows, others }: LiveAnswer['page']) => ({ row: rows.map((row) 
 
 export const createLiveAnswer = (store: Known, reports: Reports | undefined): Answering<'reportLive'> => {
   const ask = createAsk(reports);
-  return async (input, caller) => {
+  return async (sent, caller) => {
     const began = performance.now();
     const { time, access } = caller;
     const account = accountOf(caller);
+    const input = await replaceSegments(store, account, sent);
     const meanings = await findMeanings(store, account, { filters: filtersOf(input) }, time);
     const { hosts, suffixes } = originHosts(access.accountOrigin);
     const { answer, through } = await ask(

@@ -6,20 +6,7 @@ import { type Meanings, toEventKinds } from './conditions.ts';
 import { createContactFinder, findContacts, listContacts } from './found-contacts.ts';
 
 /** What reports read of the store beside events. */
-export type Known = Pick<Store, 'listCatalogue' | 'searchContact' | 'numberContacts'>;
-
-/** The filters in a request, whatever they are for. */
-export const filtersOf = ({
-  filter,
-  step = [],
-  first,
-  back,
-}: {
-  readonly filter?: Filter | undefined;
-  readonly step?: readonly Filter[] | undefined;
-  readonly first?: Filter | undefined;
-  readonly back?: Filter | undefined;
-}): Filter[] => [filter, ...step, first, back].filter((one) => one !== undefined);
+export type Known = Pick<Store, 'listCatalogue' | 'listSegments' | 'searchContact' | 'numberContacts'>;
 
 /** Reads them before the question is asked, so that a report holds every change that was answered. Throws as a `FindContacts`. */
 export const findMeanings = async (

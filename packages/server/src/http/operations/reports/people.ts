@@ -11,10 +11,11 @@ import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
 import { conditionOf, type Meanings, toCondition } from './conditions.ts';
 import { toGrouping } from './dimensions.ts';
-import { filtersOf, findMeanings, type Known } from './meanings.ts';
+import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
+import { findMeanings, type Known } from './meanings.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
 
-type Input = InputOf<'reportPeople'>;
+type Input = WithoutSegments<InputOf<'reportPeople'>>;
 
 /** Which of the numbers of a report a checked request means. */
 const meantBy = (input: Input, range: Range, zone: string, meanings: Meanings): PeopleOf => {
@@ -65,13 +66,14 @@ export const createPeopleAnswer = (
   reports: Reports | undefined,
 ): Answering<'reportPeople'> => {
   const ask = createAsk(reports);
-  return async (input, caller) => {
+  return async (sent, caller) => {
     const began = performance.now();
     const account = accountOf(caller);
-    const zone = input.timezone ?? caller.access.accountTimezone;
-    const page = parsePeopleCursor(input.cursor);
+    const zone = sent.timezone ?? caller.access.accountTimezone;
+    const page = parsePeopleCursor(sent.cursor);
     const asked = page?.asked ?? caller.time;
-    const { range } = rangesOf(input, zone, asked);
+    const { range } = rangesOf(sent, zone, asked);
+    const input = await replaceSegments(store, account, sent);
     const meanings = await findMeanings(store, account, { ...input, filters: filtersOf(input) }, asked);
     const { answer, through } = await ask(
       {

@@ -18,12 +18,14 @@ import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
 import { conditionOf, type EventKinds, type Meanings, toCondition } from './conditions.ts';
 import { toGrouping } from './dimensions.ts';
+import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
 import { createLiveAnswer } from './live.ts';
-import { filtersOf, findMeanings, type Known } from './meanings.ts';
+import { findMeanings, type Known } from './meanings.ts';
 import { createPeopleAnswer } from './people.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
 
 type ReportOperation = 'reportTotals' | 'reportBreakdown' | 'reportFunnel' | 'reportRetention';
+type Input<Name extends ReportOperation> = WithoutSegments<InputOf<Name>>;
 type Shared = 'from' | 'to' | 'earlier' | 'timezone' | 'through' | 'milliseconds';
 
 /** What a request means in its account. */
@@ -37,10 +39,10 @@ type OwnFields<One extends Question> = Omit<One, 'account' | 'from' | 'to' | 'ro
 /** How a request becomes a question over a range, and an answer that of the request. */
 interface Translation<Name extends ReportOperation, One extends Question> {
   /** Throws Refusal('invalid_field'). */
-  readonly toQuestion: (input: InputOf<Name>, range: Range, surroundings: Surroundings) => OwnFields<One>;
+  readonly toQuestion: (input: Input<Name>, range: Range, surroundings: Surroundings) => OwnFields<One>;
   readonly toAnswer: (
     answer: AnswerTo<One>,
-    given: { readonly input: InputOf<Name>; readonly question: OwnFields<One>; readonly kinds: EventKinds },
+    given: { readonly input: Input<Name>; readonly question: OwnFields<One>; readonly kinds: EventKinds },
   ) => Omit<AnswerOf<Name>, Shared>;
 }
 
@@ -127,11 +129,12 @@ export const createReportAnswers = (
       toQuestion,
       toAnswer,
     }: Translation<Name, One>): Answering<Name> =>
-    async (input, caller) => {
+    async (sent, caller) => {
       const began = performance.now();
       const account = accountOf(caller);
-      const zone = input.timezone ?? caller.access.accountTimezone;
-      const { range, earlier } = rangesOf(input, zone, caller.time);
+      const zone = sent.timezone ?? caller.access.accountTimezone;
+      const { range, earlier } = rangesOf(sent, zone, caller.time);
+      const input = await replaceSegments(store, account, sent);
       const meanings = await findMeanings(store, account, { ...input, filters: filtersOf(input) }, caller.time);
       const asked = { account, robots: input.robots === 'include', condition: conditionOf(input, meanings) };
       const questionAbout = (within: Range) =>

@@ -98,6 +98,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     },
     { from: 'audit', columns: 'audit account token action subject time' },
     { from: 'catalogue', columns: 'account kind id name type', booleans: 'browser byBrowser' },
+    { from: 'report_segment', columns: 'account segmentName filter createdTime updatedTime' },
     { from: 'user', to: 'user_name', columns: 'userUUID account user' },
     { from: 'user', columns: 'user account userUUID firstDay lastDay createdTime' },
     { from: 'contact', to: 'contact_name', columns: 'contactUUID account contact' },

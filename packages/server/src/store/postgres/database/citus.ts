@@ -40,6 +40,7 @@ export const distributedTables = {
   refused_count: 'token',
   contact_term: 'account',
   owner_change: 'account',
+  report_segment: 'account',
   event_total: 'account',
   account_day: 'account',
   event: 'holder',

@@ -1,0 +1,32 @@
+/** Segments: saving, listing and deleting them. `filters.ts` uses them. */
+import type { Store } from '../../../store/store.ts';
+import { type AnsweringAll, accountOf } from '../../access/caller.ts';
+import { isoTime } from '../../answers/iso-time.ts';
+
+export const createSegments = (
+  store: Pick<Store, 'saveSegment' | 'listSegments' | 'deleteSegment'>,
+): AnsweringAll<'createSegment' | 'listSegments' | 'deleteSegment'> => ({
+  createSegment: async ({ segmentName, filter }, caller) => {
+    const { time } = caller;
+    const saved = { account: accountOf(caller), segmentName, filter: JSON.stringify(filter), time };
+    const { replaced } = await store.saveSegment(saved);
+    return { segmentName, replaced };
+  },
+
+  listSegments: async (_, caller) => {
+    const saved = await store.listSegments({ account: accountOf(caller) });
+    return {
+      segment: saved.map(({ segmentName, filter, createdTime, updatedTime }) => ({
+        segmentName,
+        filter: JSON.parse(filter),
+        createdTime: isoTime(createdTime),
+        updatedTime: isoTime(updatedTime),
+      })),
+    };
+  },
+
+  deleteSegment: async ({ segmentName }, caller) => {
+    await store.deleteSegment({ account: accountOf(caller), segmentName });
+    return { segmentName };
+  },
+});
