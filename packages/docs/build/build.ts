@@ -2,12 +2,24 @@
  * Builds the documentation: pages as static HTML, what they load, and compressed forms of the latter. The server fills in its address
  * (`places` in page.ts), so it compresses the pages itself. With a folder as its argument it builds into that one.
  */
+import { readdirSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { isFresh, markBuilt } from './fresh.ts';
+import { isFresh, markBuilt } from '../../fresh.ts';
 import { manuals } from './manuals.ts';
+
+/** Everything that the pages are made of. */
+export const sources = [
+  'packages/docs/build',
+  'packages/docs/src',
+  'packages/contract/src',
+  ...readdirSync(new URL('../', import.meta.url))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `packages/docs/${name}`),
+  ...Object.keys(manuals),
+];
 
 /** `reference/logEvent` → `reference/logEvent.html`, `reference/` → `reference/index.html` */
 const fileOf = (path: string): string => `${path}${path === '' || path.endsWith('/') ? 'index' : ''}.html`;
@@ -40,7 +52,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const [, , given] = process.argv;
   const dist = fileURLToPath(new URL('../dist', import.meta.url));
   if (given !== undefined) console.log(`${given}: ${await buildDocs(resolve(given))} pages`);
-  else if (isFresh(dist, Object.keys(manuals))) console.log('the documentation is newer than its sources');
+  else if (isFresh(dist, sources)) console.log('the documentation is newer than its sources');
   else {
     const began = new Date();
     console.log(`dist: ${await buildDocs(dist)} pages`);

@@ -7,8 +7,8 @@ import { limits } from '@firsthand/contract/limits';
 import { openAPI } from '@firsthand/contract/openapi';
 import { operationNames } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { buildDocs } from '../build/build.ts';
-import { isFresh, markBuilt } from '../build/fresh.ts';
+import { isFresh, markBuilt } from '../../fresh.ts';
+import { buildDocs, sources } from '../build/build.ts';
 import { manuals } from '../build/manuals.ts';
 import { createSite, searchEntries } from '../build/site.ts';
 import { createSearch } from '../src/search.ts';
@@ -146,12 +146,11 @@ describe('the documentation', () => {
   });
 
   it('is built anew after a change only', () => {
-    const files = Object.keys(manuals);
-    expect(isFresh(folder, files)).toBe(false);
+    expect(isFresh(folder, sources)).toBe(false);
     markBuilt(folder, new Date());
-    expect(isFresh(folder, files)).toBe(true);
+    expect(isFresh(folder, sources)).toBe(true);
     markBuilt(folder, new Date(0));
-    expect(isFresh(folder, files)).toBe(false);
+    expect(isFresh(folder, sources)).toBe(false);
   });
 });
 

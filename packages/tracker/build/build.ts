@@ -9,8 +9,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { isFresh, markBuilt } from '../../fresh.ts';
 import { snippet } from '../src/snippet.ts';
-import { bundleScript, toBrotli } from './bundle.ts';
 
 const scripts = [
   { entry: 'browser', name: 'tracker' },
@@ -31,6 +31,8 @@ type ScriptSize = { readonly file: string; readonly bytes: number; readonly brot
 
 /** Builds into this folder. Answers how many bytes each script has, and how many as brotli. */
 export const buildTracker = async (folder: string): Promise<ScriptSize[]> => {
+  // Loaded only where something is to be built.
+  const { bundleScript, toBrotli } = await import('./bundle.ts');
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'snippet.html'), snippet);
   await writeFile(join(folder, 'licenses.txt'), await readLicenses());
@@ -54,7 +56,15 @@ export const buildTracker = async (folder: string): Promise<ScriptSize[]> => {
   return sizes;
 };
 
+const sources = ['packages/tracker/build', 'packages/tracker/src', 'packages/contract/src'];
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const { file, bytes, brotliBytes } of await buildTracker(fileURLToPath(new URL('../dist', import.meta.url))))
-    console.log(`dist/${file}: ${bytes} bytes, ${brotliBytes} as brotli`);
+  const dist = fileURLToPath(new URL('../dist', import.meta.url));
+  if (isFresh(dist, sources)) console.log('the scripts are newer than their sources');
+  else {
+    const began = new Date();
+    for (const { file, bytes, brotliBytes } of await buildTracker(dist))
+      console.log(`dist/${file}: ${bytes} bytes, ${brotliBytes} as brotli`);
+    markBuilt(dist, began);
+  }
 }

@@ -1,19 +1,11 @@
-/** Whether the last build is newer than everything that it was made of, so that a start needs no other. */
+/** Whether the last build is newer than everything that it was made of, so that a start or a test needs no other. */
 import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const repository = fileURLToPath(new URL('../../../', import.meta.url));
+const repository = fileURLToPath(new URL('../', import.meta.url));
 
-/** Folders with all files in them, and files. The last changes when npm installs other packages. */
-const sources = [
-  'packages/docs/build',
-  'packages/docs/src',
-  'packages/contract/src',
-  ...readdirSync(join(repository, 'packages/docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `packages/docs/${name}`),
-];
+/** Changes when npm installs other packages. */
 const installed = 'node_modules/.package-lock.json';
 
 const newest = (path: string): number => {
@@ -26,10 +18,10 @@ const newest = (path: string): number => {
 /** Written after all other files. */
 const markIn = (folder: string): string => join(folder, 'built');
 
-/** `manuals` are further files of the repository that became pages. */
-export const isFresh = (folder: string, manuals: readonly string[]): boolean => {
+/** `sources` are paths from the root of the repository: files, and folders with all files in them. */
+export const isFresh = (folder: string, sources: readonly string[]): boolean => {
   const builtMs = statSync(markIn(folder), { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return [...sources, ...manuals, installed].every((path) => newest(join(repository, path)) < builtMs);
+  return [...sources, installed].every((path) => newest(join(repository, path)) < builtMs);
 };
 
 /** Sources that changed during the build must be newer than it. */
