@@ -6,12 +6,20 @@ const longest = [
   'server/src/store/sqlite/store.test.ts',
   'server/src/store/sqlite/store-in-memory.test.ts',
   'server/src/store/sqlite/erasure/erasing.property.test.ts',
+  'server/src/reports/reports.property.test.ts',
   'server/test/identity-agreement.test.ts',
   'server/test/security/personal-data.test.ts',
   'server/test/commands/event.test.ts',
+  'server/test/commands/token.test.ts',
   'server/src/http/request/input.test.ts',
+  'server/src/store/sqlite/contacts/contact-search.test.ts',
   'server/test/serving/stop.test.ts',
+  'server/test/serving/reports.test.ts',
+  'server/test/serving/process.test.ts',
   'server/src/store/sqlite/database/file.test.ts',
+  'server/src/store/sqlite/database/restore.test.ts',
+  'server/src/store/sqlite/erasure/erasure-record.test.ts',
+  'server/test/serving/failing.test.ts',
   'server/test/demo-stream.test.ts',
   'server/test/postgres/differential.test.ts',
   'server/test/faults/postgres.test.ts',
@@ -22,10 +30,19 @@ const longest = [
 
 const isLong = ({ moduleId }: TestSpecification): boolean => longest.some((path) => moduleId.endsWith(path));
 
+/**
+ * Before the others: each has a process of its own. The others come after them without a break, because vitest ends the processes
+ * that they share before a file that has its own; and the many short ones come last, so that all processors are busy to the end.
+ */
+const isAlone = ({ project }: TestSpecification): boolean => project.config.isolate;
+
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
     const groupOf = ({ project }: TestSpecification) => project.config.sequence.groupOrder;
-    return sorted.sort((a, b) => groupOf(a) - groupOf(b) || Number(isLong(b)) - Number(isLong(a)));
+    return sorted.sort(
+      (a, b) =>
+        groupOf(a) - groupOf(b) || Number(isAlone(b)) - Number(isAlone(a)) || Number(isLong(b)) - Number(isLong(a)),
+    );
   }
 }
