@@ -4,7 +4,7 @@ import type { BreakdownAnswer, BreakdownQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { runWith } from '../values.ts';
 import { countGroups } from './counting.ts';
-import { inOrderOf, keysOf, prepareGroups, sameGroup } from './groups.ts';
+import { inOrderOf, keysOf, prepareGroups, sameGroup, valuesIn } from './groups.ts';
 import { summedUp, toMeasures } from './measures.ts';
 
 const sortColumns = { events: 'events', users: 'users', people: 'people', sessions: 'sessions' } as const;
@@ -48,7 +48,7 @@ export const answerBreakdown = async (
   return {
     total: toMeasures(total, valuedOf(null, 1)),
     rows: rows.map((row, index) => ({
-      values: keys.map((key) => row[key] as string | null),
+      values: valuesIn(row, keys),
       ...toMeasures(row, valuedOf(index + 1)),
     })),
     others: further === 0 ? null : { groups: further, ...toMeasures(others, valuedOf(null)) },

@@ -111,8 +111,13 @@ export const countGroups = async (
     return { total, rows, further, others };
   }
 
-  await writeOwned(connection, source, question);
-  await runSQL(connection, `CREATE TEMP TABLE mask AS SELECT ~${bitmap('"user"', 0, users)} AS unowned FROM owned`);
+  // Looking at each bit of whole users costs less than reading their events again while there are fewer.
+  const { isOwned, whole } = await writeOwned(connection, source, question, Math.min(events, source.through) / groups);
+  await runSQL(
+    connection,
+    `CREATE TEMP TABLE mask AS SELECT ~${bitmap('"user"', 0, users)} AS unowned
+      FROM (SELECT "user" FROM owned UNION ALL SELECT "user" FROM whole)`,
+  );
   const usersOf = (bits: string): string => `${ones(bits)} - coalesce(get_bit(${bits}, 0), 0)`;
   const unowned = (bits: string): string => ones(`${bits} & (SELECT unowned FROM mask)`);
   const sessionBits = (lowest: number, greatest: number): string =>
@@ -147,12 +152,20 @@ export const countGroups = async (
       );
     }
   }
-  await runWith(
-    connection,
-    (values) => `CREATE TEMP TABLE owner_bits AS SELECT ${list},
-      ${bitmap(`CASE WHEN person > 0 THEN person + ${users} ELSE -person END`, 0, people)} AS people
-      FROM (${hits(values, { person: true, owned: true })}) GROUP BY ${list}`,
-  );
+  const personBits = bitmap(`CASE WHEN person > 0 THEN person + ${users} ELSE -person END`, 0, people);
+  await runWith(connection, (values) => {
+    const parts = [`SELECT ${list}, NULL::BIT AS people FROM user_bits LIMIT 0`];
+    if (isOwned)
+      parts.push(
+        `SELECT ${list}, ${personBits} FROM (${hits(values, { person: true, owned: true })}) GROUP BY ${list}`,
+      );
+    if (whole > 0)
+      parts.push(
+        `SELECT ${list}, ${personBits} FROM user_bits h JOIN whole w ON get_bit(h.users, w."user"::INTEGER) = 1 GROUP BY ${list}`,
+      );
+    return `CREATE TEMP TABLE owner_bits AS SELECT ${list}, bit_or(people) AS people
+      FROM (${parts.map((part) => `(${part})`).join(' UNION ALL ')}) GROUP BY ${list}`;
+  });
   await runSQL(
     connection,
     `CREATE TEMP TABLE groups AS SELECT h.* EXCLUDE (unowned), t.sessions, unowned + coalesce(o.people, 0) AS people

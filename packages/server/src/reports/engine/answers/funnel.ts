@@ -6,7 +6,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FunnelAnswer, FunnelQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { runForNumbers, runSQL, runWith } from '../values.ts';
-import { inOrderOf, keysOf, sameGroup } from './groups.ts';
+import { inOrderOf, keysOf, sameGroup, valuesIn } from './groups.ts';
 import { prepareReached, readSums, sumsOf, unitOf, writeReached, writeSteps } from './reached.ts';
 import type { Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
@@ -93,7 +93,7 @@ const answerGroups = async (
   return {
     steps: readSums(question, total),
     rows: rows.map((row) => ({
-      values: keys.map((key) => row[key] as string | null),
+      values: valuesIn(row, keys),
       steps: readSums(question, row),
     })),
     ...(further > 0 && { others: { groups: further, steps: readSums(question, others) } }),

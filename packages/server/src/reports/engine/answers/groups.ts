@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ContactList, Dimension, Grouping, Question } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { appendIntegers, runWith, type Values } from '../values.ts';
+import { appendIntegers, type Row, runWith, type Values } from '../values.ts';
 import { clockOf, createGrid, hourCuts, spansBefore, valuesOfSpans } from './grid.ts';
 import { hostOf, pathAttrID, referrerAttrID } from './pages.ts';
 import { createScope, type Scope, type Sessions, type Wanted } from './scope.ts';
@@ -20,8 +20,12 @@ export const keysOf = (dimensions: readonly Dimension[]): string[] => dimensions
 /** Whether rows of `h` and `t` are of the same group. */
 export const sameGroup = (keys: readonly string[]): string =>
   keys.map((key) => `h.${key} IS NOT DISTINCT FROM t.${key}`).join(' AND ');
-/** The order of groups that are equal otherwise. */
-export const inOrderOf = (keys: readonly string[]): string => keys.map((key) => `${key} ASC NULLS LAST`).join(', ');
+/** The order of groups that are equal otherwise: as text. */
+export const inOrderOf = (keys: readonly string[]): string =>
+  keys.map((key) => `${key}::VARCHAR ASC NULLS LAST`).join(', ');
+/** What a row says of its group. */
+export const valuesIn = (row: Row, keys: readonly string[]): (string | null)[] =>
+  keys.map((key) => (row[key] === null ? null : String(row[key])));
 
 /** A question about groups. */
 type Grouped = Question & Grouping;
@@ -102,7 +106,7 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
       else if (dimension.by === 'referrerHost') scope.add(`d${index}`, hostOf(scope.text(referrerAttrID)));
       else if (dimension.by === 'entryPage') return `entry AS d${index}`;
       else if (dimension.by === 'exitPage') return `exit AS d${index}`;
-      else return `${dimension.by}::VARCHAR AS d${index}`;
+      else return `${dimension.by} AS d${index}`;
       return `d${index}`;
     });
     selected.push(...added.map(([name]) => name));

@@ -2,22 +2,46 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Question } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { runWith } from '../values.ts';
+import { runSQL, runWith } from '../values.ts';
 import { createScope } from './scope.ts';
 
-/** Makes the temporary table `owned`: each such user of the question's events once, and 0. */
-export const writeOwned = async (connection: DuckDBConnection, source: Source, question: Question): Promise<void> => {
-  await runWith(connection, (values) => {
-    const { user: greatest, contact } = source.bounds;
-    // Somebody may own a user of whom no event was stored yet.
-    const owned = [
-      `SELECT 0 AS "user" UNION SELECT "user" FROM ${source.person.owners} WHERE "user" <= ${values.integer(greatest)}`,
-    ];
-    if (contact > 0) {
+/**
+ * Makes the temporary tables `whole`, of the users whose events are all of one person (`user`, `person`), at most `mostWhole`, and `owned`, of
+ * the other such users of the question's events and 0. Returns whether an event can be of a user in `owned`, and how many are in `whole`.
+ */
+export const writeOwned = async (
+  connection: DuckDBConnection,
+  source: Source,
+  question: Question,
+  mostWhole: number,
+): Promise<{ readonly isOwned: boolean; readonly whole: number }> => {
+  const { owners } = source.person;
+  const { user: greatest, contact } = source.bounds;
+  // Somebody may own a user of whom no event was stored yet.
+  await runWith(
+    connection,
+    (values) => `CREATE TEMP TABLE whole AS SELECT "user", any_value(person) AS person FROM ${owners}
+      WHERE "user" <= ${values.integer(greatest)} GROUP BY "user"
+      HAVING count(*) = 1 AND max(after) = 0 AND min(through) >= ${values.integer(source.through)}`,
+  );
+  // The person of an event that was logged with a contact is another one than the user's.
+  if (contact > 0)
+    await runWith(connection, (values) => {
       const scope = createScope(source, question, values);
       scope.add('"user"', 'e."user"');
-      owned.push(`SELECT "user" FROM (${scope.rows({ withPerson: false, where: 'contact > 0' })})`);
-    }
-    return `CREATE TEMP TABLE owned AS ${owned.join(' UNION ')}`;
-  });
+      const logged = scope.rows({ withPerson: false, where: 'contact > 0' });
+      return `CREATE TEMP TABLE logged AS SELECT DISTINCT "user" FROM (${logged})`;
+    });
+  if (contact > 0) await runSQL(connection, 'DELETE FROM whole WHERE "user" IN (SELECT "user" FROM logged)');
+  const [counted] = await runSQL(connection, 'SELECT count(*) AS whole FROM whole');
+  const whole = Number(counted?.whole);
+  if (whole > mostWhole) await runSQL(connection, 'DELETE FROM whole');
+  await runWith(
+    connection,
+    (values) => `CREATE TEMP TABLE owned AS SELECT 0 AS "user"
+      UNION SELECT "user" FROM ${owners} WHERE "user" <= ${values.integer(greatest)} AND "user" NOT IN (SELECT "user" FROM whole)
+      ${contact > 0 ? 'UNION SELECT "user" FROM logged' : ''}`,
+  );
+  const [owned] = await runSQL(connection, 'SELECT count(*) AS owned FROM owned WHERE "user" > 0');
+  return { isOwned: contact > 0 || Number(owned?.owned) > 0, whole: whole > mostWhole ? 0 : whole };
 };

@@ -13,7 +13,7 @@ const time = '"eventTime"';
 /** Whether a row is of the group. */
 const isGroup = ({ values: wanted }: Group, values: Values): string =>
   wanted
-    .map((value, index) => (value === null ? `d${index} IS NULL` : `d${index} = ${values.text(value)}`))
+    .map((value, index) => (value === null ? `d${index} IS NULL` : `d${index}::VARCHAR = ${values.text(value)}`))
     .join(' AND ');
 
 /** Returns how to write a query of the events that count: `person` and `time`. */

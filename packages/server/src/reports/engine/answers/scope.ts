@@ -47,10 +47,9 @@ export const createScope = (source: Source, question: Question, values: Values) 
     read.add(column);
     return sql;
   };
-  /** Its eventID, as text. */
   const eventID = (): string => {
     read.add('eventID');
-    return '"eventID"::VARCHAR';
+    return '"eventID"';
   };
   const joined = (conditions: readonly Condition[], by: 'AND' | 'OR', none: string): string =>
     conditions.length === 0 ? none : `(${conditions.map(meets).join(` ${by} `)})`;
