@@ -73,8 +73,11 @@ const average = (figures: readonly number[]): number => {
   const list = counted(figures);
   return list.reduce((sum, figure) => sum + figure, 0) / list.length;
 };
-const shown = ({ times, failed }: Timed): string =>
-  failed ?? `${whole(quantile(times, 0.5))} (${whole(quantile(times, 0.99))})`;
+const shown = ({ times, failed }: Timed): string => {
+  if (failed !== null) return failed;
+  const p50 = whole(quantile(times, 0.5));
+  return counted(times).length > 1 ? `${p50} (${whole(quantile(times, 0.99))})` : p50;
+};
 const shownNumber = (figure: number): string => (Number.isNaN(figure) ? '' : whole(figure));
 const ratioOf = (ours: number, theirs: number): string => (Number.isNaN(ours / theirs) ? '' : ratio(ours, theirs));
 
