@@ -18,6 +18,8 @@ const connections = 64;
 /** Each of the reports once (processes/asker.ts). */
 const firstReports = 6;
 
+const what = 'ingestion while reports are asked, beside none';
+
 export const measureIngestion = async ({ quick, events }: Options): Promise<Row[]> => {
   const history = await openHistory(quick ? Math.min(events, 200_000) : Math.min(events, mostEvents));
   return onCopy(history, async (path) => {
@@ -41,8 +43,9 @@ export const measureIngestion = async ({ quick, events }: Options): Promise<Row[
     const whileReporting = (work: () => Promise<LoadResult>) =>
       meanwhile('asker', [port, history.about.from], work, { first: firstReports });
     try {
-      const most = await whileReporting(() => send());
-      const rate = Math.floor(most.value.eventsPerSecond / 2);
+      const mostWithout = await send();
+      const { value: most } = await whileReporting(() => send());
+      const rate = Math.floor(most.eventsPerSecond / 2);
       const without: LoadResult[] = [];
       const within: LoadResult[] = [];
       const reports: number[] = [];
@@ -52,10 +55,10 @@ export const measureIngestion = async ({ quick, events }: Options): Promise<Row[
         within.push(reported.value);
         reports.push(reported.perSecond);
       }
-      const row = (what: string, name: 'eventsPerSecond' | 'p50' | 'p99', digits: number, bar: string): Row => {
+      const row = (figure: string, name: 'eventsPerSecond' | 'p50' | 'p99', digits: number, bar: string): Row => {
         const of = (results: readonly LoadResult[]) => median(results.map((one) => one[name]));
         return {
-          measured: `ingestion while reports are asked, beside none: ${what}`,
+          measured: `${what}: ${figure}`,
           floor: of(without).toFixed(digits),
           ours: of(within).toFixed(digits),
           ratio: ratio(of(within), of(without)),
@@ -63,8 +66,14 @@ export const measureIngestion = async ({ quick, events }: Options): Promise<Row[
         };
       };
       return [
-        { measured: 'ingestion while reports are asked: single events/s that were sent', ours: whole(rate), bar: '' },
-        row('single events/s', 'eventsPerSecond', 0, ''),
+        {
+          measured: `${what}: most single events/s`,
+          floor: whole(mostWithout.eventsPerSecond),
+          ours: whole(most.eventsPerSecond),
+          ratio: ratio(most.eventsPerSecond, mostWithout.eventsPerSecond),
+          bar: '',
+        },
+        row('single events/s, sent at half of that', 'eventsPerSecond', 0, ''),
         row('p50 ms', 'p50', 2, ''),
         row('p99 ms', 'p99', 2, '≤ 1.5 ×'),
         {
