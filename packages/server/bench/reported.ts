@@ -1,7 +1,8 @@
 /**
  * The events of a site as reports read them from a store: visitors come, cause about ten events, and return in the weeks after; one in twenty
- * is a contact's. They depend on nothing but their number.
+ * is a contact’s, and each contact has two of them. They depend on nothing but their number.
  */
+import { labelIDs } from '@firsthand/contract/labels';
 import type { FedAttribute, FedEvents, ReportFeed } from '../src/store/report-feed.ts';
 import { createRandom } from './visits.ts';
 
@@ -10,13 +11,20 @@ export const firstTime = Date.UTC(2026, 0, 1);
 export const days = 30;
 const eventsPerVisit = 10;
 const eventsPerUser = 50;
-const usersPerContact = 20;
+/** One user in so many is linked; two of these to each contact. */
+const usersPerLink = 20;
 /** A visit takes about ten minutes. */
 const visitsOfDay = 144;
 
 const pages = Array.from({ length: 500 }, (_, page) => `/products/${page}`);
 const campaigns = ['spring', 'summer', 'autumn', 'winter', 'newsletter', 'search', 'partner'];
 const browsers = ['Chrome', 'Safari', 'Firefox', 'Edge', 'Samsung Internet'];
+const referrers = [
+  ...['https://www.google.com/', 'https://duckduckgo.com/', 'https://news.example/', 'https://social.example/feed'],
+  ...Array.from({ length: 20 }, (_, blog) => `https://blog-${blog}.example/posts/${blog}`),
+  'https://shop.example/products/1',
+];
+const countries = ['DE', 'US', 'FR', 'GB', 'ES', 'IT', 'NL', 'PL', 'SE', 'BR', 'IN', 'JP'];
 const prices = Array.from({ length: 90 }, (_, price) => `${price}.90`);
 
 /** The eventIDs: viewing a page is most; then a funnel. */
@@ -29,13 +37,23 @@ const attribute = (attrID: string, texts: readonly string[], rows: number[], whi
   which: Uint32Array.from(which),
 });
 
-/** A feed of so many events. `users`: how many users there are; every twentieth is linked to a contact. */
-export const createReportedFeed = (events: number): { readonly feed: ReportFeed; readonly users: number } => {
+/** A feed of so many events. `users`: how many users there are; `contacts`: how many contacts. */
+export const createReportedFeed = (
+  events: number,
+): { readonly feed: ReportFeed; readonly users: number; readonly contacts: number } => {
   const users = Math.ceil(events / eventsPerUser);
   /** Visits that go on at the same time. */
   const visitsAtOnce = Math.max(1, Math.round(events / days / visitsOfDay / eventsPerVisit));
   const fill = (first: number, count: number): FedEvents => {
-    const [path, campaign, browser, price] = [0, 1, 2, 3].map(() => ({ rows: [] as number[], which: [] as number[] }));
+    const listed = () => ({ rows: [] as number[], which: [] as number[] });
+    const [path, campaign, browser, price, referrer, country] = [
+      listed(),
+      listed(),
+      listed(),
+      listed(),
+      listed(),
+      listed(),
+    ];
     const fed = {
       count,
       sequence: new Float64Array(count),
@@ -55,17 +73,21 @@ export const createReportedFeed = (events: number): { readonly feed: ReportFeed;
       fed.user[row] = user;
       fed.eventID[row] = kind < 0.8 ? viewed : kind < 0.95 ? priced : bought;
       fed.eventTime[row] = Math.floor(firstTime + (nth / events) * days * day);
-      path?.rows.push(row);
-      path?.which.push(Math.floor(random() ** 2 * pages.length));
-      browser?.rows.push(row);
-      browser?.which.push(user % browsers.length);
+      path.rows.push(row);
+      path.which.push(Math.floor(random() ** 2 * pages.length));
+      browser.rows.push(row);
+      browser.which.push(user % browsers.length);
+      country.rows.push(row);
+      country.which.push((user >> 3) % countries.length);
       if (visit % 3 === 0) {
-        campaign?.rows.push(row);
-        campaign?.which.push(visit % campaigns.length);
+        campaign.rows.push(row);
+        campaign.which.push(visit % campaigns.length);
+        referrer.rows.push(row);
+        referrer.which.push(Math.floor(random() ** 3 * referrers.length));
       }
       if (kind >= 0.95) {
-        price?.rows.push(row);
-        price?.which.push(Math.floor(random() * prices.length));
+        price.rows.push(row);
+        price.which.push(Math.floor(random() * prices.length));
       }
     }
     const lists = [
@@ -73,19 +95,23 @@ export const createReportedFeed = (events: number): { readonly feed: ReportFeed;
       ['campaign', campaigns, campaign],
       ['browser', browsers, browser],
       ['price', prices, price],
+      ['referrer', referrers, referrer],
+      [labelIDs.country, countries, country],
     ] as const;
     return {
       ...fed,
       attributes: lists.flatMap(([attrID, texts, list]) =>
-        list && list.rows.length > 0 ? [attribute(attrID, texts, list.rows, list.which)] : [],
+        list.rows.length > 0 ? [attribute(attrID, texts, list.rows, list.which)] : [],
       ),
       through: first + count,
       firstSequence: 1,
       more: first + count < events,
     };
   };
+  const linked = Math.floor(users / usersPerLink);
   return {
     users,
+    contacts: Math.ceil(linked / 2),
     feed: {
       feedEvents: async ({ beyond, most }) => fill(beyond, Math.min(most, events - beyond)),
       feedOwners: async ({ since }) => ({
@@ -93,9 +119,9 @@ export const createReportedFeed = (events: number): { readonly feed: ReportFeed;
         reset: since === null,
         users:
           since === null
-            ? Array.from({ length: Math.floor(users / usersPerContact) }, (_, nth) => ({
-                user: (nth + 1) * usersPerContact,
-                stretches: [{ after: 0, through: Infinity, contact: nth + 1 }],
+            ? Array.from({ length: linked }, (_, nth) => ({
+                user: (nth + 1) * usersPerLink,
+                stretches: [{ after: 0, through: Infinity, contact: 1 + (nth >> 1) }],
               }))
             : [],
         merged: since === null ? [] : null,

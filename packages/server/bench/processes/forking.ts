@@ -9,8 +9,8 @@ import { bundle, threads } from '../../build/bundle.ts';
 
 const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-const entries = ['server', 'load', 'reader'] as const;
-type EntryName = (typeof entries)[number];
+const entries = ['server', 'load', 'reader', 'asker'] as const;
+export type EntryName = (typeof entries)[number];
 
 const built = pathOf('../../dist/bench');
 let building: Promise<unknown> | undefined;

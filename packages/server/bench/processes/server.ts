@@ -6,6 +6,8 @@ import { createAdaptorServer } from '@hono/node-server';
 import pino from 'pino';
 import { createApp } from '../../src/app.ts';
 import { defaultRateLimits, type RateLimits } from '../../src/http/access/rate-limits.ts';
+import type { Reports } from '../../src/reports/questions.ts';
+import { openReports } from '../../src/serving/reports.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openBenchmark } from '../account.ts';
 import { startProfiler } from './profiler.ts';
@@ -23,10 +25,13 @@ const withoutKeeping = (store: Store): Store => ({
   logEvents: async ({ events }) => events.map(() => ({ kept: true })),
 });
 
-const serveApp = (store: Store): Server => {
+const log = pino({ level: 'silent' });
+
+const serveApp = (store: Store, reports?: Reports): Server => {
   const app = createApp({
-    store: kind === 'durable' ? store : withoutKeeping(store),
-    log: pino({ level: 'silent' }),
+    store: kind === 'nothing kept' ? withoutKeeping(store) : store,
+    reports,
+    log,
     basePath: '/',
     trustProxy: [],
     rateLimits,
@@ -65,11 +70,14 @@ process.on('message', async (asked: Asked) => process.send?.({ answer: await ans
 
 const start = async (): Promise<void> => {
   const store = kind === 'bare' ? undefined : (await openBenchmark(path)).store;
+  const config = { databaseURL: `sqlite:${path}`, reportsDir: undefined, reportsMemory: 256, reportsThreads: 2 };
+  const reporting = store && kind === 'reporting' ? await openReports({ store, config, log }) : undefined;
   process.on('disconnect', async () => {
+    await reporting?.stop();
     await store?.close();
     process.exit();
   });
-  const server = store ? serveApp(store) : serveBare();
+  const server = store ? serveApp(reporting?.store ?? store, reporting?.reports) : serveBare();
   server.listen(0, '127.0.0.1', () => {
     process.send?.((server.address() as { port: number }).port);
   });

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { forkBuilt, forkSources } from './forking.ts';
 
-/** `durable`: ours. `nothing kept`: the same app over a store that discards. `bare`: node:http and JSON.parse. */
-export type ServerKind = 'durable' | 'nothing kept' | 'bare';
+/** `durable`: ours. `reporting`: ours with reports, in a folder beside the database. `nothing kept`: the same app over a store that discards. `bare`: node:http and JSON.parse. */
+export type ServerKind = 'durable' | 'reporting' | 'nothing kept' | 'bare';
 
 /**
  * Commands to a server beside its requests. `event loop delay` returns the 99th percentile, in milliseconds, since the watch began;

@@ -2,12 +2,11 @@
  * Do readers hold up ingestion? Sends single events at half the rate that the server can take beside 20 readers who page without a pause.
  * Measures the latency with the readers and without, in turns, and the delay of the server's event loop.
  */
-import { once } from 'node:events';
 import { serverToken } from '../account.ts';
 import { firstUserOf, openHistory } from '../history.ts';
-import { forkBuilt } from '../processes/forking.ts';
 import type { LoadResult } from '../processes/load.ts';
 import { startLoad } from '../processes/loads.ts';
+import { meanwhile } from '../processes/meanwhile.ts';
 import { type Running, startServer } from '../processes/servers.ts';
 import type { Options, Row } from '../question.ts';
 import { onCopy } from '../remembered.ts';
@@ -16,29 +15,9 @@ import { median, ratio, whole } from '../table.ts';
 const readers = 20;
 const connections = 64;
 
-/** Runs `work` while the readers read. Returns its result and their pages a second. */
-const whileReading = async <Value>(port: number, work: () => Promise<Value>) => {
-  const child = await forkBuilt('reader', String(port), String(readers));
-  const countPages = async (): Promise<number> => {
-    child.send('how many?');
-    const [pages] = (await once(child, 'message')) as [number];
-    return pages;
-  };
-  try {
-    const before = await countPages();
-    const began = performance.now();
-    const value = await work();
-    const pages = (await countPages()) - before;
-    return { value, pagesPerSecond: pages / ((performance.now() - began) / 1_000) };
-  } finally {
-    const exited = once(child, 'exit');
-    child.disconnect();
-    await exited;
-  }
-};
-
 const measure = async (server: Running, firstUser: number, quick: boolean): Promise<Row[]> => {
   const { port } = server;
+  const whileReading = <Value>(work: () => Promise<Value>) => meanwhile('reader', [port, readers], work);
   const load = await startLoad();
   const milliseconds = quick ? 1_000 : 5_000;
   const ask = (requestsPerSecond?: number) => {
@@ -47,7 +26,7 @@ const measure = async (server: Running, firstUser: number, quick: boolean): Prom
     return load.run({ port, token: serverToken, connections, request, firstUser, milliseconds, ...paced });
   };
   try {
-    const most = await whileReading(port, () => ask());
+    const most = await whileReading(() => ask());
     const rate = Math.floor(most.value.eventsPerSecond / 2);
     const without: LoadResult[] = [];
     const within: LoadResult[] = [];
@@ -55,14 +34,14 @@ const measure = async (server: Running, firstUser: number, quick: boolean): Prom
     const pages: number[] = [];
     for (let round = 0; round < (quick ? 1 : 3); round += 1) {
       without.push(await ask(rate));
-      const read = await whileReading(port, async () => {
+      const read = await whileReading(async () => {
         await server.ask('watch the event loop');
         const result = await ask(rate);
         delays.push((await server.ask('event loop delay')) as number);
         return result;
       });
       within.push(read.value);
-      pages.push(read.pagesPerSecond);
+      pages.push(read.perSecond);
     }
     const quantile = (results: readonly LoadResult[], name: 'p50' | 'p99') => median(results.map((one) => one[name]));
     const row = (name: 'p50' | 'p99', bar: string): Row => ({

@@ -1,0 +1,187 @@
+/** Reports as they are measured: a question, and plain SQL (plain-sql.ts) that returns the same figures. */
+import type {
+  AnswerTo,
+  BreakdownQuestion,
+  Condition,
+  Dimension,
+  Measures,
+  Question,
+} from '../../src/reports/questions.ts';
+import { bought, days, firstTime, priced, viewed } from '../reported.ts';
+import { inSessions, measures, ownedEvents } from './plain-sql.ts';
+
+export type Cell = string | number | null;
+
+export interface AskedReport {
+  readonly name: string;
+  readonly question: Question;
+  readonly sql: string;
+  /** The rows that the SQL returns, in any order. */
+  rowsOf(answer: unknown): readonly (readonly Cell[])[];
+  /** The promised milliseconds at 10 million events; null: nothing is promised. At one million all are promised in 120. */
+  readonly atTenMillion: number | null;
+}
+
+export const asks = <One extends Question>(
+  name: string,
+  atTenMillion: number | null,
+  question: One,
+  sql: string,
+  rowsOf: (answer: AnswerTo<One>) => readonly (readonly Cell[])[],
+): AskedReport => ({ name, question, sql, atTenMillion, rowsOf: (answer) => rowsOf(answer as AnswerTo<One>) });
+
+export const account = 1;
+const day = 86_400_000;
+export const week = 7 * day;
+export const from = firstTime;
+export const to = firstTime + days * day;
+const liveMilliseconds = 5 * 60_000;
+const everyDay = Array.from({ length: days + 1 }, (_, nth) => firstTime + nth * day);
+const everyWeek = [...everyDay.filter((_, nth) => nth % 7 === 0), to];
+export const asked = { account, from, to, robots: false, condition: null };
+export const bySteps = [viewed, priced, bought];
+export const steps = bySteps.map((eventID) => ({ eventIDs: [eventID] }));
+const rowsOfBreakdown = 10;
+const peopleOfPage = 100;
+
+export const ofMonth = (...columns: string[]): string => ownedEvents(from, to, columns);
+const cellsOf = ({ events, users, people, sessions }: Measures): Cell[] => [events, users, people, sessions];
+
+export const totals = (name: string, condition: Condition | null, owned: string, where = '') =>
+  asks(
+    name,
+    200,
+    { ...asked, condition, report: 'totals', value: null, edges: everyDay },
+    `WITH ${inSessions(owned)}
+      SELECT part_of(event_time, ${day}) AS day, ${measures} FROM hits ${where} GROUP BY GROUPING SETS ((), (day))`,
+    ({ total, intervals }) => [
+      [null, ...cellsOf(total)],
+      ...intervals.flatMap((one, nth) => (one.events === 0 ? [] : [[nth, ...cellsOf(one)]])),
+    ],
+  );
+
+/** `values`: an expression without NULL for each dimension. `sources`: tables for a WITH; `rows`: the one with events and their sessions. */
+export const breakdownBy = (
+  what: string,
+  dimensions: readonly Dimension[],
+  values: readonly string[],
+  { sources, rows, grouped }: { readonly sources: string; readonly rows: string; readonly grouped: string },
+) => {
+  const names = values.map((_, nth) => `value${nth}`).join(', ');
+  const question: BreakdownQuestion = {
+    ...asked,
+    report: 'breakdown',
+    value: null,
+    dimensions,
+    offsets: [[firstTime, 0]],
+    sort: 'people',
+    limit: rowsOfBreakdown,
+  };
+  // The first groups are found by people alone; then everything is counted in one pass, the further groups together as number 0.
+  return asks(
+    `breakdown by ${what}`,
+    500,
+    question,
+    `WITH ${sources},
+      groups AS (
+        SELECT ${values.map((value, nth) => `${value} AS value${nth}`).join(', ')}, count(DISTINCT person) AS people
+        FROM ${grouped} GROUP BY ${names}
+      ),
+      first AS (SELECT *, row_number() OVER (ORDER BY people DESC, ${names}) AS place FROM groups ORDER BY place LIMIT ${rowsOfBreakdown}),
+      placed AS (
+        SELECT r.*, coalesce(place, 0) AS nth, ${names}
+        FROM ${rows} r LEFT JOIN first ON ${values.map((value, nth) => `value${nth} = ${value}`).join(' AND ')}
+      )
+      SELECT nth, ${names}, (SELECT count(*) FROM groups) AS number_of_groups, ${measures}
+      FROM placed GROUP BY GROUPING SETS ((), (nth, ${names}))`,
+    ({ total, rows: first, others }) => {
+      const none = values.map(() => null);
+      const groups = first.length + (others?.groups ?? 0);
+      return [
+        [null, ...none, groups, ...cellsOf(total)],
+        ...first.map((row, nth) => [nth + 1, ...row.values.map((value) => value ?? ''), groups, ...cellsOf(row)]),
+        ...(others ? [[0, ...none, groups, ...cellsOf(others)]] : []),
+      ];
+    },
+  );
+};
+
+export const breakdown = (attrIDs: readonly string[], columns: readonly string[], values = columns) =>
+  breakdownBy(
+    attrIDs.join(' and '),
+    attrIDs.map((attrID) => ({ attrID })),
+    values,
+    {
+      sources: inSessions(ofMonth(...columns)),
+      rows: 'hits',
+      grouped: 'owned',
+    },
+  );
+
+export const people = (
+  name: string,
+  question: { of: Extract<Question, { report: 'people' }>['of'] },
+  tables: string,
+  where = '',
+) =>
+  asks(
+    name,
+    500,
+    { ...asked, ...question, report: 'people', limit: peopleOfPage, beyond: null, until: null },
+    `WITH ${tables}
+      SELECT person, count(*) AS events, min(event_time) AS first_time, max(event_time) AS last_time FROM owned ${where}
+      GROUP BY person ORDER BY last_time DESC, person DESC LIMIT ${peopleOfPage}`,
+    (answer) =>
+      answer.people.map(({ person, events, firstTime: first, lastTime }) => [person, events, first, lastTime]),
+  );
+
+export const live = () => {
+  const most = 10;
+  const columns = { page: 'path', host: 'host', country: 'country' } as const;
+  const lists = Object.entries(columns).map(
+    ([list, column]) => `${list}_of AS (
+      SELECT DISTINCT ON (person) person, '${list}' AS list, ${column} AS value FROM present
+      ORDER BY person, ${column} IS NULL, event_time DESC, sequence DESC
+    )`,
+  );
+  const unions = Object.keys(columns).map((list) => `SELECT list, value FROM ${list}_of`);
+  return asks(
+    'live: the last five minutes',
+    null,
+    {
+      ...asked,
+      from: to - liveMilliseconds,
+      report: 'live',
+      ownHosts: ['shop.example'],
+      ownSuffixes: ['.shop.example'],
+      limit: most,
+    },
+    `WITH owned AS (${ownedEvents(to - liveMilliseconds, to, ['path', 'referrer', 'country'])}),
+      hosts AS (SELECT *, host_of(referrer) AS any_host FROM owned),
+      present AS (
+        SELECT *, CASE WHEN any_host = 'shop.example' OR any_host LIKE '%.shop.example' THEN NULL ELSE any_host END AS host FROM hosts
+      ),
+      ${lists.join(', ')},
+      counted AS (SELECT list, value, count(*) AS people FROM (${unions.join(' UNION ALL ')}) l GROUP BY list, value),
+      ranked AS (SELECT *, row_number() OVER (PARTITION BY list ORDER BY people DESC, value NULLS LAST) AS place FROM counted)
+      SELECT list, place, value, people FROM ranked WHERE place <= ${most}
+      UNION ALL SELECT list, 0, NULL, sum(people) FROM ranked WHERE place > ${most} GROUP BY list
+      UNION ALL SELECT 'all', count(DISTINCT user_id), count(DISTINCT person)::text, count(*) FROM present`,
+    ({ events, users, people: persons, page, referrerHost, country }) => [
+      ['all', users, persons, events],
+      ...Object.entries({ page, host: referrerHost, country }).flatMap(([list, { rows, others }]) => [
+        ...rows.map(({ value, people: number }, nth) => [list, nth + 1, value, number]),
+        ...(others === 0 ? [] : [[list, 0, null, others]]),
+      ]),
+    ],
+  );
+};
+
+export const retention = (name: string, conditions: { first: Condition | null; back: Condition | null }, sql: string) =>
+  asks(name, 700, { ...asked, ...conditions, report: 'retention', edges: everyWeek }, sql, ({ cohorts }) =>
+    cohorts.flatMap(({ people: begun, back }, cohort) =>
+      back
+        .map((number, later) => [cohort, cohort + later, later === 0 ? begun : 0, number])
+        .filter(([, , first, number]) => first !== 0 || number !== 0),
+    ),
+  );
