@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, Question } from '../../questions.ts';
 import type { OfPeople, Source } from '../account.ts';
-import { appendIntegers, runWith } from '../values.ts';
+import { appendIntegers, runSQL, runWith } from '../values.ts';
 import { createScope } from './scope.ts';
 
 /** Those within a `did` come before it. */
@@ -45,42 +45,52 @@ const writeDoers = (
     return `CREATE TEMP TABLE ${table} AS SELECT person FROM (${scope.rows({ where: scope.matched })}) GROUP BY person HAVING ${times.join(' AND ')}`;
   });
 
+/** Makes the table `mixed`, of the users whose events are not all of one person by their stretches. Returns whether there are any. */
+const writeMixed = async (connection: DuckDBConnection, { person, through }: Source): Promise<boolean> => {
+  await connection.run(`CREATE TEMP TABLE mixed AS SELECT "user" FROM ${person.owners} GROUP BY "user"
+    HAVING count(*) > 1 OR max(after) > 0 OR min(through) < ${through}`);
+  return (await runSQL(connection, 'SELECT 1 FROM mixed LIMIT 1')).length > 0;
+};
+
 /**
  * How to find, in a query of events, whether the person of an event is among those of a condition. It is SQL of the columns of events `e`
- * alone, so that a query without people needs none.
+ * alone, so that a query without people needs none: whether its contact, its user or its sequence is in a table. The sequences are those
+ * of users of whose events only some are of these people: looking each event up among stretches of sequences takes ten times as long.
  */
 export const preparePeople = async (
   connection: DuckDBConnection,
   source: Source,
   question: Question,
 ): Promise<Source['isOf']> => {
-  const { owners, merged } = source.person;
+  const { owners, merged, joins, sql } = source.person;
   const numbers = new Map<OfPeople, number>();
+  const conditions = conditionsOf(question).flatMap(inCondition);
+  const withParts = conditions.length > 0 && (await writeMixed(connection, source));
   const isOf = (condition: OfPeople): string => {
     const number = numbers.get(condition);
-    const any = 'contacts' in condition && condition.contacts === null;
-    const within = (stretches: string) =>
-      `EXISTS (SELECT 1 FROM ${stretches} s WHERE s."user" = e."user" AND s.after < e.sequence AND e.sequence <= s.through)`;
-    const linked = [within(any ? owners : `stretches${number}`)];
-    // Only a user who did it may have events without an owner.
-    if ('did' in condition)
-      linked.push(`(-e."user" IN (SELECT person FROM people${number}) AND NOT ${within(owners)})`);
-    return `(CASE WHEN e.contact > 0 THEN ${any ? 'true' : `e.contact IN (SELECT contact FROM logged${number})`} ELSE ${linked.join(' OR ')} END)`;
+    const isAny = 'contacts' in condition && condition.contacts === null;
+    const part = withParts ? `OR e.sequence IN (SELECT sequence FROM parts${number})` : '';
+    return `(CASE WHEN e.contact > 0 THEN ${isAny ? 'true' : `e.contact IN (SELECT contact FROM logged${number})`}
+      ELSE e."user" IN (SELECT "user" FROM whole${number}) ${part} END)`;
   };
-  for (const condition of conditionsOf(question).flatMap(inCondition)) {
+  for (const condition of conditions) {
     if (numbers.has(condition)) continue;
     const number = numbers.size;
     const people = `people${number}`;
     if ('did' in condition) await writeDoers(connection, people, { ...source, isOf }, question, condition);
     else if (condition.contacts) await writeNumbers(connection, people, condition.contacts);
-    numbers.set(condition, number);
-    if ('contacts' in condition && condition.contacts === null) continue;
+    else await connection.run(`CREATE TEMP TABLE ${people} AS SELECT DISTINCT person FROM ${owners}`);
     // With those that are merged into them, because events name the contact that they were logged with.
     await connection.run(`CREATE TEMP TABLE logged${number} AS SELECT person AS contact FROM ${people} WHERE person > 0
       UNION ALL SELECT contact FROM ${merged} WHERE owner IN (SELECT person FROM ${people})`);
-    await connection.run(
-      `CREATE TEMP TABLE stretches${number} AS SELECT "user", after, through FROM ${owners} WHERE person IN (SELECT person FROM ${people})`,
-    );
+    await connection.run(`CREATE TEMP TABLE whole${number} AS
+      SELECT "user" FROM ${owners} WHERE person IN (SELECT person FROM ${people}) AND "user" NOT IN (SELECT "user" FROM mixed)
+      UNION ALL SELECT -person AS "user" FROM ${people} WHERE person < 0 AND -person NOT IN (SELECT "user" FROM mixed)`);
+    if (withParts)
+      await connection.run(`CREATE TEMP TABLE parts${number} AS SELECT sequence FROM (
+        SELECT e.sequence, ${sql} AS person FROM (${source.select(['sequence', 'user', 'contact'])}) e ${joins}
+        WHERE e.contact = 0 AND e."user" IN (SELECT "user" FROM mixed)) WHERE person IN (SELECT person FROM ${people})`);
+    numbers.set(condition, number);
   }
   return isOf;
 };

@@ -1,55 +1,16 @@
 /**
- * Funnels. Most people's events are stored in the order of their times: they are walked through once (steps.ts). Those of the others, and of
- * all if there are too many people for the memory, are put in order by DuckDB.
+ * Funnels. Most people's events are stored in the order of their times: they are walked through once (walk.ts). Those of the others, and of
+ * all if there are too many people for the memory, are put in order by DuckDB (reached.ts).
  */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FunnelAnswer, FunnelQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { runForNumbers, runSQL, runWith } from '../values.ts';
+import { runSQL, runWith } from '../values.ts';
 import { inOrderOf, keysOf, sameGroup, valuesIn } from './groups.ts';
-import { prepareReached, readSums, sumsOf, unitOf, writeReached, writeSteps } from './reached.ts';
+import { prepareReached, readSums, sumsOf, unitOf, writeReached } from './reached.ts';
 import type { Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
-import { bytesOfProgress, createProgress } from './steps.ts';
-
-/** The part of the memory that the walk may take. */
-const mostOfMemory = 0.25;
-
-/** Columns of events: person, time, which steps they meet, and the session if that is the unit. */
-type Chunk = readonly [Float64Array, Float64Array, Int32Array, Float64Array?];
-
-/** Returns the counts of the steps, and the units that it could not count; null: there are too many. */
-const walk = async (
-  connection: DuckDBConnection,
-  source: Source,
-  question: FunnelQuestion,
-  sessions: Sessions | null,
-): Promise<{ counts: number[]; irregular: readonly number[] } | null> => {
-  const { steps, withinMilliseconds } = question;
-  const units = sessions ?? { lowest: -source.bounds.user, greatest: await source.greatestContact(connection) };
-  if (bytesOfProgress(steps.length, units.greatest - units.lowest + 1) > mostOfMemory * source.memoryBytes) return null;
-  const progress = createProgress(steps.length, withinMilliseconds, units);
-  const bits = steps.map((_, step) => `step${step}::INTEGER * ${1 << step}`).join(' + ');
-  const parts = source.parts([]).length;
-  const start = (part: number) => {
-    const ofPart = { ...source, select: (names: readonly string[]) => source.parts(names)[part] as string };
-    return runForNumbers(
-      connection,
-      (values) => `SELECT person::DOUBLE, time::DOUBLE, ${bits} ${sessions ? ', session::DOUBLE' : ''}
-        FROM (${writeSteps(ofPart, question, values, sessions)}) ORDER BY sequence`,
-    );
-  };
-  let next = start(0);
-  for (let part = 1; part <= parts; part += 1) {
-    const chunks = (await next) as AsyncGenerator<Chunk>;
-    // DuckDB reads the next part meanwhile.
-    if (part < parts) next = start(part);
-    for await (const [persons, times, met, unit = persons] of chunks)
-      for (let row = 0; row < times.length; row += 1)
-        progress.tell(unit[row] as number, persons[row] as number, times[row] as number, met[row] as number);
-  }
-  return { counts: progress.counts(), irregular: [...progress.irregular] };
-};
+import { walk } from './walk.ts';
 
 const countInOrder = async (
   connection: DuckDBConnection,
@@ -107,9 +68,9 @@ export const answerFunnel = async (
 ): Promise<FunnelAnswer> => {
   if (question.groups) return answerGroups(connection, source, question, question.groups);
   const sessions = question.per === 'session' ? await prepareSessions(connection, source, question) : null;
-  const walked = await walk(connection, source, question, sessions);
-  if (walked === null) return { steps: await countInOrder(connection, source, question, { sessions }) };
-  const { counts, irregular } = walked;
+  const progress = await walk(connection, source, question, sessions);
+  if (progress === null) return { steps: await countInOrder(connection, source, question, { sessions }) };
+  const [counts, irregular] = [progress.counts(), [...progress.irregular]];
   if (irregular.length === 0) return { steps: counts };
   const others = await countInOrder(connection, source, question, { sessions, only: irregular });
   return { steps: counts.map((count, step) => count + (others[step] as number)) };

@@ -1,28 +1,16 @@
 /** Which steps of a funnel each unit reached: a person, or a person within one session. By running maxima over the events of each in order. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { Condition, FunnelQuestion, Grouping, Question } from '../../questions.ts';
+import type { Condition, FunnelQuestion, Grouping } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { type Row, runWith, type Values } from '../values.ts';
+import { appendIntegers, type Row, runSQL, runWith, type Values } from '../values.ts';
 import { keysOf, prepareGroups } from './groups.ts';
-import { createScope, type Sessions } from './scope.ts';
+import type { Sessions } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
-
-/** A question about the steps of a funnel. */
-export type FunnelSteps = Question & Pick<FunnelQuestion, 'steps' | 'withinMilliseconds' | 'per'>;
+import { type FunnelSteps, walk, writeSteps } from './walk.ts';
 
 /** The columns of a unit. */
 export const unitOf = ({ per }: Pick<FunnelQuestion, 'per'>): string =>
   per === 'session' ? 'person, session' : 'person';
-
-/** A query of the events that meet a step, with `meets` as the walk takes it. */
-export const writeSteps = (source: Source, question: FunnelSteps, values: Values, sessions: Sessions | null) => {
-  const scope = createScope(source, question, values);
-  const meets = question.steps.map((step) => scope.meets(step));
-  for (const [index, sql] of meets.entries()) scope.add(`step${index}`, sql);
-  scope.add('time', '"eventTime"');
-  scope.add('sequence', 'sequence');
-  return scope.rows({ where: `${scope.matched} AND (${meets.join(' OR ')})`, sessions });
-};
 
 /**
  * A query of the units in the funnel and the steps that each reached: `person`, `session` if there are sessions, `reached0`, …; `only` of
@@ -68,9 +56,21 @@ export const prepareReached = async (
   const groups = grouping && (await prepareGroups(connection, source, { ...question, ...grouping }));
   const bySession = question.per === 'session';
   const sessions = bySession ? (groups?.sessions ?? (await prepareSessions(connection, source, question))) : null;
+  const progress = await walk(connection, source, question, sessions);
+  const only = progress ? [...progress.irregular] : undefined;
+  const parts: ((values: Values) => string)[] = [];
+  if (progress) {
+    await runSQL(connection, 'CREATE TEMP TABLE walked (session BIGINT, person BIGINT, steps BIGINT)');
+    const { units, people, reached } = progress.ends();
+    appendIntegers(await connection.createAppender('walked', 'main', 'temp'), [units, people, reached]);
+    const columns = question.steps.map((_, step) => `steps > ${step} AS reached${step}`).join(', ');
+    parts.push(() => `SELECT ${unitOf(question)}, ${columns} FROM walked`);
+  }
+  if (only === undefined || only.length > 0)
+    parts.push((values) => writeReached(source, question, values, { sessions, ...(only && { only }) }));
   await runWith(
     connection,
-    (values) => `CREATE TEMP TABLE reached AS ${writeReached(source, question, values, { sessions })}`,
+    (values) => `CREATE TEMP TABLE reached AS ${parts.map((part) => part(values)).join(' UNION ALL ')}`,
   );
   if (!grouping || !groups) return;
   const [first] = question.steps as [Condition];

@@ -25,6 +25,14 @@ export const createProgress = (
   /** Units whose events do not come in the order of their times, or belong to two people. */
   const irregular = new Set<number>();
 
+  /** How many steps a unit reached, counted from the lowest one; 0 if it is irregular. */
+  const reachedBy = (unit: number): number => {
+    if (kept[unit * numbers] === never || irregular.has(unit + lowest)) return 0;
+    let step = 0;
+    while (step < steps && kept[unit * numbers + 2 + step] !== never) step += 1;
+    return step;
+  };
+
   return {
     irregular,
     /** Tells an event: `meets` has a bit for each step that it meets, the first one lowest. */
@@ -49,12 +57,22 @@ export const createProgress = (
     /** For each step, how many units reached it; irregular ones do not count. */
     counts(): number[] {
       const counts = new Array<number>(steps).fill(0);
-      for (let unit = 0; unit < units; unit += 1) {
-        if (kept[unit * numbers] === never || irregular.has(unit + lowest)) continue;
-        for (let step = 0; step < steps && kept[unit * numbers + 2 + step] !== never; step += 1)
-          counts[step] = (counts[step] as number) + 1;
-      }
+      for (let unit = 0; unit < units; unit += 1)
+        for (let step = reachedBy(unit) - 1; step >= 0; step -= 1) counts[step] = (counts[step] as number) + 1;
       return counts;
+    },
+    /** The units that reached the first step, with their person and how many steps they reached; without irregular ones. */
+    ends(): { readonly units: number[]; readonly people: number[]; readonly reached: number[] } {
+      const ends = { units: [] as number[], people: [] as number[], reached: [] as number[] };
+      for (let unit = 0; unit < units; unit += 1) {
+        const reached = reachedBy(unit);
+        if (reached === 0) continue;
+        ends.units.push(unit + lowest);
+        ends.people.push(kept[unit * numbers + 1] as number);
+        ends.reached.push(reached);
+      }
+      return ends;
     },
   };
 };
+export type Progress = ReturnType<typeof createProgress>;
