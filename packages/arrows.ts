@@ -46,7 +46,9 @@ const anotherDriver = (group: readonly string[]): Rule => ({
 });
 
 /** Files that every room of the server uses. */
-const shared = ['log', 'faults', 'scrub', 'refusal', 'bounded-map'].map((name) => `packages/server/src/${name}.ts`);
+const shared = ['log', 'faults', 'scrub', 'refusal', 'bounded-map', 'turns'].map(
+  (name) => `packages/server/src/${name}.ts`,
+);
 const inPages: readonly Rule[] = [
   {
     group: ['@firsthand/**', '!@firsthand/contract/limits', '!@firsthand/contract/identifiers', 'zod'],

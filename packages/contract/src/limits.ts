@@ -22,11 +22,15 @@ export const limits = {
   rowsPerBreakdown: 1_000,
   /** `did` conditions in one filter of a report. */
   didsPerFilter: 5,
+  /** `contact` and `did` conditions in all filters of one report, those of its segments included. */
+  conditionsOnPeople: 20,
   /** The greatest `atLeast` and `atMost` of a `did`. */
   didTimes: 1_000_000,
   /** The greatest `withinDays` of a `did`. */
   didDays: 3_660,
-  /** Contacts that the conditions on contacts in one report may find together. */
+  /**
+   * Contacts that the conditions on contacts in one report may find together. With `by=contactTagID` a contact counts for each of its tags.
+   */
   contactsPerFilter: 100_000,
   /** People on one page of reportPeople. */
   peoplePerPage: 1_000,

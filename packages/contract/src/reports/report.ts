@@ -150,7 +150,7 @@ export const by = field
   )
   .meta({
     description:
-      'What to count apart: one or two, separated by a comma. `attr:plan` is the attribute `plan`. `weekday` (`1`, Monday, to `7`) and `hour` (`0` to `23`) are by the clocks of `timezone`. `entryPage` and `exitPage` are the attribute `path` of the first and last event with one in the session. `referrerHost` is the host in the attribute `referrer`. `contactProfileID` is the present profile of the owner, and `contactTagID` each present tag: such an event counts in the row of each.',
+      'What to count apart: one or two, separated by a comma. `attr:plan` is the attribute `plan`. `weekday` (`1`, Monday, to `7`) and `hour` (`0` to `23`) are by the clocks of `timezone`. `entryPage` and `exitPage` are the attribute `path` of the first and last event with one in the session. `referrerHost` is the host in the attribute `referrer`. `contactProfileID` is the present profile of the owner, and `contactTagID` each present tag: such an event counts in the row of each. Both are null for events of nobody, and where no listed one is.',
     example: 'attr:product',
     sent: { type: 'string' },
   });
@@ -223,7 +223,7 @@ export const reportFunnelInput = z
     by: field
       .optional(by)
       .describe(
-        'Adds `row`: the steps of each group, as reportBreakdown counts apart. Somebody is in the group of the first event of theirs that meets the first step.',
+        'Adds `row`: the steps of each group, as reportBreakdown counts apart. A person belongs to the group of its first event that meets the first step; with `contactTagID`, to that of each tag.',
       ),
     limit: field.described(
       field.optional(field.pageLimit(limits.rowsPerBreakdown)),

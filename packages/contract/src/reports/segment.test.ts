@@ -20,6 +20,14 @@ const replaced = (given: object, segments: Readonly<Record<string, object>>) => 
   return result.ok ? result.value : result.problem;
 };
 
+it('a saved filter that is none any more is refused where it is named', () => {
+  expect(replaced({ not: { segment: 'Old' } }, { Old: { times: 3 } })).toEqual({
+    code: 'invalid_field',
+    field: 'filter.not.segment',
+    message: expect.stringContaining('names a segment that an earlier version saved'),
+  });
+});
+
 describe('the filter of a segment', () => {
   it('is returned as it was sent', () => {
     const sent = { and: [{ event: 'Paid' }, { did: { from: '2026-11-01T00:00:00Z' } }, { attrID: 'plan', is: 5 }] };

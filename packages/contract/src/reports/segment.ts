@@ -92,7 +92,10 @@ export const withoutSegments = (
     bytes += bytesOf(text);
     if (bytes > limits.segmentBytes)
       return refused(path, `makes the segments of the filter hold more than ${mostBytes} of JSON together`);
-    if (!saved.has(segmentName)) saved.set(segmentName, filterWithoutSegments.parse(JSON.parse(text)));
+    const parsed = filterWithoutSegments.safeParse(JSON.parse(text));
+    if (!parsed.success)
+      return refused(path, 'names a segment that an earlier version saved, which is no filter any more; save it again');
+    saved.set(segmentName, parsed.data);
   }
 
   const problems: ReturnType<typeof refused>[] = [];

@@ -58,6 +58,7 @@ const groups = {
     periodsPerRetention: 'Periods in one reportRetention',
     rowsPerBreakdown: 'Rows in one reportBreakdown',
     didsPerFilter: '`did` conditions in one filter',
+    conditionsOnPeople: '`contact` and `did` conditions in one report',
     didTimes: '`atLeast` and `atMost` of a `did`',
     didDays: '`withinDays` of a `did`',
     contactsPerFilter: 'Contacts that the conditions on contacts in one report find together',

@@ -74,8 +74,9 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
     waiting.delete(reply.id);
     if ('forgotten' in reply) asked?.reject(new Forgotten('the process of reports does not know the account'));
     else if ('error' in reply) {
-      const isMemory = reply.error.startsWith('Out of Memory');
-      asked?.reject(isMemory ? new OutOfMemory(reply.error) : new EngineFault(reply.error));
+      // A question may also be more than DuckDB's planner takes.
+      const isTooMuch = /^Out of Memory|Maximum tree depth/.test(reply.error);
+      asked?.reject(isTooMuch ? new OutOfMemory(reply.error) : new EngineFault(reply.error));
     } else asked?.resolve(reply.value);
   });
   const post = (message: Order | EngineSettings) => {

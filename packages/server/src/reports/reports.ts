@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { Refusal } from '../refusal.ts';
 import type { ReportFeed } from '../store/report-feed.ts';
+import { createTurns } from '../turns.ts';
 import { createEngineProcess, Forgotten, Interrupted, OutOfMemory } from './engine-process.ts';
 import { followFeed } from './following.ts';
 import type { AnswerTo, Question, Reported, Reports } from './questions.ts';
@@ -36,36 +37,6 @@ const mostOfAccount = 11;
 const retryAfterSeconds = 5;
 const tooMuchMemory =
   'the report needs more memory than it may take: ask about a shorter range, or with a narrower filter';
-
-/** Runs at most some works at once; the others wait for their turn. Accounts that wait take turns. */
-const createTurns = (most: number) => {
-  let free = most;
-  /** In the order of the accounts' turns. */
-  const waiting = new Map<number, (() => void)[]>();
-  const takeNext = (): (() => void) | undefined => {
-    for (const [account, works] of waiting) {
-      const next = works.shift();
-      waiting.delete(account);
-      if (works.length > 0) waiting.set(account, works);
-      return next;
-    }
-    return undefined;
-  };
-  return async <Value>(account: number, work: () => Promise<Value>): Promise<Value> => {
-    if (free > 0) free -= 1;
-    else
-      await new Promise<void>((resolve) => {
-        waiting.set(account, [...(waiting.get(account) ?? []), resolve]);
-      });
-    try {
-      return await work();
-    } finally {
-      const next = takeNext();
-      if (next) next();
-      else free += 1;
-    }
-  };
-};
 
 /**
  * Shares the work of callers. A caller's work must begin after its call, so a call during a work waits for the next one, which it shares

@@ -55,6 +55,13 @@ it('filters by what is known of contacts now', async () => {
   expect(await counted(isVip)).toEqual([2, 1]);
   expect(await counted({ and: [isVip, { event: 9 }] })).toEqual([1, 1]);
   expect(await counted({ contact: { contactTagID: 'vip', contactStatus: 'archived' } })).toEqual([0, 0]);
+  // As many conditions on people as a report takes, in the report with the most filters.
+  const tags = (from: number) =>
+    Array.from({ length: 2 }, (_, nth) => ({ contact: { contactTagID: `tag-${from + nth}` } }));
+  const step = Array.from({ length: 8 }, (_, nth) => ({
+    or: [...tags(2 * nth), { contact: {} }].slice(nth < 4 ? 0 : 1),
+  }));
+  expect((await client.reportFunnel({ from: '2020-01-01', step })).step.map(({ reached }) => reached)[0]).toBe(2);
   // A change that was answered counts in the next report.
   await client.updateContact({ contactUUID, contactTagID: '-vip' });
   expect(await counted(isVip)).toEqual([0, 0]);

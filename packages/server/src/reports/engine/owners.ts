@@ -8,6 +8,9 @@ const openEnd = 2 ** 53;
 
 const columns = '"user" BIGINT, after BIGINT, through BIGINT, contact BIGINT';
 
+/** Of a user's stretches: whether all its events up to the sequence belong to one contact. */
+export const isWhole = (through: number): string => `count(*) = 1 AND max(after) = 0 AND min(through) >= ${through}`;
+
 export const createOwners = (account: number) => {
   const owners = `owners_${account}`;
   const merged = `merged_${account}`;

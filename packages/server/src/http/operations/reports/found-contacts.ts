@@ -12,10 +12,13 @@ type Contacts = Pick<Store, 'searchContact' | 'numberContacts'>;
 /** The numbers of the contacts that each condition finds; null for one that any contact meets. */
 export type ContactsOf = ReadonlyMap<ContactFilter, Float64Array | null>;
 
-/** Finds contacts by conditions, for one request. Throws Refusal('invalid_field') when they find too many together. */
+/**
+ * Finds contacts by conditions, for one request. Throws Refusal('invalid_field') when they find too many together, and what `check` throws,
+ * which is called before each page.
+ */
 export type FindContacts = (condition: ContactFilter, field: 'filter' | 'by') => Promise<Float64Array>;
 
-export const createContactFinder = (store: Contacts, account: number): FindContacts => {
+export const createContactFinder = (store: Contacts, account: number, check: () => void): FindContacts => {
   /** Equal conditions are looked for once. */
   const known = new Map<string, Float64Array>();
   let total = 0;
@@ -25,6 +28,7 @@ export const createContactFinder = (store: Contacts, account: number): FindConta
     if (before) return before;
     const numbers: number[] = [];
     for (let beyond: SearchEnd | null | undefined; beyond !== null; ) {
+      check();
       const page: FoundContacts = await store.searchContact({
         account,
         ...condition,

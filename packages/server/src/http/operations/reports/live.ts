@@ -8,21 +8,29 @@ import { isoTime } from '../../answers/iso-time.ts';
 import { createAsk } from './asking.ts';
 import { conditionOf } from './conditions.ts';
 import { filtersOf, replaceSegments } from './filters.ts';
-import { findMeanings, type Known } from './meanings.ts';
+import type { FindMeanings, Known } from './meanings.ts';
 
 const minute = 60_000;
 const liveMinutes = 5;
 
 const toList = ({ rows, others }: LiveAnswer['page']) => ({ row: rows.map((row) => ({ ...row })), others });
 
-export const createLiveAnswer = (store: Known, reports: Reports | undefined): Answering<'reportLive'> => {
+export const createLiveAnswer = (
+  store: Known,
+  reports: Reports | undefined,
+  findMeanings: FindMeanings,
+): Answering<'reportLive'> => {
   const ask = createAsk(reports);
   return async (sent, caller) => {
     const began = performance.now();
     const { time, access } = caller;
     const account = accountOf(caller);
     const input = await replaceSegments(store, account, sent);
-    const meanings = await findMeanings(store, account, { filters: filtersOf(input) }, time);
+    const meanings = await findMeanings(
+      account,
+      { filters: filtersOf(input) },
+      { now: time, signal: caller.signalOf?.() },
+    );
     const { hosts, suffixes } = originHosts(access.accountOrigin);
     const { answer, through } = await ask(
       {

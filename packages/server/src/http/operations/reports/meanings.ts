@@ -1,27 +1,62 @@
 /** What the names in a request stand for, when it is asked. */
-import type { Filter } from '@firsthand/contract/reports/filter';
-import { type DimensionText, isContactWord } from '@firsthand/contract/reports/report';
+import { limits } from '@firsthand/contract/limits';
+import { type Filter, partsOf } from '@firsthand/contract/reports/filter';
+import { type ContactWord, type DimensionText, isContactWord } from '@firsthand/contract/reports/report';
+import { Refusal } from '../../../refusal.ts';
+import type { ContactList } from '../../../reports/questions.ts';
 import type { Store } from '../../../store/store.ts';
+import { createTurns } from '../../../turns.ts';
 import { type Meanings, toEventKinds } from './conditions.ts';
 import { createContactFinder, findContacts, listContacts } from './found-contacts.ts';
 
 /** What reports read of the store beside events. */
 export type Known = Pick<Store, 'listCatalogue' | 'listSegments' | 'searchContact' | 'numberContacts'>;
 
-/** Reads them before the question is asked, so that a report holds every change that was answered. Throws as a `FindContacts`. */
-export const findMeanings = async (
-  store: Known,
+/** How long contacts are looked for. */
+const mostMilliseconds = 10_000;
+const tooLong = 'the contacts of its conditions or groups were not found in time: narrow the conditions';
+
+interface Named {
+  readonly filters: readonly Filter[];
+  readonly by?: readonly DimensionText[] | undefined;
+}
+export type FindMeanings = (
   account: number,
-  { filters, by = [] }: { readonly filters: readonly Filter[]; readonly by?: readonly DimensionText[] | undefined },
-  now: number,
-): Promise<Meanings> => {
-  const kinds = toEventKinds(await store.listCatalogue({ account, kind: 'event' }));
-  const find = createContactFinder(store, account);
-  const contacts = await findContacts(find, filters);
-  const lists: Meanings['lists'] = new Map(
-    await Promise.all(
-      by.filter(isContactWord).map(async (word) => [word, await listContacts(find, store, account, word)] as const),
-    ),
-  );
-  return { kinds, contacts, lists, now };
+  named: Named,
+  asked: { readonly now: number; readonly signal: AbortSignal | undefined },
+) => Promise<Meanings>;
+
+const countOnPeople = (filter: Filter): number =>
+  Number(filter.contact !== undefined) +
+  Number(filter.did !== undefined) +
+  partsOf(filter).reduce((sum, [part]) => sum + countOnPeople(part), 0);
+
+/**
+ * Reads them before the question is asked, so that a report holds every change that was answered. One request at a time looks for contacts,
+ * for at most 10 s with the time that it waits, so that other reads are hardly slower. Throws Refusal.
+ */
+export const createFindMeanings = (store: Known): FindMeanings => {
+  const takeTurn = createTurns(1);
+  return async (account, { filters, by = [] }, { now, signal }) => {
+    const onPeople = filters.reduce((sum, filter) => sum + countOnPeople(filter), 0);
+    if (onPeople > limits.conditionsOnPeople)
+      throw new Refusal('invalid_field', {
+        field: 'filter',
+        message: `The filters of a report have at most ${limits.conditionsOnPeople} conditions on people (\`contact\`, \`did\`) together; these have ${onPeople}.`,
+      });
+    const kinds = toEventKinds(await store.listCatalogue({ account, kind: 'event' }));
+    const words = by.filter(isContactWord);
+    if (onPeople + words.length === 0) return { kinds, contacts: new Map(), lists: new Map(), now };
+    const deadline = performance.now() + mostMilliseconds;
+    const find = createContactFinder(store, account, () => {
+      if (signal?.aborted) throw new Refusal('no_reports', { message: 'the client has left' });
+      if (performance.now() > deadline) throw new Refusal('report_too_slow', { message: tooLong });
+    });
+    return takeTurn(account, async () => {
+      const contacts = await findContacts(find, filters);
+      const lists = new Map<ContactWord, ContactList[]>();
+      for (const word of words) lists.set(word, await listContacts(find, store, account, word));
+      return { kinds, contacts, lists, now };
+    });
+  };
 };

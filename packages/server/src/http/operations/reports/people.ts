@@ -12,7 +12,7 @@ import { createAsk } from './asking.ts';
 import { conditionOf, type Meanings, toCondition } from './conditions.ts';
 import { toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
-import { findMeanings, type Known } from './meanings.ts';
+import type { FindMeanings, Known } from './meanings.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
 
 type Input = WithoutSegments<InputOf<'reportPeople'>>;
@@ -64,6 +64,7 @@ const namesOf = ({ users, contacts }: PeopleNames) =>
 export const createPeopleAnswer = (
   store: Known & Pick<Store, 'namePeople'>,
   reports: Reports | undefined,
+  findMeanings: FindMeanings,
 ): Answering<'reportPeople'> => {
   const ask = createAsk(reports);
   return async (sent, caller) => {
@@ -74,7 +75,11 @@ export const createPeopleAnswer = (
     const asked = page?.asked ?? caller.time;
     const { range } = rangesOf(sent, zone, asked);
     const input = await replaceSegments(store, account, sent);
-    const meanings = await findMeanings(store, account, { ...input, filters: filtersOf(input) }, asked);
+    const meanings = await findMeanings(
+      account,
+      { ...input, filters: filtersOf(input) },
+      { now: asked, signal: caller.signalOf?.() },
+    );
     const { answer, through } = await ask(
       {
         report: 'people',

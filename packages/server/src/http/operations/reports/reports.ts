@@ -20,7 +20,7 @@ import { conditionOf, type EventKinds, type Meanings, toCondition } from './cond
 import { toGrouping } from './dimensions.ts';
 import { filtersOf, replaceSegments, type WithoutSegments } from './filters.ts';
 import { createLiveAnswer } from './live.ts';
-import { findMeanings, type Known } from './meanings.ts';
+import { createFindMeanings, type Known } from './meanings.ts';
 import { createPeopleAnswer } from './people.ts';
 import { edgesWithin, type Range, rangesOf } from './ranges.ts';
 
@@ -47,7 +47,7 @@ interface Translation<Name extends ReportOperation, One extends Question> {
 }
 
 /** The intervals between neighbouring edges, with what was counted in each. */
-const partsOf = <Counted>(edges: readonly number[], counted: readonly Counted[]) =>
+const intervalsOf = <Counted>(edges: readonly number[], counted: readonly Counted[]) =>
   counted.map((one, index) => ({
     from: isoTime(edges[index] as number),
     to: isoTime(edges[index + 1] as number),
@@ -62,7 +62,7 @@ const totals: Translation<'reportTotals', TotalsQuestion> = {
   }),
   toAnswer: ({ total, intervals }, { input: { interval }, question: { edges } }) => ({
     total,
-    ...(interval && { interval: partsOf(edges, intervals) }),
+    ...(interval && { interval: intervalsOf(edges, intervals) }),
   }),
 };
 
@@ -111,7 +111,7 @@ const retention: Translation<'reportRetention', RetentionQuestion> = {
     edges: edgesWithin(range, interval, zone, limits.periodsPerRetention),
   }),
   toAnswer: ({ cohorts }, { question: { edges } }) => ({
-    cohort: partsOf(
+    cohort: intervalsOf(
       edges,
       cohorts.map(({ people, back }) => ({ people, back: [...back] })),
     ),
@@ -124,6 +124,7 @@ export const createReportAnswers = (
   reports: Reports | undefined,
 ): AnsweringAll<ReportOperation | 'reportPeople' | 'reportLive'> => {
   const ask = createAsk(reports);
+  const findMeanings = createFindMeanings(store);
   const answering =
     <Name extends ReportOperation, One extends Question>({
       toQuestion,
@@ -135,7 +136,9 @@ export const createReportAnswers = (
       const zone = sent.timezone ?? caller.access.accountTimezone;
       const { range, earlier } = rangesOf(sent, zone, caller.time);
       const input = await replaceSegments(store, account, sent);
-      const meanings = await findMeanings(store, account, { ...input, filters: filtersOf(input) }, caller.time);
+      const signal = caller.signalOf?.();
+      const named = { ...input, filters: filtersOf(input) };
+      const meanings = await findMeanings(account, named, { now: caller.time, signal });
       const asked = { account, robots: input.robots === 'include', condition: conditionOf(input, meanings) };
       const questionAbout = (within: Range) =>
         ({ ...asked, ...within, ...toQuestion(input, within, { zone, ...meanings }) }) as One;
@@ -143,7 +146,6 @@ export const createReportAnswers = (
       const question = questionAbout(range);
       const earlierQuestion = earlier && questionAbout(earlier);
 
-      const signal = caller.signalOf?.();
       const partOf = async (about: One) => {
         const { answer, through } = await ask(about, signal);
         const { from, to } = about;
@@ -166,7 +168,7 @@ export const createReportAnswers = (
     reportBreakdown: answering(breakdown),
     reportFunnel: answering(funnel),
     reportRetention: answering(retention),
-    reportPeople: createPeopleAnswer(store, reports),
-    reportLive: createLiveAnswer(store, reports),
+    reportPeople: createPeopleAnswer(store, reports, findMeanings),
+    reportLive: createLiveAnswer(store, reports, findMeanings),
   };
 };

@@ -22,7 +22,7 @@ export const answerBreakdown = async (
     keys,
     sessions,
     hits: (values, wanted) => write(values, wanted),
-    isRepeated,
+    ...(isRepeated && { once: (values, wanted) => write(values, { ...wanted, once: true }) }),
     first: { order, limit },
   });
   const ranked = `SELECT *, row_number() OVER (ORDER BY ${order}) AS rank FROM first`;

@@ -2,6 +2,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, Question } from '../../questions.ts';
 import type { OfPeople, Source } from '../account.ts';
+import { isWhole } from '../owners.ts';
 import { appendIntegers, runSQL, runWith } from '../values.ts';
 import { createScope } from './scope.ts';
 
@@ -45,10 +46,13 @@ const writeDoers = (
     return `CREATE TEMP TABLE ${table} AS SELECT person FROM (${scope.rows({ where: scope.matched })}) GROUP BY person HAVING ${times.join(' AND ')}`;
   });
 
+/** Equal for conditions that name the same list of contacts: a question that was sent to a process keeps what is the same object. */
+const keyOf = (condition: OfPeople): unknown => ('contacts' in condition ? condition.contacts : condition);
+
 /** Makes the table `mixed`, of the users whose events are not all of one person by their stretches. Returns whether there are any. */
 const writeMixed = async (connection: DuckDBConnection, { person, through }: Source): Promise<boolean> => {
   await connection.run(`CREATE TEMP TABLE mixed AS SELECT "user" FROM ${person.owners} GROUP BY "user"
-    HAVING count(*) > 1 OR max(after) > 0 OR min(through) < ${through}`);
+    HAVING NOT (${isWhole(through)})`);
   return (await runSQL(connection, 'SELECT 1 FROM mixed LIMIT 1')).length > 0;
 };
 
@@ -63,18 +67,18 @@ export const preparePeople = async (
   question: Question,
 ): Promise<Source['isOf']> => {
   const { owners, merged, joins, sql } = source.person;
-  const numbers = new Map<OfPeople, number>();
+  const numbers = new Map<unknown, number>();
   const conditions = conditionsOf(question).flatMap(inCondition);
   const withParts = conditions.length > 0 && (await writeMixed(connection, source));
   const isOf = (condition: OfPeople): string => {
-    const number = numbers.get(condition);
+    const number = numbers.get(keyOf(condition));
     const isAny = 'contacts' in condition && condition.contacts === null;
     const part = withParts ? `OR e.sequence IN (SELECT sequence FROM parts${number})` : '';
     return `(CASE WHEN e.contact > 0 THEN ${isAny ? 'true' : `e.contact IN (SELECT contact FROM logged${number})`}
       ELSE e."user" IN (SELECT "user" FROM whole${number}) ${part} END)`;
   };
   for (const condition of conditions) {
-    if (numbers.has(condition)) continue;
+    if (numbers.has(keyOf(condition))) continue;
     const number = numbers.size;
     const people = `people${number}`;
     if ('did' in condition) await writeDoers(connection, people, { ...source, isOf }, question, condition);
@@ -90,7 +94,7 @@ export const preparePeople = async (
       await connection.run(`CREATE TEMP TABLE parts${number} AS SELECT sequence FROM (
         SELECT e.sequence, ${sql} AS person FROM (${source.select(['sequence', 'user', 'contact'])}) e ${joins}
         WHERE e.contact = 0 AND e."user" IN (SELECT "user" FROM mixed)) WHERE person IN (SELECT person FROM ${people})`);
-    numbers.set(condition, number);
+    numbers.set(keyOf(condition), number);
   }
   return isOf;
 };

@@ -34,8 +34,8 @@ interface Groups {
   readonly keys: readonly string[];
   readonly hits: WriteHits;
   readonly sessions: Sessions;
-  /** An event of several groups is written once for each. */
-  readonly isRepeated?: boolean;
+  /** If an event may be of several groups: writes each event once, without its groups. */
+  readonly once?: WriteHits | undefined;
   /** How many groups there are at most, if that is known. */
   readonly most?: number;
   /** Without it all groups are returned, in any order. */
@@ -49,14 +49,14 @@ const bitmap = (number: string, lowest: number, greatest: number): string => {
 };
 const ones = (bits: string): string => `coalesce(bit_count(${bits}), 0)`;
 
-const byHashes = (isRepeated: boolean): string => `count(${isRepeated ? 'DISTINCT sequence' : '*'}) AS events,
-  count(DISTINCT "user") FILTER (WHERE "user" > 0) AS users, count(DISTINCT person) AS people, count(DISTINCT session) AS sessions`;
+const byHashes = `count(*) AS events, count(DISTINCT "user") FILTER (WHERE "user" > 0) AS users,
+  count(DISTINCT person) AS people, count(DISTINCT session) AS sessions`;
 
 export const countGroups = async (
   connection: DuckDBConnection,
   source: Source,
   question: Question,
-  { keys, hits, sessions, isRepeated = false, most, first }: Groups,
+  { keys, hits, sessions, once, most, first }: Groups,
 ): Promise<Counted> => {
   const list = keys.join(', ');
   const notFirst = `h ANTI JOIN first t ON ${sameGroup(keys)}`;
@@ -87,27 +87,29 @@ export const countGroups = async (
   const [groups, events] =
     most !== undefined
       ? ([most, Number.POSITIVE_INFINITY] as const)
-      : isRepeated
+      : once
         ? ([Number.POSITIVE_INFINITY, 0] as const)
         : await groupsOf();
   if (!fitsFor(groups, events)) {
-    const found = (values: Values) => hits(values, { person: true, session: true, sequence: isRepeated });
+    const found = (values: Values) => hits(values, { person: true, session: true, sequence: once !== undefined });
+    // An event is in a group once, though it may be in several.
     await runWith(
       connection,
-      (values) => `CREATE TEMP TABLE counted AS SELECT ${list}, GROUPING(${list}) AS total, ${byHashes(isRepeated)}
-        FROM (${found(values)}) GROUP BY GROUPING SETS ((), (${list}))`,
+      (values) => `CREATE TEMP TABLE counted AS SELECT ${list}, GROUPING(${list}) AS total, ${byHashes}
+        FROM (${found(values)}) GROUP BY ${once ? list : `GROUPING SETS ((), (${list}))`}`,
     );
     await runSQL(connection, 'CREATE TEMP TABLE groups AS SELECT * FROM counted WHERE total = 0');
-    const [total] = await runSQL(connection, 'SELECT * FROM counted WHERE total > 0');
+    const all = once && ((values: Values) => once(values, { person: true, session: true, sequence: true }));
+    const [total] = all
+      ? await runWith(connection, (values) => `SELECT ${byHashes} FROM (${all(values)})`)
+      : await runSQL(connection, 'SELECT * FROM counted WHERE total > 0');
     const { rows, further } = await readGroups();
-    const [others] =
-      further === 0
-        ? []
-        : await runWith(
-            connection,
-            (values) => `SELECT ${byHashes(isRepeated)} FROM (${found(values)}) ${notFirst}
-              ${isRepeated ? `WHERE sequence NOT IN (SELECT sequence FROM (${found(values)}) h SEMI JOIN first t ON ${sameGroup(keys)})` : ''}`,
-          );
+    if (further === 0) return { total, rows, further, others: undefined };
+    const [others] = await runWith(connection, (values) => {
+      if (!all) return `SELECT ${byHashes} FROM (${found(values)}) ${notFirst}`;
+      const inRows = `SELECT sequence FROM (${found(values)}) h SEMI JOIN first t ON ${sameGroup(keys)}`;
+      return `SELECT ${byHashes} FROM (${all(values)}) ANTI JOIN (${inRows}) USING (sequence)`;
+    });
     return { total, rows, further, others };
   }
 

@@ -93,6 +93,7 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
     columns: (scope: Scope) => Readonly<Record<string, string>> = () => ({}),
   ): string => {
     const scope = createScope(source, question, values);
+    if (wanted.once) return scope.hits(wanted, wanted.session ? sessions : null);
     if (withClock) scope.add('span', scope.spanOf(grid));
     const added = Object.entries(columns(scope));
     for (const [name, sql] of added) scope.add(name, sql);

@@ -2,6 +2,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Question } from '../../questions.ts';
 import type { Source } from '../account.ts';
+import { isWhole } from '../owners.ts';
 import { runSQL, runWith } from '../values.ts';
 import { createScope } from './scope.ts';
 
@@ -22,7 +23,7 @@ export const writeOwned = async (
     connection,
     (values) => `CREATE TEMP TABLE whole AS SELECT "user", any_value(person) AS person FROM ${owners}
       WHERE "user" <= ${values.integer(greatest)} GROUP BY "user"
-      HAVING count(*) = 1 AND max(after) = 0 AND min(through) >= ${values.integer(source.through)}`,
+      HAVING ${isWhole(source.through)}`,
   );
   // The person of an event that was logged with a contact is another one than the user's.
   if (contact > 0)

@@ -22,6 +22,8 @@ export interface Wanted {
   readonly person?: boolean;
   readonly session?: boolean;
   readonly sequence?: boolean;
+  /** Each event once, without its groups. */
+  readonly once?: boolean;
   /** Only events of users in the table `owned` (owned.ts). */
   readonly owned?: boolean;
 }
