@@ -86,7 +86,7 @@ export interface ContactList {
   readonly contacts: Float64Array;
 }
 
-/** What events are told apart by. */
+/** How events are grouped. */
 export type Dimension =
   | { readonly attrID: string }
   /** The values of the contact that the event belongs to: such an event is in the group of each, and counts once in the total and in `others`. */
@@ -113,7 +113,7 @@ export interface BreakdownQuestion extends Asked {
   /** 1 to 1,000 rows; all other events are in `others`. */
   readonly limit: number;
 }
-/** A way to tell events apart, with what local time needs. */
+/** The dimensions of groups, with the offsets of local time. */
 export type Grouping = Pick<BreakdownQuestion, 'dimensions' | 'offsets'>;
 export interface BreakdownAnswer {
   readonly total: Measures;
@@ -131,7 +131,7 @@ export interface FunnelQuestion extends Asked {
   readonly withinMilliseconds: number;
   /** Who goes through it: a person, or a person within one session of a user (see Measures). */
   readonly per: 'person' | 'session';
-  /** What the answer's rows are; at most `limit`, 1 to 1,000. */
+  /** The groups of the answer's rows; at most `limit` rows, 1 to 1,000. */
   readonly groups?: Grouping & { readonly limit: number };
 }
 /**
@@ -142,8 +142,8 @@ type Reached = readonly number[];
 export interface FunnelAnswer {
   readonly steps: Reached;
   /**
-   * Somebody is in the groups of the first event of theirs that meets the first step. By those who reached it, most first, then by values as in
-   * BreakdownAnswer. Absent if no groups were asked for.
+   * A person belongs to the groups of its first event that meets the first step. Sorted by those who reached it, most first, then by values as
+   * in BreakdownAnswer. Absent if no groups were asked for.
    */
   readonly rows?: readonly { readonly values: readonly (string | null)[]; readonly steps: Reached }[];
   /** Those in no row; absent when there are none. */

@@ -32,11 +32,11 @@ const ofKinds = (events: readonly (number | string)[], { idOf }: EventKinds): Co
   eventIDs: [...new Set(events.flatMap((event) => idOf(event) ?? []))],
 });
 
-/** What the names in a request stand for. */
+/** The meaning of the names in a request. */
 export interface Meanings {
   readonly kinds: EventKinds;
   readonly contacts: ContactsOf;
-  /** What the dimensions of a breakdown stand for. */
+  /** The contacts of each group, for dimensions of contacts. */
   readonly lists: ContactLists;
   /** When the report is asked: milliseconds since 1970. */
   readonly now: number;

@@ -1,4 +1,4 @@
-/** What the names in a request stand for, when it is asked. */
+/** Looks up the names in a request: kinds of events, and contacts. */
 import { limits } from '@firsthand/contract/limits';
 import { type Filter, partsOf } from '@firsthand/contract/reports/filter';
 import { type ContactWord, type DimensionText, isContactWord } from '@firsthand/contract/reports/report';
@@ -9,7 +9,7 @@ import { createTurns } from '../../../turns.ts';
 import { type Meanings, toEventKinds } from './conditions.ts';
 import { createContactFinder, findContacts, listContacts } from './found-contacts.ts';
 
-/** What reports read of the store beside events. */
+/** The part of the store that is read for this. */
 export type Known = Pick<Store, 'listCatalogue' | 'listSegments' | 'searchContact' | 'numberContacts'>;
 
 /** How long contacts are looked for. */

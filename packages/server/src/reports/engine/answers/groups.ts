@@ -23,7 +23,7 @@ export const sameGroup = (keys: readonly string[]): string =>
 /** The order of groups that are equal otherwise: as text. */
 export const inOrderOf = (keys: readonly string[]): string =>
   keys.map((key) => `${key}::VARCHAR ASC NULLS LAST`).join(', ');
-/** What a row says of its group. */
+/** The values of a row's group. */
 export const valuesIn = (row: Row, keys: readonly string[]): (string | null)[] =>
   keys.map((key) => (row[key] === null ? null : String(row[key])));
 
