@@ -2,9 +2,23 @@ import { existsSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Client, createClient } from '@firsthand/client';
-import { expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { temporaryDatabase } from '../fixtures/command.ts';
 import { createAccount, serveHere, userUUID } from '../fixtures/serving.ts';
+
+/** One server for the tests that need no other: each has an account of its own, and the process of reports is started once. */
+const ends: (() => Promise<unknown>)[] = [];
+let url: string;
+beforeAll(async () => {
+  ({ url } = await serveHere({}, {}, (end) => ends.unshift(async () => end())));
+});
+afterAll(async () => {
+  for (const end of ends) await end();
+});
+const newAccount = async () => {
+  const { serverTokenUUID: token } = await createAccount(url);
+  return { client: createClient({ url, token }) };
+};
 
 const begin = async (env: Readonly<Record<string, string>>) => {
   const serving = await serveHere(env);
@@ -34,7 +48,7 @@ it('counts each event and person that was answered before, and nobody who is era
 });
 
 it('filters by what is known of contacts now', async () => {
-  const { client } = await begin(temporaryDatabase().env);
+  const { client } = await newAccount();
   const contact = { contactProfileID: 'customer' };
   for (const nth of [1, 2, 3, 4]) await client.logEvent({ userUUID: `${userUUID}-${nth}`, eventID: nth });
   const vip = { contactEmailaddress: 'ann@shop.example', contactTagID: 'vip', userUUID: `${userUUID}-1` };
@@ -74,7 +88,7 @@ it('filters by what is known of contacts now', async () => {
 });
 
 it('counts apart by the profile and the tags that contacts have now', async () => {
-  const { client } = await begin(temporaryDatabase().env);
+  const { client } = await newAccount();
   for (const nth of [1, 2, 3]) await client.logEvent({ userUUID: `${userUUID}-${nth}`, eventID: nth });
   const ann = { contactEmailaddress: 'ann@shop.example', contactProfileID: 'customer', userUUID: `${userUUID}-1` };
   const { contactUUID } = await client.createContact({ ...ann, contactTagID: 'vip,new' });
@@ -108,7 +122,7 @@ it('counts apart by the profile and the tags that contacts have now', async () =
 });
 
 it('filters by what people did, whoever they turn out to be', async () => {
-  const { client } = await begin(temporaryDatabase().env);
+  const { client } = await newAccount();
   const day = 86_400_000;
   const at = (days: number) => new Date(Date.now() - days * day).toISOString();
   const log = (nth: number, eventID: number, days: number) =>
@@ -144,7 +158,7 @@ it('filters by what people did, whoever they turn out to be', async () => {
 });
 
 it('filters by a segment as by its filter, as it is saved when the report is asked', async () => {
-  const { client } = await begin(temporaryDatabase().env);
+  const { client } = await newAccount();
   for (const [nth, eventID] of [
     [1, 1],
     [1, 2],
