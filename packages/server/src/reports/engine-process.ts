@@ -110,7 +110,10 @@ const startProcess = (settings: EngineSettings, orderMilliseconds: number) => {
         post({ ...order, id, do: name } as unknown as Order);
         if (signal?.aborted) interrupt();
         else signal?.addEventListener('abort', interrupt, { once: true });
-        return (await reply) as Orders[Name]['receive'];
+        const value = (await reply) as Orders[Name]['receive'];
+        // Its last statement may have ended before it was interrupted.
+        signal?.throwIfAborted();
+        return value;
       } catch (error) {
         if (signal?.aborted) throw new Interrupted();
         throw error;
