@@ -121,7 +121,7 @@ it('counts apart by the profile and the tags that contacts have now', async () =
   expect(person.map((one) => one.contactEmailaddress)).toEqual(['ann@shop.example']);
 });
 
-it('filters by what people did, whoever they turn out to be', async () => {
+it('filters by what people did with any of their browsers', async () => {
   const { client } = await newAccount();
   const day = 86_400_000;
   const at = (days: number) => new Date(Date.now() - days * day).toISOString();

@@ -37,7 +37,16 @@ it('ends the searches of a client that has left', async () => {
   expect(seen.searches).toBe(2);
 });
 
-it('looks for the contacts of one request at a time', async () => {
+it('answers a request without a search while another one searches', async () => {
+  const { store, seen } = createSlowStore();
+  const find = createFindMeanings(store);
+  find(1, { filters: [isVip] }, { now: 0, signal: undefined }).catch(() => {});
+  await expect.poll(() => seen.searches).toBe(1);
+  const filters = [{ and: [{ contact: {} }, { did: {} }] }];
+  expect((await find(1, { filters }, { now: 0, signal: undefined })).contacts.size).toBe(1);
+});
+
+it('runs one search for contacts at a time', async () => {
   const { store, seen, next } = createSlowStore();
   const gone = new AbortController();
   const find = createFindMeanings(store);

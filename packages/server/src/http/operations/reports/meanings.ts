@@ -7,7 +7,7 @@ import type { ContactList } from '../../../reports/questions.ts';
 import type { Store } from '../../../store/store.ts';
 import { createTurns } from '../../../turns.ts';
 import { type Meanings, toEventKinds } from './conditions.ts';
-import { createContactFinder, findContacts, listContacts } from './found-contacts.ts';
+import { createContactFinder, type FindContacts, findContacts, listContacts } from './found-contacts.ts';
 
 /** The part of the store that is read for this. */
 export type Known = Pick<Store, 'listCatalogue' | 'listSegments' | 'searchContact' | 'numberContacts'>;
@@ -32,8 +32,8 @@ const countOnPeople = (filter: Filter): number =>
   partsOf(filter).reduce((sum, [part]) => sum + countOnPeople(part), 0);
 
 /**
- * Reads them before the question is asked, so that a report holds every change that was answered. One request at a time looks for contacts,
- * for at most 10 s with the time that it waits, so that other reads are hardly slower. Throws Refusal.
+ * Reads them before the question is asked, so that a report holds every change that was answered. One search for contacts runs at a time, and
+ * a request begins no page of one after 10 s, so that other reads are hardly slower. Throws Refusal.
  */
 export const createFindMeanings = (store: Known): FindMeanings => {
   const takeTurn = createTurns(1);
@@ -45,18 +45,15 @@ export const createFindMeanings = (store: Known): FindMeanings => {
         message: `The filters of a report have at most ${limits.conditionsOnPeople} conditions on people (\`contact\`, \`did\`) together; these have ${onPeople}.`,
       });
     const kinds = toEventKinds(await store.listCatalogue({ account, kind: 'event' }));
-    const words = by.filter(isContactWord);
-    if (onPeople + words.length === 0) return { kinds, contacts: new Map(), lists: new Map(), now };
     const deadline = performance.now() + mostMilliseconds;
-    const find = createContactFinder(store, account, () => {
+    const search = createContactFinder(store, account, () => {
       if (signal?.aborted) throw new Refusal('no_reports', { message: 'the client has left' });
       if (performance.now() > deadline) throw new Refusal('report_too_slow', { message: tooLong });
     });
-    return takeTurn(account, async () => {
-      const contacts = await findContacts(find, filters);
-      const lists = new Map<ContactWord, ContactList[]>();
-      for (const word of words) lists.set(word, await listContacts(find, store, account, word));
-      return { kinds, contacts, lists, now };
-    });
+    const find: FindContacts = (condition, field) => takeTurn(account, () => search(condition, field));
+    const contacts = await findContacts(find, filters);
+    const lists = new Map<ContactWord, ContactList[]>();
+    for (const word of by.filter(isContactWord)) lists.set(word, await listContacts(find, store, account, word));
+    return { kinds, contacts, lists, now };
   };
 };

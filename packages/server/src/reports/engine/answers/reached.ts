@@ -1,4 +1,7 @@
-/** Which steps of a funnel each unit reached: a person, or a person within one session. By running maxima over the events of each in order. */
+/**
+ * Which steps of a funnel each unit reached: a person, or a person within one session. From the walk (walk.ts) and, for units that it leaves
+ * out, by running maxima over their events in order.
+ */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, FunnelQuestion, Grouping } from '../../questions.ts';
 import type { Source } from '../account.ts';
