@@ -11,6 +11,7 @@ import { createProxyNotice } from './http/access/proxy-notice.ts';
 import { createBrowserLimits, createRateLimit, type RateLimits } from './http/access/rate-limits.ts';
 import { createRefusalBudget } from './http/access/refusal-budget.ts';
 import { createTokenUse, type TokenUse } from './http/access/token-use.ts';
+import { consoleRoutes } from './http/console.ts';
 import { type DocsFiles, docsRoutes } from './http/docs.ts';
 import { documentRoute } from './http/document.ts';
 import { healthRoute, readinessRoute } from './http/health.ts';
@@ -61,8 +62,8 @@ export interface AppOptions {
   readonly vouch?: (socket: Socket) => void;
   /** Notes the uses of tokens. If absent, those of the last 30 s are lost when the server stops. */
   readonly tokenUse?: Pick<TokenUse, 'note'>;
-  /** `tracker`: the folder that the tracker was built into. `docs`: the documentation, served if it is given. */
-  readonly files: { readonly tracker?: string; readonly docs?: DocsFiles };
+  /** `tracker` and `console`: the folders that these were built into. `docs`: the documentation. What is absent is not served. */
+  readonly files: { readonly tracker?: string; readonly console?: string; readonly docs?: DocsFiles };
   /** Counts what is asked and answered. */
   readonly traffic?: Traffic;
   /** Serves /metrics to requests with this token; to no others if absent. */
@@ -170,6 +171,9 @@ export const createApp = ({
   if (securityContact !== undefined) app.all(securityTextPath, serve(securityTextRoute(securityContact, now)));
   if (files.docs !== undefined) {
     for (const { path, route } of docsRoutes(files.docs, paths)) add(path, route);
+  }
+  if (files.console !== undefined) {
+    for (const { path, route } of consoleRoutes(files.console, paths)) add(path, route);
   }
   if (metrics !== undefined) {
     const serveMetrics = serve(metricsRoute(metrics));

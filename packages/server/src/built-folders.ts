@@ -10,3 +10,4 @@ const built = (name: string): string =>
 
 export const trackerFolder = built('tracker');
 export const docsFolder = built('docs');
+export const consoleFolder = built('console');

@@ -4,12 +4,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Logger } from 'pino';
-import { docsFolder, trackerFolder } from '../built-folders.ts';
+import { consoleFolder, docsFolder, trackerFolder } from '../built-folders.ts';
 import type { Config } from '../config.ts';
 import type { Demo } from '../demo/demo.ts';
 import { createConnectionShares } from '../http/access/connection-shares.ts';
 import { defaultRateLimits } from '../http/access/rate-limits.ts';
 import { createTokenUse } from '../http/access/token-use.ts';
+import { hasConsole } from '../http/console.ts';
 import { hasDocs } from '../http/docs.ts';
 import type { MetricsAccess } from '../http/metrics.ts';
 import { createFailed } from '../http/routes.ts';
@@ -88,6 +89,8 @@ export const loadApplication = async (withDemo: boolean) => {
     if (!hasTracker) log.warn('there is no tracker.js to serve: npm run build makes it');
     const withDocs = config.docs === 'on' && hasDocs(docsFolder);
     if (config.docs === 'on' && !withDocs) log.warn('there is no documentation to serve: npm run build makes it');
+    const withConsole = hasConsole(consoleFolder);
+    if (!withConsole) log.warn('there is no console to serve: npm run build makes it');
     const demo = await demoPage?.openDemo({ store, log, isStopping, paths: config });
     const { accountBytes } = config;
     const quota = accountBytes === undefined ? undefined : startQuota(store, { accountBytes, log });
@@ -115,7 +118,11 @@ export const loadApplication = async (withDemo: boolean) => {
       metrics,
       reports,
       securityContact: config.securityContact,
-      files: { ...(hasTracker && { tracker: trackerFolder }), ...(withDocs && { docs: { folder: docsFolder, root } }) },
+      files: {
+        ...(hasTracker && { tracker: trackerFolder }),
+        ...(withConsole && { console: consoleFolder }),
+        ...(withDocs && { docs: { folder: docsFolder, root } }),
+      },
       isStopping,
     });
     demo?.addTo(app, config.basePath);

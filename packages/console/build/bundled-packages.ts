@@ -1,0 +1,22 @@
+/** The folders of the packages by others whose code is in the console's scripts. */
+
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const { resolve } = createRequire(import.meta.url);
+
+/** The folder of a package, given a file in it that its `exports` name. */
+const folderOf = (file: string, levels: number): URL => {
+  let folder = resolve(file);
+  for (let level = 0; level < levels; level += 1) folder = dirname(folder);
+  return pathToFileURL(`${folder}/`);
+};
+
+export const bundledPackages: readonly URL[] = [
+  folderOf('preact', 2),
+  folderOf('@preact/signals', 2),
+  folderOf('@preact/signals-core', 2),
+  folderOf('uplot', 2),
+  folderOf('eventsource-parser', 2),
+];

@@ -1,0 +1,25 @@
+/** The API, through the typed client. The browser's cookie says who asks. */
+import { type Client, createClient, FirsthandError } from '@firsthand/client';
+import { root } from './address.ts';
+import { consoleHeader, noteSignedOut } from './session.ts';
+
+const send: typeof fetch = async (input, init) => {
+  const request = new Request(input, init);
+  for (const [name, value] of Object.entries(consoleHeader)) request.headers.set(name, value);
+  const response = await fetch(request);
+  if (response.status === 401) noteSignedOut();
+  return response;
+};
+
+/** Reads are tried again by the client for about a second; after that the page says so, and goes on trying (reading/answer.ts). */
+export const api: Client = createClient({ url: root, fetch: send, retries: 2 });
+
+/** Whether an error means that the server was not reached. */
+export const isUnreachable = (error: unknown): boolean =>
+  error instanceof FirsthandError && error.code === 'unreachable';
+
+/** What to tell the reader of an error. */
+export const messageOf = (error: unknown): string => {
+  if (isUnreachable(error)) return 'The server can’t be reached.';
+  return error instanceof Error ? error.message : String(error);
+};

@@ -1,0 +1,95 @@
+/** The frame of every page: navigation, account, what is open over the page. */
+import { useEffect } from 'preact/hooks';
+import { hrefOf, pageName } from '../address.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { Notices } from '../parts/notices.tsx';
+import { session, signOut } from '../session.ts';
+import { keyTable, overlay } from './keys.ts';
+import { Page, titleOf } from './page.tsx';
+import { pages } from './pages.ts';
+import { Palette } from './palette.tsx';
+
+const Icon = ({ path }: { readonly path: string }) => (
+  <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
+    <path
+      d={path}
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.6"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+    />
+  </svg>
+);
+
+const Keys = () => (
+  <Dialog title="Keys" close={() => (overlay.value = undefined)}>
+    <dl class="keys">
+      {keyTable().map(([keys, does]) => (
+        <div key={keys}>
+          <dt>
+            <kbd>{keys}</kbd>
+          </dt>
+          <dd>{does}</dd>
+        </div>
+      ))}
+    </dl>
+  </Dialog>
+);
+
+export const Frame = () => {
+  const here = pageName.value;
+  const { accountName = '', kind = 'viewer' } = session.value ?? {};
+  useEffect(() => {
+    document.title = `${titleOf(here)} · ${accountName} · Firsthand`;
+  }, [here, accountName]);
+  return (
+    <>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="side">
+        <a class="brand" href={hrefOf('')}>
+          <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">
+            <path d="M16 29C7 25 4 17 6 6c11 0 18 5 18 14 0 4-3 8-8 9Z" fill="var(--brand)" />
+          </svg>
+          <span>
+            Firsthand
+            <small title={accountName}>{accountName}</small>
+          </span>
+        </a>
+        <button type="button" class="find" onClick={() => (overlay.value = 'palette')}>
+          <span>Find …</span> <kbd>⌘K</kbd>
+        </button>
+        <nav aria-label="Pages">
+          {pages.map(({ name, title, icon }) => (
+            <a
+              key={name}
+              href={hrefOf(name)}
+              aria-current={name === here || (name === 'people' && here === 'person') ? 'page' : undefined}
+            >
+              <Icon path={icon} />
+              {title}
+            </a>
+          ))}
+        </nav>
+        <div class="side-foot">
+          {kind === 'viewer' && <span class="badge badge-plain">Read only</span>}
+          <a href="../docs/">Docs</a>
+          <button type="button" class="quiet" onClick={() => (overlay.value = 'keys')}>
+            Keys
+          </button>
+          <button type="button" class="quiet" onClick={signOut}>
+            Sign out
+          </button>
+        </div>
+      </header>
+      <main id="content" tabIndex={-1}>
+        <Page />
+      </main>
+      <Notices />
+      {overlay.value === 'palette' && <Palette />}
+      {overlay.value === 'keys' && <Keys />}
+    </>
+  );
+};

@@ -1,0 +1,46 @@
+/** The keys of the console: `g` and a letter opens a page, ⌘K or Ctrl+K finds anything, `?` shows the keys. */
+import { signal } from '@preact/signals';
+import { go, hrefOf } from '../address.ts';
+import { pages } from './pages.ts';
+
+/** What is open over the page. */
+export const overlay = signal<'palette' | 'keys' | undefined>(undefined);
+
+/** The time within which the letter follows `g`. */
+const followMs = 1_200;
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName));
+
+export const listenForKeys = (): void => {
+  let lastG = Number.NEGATIVE_INFINITY;
+  addEventListener('keydown', (event) => {
+    const { key, metaKey, ctrlKey, altKey, timeStamp } = event;
+    if ((metaKey || ctrlKey) && !altKey && key.toLowerCase() === 'k') {
+      event.preventDefault();
+      overlay.value = 'palette';
+      return;
+    }
+    if (metaKey || ctrlKey || altKey || overlay.value || isTyping(event.target)) return;
+    if (key === '?') overlay.value = 'keys';
+    else if (key === '/') {
+      event.preventDefault();
+      const search = document.querySelector<HTMLElement>('main input[type=search]');
+      if (search) search.focus();
+      else overlay.value = 'palette';
+    } else if (key === 'g') lastG = timeStamp;
+    else if (timeStamp - lastG < followMs) {
+      lastG = Number.NEGATIVE_INFINITY;
+      const page = pages.find((each) => each.key === key);
+      if (page) go(hrefOf(page.name));
+    }
+  });
+};
+
+/** Each key with what it does. */
+export const keyTable = (): readonly (readonly [keys: string, does: string])[] => [
+  ['⌘ K or Ctrl K', 'Find a page, a person, anything'],
+  ['/', 'Search on this page'],
+  ['?', 'Show these keys'],
+  ...pages.map(({ key, title }) => [`g ${key}`, title] as const),
+];

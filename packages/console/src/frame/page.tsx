@@ -1,0 +1,45 @@
+/** Shows the page that the address names, and loads it if need be. */
+import { signal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { pageName } from '../address.ts';
+import { Empty, Problem, Skeleton } from '../parts/small.tsx';
+import { furtherPages, pages } from './pages.ts';
+
+const loaded = signal<ReadonlyMap<string, ComponentType>>(new Map());
+const problem = signal('');
+
+const load = async (name: string): Promise<void> => {
+  const entry = [...pages, ...furtherPages].find((page) => page.name === name);
+  if (!entry || loaded.peek().has(name)) return;
+  try {
+    const Page = await entry.load();
+    loaded.value = new Map([...loaded.peek(), [name, Page]]);
+    problem.value = '';
+  } catch {
+    // A newer build has other file names.
+    problem.value = 'This page could not be loaded. The server may have been updated: load the page again.';
+  }
+};
+
+/** The title of the page that is open. */
+export const titleOf = (name: string): string =>
+  [...pages, ...furtherPages].find((page) => page.name === name)?.title ?? 'Not found';
+
+export const Page = () => {
+  const name = pageName.value;
+  useEffect(() => {
+    load(name);
+  }, [name]);
+  const Loaded = loaded.value.get(name);
+  if (Loaded) return <Loaded />;
+  if (problem.value) return <Problem text={problem.value} again={() => location.reload()} />;
+  if (titleOf(name) !== 'Not found') return <Skeleton lines={8} />;
+  return (
+    <Empty title="There is no such page">
+      <p>
+        <a href="./">Go to the overview</a>
+      </p>
+    </Empty>
+  );
+};

@@ -1,0 +1,49 @@
+/** The pages of the console, in the order of the navigation. Each is loaded when it is first opened. */
+import type { ComponentType } from 'preact';
+
+export interface PageEntry {
+  /** The last part of its path; '' for the first one. */
+  readonly name: string;
+  readonly title: string;
+  /** The key that opens it after `g`. */
+  readonly key: string;
+  /** A path in a box of 20 by 20, drawn as a line. */
+  readonly icon: string;
+  readonly load: () => Promise<ComponentType>;
+}
+
+export const pages: readonly PageEntry[] = [
+  {
+    name: '',
+    title: 'Overview',
+    key: 'o',
+    icon: 'M3 16V9m5 7V4m5 12v-5m4 5V7',
+    load: () => import('../pages/overview.tsx').then(({ Overview }) => Overview),
+  },
+  {
+    name: 'live',
+    title: 'Live',
+    key: 'l',
+    icon: 'M2 10h4l2.5-6 4 12 2.5-6h3',
+    load: () => import('../pages/live.tsx').then(({ Live }) => Live),
+  },
+  {
+    name: 'people',
+    title: 'People',
+    key: 'p',
+    icon: 'M7.5 9.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM2 17c0-3 2.5-5 5.5-5s5.5 2 5.5 5m0-7.5a2.6 2.6 0 1 0-.5-5M15 12.3c1.9.6 3 2.3 3 4.7',
+    load: () => import('../pages/people.tsx').then(({ People }) => People),
+  },
+  {
+    name: 'set-up',
+    title: 'Set up',
+    key: 's',
+    icon: 'M4 10.5 8 14.5 16 5.5',
+    load: () => import('../pages/set-up.tsx').then(({ SetUp }) => SetUp),
+  },
+];
+
+/** Pages that other pages lead to. */
+export const furtherPages: readonly Pick<PageEntry, 'name' | 'title' | 'load'>[] = [
+  { name: 'person', title: 'Person', load: () => import('../pages/person.tsx').then(({ Person }) => Person) },
+];

@@ -1,0 +1,110 @@
+/** ⌘K: finds pages and people by name. */
+import { useEffect, useId, useState } from 'preact/hooks';
+import { go, hrefOf } from '../address.ts';
+import { api } from '../api.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { nameOfPerson } from '../reading/person.ts';
+import { presets } from '../reading/range.ts';
+import { overlay } from './keys.ts';
+import { pages } from './pages.ts';
+
+interface Found {
+  readonly label: string;
+  readonly kind: string;
+  readonly href: string;
+}
+
+const mostPeople = 6;
+const typingMs = 150;
+
+/** ARIA's combobox with a list of its own; the types know that of HTML's `list` only. */
+const combobox: object = { role: 'combobox', 'aria-expanded': true };
+
+const places = (): readonly Found[] => [
+  ...pages.map(({ title, name }) => ({ label: title, kind: 'Page', href: hrefOf(name) })),
+  ...Object.entries(presets).map(([range, label]) => ({
+    label,
+    kind: 'Range',
+    href: hrefOf('', { range, from: null, to: null }),
+  })),
+];
+
+const findPeople = async (text: string, signal: AbortSignal): Promise<Found[]> => {
+  const { contact } = await api.searchContact({ text, limit: mostPeople }, { signal });
+  return contact.map((person) => ({
+    label: nameOfPerson(person),
+    kind: person.contactEmailaddress || 'Person',
+    href: hrefOf('person', { contact: person.contactUUID }),
+  }));
+};
+
+export const Palette = () => {
+  const [text, setText] = useState('');
+  const [people, setPeople] = useState<readonly Found[]>([]);
+  const [chosen, setChosen] = useState(0);
+  const list = useId();
+  const close = () => {
+    overlay.value = undefined;
+  };
+  useEffect(() => {
+    setChosen(0);
+    if (text.trim().length < 2) return setPeople([]);
+    const ending = new AbortController();
+    const timer = setTimeout(
+      () => findPeople(text.trim(), ending.signal).then(setPeople, () => setPeople([])),
+      typingMs,
+    );
+    return () => {
+      clearTimeout(timer);
+      ending.abort();
+    };
+  }, [text]);
+  const wanted = text.trim().toLowerCase();
+  const found = [...places().filter(({ label }) => label.toLowerCase().includes(wanted)), ...people].slice(0, 12);
+  const open = (place: Found | undefined) => {
+    if (!place) return;
+    close();
+    go(place.href);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step !== undefined) {
+      event.preventDefault();
+      setChosen((chosen + step + found.length) % Math.max(1, found.length));
+    } else if (event.key === 'Enter') open(found[chosen]);
+  };
+  return (
+    <Dialog title="Find" close={close} class="palette">
+      <input
+        {...combobox}
+        type="search"
+        aria-controls={list}
+        aria-activedescendant={found[chosen] ? `${list}-${chosen}` : undefined}
+        aria-label="A page, a range or a person"
+        placeholder="A page, a range or a person"
+        autocomplete="off"
+        spellcheck={false}
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div id={list} role="listbox" aria-label="Found" tabIndex={-1}>
+        {found.map((place, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the input (WAI-ARIA, combobox).
+          <div
+            key={place.href + place.label}
+            id={`${list}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === chosen}
+            onClick={() => open(place)}
+          >
+            <span>{place.label}</span>
+            <small>{place.kind}</small>
+          </div>
+        ))}
+        {found.length === 0 && <p class="empty-title">Nothing found</p>}
+      </div>
+    </Dialog>
+  );
+};

@@ -1,0 +1,51 @@
+/** Starts the console: finds out who is signed in, then shows the pages or asks to sign in. */
+import { effect } from '@preact/signals';
+import { render } from 'preact';
+import { followLinks } from './address.ts';
+import { messageOf } from './api.ts';
+import { Frame } from './frame/frame.tsx';
+import { listenForKeys } from './frame/keys.ts';
+import { SignIn } from './pages/sign-in.tsx';
+import { Problem } from './parts/small.tsx';
+import { account, readAccount } from './reading/account.ts';
+import { forgetAnswers } from './reading/answer.ts';
+import { findSession, session } from './session.ts';
+
+const place = document.getElementById('console') as HTMLElement;
+
+const Opening = () => (
+  <div class="opening">
+    <svg viewBox="0 0 32 32" width="40" height="40" role="img" aria-label="Opening">
+      <path d="M16 29C7 25 4 17 6 6c11 0 18 5 18 14 0 4-3 8-8 9Z" fill="var(--brand)" />
+    </svg>
+  </div>
+);
+
+const Console = () => {
+  if (session.value === null) return <SignIn />;
+  if (!session.value || !account.value) return <Opening />;
+  return <Frame key={session.value.accountUUID} />;
+};
+
+const fail = (error: unknown): void => {
+  place.replaceChildren();
+  render(
+    <main class="sign-in">
+      <Problem text={messageOf(error)} again={() => location.reload()} />
+    </main>,
+    place,
+  );
+};
+
+followLinks();
+listenForKeys();
+// After signing in too: the account may be another one.
+effect(() => {
+  const signedIn = session.value?.accountUUID;
+  forgetAnswers();
+  account.value = undefined;
+  if (signedIn !== undefined) readAccount().catch(fail);
+});
+place.replaceChildren();
+render(<Console />, place);
+findSession().catch(fail);

@@ -1,0 +1,118 @@
+/** Events as they are stored, newest first; one opened says everything of itself. The stream can be paused, and misses nothing meanwhile. */
+import type { AnswerFor } from '@firsthand/client';
+import { useEffect, useState } from 'preact/hooks';
+import { hrefOf } from '../../address.ts';
+import { api, messageOf } from '../../api.ts';
+import { Card } from '../../parts/card.tsx';
+import { EventLine, type LoggedEvent } from '../../parts/event-line.tsx';
+import { Empty, Problem } from '../../parts/small.tsx';
+import { nameOfUser } from '../../reading/person.ts';
+
+const mostShown = 100;
+
+type Contact = AnswerFor<'searchContact'>['contact'][number];
+
+/** Follows the stream while `isPaused` is false. Events of a pause come when it ends. */
+const useStream = (isPaused: boolean) => {
+  const [events, setEvents] = useState<readonly LoggedEvent[]>([]);
+  const [problem, setProblem] = useState('');
+  const [cursor, setCursor] = useState<string | undefined>(undefined);
+  // Not when the cursor changes, which the stream itself moves.
+  useEffect(() => {
+    if (isPaused) return;
+    const ending = new AbortController();
+    const { signal } = ending;
+    const follow = async () => {
+      if (cursor === undefined) {
+        const { event } = await api.getEvent({ limit: 30, include: 'why' }, { signal });
+        setEvents(event);
+      }
+      for await (const event of api.streamEvents(cursor === undefined ? {} : { cursor }, { signal })) {
+        setEvents((before) =>
+          [event, ...before.filter(({ eventUUID }) => eventUUID !== event.eventUUID)].slice(0, mostShown),
+        );
+        setCursor(event.cursor);
+      }
+    };
+    follow().then(
+      () => {},
+      (error) => signal.aborted || setProblem(messageOf(error)),
+    );
+    return () => ending.abort();
+  }, [isPaused]);
+  return { events, problem };
+};
+
+export const LiveEvents = () => {
+  const [isPaused, setPaused] = useState(false);
+  const { events, problem } = useStream(isPaused);
+  const [wanted, setWanted] = useState('');
+  const text = wanted.trim().toLowerCase();
+  const shown =
+    text === ''
+      ? events
+      : events.filter(({ eventName, eventAttrArray }) =>
+          [eventName, ...eventAttrArray.map(({ attrValue }) => attrValue)].some((value) =>
+            value.toLowerCase().includes(text),
+          ),
+        );
+  const tools = (
+    <>
+      <input
+        type="search"
+        aria-label="Show events with this text"
+        placeholder="Filter"
+        value={wanted}
+        onInput={(event) => setWanted(event.currentTarget.value)}
+      />
+      <button type="button" onClick={() => setPaused(!isPaused)} aria-pressed={isPaused}>
+        {isPaused ? 'Go on' : 'Pause'}
+      </button>
+    </>
+  );
+  return (
+    <Card title="Events as they are stored" tools={tools} class="live-events">
+      {problem && <Problem text={problem} again={() => location.reload()} />}
+      {shown.length === 0 && (
+        <Empty title={text ? 'No such event among the last' : 'Waiting for events …'}>
+          {!text && <p class="soft">They appear here the moment they are stored.</p>}
+        </Empty>
+      )}
+      <ul class="events">
+        {shown.map((event) => (
+          <EventLine key={event.eventUUID} event={event} who={<Who event={event} />} />
+        ))}
+      </ul>
+    </Card>
+  );
+};
+
+const names = new Map<string, Promise<string>>();
+
+/** The name of a contact, asked once. */
+const nameOfContact = (contactUUID: string): Promise<string> => {
+  const known = names.get(contactUUID);
+  if (known) return known;
+  const asked = api
+    .getContact({ contactUUID })
+    .then(({ contact }) => nameIn(contact as Contact))
+    .catch(() => 'A contact');
+  names.set(contactUUID, asked);
+  return asked;
+};
+const nameIn = ({ contactFirstname, contactLastname, contactEmailaddress }: Contact): string =>
+  `${contactFirstname} ${contactLastname}`.trim() || contactEmailaddress || 'A contact';
+
+const Who = ({ event: { contactUUID, userUUID } }: { readonly event: LoggedEvent }) => {
+  const [name, setName] = useState('');
+  useEffect(() => {
+    if (contactUUID) nameOfContact(contactUUID).then(setName);
+  }, [contactUUID]);
+  return contactUUID ? (
+    <a href={hrefOf('person', { contact: contactUUID })}>{name || '…'}</a>
+  ) : (
+    <a href={hrefOf('person', { user: userUUID })} class="soft">
+      {nameOfUser(userUUID)}
+    </a>
+  );
+};

@@ -1,0 +1,174 @@
+/** The people of the range by what they looked at, where they came from, what they use, and what they did. */
+import type { AnswerFor, RequestFor } from '@firsthand/client';
+import { api } from '../../api.ts';
+import { Bars } from '../../parts/bars.tsx';
+import { Answered, Card } from '../../parts/card.tsx';
+import { downloadCSV } from '../../parts/csv.ts';
+import { chosenTab, Tabs } from '../../parts/tabs.tsx';
+import { nameOf, timezone } from '../../reading/account.ts';
+import { useAnswer } from '../../reading/answer.ts';
+import { type Condition, filterWith, hrefToAdd } from '../../reading/filter.ts';
+import { formatCountry } from '../../reading/format.ts';
+import { range } from '../../reading/range.ts';
+
+interface Tab {
+  readonly title: string;
+  /** `by` of reportBreakdown. */
+  readonly by: string;
+  /** Only these events. */
+  readonly only?: Condition;
+  readonly label?: (value: string) => string;
+  /** The condition that a click adds. */
+  readonly condition?: (value: string) => Condition;
+}
+
+const attribute = (title: string, attrID: string, label?: Tab['label']): Tab => ({
+  title,
+  by: `attr:${attrID}`,
+  only: { attrID, exists: true },
+  condition: (value) => ({ attrID, is: [value] }),
+  ...(label && { label }),
+});
+
+const withPath: Condition = { attrID: 'path', exists: true };
+
+const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Readonly<Record<string, Tab>> }>> = {
+  pages: {
+    title: 'Pages',
+    tabs: {
+      all: attribute('All', 'path'),
+      entry: { title: 'Entry', by: 'entryPage', only: withPath },
+      exit: { title: 'Exit', by: 'exitPage', only: withPath },
+    },
+  },
+  sources: {
+    title: 'Sources',
+    tabs: {
+      referrers: { title: 'Referrers', by: 'referrerHost', only: { attrID: 'referrer', contains: '://' } },
+      campaigns: attribute('Campaigns', 'utm_campaign'),
+      sources: attribute('Sources', 'utm_source'),
+      media: attribute('Media', 'utm_medium'),
+    },
+  },
+  events: {
+    title: 'Events',
+    tabs: {
+      kinds: {
+        title: 'Events',
+        by: 'event',
+        label: (value) => nameOf('event', value),
+        condition: (value) => ({ event: [Number(value)] }),
+      },
+    },
+  },
+  people: {
+    title: 'Who',
+    tabs: {
+      tags: {
+        title: 'Tags',
+        by: 'contactTagID',
+        label: (value) => nameOf('tag', value),
+        condition: (value) => ({ contact: { contactTagID: value } }),
+      },
+      profiles: {
+        title: 'Profiles',
+        by: 'contactProfileID',
+        label: (value) => nameOf('profile', value),
+        condition: (value) => ({ contact: { contactProfileID: value } }),
+      },
+    },
+  },
+  devices: {
+    title: 'Devices',
+    tabs: {
+      device: attribute('Kinds', '$device'),
+      browser: attribute('Browsers', '$browser'),
+      os: attribute('Systems', '$os'),
+    },
+  },
+  places: {
+    title: 'Places and times',
+    tabs: {
+      country: attribute('Countries', '$country', formatCountry),
+      hour: { title: 'Hours', by: 'hour', label: (value) => `${value}:00` },
+    },
+  },
+};
+
+const limit = 8;
+
+type Row = AnswerFor<'reportBreakdown'>['row'][number];
+const valueIn = ({ values }: Row): string | null => values[0] ?? null;
+
+const Group = ({
+  id,
+  title,
+  tabs,
+}: {
+  readonly id: string;
+  readonly title: string;
+  readonly tabs: Readonly<Record<string, Tab>>;
+}) => {
+  const { from, to } = range.value;
+  const titles = Object.fromEntries(Object.entries(tabs).map(([name, tab]) => [name, tab.title]));
+  const tab = tabs[chosenTab({ parameter: id, tabs: titles })] as Tab;
+  const { by, only, label = String, condition } = tab;
+  const request = {
+    by: by as RequestFor<'reportBreakdown'>['by'],
+    from,
+    to,
+    filter: only ? filterWith(only) : filterWith(),
+    timezone: timezone.value,
+    limit,
+  };
+  const answer = useAnswer(`breakdown ${JSON.stringify(request)}`, (signal) =>
+    api.reportBreakdown(request, { signal }),
+  );
+  const barOf = (row: Row) => {
+    const value = valueIn(row);
+    const text = value === null ? 'None' : label(value);
+    return {
+      key: value ?? '',
+      label: text || '(empty)',
+      count: row.people,
+      ...(value !== null && condition && { href: hrefToAdd(condition(value)), hint: `Only ${text}` }),
+    };
+  };
+  const save = () =>
+    downloadCSV(
+      `${id} ${tab.title}`.toLowerCase(),
+      [tab.title, 'people', 'browsers', 'sessions', 'events'],
+      (answer.value?.row ?? []).map((row) => [valueIn(row), row.people, row.users, row.sessions, row.events]),
+    );
+  const tools = (
+    <>
+      {Object.keys(titles).length > 1 && <Tabs parameter={id} tabs={titles} label={title} />}
+      <button type="button" class="quiet" onClick={save} aria-label={`${title}: save as CSV`}>
+        CSV
+      </button>
+    </>
+  );
+  return (
+    <Card title={title} tools={tools} class="group">
+      <Answered answer={answer} lines={limit}>
+        {({ row, total, others }) => (
+          <Bars
+            what={tab.title}
+            unit="People"
+            total={total.people}
+            bars={row.map(barOf)}
+            others={others && { groups: others.groups, count: others.people }}
+          />
+        )}
+      </Answered>
+    </Card>
+  );
+};
+
+export const Groups = () => (
+  <>
+    {Object.entries(cards).map(([id, card]) => (
+      <Group key={id} id={id} {...card} />
+    ))}
+  </>
+);

@@ -1,0 +1,136 @@
+/** The measures of the range, each beside that of the earlier range, and the plot of the chosen one. */
+import type { AnswerFor } from '@firsthand/client';
+import { hrefWith, query } from '../../address.ts';
+import { api } from '../../api.ts';
+import { Answered, Card } from '../../parts/card.tsx';
+import { downloadCSV } from '../../parts/csv.ts';
+import { Plot } from '../../parts/plot.tsx';
+import { revenueAttrID, timezone } from '../../reading/account.ts';
+import { useAnswer } from '../../reading/answer.ts';
+import { attributeName, filterWith } from '../../reading/filter.ts';
+import { formatChange, formatShort, formatTime, formatWhole } from '../../reading/format.ts';
+import { comparison, type Interval, range } from '../../reading/range.ts';
+
+type Totals = AnswerFor<'reportTotals'>;
+type Counts = Totals['total'];
+
+interface Measure {
+  readonly name: string;
+  readonly label: string;
+  readonly hint: string;
+  readonly of: (counts: Counts) => number;
+}
+
+const sumOf = (counts: Counts): number => counts.value?.sum ?? 0;
+
+const measures = (revenue: string | undefined): readonly Measure[] => [
+  {
+    name: 'people',
+    label: 'People',
+    hint: 'Contacts, and browsers that nobody is known for: a person with two phones counts once.',
+    of: ({ people }) => people,
+  },
+  { name: 'users', label: 'Browsers', hint: 'Distinct browsers.', of: ({ users }) => users },
+  {
+    name: 'sessions',
+    label: 'Sessions',
+    hint: 'All events of a browser without a pause of 30 minutes.',
+    of: ({ sessions }) => sessions,
+  },
+  {
+    name: 'events',
+    label: 'Events',
+    hint: 'Page views and everything else that was logged.',
+    of: ({ events }) => events,
+  },
+  ...(revenue === undefined
+    ? []
+    : [{ name: 'revenue', label: attributeName(revenue), hint: `The sum of the attribute ${revenue}.`, of: sumOf }]),
+];
+
+const tickForms = { hour: 'time', day: 'day', week: 'day', month: 'month' } as const;
+const labelForms = { hour: 'hour', day: 'weekday', week: 'weekday', month: 'month' } as const;
+
+const Chosen = ({
+  totals,
+  measure,
+  interval,
+}: {
+  readonly totals: Totals;
+  readonly measure: Measure;
+  readonly interval: Interval;
+}) => {
+  const intervals = totals.interval ?? [];
+  const earlier = totals.earlier?.interval;
+  const of = (list: typeof intervals) => intervals.map((_, index) => (list[index] ? measure.of(list[index]) : null));
+  return (
+    <Plot
+      title={`${measure.label} by ${interval}`}
+      labels={intervals.map(({ from }) => formatTime(from, labelForms[interval]))}
+      ticks={intervals.map(({ from }) => formatTime(from, tickForms[interval]))}
+      lines={[
+        ...(earlier ? [{ label: 'Earlier', values: of(earlier), isEarlier: true }] : []),
+        { label: measure.label, values: of(intervals) },
+      ]}
+    />
+  );
+};
+
+export const Measures = () => {
+  const { from, to, interval } = range.value;
+  const revenue = revenueAttrID.value;
+  const request = {
+    from,
+    to,
+    interval,
+    compare: comparison.value,
+    filter: filterWith(),
+    attrID: revenue,
+    timezone: timezone.value,
+  };
+  const answer = useAnswer(`totals ${JSON.stringify(request)}`, (signal) => api.reportTotals(request, { signal }));
+  const all = measures(revenue);
+  const chosen = all.find(({ name }) => name === query.value.get('measure')) ?? (all[0] as Measure);
+  const save = ({ interval: rows = [] }: Totals) =>
+    downloadCSV(
+      'totals',
+      ['from', ...all.map(({ label }) => label)],
+      rows.map((row) => [row.from, ...all.map(({ of }) => of(row))]),
+    );
+  const tools = answer.value && (
+    <button type="button" class="quiet" onClick={() => answer.value && save(answer.value)}>
+      CSV
+    </button>
+  );
+  return (
+    <Card title="Measures" class="measures-card" tools={tools}>
+      <Answered answer={answer} lines={9}>
+        {(totals) => (
+          <>
+            <nav class="measures" aria-label="Measure">
+              {all.map(({ name, label, hint, of }, index) => {
+                const now = of(totals.total);
+                const change = totals.earlier && formatChange(now, of(totals.earlier.total));
+                return (
+                  <a
+                    key={name}
+                    href={hrefWith({ measure: index === 0 ? null : name })}
+                    aria-current={name === chosen.name ? 'true' : undefined}
+                    title={hint}
+                  >
+                    <span class="measure-label">{label}</span>
+                    <strong title={formatWhole(now)}>{formatShort(now)}</strong>
+                    {change && (
+                      <span class={`change ${change.startsWith('−') ? 'change-down' : 'change-up'}`}>{change}</span>
+                    )}
+                  </a>
+                );
+              })}
+            </nav>
+            <Chosen totals={totals} measure={chosen} interval={interval} />
+          </>
+        )}
+      </Answered>
+    </Card>
+  );
+};

@@ -1,0 +1,23 @@
+/** People: contacts found by text, tag, status or segment, and everybody of a range with the anonymous ones. */
+import { Filters } from '../parts/filters.tsx';
+import { RangePicker } from '../parts/range-picker.tsx';
+import { chosenTab, Tabs } from '../parts/tabs.tsx';
+import { Contacts } from './people/contacts.tsx';
+import { Everybody } from './people/everybody.tsx';
+
+const tabs = { contacts: 'Contacts', everybody: 'Everybody lately' } as const;
+
+export const People = () => {
+  const chosen = chosenTab({ parameter: 'list', tabs });
+  return (
+    <>
+      <header class="page-head">
+        <h1>People</h1>
+        <Tabs parameter="list" tabs={tabs} label="List" />
+        {chosen === 'everybody' && <RangePicker />}
+      </header>
+      {chosen === 'everybody' && <Filters />}
+      {chosen === 'contacts' ? <Contacts /> : <Everybody />}
+    </>
+  );
+};

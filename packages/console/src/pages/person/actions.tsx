@@ -1,0 +1,105 @@
+/** What can be done with a contact: merge, export, erase. Each says before what will happen. */
+import type { AnswerFor } from '@firsthand/client';
+import { useState } from 'preact/hooks';
+import { go, hrefOf } from '../../address.ts';
+import { api } from '../../api.ts';
+import { download } from '../../parts/csv.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { act, show } from '../../parts/notices.tsx';
+import { mayChange } from '../../reading/account.ts';
+import { nameOfPerson } from '../../reading/person.ts';
+
+import { ContactChoice, type FoundContact } from './linking.tsx';
+
+type Contact = AnswerFor<'getContact'>['contact'];
+
+interface DialogProps {
+  readonly contact: Contact;
+  readonly close: () => void;
+}
+
+const Erase = ({ contact, close }: DialogProps) => {
+  const [typed, setTyped] = useState('');
+  const name = nameOfPerson(contact);
+  const erase = async (event: Event) => {
+    event.preventDefault();
+    const done = await act(() => api.eraseContact({ contactUUID: contact.contactUUID }), {
+      done: `${name} is erased.`,
+    });
+    close();
+    if (done) go(hrefOf('people', { contact: null }));
+  };
+  return (
+    <Dialog title={`Erase ${name}?`} close={close}>
+      <p>
+        The contact and all its events go out of every answer at once, and out of the files afterwards.{' '}
+        <strong>This cannot be undone.</strong> Its browsers become anonymous.
+      </p>
+      <form class="stacked" onSubmit={erase}>
+        <label for="erase-name">
+          To confirm, type <strong>{name}</strong>
+        </label>
+        <input
+          id="erase-name"
+          autocomplete="off"
+          value={typed}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+        />
+        <p class="dialog-actions">
+          <button type="button" onClick={close}>
+            Keep
+          </button>
+          <button type="submit" class="danger" disabled={typed.trim() !== name}>
+            Erase for good
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+};
+
+/** Everything that the service holds of a contact, as one JSON file. */
+const exportAll = async ({ contactUUID }: Contact): Promise<void> => {
+  const pages: unknown[] = [];
+  for await (const page of api.pages('exportContact', { contactUUID })) pages.push(page);
+  download(`contact-${contactUUID}.json`, new Blob([JSON.stringify(pages, null, 2)], { type: 'application/json' }));
+};
+
+export const Actions = ({ contact, again }: { readonly contact: Contact; readonly again: () => void }) => {
+  const [open, setOpen] = useState<'merge' | 'erase' | undefined>(undefined);
+  if (!mayChange.value) return null;
+  const close = () => setOpen(undefined);
+  const { contactUUID } = contact;
+  const merge = (other: FoundContact) => {
+    close();
+    return act(() => api.mergeContact({ contactUUID, otherContactUUID: other.contactUUID }), {
+      done: `${nameOfPerson(other)} is part of this contact now.`,
+      undo: () => api.unmergeContact({ otherContactUUID: other.contactUUID }),
+      after: again,
+    });
+  };
+  const save = () => exportAll(contact).catch((error: Error) => show({ text: error.message, isProblem: true }));
+  return (
+    <div class="actions">
+      <button type="button" onClick={() => setOpen('merge')}>
+        Merge …
+      </button>
+      <button type="button" onClick={save}>
+        Export
+      </button>
+      <button type="button" class="danger" onClick={() => setOpen('erase')}>
+        Erase …
+      </button>
+      {open === 'merge' && (
+        <ContactChoice
+          title="Who is the same person?"
+          explains="The one you choose becomes part of this contact: this one stands for both. No event is rewritten, and you can undo it."
+          without={contactUUID}
+          choose={merge}
+          close={close}
+        />
+      )}
+      {open === 'erase' && <Erase contact={contact} close={close} />}
+    </div>
+  );
+};

@@ -1,0 +1,63 @@
+/** Claims: what browsers said of a person. Each can be accepted or voided. */
+import type { AnswerFor } from '@firsthand/client';
+import { api } from '../../api.ts';
+import { Card } from '../../parts/card.tsx';
+import { act } from '../../parts/notices.tsx';
+import { Ago, Badge } from '../../parts/small.tsx';
+import { mayChange } from '../../reading/account.ts';
+import { nameOfUser } from '../../reading/person.ts';
+
+type Claim = NonNullable<AnswerFor<'getContact'>['claim']>[number];
+
+const valuesIn = ({ contact }: Claim): string[] => {
+  const { contactAttr, ...texts } = contact;
+  return [
+    ...Object.values(texts).filter(Boolean),
+    ...contactAttr.map(({ attrID, attrValue }) => `${attrID}: ${attrValue}`),
+  ];
+};
+
+const tones = { open: 'open', accepted: 'good', voided: 'bad' } as const;
+
+export const Claims = ({ claims, again }: { readonly claims: readonly Claim[]; readonly again: () => void }) => {
+  if (claims.length === 0) return null;
+  const accept = (claimID: string) =>
+    act(() => api.acceptClaim({ claimID }), { done: 'Accepted: the values are the contact’s own.', after: again });
+  const setVoid = (claimID: string, restore: boolean) =>
+    act(() => api.voidClaim({ claimID, restore }), {
+      done: restore ? 'The claim counts again.' : 'The claim and its link are ignored now.',
+      undo: () => api.voidClaim({ claimID, restore: !restore }),
+      after: again,
+    });
+  return (
+    <Card title={`Said in a browser · ${claims.length}`}>
+      <ul class="claims">
+        {claims.map((claim) => {
+          const { claimID, state, createdTime, userUUID } = claim;
+          return (
+            <li key={claimID}>
+              <p>{valuesIn(claim).join(', ') || 'nothing but that it is this person'}</p>
+              <p class="soft">
+                <Badge tone={tones[state]}>{state}</Badge> {nameOfUser(userUUID)}, <Ago time={createdTime} />
+              </p>
+              {mayChange.value && (
+                <p class="claim-actions">
+                  {state === 'open' && (
+                    <button type="button" onClick={() => accept(claimID)}>
+                      Accept
+                    </button>
+                  )}
+                  {state !== 'accepted' && (
+                    <button type="button" class="quiet" onClick={() => setVoid(claimID, state === 'voided')}>
+                      {state === 'voided' ? 'Restore' : 'Void'}
+                    </button>
+                  )}
+                </p>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </Card>
+  );
+};

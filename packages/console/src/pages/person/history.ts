@@ -1,0 +1,76 @@
+/** A person's history: events in sessions and days, with what was decided about their browsers between them. Pure functions. */
+import type { AnswerFor } from '@firsthand/client';
+import type { LoggedEvent } from '../../parts/event-line.tsx';
+
+export type Link = NonNullable<AnswerFor<'getContact'>['link']>[number];
+
+/** The pause that ends a session, as reports count. */
+const pauseMs = 30 * 60_000;
+
+export interface Session {
+  readonly kind: 'session';
+  readonly userUUID: string;
+  /** The newest first. */
+  readonly events: readonly LoggedEvent[];
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** A link, at its time in the history. */
+export interface Turn {
+  readonly kind: 'turn';
+  readonly link: Link;
+  readonly atMs: number;
+  /** Whether it was the first to make an anonymous browser the person's: the moment of recognition. */
+  readonly isRecognition: boolean;
+  /** Whether the browser went to somebody else, or to nobody. */
+  readonly isLoss: boolean;
+}
+
+export type Entry = Session | Turn;
+
+/** The events, newest first, in sessions: those of a browser without a pause. */
+export const toSessions = (events: readonly LoggedEvent[]): Session[] => {
+  const sessions: { userUUID: string; events: LoggedEvent[]; fromMs: number; toMs: number }[] = [];
+  const open = new Map<string, (typeof sessions)[number]>();
+  const inOrder = events.toSorted((a, b) => Date.parse(b.eventTime) - Date.parse(a.eventTime));
+  for (const event of inOrder) {
+    const timeMs = Date.parse(event.eventTime);
+    const session = open.get(event.userUUID);
+    if (session && session.fromMs - timeMs < pauseMs) {
+      session.events.push(event);
+      session.fromMs = timeMs;
+      continue;
+    }
+    const begun = { userUUID: event.userUUID, events: [event], fromMs: timeMs, toMs: timeMs };
+    sessions.push(begun);
+    open.set(event.userUUID, begun);
+  }
+  return sessions.map((session) => ({ kind: 'session', ...session }));
+};
+
+/** What happened to the person's browsers. `mine` is the contact. */
+export const toTurns = (links: readonly Link[], mine: string): Turn[] => {
+  const before = new Set<string>();
+  return links.map((link) => {
+    const isMine = link.contactUUID === mine;
+    const isRecognition = isMine && !link.voided && !before.has(link.userUUID);
+    if (!link.voided) before.add(link.userUUID);
+    return { kind: 'turn', link, atMs: Date.parse(link.linkTime), isRecognition, isLoss: !isMine };
+  });
+};
+
+/** All of it, newest first. Turns before the oldest event that was read come with the page that reaches them. */
+export const toHistory = (sessions: readonly Session[], turns: readonly Turn[], isWhole: boolean): Entry[] => {
+  const oldest = Math.min(...sessions.map(({ fromMs }) => fromMs));
+  const timeOf = (entry: Entry): number => (entry.kind === 'turn' ? entry.atMs : entry.toMs);
+  const present = turns.filter(({ atMs }) => isWhole || atMs >= oldest);
+  return [...sessions, ...present].toSorted((a, b) => timeOf(b) - timeOf(a));
+};
+
+/** The browsers that are the person's now: each with its last link. */
+export const browsersOf = (links: readonly Link[], mine: string): Link[] => {
+  const last = new Map<string, Link>();
+  for (const link of links) if (!link.voided) last.set(link.userUUID, link);
+  return [...last.values()].filter(({ contactUUID }) => contactUUID === mine);
+};

@@ -1,0 +1,110 @@
+/** Chooses a contact for something: to link a browser to, to merge. */
+import type { AnswerFor } from '@firsthand/client';
+import { useEffect, useState } from 'preact/hooks';
+import { go, hrefOf } from '../../address.ts';
+import { api } from '../../api.ts';
+import { Dialog } from '../../parts/dialog.tsx';
+import { act } from '../../parts/notices.tsx';
+import { Face } from '../../parts/small.tsx';
+import { mayChange } from '../../reading/account.ts';
+import { nameOfPerson } from '../../reading/person.ts';
+
+export type FoundContact = AnswerFor<'searchContact'>['contact'][number];
+
+const typingMs = 150;
+const limit = 8;
+
+interface ContactChoiceProps {
+  readonly title: string;
+  /** What choosing will do. */
+  readonly explains: string;
+  readonly choose: (contact: FoundContact) => void;
+  readonly close: () => void;
+  /** Left out of what is found. */
+  readonly without?: string;
+}
+
+export const ContactChoice = ({ title, explains, choose, close, without }: ContactChoiceProps) => {
+  const [text, setText] = useState('');
+  const [found, setFound] = useState<readonly FoundContact[]>([]);
+  useEffect(() => {
+    const ending = new AbortController();
+    const search = () =>
+      api
+        .searchContact(
+          { text: text.trim() || undefined, limit: limit + 1, sort: 'seen', order: 'desc' },
+          { signal: ending.signal },
+        )
+        .then(({ contact }) => setFound(contact.filter(({ contactUUID }) => contactUUID !== without).slice(0, limit)))
+        .catch(() => {});
+    const timer = setTimeout(search, typingMs);
+    return () => {
+      clearTimeout(timer);
+      ending.abort();
+    };
+  }, [text, without]);
+  return (
+    <Dialog title={title} close={close} class="choice">
+      <p>{explains}</p>
+      <input
+        type="search"
+        aria-label="Name or e-mail address"
+        placeholder="Name or e-mail address"
+        value={text}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <ul class="choices">
+        {found.map((contact) => {
+          const name = nameOfPerson(contact);
+          return (
+            <li key={contact.contactUUID}>
+              <button type="button" onClick={() => choose(contact)}>
+                <Face id={contact.contactUUID} name={name} />
+                <span>
+                  {name}
+                  <small>{contact.contactEmailaddress}</small>
+                </span>
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+    </Dialog>
+  );
+};
+
+export const LinkDialogButton = ({ userUUID }: { readonly userUUID: string }) => {
+  const [isOpen, setOpen] = useState(false);
+  if (!mayChange.value) return null;
+  const link = async (contact: FoundContact) => {
+    setOpen(false);
+    const { contactUUID } = contact;
+    let linkID: string | undefined;
+    const done = await act(
+      async () => {
+        ({ linkID } = await api.linkUser({ userUUID, contactUUID }));
+      },
+      {
+        done: `The browser is ${nameOfPerson(contact)}’s, with its anonymous history.`,
+        undo: async () => api.voidLink({ linkID }),
+        after: () => {},
+      },
+    );
+    if (done) go(hrefOf('person', { contact: contactUUID, user: null }));
+  };
+  return (
+    <>
+      <button type="button" onClick={() => setOpen(true)}>
+        Link to a contact …
+      </button>
+      {isOpen && (
+        <ContactChoice
+          title="Whose browser is this?"
+          explains="From now on this browser is theirs, and so is what it did anonymously before. You can undo it."
+          choose={link}
+          close={() => setOpen(false)}
+        />
+      )}
+    </>
+  );
+};

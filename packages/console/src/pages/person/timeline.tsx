@@ -1,0 +1,130 @@
+/** The timeline: sessions that unfold, days, pauses, and the marks of what was decided about the person's browsers. */
+import type { RequestFor } from '@firsthand/client';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { api } from '../../api.ts';
+import { Answered, Card } from '../../parts/card.tsx';
+import { EventLine } from '../../parts/event-line.tsx';
+import { Empty } from '../../parts/small.tsx';
+import { formatLength, formatTime, formatWhole } from '../../reading/format.ts';
+import { usePages } from '../../reading/pages.ts';
+import { nameOfUser } from '../../reading/person.ts';
+import { type Entry, type Session, type Turn, toHistory, toSessions } from './history.ts';
+import { TurnMark } from './turn-mark.tsx';
+
+const limit = 200;
+const openAtFirst = 2;
+/** A pause as long as this is told. */
+const longPauseMs = 7 * 86_400_000;
+
+const browserIn = ({ events }: Session): string => {
+  const all = events.flatMap(({ eventAttrArray }) => eventAttrArray);
+  const value = (wanted: string) => all.find(({ attrID }) => attrID === wanted)?.attrValue ?? '';
+  return [value('$device'), value('$browser'), value('$os')].filter(Boolean).join(' · ');
+};
+
+const SessionPart = ({ session, isOpenAtFirst }: { readonly session: Session; readonly isOpenAtFirst: boolean }) => {
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
+  const { events, fromMs, toMs, userUUID } = session;
+  const isAnonymous = events.some(({ why }) => why?.rule === 'reached back');
+  return (
+    <li class={isAnonymous ? 'session session-anonymous' : 'session'}>
+      <button type="button" class="session-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <strong>
+          {formatTime(fromMs, 'time')}
+          {toMs > fromMs && ` – ${formatTime(toMs, 'time')}`}
+        </strong>
+        <span>
+          {formatWhole(events.length)} {events.length === 1 ? 'event' : 'events'}
+          {toMs - fromMs >= 60_000 && ` in ${formatLength(toMs - fromMs)}`}
+        </span>
+        <span class="soft">{browserIn(session) || (userUUID ? nameOfUser(userUUID) : 'Your server')}</span>
+        {isAnonymous && <span class="session-note">anonymous then</span>}
+      </button>
+      {isOpen && (
+        <ul class="events">
+          {events.map((event) => (
+            <EventLine key={event.eventUUID} event={event} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+};
+
+const timeOf = (entry: Entry): number => (entry.kind === 'turn' ? entry.atMs : entry.toMs);
+
+interface TimelineProps {
+  /** Whose events. */
+  readonly of: Pick<RequestFor<'getEvent'>, 'contactUUID' | 'userUUID'>;
+  readonly turns: readonly Turn[];
+  readonly again: () => void;
+}
+
+export const Timeline = ({ of, turns, again }: TimelineProps) => {
+  const { answer, more } = usePages(`events ${JSON.stringify(of)}`, async (cursor, signal) => {
+    const { event, nextCursor } = await api.getEvent({ ...of, include: 'why', limit, cursor }, { signal });
+    return { entries: event, nextCursor };
+  });
+  const refresh = () => {
+    answer.again();
+    again();
+  };
+  return (
+    <Card title="History" class="history">
+      <Answered answer={answer} lines={10}>
+        {(events) => {
+          const entries = toHistory(toSessions(events), turns, more === undefined);
+          if (entries.length === 0) return <Empty title="No events yet" />;
+          let sessions = 0;
+          const parts: ComponentChildren[] = [];
+          entries.forEach((entry, index) => {
+            const at = timeOf(entry);
+            const day = formatTime(at, 'weekday');
+            const previous = entries[index - 1];
+            if (previous === undefined || formatTime(timeOf(previous), 'weekday') !== day) {
+              const pauseMs = previous ? timeOf(previous) - at : 0;
+              if (pauseMs > longPauseMs)
+                parts.push(
+                  <li key={`pause ${at}`} class="pause">
+                    {formatLength(pauseMs)} without an event
+                  </li>,
+                );
+              parts.push(
+                <li key={`day ${at}`} class="day">
+                  <h3>
+                    {day}
+                    {new Date(at).getUTCFullYear() !== new Date().getUTCFullYear() &&
+                      ` ${new Date(at).getUTCFullYear()}`}
+                  </h3>
+                </li>,
+              );
+            }
+            if (entry.kind === 'turn')
+              parts.push(<TurnMark key={`turn ${entry.link.linkID}`} turn={entry} after={refresh} />);
+            else {
+              sessions += 1;
+              parts.push(
+                <SessionPart
+                  key={entry.events[0]?.eventUUID}
+                  session={entry}
+                  isOpenAtFirst={sessions <= openAtFirst}
+                />,
+              );
+            }
+          });
+          return (
+            <>
+              <ol class="timeline">{parts}</ol>
+              {more && (
+                <button type="button" class="more" onClick={more}>
+                  Show earlier events
+                </button>
+              )}
+            </>
+          );
+        }}
+      </Answered>
+    </Card>
+  );
+};

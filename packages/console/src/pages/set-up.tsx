@@ -1,0 +1,110 @@
+/** Set up: the script tag, the sites that may use it, the first event, and what is left to do. */
+import { useEffect } from 'preact/hooks';
+import { hrefOf } from '../address.ts';
+import { api } from '../api.ts';
+import { Card } from '../parts/card.tsx';
+import { EventLine } from '../parts/event-line.tsx';
+import { account, mayChange, readAccount } from '../reading/account.ts';
+import { useAnswer } from '../reading/answer.ts';
+import { Origins } from './set-up/origins.tsx';
+import { ScriptTag } from './set-up/script-tag.tsx';
+
+const everyMs = 2_000;
+
+const FirstEvent = () => {
+  const { value } = useAnswer('newest event', (signal) => api.getEvent({ limit: 1, include: 'why' }, { signal }), {
+    everyMs,
+  });
+  const newest = value?.event[0];
+  const hasEvents = newest !== undefined;
+  // What the other pages say of the account is no longer true.
+  useEffect(() => {
+    if (hasEvents && account.peek()?.usage.events === 0) readAccount();
+  }, [hasEvents]);
+  return (
+    <Card title="The first event" class={hasEvents ? 'first-event first-event-there' : 'first-event'}>
+      <p role="status">
+        <span class="first-event-mark" aria-hidden="true" />
+        {hasEvents ? 'Events arrive. The newest one:' : 'Waiting for your first event … Open a page that has the tag.'}
+      </p>
+      {newest && (
+        <ul class="events">
+          <EventLine event={newest} />
+        </ul>
+      )}
+      {newest && (
+        <p>
+          <a href={hrefOf('live')}>Watch them live</a>
+        </p>
+      )}
+    </Card>
+  );
+};
+
+interface Step {
+  readonly title: string;
+  readonly isDone: boolean;
+  readonly help: string;
+  readonly href: string;
+}
+
+const stepsOf = (): readonly Step[] => {
+  const { hostname, protocol } = location;
+  const isLocal = hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]';
+  return [
+    {
+      title: 'Say which sites may use the tag',
+      isDone: (account.value?.accountOrigin.length ?? 0) > 0,
+      help: 'Without a list, a page of any site can send events with the token of your pages.',
+      href: '#origins',
+    },
+    {
+      title: 'Serve it under a name of your own, with HTTPS',
+      isDone: !isLocal && protocol === 'https:',
+      help: 'From a path of the site itself, Safari keeps a browser’s cookie for 400 days instead of 7.',
+      href: '../docs/own-domain',
+    },
+    {
+      title: 'Say who people are',
+      isDone: (account.value?.usage.contacts ?? 0) > 0,
+      help: 'tracker.createContact makes an anonymous history a person’s own.',
+      href: '../docs/identify',
+    },
+    {
+      title: 'Log what matters to you',
+      isDone: (account.value?.event.length ?? 0) > 1,
+      help: 'tracker.log("Basket filled", { product: "Stone teapot" }) is all there is to it.',
+      href: '../docs/static-site',
+    },
+  ];
+};
+
+const CheckList = () => (
+  <Card title="What is left">
+    <ul class="check-list">
+      {stepsOf().map(({ title, isDone, help, href }) => (
+        <li key={title} class={isDone ? 'done' : undefined}>
+          <span class="check" role="img" aria-label={isDone ? 'Done' : 'To do'} />
+          <span>
+            <a href={href}>{title}</a>
+            <small>{help}</small>
+          </span>
+        </li>
+      ))}
+    </ul>
+  </Card>
+);
+
+export const SetUp = () => (
+  <>
+    <header class="page-head">
+      <h1>Set up</h1>
+    </header>
+    <div class="set-up">
+      <ScriptTag />
+      <FirstEvent />
+      {mayChange.value && <Origins />}
+      <CheckList />
+    </div>
+  </>
+);

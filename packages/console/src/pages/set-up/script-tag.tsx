@@ -1,0 +1,72 @@
+/** The script tag of this account, in the form that a site needs. */
+import { useState } from 'preact/hooks';
+import { root } from '../../address.ts';
+import { Card } from '../../parts/card.tsx';
+import { account } from '../../reading/account.ts';
+
+/** The server has written the tag of its settings into the page, without the address and the token. */
+const template = (): string => document.querySelector<HTMLMetaElement>('meta[name="firsthand-tag"]')?.content ?? '';
+
+const guides = [
+  ['static-site', 'HTML'],
+  ['tag-manager', 'Tag Manager'],
+  ['wordpress', 'WordPress'],
+  ['react', 'React'],
+  ['nextjs', 'Next.js'],
+  ['csp', 'With a CSP'],
+] as const;
+
+const copiedMs = 1_500;
+
+export const ScriptTag = () => {
+  const [isCopied, setCopied] = useState(false);
+  const tokens =
+    account.value?.token?.filter(({ tokenUUID, revokedTime }) => tokenUUID !== undefined && !revokedTime) ?? [];
+  const [chosen, setChosen] = useState('');
+  const token = tokens.find(({ tokenID }) => tokenID === chosen) ?? tokens[0];
+  const tag = template()
+    .replaceAll('{root}', root)
+    .replaceAll('{token}', token?.tokenUUID ?? 'browser_…');
+  const copy = () =>
+    navigator.clipboard?.writeText(tag).then(() => {
+      setCopied(true);
+      setTimeout(setCopied, copiedMs, false);
+    });
+  const tools = tokens.length > 1 && (
+    <select
+      aria-label="Browser token"
+      value={token?.tokenID}
+      onChange={(event) => setChosen(event.currentTarget.value)}
+    >
+      {tokens.map(({ tokenID, tokenName }) => (
+        <option key={tokenID} value={tokenID}>
+          {tokenName || tokenID}
+        </option>
+      ))}
+    </select>
+  );
+  return (
+    <Card title="The script tag" tools={tools}>
+      <p>Paste it into the head of each page, before other scripts.</p>
+      <div class="tag">
+        <pre>
+          <code>{tag}</code>
+        </pre>
+        <button type="button" class="main" onClick={copy}>
+          {isCopied ? 'Copied' : 'Copy'}
+        </button>
+      </div>
+      {!token && (
+        <p class="soft">Only a server token shows the token of your pages. Put yours in the place of browser_….</p>
+      )}
+      <p class="guides">
+        Step by step:{' '}
+        {guides.map(([guide, name]) => (
+          <a key={guide} href={`../docs/${guide}`}>
+            {name}
+          </a>
+        ))}
+      </p>
+    </Card>
+  );
+};

@@ -1,0 +1,73 @@
+/** A list of values with a bar each, as long as their share of the greatest. */
+
+import { formatShare, formatWhole } from '../reading/format.ts';
+import { Empty } from './small.tsx';
+
+export interface Bar {
+  readonly key: string;
+  readonly label: string;
+  readonly count: number;
+  /** Where a click leads. */
+  readonly href?: string | undefined;
+  /** What a click does, in words. */
+  readonly hint?: string | undefined;
+}
+
+interface BarsProps {
+  readonly bars: readonly Bar[];
+  /** What all counts are a part of. */
+  readonly total: number;
+  /** What is counted, as the head of its column. */
+  readonly unit: string;
+  readonly what: string;
+  /** How many further values there are, and what they count together. */
+  readonly others?: { readonly groups: number; readonly count: number } | undefined;
+}
+
+export const Bars = ({ bars, total, unit, what, others }: BarsProps) => {
+  if (bars.length === 0) return <Empty title="Nothing in this range" />;
+  const most = Math.max(...bars.map(({ count }) => count), 1);
+  return (
+    <table class="bars">
+      <thead>
+        <tr>
+          <th scope="col">{what}</th>
+          <th scope="col" class="number">
+            {unit}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {bars.map(({ key, label, count, href, hint }) => (
+          <tr key={key}>
+            <th scope="row">
+              <span class="bar" style={{ width: `${(count / most) * 100}%` }} />
+              {href === undefined ? (
+                <span class="bar-label" title={label}>
+                  {label}
+                </span>
+              ) : (
+                <a class="bar-label" href={href} title={hint ?? label}>
+                  {label}
+                </a>
+              )}
+            </th>
+            <td class="number">
+              {formatWhole(count)} <span class="share">{total > 0 ? formatShare(count / total) : ''}</span>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+      {others && (
+        <tfoot>
+          <tr>
+            <th scope="row">
+              <span class="bar-label">{formatWhole(others.groups)} more</span>
+            </th>
+            <td class="number">{formatWhole(others.count)}</td>
+          </tr>
+        </tfoot>
+      )}
+    </table>
+  );
+};

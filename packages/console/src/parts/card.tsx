@@ -1,0 +1,43 @@
+/** A card: a part of a page with a title, which shows the answer to one question in each of its states. */
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+import type { Answer } from '../reading/answer.ts';
+import { Problem, Skeleton } from './small.tsx';
+
+interface CardProps {
+  readonly title: ComponentChildren;
+  /** Beside the title. */
+  readonly tools?: ComponentChildren;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+export const Card = ({ title, tools, class: name = '', children }: CardProps) => {
+  const id = useId();
+  return (
+    <section class={`card ${name}`} aria-labelledby={id}>
+      <header class="card-head">
+        <h2 id={id}>{title}</h2>
+        {tools}
+      </header>
+      {children}
+    </section>
+  );
+};
+
+interface AnsweredProps<Value> {
+  readonly answer: Answer<Value>;
+  readonly lines?: number;
+  readonly children: (value: Value) => ComponentChildren;
+}
+
+/** Shows an answer; dimmed while a newer one is awaited, lines in its place before the first, and why there is none. */
+export const Answered = <Value,>({ answer, lines = 6, children }: AnsweredProps<Value>) => {
+  const { value, problem, isOld, again } = answer;
+  return (
+    <div class={isOld ? 'answered answered-old' : 'answered'} aria-busy={value === undefined || isOld}>
+      {problem !== undefined && <Problem text={problem} again={again} />}
+      {value !== undefined ? children(value) : problem === undefined && <Skeleton lines={lines} />}
+    </div>
+  );
+};

@@ -1,0 +1,35 @@
+/** A dialog over the page: closed by Escape, by a click beside it, or by what is chosen in it. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
+
+interface DialogProps {
+  readonly title: string;
+  readonly close: () => void;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+export const Dialog = ({ title, close, class: name = '', children }: DialogProps) => {
+  const id = useId();
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    dialog.current?.showModal();
+    return () => (before instanceof HTMLElement ? before.focus() : undefined);
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape does the same, as in every dialog.
+    <dialog
+      ref={dialog}
+      class={`dialog ${name}`}
+      aria-labelledby={id}
+      onClose={close}
+      onClick={(event) => event.target === dialog.current && close()}
+    >
+      <div class="dialog-content">
+        <h2 id={id}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+};

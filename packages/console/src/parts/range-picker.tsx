@@ -1,0 +1,65 @@
+/** Chooses the range of time, and what to compare it with. */
+import { useState } from 'preact/hooks';
+import { setQuery } from '../address.ts';
+import { timezone } from '../reading/account.ts';
+import { formatTime } from '../reading/format.ts';
+import { comparison, dayIn, defaultPreset, lastDay, presets, range } from '../reading/range.ts';
+
+const day = (text: string): string => formatTime(`${text}T12:00:00Z`, 'day', 'UTC');
+
+export const RangePicker = () => {
+  const { name, from, to } = range.value;
+  const today = dayIn(timezone.value, Date.now());
+  const [isChoosing, setChoosing] = useState(false);
+  const last = to === undefined ? today : lastDay(to);
+  const choose = (event: Event) => {
+    const { value } = event.target as HTMLSelectElement;
+    setChoosing(value === 'custom');
+    if (value !== 'custom') setQuery({ range: value === defaultPreset ? null : value, from: null, to: null });
+  };
+  const setDays = (days: { readonly from?: string; readonly to?: string }) => {
+    const chosen = { from, to: last, ...days };
+    if (chosen.from && chosen.to && chosen.from <= chosen.to) setQuery({ ...chosen, range: null });
+  };
+  return (
+    <fieldset class="range-picker">
+      <legend class="unseen">Range of time</legend>
+      <select aria-label="Range" value={isChoosing ? 'custom' : name} onChange={choose}>
+        {Object.entries(presets).map(([preset, label]) => (
+          <option key={preset} value={preset}>
+            {label}
+          </option>
+        ))}
+        <option value="custom">{name === 'custom' ? `${day(from)} to ${day(last)}` : 'Other days …'}</option>
+      </select>
+      {(isChoosing || name === 'custom') && (
+        <>
+          <input
+            type="date"
+            aria-label="First day"
+            value={from}
+            max={last}
+            onChange={(event) => setDays({ from: event.currentTarget.value })}
+          />
+          <input
+            type="date"
+            aria-label="Last day"
+            value={last}
+            min={from}
+            max={today}
+            onChange={(event) => setDays({ to: event.currentTarget.value })}
+          />
+        </>
+      )}
+      <select
+        aria-label="Compare with"
+        value={comparison.value ?? ''}
+        onChange={(event) => setQuery({ compare: event.currentTarget.value })}
+      >
+        <option value="">No comparison</option>
+        <option value="previous">Previous period</option>
+        <option value="year">A year earlier</option>
+      </select>
+    </fieldset>
+  );
+};

@@ -1,0 +1,103 @@
+/** The small parts of every page: times, IDs to copy, faces, marks. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { formatAgo, formatTime } from '../reading/format.ts';
+import { hueOf } from '../reading/person.ts';
+
+/** How long ago something was; the exact time in a tooltip. */
+export const Ago = ({ time }: { readonly time: string }) => (
+  <time dateTime={time} title={formatTime(time, 'full')}>
+    {formatAgo(time, Date.now())}
+  </time>
+);
+
+/** A time of day in the account's zone; with the whole time in a tooltip, there also in the reader's zone. */
+export const At = ({ time, form = 'time' }: { readonly time: string; readonly form?: 'time' | 'long' }) => {
+  const here = formatTime(time, 'full', Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const there = formatTime(time, 'full');
+  return (
+    <time dateTime={time} title={here === there ? there : `${there}\nWhere you are: ${here}`}>
+      {formatTime(time, form)}
+    </time>
+  );
+};
+
+const copiedMs = 1_500;
+
+/** An ID or a text that a click copies. */
+export const Copyable = ({ text, label = text }: { readonly text: string; readonly label?: string }) => {
+  const [isCopied, setCopied] = useState(false);
+  const copy = () =>
+    navigator.clipboard?.writeText(text).then(() => {
+      setCopied(true);
+      setTimeout(setCopied, copiedMs, false);
+    });
+  return (
+    <button type="button" class="copyable" onClick={copy} title={`Copy ${text}`}>
+      <code>{label}</code>
+      <span class="copyable-mark" role="status">
+        {isCopied ? 'Copied' : ''}
+      </span>
+    </button>
+  );
+};
+
+/** A colored disc with initials, so that the same person is recognized at a glance. */
+export const Face = ({
+  id,
+  name,
+  isAnonymous,
+}: {
+  readonly id: string;
+  readonly name: string;
+  readonly isAnonymous?: boolean;
+}) => {
+  const initials = name
+    .split(/[\s@.]+/)
+    .slice(0, 2)
+    .map((word) => [...word][0] ?? '')
+    .join('')
+    .toUpperCase();
+  return (
+    <span class={isAnonymous ? 'face face-anonymous' : 'face'} style={{ '--hue': hueOf(id) }} aria-hidden="true">
+      {isAnonymous ? '' : initials}
+    </span>
+  );
+};
+
+export const Badge = ({
+  tone = 'plain',
+  children,
+}: {
+  readonly tone?: 'plain' | 'good' | 'open' | 'bad';
+  readonly children: ComponentChildren;
+}) => <span class={`badge badge-${tone}`}>{children}</span>;
+
+/** Lines where text will be. */
+export const Skeleton = ({ lines = 3 }: { readonly lines?: number }) => (
+  <div class="skeleton" aria-hidden="true">
+    {Array.from({ length: lines }, (_, line) => (
+      <span key={line} />
+    ))}
+  </div>
+);
+
+/** What a place says that has nothing to show, and what to do about it. */
+export const Empty = ({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) => (
+  <div class="empty">
+    <p class="empty-title">{title}</p>
+    {children}
+  </div>
+);
+
+/** Why there is no answer, with a way to ask again. */
+export const Problem = ({ text, again }: { readonly text: string; readonly again?: () => void }) => (
+  <div class="problem" role="alert">
+    <p>{text}</p>
+    {again && (
+      <button type="button" onClick={again}>
+        Try again
+      </button>
+    )}
+  </div>
+);

@@ -1,0 +1,34 @@
+/** Tabs whose choice is in the address. */
+import { hrefWith, query } from '../address.ts';
+
+interface TabsProps<Name extends string> {
+  /** The parameter of the address. */
+  readonly parameter: string;
+  readonly tabs: Readonly<Record<Name, string>>;
+  readonly label: string;
+}
+
+/** The chosen tab: the first one if the address names none. */
+export const chosenTab = <Name extends string>({ parameter, tabs }: Omit<TabsProps<Name>, 'label'>): Name => {
+  const chosen = query.value.get(parameter);
+  const [first] = Object.keys(tabs);
+  return (chosen !== null && Object.hasOwn(tabs, chosen) ? chosen : first) as Name;
+};
+
+export const Tabs = <Name extends string>({ parameter, tabs, label }: TabsProps<Name>) => {
+  const names = Object.keys(tabs) as Name[];
+  const chosen = chosenTab({ parameter, tabs });
+  return (
+    <nav class="tabs" aria-label={label}>
+      {names.map((name, index) => (
+        <a
+          key={name}
+          href={hrefWith({ [parameter]: index === 0 ? null : name })}
+          aria-current={name === chosen ? 'true' : undefined}
+        >
+          {tabs[name]}
+        </a>
+      ))}
+    </nav>
+  );
+};

@@ -1,0 +1,88 @@
+/** Answers of the API in pages: asked again when the question changes, the last one shown meanwhile. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { isUnreachable, messageOf } from '../api.ts';
+
+export interface Answer<Value> {
+  /** The answer to this question or, while it is asked, to the one before. */
+  readonly value: Value | undefined;
+  /** Why there is none. */
+  readonly problem: string | undefined;
+  /** Whether `value` answers an earlier question. */
+  readonly isOld: boolean;
+  /** Asks again. */
+  readonly again: () => void;
+}
+
+const pauseMs = 2_000;
+const mostRemembered = 60;
+
+/** The last answers by their questions, so that going back shows at once what was there. */
+const remembered = new Map<string, unknown>();
+
+const remember = (question: string, value: unknown): void => {
+  remembered.delete(question);
+  remembered.set(question, value);
+  const [oldest] = remembered.keys();
+  if (remembered.size > mostRemembered && oldest !== undefined) remembered.delete(oldest);
+};
+
+/** Forgets all answers: what they say may have changed, or they are another account's. */
+export const forgetAnswers = (): void => remembered.clear();
+
+interface Settings {
+  /** Asks again after so many milliseconds, while the page is visible. */
+  readonly everyMs?: number;
+}
+
+/**
+ * The answer to a question, which is asked anew when `question` changes: text that differs whenever `ask` would be answered
+ * differently. While the server can't be reached it is asked again every two seconds.
+ */
+export const useAnswer = <Value>(
+  question: string,
+  ask: (signal: AbortSignal) => Promise<Value>,
+  { everyMs }: Settings = {},
+): Answer<Value> => {
+  const [state, setState] = useState<{ question: string; value?: Value | undefined; problem?: string }>({
+    question: '',
+  });
+  const [round, setRound] = useState(0);
+  const asking = useRef(ask);
+  asking.current = ask;
+
+  // `round` asks the same again.
+  useEffect(() => {
+    const ending = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const next = (ms: number): void => {
+      timer = setTimeout(() => (document.hidden ? next(ms) : run()), ms);
+    };
+    const run = async (): Promise<void> => {
+      try {
+        const value = await asking.current(ending.signal);
+        if (ending.signal.aborted) return;
+        remember(question, value);
+        setState({ question, value });
+        if (everyMs !== undefined) next(everyMs);
+      } catch (error) {
+        if (ending.signal.aborted) return;
+        setState((before) => ({ question, value: before.value, problem: messageOf(error) }));
+        if (isUnreachable(error)) next(pauseMs);
+      }
+    };
+    if (remembered.has(question)) setState({ question, value: remembered.get(question) as Value });
+    run();
+    return () => {
+      clearTimeout(timer);
+      ending.abort();
+    };
+  }, [question, round, everyMs]);
+
+  const isAnswered = state.question === question;
+  return {
+    value: isAnswered || !remembered.has(question) ? state.value : (remembered.get(question) as Value),
+    problem: isAnswered ? state.problem : undefined,
+    isOld: !isAnswered && !remembered.has(question),
+    again: () => setRound((before) => before + 1),
+  };
+};

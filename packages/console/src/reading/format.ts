@@ -1,0 +1,80 @@
+/** Numbers, times and durations for people, as the reader's browser writes them. */
+import { timezone } from './account.ts';
+
+const locale = navigator.language;
+const whole = new Intl.NumberFormat(locale);
+const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
+const decimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
+const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 });
+const precisePercent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
+
+export const formatWhole = (value: number): string => whole.format(value);
+/** At most four characters and a letter: `12.3K`. */
+export const formatShort = (value: number): string =>
+  Math.abs(value) < 10_000 ? decimal.format(value) : short.format(value);
+export const formatDecimal = (value: number): string => decimal.format(value);
+export const formatShare = (share: number): string =>
+  (share > 0 && share < 0.1 ? precisePercent : percent).format(share);
+/** `+12%` */
+export const formatChange = (now: number, before: number): string | undefined => {
+  if (before === 0) return undefined;
+  const change = (now - before) / before;
+  return `${change > 0 ? '+' : change < 0 ? '−' : '±'}${percent.format(Math.abs(change))}`;
+};
+
+type Form = 'time' | 'day' | 'long' | 'month' | 'hour' | 'weekday' | 'full';
+const forms: Readonly<Record<Form, Intl.DateTimeFormatOptions>> = {
+  time: { hour: '2-digit', minute: '2-digit' },
+  hour: { weekday: 'short', hour: '2-digit', minute: '2-digit' },
+  day: { day: 'numeric', month: 'short' },
+  weekday: { weekday: 'long', day: 'numeric', month: 'long' },
+  month: { month: 'short', year: 'numeric' },
+  long: { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit' },
+  full: { dateStyle: 'full', timeStyle: 'long' },
+};
+const formatters = new Map<string, Intl.DateTimeFormat>();
+
+/** A time in the account's time zone, or in the given one. */
+export const formatTime = (time: string | number, form: Form, zone = timezone.value): string => {
+  const key = `${zone} ${form}`;
+  const formatter = formatters.get(key) ?? new Intl.DateTimeFormat(locale, { ...forms[form], timeZone: zone });
+  formatters.set(key, formatter);
+  return formatter.format(new Date(time));
+};
+
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
+const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['year', 31_536_000_000],
+  ['month', 2_592_000_000],
+  ['week', 604_800_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+];
+
+/** How long ago: `3 hours ago`. */
+export const formatAgo = (time: string, now: number): string => {
+  const ms = Date.parse(time) - now;
+  const [unit, length] = steps.find(([, unitMs]) => Math.abs(ms) >= unitMs) ?? ['second', 1_000];
+  return unit === 'second' ? 'just now' : relative.format(Math.round(ms / length), unit);
+};
+
+/** A length of time: `4 min`, `2 h 5 min`, `3 days`. */
+export const formatLength = (ms: number): string => {
+  const minutes = Math.round(ms / 60_000);
+  if (minutes < 1) return `${Math.max(1, Math.round(ms / 1_000))} s`;
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  return `${Math.round(hours / 24)} days`;
+};
+
+const regions = new Intl.DisplayNames([locale], { type: 'region' });
+/** The name of a country by its two letters. */
+export const formatCountry = (code: string): string => {
+  try {
+    return regions.of(code) ?? code;
+  } catch {
+    return code;
+  }
+};

@@ -1,0 +1,97 @@
+/** The range of time that is seen, as the address says. Days are those of the account's time zone, which the service knows how to cut. */
+import { computed } from '@preact/signals';
+import { query } from '../address.ts';
+import { timezone } from './account.ts';
+
+export const presets = {
+  today: 'Today',
+  yesterday: 'Yesterday',
+  '7d': 'Last 7 days',
+  '30d': 'Last 30 days',
+  '90d': 'Last 90 days',
+  month: 'This month',
+  'last-month': 'Last month',
+  '12m': 'Last 12 months',
+} as const;
+export type Preset = keyof typeof presets;
+
+export type Interval = 'hour' | 'day' | 'week' | 'month';
+
+export interface Range {
+  readonly name: Preset | 'custom';
+  /** Days such as `2026-11-01`. Events before `to` count; undefined: until now. */
+  readonly from: string;
+  readonly to: string | undefined;
+  readonly interval: Interval;
+}
+
+const dayMs = 86_400_000;
+const isDay = (text: string | null): text is string =>
+  text !== null && /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+
+const addDays = (day: string, days: number): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
+/** The first day of the month that is `months` after that of `day`. */
+const monthOf = (day: string, months: number): string => {
+  const date = new Date(`${day}T00:00:00Z`);
+  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1)).toISOString().slice(0, 10);
+};
+export const daysBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / dayMs;
+
+/** The day in a time zone. */
+export const dayIn = (zone: string, time: number): string =>
+  new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(time);
+
+const intervalFor = (days: number): Interval =>
+  days <= 2 ? 'hour' : days <= 92 ? 'day' : days <= 400 ? 'week' : 'month';
+
+/** The range of a preset on a day. */
+export const rangeOf = (name: Preset, today: string): Range => {
+  const past = (days: number): Range => ({
+    name,
+    from: addDays(today, 1 - days),
+    to: undefined,
+    interval: intervalFor(days),
+  });
+  switch (name) {
+    case 'today':
+      return past(1);
+    case 'yesterday':
+      return { name, from: addDays(today, -1), to: today, interval: 'hour' };
+    case '7d':
+      return past(7);
+    case '30d':
+      return past(30);
+    case '90d':
+      return past(90);
+    case 'month':
+      return { name, from: monthOf(today, 0), to: undefined, interval: 'day' };
+    case 'last-month':
+      return { name, from: monthOf(today, -1), to: monthOf(today, 0), interval: 'day' };
+    case '12m':
+      return { name, from: monthOf(today, -11), to: undefined, interval: 'month' };
+  }
+};
+
+export const defaultPreset: Preset = '30d';
+
+/** The range that is seen. An address that says nothing sensible shows the last 30 days. */
+export const range = computed((): Range => {
+  const today = dayIn(timezone.value, Date.now());
+  const from = query.value.get('from');
+  const last = query.value.get('to');
+  if (isDay(from) && isDay(last) && from <= last) {
+    const to = addDays(last, 1);
+    return { name: 'custom', from, to, interval: intervalFor(daysBetween(from, to)) };
+  }
+  const name = query.value.get('range');
+  return rangeOf(name !== null && Object.hasOwn(presets, name) ? (name as Preset) : defaultPreset, today);
+});
+
+/** The last day of a range that ends with a whole day. */
+export const lastDay = (to: string): string => addDays(to, -1);
+
+export const comparison = computed((): 'previous' | 'year' | undefined => {
+  const compare = query.value.get('compare');
+  return compare === 'year' || compare === 'previous' ? compare : undefined;
+});

@@ -1,0 +1,59 @@
+/** Who is signed in. The token that signs in is sent once and stored nowhere in the browser; a cookie that no script reads stands for it. */
+import { signal } from '@preact/signals';
+import { root } from './address.ts';
+
+export interface Session {
+  readonly accountUUID: string;
+  readonly accountName: string;
+  /** What the token that signed in may do: `viewer` reads, `server` changes as well. */
+  readonly kind: 'viewer' | 'server';
+}
+
+/** null: nobody is signed in; undefined: not known yet. */
+export const session = signal<Session | null | undefined>(undefined);
+/** Why the page asks to sign in again, where there is a reason. */
+export const signedOutBecause = signal('');
+
+/** Tells the server that the request comes from the console, and may use the cookie. No other site can send it. */
+export const consoleHeader = { 'X-Firsthand-Console': '1' } as const;
+
+const send = async (path: string, method: 'GET' | 'POST', body?: object) => {
+  const response = await fetch(`${root}/console/${path}`, {
+    method,
+    headers: { ...consoleHeader, accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const answer = await response.json().catch(() => ({}));
+  return { isOK: response.ok, status: response.status, answer };
+};
+
+/** Finds out who is signed in. Rejects when the server can't be reached. */
+export const findSession = async (): Promise<void> => {
+  const { isOK, answer } = await send('session', 'GET');
+  session.value = isOK ? answer : null;
+};
+
+/** Signs in with a token or with the code of a one-time link. Returns why not; '' if it worked. */
+export const signIn = async (proof: { readonly tokenUUID: string } | { readonly code: string }): Promise<string> => {
+  const { isOK, status, answer } = await send('sign-in', 'POST', proof).catch(() => ({
+    isOK: false,
+    status: 0,
+    answer: { error: { message: 'The server can’t be reached.' } },
+  }));
+  if (!isOK) return answer.error?.message ?? `The server answered ${status}.`;
+  signedOutBecause.value = '';
+  await findSession();
+  return '';
+};
+
+export const signOut = async (): Promise<void> => {
+  await send('sign-out', 'POST', {});
+  session.value = null;
+};
+
+/** The server no longer accepts the session. */
+export const noteSignedOut = (): void => {
+  if (!session.peek()) return;
+  signedOutBecause.value = 'Your session has ended. Sign in again; you will come back to this page.';
+  session.value = null;
+};
