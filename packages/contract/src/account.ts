@@ -1,6 +1,6 @@
 /** Accounts, their catalogues and their tokens. */
 import * as z from 'zod';
-import { answer, count, eventID, flag, isoTime, problem, text, told } from './answer.ts';
+import { answer, count, eventID, flag, isoTime, mark, problem, text, told } from './answer.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 import { parseOrigin } from './origins.ts';
@@ -194,6 +194,7 @@ export const account = z
           createdTime: isoTime('When the token was created.'),
           createdBy: text('The tokenID of the token that made it; "" for the command line.', ''),
           expiresTime,
+          session: mark('A session of the console, which ends by itself. Revoking it signs out.'),
           lastUsedTime: isoTime('The hour in which it was last used.', '2026-11-01T09:00:00.000Z').optional(),
           revokedTime: revokedTime.optional(),
         }),

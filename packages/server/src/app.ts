@@ -10,8 +10,10 @@ import { createFindGood } from './http/access/good-token.ts';
 import { createProxyNotice } from './http/access/proxy-notice.ts';
 import { createBrowserLimits, createRateLimit, type RateLimits } from './http/access/rate-limits.ts';
 import { createRefusalBudget } from './http/access/refusal-budget.ts';
+import { createSignInCodes, type SignInCodes } from './http/access/sign-in-codes.ts';
 import { createTokenUse, type TokenUse } from './http/access/token-use.ts';
 import { consoleRoutes } from './http/console.ts';
+import { createConsoleSessions } from './http/console-session.ts';
 import { type DocsFiles, docsRoutes } from './http/docs.ts';
 import { documentRoute } from './http/document.ts';
 import { healthRoute, readinessRoute } from './http/health.ts';
@@ -68,6 +70,8 @@ export interface AppOptions {
   readonly traffic?: Traffic;
   /** Serves /metrics to requests with this token; to no others if absent. */
   readonly metrics?: MetricsAccess | undefined;
+  /** The codes of one-time links to the console. */
+  readonly signInCodes?: SignInCodes;
   /** A URI for /.well-known/security.txt, which is not served if absent. */
   readonly securityContact?: string | undefined;
   /** The time of day, in milliseconds since 1970. */
@@ -75,6 +79,9 @@ export interface AppOptions {
   /** Whether the server is stopping. If so, streams end, /readyz reports 503, and no response is delayed. */
   readonly isStopping?: () => boolean;
 }
+
+/** For each token: 200 at once, and 200 a day. */
+const signInRate = { perSecond: 200 / 86_400, burst: 200 };
 
 export const createApp = ({
   store,
@@ -93,6 +100,7 @@ export const createApp = ({
   isStopping = () => false,
   traffic = createTraffic(),
   metrics,
+  signInCodes = createSignInCodes(),
   securityContact,
 }: AppOptions): Hono => {
   const addressOf = createAddressOf(trustProxy);
@@ -115,17 +123,26 @@ export const createApp = ({
     rate: rateLimits.unprovenRequests,
     isStopping,
   });
-  const operationRoute = createOperationRoute({
+  const reading = {
     admit: createAdmission(),
     authenticate,
     budgetOf: createParsingBudget(findGood, addressOf, rateLimits),
+    now,
+  };
+  const operationRoute = createOperationRoute({
+    ...reading,
     takeBrowserLimits: createBrowserLimits(rateLimits, addressOf),
     noticeProxy: createProxyNotice(trustProxy, log, store, now),
     senderOf: (c) => senderNumber(addressOf(c)),
     agentOf: createAgentOf(countryOf, createRequestAddress(trustProxy)),
     isOverQuota: (account) => quota?.isOver(account) === true,
     keepRefused: store.keepRefused,
-    now,
+  });
+  const sessions = createConsoleSessions({
+    ...reading,
+    store,
+    signIns: createRateLimit(signInRate),
+    codes: signInCodes,
   });
 
   const events = createEvents(store);
@@ -172,6 +189,7 @@ export const createApp = ({
   if (files.docs !== undefined) {
     for (const { path, route } of docsRoutes(files.docs, paths)) add(path, route);
   }
+  for (const { path, route } of sessions) add(path, route);
   if (files.console !== undefined) {
     for (const { path, route } of consoleRoutes(files.console, paths)) add(path, route);
   }

@@ -80,9 +80,21 @@ describe('general rules of blockers fit', () => {
   });
 
   it('no script tag that npm start and account create print', async () => {
-    const demo = { browserToken: 'browser_of-the-demo', serverToken: 'server_of-the-demo', addTo: () => {} };
+    const demo = {
+      browserToken: 'browser_of-the-demo',
+      serverToken: 'server_of-the-demo',
+      account: 1,
+      addTo: () => {},
+    };
     const url = 'http://127.0.0.1:3000';
-    const started = welcome({ url, docs: false, databaseURL: config.databaseURL, demo, paths: config });
+    const started = welcome({
+      url,
+      docs: false,
+      consoleURL: undefined,
+      databaseURL: config.databaseURL,
+      demo,
+      paths: config,
+    });
     const { stdout } = await firsthand(['account', 'create', '--name', 'Shop'], temporaryDatabase().env);
     const addresses = [started, stdout].flatMap(addressesIn);
     expect(addresses).toEqual([`${url}/main.js`, `${site}/main.js`]);

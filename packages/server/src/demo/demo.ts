@@ -7,6 +7,8 @@ import { createPage } from './page.ts';
 import { createStream, type StreamOptions } from './stream.ts';
 
 export interface Demo extends Pick<DemoAccount, 'browserToken' | 'serverToken'> {
+  /** The number of its account. */
+  readonly account: number;
   /** Adds the demo's pages below `basePath`, which ends in a slash. */
   addTo(app: Hono, basePath: string): void;
 }
@@ -22,6 +24,7 @@ export const openDemo = async ({
   const page = createPage(browserToken, paths);
   const stream = createStream({ ...options, asker });
   return {
+    account: asker.account,
     browserToken,
     serverToken,
     addTo: (app, basePath) => {

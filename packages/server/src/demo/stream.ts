@@ -7,10 +7,10 @@ import { getCookie } from 'hono/cookie';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { Logger } from 'pino';
 import { describeFault } from '../faults.ts';
+import { isLocalVisitor } from '../http/access/loopback.ts';
 import type { Asker, Store } from '../store/store.ts';
 import { answerHeaders } from './answer-headers.ts';
 import { readBrowserData } from './browser-data.ts';
-import { isLocalVisitor } from './loopback.ts';
 
 export interface StreamOptions {
   readonly store: Store;

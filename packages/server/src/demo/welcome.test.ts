@@ -4,14 +4,20 @@ import { welcome } from './welcome.ts';
 
 const url = 'http://127.0.0.1:3000';
 const databaseURL = 'sqlite:./data/firsthand.db';
-const demo: Demo = { browserToken: 'browser_of-the-demo', serverToken: 'server_of-the-demo', addTo: () => {} };
+const demo: Demo = {
+  browserToken: 'browser_of-the-demo',
+  serverToken: 'server_of-the-demo',
+  account: 1,
+  addTo: () => {},
+};
 const paths = { trackerPath: '/main.js' };
 
 it('tells whoever made the demo account its tokens, the script tag, and how to read back', () => {
-  const text = welcome({ url, databaseURL, demo, docs: true, paths });
+  const text = welcome({ url, databaseURL, demo, docs: true, consoleURL: `${url}/console/#code=abc`, paths });
   expect(text).toContain('keeps its data in ./data/firsthand.db');
   expect(text).toContain(`Demo page   ${url}/demo/`);
   expect(text).toContain(`Docs        ${url}/docs/`);
+  expect(text).toContain(`Console     ${url}/console/#code=abc`);
   expect(text).toMatch(/Browser token {3}browser_of-the-demo\n {2}Server token {4}server_of-the-demo\n/);
   expect(text).toMatch(
     /<script async src="http:\/\/127\.0\.0\.1:3000\/main\.js" data-token="browser_of-the-demo"><\/script>/,
@@ -20,21 +26,28 @@ it('tells whoever made the demo account its tokens, the script tag, and how to r
 });
 
 it('never shows a token again', () => {
-  const text = welcome({ url, databaseURL, demo: { ...demo, serverToken: undefined }, docs: false, paths });
+  const text = welcome({
+    url,
+    databaseURL,
+    demo: { ...demo, serverToken: undefined },
+    docs: false,
+    consoleURL: undefined,
+    paths,
+  });
   expect(text).toContain(`Demo page   ${url}/demo/`);
   expect(text).toContain('firsthand token create');
   expect(text).not.toMatch(/(browser|server)_/);
 });
 
 it('says why there is no demo page beside accounts of somebody else', () => {
-  const text = welcome({ url, databaseURL, demo: undefined, docs: false, paths });
+  const text = welcome({ url, databaseURL, demo: undefined, docs: false, consoleURL: undefined, paths });
   expect(text).toContain('none named "Demo shop"');
   expect(text).toContain(`API         ${url}/`);
   expect(text).not.toMatch(/\/(demo|docs)\//);
 });
 
 it('says that nothing is kept where nothing is', () => {
-  expect(welcome({ url, databaseURL: 'sqlite::memory:', demo, docs: false, paths })).toContain(
+  expect(welcome({ url, databaseURL: 'sqlite::memory:', demo, docs: false, consoleURL: undefined, paths })).toContain(
     'forgets its data when it stops',
   );
 });

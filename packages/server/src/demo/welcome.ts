@@ -9,17 +9,24 @@ interface WelcomeOptions {
   readonly demo: Demo | undefined;
   /** Whether the server serves the documentation. */
   readonly docs: boolean;
+  /** The link to the console that signs in once. */
+  readonly consoleURL: string | undefined;
   readonly paths: PagePaths;
 }
 
 /** The text for the terminal. It has the tokens only in the start that creates the account. */
-export const welcome = ({ url, databaseURL, demo, docs, paths }: WelcomeOptions): string => {
+export const welcome = ({ url, databaseURL, demo, docs, consoleURL, paths }: WelcomeOptions): string => {
   const file = /^sqlite:(.*)/.exec(databaseURL)?.[1];
   const keeps =
     file === ':memory:'
       ? 'forgets its data when it stops'
       : `keeps its data in ${file ?? 'the PostgreSQL of DATABASE_URL'}`;
   const lines = ['', `Firsthand is running, and ${keeps}`, ''];
+  if (consoleURL)
+    lines.push(
+      `  Console     ${consoleURL}`,
+      '              (this link signs in once, within ten minutes, on this machine)',
+    );
   if (demo) lines.push(`  Demo page   ${url}/demo/`);
   lines.push(`  API         ${url}/`);
   if (docs) lines.push(`  Docs        ${url}/docs/`);

@@ -6,7 +6,7 @@ import { type InputOf, isRead, type Operation, type OperationName, operations } 
 import type { Context } from 'hono';
 import { Refusal } from '../refusal.ts';
 import type { Access, KeptOperation, NewRefusedRequest, Store } from '../store/store.ts';
-import { tokenOf } from './access/authentication.ts';
+import { proofOf } from './access/authentication.ts';
 import { type CountedFields, costOf } from './access/call-cost.ts';
 import type { Answering, AnsweringAll, Caller } from './access/caller.ts';
 import type { TakeBrowserLimits } from './access/rate-limits.ts';
@@ -123,9 +123,9 @@ export const createOperationRoute = ({
 
     const callerOf = async (given: Given, c: Context, time: number): Promise<Caller> => {
       const { headers } = c.req.raw;
-      const tokenUUID = tokenOf(given, headers);
+      const { text: tokenUUID, isSession } = proofOf(given, headers);
       const access = await authenticate(tokenUUID, c);
-      checkRight(name, operation, access, headers);
+      checkRight(name, operation, access, headers, isSession);
       return {
         access,
         tokenUUID,

@@ -9,6 +9,7 @@ import type { Config } from '../config.ts';
 import type { Demo } from '../demo/demo.ts';
 import { createConnectionShares } from '../http/access/connection-shares.ts';
 import { defaultRateLimits } from '../http/access/rate-limits.ts';
+import { createSignInCodes } from '../http/access/sign-in-codes.ts';
 import { createTokenUse } from '../http/access/token-use.ts';
 import { hasConsole } from '../http/console.ts';
 import { hasDocs } from '../http/docs.ts';
@@ -64,6 +65,8 @@ export interface Application {
   readonly demo: Demo | undefined;
   /** Whether it serves the documentation. */
   readonly docs: boolean;
+  /** Returns the path of a link that signs in to the demo's account once; undefined without a demo or without a console. */
+  signInPath(): string | undefined;
   /** Stops the background work. */
   stop(): Promise<void>;
   /** Writes what the requests have left to write. To be called after the last one, before the store is closed. */
@@ -103,6 +106,7 @@ export const loadApplication = async (withDemo: boolean) => {
     const tokenUse = createTokenUse(store, Date.now);
     // The port may be any free one, which is known when the server listens.
     const root = () => rootURL({ ...config, port: (server.address() as AddressInfo).port });
+    const signInCodes = createSignInCodes();
     const app = createApp({
       store,
       log,
@@ -118,6 +122,7 @@ export const loadApplication = async (withDemo: boolean) => {
       metrics,
       reports,
       securityContact: config.securityContact,
+      signInCodes,
       files: {
         ...(hasTracker && { tracker: trackerFolder }),
         ...(withConsole && { console: consoleFolder }),
@@ -131,6 +136,7 @@ export const loadApplication = async (withDemo: boolean) => {
     server.maxConnections = most;
     server.maxHeadersCount = mostHeaders;
     shares.guard(server);
-    return { server, demo, docs: withDocs, stop: async () => quota?.stop(), finish: tokenUse.finish };
+    const signInPath = () => (demo && withConsole ? `/console/#code=${signInCodes.issue(demo.account)}` : undefined);
+    return { server, demo, docs: withDocs, signInPath, stop: async () => quota?.stop(), finish: tokenUse.finish };
   };
 };

@@ -32,6 +32,8 @@ export interface Serving {
   readonly demo: Demo | undefined;
   /** Whether it serves the documentation. */
   readonly docs: boolean;
+  /** A link that signs in to the console of the demo's account once, within ten minutes. */
+  readonly consoleURL: string | undefined;
   /**
    * Stops: accepts no more connections, completes the requests under way and closes the store. Resolves with the number of requests
    * that were cut off because they took more than four seconds.
@@ -86,7 +88,7 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
     const { serveMetrics } = isMeasured ? await import('./metrics.ts') : { serveMetrics: undefined };
     const served = options.reports ? undefined : await openReports({ store, config, log });
     const metrics = await serveMetrics?.({ store, traffic, newestBackup, reports: served?.reports, config, log });
-    const { server, demo, docs, finish, ...made } = await createApplication({
+    const { server, demo, docs, signInPath, finish, ...made } = await createApplication({
       store: served?.store ?? store,
       config,
       log,
@@ -128,7 +130,9 @@ export const serve = async (config: Config, options: ServeOptions = {}): Promise
       log.info({ cutOff }, 'stopped');
       return cutOff;
     };
-    return { url, demo, docs, close: () => (closed ??= close()) };
+    const path = signInPath();
+    const consoleURL = path && url + path;
+    return { url, demo, docs, consoleURL, close: () => (closed ??= close()) };
   }
 
   /** Opens the backups of the database before the server listens, because this may throw. Returns a function that begins to make them. */

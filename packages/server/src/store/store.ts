@@ -247,6 +247,8 @@ export interface NewToken {
   readonly createdBy?: number | null | undefined;
   /** From this time on the token is not live. */
   readonly expiresTime?: number | null | undefined;
+  /** A session of the console: live only while the token that creates it is. */
+  readonly session?: boolean | undefined;
 }
 
 export interface CatalogueEntry {
@@ -346,6 +348,7 @@ export interface TokenDetail extends Pick<NewToken, 'tokenID' | 'kind' | 'tokenN
   /** The tokenID of the token that created it; null: the command line. */
   readonly createdBy: string | null;
   readonly expiresTime: number | null;
+  readonly session: boolean;
   /** The start of the hour in which the token was last used. */
   readonly lastUsedTime: number | null;
   readonly revokedTime: number | null;

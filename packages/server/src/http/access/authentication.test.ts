@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { hashToken } from '../../ingest/token.ts';
 import type { Refusal } from '../../refusal.ts';
 import type { Access } from '../../store/store.ts';
-import { createAuthentication, tokenOf } from './authentication.ts';
+import { createAuthentication, proofOf } from './authentication.ts';
 import { createRateLimit, defaultRateLimits } from './rate-limits.ts';
 
 describe('the token of a request', () => {
@@ -16,7 +16,7 @@ describe('the token of a request', () => {
     ['its header, in any case', { tokenUUID: '' }, 'bearer  b ', 'b'],
     ['its header, where the field is null', { tokenUUID: null }, 'Bearer b', 'b'],
   ])('is %s', (_, given, authorization, expected) => {
-    expect(tokenOf(given, headers(authorization))).toBe(expected);
+    expect(proofOf(given, headers(authorization))).toEqual({ text: expected, isSession: false });
   });
 
   it.each([
@@ -24,8 +24,9 @@ describe('the token of a request', () => {
     ['another scheme', {}, 'Basic b', 'missing_token'],
     ['no text', { tokenUUID: 5 }, 'Bearer b', 'invalid_field'],
     ['a list', { tokenUUID: ['a'] }, undefined, 'invalid_field'],
+    ['a session of the console', { tokenUUID: 'session_abc' }, undefined, 'token_kind'],
   ])('is not %s', (_, given, authorization, code) => {
-    expect(() => tokenOf(given, headers(authorization))).toThrow(expect.objectContaining({ code, field: 'tokenUUID' }));
+    expect(() => proofOf(given, headers(authorization))).toThrow(expect.objectContaining({ code, field: 'tokenUUID' }));
   });
 });
 

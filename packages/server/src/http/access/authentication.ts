@@ -6,6 +6,7 @@ import { Refusal } from '../../refusal.ts';
 import type { Access, Store } from '../../store/store.ts';
 import type { Given } from '../request/input.ts';
 import type { AddressOf } from './client-address.ts';
+import { sessionOf, sessionPrefix } from './console-cookie.ts';
 import type { RateLimit } from './rate-limits.ts';
 
 const bearer = /^Bearer +(\S+) *$/i;
@@ -25,10 +26,24 @@ export const namedToken = ({ tokenUUID }: Given, headers: Headers): unknown => {
   return bearer.exec(headers.get('authorization') ?? '')?.[1];
 };
 
-/** The token of a request. Throws Refusal if there is none or it is not text. */
-export const tokenOf = (given: Given, headers: Headers): string => {
+/** What a request proves itself with: a token, or a session of the console. */
+export interface Proof {
+  readonly text: string;
+  readonly isSession: boolean;
+}
+
+/** The token of a request or, without one, the session of a request of the console. Throws Refusal if there is none or it is not text. */
+export const proofOf = (given: Given, headers: Headers): Proof => {
   const token = namedToken(given, headers);
-  if (typeof token === 'string') return token;
+  if (typeof token === 'string') {
+    if (!token.startsWith(sessionPrefix)) return { text: token, isSession: false };
+    throw new Refusal('token_kind', {
+      field: 'tokenUUID',
+      message: 'a session of the console is sent as a cookie only',
+    });
+  }
+  const session = token === undefined ? sessionOf(headers) : undefined;
+  if (session !== undefined) return { text: session, isSession: true };
   if (token === undefined) throw missingToken(headers.get('authorization') ?? '');
   throw new Refusal('invalid_field', { field: 'tokenUUID', message: '`tokenUUID` must be text' });
 };

@@ -4,6 +4,7 @@ import { Refusal } from '../../refusal.ts';
 import type { Access } from '../../store/store.ts';
 import type { Given } from '../request/input.ts';
 import { namedToken } from './authentication.ts';
+import { sessionOf } from './console-cookie.ts';
 
 const fieldName = 'tokenUUID';
 const longestToken = 200;
@@ -29,6 +30,8 @@ export const tokensIn = function* (bytes: Uint8Array): Generator<string> {
 const tokensOf = function* (c: Context, query: Given, text: Uint8Array | undefined): Generator<string> {
   const outer = namedToken(query, c.req.raw.headers);
   if (typeof outer === 'string') yield outer;
+  const session = sessionOf(c.req.raw.headers);
+  if (session !== undefined) yield session;
   if (text) yield* tokensIn(text);
 };
 

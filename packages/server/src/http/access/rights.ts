@@ -18,8 +18,16 @@ const checkOrigin = ({ accountOrigin }: Access, headers: Headers) => {
 };
 
 /** Throws a Refusal if a token of this kind may not call the operation, or not from this origin. */
-export const checkRight = (name: string, { tokens }: Operation, access: Access, headers: Headers): void => {
-  if (access.kind !== 'browser' && isPage(headers.get('origin'))) throw new Refusal('server_token_in_browser');
+export const checkRight = (
+  name: string,
+  { tokens }: Operation,
+  access: Access,
+  headers: Headers,
+  isSession = false,
+): void => {
+  // A session never leaves its cookie, so that the page of the console holds no secret.
+  if (!isSession && access.kind !== 'browser' && isPage(headers.get('origin')))
+    throw new Refusal('server_token_in_browser');
   if (!tokens.includes(access.kind)) {
     const taken = tokens.join(' or ');
     throw new Refusal('token_kind', { message: `${name} takes a ${taken} token; this one is a ${access.kind} token` });

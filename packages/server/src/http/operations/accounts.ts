@@ -1,6 +1,7 @@
 import { limits } from '@firsthand/contract/limits';
 import type { AnswerOf } from '@firsthand/contract/operations';
 import { canonicalOrigins, cataloguesOf, newAccount } from '../../ingest/new-account.ts';
+import { isLive } from '../../ingest/token.ts';
 import type { AccountDetail, Store } from '../../store/store.ts';
 import { type AnsweringAll, actorOf, namedAccount } from '../access/caller.ts';
 import { isoTime } from '../answers/iso-time.ts';
@@ -12,7 +13,7 @@ type AccountAnswer = AnswerOf<'getAccount'>['account'];
 
 const accountAnswer = (
   { catalogues: { profile, tag, attr, event }, ...account }: AccountDetail,
-  { withTokens, accountBytes }: { withTokens: boolean; accountBytes: number | null },
+  { withTokens, accountBytes, time }: { withTokens: boolean; accountBytes: number | null; time: number },
 ): AccountAnswer => ({
   accountUUID: account.accountUUID,
   accountName: account.accountName,
@@ -31,7 +32,10 @@ const accountAnswer = (
     browser,
   })),
   event: event.map(({ id, name, browser }) => ({ eventID: Number(id), eventName: name, browser })),
-  ...(withTokens && { token: account.tokens.map((token) => tokenAnswer(token)) }),
+  ...(withTokens && {
+    // Sessions that ended are of no use to anybody.
+    token: account.tokens.filter((token) => !token.session || isLive(token, time)).map((token) => tokenAnswer(token)),
+  }),
   usage: { ...account.usage, storedBytes: account.storedBytes },
   limits: { ...limits, accountBytes },
 });
@@ -44,7 +48,7 @@ export const createAccounts = (
   getAccount: async ({ accountUUID }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
     const withTokens = caller.access.kind !== 'viewer';
-    return { account: accountAnswer(await store.getAccount(account), { withTokens, accountBytes }) };
+    return { account: accountAnswer(await store.getAccount(account), { withTokens, accountBytes, time: caller.time }) };
   },
 
   createAccount: async (input, caller) => {

@@ -18,6 +18,7 @@ export const tokenAnswer = <Kind extends TokenKind = AccountToken['tokenKind']>(
   createdTime: isoTime(token.createdTime),
   createdBy: token.createdBy ?? '',
   ...(token.expiresTime !== null && { expiresTime: isoTime(token.expiresTime) }),
+  ...(token.session && { session: true as const }),
   ...(token.lastUsedTime !== null && { lastUsedTime: isoTime(token.lastUsedTime) }),
   ...(token.revokedTime !== null && { revokedTime: isoTime(token.revokedTime) }),
 });

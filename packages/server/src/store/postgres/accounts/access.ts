@@ -30,10 +30,11 @@ interface Known {
 }
 
 const select = `
-  SELECT t.token, t."tokenID", t.kind, t.account, t."expiresTime",
+  SELECT t.token, t."tokenID", t.kind, t.account, least(t."expiresTime", m."expiresTime") AS "expiresTime",
     coalesce(a."accountOrigin", '[]') AS "accountOrigin", coalesce(a."accountTimezone", 'UTC') AS "accountTimezone",
     coalesce(a.enrich, false) AS enrich
-  FROM token t LEFT JOIN account a ON a.account = t.account WHERE t.hash = $1 AND t."revokedTime" IS NULL`;
+  FROM token t LEFT JOIN account a ON a.account = t.account LEFT JOIN token m ON t.session AND m.token = t."createdBy"
+  WHERE t.hash = $1 AND t."revokedTime" IS NULL AND m."revokedTime" IS NULL`;
 
 export const createAccess = (read: <Value>(work: (db: Connection) => Promise<Value>) => Promise<Value>) => {
   const known = new BoundedMap<string, Known>(mostRemembered);

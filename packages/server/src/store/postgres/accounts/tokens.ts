@@ -6,7 +6,7 @@ import type { Transaction } from '../transactions/transaction.ts';
 import { notifyAccess } from './access.ts';
 
 const columns = `t."tokenID", t.kind, t."tokenName", t.text, t."createdTime",
-  (SELECT "tokenID" FROM token WHERE token = t."createdBy") AS "createdBy", t."expiresTime", t."lastUsedTime", t."revokedTime"`;
+  (SELECT "tokenID" FROM token WHERE token = t."createdBy") AS "createdBy", t."expiresTime", t.session, t."lastUsedTime", t."revokedTime"`;
 
 export const tokensOf = (db: Connection, account: number): Promise<TokenDetail[]> =>
   db.all<TokenDetail>(`SELECT ${columns} FROM token t WHERE t.account = $1 ORDER BY t.token`, [account]);
@@ -25,7 +25,7 @@ export const findProofKeys = async (
 ): Promise<Uint8Array[]> => {
   const rows = await db.all<{ hash: string }>(
     `SELECT hash FROM token
-     WHERE account = $1 AND kind = 'server' AND "revokedTime" IS NULL AND ("expiresTime" IS NULL OR $2 < "expiresTime")`,
+     WHERE account = $1 AND kind = 'server' AND NOT session AND "revokedTime" IS NULL AND ("expiresTime" IS NULL OR $2 < "expiresTime")`,
     [account, time],
   );
   return rows.map(({ hash }) => Uint8Array.from(Buffer.from(hash, 'hex')));
@@ -42,12 +42,12 @@ const holdMaker = async (db: Transaction, createdBy: number, time: number): Prom
 };
 
 export const createToken = async (db: Transaction, token: RequestOf<'createToken'>): Promise<void> => {
-  const { tokenID, account, kind, tokenName, hash, text, time, createdBy = null, expiresTime } = token;
+  const { tokenID, account, kind, tokenName, hash, text, time, createdBy = null, expiresTime, session = false } = token;
   if (createdBy !== null) await holdMaker(db, createdBy, time);
   const made = await db.run(
-    `INSERT INTO token ("tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime")
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (hash) DO NOTHING`,
-    [tokenID, account, kind, tokenName, hash, text, time, createdBy, expiresTime],
+    `INSERT INTO token ("tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime", session)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (hash) DO NOTHING`,
+    [tokenID, account, kind, tokenName, hash, text, time, createdBy, expiresTime, session],
   );
   if (made === 0) throw new Refusal('invalid_token', { message: 'there is or was such a token: choose another' });
 };

@@ -95,6 +95,7 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
       from: 'token',
       columns:
         'token tokenID account kind tokenName hash text createdTime createdBy expiresTime lastUsedTime revokedTime',
+      booleans: 'session',
     },
     { from: 'audit', columns: 'audit account token action subject time' },
     { from: 'catalogue', columns: 'account kind id name type', booleans: 'browser byBrowser' },

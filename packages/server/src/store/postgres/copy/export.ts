@@ -42,8 +42,8 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
       "browserCatalogue"::integer, enrich::integer, "createdTime", "nextEventID"
     FROM account`,
   token: `
-    SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime", "lastUsedTime",
-      "revokedTime"
+    SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime", session::integer,
+      "lastUsedTime", "revokedTime"
     FROM token`,
   audit: 'SELECT audit, account, token, action, subject, time FROM audit',
   catalogue: 'SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type FROM catalogue',

@@ -3,24 +3,29 @@ import type { ListedToken, RequestOf, TokenDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
 const columns = `t.tokenID, t.kind, t.tokenName, t.text, t.createdTime,
-  (SELECT tokenID FROM token WHERE token = t.createdBy) AS createdBy, t.expiresTime, t.lastUsedTime, t.revokedTime`;
+  (SELECT tokenID FROM token WHERE token = t.createdBy) AS createdBy, t.expiresTime, t.session, t.lastUsedTime, t.revokedTime`;
+
+type Row<Token> = Omit<Token, 'session'> & { readonly session: number };
+
+const toToken = <Token extends TokenDetail>(row: Row<Token>): Token =>
+  ({ ...row, session: row.session === 1 }) as Token;
 
 export const createTokenReader = (db: Connection) => {
-  const ofAccount = db.prepare<[number], TokenDetail>(
+  const ofAccount = db.prepare<[number], Row<TokenDetail>>(
     `SELECT ${columns} FROM token t WHERE t.account = ? ORDER BY t.token`,
   );
-  const list = db.prepare<RequestOf<'listTokens'>, ListedToken>(`
+  const list = db.prepare<RequestOf<'listTokens'>, Row<ListedToken>>(`
     SELECT ${columns}, t.token, a.accountUUID, a.accountName FROM token t LEFT JOIN account a ON a.account = t.account
     WHERE @account IS NULL OR t.account = @account ORDER BY t.account, t.token`);
   const proofKeys = db
     .prepare<RequestOf<'findProofKeys'>, string>(`
       SELECT hash FROM token
-      WHERE account = @account AND kind = 'server' AND revokedTime IS NULL AND (expiresTime IS NULL OR @time < expiresTime)`)
+      WHERE account = @account AND kind = 'server' AND NOT session AND revokedTime IS NULL AND (expiresTime IS NULL OR @time < expiresTime)`)
     .pluck();
 
   return {
-    tokensOf: (account: number): TokenDetail[] => ofAccount.all(account),
-    listTokens: ({ account }: RequestOf<'listTokens'>): ListedToken[] => list.all({ account }),
+    tokensOf: (account: number): TokenDetail[] => ofAccount.all(account).map(toToken),
+    listTokens: ({ account }: RequestOf<'listTokens'>): ListedToken[] => list.all({ account }).map(toToken),
     findProofKeys: (request: RequestOf<'findProofKeys'>): Uint8Array[] =>
       proofKeys.all(request).map((hash) => Uint8Array.from(Buffer.from(hash, 'hex'))),
   };
@@ -34,8 +39,8 @@ export const createTokenWriter = (db: Connection) => {
     )
     .pluck();
   const insert = db.prepare(`
-    INSERT INTO token (tokenID, account, kind, tokenName, hash, text, createdTime, createdBy, expiresTime)
-    VALUES (@tokenID, @account, @kind, @tokenName, @hash, @text, @time, @createdBy, @expiresTime)
+    INSERT INTO token (tokenID, account, kind, tokenName, hash, text, createdTime, createdBy, expiresTime, session)
+    VALUES (@tokenID, @account, @kind, @tokenName, @hash, @text, @time, @createdBy, @expiresTime, @session)
     ON CONFLICT (hash) DO NOTHING`);
   const revoke = db.prepare<unknown[], { token: number; revokedTime: number }>(`
     UPDATE token SET revokedTime = coalesce(revokedTime, @time)
@@ -54,12 +59,12 @@ export const createTokenWriter = (db: Connection) => {
   );
 
   return {
-    createToken({ createdBy = null, expiresTime = null, ...token }: RequestOf<'createToken'>) {
+    createToken({ createdBy = null, expiresTime = null, session = false, ...token }: RequestOf<'createToken'>) {
       // The maker may have been revoked since the request was authenticated.
       if (createdBy !== null && maker.get(createdBy, token.time) === undefined) {
         throw new Refusal('invalid_token', { field: 'tokenUUID' });
       }
-      if (insert.run({ createdBy, expiresTime, ...token }).changes === 0) {
+      if (insert.run({ createdBy, expiresTime, session: session ? 1 : 0, ...token }).changes === 0) {
         throw new Refusal('invalid_token', { message: 'there is or was such a token: choose another' });
       }
     },

@@ -1,10 +1,10 @@
 /** Checks whether a request comes from a browser on this machine. */
-import { createIsIn } from '../http/access/client-address.ts';
+import { createIsIn } from './client-address.ts';
 
 const isLoopbackAddress = createIsIn(['127.0.0.0/8', '::1']);
 
 /** Whether a Host header (RFC 9110 section 7.2) names this machine. `localhost` and names below it do (RFC 6761 section 6.3). */
-const isLoopbackName = (host: string): boolean => {
+export const isLoopbackName = (host: string): boolean => {
   const name = host
     .toLowerCase()
     .replace(/:\d+$/, '')

@@ -1,0 +1,2 @@
+-- Is it a session of the console? It works only while the token that signed in does.
+ALTER TABLE token ADD COLUMN session INTEGER NOT NULL DEFAULT 0;
