@@ -30,7 +30,7 @@ const send = async (path: string, method: 'GET' | 'POST', body?: object) => {
 /** Finds out who is signed in. Rejects when the server can't be reached. */
 export const findSession = async (): Promise<void> => {
   const { isOK, answer } = await send('session', 'GET');
-  session.value = isOK ? answer : null;
+  session.value = isOK ? answer.session : null;
 };
 
 /** Signs in with a token or with the code of a one-time link. Returns why not; '' if it worked. */

@@ -5,7 +5,7 @@ import type { Context } from 'hono';
 import { nanoid } from 'nanoid';
 import { isLive, newToken } from '../ingest/token.ts';
 import { Refusal } from '../refusal.ts';
-import type { Access, Store } from '../store/store.ts';
+import type { Access, ListedToken, Store } from '../store/store.ts';
 import { bindingsOf } from './access/client-address.ts';
 import { isFromConsole, sessionCookie, sessionOf, sessionPrefix, sessionSeconds } from './access/console-cookie.ts';
 import { isLocalVisitor } from './access/loopback.ts';
@@ -123,15 +123,18 @@ export const createConsoleSessions = ({
     return jsonAnswer(exchange, { status: '200' }, cookie === undefined ? undefined : { 'Set-Cookie': cookie });
   };
 
+  /** Who is signed in. Nobody is no error: a browser would write one to its console. */
   const tell = async (c: Context, exchange: Exchange) => {
-    const { account, kind, tokenID } = await findSession(c);
-    const tokens = await store.listTokens({ account });
-    const { expiresTime } = tokens.find((token) => token.tokenID === tokenID) ?? {};
-    return jsonAnswer(exchange, {
-      ...(await accountOf(account, kind)),
-      ...(expiresTime && { expiresTime: isoTime(expiresTime) }),
-      status: '200',
+    const found = await findSession(c).catch((error) => {
+      if (error instanceof Refusal && ['missing_token', 'invalid_token'].includes(error.code)) return undefined;
+      throw error;
     });
+    if (found === undefined) return jsonAnswer(exchange, { session: null, status: '200' });
+    const { account, kind, tokenID } = found;
+    const tokens = await store.listTokens({ account });
+    const { expiresTime } = tokens.find((token) => token.tokenID === tokenID) as ListedToken;
+    const session = { ...(await accountOf(account, kind)), expiresTime: isoTime(expiresTime as number) };
+    return jsonAnswer(exchange, { session, status: '200' });
   };
 
   const name = 'console';

@@ -1,0 +1,167 @@
+/** Signing in to the console, and when a session ends. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSignInCodes, type SignInCodes } from '../src/http/access/sign-in-codes.ts';
+import { cookieFrom, fromConsole, signInWith } from './fixtures/console.ts';
+import { openScene, type Scene } from './fixtures/scene.ts';
+
+let scene: Scene;
+let time: number;
+let clock: number;
+let codes: SignInCodes;
+beforeEach(async () => {
+  time = Date.now();
+  clock = 0;
+  codes = createSignInCodes(() => clock);
+  scene = await openScene({ now: () => time, signInCodes: codes });
+});
+afterEach(() => scene.close());
+
+const pass = async (milliseconds: number) => {
+  time += milliseconds;
+  clock += milliseconds;
+  await new Promise((resolve) => setImmediate(resolve));
+};
+
+const whoIs = async (cookie: string) => (await scene.send('/console/session', { headers: fromConsole(cookie) })).body.session;
+const tokensOf = async () => (await scene.get('/account/getAccount', { tokenUUID: scene.tokens.server })).body.account.token;
+const account = async () => {
+  const [{ account: number }] = (await scene.store.listAccounts()) as [{ account: number }];
+  return number;
+};
+const revoke = (tokenID: string) => scene.post('/account/revokeToken', { tokenUUID: scene.tokens.server, tokenID });
+
+describe.each(['viewer', 'server'] as const)('a %s token', (kind) => {
+  it('signs in: a cookie that no script reads stands for it, for 12 hours', async () => {
+    const { status, headers, body } = await signInWith(scene, { tokenUUID: scene.tokens[kind] });
+    expect([status, body]).toEqual([200, { accountUUID: scene.accountUUID, accountName: 'Shop', kind, status: '200' }]);
+    expect(headers.get('set-cookie')).toMatch(
+      /^__Host-firsthand=session_[\w-]{32}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
+    );
+    const cookie = cookieFrom(headers);
+    expect(await whoIs(cookie)).toEqual({
+      accountUUID: scene.accountUUID,
+      accountName: 'Shop',
+      kind,
+      expiresTime: new Date(time + 43_200_000).toISOString(),
+    });
+    expect((await scene.send('/event/getEvent', { headers: fromConsole(cookie) })).status).toBe(200);
+    await pass(43_199_999);
+    expect(await whoIs(cookie)).toMatchObject({ kind });
+    await pass(1);
+    expect(await whoIs(cookie)).toBeNull();
+    const late = await scene.send('/event/getEvent', { headers: fromConsole(cookie) });
+    expect([late.status, late.body.error.code]).toEqual([401, 'invalid_token']);
+  });
+});
+
+it.each(['browser', 'operator'] as const)('refuses a %s token, and says what it takes', async (kind) => {
+  const { status, headers, body } = await signInWith(scene, { tokenUUID: scene.tokens[kind] });
+  expect([status, body.error.code, body.error.field]).toEqual([403, 'token_kind', 'tokenUUID']);
+  expect(body.error.message).toMatch(`this one is a ${kind} token`);
+  expect(headers.get('set-cookie')).toBeNull();
+});
+
+it.each([
+  ['an unknown token', { tokenUUID: 'server_nobody-has-this-one-000' }, 401, 'invalid_token'],
+  ['a number', { tokenUUID: 5 }, 400, 'invalid_field'],
+  ['a list for a code', { code: ['a'] }, 400, 'invalid_field'],
+  ['nothing', {}, 400, 'missing_field'],
+  ['a code that never was', { code: 'x'.repeat(24) }, 401, 'invalid_token'],
+])('refuses %s', async (_, fields, status, code) => {
+  const answer = await signInWith(scene, fields);
+  expect([answer.status, answer.body.error.code]).toEqual([status, code]);
+  expect(answer.headers.get('set-cookie')).toBeNull();
+});
+
+it('ends by signing out, which clears the cookie and is in the audit log', async () => {
+  const cookie = cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).headers);
+  const out = await scene.send('/console/sign-out', { method: 'POST', headers: fromConsole(cookie) });
+  expect(out.headers.get('set-cookie')).toMatch(/^__Host-firsthand=; Path=\/; Max-Age=0; /);
+  expect(await whoIs(cookie)).toBeNull();
+  const { body } = await scene.get('/account/listAudit', { tokenUUID: scene.tokens.server });
+  const [ended, begun] = body.audit;
+  expect([ended.action, begun.action]).toEqual(['revokeToken', 'createToken']);
+});
+
+it('ends with the token that signed in, at once, and is listed until then', async () => {
+  const cookie = cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).headers);
+  const listed = await tokensOf();
+  const session = listed.find((token: { session?: true }) => token.session);
+  const viewer = listed.find((token: { tokenID: string }) => token.tokenID === session.createdBy);
+  expect([session.tokenKind, session.tokenName, viewer.tokenKind]).toEqual(['viewer', 'Console', 'viewer']);
+  await revoke(viewer.tokenID);
+  expect(await whoIs(cookie)).toBeNull();
+  await pass(43_200_000);
+  expect((await tokensOf()).filter((token: { session?: true }) => token.session)).toEqual([]);
+});
+
+it('ends when the token that signed in expires', async () => {
+  const expiresTime = new Date(time + 60_000).toISOString();
+  const fields = { tokenUUID: scene.tokens.server, tokenKind: 'viewer', expiresTime };
+  const { tokenUUID } = (await scene.post('/account/createToken', fields)).body;
+  const cookie = cookieFrom((await signInWith(scene, { tokenUUID })).headers);
+  await pass(59_999);
+  expect(await whoIs(cookie)).toMatchObject({ kind: 'viewer' });
+  await pass(1);
+  expect(await whoIs(cookie)).toBeNull();
+});
+
+it('gives each sign-in a session of its own, whatever cookie the browser sent', async () => {
+  const planted = `__Host-firsthand=session_${'a'.repeat(32)}`;
+  const first = cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.viewer }, planted)).headers);
+  const second = cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.viewer }, first)).headers);
+  expect(new Set([planted, first, second]).size).toBe(3);
+  expect(await whoIs(planted)).toBeNull();
+});
+
+it('ends the oldest session when an account has a hundred, and lets a token sign in 200 times at once', async () => {
+  const cookies: string[] = [];
+  for (let nth = 0; nth < 101; nth += 1) {
+    time += 1;
+    cookies.push(cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).headers));
+  }
+  expect(await whoIs(cookies[0] as string)).toBeNull();
+  expect(await whoIs(cookies[1] as string)).not.toBeNull();
+  expect((await tokensOf()).filter((token: { session?: true }) => token.session)).toHaveLength(100);
+  for (let nth = 101; nth < 200; nth += 1) await signInWith(scene, { tokenUUID: scene.tokens.viewer });
+  const { status, headers } = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
+  expect([status, headers.get('set-cookie')]).toEqual([429, null]);
+  expect((await signInWith(scene, { tokenUUID: scene.tokens.server })).status).toBe(200);
+});
+
+describe('the code of a link', () => {
+  const here = { incoming: { socket: { remoteAddress: '127.0.0.1' } } };
+  const local = 'http://127.0.0.1:3000';
+
+  it('signs in once, with the rights of a server token, in a cookie for plain HTTP on this machine', async () => {
+    const code = codes.issue(await account());
+    const signedIn = await signInWith(scene, { code }, '', local, here);
+    expect(signedIn.body).toMatchObject({ kind: 'server', accountUUID: scene.accountUUID });
+    expect(signedIn.headers.get('set-cookie')).toMatch(
+      /^firsthand-3000=session_[\w-]{32}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+    );
+    expect(await whoIs(cookieFrom(signedIn.headers))).toBeNull();
+    const headers = fromConsole(cookieFrom(signedIn.headers), local);
+    expect((await scene.send('/console/session', { headers })).body.session).toMatchObject({ kind: 'server' });
+    expect((await signInWith(scene, { code }, '', local, here)).status).toBe(401);
+  });
+
+  it('is of no use after ten minutes, nor from another machine', async () => {
+    const late = codes.issue(await account());
+    await pass(600_000);
+    expect((await signInWith(scene, { code: late }, '', local, here)).status).toBe(401);
+    const code = codes.issue(await account());
+    const elsewhere = { incoming: { socket: { remoteAddress: '192.0.2.7' } } };
+    const refused = await signInWith(scene, { code }, '', local, elsewhere);
+    expect([refused.status, refused.body.error.field]).toEqual([401, 'code']);
+    expect((await signInWith(scene, { code }, '', 'https://rebound.example', here)).status).toBe(401);
+    // Neither has used it up.
+    expect((await signInWith(scene, { code }, '', local, here)).status).toBe(200);
+  });
+});
+
+it('gives no cookie over plain HTTP to another machine', async () => {
+  const { status, headers, body } = await signInWith(scene, { tokenUUID: scene.tokens.viewer }, '', 'http://shop.example');
+  expect([status, headers.get('set-cookie')]).toEqual([403, null]);
+  expect(body.error.message).toMatch('needs HTTPS');
+});

@@ -1,0 +1,109 @@
+/** A session of the console has the rights of the token that signed in, only for the console's own pages, and shows in no log. */
+import { type Operation, operationNames } from '@firsthand/contract/operations';
+import { expect, test } from 'vitest';
+import { cookieFrom, fromConsole, signInWith } from '../fixtures/console.ts';
+import { smallestInput } from '../fixtures/requests.ts';
+import { asText, type Fields, openScene, type Scene } from '../fixtures/scene.ts';
+import { report } from '../tools/report.ts';
+import { operationPaths, readText } from './tools/service.ts';
+
+/** Calls an operation, with what proves the caller in the headers. */
+const call = async (
+  { app }: Scene,
+  { operation, path }: { readonly operation: Operation; readonly path: string },
+  fields: Fields,
+  headers: Record<string, string>,
+) => {
+  const [method] = operation.methods;
+  const query = new URLSearchParams(asText(fields));
+  const response =
+    method === 'GET'
+      ? await app.request(`${path}?${query}`, { headers })
+      : await app.request(path, {
+          method,
+          headers: { ...headers, 'Content-Type': 'application/json' },
+          body: JSON.stringify(fields),
+        });
+  const text = await readText(response);
+  const code = response.status === 200 ? '' : JSON.parse(text).error.code;
+  return `${response.status} ${code}`.trim();
+};
+
+const sessionOf = async (scene: Scene, kind: 'viewer' | 'server') =>
+  cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens[kind] })).headers);
+
+test.each(['viewer', 'server'] as const)('a session of a %s token may do what the token may, over all operations', async (kind) => {
+  const scene = await openScene();
+  try {
+    const cookie = await sessionOf(scene, kind);
+    for (const each of operationPaths) {
+      const fields = () => smallestInput[each.name](scene, 'server');
+      const byToken = await call(scene, each, await fields(), { Authorization: `Bearer ${scene.tokens[kind]}` });
+      // createHandover compares an Origin with its `from`.
+      const { Origin: _, ...headers } = fromConsole(cookie);
+      const bySession = await call(scene, each, await fields(), headers);
+      expect([each.path, bySession]).toEqual([each.path, byToken]);
+    }
+  } finally {
+    await scene.close();
+  }
+});
+
+/** What a request lacks that does not come from the console's pages. */
+const foreign: readonly (readonly [string, (headers: Record<string, string>) => Record<string, string>])[] = [
+  ['of another site', (headers) => ({ ...headers, 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' })],
+  ['of a neighbouring site', (headers) => ({ ...headers, 'Sec-Fetch-Site': 'same-site', Origin: 'https://blog.shop.example' })],
+  ['of a page that somebody opens', (headers) => ({ ...headers, 'Sec-Fetch-Site': 'none' })],
+  ['without the header of the console', ({ 'X-Firsthand-Console': _, ...headers }) => headers],
+  [
+    'of another site, by an old browser',
+    ({ 'Sec-Fetch-Site': _, ...headers }) => ({ ...headers, Origin: 'https://evil.example' }),
+  ],
+  ['of an opaque origin, by an old browser', ({ 'Sec-Fetch-Site': _, ...headers }) => ({ ...headers, Origin: 'null' })],
+];
+
+test('no request but of the console’s pages can use a session, over all operations', async (context) => {
+  const scene = await openScene();
+  try {
+    const cookie = await sessionOf(scene, 'server');
+    for (const [what, change] of foreign) {
+      for (const each of operationPaths) {
+        const fields = await smallestInput[each.name](scene, 'server');
+        const answer = await call(scene, each, fields, change(fromConsole(cookie)));
+        expect([what, each.path, answer]).toEqual([what, each.path, '401 missing_token']);
+      }
+      for (const path of ['/console/sign-in', '/console/sign-out']) {
+        const headers = { ...change(fromConsole(cookie)), 'Content-Type': 'application/json' };
+        const body = JSON.stringify({ tokenUUID: scene.tokens.server });
+        const { status } = await scene.send(path, { method: 'POST', headers, body });
+        expect([what, path, status]).toEqual([what, path, 403]);
+      }
+    }
+    expect((await scene.send('/console/session', { headers: fromConsole(cookie) })).body.session).not.toBeNull();
+    report(context, {
+      fault: 'requests of other sites with a session’s cookie',
+      count: `${operationNames.length} operations, each under all its paths, sent in ${foreign.length} ways`,
+      result: 'all refused as if nobody were signed in',
+    });
+  } finally {
+    await scene.close();
+  }
+});
+
+test('a session is no token: it is refused in a field and in a header, and stands in no log', async () => {
+  const scene = await openScene();
+  try {
+    const cookie = await sessionOf(scene, 'server');
+    const [, text = ''] = cookie.split('=');
+    for (const answer of [
+      await scene.get('/event/getEvent', { tokenUUID: text }),
+      await scene.get('/event/getEvent', {}, { Authorization: `Bearer ${text}` }),
+      await signInWith(scene, { tokenUUID: text }),
+    ])
+      expect([answer.status, answer.body.error.code]).toEqual([403, 'token_kind']);
+    expect(scene.logged()).not.toContain(text);
+    expect(scene.logged()).not.toContain(scene.tokens.server);
+  } finally {
+    await scene.close();
+  }
+});
