@@ -13,8 +13,9 @@ interface Rule {
 }
 
 const noPages: Rule = {
-  group: ['@firsthand/tracker', '@firsthand/tracker/**', '**/tracker/**', '**/docs/**'],
-  message: 'The server serves the built files of the tracker and the documentation; it does not import them.',
+  group: ['@firsthand/tracker', '@firsthand/tracker/**', '**/tracker/**', '**/docs/**', '**/console/src/**'],
+  message:
+    'The server serves the built files of the tracker, the console and the documentation; it does not import them.',
 };
 const noClient: Rule = {
   group: ['@firsthand/client', '@firsthand/client/**', '**/client/src/**'],
@@ -117,6 +118,33 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       {
         group: ['**', '!./**', '!minisearch'],
         message: 'The pages of the documentation load this: it imports what is beside it, and minisearch.',
+      },
+    ],
+  ],
+  [
+    ['packages/console/src/*.{ts,tsx}'],
+    [
+      {
+        group: ['@firsthand/**', '!@firsthand/client', '../**', 'zod', 'node:*'],
+        message: 'The console knows the service by the client only, as any other program does, and runs in a page.',
+      },
+    ],
+  ],
+  [
+    ['packages/console/src/*/**'],
+    [
+      {
+        group: ['@firsthand/**', '!@firsthand/client', '**/server/**', '**/contract/**', 'zod', 'node:*'],
+        message: 'The console knows the service by the client only, as any other program does, and runs in a page.',
+      },
+    ],
+  ],
+  [
+    ['packages/console/src/{parts,reading}/**'],
+    [
+      {
+        group: ['@firsthand/**', '!@firsthand/client', 'zod', 'node:*', '**/pages/**', '**/frame/**'],
+        message: 'Parts and readings are for every page, and know none of them.',
       },
     ],
   ],

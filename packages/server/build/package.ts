@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { bundledPackages } from '../../console/build/bundled-packages.ts';
 import { bundledPackage } from '../../docs/build/bundled-package.ts';
 import { buildTracker } from '../../tracker/build/build.ts';
 import { dist } from '../bin/built.js';
@@ -39,7 +40,9 @@ const bundled = [...new Set(bundles.flatMap(packagesIn))].sort();
 const licenses = bundled.map(licenseOf);
 await writeFile(new URL('licenses.txt', dist), `The files dist/*.cjs contain parts of:\n\n${licenses.join('\n')}`);
 const own = new URL('../', import.meta.url).href;
-await writeFile(new URL('sbom.json', dist), toSBOM(own, [...bundled, ...packagesInTracker(), bundledPackage.href]));
+const inConsole = bundledPackages.map(({ href }) => href);
+const inPages = [...packagesInTracker(), ...inConsole, bundledPackage.href];
+await writeFile(new URL('sbom.json', dist), toSBOM(own, [...new Set([...bundled, ...inPages])]));
 
 const tracker = fileURLToPath(new URL('tracker', dist));
 await rm(tracker, { recursive: true, force: true });

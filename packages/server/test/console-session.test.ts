@@ -22,8 +22,10 @@ const pass = async (milliseconds: number) => {
   await new Promise((resolve) => setImmediate(resolve));
 };
 
-const whoIs = async (cookie: string) => (await scene.send('/console/session', { headers: fromConsole(cookie) })).body.session;
-const tokensOf = async () => (await scene.get('/account/getAccount', { tokenUUID: scene.tokens.server })).body.account.token;
+const whoIs = async (cookie: string) =>
+  (await scene.send('/console/session', { headers: fromConsole(cookie) })).body.session;
+const tokensOf = async () =>
+  (await scene.get('/account/getAccount', { tokenUUID: scene.tokens.server })).body.account.token;
 const account = async () => {
   const [{ account: number }] = (await scene.store.listAccounts()) as [{ account: number }];
   return number;
@@ -161,7 +163,12 @@ describe('the code of a link', () => {
 });
 
 it('gives no cookie over plain HTTP to another machine', async () => {
-  const { status, headers, body } = await signInWith(scene, { tokenUUID: scene.tokens.viewer }, '', 'http://shop.example');
+  const { status, headers, body } = await signInWith(
+    scene,
+    { tokenUUID: scene.tokens.viewer },
+    '',
+    'http://shop.example',
+  );
   expect([status, headers.get('set-cookie')]).toEqual([403, null]);
   expect(body.error.message).toMatch('needs HTTPS');
 });

@@ -32,27 +32,33 @@ const call = async (
 const sessionOf = async (scene: Scene, kind: 'viewer' | 'server') =>
   cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens[kind] })).headers);
 
-test.each(['viewer', 'server'] as const)('a session of a %s token may do what the token may, over all operations', async (kind) => {
-  const scene = await openScene();
-  try {
-    const cookie = await sessionOf(scene, kind);
-    for (const each of operationPaths) {
-      const fields = () => smallestInput[each.name](scene, 'server');
-      const byToken = await call(scene, each, await fields(), { Authorization: `Bearer ${scene.tokens[kind]}` });
-      // createHandover compares an Origin with its `from`.
-      const { Origin: _, ...headers } = fromConsole(cookie);
-      const bySession = await call(scene, each, await fields(), headers);
-      expect([each.path, bySession]).toEqual([each.path, byToken]);
+test.each(['viewer', 'server'] as const)(
+  'a session of a %s token may do what the token may, over all operations',
+  async (kind) => {
+    const scene = await openScene();
+    try {
+      const cookie = await sessionOf(scene, kind);
+      for (const each of operationPaths) {
+        const fields = () => smallestInput[each.name](scene, 'server');
+        const byToken = await call(scene, each, await fields(), { Authorization: `Bearer ${scene.tokens[kind]}` });
+        // createHandover compares an Origin with its `from`.
+        const { Origin: _, ...headers } = fromConsole(cookie);
+        const bySession = await call(scene, each, await fields(), headers);
+        expect([each.path, bySession]).toEqual([each.path, byToken]);
+      }
+    } finally {
+      await scene.close();
     }
-  } finally {
-    await scene.close();
-  }
-});
+  },
+);
 
 /** What a request lacks that does not come from the console's pages. */
 const foreign: readonly (readonly [string, (headers: Record<string, string>) => Record<string, string>])[] = [
   ['of another site', (headers) => ({ ...headers, 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' })],
-  ['of a neighbouring site', (headers) => ({ ...headers, 'Sec-Fetch-Site': 'same-site', Origin: 'https://blog.shop.example' })],
+  [
+    'of a neighbouring site',
+    (headers) => ({ ...headers, 'Sec-Fetch-Site': 'same-site', Origin: 'https://blog.shop.example' }),
+  ],
   ['of a page that somebody opens', (headers) => ({ ...headers, 'Sec-Fetch-Site': 'none' })],
   ['without the header of the console', ({ 'X-Firsthand-Console': _, ...headers }) => headers],
   [
