@@ -63,6 +63,11 @@ const anotherPackage = (group: string): Rule => ({
   message: 'Another package goes by its published names: @firsthand/contract/limits or /identifiers.',
 });
 
+const asAnyProgram: Rule = {
+  group: ['@firsthand/**', '!@firsthand/client', '**/server/**', '**/client/**', '**/contract/**', 'zod', 'node:*'],
+  message: 'The console knows the service by the client only, as any other program does, and runs in a page.',
+};
+
 const not = (paths: readonly string[]): string[] => paths.map((path) => `!${path}`);
 
 const onlyTheContract = (...itsFiles: string[]): Rule => ({
@@ -121,29 +126,13 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
       },
     ],
   ],
-  [
-    ['packages/console/src/*.{ts,tsx}'],
-    [
-      {
-        group: ['@firsthand/**', '!@firsthand/client', '../**', 'zod', 'node:*'],
-        message: 'The console knows the service by the client only, as any other program does, and runs in a page.',
-      },
-    ],
-  ],
-  [
-    ['packages/console/src/*/**'],
-    [
-      {
-        group: ['@firsthand/**', '!@firsthand/client', '**/server/**', '**/contract/**', 'zod', 'node:*'],
-        message: 'The console knows the service by the client only, as any other program does, and runs in a page.',
-      },
-    ],
-  ],
+  [['packages/console/src/**'], [asAnyProgram]],
   [
     ['packages/console/src/{parts,reading}/**'],
     [
+      asAnyProgram,
       {
-        group: ['@firsthand/**', '!@firsthand/client', 'zod', 'node:*', '**/pages/**', '**/frame/**'],
+        group: ['**/pages/**', '**/frame/**'],
         message: 'Parts and readings are for every page, and know none of them.',
       },
     ],

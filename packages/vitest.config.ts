@@ -4,7 +4,10 @@ import { LongestFirst } from './vitest.order.ts';
 
 /** In a browser: Chromium alone, then all three engines. */
 const browsers = ['packages/server/test/browsers/**/*.test.ts', 'packages/tracker/test/*.test.ts'];
-const engines = ['packages/tracker/test/{engines,in-engines}/**/*.test.ts'];
+const engines = [
+  'packages/tracker/test/{engines,in-engines}/**/*.test.ts',
+  'packages/server/test/browsers/console/in-engines.test.ts',
+];
 /** The driver itself, and what concerns two databases at once. */
 const postgres = ['packages/server/src/store/postgres/**/*.test.ts', 'packages/server/test/postgres/**/*.test.ts'];
 /** What must not happen, whatever is sent and by whom; some of these tests measure how long others wait. */
@@ -128,7 +131,7 @@ export default defineConfig({
           ...patient,
         },
       },
-      { extends: true, test: { name: 'browsers', include: browsers, ...patient } },
+      { extends: true, test: { name: 'browsers', include: browsers, exclude: engines, ...patient } },
       { extends: true, test: { name: 'browsers: engines', include: engines, ...patient, ...twoBrowsers } },
       { extends: true, test: { name: 'packages', include: packed, ...patient } },
       { extends: true, test: { name: 'deploy', include: deploy, ...patient } },

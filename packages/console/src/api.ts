@@ -2,11 +2,17 @@
 import { type Client, createClient, FirsthandError } from '@firsthand/client';
 import { root } from './address.ts';
 import { consoleHeader, noteSignedOut } from './session.ts';
+import { createTurns } from './turns.ts';
+
+/** The service carries out two reports at once, and refuses those of an account that has eleven under way. */
+const inTurn = createTurns(3);
+const isReport = /\/report\/report[A-Z]/;
 
 const send: typeof fetch = async (input, init) => {
   const request = new Request(input, init);
   for (const [name, value] of Object.entries(consoleHeader)) request.headers.set(name, value);
-  const response = await fetch(request);
+  const ask = () => fetch(request);
+  const response = await (isReport.test(request.url) ? inTurn(ask, request.signal) : ask());
   if (response.status === 401) noteSignedOut();
   return response;
 };

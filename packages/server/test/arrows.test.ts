@@ -27,6 +27,8 @@ const library = /A database's library/;
 const drivers = /don't know of each other/;
 const documentation = /made from texts and the contract/;
 const documentationPage = /what is beside it, and minisearch/;
+const anyProgram = /by the client only/;
+const everyPage = /for every page/;
 const pure = /pure functions/;
 const oneDoor = /has one interface/;
 const below = /below the other rooms/;
@@ -36,6 +38,7 @@ const others = (up: string) => ({
   '@firsthand/tracker': pages,
   [`${up}../../tracker/src/index.ts`]: pages,
   [`${up}../../docs/build/site.ts`]: pages,
+  [`${up}../../console/src/main.tsx`]: pages,
   [`${up}../../contract/src/limits.ts`]: published,
 });
 const outside = (up: string) => ({
@@ -103,6 +106,14 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     marked: documentationPage,
     '@firsthand/contract/limits': documentationPage,
   },
+  'console/src/api.ts': {
+    '@firsthand/contract/limits': anyProgram,
+    '../../server/src/config.ts': anyProgram,
+    '../../client/src/client.ts': anyProgram,
+    zod: anyProgram,
+    'node:fs': anyProgram,
+  },
+  'console/src/parts/card.tsx': { '../pages/live.tsx': everyPage, '../frame/frame.tsx': everyPage, zod: anyProgram },
   'client/src/client.ts': {
     '@firsthand/server': callers,
     '@firsthand/tracker': callers,

@@ -1,7 +1,7 @@
 /** Signing in to the console, and when a session ends. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSignInCodes, type SignInCodes } from '../src/http/access/sign-in-codes.ts';
-import { cookieFrom, fromConsole, signInWith } from './fixtures/console.ts';
+import { cookieFrom, fromConsole, signInWith } from './fixtures/console-requests.ts';
 import { openScene, type Scene } from './fixtures/scene.ts';
 
 let scene: Scene;
@@ -27,8 +27,8 @@ const whoIs = async (cookie: string) =>
 const tokensOf = async () =>
   (await scene.get('/account/getAccount', { tokenUUID: scene.tokens.server })).body.account.token;
 const account = async () => {
-  const [{ account: number }] = (await scene.store.listAccounts()) as [{ account: number }];
-  return number;
+  const [found] = await scene.store.listAccounts();
+  return found?.account as number;
 };
 const revoke = (tokenID: string) => scene.post('/account/revokeToken', { tokenUUID: scene.tokens.server, tokenID });
 

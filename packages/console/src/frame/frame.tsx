@@ -61,7 +61,7 @@ export const Frame = () => {
         <button type="button" class="find" onClick={() => (overlay.value = 'palette')}>
           <span>Find …</span> <kbd>⌘K</kbd>
         </button>
-        <nav aria-label="Pages">
+        <nav aria-label="Console">
           {pages.map(({ name, title, icon }) => (
             <a
               key={name}

@@ -35,7 +35,10 @@ interface AnsweredProps<Value> {
 export const Answered = <Value,>({ answer, lines = 6, children }: AnsweredProps<Value>) => {
   const { value, problem, isOld, again } = answer;
   return (
-    <div class={isOld ? 'answered answered-old' : 'answered'} aria-busy={value === undefined || isOld}>
+    <div
+      class={isOld ? 'answered answered-old' : 'answered'}
+      aria-busy={problem === undefined && (value === undefined || isOld)}
+    >
       {problem !== undefined && <Problem text={problem} again={again} />}
       {value !== undefined ? children(value) : problem === undefined && <Skeleton lines={lines} />}
     </div>

@@ -1,6 +1,6 @@
 /** A dialog over the page: closed by Escape, by a click beside it, or by what is chosen in it. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 interface DialogProps {
   readonly title: string;
@@ -12,7 +12,8 @@ interface DialogProps {
 export const Dialog = ({ title, close, class: name = '', children }: DialogProps) => {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key arrives: it belongs into the dialog.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     dialog.current?.showModal();
     return () => (before instanceof HTMLElement ? before.focus() : undefined);

@@ -1,5 +1,8 @@
-/** Lines over time. The library that draws them is loaded with the first plot; a table says the same to a screen reader. */
-import { useEffect, useRef } from 'preact/hooks';
+/**
+ * Lines over time. The library that draws them is loaded with the first plot. A table says the same to a screen reader, and to everybody
+ * if the library does not run.
+ */
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { formatShort } from '../reading/format.ts';
 import { download } from './csv.ts';
@@ -73,6 +76,7 @@ export const Plot = (props: PlotProps) => {
   const place = useRef<HTMLDivElement>(null);
   const told = useRef<HTMLOutputElement>(null);
   const drawn = useRef<uPlot | undefined>(undefined);
+  const [isFailed, setFailed] = useState(false);
 
   useEffect(() => {
     let isGone = false;
@@ -83,7 +87,7 @@ export const Plot = (props: PlotProps) => {
       const values = lines.map(({ label, values: all }) => `${label} ${formatShort(all[index ?? 0] ?? 0)}`);
       output.textContent = index === null ? '' : `${labels[index] ?? ''} · ${values.join(' · ')}`;
     };
-    loadPlot().then((Drawing) => {
+    const drawAll = (Drawing: typeof uPlot) => {
       const element = place.current;
       if (isGone || !element) return;
       const draw = () => {
@@ -100,7 +104,11 @@ export const Plot = (props: PlotProps) => {
         observer.disconnect();
         scheme.removeEventListener('change', draw);
       };
-    });
+    };
+    // uPlot fails where the browser's language is no language, as in WebKitGTK in the locale `C`.
+    loadPlot()
+      .then(drawAll)
+      .catch(() => setFailed(true));
     return () => {
       isGone = true;
       stop();
@@ -119,7 +127,7 @@ export const Plot = (props: PlotProps) => {
         </button>
       </div>
       <div ref={place} class="plot-place" aria-hidden="true" />
-      <table class="unseen">
+      <table class={isFailed ? undefined : 'unseen'}>
         <caption>{title}</caption>
         <thead>
           <tr>

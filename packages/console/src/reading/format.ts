@@ -1,7 +1,15 @@
 /** Numbers, times and durations for people, as the reader's browser writes them. */
 import { timezone } from './account.ts';
 
-const locale = navigator.language;
+/** The reader's languages as far as they are language tags: WebKitGTK names a system's locale `C` too. */
+const locale = navigator.languages.filter((tag) => {
+  try {
+    return Intl.getCanonicalLocales(tag).length > 0;
+  } catch {
+    return false;
+  }
+});
+
 const whole = new Intl.NumberFormat(locale);
 const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
 const decimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
@@ -69,7 +77,7 @@ export const formatLength = (ms: number): string => {
   return `${Math.round(hours / 24)} days`;
 };
 
-const regions = new Intl.DisplayNames([locale], { type: 'region' });
+const regions = new Intl.DisplayNames(locale, { type: 'region' });
 /** The name of a country by its two letters. */
 export const formatCountry = (code: string): string => {
   try {

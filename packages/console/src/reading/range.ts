@@ -38,9 +38,12 @@ const monthOf = (day: string, months: number): string => {
 };
 export const daysBetween = (from: string, to: string): number => (Date.parse(to) - Date.parse(from)) / dayMs;
 
-/** The day in a time zone. */
-export const dayIn = (zone: string, time: number): string =>
-  new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(time);
+/** The day in a time zone. No locale is sure to write it like this, so it is put together. */
+export const dayIn = (zone: string, time: number): string => {
+  const options = { timeZone: zone, calendar: 'iso8601', year: 'numeric', month: '2-digit', day: '2-digit' } as const;
+  const parts = new Intl.DateTimeFormat('en-GB', options).formatToParts(time);
+  return ['year', 'month', 'day'].map((wanted) => parts.find(({ type }) => type === wanted)?.value).join('-');
+};
 
 const intervalFor = (days: number): Interval =>
   days <= 2 ? 'hour' : days <= 92 ? 'day' : days <= 400 ? 'week' : 'month';

@@ -1,0 +1,301 @@
+/** The console as the people who use it meet it, in Chromium. */
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { launchChromium } from '../../fixtures/chromium.ts';
+import { measures, stored, violations } from '../../fixtures/in-page.js';
+import { serveHere } from '../../fixtures/serving.ts';
+import { openConsole } from './opened.ts';
+import { fillShop, hostileTexts, openShop, type Shop } from './shop.ts';
+
+/** On a busy machine, too. */
+const soon = { timeout: 60_000 };
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+
+const shows = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor(soon);
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor(soon);
+const measure = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Measure' }).getByRole('link', { name }).locator('strong').innerText();
+
+describe('signing in', () => {
+  it('says why a token does not do, and takes one that does', async () => {
+    const shop = await openShop();
+    const { page, goto } = await openConsole(browser, shop);
+    await goto('people');
+    await page.getByLabel('Server token or viewer token').fill(shop.browserToken);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect.poll(() => page.getByRole('alert').innerText(), soon).toMatch(/this one is a browser token/);
+    await page.getByLabel('Server token or viewer token').fill(shop.viewerToken);
+    await page.keyboard.press('Enter');
+    await heading(page, 'People');
+    await shows(page, 'Read only');
+    expect(await page.evaluate(stored)).toBe('[{},{},""]');
+  });
+
+  it('takes the link that the server prints, once, and leaves no code in the address', async () => {
+    const { url, consoleURL = '' } = await serveHere({}, { demo: true });
+    const { page, complaints } = await openConsole(browser, { url });
+    await page.goto(consoleURL);
+    await heading(page, 'Overview');
+    expect(page.url()).toBe(`${url}/console/`);
+    expect(complaints).toEqual([]);
+    const other = await openConsole(browser, { url });
+    await other.page.goto(consoleURL);
+    await expect.poll(() => other.page.getByRole('alert').innerText(), soon).toMatch(/it works once/);
+  });
+
+  it('ends when one signs out, and when the session is revoked, and comes back to the same page', async () => {
+    const shop = await openShop();
+    const { page, signIn } = await openConsole(browser, shop);
+    await signIn(shop.viewerToken, 'people?list=everybody&range=7d');
+    const { account } = await shop.api.getAccount({});
+    const session = account.token?.find((token) => token.session);
+    await expect.poll(() => page.locator('[aria-busy=true]').count(), soon).toBe(0);
+    await shop.api.revokeToken({ tokenID: session?.tokenID ?? '' });
+    await page.getByRole('link', { name: 'Live' }).click();
+    await shows(page, 'Your session has ended');
+    await page.getByLabel('Server token or viewer token').fill(shop.viewerToken);
+    await page.keyboard.press('Enter');
+    await heading(page, 'Live');
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await heading(page, 'Sign in to Firsthand');
+    await page.goBack();
+    await heading(page, 'Sign in to Firsthand');
+  });
+});
+
+it('shows the first event at once, and says what is left to do', async () => {
+  const shop = await openShop();
+  const { page, signIn, complaints } = await openConsole(browser, shop);
+  await signIn(shop.serverToken, 'set-up');
+  await shows(page, 'Waiting for your first event');
+  expect(await page.locator('.tag code').innerText()).toContain(
+    `src="${shop.url}/main.js" data-token="${shop.browserToken}"`,
+  );
+  await shop.api.logEvent({ userUUID: 'visitor-number-1', eventID: 1 });
+  await shows(page, 'Events arrive');
+  await page.getByLabel('Origin of a site').fill('https://shop.example/');
+  await page.keyboard.press('Enter');
+  await shows(page, 'Pages of https://shop.example may use the tag.');
+  expect((await shop.api.getAccount({})).account.accountOrigin).toEqual(['https://shop.example']);
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await shows(page, 'Undone.');
+  expect((await shop.api.getAccount({})).account.accountOrigin).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+describe('over a shop', () => {
+  let shop: Shop;
+  let who: Awaited<ReturnType<typeof fillShop>>;
+  const ends: (() => unknown)[] = [];
+  afterAll(async () => {
+    for (const end of ends.toReversed()) await end();
+  });
+  beforeAll(async () => {
+    shop = await openShop((end) => ends.push(end));
+    who = await fillShop(shop);
+  });
+  const asked = async () => {
+    const from = new Date(Date.now() - 29 * 86_400_000).toISOString().slice(0, 10);
+    return (await shop.api.reportTotals({ from, attrID: 'amount' })).total;
+  };
+
+  it('shows the numbers of the API, and what a click filters by, back and forward', async () => {
+    const { page, signIn, complaints } = await openConsole(browser, shop);
+    await signIn(shop.viewerToken);
+    await expect.poll(() => measure(page, 'People'), soon).toBe(String((await asked()).people));
+    const { users, sessions, events, value } = await asked();
+    expect(await measure(page, 'Browsers')).toBe(String(users));
+    expect(await measure(page, 'Sessions')).toBe(String(sessions));
+    expect(await measure(page, 'Events')).toBe(String(events));
+    expect(await measure(page, 'Revenue')).toBe(String(value?.sum));
+    await page.getByRole('link', { name: '/pricing' }).click();
+    await shows(page, 'Page is /pricing');
+    await expect.poll(() => measure(page, 'People'), soon).toBe('3');
+    await page.reload();
+    await expect.poll(() => measure(page, 'People'), soon).toBe('3');
+    await page.goBack();
+    await expect.poll(() => measure(page, 'People'), soon).toBe(String((await asked()).people));
+    await page.goForward();
+    await expect.poll(() => measure(page, 'People'), soon).toBe('3');
+    await page.getByRole('link', { name: /Remove the condition/ }).click();
+    await expect.poll(() => measure(page, 'People'), soon).toBe(String((await asked()).people));
+    expect(complaints).toEqual([]);
+  });
+
+  it('finds a person by keys alone, and shows the moment of recognition', async () => {
+    const { page, signIn, complaints } = await openConsole(browser, shop);
+    await signIn(shop.viewerToken);
+    await heading(page, 'Overview');
+    await page.keyboard.press('Control+K');
+    await page.keyboard.type('ann');
+    await page.getByRole('option', { name: /Ann Lemon/ }).waitFor(soon);
+    await page.keyboard.press('Enter');
+    await heading(page, 'Ann Lemon');
+    await shows(page, 'Recognized: the anonymous history of this browser became theirs');
+    await shows(page, 'anonymous then');
+    expect(await page.getByRole('button', { name: 'Unlink' }).count()).toBe(0);
+    await page.keyboard.press('g');
+    await page.keyboard.press('l');
+    await heading(page, 'Live');
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor(soon);
+    await page.keyboard.press('Escape');
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows events the moment they are stored, and none while paused', async () => {
+    const { page, signIn } = await openConsole(browser, shop);
+    await signIn(shop.viewerToken, 'live');
+    const lines = page.locator('.live-events .event');
+    await lines.first().waitFor(soon);
+    const log = (path: string) =>
+      shop.api.logEvent({
+        userUUID: 'visitor-number-1',
+        eventID: 1,
+        eventAttrArray: [{ attrID: 'path', attrValue: path }],
+      });
+    await log('/just-now');
+    await expect.poll(() => lines.first().innerText(), soon).toContain('/just-now');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await log('/while-paused');
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await expect.poll(() => lines.first().innerText(), soon).toContain('/while-paused');
+    await lines.first().getByRole('button').click();
+    await shows(page, 'Nobody is known for this browser yet.');
+  });
+
+  it('lets a wrong link be ignored, and that be undone', async () => {
+    const { page, signIn, complaints } = await openConsole(browser, shop);
+    await signIn(shop.serverToken, `person?contact=${who.ann}`);
+    const owner = async () => (await shop.api.getEvent({ userUUID: 'the-phone-of-ben' })).event[0]?.contactUUID;
+    expect(await owner()).toBe(who.ann);
+    const turn = page.locator('.turn', { hasText: 'Visitor the-ph' });
+    await turn.getByRole('button', { name: 'Ignore this link' }).click();
+    await shows(page, 'The link is ignored now');
+    expect(await owner()).toBe('');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await shows(page, 'Undone.');
+    expect(await owner()).toBe(who.ann);
+    await page.getByRole('button', { name: 'Merge …' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: /Ben/ }).click();
+    await shows(page, 'is part of this contact now');
+    expect((await shop.api.getContact({ contactUUID: who.ben })).contact.contactUUID).toBe(who.ann);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await shows(page, 'Undone.');
+    expect((await shop.api.getContact({ contactUUID: who.ben })).contact.contactUUID).toBe(who.ben);
+    expect(complaints).toEqual([]);
+  });
+
+  it('erases only after the name was typed', async () => {
+    const { contactUUID } = await shop.api.createContact({
+      userUUID: 'somebody-to-erase',
+      contactEmailaddress: 'gone@shop.example',
+      contactFirstname: 'Gone',
+      contactProfileID: 'customer',
+    });
+    const { page, signIn } = await openConsole(browser, shop);
+    await signIn(shop.serverToken, `person?contact=${contactUUID}`);
+    await page.getByRole('button', { name: 'Erase …' }).click();
+    const erase = page.getByRole('button', { name: 'Erase for good' });
+    expect(await erase.isDisabled()).toBe(true);
+    await page.getByLabel(/To confirm, type/).fill('Gone');
+    await erase.click();
+    await shows(page, 'Gone is erased.');
+    await expect(shop.api.getContact({ contactUUID })).rejects.toMatchObject({ status: 410 });
+  });
+
+  describe.each([
+    ['a laptop', { width: 1440, height: 900 }],
+    ['a phone', { width: 390, height: 844 }],
+  ])('on %s', (_, viewport) => {
+    it.each(['light', 'dark'] as const)('every page fits and is accessible, in %s', async (colorScheme) => {
+      const { page, signIn, goto, complaints } = await openConsole(browser, shop, { viewport, colorScheme });
+      await signIn(shop.serverToken);
+      const paths = [
+        '',
+        'live',
+        'people',
+        'people?list=everybody',
+        `person?contact=${who.ann}`,
+        'person?user=visitor-number-1',
+        'set-up',
+      ];
+      for (const path of paths) {
+        await goto(path);
+        await page.locator('.card').first().waitFor(soon);
+        await expect.poll(() => page.locator('[aria-busy=true]').count(), soon).toBe(0);
+        const { scroll, shown } = await page.evaluate(measures);
+        expect(scroll, path).toBeLessThanOrEqual(shown);
+        await page.evaluate(axe.source);
+        expect([path, await page.evaluate(violations)]).toEqual([path, []]);
+      }
+      expect(complaints).toEqual([]);
+    });
+  });
+});
+
+it('takes hostile text for text, wherever it shows', async () => {
+  const shop = await openShop();
+  const { contactUUID } = await shop.api.createContact({ contactExternalID: 'hostile', contactProfileID: 'customer' });
+  for (const [nth, text] of hostileTexts.entries()) {
+    const short = text.replace(/[,-]/g, '').trim().slice(0, 60);
+    await shop.api.updateAccount({
+      event: [{ eventID: 10 + nth, eventName: text }],
+      tag: [{ tagID: `tag-${nth}`, tagName: text }],
+      attr: [{ attrID: short, attrName: text }],
+    });
+    await shop.api.updateContact({
+      contactUUID,
+      contactFirstname: text,
+      contactLastname: text,
+      contactJobRole: text,
+      contactTagID: `tag-${nth}`,
+      contactAttr: [{ attrID: short, attrValue: text }],
+    });
+    const attributes = ['path', 'referrer', 'utm_campaign', '$browser', short].map((attrID) => ({
+      attrID,
+      attrValue: text,
+    }));
+    await shop.api.logEvent({
+      contactUUID,
+      userUUID: `hostile-visitor-${nth}`,
+      eventID: 10 + nth,
+      eventAttrArray: attributes,
+    });
+  }
+  const { page, signIn, goto, complaints } = await openConsole(browser, shop);
+  await signIn(shop.serverToken);
+  const filter = encodeURIComponent(JSON.stringify([{ attrID: 'path', is: [hostileTexts[0]] }]));
+  const paths = [
+    '',
+    'live',
+    'people',
+    'people?list=everybody',
+    `person?contact=${contactUUID}`,
+    'person?user=hostile-visitor-0',
+    'set-up',
+  ];
+  for (const path of [
+    ...paths,
+    `?filter=${filter}`,
+    '?filter=[{"attrID":{}}]',
+    '?range=<svg>&measure=__proto__',
+    'person?contact=<img>',
+  ]) {
+    await goto(path);
+    await page.getByRole('navigation', { name: 'Console' }).waitFor(soon);
+    await expect.poll(() => page.locator('[aria-busy=true]').count(), soon).toBe(0);
+    for (const button of await page.locator('.event-name').all()) await button.click();
+    expect(await page.evaluate('"harmed" in window'), path).toBe(false);
+    const { scroll, shown } = await page.evaluate(measures);
+    expect(scroll, path).toBeLessThanOrEqual(shown);
+  }
+  // What the service refuses, it refuses with a message; nothing else is wrong.
+  expect(complaints.filter((text) => !/status of 40[04]/.test(text))).toEqual([]);
+});
