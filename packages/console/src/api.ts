@@ -23,3 +23,6 @@ export const messageOf = (error: unknown): string => {
   if (isUnreachable(error)) return 'The server can’t be reached.';
   return error instanceof Error ? error.message : String(error);
 };
+
+/** Why an attempt failed, for forms that say so themselves; '' if it worked. */
+export const problemOf = (attempt: Promise<unknown>): Promise<string> => attempt.then(() => '', messageOf);
