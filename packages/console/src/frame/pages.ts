@@ -35,6 +35,13 @@ export const pages: readonly PageEntry[] = [
     load: () => import('../pages/people.tsx').then(({ People }) => People),
   },
   {
+    name: 'catalogue',
+    title: 'Catalogue',
+    key: 'c',
+    icon: 'M3 3h6.5L17 10.5 10.5 17 3 9.5V3Zm3.6 3.6h.01',
+    load: () => import('../pages/catalogue.tsx').then(({ Catalogue }) => Catalogue),
+  },
+  {
     name: 'set-up',
     title: 'Set up',
     key: 's',
