@@ -42,6 +42,13 @@ export const pages: readonly PageEntry[] = [
     load: () => import('../pages/catalogue.tsx').then(({ Catalogue }) => Catalogue),
   },
   {
+    name: 'settings',
+    title: 'Settings',
+    key: 't',
+    icon: 'M3 6h8m4 0h2M3 14h2m4 0h8M13 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4Zm-6 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z',
+    load: () => import('../pages/settings.tsx').then(({ Settings }) => Settings),
+  },
+  {
     name: 'set-up',
     title: 'Set up',
     key: 's',
