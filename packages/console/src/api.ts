@@ -24,5 +24,5 @@ export const messageOf = (error: unknown): string => {
   return error instanceof Error ? error.message : String(error);
 };
 
-/** Why an attempt failed, for forms that say so themselves; '' if it worked. */
+/** The reason why an attempt failed, for a form that shows it; '' if it succeeded. */
 export const problemOf = (attempt: Promise<unknown>): Promise<string> => attempt.then(() => '', messageOf);

@@ -1,4 +1,4 @@
-/** A switch: what it controls changes at once. */
+/** A switch: a checkbox whose change takes effect at once. */
 
 interface SwitchProps {
   readonly label: string;

@@ -8,7 +8,7 @@ export interface Row {
 }
 
 interface TableProps {
-  /** What the table lists, for a screen reader. */
+  /** The name of the table, for a screen reader. */
   readonly label: string;
   /** The heads of `cells`. An empty one stands over buttons. */
   readonly heads: readonly string[];

@@ -1,4 +1,4 @@
-/** A new entry as it is typed. Pure functions. */
+/** A new entry while it is typed. Pure functions. */
 import { type AttrType, attrTypes, type Change, type Entry, type Kind, kinds } from './entries.ts';
 
 export interface Draft {
@@ -10,7 +10,7 @@ export interface Draft {
 export const emptyDraft: Draft = { id: '', name: '', type: 'text' };
 export const typesInOrder = Object.entries(attrTypes) as (readonly [AttrType, string])[];
 
-/** What is wrong with it; '' if nothing is. */
+/** The problem of a draft in words; '' if there is none. */
 export const problemIn = (kind: Kind, { id, name }: Draft, entries: readonly Entry[]): string => {
   const isEvent = kind === 'event';
   if (isEvent && name === '') return 'Enter a name.';

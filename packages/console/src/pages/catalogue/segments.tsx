@@ -57,7 +57,7 @@ export const Segments = ({ text }: { readonly text: string }) => {
   const rowOf = (segment: Segment) => ({
     key: segment.segmentName,
     cells: [
-      <a key="name" class="entry-link" href={hrefOfPeople(segment)} title={`The people of ${segment.segmentName}`}>
+      <a key="name" href={hrefOfPeople(segment)} title={`The people of ${segment.segmentName}`}>
         {segment.segmentName}
       </a>,
       wordsOf(segment),

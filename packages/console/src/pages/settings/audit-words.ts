@@ -48,7 +48,7 @@ const fieldWords: Readonly<Record<string, string>> = {
   contact: 'contacts',
 };
 
-/** What else there is to say of the subject, without its contacts. `nameOf` returns the name of a token. */
+/** The subject in words, without its contacts. `nameOf` returns the name of a token. */
 export const detailsOf = ({ subject }: AuditEntry, nameOf: (tokenID: string) => string): string => {
   const { tokenID, tokenKind, linkID, claimID, refusedID, links, field } = subject;
   const details = [

@@ -1,4 +1,4 @@
-/** The account: its name and time zone, and what it stores of visitors. Each change is saved at once. */
+/** The account and its privacy: name, time zone, and the data that is stored of visitors. Each change is saved at once. */
 import { useId } from 'preact/hooks';
 import { Card } from '../../parts/card.tsx';
 import { changeAccount } from '../../parts/change-account.ts';

@@ -4,6 +4,7 @@ import { api } from '../../api.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { act } from '../../parts/notices.tsx';
 import { readAccount } from '../../reading/account.ts';
+import { namesInWords, sessionsInWords } from './revocation-words.ts';
 import { isThisSession } from './this-session.ts';
 import { liveDescendants, nameOfToken, type Token } from './token-list.ts';
 
@@ -40,13 +41,7 @@ const RevokeDialog = ({ token, all, close }: RevokeProps & { readonly close: () 
       <p>
         The token stops working at once. {consequences[tokenKind]} <strong>This cannot be undone.</strong>
       </p>
-      {sessions.length > 0 && (
-        <p>
-          {sessions.length === 1 ? 'A session' : `${sessions.length} sessions`} of the console{' '}
-          {sessions.length === 1 ? 'was' : 'were'} started with it and {sessions.length === 1 ? 'ends' : 'end'} too.
-          {sessions.some(isThisSession) && ' Yours is among them: you will be signed out.'}
-        </p>
-      )}
+      {sessions.length > 0 && <p>{sessionsInWords(sessions.length, sessions.some(isThisSession))}</p>}
       {tokens.length > 0 && (
         <label class="choice-line">
           <input
@@ -57,7 +52,7 @@ const RevokeDialog = ({ token, all, close }: RevokeProps & { readonly close: () 
           <span>
             Also revoke {tokens.length === 1 ? 'the token' : `the ${tokens.length} tokens`} that it made
             <small class="soft">
-              {tokens.map(nameOfToken).join(', ')}
+              {namesInWords(tokens.map(nameOfToken))}
               {further.some(isThisSession) && !sessions.some(isThisSession) && '. You will be signed out.'}
             </small>
           </span>

@@ -1,4 +1,4 @@
-/** What a viewer session sees in place of what only a server token may read. */
+/** Shown to a session of a viewer token in place of data that only a server token may read. */
 import { Card } from '../../parts/card.tsx';
 import { Empty } from '../../parts/small.tsx';
 

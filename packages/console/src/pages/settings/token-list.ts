@@ -1,4 +1,4 @@
-/** The tokens of the account as the page lists them. Pure functions. */
+/** The tokens of the account: their state, their names, and the lists that the page shows. Pure functions. */
 import type { Account } from '../../reading/account.ts';
 
 export type Token = NonNullable<Account['token']>[number];
@@ -36,14 +36,14 @@ export const toLists = (tokens: readonly Token[], now: number): TokenLists => {
   };
 };
 
-/** What a token is called: its name, or its kind and the beginning of its ID. */
+/** The name of a token; its kind and the beginning of its ID where nobody gave it a name. */
 export const nameOfToken = ({ session, tokenKind, tokenName, tokenID }: Token): string => {
   if (session) return 'Console session';
   const kind = tokenKind.charAt(0).toUpperCase() + tokenKind.slice(1);
   return tokenName || `${kind} token ${tokenID.slice(0, 6)}`;
 };
 
-/** Who did something: the name of the token with this ID. '' and `command` are the command line. */
+/** The name of the token that did something, by its tokenID. '' and `command` are the command line. */
 export const nameOfActor = (actor: string, tokens: readonly Token[]): string => {
   if (actor === '' || actor === 'command') return 'the command line';
   const token = tokens.find(({ tokenID }) => tokenID === actor);

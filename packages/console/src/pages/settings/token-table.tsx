@@ -1,4 +1,4 @@
-/** A table of tokens: what each is, who made it, when it was used, and until when it works. */
+/** A table of tokens: kind, maker, last use and end of each. */
 import { Ago, Badge, Copyable } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { LastUsed } from './last-used.tsx';
