@@ -29,3 +29,6 @@ export const messageOf = (error: unknown): string => {
   if (isUnreachable(error)) return 'The server can’t be reached.';
   return error instanceof Error ? error.message : String(error);
 };
+
+/** The reason why an attempt failed, for a form that shows it; '' if it succeeded. */
+export const problemOf = (attempt: Promise<unknown>): Promise<string> => attempt.then(() => '', messageOf);

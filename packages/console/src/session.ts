@@ -7,6 +7,8 @@ export interface Session {
   readonly accountName: string;
   /** What the token that signed in may do: `viewer` reads, `server` changes as well. */
   readonly kind: 'viewer' | 'server';
+  /** When the session ends by itself. */
+  readonly expiresTime?: string;
 }
 
 /** null: nobody is signed in; undefined: not known yet. */

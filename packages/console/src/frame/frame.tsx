@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { hrefOf, pageName } from '../address.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Notices } from '../parts/notices.tsx';
+import { account } from '../reading/account.ts';
 import { session, signOut } from '../session.ts';
 import { keyTable, overlay } from './keys.ts';
 import { Page, titleOf } from './page.tsx';
@@ -39,7 +40,8 @@ const Keys = () => (
 
 export const Frame = () => {
   const here = pageName.value;
-  const { accountName = '', kind = 'viewer' } = session.value ?? {};
+  const { kind = 'viewer' } = session.value ?? {};
+  const { accountName = '' } = account.value ?? {};
   useEffect(() => {
     document.title = `${titleOf(here)} · ${accountName} · Firsthand`;
   }, [here, accountName]);

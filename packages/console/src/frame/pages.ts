@@ -35,6 +35,20 @@ export const pages: readonly PageEntry[] = [
     load: () => import('../pages/people.tsx').then(({ People }) => People),
   },
   {
+    name: 'catalogue',
+    title: 'Catalogue',
+    key: 'c',
+    icon: 'M3 3h6.5L17 10.5 10.5 17 3 9.5V3Zm3.6 3.6h.01',
+    load: () => import('../pages/catalogue.tsx').then(({ Catalogue }) => Catalogue),
+  },
+  {
+    name: 'settings',
+    title: 'Settings',
+    key: 't',
+    icon: 'M3 6h8m4 0h2M3 14h2m4 0h8M13 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4Zm-6 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z',
+    load: () => import('../pages/settings.tsx').then(({ Settings }) => Settings),
+  },
+  {
     name: 'set-up',
     title: 'Set up',
     key: 's',

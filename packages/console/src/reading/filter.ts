@@ -58,6 +58,8 @@ export const attributeName = (attrID: string): string => {
   return name === attrID ? (labels[attrID] ?? attrID) : name;
 };
 
+const namesOfEvents = (kinds: unknown): string => listed([kinds].flat().map((kind) => nameOf('event', String(kind))));
+
 /** A condition in words. */
 export const inWords = (condition: Condition): string => {
   const { attrID, is, isNot, contains, exists, lessThan, greaterThan, event, contact, segment, not, and, or, did } =
@@ -71,16 +73,12 @@ export const inWords = (condition: Condition): string => {
     if (lessThan !== undefined) return `${name} is below ${lessThan}`;
     return `${name} is above ${greaterThan}`;
   }
-  if (event !== undefined)
-    return `Event is ${[event]
-      .flat()
-      .map((kind) => nameOf('event', String(kind)))
-      .join(' or ')}`;
+  if (event !== undefined) return `Event is ${namesOfEvents(event)}`;
   if (segment !== undefined) return `Segment ${segment}`;
   if (not !== undefined) return `not (${inWords(not)})`;
   if (and !== undefined) return and.map(inWords).join(' and ');
   if (or !== undefined) return or.map(inWords).join(' or ');
-  if (did !== undefined) return `did ${did.event === undefined ? 'something' : listed(did.event)}`;
+  if (did !== undefined) return `did ${did.event === undefined ? 'something' : namesOfEvents(did.event)}`;
   if (contact?.contactTagID !== undefined) return `Tag is ${nameOf('tag', String(contact.contactTagID))}`;
   if (contact?.contactProfileID !== undefined)
     return `Profile is ${nameOf('profile', String(contact.contactProfileID))}`;

@@ -1,10 +1,10 @@
 /** Contacts, found by text, tag and status. */
 import type { RequestFor } from '@firsthand/client';
-import { useEffect, useState } from 'preact/hooks';
 import { query, setQuery } from '../../address.ts';
 import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
+import { SearchBox } from '../../parts/search-box.tsx';
 import { Ago, Badge, Empty } from '../../parts/small.tsx';
 import { account } from '../../reading/account.ts';
 import { formatTime } from '../../reading/format.ts';
@@ -13,28 +13,7 @@ import { nameOfPerson } from '../../reading/person.ts';
 import { PeopleTable } from './people-table.tsx';
 
 const limit = 50;
-const typingMs = 200;
 const statuses = ['active', 'unsubscribed', 'archived'] as const;
-
-/** A text in the address that follows what is typed. */
-const SearchBox = () => {
-  const inAddress = query.value.get('text') ?? '';
-  const [text, setText] = useState(inAddress);
-  useEffect(() => setText(inAddress), [inAddress]);
-  useEffect(() => {
-    const timer = setTimeout(() => setQuery({ text: text.trim() }, { replace: true }), typingMs);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return (
-    <input
-      type="search"
-      aria-label="Name or e-mail address"
-      placeholder="Name or e-mail address"
-      value={text}
-      onInput={(event) => setText(event.currentTarget.value)}
-    />
-  );
-};
 
 const Choice = ({
   parameter,
@@ -92,7 +71,7 @@ export const Contacts = () => {
     );
   const tools = (
     <>
-      <SearchBox />
+      <SearchBox label="Name or e-mail address" />
       <Choice
         parameter="tag"
         label="Any tag"

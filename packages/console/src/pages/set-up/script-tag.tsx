@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { root } from '../../address.ts';
 import { Card } from '../../parts/card.tsx';
+import { CopyButton } from '../../parts/copy-button.tsx';
 import { account } from '../../reading/account.ts';
 
 /** The server has written the tag of its settings into the page, without the address and the token. */
@@ -16,10 +17,7 @@ const guides = [
   ['csp', 'With a CSP'],
 ] as const;
 
-const copiedMs = 1_500;
-
 export const ScriptTag = () => {
-  const [isCopied, setCopied] = useState(false);
   const tokens =
     account.value?.token?.filter(({ tokenUUID, revokedTime }) => tokenUUID !== undefined && !revokedTime) ?? [];
   const [chosen, setChosen] = useState('');
@@ -27,11 +25,6 @@ export const ScriptTag = () => {
   const tag = template()
     .replaceAll('{root}', root)
     .replaceAll('{token}', token?.tokenUUID ?? 'browser_…');
-  const copy = () =>
-    navigator.clipboard?.writeText(tag).then(() => {
-      setCopied(true);
-      setTimeout(setCopied, copiedMs, false);
-    });
   const tools = tokens.length > 1 && (
     <select
       aria-label="Browser token"
@@ -52,9 +45,7 @@ export const ScriptTag = () => {
         <pre>
           <code>{tag}</code>
         </pre>
-        <button type="button" class="main" onClick={copy}>
-          {isCopied ? 'Copied' : 'Copy'}
-        </button>
+        <CopyButton text={tag} />
       </div>
       {!token && (
         <p class="soft">Only a server token shows the token of your pages. Put yours in the place of browser_….</p>

@@ -1,0 +1,73 @@
+/** One catalogue: its entries in a table, with a search, CSV, and a way to add. */
+import { api } from '../../api.ts';
+import { Answered, Card } from '../../parts/card.tsx';
+import { downloadCSV } from '../../parts/csv.ts';
+import { SearchBox } from '../../parts/search-box.tsx';
+import { Empty } from '../../parts/small.tsx';
+import { account, mayChange } from '../../reading/account.ts';
+import { useAnswer } from '../../reading/answer.ts';
+import { formatWhole } from '../../reading/format.ts';
+import { Add } from './adding.tsx';
+import { CatalogueTable } from './catalogue-table.tsx';
+import { type Entry, entriesOf, entriesWith, type Kind, kinds } from './entries.ts';
+
+const save = (kind: Kind, entries: readonly Entry[]): void => {
+  const isEvent = kind === 'event';
+  downloadCSV(
+    kinds[kind].title.toLowerCase(),
+    [
+      'ID',
+      'name',
+      ...(kind === 'attr' ? ['type'] : []),
+      'browser tokens',
+      ...(isEvent ? ['events', 'first', 'last'] : []),
+    ],
+    entries.map(({ id, name, type, browser, uses }) => [
+      id,
+      name,
+      ...(kind === 'attr' ? [type] : []),
+      browser ? 'yes' : 'no',
+      ...(isEvent ? [uses?.count ?? 0, uses?.firstTime, uses?.lastTime] : []),
+    ]),
+  );
+};
+
+/** The counts of events; for other catalogues nothing is read. */
+const useUses = (kind: Kind) =>
+  useAnswer(`uses ${kind}`, async (signal) => {
+    if (kind !== 'event') return [];
+    const { eventDefinition = [] } = await api.getEvent({ include: 'definition', limit: 1 }, { signal });
+    return eventDefinition;
+  });
+
+export const CatalogueCard = ({ kind, text }: { readonly kind: Kind; readonly text: string }) => {
+  const answer = useUses(kind);
+  const { title, one, about } = kinds[kind];
+  const catalogues = account.value;
+  const entries = catalogues ? entriesOf(kind, catalogues, answer.value ?? []) : [];
+  const found = entriesWith(text, entries);
+  const tools = (
+    <>
+      <SearchBox label="Name or ID" />
+      <button type="button" class="quiet" onClick={() => save(kind, found)}>
+        CSV
+      </button>
+      {mayChange.value && <Add kind={kind} entries={entries} />}
+    </>
+  );
+  return (
+    <Card title={`${title} · ${formatWhole(entries.length)}`} tools={tools} class="list">
+      <Answered answer={answer} lines={8}>
+        {() =>
+          found.length > 0 ? (
+            <CatalogueTable kind={kind} entries={found} />
+          ) : (
+            <Empty title={entries.length > 0 ? `No ${one} has this name or ID` : `No ${title.toLowerCase()} yet`}>
+              <p class="soft">{entries.length > 0 ? 'Search for another text.' : about}</p>
+            </Empty>
+          )
+        }
+      </Answered>
+    </Card>
+  );
+};

@@ -1,0 +1,75 @@
+/** The entries of a catalogue, each with what can be changed of it. */
+import type { ComponentChildren } from 'preact';
+import { Ago } from '../../parts/small.tsx';
+import { Switch } from '../../parts/switch.tsx';
+import { Table } from '../../parts/table.tsx';
+import { mayChange } from '../../reading/account.ts';
+import { formatWhole } from '../../reading/format.ts';
+import { setBrowser, setType } from './changing.ts';
+import { type AttrType, attrTypes, type Entry, type Kind, kinds } from './entries.ts';
+import { Name } from './name.tsx';
+import { typesInOrder } from './new-entry.ts';
+import { Remove } from './removing.tsx';
+
+interface Column {
+  readonly head: string;
+  readonly of: (entry: Entry) => ComponentChildren;
+}
+
+const Type = ({ entry }: { readonly entry: Entry }) => {
+  const { name, type = 'text' } = entry;
+  if (!mayChange.value) return <>{attrTypes[type]}</>;
+  return (
+    <select
+      aria-label={`Type of ${name}`}
+      value={type}
+      onChange={(event) => setType(entry, event.currentTarget.value as AttrType)}
+    >
+      {typesInOrder.map(([value, label]) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+};
+
+const never = <span class="soft">never</span>;
+
+const columnsOf = (kind: Kind): readonly Column[] => [
+  { head: 'Name', of: (entry) => <Name kind={kind} entry={entry} /> },
+  { head: 'ID', of: ({ id }) => <code>{id}</code> },
+  ...(kind === 'attr' ? [{ head: 'Type', of: (entry: Entry) => <Type entry={entry} /> }] : []),
+  ...(kind === 'event'
+    ? [
+        { head: 'Events', of: ({ uses }: Entry) => formatWhole(uses?.count ?? 0) },
+        { head: 'First', of: ({ uses }: Entry) => (uses ? <Ago time={uses.firstTime} /> : never) },
+        { head: 'Last', of: ({ uses }: Entry) => (uses ? <Ago time={uses.lastTime} /> : never) },
+      ]
+    : []),
+  {
+    head: 'Browser tokens',
+    of: (entry) => (
+      <Switch
+        label={`Browser tokens may use ${entry.name}`}
+        isOn={entry.browser}
+        isDisabled={!mayChange.value || !entry.isListed}
+        change={(isOn) => setBrowser(kind, entry, isOn)}
+      />
+    ),
+  },
+  ...(mayChange.value
+    ? [{ head: '', of: (entry: Entry) => entry.isListed && <Remove kind={kind} entry={entry} /> }]
+    : []),
+];
+
+export const CatalogueTable = ({ kind, entries }: { readonly kind: Kind; readonly entries: readonly Entry[] }) => {
+  const columns = columnsOf(kind);
+  return (
+    <Table
+      label={kinds[kind].title}
+      heads={columns.map(({ head }) => head)}
+      rows={entries.map((entry) => ({ key: entry.id, cells: columns.map(({ of }) => of(entry)) }))}
+    />
+  );
+};

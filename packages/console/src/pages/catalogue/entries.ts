@@ -1,0 +1,151 @@
+/** The four catalogues in one form, and the changes of their entries. Pure functions. */
+import type { AnswerFor, RequestFor } from '@firsthand/client';
+import type { Account } from '../../reading/account.ts';
+
+export type Kind = 'event' | 'attr' | 'tag' | 'profile';
+export type AttrType = Account['attr'][number]['attrType'];
+export type Uses = NonNullable<AnswerFor<'getEvent'>['eventDefinition']>[number];
+
+export interface Entry {
+  readonly id: string;
+  /** Its ID where nobody gave it a name. */
+  readonly name: string;
+  /** Whether browser tokens may use it. */
+  readonly browser: boolean;
+  /** Of attributes. */
+  readonly type?: AttrType;
+  /** Of events that were logged. */
+  readonly uses?: Uses | undefined;
+  /** false: events have the ID, but the catalogue no longer does. */
+  readonly isListed: boolean;
+}
+
+export const kinds: Readonly<Record<Kind, { readonly title: string; readonly one: string; readonly about: string }>> = {
+  event: {
+    title: 'Events',
+    one: 'event',
+    about: 'An event that is logged under a new name is added here by itself.',
+  },
+  attr: {
+    title: 'Attributes',
+    one: 'attribute',
+    about: 'Attributes describe events and contacts: a path, a price, a product.',
+  },
+  tag: {
+    title: 'Tags',
+    one: 'tag',
+    about: 'Tags mark contacts: a newsletter, a campaign. A contact can have many.',
+  },
+  profile: {
+    title: 'Profiles',
+    one: 'profile',
+    about: 'A profile says what kind of contact somebody is: a customer, a supplier. A contact has one at most.',
+  },
+};
+
+export const attrTypes: Readonly<Record<AttrType, string>> = {
+  text: 'Text',
+  number: 'Number',
+  date: 'Date',
+  currency: 'Money',
+  boolean: 'Yes or no',
+};
+
+type Catalogues = Pick<Account, Kind>;
+
+const eventsIn = (event: Account['event'], uses: readonly Uses[]): Entry[] => {
+  const usesOf = new Map(uses.map((each) => [each.eventID, each]));
+  const listed = new Set(event.map(({ eventID }) => eventID));
+  return [
+    ...event.map(({ eventID, eventName, browser }) => ({
+      id: String(eventID),
+      name: eventName,
+      browser,
+      isListed: true,
+      uses: usesOf.get(eventID),
+    })),
+    ...uses
+      .filter(({ eventID }) => !listed.has(eventID))
+      .map((each) => ({
+        id: String(each.eventID),
+        name: each.eventName,
+        browser: false,
+        isListed: false,
+        uses: each,
+      })),
+  ];
+};
+
+/** The entries of a catalogue, in the order of the API. `uses` are those of events. */
+export const entriesOf = (kind: Kind, { event, attr, tag, profile }: Catalogues, uses: readonly Uses[]): Entry[] => {
+  const isListed = true;
+  switch (kind) {
+    case 'event':
+      return eventsIn(event, uses);
+    case 'attr':
+      return attr.map((each) => ({ ...each, id: each.attrID, name: each.attrName, type: each.attrType, isListed }));
+    case 'tag':
+      return tag.map((each) => ({ ...each, id: each.tagID, name: each.tagName, isListed }));
+    case 'profile':
+      return profile.map((each) => ({ ...each, id: each.profileID, name: each.profileName, isListed }));
+  }
+};
+
+/** The entries whose name or ID contains a text, in upper or lower case. */
+export const entriesWith = (text: string, entries: readonly Entry[]): readonly Entry[] => {
+  const wanted = text.trim().toLowerCase();
+  return entries.filter(({ id, name }) => name.toLowerCase().includes(wanted) || id.toLowerCase().includes(wanted));
+};
+
+export interface Change {
+  readonly name?: string;
+  readonly browser?: boolean;
+  readonly type?: AttrType | undefined;
+  readonly remove?: true;
+  readonly force?: true;
+}
+
+/** The request that adds or changes an entry. An event without an ID gets one from the service. */
+export const requestFor = (kind: Kind, id: string, { name, type, ...others }: Change): RequestFor<'updateAccount'> => {
+  switch (kind) {
+    case 'event':
+      return { event: [{ eventID: id === '' ? undefined : Number(id), eventName: name, ...others }] };
+    case 'attr':
+      return { attr: [{ attrID: id, attrName: name, attrType: type, ...others }] };
+    case 'tag':
+      return { tag: [{ tagID: id, tagName: name, ...others }] };
+    case 'profile':
+      return { profile: [{ profileID: id, profileName: name, ...others }] };
+  }
+};
+
+const changed = <Listed>(
+  list: readonly Listed[],
+  isIt: (listed: Listed) => boolean,
+  change: Partial<Listed>,
+): Listed[] => list.map((listed) => (isIt(listed) ? { ...listed, ...change } : listed));
+
+/** The catalogue with an entry changed, in the form of the account. */
+export const withChange = (
+  kind: Kind,
+  catalogues: Catalogues,
+  id: string,
+  { name, browser, type }: Change,
+): Partial<Catalogues> => {
+  const flag = browser === undefined ? {} : { browser };
+  const named = <Field extends string>(field: Field) =>
+    (name === undefined ? {} : { [field]: name }) as Partial<Record<Field, string>>;
+  const { event, attr, tag, profile } = catalogues;
+  switch (kind) {
+    case 'event':
+      return { event: changed(event, (each) => String(each.eventID) === id, { ...flag, ...named('eventName') }) };
+    case 'attr': {
+      const typed = type === undefined ? {} : { attrType: type };
+      return { attr: changed(attr, (each) => each.attrID === id, { ...flag, ...typed, ...named('attrName') }) };
+    }
+    case 'tag':
+      return { tag: changed(tag, (each) => each.tagID === id, { ...flag, ...named('tagName') }) };
+    case 'profile':
+      return { profile: changed(profile, (each) => each.profileID === id, { ...flag, ...named('profileName') }) };
+  }
+};

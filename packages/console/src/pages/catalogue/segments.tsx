@@ -1,0 +1,97 @@
+/** The saved segments, in words, with a link to the people of each. */
+import type { AnswerFor } from '@firsthand/client';
+import { hrefOf } from '../../address.ts';
+import { api } from '../../api.ts';
+import { Answered, Card } from '../../parts/card.tsx';
+import { downloadCSV } from '../../parts/csv.ts';
+import { act } from '../../parts/notices.tsx';
+import { SearchBox } from '../../parts/search-box.tsx';
+import { Ago, Empty } from '../../parts/small.tsx';
+import { Table } from '../../parts/table.tsx';
+import { mayChange } from '../../reading/account.ts';
+import { useAnswer } from '../../reading/answer.ts';
+import { type Condition, inWords } from '../../reading/filter.ts';
+
+type Segment = AnswerFor<'listSegments'>['segment'][number];
+
+const wordsOf = ({ filter }: Segment): string => inWords(filter as Condition);
+
+/** The people of a segment alone: other conditions are left behind. */
+const hrefOfPeople = ({ segmentName }: Segment): string =>
+  hrefOf('people', { list: 'everybody', segment: segmentName, filter: null });
+
+const deleteSegment = ({ segmentName, filter }: Segment, after: () => void) =>
+  act(() => api.deleteSegment({ segmentName }), {
+    done: `Deleted the segment “${segmentName}”. Reports that name it are refused.`,
+    undo: () => api.createSegment({ segmentName, filter }),
+    after,
+  });
+
+export const Segments = ({ text }: { readonly text: string }) => {
+  const answer = useAnswer('segments', (signal) => api.listSegments({}, { signal }));
+  const wanted = text.toLowerCase();
+  const all = answer.value?.segment ?? [];
+  const found = all.filter(
+    (segment) => segment.segmentName.toLowerCase().includes(wanted) || wordsOf(segment).toLowerCase().includes(wanted),
+  );
+  const save = () =>
+    downloadCSV(
+      'segments',
+      ['name', 'filter', 'filter as JSON', 'created', 'updated'],
+      found.map((segment) => [
+        segment.segmentName,
+        wordsOf(segment),
+        JSON.stringify(segment.filter),
+        segment.createdTime,
+        segment.updatedTime,
+      ]),
+    );
+  const tools = (
+    <>
+      <SearchBox label="Name or condition" />
+      <button type="button" class="quiet" onClick={save}>
+        CSV
+      </button>
+    </>
+  );
+  const rowOf = (segment: Segment) => ({
+    key: segment.segmentName,
+    cells: [
+      <a key="name" href={hrefOfPeople(segment)} title={`The people of ${segment.segmentName}`}>
+        {segment.segmentName}
+      </a>,
+      wordsOf(segment),
+      <Ago key="updated" time={segment.updatedTime} />,
+      mayChange.value && (
+        <button
+          key="delete"
+          type="button"
+          class="quiet"
+          aria-label={`Delete ${segment.segmentName}`}
+          onClick={() => deleteSegment(segment, answer.again)}
+        >
+          Delete
+        </button>
+      ),
+    ],
+  });
+  return (
+    <Card title={answer.value ? `Segments · ${all.length}` : 'Segments'} tools={tools} class="list">
+      <Answered answer={answer} lines={5}>
+        {() =>
+          found.length > 0 ? (
+            <Table label="Segments" heads={['Name', 'Who', 'Saved', '']} rows={found.map(rowOf)} />
+          ) : (
+            <Empty title={all.length > 0 ? 'No segment has this name or condition' : 'No segments yet'}>
+              <p class="soft">
+                {all.length > 0
+                  ? 'Search for another text.'
+                  : 'A segment is a filter that is saved under a name. createSegment saves one.'}
+              </p>
+            </Empty>
+          )
+        }
+      </Answered>
+    </Card>
+  );
+};

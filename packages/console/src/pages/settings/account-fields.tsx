@@ -1,0 +1,70 @@
+/** The name and the time zone of the account. */
+import { changeAccount } from '../../parts/change-account.ts';
+import { Field } from '../../parts/field.tsx';
+import { type Account, mayChange } from '../../reading/account.ts';
+import { zonesWith } from './time-zones.ts';
+
+interface FieldOf {
+  readonly of: Account;
+}
+
+export const AccountName = ({ of: { accountName } }: FieldOf) => {
+  const save = (input: HTMLInputElement) => {
+    const name = input.value.trim();
+    // A name is needed: an empty field gets the old one back.
+    if (name === '' || name === accountName) input.value = accountName;
+    else
+      changeAccount({
+        change: { accountName: name },
+        undo: { accountName },
+        shown: { accountName: name },
+        done: `The account is called “${name}” now.`,
+      });
+  };
+  return (
+    <Field label="Name" hint="Shown at the top of this console. Enter saves it.">
+      {(attributes) => (
+        <input
+          {...attributes}
+          type="text"
+          maxLength={255}
+          autocomplete="off"
+          value={accountName}
+          disabled={!mayChange.value}
+          onChange={(event) => save(event.currentTarget)}
+        />
+      )}
+    </Field>
+  );
+};
+
+export const TimeZone = ({ of: { accountTimezone } }: FieldOf) => {
+  const save = (zone: string) =>
+    changeAccount({
+      change: { accountTimezone: zone },
+      undo: { accountTimezone },
+      shown: { accountTimezone: zone },
+      done: `Days begin at midnight in ${zone} now.`,
+    });
+  return (
+    <Field
+      label="Time zone"
+      hint="Days, weeks and months of reports begin in it. Events keep the times at which they happened."
+    >
+      {(attributes) => (
+        <select
+          {...attributes}
+          value={accountTimezone}
+          disabled={!mayChange.value}
+          onChange={(event) => save(event.currentTarget.value)}
+        >
+          {zonesWith(accountTimezone).map((zone) => (
+            <option key={zone} value={zone}>
+              {zone.replaceAll('_', ' ')}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  );
+};

@@ -1,0 +1,119 @@
+/** The audit log: who did what, and when. */
+import { hrefOf, query, setQuery } from '../../address.ts';
+import { api } from '../../api.ts';
+import { Answered, Card } from '../../parts/card.tsx';
+import { downloadCSV } from '../../parts/csv.ts';
+import { At, Empty } from '../../parts/small.tsx';
+import { Table } from '../../parts/table.tsx';
+import { account } from '../../reading/account.ts';
+import { usePages } from '../../reading/pages.ts';
+import { type AuditAction, type AuditEntry, actionWords, capitalized, detailsOf, wordsOf } from './audit-words.ts';
+import { ServerTokenNeeded } from './server-token-needed.tsx';
+import { nameOfActor, type Token } from './token-list.ts';
+
+const limit = 50;
+
+const chosenAction = (): AuditAction | undefined => {
+  const action = query.value.get('action');
+  return action !== null && Object.hasOwn(actionWords, action) ? (action as AuditAction) : undefined;
+};
+
+/** `copy` and `backup` concern the whole database and are in no account's log. */
+const actionsToChoose = Object.entries(actionWords).filter(([action]) => action !== 'copy' && action !== 'backup');
+
+const ActionChoice = () => (
+  <select
+    aria-label="Action"
+    value={chosenAction() ?? ''}
+    onChange={(event) => setQuery({ action: event.currentTarget.value })}
+  >
+    <option value="">Any action</option>
+    {actionsToChoose.map(([action, words]) => (
+      <option key={action} value={action}>
+        {words}
+      </option>
+    ))}
+  </select>
+);
+
+const Subject = ({ entry, tokens }: { readonly entry: AuditEntry; readonly tokens: readonly Token[] }) => {
+  const { contactUUID, otherContactUUID } = entry.subject;
+  const details = detailsOf(entry, (tokenID) => nameOfActor(tokenID, tokens));
+  const contacts = [contactUUID, otherContactUUID].filter((id) => id !== undefined);
+  return (
+    <span class="audit-subject">
+      {contacts.map((id) =>
+        entry.action === 'eraseContact' ? (
+          <span key={id}>Contact {id.slice(0, 6)}</span>
+        ) : (
+          <a key={id} href={hrefOf('person', { contact: id })}>
+            Contact {id.slice(0, 6)}
+          </a>
+        ),
+      )}
+      {details && <span>{details}</span>}
+    </span>
+  );
+};
+
+const Entries = ({ tokens }: { readonly tokens: readonly Token[] }) => {
+  const action = chosenAction();
+  const { answer, more } = usePages(`audit ${action}`, async (cursor, signal) => {
+    const { audit, nextCursor } = await api.listAudit({ action, limit, cursor }, { signal });
+    return { entries: audit, nextCursor };
+  });
+  const save = () =>
+    downloadCSV(
+      'audit-log',
+      ['auditID', 'time', 'action', 'by', 'actor', 'subject'],
+      (answer.value ?? []).map((entry) => [
+        entry.auditID,
+        entry.auditTime,
+        entry.action,
+        nameOfActor(entry.actor, tokens),
+        entry.actor,
+        JSON.stringify(entry.subject),
+      ]),
+    );
+  const tools = (
+    <>
+      <ActionChoice />
+      <button type="button" class="quiet" onClick={save}>
+        CSV
+      </button>
+    </>
+  );
+  return (
+    <Card title="Audit log" tools={tools} class="list">
+      <Answered answer={answer} lines={10}>
+        {(entries) =>
+          entries.length === 0 ? (
+            <Empty title={action ? 'Nobody has done this yet' : 'Nothing is logged yet'} />
+          ) : (
+            <Table
+              label="Audit log, the newest first"
+              heads={['What', 'To what', 'By', 'When']}
+              more={more}
+              rows={entries.map((entry) => ({
+                key: entry.auditID,
+                cells: [
+                  wordsOf(entry),
+                  <Subject key="subject" entry={entry} tokens={tokens} />,
+                  <span key="by" title={entry.actor}>
+                    {capitalized(nameOfActor(entry.actor, tokens))}
+                  </span>,
+                  <At key="when" time={entry.auditTime} form="long" />,
+                ],
+              }))}
+            />
+          )
+        }
+      </Answered>
+    </Card>
+  );
+};
+
+export const AuditLog = () => {
+  const tokens = account.value?.token;
+  return tokens ? <Entries tokens={tokens} /> : <ServerTokenNeeded title="Audit log" what="the audit log" />;
+};

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { type AuditEntry, detailsOf, wordsOf } from './audit-words.ts';
+
+const entry: AuditEntry = {
+  auditID: '1',
+  auditTime: '2026-11-25T12:00:00.000Z',
+  actor: 'command',
+  action: 'voidLink',
+  subject: {},
+};
+
+test('says whether a link was ignored or restored', () => {
+  expect(wordsOf(entry)).toBe('Link ignored');
+  expect(wordsOf({ ...entry, subject: { restore: false } })).toBe('Link ignored');
+  expect(wordsOf({ ...entry, subject: { restore: true } })).toBe('Link counts again');
+});
+
+test.each([
+  [{}, ''],
+  [{ field: ['accountTimezone', 'tag'] }, 'Time zone, tags'],
+  [{ tokenID: 'abc', tokenKind: 'viewer' }, 'Report abc (viewer)'],
+  [{ linkID: '5', links: 1 }, 'Link 5, 1 link'],
+] as const)('describes %j', (subject, details) => {
+  const given = { ...entry, subject: { ...subject, ...('field' in subject && { field: [...subject.field] }) } };
+  expect(detailsOf(given as AuditEntry, (tokenID) => `Report ${tokenID}`)).toBe(details);
+});

@@ -1,0 +1,63 @@
+/** Entries of the audit log in words. Pure functions. */
+import type { AnswerFor } from '@firsthand/client';
+
+export type AuditEntry = AnswerFor<'listAudit'>['audit'][number];
+export type AuditAction = AuditEntry['action'];
+
+export const actionWords: Readonly<Record<AuditAction, string>> = {
+  createAccount: 'Account created',
+  updateAccount: 'Account changed',
+  createToken: 'Token made',
+  revokeToken: 'Token revoked',
+  eraseContact: 'Contact erased',
+  exportContact: 'Contact exported',
+  mergeContact: 'Contacts merged',
+  unmergeContact: 'Contacts separated',
+  linkUser: 'Browser linked to a contact',
+  unlinkUser: 'Browser unlinked',
+  voidLink: 'Link ignored',
+  acceptClaim: 'Claim accepted',
+  voidClaim: 'Claim voided',
+  replayRefused: 'Refused request sent again',
+  copy: 'Database copied',
+  backup: 'Database backed up',
+};
+
+/** The actions that undo another have the action of the other. */
+const restoringWords: Partial<Record<AuditAction, string>> = {
+  voidLink: 'Link counts again',
+  voidClaim: 'Claim restored',
+};
+
+export const wordsOf = ({ action, subject }: AuditEntry): string =>
+  (subject.restore && restoringWords[action]) || actionWords[action];
+
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+const fieldWords: Readonly<Record<string, string>> = {
+  accountName: 'name',
+  accountTimezone: 'time zone',
+  accountOrigin: 'sites',
+  strict: 'only IDs of the catalogue',
+  browserCatalogue: 'browsers add to the catalogue',
+  enrich: 'labels of visitors',
+  profile: 'profiles',
+  tag: 'tags',
+  attr: 'attributes',
+  event: 'events',
+  contact: 'contacts',
+};
+
+/** The subject in words, without its contacts. `nameOf` returns the name of a token. */
+export const detailsOf = ({ subject }: AuditEntry, nameOf: (tokenID: string) => string): string => {
+  const { tokenID, tokenKind, linkID, claimID, refusedID, links, field } = subject;
+  const details = [
+    tokenID !== undefined && (tokenKind === undefined ? nameOf(tokenID) : `${nameOf(tokenID)} (${tokenKind})`),
+    field?.map((name) => fieldWords[name] ?? name).join(', '),
+    linkID !== undefined && `link ${linkID}`,
+    claimID !== undefined && `claim ${claimID}`,
+    refusedID !== undefined && `request ${refusedID}`,
+    links !== undefined && `${links} ${links === 1 ? 'link' : 'links'}`,
+  ];
+  return capitalized(details.filter(Boolean).join(', '));
+};

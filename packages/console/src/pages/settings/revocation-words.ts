@@ -1,0 +1,20 @@
+/** Consequences of a revocation in words. Pure functions. */
+
+/** A sentence on the sessions that end with the token that signed in; '' if there are none. */
+export const sessionsInWords = (sessions: number, isOwnAmongThem: boolean): string => {
+  if (sessions === 0) return '';
+  if (sessions > 1)
+    return `${sessions} sessions of the console were started with it and end too.${isOwnAmongThem ? ' Yours is one of them: you will be signed out.' : ''}`;
+  return isOwnAmongThem
+    ? 'Your session of the console was started with it: you will be signed out.'
+    : 'A session of the console was started with it and ends too.';
+};
+
+const mostNames = 6;
+
+/** At most six names, and how many further ones there are. */
+export const namesInWords = (names: readonly string[]): string => {
+  const further = names.length - mostNames;
+  const shown = names.slice(0, mostNames).join(', ');
+  return further > 0 ? `${shown} and ${further} more` : shown;
+};

@@ -1,0 +1,53 @@
+/** The open sessions of the console. A session is a token that a cookie holds. */
+import { api } from '../../api.ts';
+import { Card } from '../../parts/card.tsx';
+import { act } from '../../parts/notices.tsx';
+import { Ago, Badge } from '../../parts/small.tsx';
+import { Table } from '../../parts/table.tsx';
+import { readAccount } from '../../reading/account.ts';
+import { signOut } from '../../session.ts';
+import { LastUsed } from './last-used.tsx';
+import { isThisSession } from './this-session.ts';
+import { nameOfActor, type Token } from './token-list.ts';
+
+interface SessionsProps {
+  readonly sessions: readonly Token[];
+  readonly all: readonly Token[];
+}
+
+const end = ({ tokenID }: Token) =>
+  act(() => api.revokeToken({ tokenID }), { done: 'The session has ended.', after: readAccount });
+
+export const Sessions = ({ sessions, all }: SessionsProps) => {
+  const startedBy = ({ createdBy }: Token) =>
+    createdBy === '' ? 'the link that the server printed' : nameOfActor(createdBy, all);
+  return (
+    <Card title={`Sessions of the console · ${sessions.length}`} class="list">
+      <Table
+        label="Sessions of the console"
+        heads={['Signed in with', 'Rights', 'Started', 'Last used', 'Ends', '']}
+        rows={sessions.map((token) => ({
+          key: token.tokenID,
+          cells: [
+            <span key="by">
+              {startedBy(token)} {isThisSession(token) && <Badge tone="good">this session</Badge>}
+            </span>,
+            token.tokenKind === 'viewer' ? 'reads' : 'reads and changes',
+            <Ago key="started" time={token.createdTime} />,
+            <LastUsed key="used" time={token.lastUsedTime} />,
+            token.expiresTime && <Ago key="ends" time={token.expiresTime} />,
+            <button
+              key="end"
+              type="button"
+              class="quiet"
+              aria-label={`End the session of ${startedBy(token)}`}
+              onClick={() => (isThisSession(token) ? signOut() : end(token))}
+            >
+              {isThisSession(token) ? 'Sign out' : 'End'}
+            </button>,
+          ],
+        }))}
+      />
+    </Card>
+  );
+};

@@ -1,0 +1,39 @@
+/** Tokens: those that work, the sessions of the console, and those that have ended. */
+import { useState } from 'preact/hooks';
+import { Card } from '../../parts/card.tsx';
+import { Empty } from '../../parts/small.tsx';
+import { account } from '../../reading/account.ts';
+import { formatWhole } from '../../reading/format.ts';
+import { type MadeToken, MakeToken } from './making.tsx';
+import { NewToken } from './new-token.tsx';
+import { ServerTokenNeeded } from './server-token-needed.tsx';
+import { Sessions } from './sessions.tsx';
+import { toLists } from './token-list.ts';
+import { TokenTable } from './token-table.tsx';
+
+export const Tokens = () => {
+  const [made, setMade] = useState<MadeToken | undefined>(undefined);
+  const tokens = account.value?.token;
+  if (!tokens) return <ServerTokenNeeded title="Tokens" what="the list of tokens" />;
+  const { live, ended, sessions } = toLists(tokens, Date.now());
+  return (
+    <div class="settings">
+      {made && <NewToken made={made} close={() => setMade(undefined)} />}
+      <Card title={`Tokens · ${formatWhole(live.length)}`} tools={<MakeToken made={setMade} />} class="list">
+        {live.length === 0 && (
+          <Empty title="No token works">
+            <p class="soft">Without a browser token, pages cannot send events.</p>
+          </Empty>
+        )}
+        {live.length > 0 && <TokenTable label="Tokens" end="Expires" tokens={live} all={tokens} />}
+        {ended.length > 0 && (
+          <details class="ended">
+            <summary>{formatWhole(ended.length)} revoked or expired</summary>
+            <TokenTable label="Revoked or expired tokens" end="Ended" tokens={ended} all={tokens} />
+          </details>
+        )}
+      </Card>
+      <Sessions sessions={sessions} all={tokens} />
+    </div>
+  );
+};

@@ -1,0 +1,28 @@
+/** A labelled field of a form, with a sentence that explains it. */
+import type { ComponentChildren } from 'preact';
+import { useId } from 'preact/hooks';
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: string | undefined;
+  /** Makes the control. It takes these attributes. */
+  readonly children: (attributes: {
+    readonly id: string;
+    readonly 'aria-describedby': string | undefined;
+  }) => ComponentChildren;
+}
+
+export const Field = ({ label, hint, children }: FieldProps) => {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children({ id, 'aria-describedby': hint && `${id}-hint` })}
+      {hint && (
+        <small id={`${id}-hint`} class="soft">
+          {hint}
+        </small>
+      )}
+    </div>
+  );
+};

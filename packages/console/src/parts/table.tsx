@@ -1,0 +1,54 @@
+/** A table of entries. In a narrow window each row becomes a block, in which every cell has its head before it. */
+import type { ComponentChildren } from 'preact';
+
+export interface Row {
+  readonly key: string;
+  /** The first cell names the row. */
+  readonly cells: readonly ComponentChildren[];
+}
+
+interface TableProps {
+  /** The name of the table, for a screen reader. */
+  readonly label: string;
+  /** The heads of `cells`. An empty one stands over buttons. */
+  readonly heads: readonly string[];
+  readonly rows: readonly Row[];
+  readonly more?: (() => void) | undefined;
+}
+
+export const Table = ({ label, heads, rows, more }: TableProps) => (
+  <>
+    <table class="table">
+      <caption class="unseen">{label}</caption>
+      <thead>
+        <tr>
+          {heads.map((head) => (
+            <th key={head} scope="col">
+              {head || <span class="unseen">Actions</span>}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ key, cells: [first, ...others] }) => (
+          <tr key={key}>
+            <th scope="row">{first}</th>
+            {others.map((cell, index) => {
+              const head = heads[index + 1] ?? '';
+              return (
+                <td key={head} data-head={head} class={head === '' ? 'table-actions' : undefined}>
+                  {cell}
+                </td>
+              );
+            })}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+    {more && (
+      <button type="button" class="more" onClick={more}>
+        Show more
+      </button>
+    )}
+  </>
+);
