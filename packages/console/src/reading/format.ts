@@ -64,7 +64,7 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 export const formatAgo = (time: string, now: number): string => {
   const ms = Date.parse(time) - now;
   const [unit, length] = steps.find(([, unitMs]) => Math.abs(ms) >= unitMs) ?? ['second', 1_000];
-  return unit === 'second' ? 'just now' : relative.format(Math.round(ms / length), unit);
+  return unit === 'second' ? 'just now' : relative.format(Math.trunc(ms / length), unit);
 };
 
 /** A length of time: `4 min`, `2 h 5 min`, `3 days`. */

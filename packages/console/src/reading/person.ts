@@ -16,8 +16,8 @@ export const nameOfPerson = (person: Named): string =>
   person.contactExternalID ||
   (person.contactUUID ? `Contact ${person.contactUUID.slice(0, 6)}` : nameOfUser(person.userUUID ?? ''));
 
-/** An anonymous browser needs a name by which a reader tells it from others. */
-export const nameOfUser = (userUUID: string): string => `Visitor ${userUUID.slice(0, 6)}`;
+/** A name by which a reader tells an anonymous browser from others. Sites that make IDs themselves often begin all of them alike. */
+export const nameOfUser = (userUUID: string): string => `Visitor ${userUUID.slice(-6)}`;
 
 /** A hue from 0 to 359, always the same for an ID. */
 export const hueOf = (id: string): number => {

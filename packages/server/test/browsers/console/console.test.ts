@@ -175,7 +175,7 @@ describe('over a shop', () => {
     await signIn(shop.serverToken, `person?contact=${who.ann}`);
     const owner = async () => (await shop.api.getEvent({ userUUID: 'the-phone-of-ben' })).event[0]?.contactUUID;
     expect(await owner()).toBe(who.ann);
-    const turn = page.locator('.turn', { hasText: 'Visitor the-ph' });
+    const turn = page.locator('.turn', { hasText: 'Visitor of-ben' });
     await turn.getByRole('button', { name: 'Ignore this link' }).click();
     await shows(page, 'The link is ignored now');
     expect(await owner()).toBe('');

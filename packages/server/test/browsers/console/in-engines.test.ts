@@ -69,7 +69,7 @@ describeEngines('the console', (engine) => {
     await tab.run(goBack);
     await sees(tab, 'Ann Lemon');
     await tab.goto(`${shop.url}/console/people?list=everybody`);
-    await sees(tab, 'Visitor visito');
+    await sees(tab, 'Visitor mber-1');
     await presses(tab, 'Sign out');
     await sees(tab, 'Sign in to Firsthand');
   });
