@@ -338,7 +338,7 @@ export const openAccount = async (
         rowsOf(table, tailColumns, wanted, hidden === null ? isLater : `(${hidden} OR ${isLater})`);
       return {
         columns,
-        person: owners.person,
+        person: owners.personOf(bounds.contact > 0),
         isOf() {
           throw new Error('the people of the conditions are not prepared');
         },

@@ -4,7 +4,7 @@ import type { TotalsAnswer, TotalsQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { type Row, runWith } from '../values.ts';
 import { countGroups } from './counting.ts';
-import { createGrid, spansBefore, valuesOfSpans } from './grid.ts';
+import { createGrid, isGridOf, spansBefore, valuesOfSpans } from './grid.ts';
 import { summedUp, toMeasures } from './measures.ts';
 import { createScope, type Scope } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
@@ -17,8 +17,7 @@ export const answerTotals = async (
   const { from, to, edges, value } = question;
   const starts = edges.slice(0, -1).map((edge, interval) => [edge, interval] as const);
   const grid = createGrid(from, edges.slice(1, -1));
-  /** Whether the spans are the intervals. */
-  const areIntervals = starts.every(([start], index) => (edges[index + 1] as number) - start <= grid.milliseconds);
+  const areIntervals = isGridOf(grid, edges);
   if (!areIntervals)
     await runWith(connection, (values) => {
       const spans = spansBefore(grid, to, () => {
