@@ -36,6 +36,8 @@ interface Groups {
   readonly sessions: Sessions;
   /** Whether hits without people are rows of sessions, each in one group and with the number of its `events`. */
   readonly bySession?: boolean;
+  /** Whether hits have the column `adds`: those for which it is FALSE add no user and no session to their group. */
+  readonly withAdds?: boolean;
   /** If an event may be of several groups: writes each event once, without its groups. */
   readonly once?: WriteHits | undefined;
   /** How many groups there are at most, if that is known. */
@@ -45,9 +47,9 @@ interface Groups {
 }
 
 /** The range is made longer to a multiple of 8: DuckDB sets the bits that are missing from a byte again and again, which doubles the time. */
-const bitmap = (number: string, lowest: number, greatest: number): string => {
+const bitmap = (number: string, lowest: number, greatest: number, filter = ''): string => {
   const bytes = Math.max(1, Math.ceil((greatest - lowest + 1) / 8));
-  return `bitstring_agg(${number}, ${lowest}, ${lowest + 8 * bytes - 1})`;
+  return `bitstring_agg(${number}, ${lowest}, ${lowest + 8 * bytes - 1}) ${filter}`;
 };
 const ones = (bits: string): string => `coalesce(bit_count(${bits}), 0)`;
 
@@ -58,7 +60,7 @@ export const countGroups = async (
   connection: DuckDBConnection,
   source: Source,
   question: Question,
-  { keys, hits, sessions, bySession = false, once, most, first }: Groups,
+  { keys, hits, sessions, bySession = false, withAdds = false, once, most, first }: Groups,
 ): Promise<Counted> => {
   const list = keys.join(', ');
   const numberOfEvents = bySession ? 'sum(events)::BIGINT' : 'count(*)';
@@ -123,10 +125,11 @@ export const countGroups = async (
     `CREATE TEMP TABLE mask AS SELECT ~${bitmap('"user"', 0, users)} AS unowned
       FROM (SELECT "user" FROM owned UNION ALL SELECT "user" FROM whole)`,
   );
+  const ifAdds = withAdds ? 'FILTER (WHERE adds)' : '';
   const usersOf = (bits: string): string => `${ones(bits)} - coalesce(get_bit(${bits}, 0), 0)`;
   const unowned = (bits: string): string => ones(`${bits} & (SELECT unowned FROM mask)`);
   const sessionBits = (lowest: number, greatest: number): string =>
-    `${bitmap('session', lowest, greatest)} AS sessions`;
+    `${bitmap('session', lowest, greatest, ifAdds)} AS sessions`;
   const allSessions = bySession ? 'count(*) AS sessions' : sessionBits(sessions.lowest, sessions.greatest);
   // Counted where they are made: both threads do that.
   const numbersOfUsers = `${usersOf('users')} AS numberOfUsers, ${unowned('users')} AS numberOfUnowned`;
@@ -136,8 +139,8 @@ export const countGroups = async (
   await runWith(connection, (values) => {
     const withSessions = together ? `, 0 AS part, ${allSessions}` : '';
     return `CREATE TEMP TABLE user_bits AS SELECT *, ${numbersOfUsers}${together ? `, ${numberOfSessions}` : ''} FROM (
-      SELECT ${list}, ${numberOfEvents} AS events, ${bitmap('"user"', 0, users)} AS users${withSessions}
-      FROM (${hits(values, together ? { session: true } : {})}) GROUP BY ${list})`;
+      SELECT ${list}, ${numberOfEvents} AS events, ${bitmap('"user"', 0, users, ifAdds)} AS users${withSessions}
+      FROM (${hits(values, { session: together, adds: withAdds })}) GROUP BY ${list})`;
   });
   const sessionTable = together ? 'user_bits' : 'session_bits';
   if (!together) {
@@ -154,7 +157,7 @@ export const countGroups = async (
         connection,
         (values) => `INSERT INTO session_bits SELECT *, ${numberOfSessions} FROM (
           SELECT ${list}, ${lowest} AS part, ${sessionBits(lowest, greatest)}
-          FROM (${hits(values, { session: true })}) WHERE session BETWEEN ${lowest} AND ${greatest} GROUP BY ${list})`,
+          FROM (${hits(values, { session: true, adds: withAdds })}) WHERE session BETWEEN ${lowest} AND ${greatest} GROUP BY ${list})`,
       );
     }
   }

@@ -1,6 +1,6 @@
 /** Totals: the measures of all events, and of those in each interval. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { TotalsAnswer, TotalsQuestion } from '../../questions.ts';
+import { sessionPauseMilliseconds, type TotalsAnswer, type TotalsQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { type Row, runWith } from '../values.ts';
 import { countGroups } from './counting.ts';
@@ -8,6 +8,9 @@ import { createGrid, isGridOf, spansBefore, valuesOfSpans } from './grid.ts';
 import { summedUp, toMeasures } from './measures.ts';
 import { createScope, type Scope } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
+
+/** In shorter spans most events are of the first half hour. */
+const worthAdds = 4 * sessionPauseMilliseconds;
 
 export const answerTotals = async (
   connection: DuckDBConnection,
@@ -37,10 +40,12 @@ export const answerTotals = async (
     keys: ['value'],
     most: starts.length,
     sessions,
+    withAdds: question.condition === null && grid.milliseconds >= worthAdds,
     hits(values, wanted) {
       const scope = createScope(source, question, values);
       addSpan(scope);
-      return inIntervals(scope.hits(wanted, wanted.session ? sessions : null));
+      if (wanted.adds) scope.add('adds', scope.adds(grid, sessions));
+      return inIntervals(scope.hits(wanted, wanted.session || wanted.adds ? sessions : null));
     },
   });
   const byInterval = new Map(rows.map((row) => [Number(row.value), row]));
