@@ -258,43 +258,71 @@ const log = (world: TestFeed, list: readonly Happened[]): void => {
 
 const contact = fc.integer({ min: 1, max: 4 });
 const sequence = fc.nat({ max: 200 });
-const action: fc.Arbitrary<(world: TestFeed) => void> = fc.oneof(
-  { weight: 8, arbitrary: events.map((list) => (world: TestFeed) => log(world, list)) },
-  {
-    weight: 4,
-    arbitrary: fc
-      .tuple(
-        fc.integer({ min: 1, max: 5 }),
-        fc.array(sequence, { maxLength: 3 }),
-        fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 4 }),
-      )
-      .map(
-        ([user, cuts, contacts]) =>
-          (world: TestFeed) =>
-            world.own(user, cuts, contacts),
-      ),
-  },
-  {
-    weight: 2,
-    arbitrary: fc
-      .uniqueArray(fc.tuple(contact, contact), { maxLength: 3, selector: ([first]) => first })
-      .map((pairs) => (world: TestFeed) => world.merge(pairs)),
-  },
-  { weight: 2, arbitrary: contact.map((erased) => (world: TestFeed) => world.erase(erased)) },
-  { weight: 1, arbitrary: fc.constant((world: TestFeed) => world.sweep()) },
-  { weight: 1, arbitrary: sequence.map((from) => (world: TestFeed) => world.retain(from)) },
-  { weight: 1, arbitrary: fc.constant((world: TestFeed) => world.forget()) },
+const actionWith = (logged: fc.Arbitrary<Happened[]>): fc.Arbitrary<(world: TestFeed) => void> =>
+  fc.oneof(
+    { weight: 8, arbitrary: logged.map((list) => (world: TestFeed) => log(world, list)) },
+    {
+      weight: 4,
+      arbitrary: fc
+        .tuple(
+          fc.integer({ min: 1, max: 5 }),
+          fc.array(sequence, { maxLength: 3 }),
+          fc.array(fc.nat({ max: 4 }), { minLength: 1, maxLength: 4 }),
+        )
+        .map(
+          ([user, cuts, contacts]) =>
+            (world: TestFeed) =>
+              world.own(user, cuts, contacts),
+        ),
+    },
+    {
+      weight: 2,
+      arbitrary: fc
+        .uniqueArray(fc.tuple(contact, contact), { maxLength: 3, selector: ([first]) => first })
+        .map((pairs) => (world: TestFeed) => world.merge(pairs)),
+    },
+    { weight: 2, arbitrary: contact.map((erased) => (world: TestFeed) => world.erase(erased)) },
+    { weight: 1, arbitrary: fc.constant((world: TestFeed) => world.sweep()) },
+    { weight: 1, arbitrary: sequence.map((from) => (world: TestFeed) => world.retain(from)) },
+    { weight: 1, arbitrary: fc.constant((world: TestFeed) => world.forget()) },
+  );
+const historyWith = (inOrder: fc.Arbitrary<boolean>, logged: fc.Arbitrary<Happened[]>, asked: fc.Arbitrary<Question>) =>
+  fc
+    .tuple(
+      inOrder,
+      logged,
+      fc.array(fc.tuple(fc.array(actionWith(logged), { minLength: 1, maxLength: 4 }), asked, fc.boolean()), {
+        minLength: 1,
+        maxLength: 5,
+      }),
+    )
+    .map(([isInOrder, first, steps]) => ({ isInOrder, first, steps }));
+const history = historyWith(fc.boolean(), events, question);
+
+/** Long sessions, of two users, and totals of spans that are longer. */
+const busyHistory = historyWith(
+  fc.constant(true),
+  fc.array(
+    eventArbitrary.map((event) => ({
+      ...event,
+      user: 1 + (event.user % 2),
+      pause: event.pause % (25 * minute),
+      isLate: event.isLate && event.eventID === 3,
+    })),
+    { minLength: 10, maxLength: 40 },
+  ),
+  fc
+    .record({
+      report: fc.constant('totals' as const),
+      robots: fc.integer({ min: 1, max: 10 }).map((nth) => nth === 1),
+      condition: fc.constant(null),
+      value: fc.constant(null),
+      edges: fc
+        .tuple(fc.nat({ max: 40 }), fc.integer({ min: 8, max: 16 }), fc.integer({ min: 2, max: 6 }))
+        .map(([first, step, count]) => Array.from({ length: count }, (_, nth) => (first + nth * step) * 15 * minute)),
+    })
+    .map((asked) => ({ ...withRange(asked), edges: asked.edges })),
 );
-const history = fc
-  .tuple(
-    fc.boolean(),
-    events,
-    fc.array(fc.tuple(fc.array(action, { minLength: 1, maxLength: 4 }), question, fc.boolean()), {
-      minLength: 1,
-      maxLength: 5,
-    }),
-  )
-  .map(([isInOrder, first, steps]) => ({ isInOrder, first, steps }));
 
 const folder = mkdtempSync(join(tmpdir(), 'firsthand-reports-'));
 const worlds: TestFeed[] = [];
@@ -341,20 +369,29 @@ const check = async (account: number, asked: Question) => {
   expect(rounded(answer)).toEqual(rounded(answerOfModel(asked, world.visible(), world.personOf)));
 };
 
+/** Asks about a new world while its history goes on. Returns its account. */
+const live = async ({
+  isInOrder,
+  first,
+  steps,
+}: typeof history extends fc.Arbitrary<infer History> ? History : never): Promise<number> => {
+  const world = createFeed();
+  if (isInOrder) clocks.set(world, 0);
+  const account = worlds.push(world);
+  if (account % worldsAtOnce === 0) await restart();
+  log(world, first);
+  for (const [actions, asked, purge] of steps) {
+    for (const act of actions) act(world);
+    if (purge) await reports.purged(account);
+    await check(account, asked);
+  }
+  return account;
+};
+
 test('every report is that of the model, whatever happened between two askings, and after a restart', async () => {
   await fc.assert(
-    fc.asyncProperty(history, question, async ({ isInOrder, first, steps }, last) => {
-      const world = createFeed();
-      if (isInOrder) clocks.set(world, 0);
-      const account = worlds.push(world);
-      if (account % worldsAtOnce === 0) await restart();
-      log(world, first);
-      for (const [actions, asked, purge] of steps) {
-        for (const act of actions) act(world);
-        if (purge) await reports.purged(account);
-        await check(account, asked);
-      }
-      await check(account, last);
+    fc.asyncProperty(history, question, async (lived, last) => {
+      await check(await live(lived), last);
     }),
     { numRuns: runs(3, 60) },
   );
@@ -365,4 +402,32 @@ test('every report is that of the model, whatever happened between two askings, 
     log(worlds[index] as TestFeed, list);
     await check(index + 1, asked);
   }
+});
+
+test('totals are those of the model where most events follow another one of their session', async () => {
+  await fc.assert(
+    fc.asyncProperty(busyHistory, async (lived) => void (await live(lived))),
+    { numRuns: runs(3, 60) },
+  );
+});
+
+test('a session whose first events were deleted for their age counts with the others', async () => {
+  const world = createFeed();
+  const account = worlds.push(world);
+  const event = { user: 1, contact: 0, eventID: 1, attributes: new Map() };
+  world.log(Array.from({ length: 60 }, (_, nth) => ({ ...event, eventTime: nth * 5 * minute })));
+  const asked = {
+    ...withRange({ edges: [0, 3 * hour, 6 * hour] }),
+    report: 'totals' as const,
+    robots: false,
+    condition: null,
+    value: null,
+    edges: [0, 3 * hour, 6 * hour],
+  };
+  await check(account, asked);
+  world.retain(50);
+  await check(account, asked);
+  await reports.purged(account);
+  await restart();
+  await check(account, asked);
 });

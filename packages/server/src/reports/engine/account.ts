@@ -53,6 +53,8 @@ export interface Source {
   readonly irregular: { readonly table: string; readonly visitors: number | 'all' };
   /** The greatest numbers of users, contacts that events were logged with, and sessions. */
   readonly bounds: { readonly user: number; readonly contact: number; readonly session: number };
+  /** No event that is gone for its age happened after this time. */
+  readonly cutUntil: number;
   readonly memoryBytes: number;
   /** The greatest number of a contact that an event was logged with, or that owns something. */
   greatestContact(connection: DuckDBConnection): Promise<number>;
@@ -70,7 +72,7 @@ export const openAccount = async (
   const work = <Value>(use: (connection: DuckDBConnection) => Promise<Value>) => connected(instance, use);
 
   const manifest = await files.open();
-  const erasures = createErasures(account, manifest?.firstSequence ?? 0);
+  const erasures = createErasures(account, manifest?.firstSequence ?? 0, manifest?.cutUntil ?? 0);
   const visitors = createVisitors(account);
   const columns = createColumns([...(manifest?.attributes ?? [])]);
   let events: readonly EventFile[] = manifest?.events ?? [];
@@ -160,7 +162,7 @@ export const openAccount = async (
     if (saved === null) throw new Error('the owners were not written');
     const { owners: ownersFile, merged, position: savedPosition } = saved;
     await files.writeManifest({
-      version: 2,
+      version: 3,
       attributes: columns.attributes,
       events,
       // Not that of other accounts' events: a restored backup may end before it, and give its sequence to an event of this account.
@@ -169,6 +171,7 @@ export const openAccount = async (
       merged,
       position: savedPosition,
       firstSequence: erasures.firstSequence,
+      cutUntil: erasures.cutUntil,
       broken: visitors.broken,
     });
   };
@@ -285,7 +288,7 @@ export const openAccount = async (
         return appendEvents(connection, tail.table, tail.columns, columns, fed, sessions);
       });
       tail.events += fed.count;
-      erasures.beginAt(fed.firstSequence);
+      await work((connection) => erasures.beginAt(connection, fed.firstSequence, allRows(['sequence', 'eventTime'])));
       through = fed.through;
       if (tail.events >= eventsOfFile || tail.bytes >= mostOfMemory * memoryBytes) await flush();
     },
@@ -338,7 +341,7 @@ export const openAccount = async (
         rowsOf(table, tailColumns, wanted, hidden === null ? isLater : `(${hidden} OR ${isLater})`);
       return {
         columns,
-        person: owners.person,
+        person: owners.personOf(bounds.contact > 0),
         isOf() {
           throw new Error('the people of the conditions are not prepared');
         },
@@ -350,6 +353,7 @@ export const openAccount = async (
         parts: (wanted) => [...those.map((file) => rowsOfFiles([file], wanted, hidden)), tailRows(wanted)],
         irregular: { table: visitors.table, visitors: visitors.irregular },
         bounds,
+        cutUntil: erasures.cutUntil,
         memoryBytes,
         greatestContact: async (connection) => Math.max(bounds.contact, await owners.greatest(connection)),
       };

@@ -94,19 +94,22 @@ export const createOwners = (account: number) => {
       );
       return Number(row?.contact);
     },
-    /** How to find the person of an event `e`, as a number: of a contact above zero, of a user without one below. */
-    get person() {
+    /**
+     * How to find the person of an event `e`, as a number: of a contact above zero, of a user without one below. `areLogged`: whether events
+     * may be logged with contacts.
+     */
+    personOf(areLogged: boolean) {
       const joins: string[] = [];
       if (stretches > 0)
         joins.push(`LEFT JOIN ${owners} o ON o."user" = e."user" AND o.after < e.sequence AND e.sequence <= o.through`);
-      if (merges > 0) joins.push(`LEFT JOIN ${merged} m ON m.contact = e.contact`);
+      if (areLogged && merges > 0) joins.push(`LEFT JOIN ${merged} m ON m.contact = e.contact`);
       const logged = merges > 0 ? 'coalesce(m.owner, e.contact)' : 'e.contact';
       const linked = stretches > 0 ? 'coalesce(o.person, -e."user")' : '-e."user"';
       return {
         joins: joins.join(' '),
         owners,
         merged,
-        sql: `CASE WHEN e.contact > 0 THEN ${logged} ELSE ${linked} END`,
+        sql: areLogged ? `CASE WHEN e.contact > 0 THEN ${logged} ELSE ${linked} END` : linked,
       };
     },
     async drop(connection: DuckDBConnection): Promise<void> {

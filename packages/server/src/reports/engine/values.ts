@@ -5,7 +5,6 @@ import {
   type DuckDBAppender,
   type DuckDBConnection,
   DuckDBDataChunk,
-  type DuckDBMaterializedResult,
   type DuckDBType,
   type DuckDBValue,
   INTEGER,
@@ -51,42 +50,39 @@ export const runWith = async (connection: DuckDBConnection, write: (values: Valu
 /** The numbers of a chunk of rows, column by column. */
 export type NumberColumns = readonly (Float64Array | Int32Array)[];
 
-/** As `runWith`, for a statement whose columns are DOUBLE or INTEGER without NULL. */
+/** As `runWith`, for a statement whose columns are DOUBLE or INTEGER without NULL. Returns the chunks of its rows. */
 export const runForNumbers = async (
   connection: DuckDBConnection,
   write: (values: Values) => string,
-): Promise<AsyncGenerator<NumberColumns>> => {
+): Promise<NumberColumns[]> => {
   const added = createValues();
   const text = write(added);
-  return chunksOf(await connection.run(text, added.values, added.types));
-};
-
-async function* chunksOf(result: DuckDBMaterializedResult): AsyncGenerator<NumberColumns> {
-  for (;;) {
-    const chunk = await result.fetchChunk();
-    if (chunk === null || chunk.rowCount === 0) return;
-    yield Array.from({ length: chunk.columnCount }, (_, index) => {
-      const { items } = chunk.getColumnVector(index) as unknown as { items: Float64Array | Int32Array };
+  const result = await connection.run(text, added.values, added.types);
+  return Array.from({ length: result.chunkCount }, (_, index) => {
+    const chunk = result.getChunk(index);
+    return Array.from({ length: chunk.columnCount }, (_, column) => {
+      const { items } = chunk.getColumnVector(column) as unknown as { items: Float64Array | Int32Array };
       return items.subarray(0, chunk.rowCount);
     });
-  }
-}
+  });
+};
 
 /** DuckDB's vector size: a chunk holds no more rows. */
 export const rowsOfChunk = 2048;
 
-/** Appends rows of BIGINT columns, given column by column, and closes the appender. */
+/** Appends rows of BIGINT columns, given column by column, and closes the appender, which converts them: that takes a third as long as BigInt(). */
 export const appendIntegers = (appender: DuckDBAppender, columns: readonly ArrayLike<number>[]): void => {
   const count = columns[0]?.length ?? 0;
   for (let first = 0; first < count; first += rowsOfChunk) {
     const rows = Math.min(rowsOfChunk, count - first);
     const chunk = DuckDBDataChunk.create(
-      columns.map(() => BIGINT),
+      columns.map(() => DOUBLE),
       rows,
     );
     columns.forEach((column, index) => {
-      const part = Array.from({ length: rows }, (_, row) => BigInt(column[first + row] as number));
-      chunk.setColumnValues(index, part);
+      const vector = chunk.getColumnVector(index);
+      for (let row = 0; row < rows; row += 1) vector.setItem(row, column[first + row] as never);
+      vector.flush();
     });
     appender.appendDataChunk(chunk);
   }

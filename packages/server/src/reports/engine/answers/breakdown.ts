@@ -15,12 +15,13 @@ export const answerBreakdown = async (
   question: BreakdownQuestion,
 ): Promise<BreakdownAnswer> => {
   const { dimensions, value, sort, limit } = question;
-  const { sessions, write, isRepeated } = await prepareGroups(connection, source, question);
+  const { sessions, write, isRepeated, bySession } = await prepareGroups(connection, source, question);
   const keys = keysOf(dimensions);
   const order = `${sortColumns[sort]} DESC, ${inOrderOf(keys)}`;
   const { total, rows, further, others } = await countGroups(connection, source, question, {
     keys,
     sessions,
+    bySession,
     hits: (values, wanted) => write(values, wanted),
     ...(isRepeated && { once: (values, wanted) => write(values, { ...wanted, once: true }) }),
     first: { order, limit },

@@ -74,6 +74,8 @@ export const preparePeople = async (
     const number = numbers.get(keyOf(condition));
     const isAny = 'contacts' in condition && condition.contacts === null;
     const part = withParts ? `OR e.sequence IN (SELECT sequence FROM parts${number})` : '';
+    // Alone, a search among users is a join that DuckDB carries out while it reads the files.
+    if (source.bounds.contact === 0 && !withParts) return `e."user" IN (SELECT "user" FROM whole${number})`;
     return `(CASE WHEN e.contact > 0 THEN ${isAny ? 'true' : `e.contact IN (SELECT contact FROM logged${number})`}
       ELSE e."user" IN (SELECT "user" FROM whole${number}) ${part} END)`;
   };

@@ -34,6 +34,10 @@ interface Groups {
   readonly keys: readonly string[];
   readonly hits: WriteHits;
   readonly sessions: Sessions;
+  /** Whether hits without people are rows of sessions, each in one group and with the number of its `events`. */
+  readonly bySession?: boolean;
+  /** Whether hits have the column `adds`: those for which it is FALSE add no user and no session to their group. */
+  readonly withAdds?: boolean;
   /** If an event may be of several groups: writes each event once, without its groups. */
   readonly once?: WriteHits | undefined;
   /** How many groups there are at most, if that is known. */
@@ -43,9 +47,9 @@ interface Groups {
 }
 
 /** The range is made longer to a multiple of 8: DuckDB sets the bits that are missing from a byte again and again, which doubles the time. */
-const bitmap = (number: string, lowest: number, greatest: number): string => {
+const bitmap = (number: string, lowest: number, greatest: number, filter = ''): string => {
   const bytes = Math.max(1, Math.ceil((greatest - lowest + 1) / 8));
-  return `bitstring_agg(${number}, ${lowest}, ${lowest + 8 * bytes - 1})`;
+  return `bitstring_agg(${number}, ${lowest}, ${lowest + 8 * bytes - 1}) ${filter}`;
 };
 const ones = (bits: string): string => `coalesce(bit_count(${bits}), 0)`;
 
@@ -56,9 +60,10 @@ export const countGroups = async (
   connection: DuckDBConnection,
   source: Source,
   question: Question,
-  { keys, hits, sessions, once, most, first }: Groups,
+  { keys, hits, sessions, bySession = false, withAdds = false, once, most, first }: Groups,
 ): Promise<Counted> => {
   const list = keys.join(', ');
+  const numberOfEvents = bySession ? 'sum(events)::BIGINT' : 'count(*)';
   const notFirst = `h ANTI JOIN first t ON ${sameGroup(keys)}`;
 
   /** Reads the temporary table `groups`: of each its keys and counts. */
@@ -72,7 +77,7 @@ export const countGroups = async (
 
   const users = source.bounds.user;
   const people = users + (await source.greatestContact(connection));
-  const numbersOfSessions = sessions.greatest - sessions.lowest + 1;
+  const numbersOfSessions = bySession ? 0 : sessions.greatest - sessions.lowest + 1;
   const bytesOfGroup = (users + people + numbersOfSessions) / 8;
   const fitsFor = (groups: number, events: number): boolean =>
     groups * bytesOfGroup <= Math.min(mostOfMemory * source.memoryBytes, events / eventsPerByte);
@@ -80,7 +85,7 @@ export const countGroups = async (
     const [size] = await runWith(
       connection,
       (values) =>
-        `SELECT count(*) AS groups, sum(events) AS events FROM (SELECT ${list}, count(*) AS events FROM (${hits(values, {})}) GROUP BY ${list})`,
+        `SELECT count(*) AS groups, sum(events) AS events FROM (SELECT ${list}, ${numberOfEvents} AS events FROM (${hits(values, {})}) GROUP BY ${list})`,
     );
     return [Number(size?.groups), Number(size?.events ?? 0)] as const;
   };
@@ -120,20 +125,22 @@ export const countGroups = async (
     `CREATE TEMP TABLE mask AS SELECT ~${bitmap('"user"', 0, users)} AS unowned
       FROM (SELECT "user" FROM owned UNION ALL SELECT "user" FROM whole)`,
   );
+  const ifAdds = withAdds ? 'FILTER (WHERE adds)' : '';
   const usersOf = (bits: string): string => `${ones(bits)} - coalesce(get_bit(${bits}, 0), 0)`;
   const unowned = (bits: string): string => ones(`${bits} & (SELECT unowned FROM mask)`);
   const sessionBits = (lowest: number, greatest: number): string =>
-    `${bitmap('session', lowest, greatest)} AS sessions`;
+    `${bitmap('session', lowest, greatest, ifAdds)} AS sessions`;
+  const allSessions = bySession ? 'count(*) AS sessions' : sessionBits(sessions.lowest, sessions.greatest);
   // Counted where they are made: both threads do that.
   const numbersOfUsers = `${usersOf('users')} AS numberOfUsers, ${unowned('users')} AS numberOfUnowned`;
-  const numberOfSessions = `${ones('sessions')} AS numberOfSessions`;
+  const numberOfSessions = `${bySession ? 'sessions' : ones('sessions')} AS numberOfSessions`;
   const atOnce = mostAtOnce * source.memoryBytes;
   const together = groups * (users + numbersOfSessions) <= 8 * atOnce;
   await runWith(connection, (values) => {
-    const withSessions = together ? `, 0 AS part, ${sessionBits(sessions.lowest, sessions.greatest)}` : '';
+    const withSessions = together ? `, 0 AS part, ${allSessions}` : '';
     return `CREATE TEMP TABLE user_bits AS SELECT *, ${numbersOfUsers}${together ? `, ${numberOfSessions}` : ''} FROM (
-      SELECT ${list}, count(*) AS events, ${bitmap('"user"', 0, users)} AS users${withSessions}
-      FROM (${hits(values, together ? { session: true } : {})}) GROUP BY ${list})`;
+      SELECT ${list}, ${numberOfEvents} AS events, ${bitmap('"user"', 0, users, ifAdds)} AS users${withSessions}
+      FROM (${hits(values, { session: together, adds: withAdds })}) GROUP BY ${list})`;
   });
   const sessionTable = together ? 'user_bits' : 'session_bits';
   if (!together) {
@@ -150,21 +157,29 @@ export const countGroups = async (
         connection,
         (values) => `INSERT INTO session_bits SELECT *, ${numberOfSessions} FROM (
           SELECT ${list}, ${lowest} AS part, ${sessionBits(lowest, greatest)}
-          FROM (${hits(values, { session: true })}) WHERE session BETWEEN ${lowest} AND ${greatest} GROUP BY ${list})`,
+          FROM (${hits(values, { session: true, adds: withAdds })}) WHERE session BETWEEN ${lowest} AND ${greatest} GROUP BY ${list})`,
       );
     }
   }
-  const personBits = bitmap(`CASE WHEN person > 0 THEN person + ${users} ELSE -person END`, 0, people);
+  // Whole users belong to contacts.
+  const personBits = bitmap(
+    `CASE WHEN person > 0 THEN person + ${users} ELSE -person END`,
+    isOwned ? 0 : users,
+    people,
+  );
   await runWith(connection, (values) => {
     const parts = [`SELECT ${list}, NULL::BIT AS people FROM user_bits LIMIT 0`];
     if (isOwned)
       parts.push(
         `SELECT ${list}, ${personBits} FROM (${hits(values, { person: true, owned: true })}) GROUP BY ${list}`,
       );
-    if (whole > 0)
-      parts.push(
-        `SELECT ${list}, ${personBits} FROM user_bits h JOIN whole w ON get_bit(h.users, w."user"::INTEGER) = 1 GROUP BY ${list}`,
-      );
+    if (whole > 0) {
+      // There are fewer sessions than bits of whole users.
+      const found = bySession
+        ? `(${hits(values, {})}) JOIN whole USING ("user")`
+        : 'user_bits h JOIN whole w ON get_bit(h.users, w."user"::INTEGER) = 1';
+      parts.push(`SELECT ${list}, ${personBits} FROM ${found} GROUP BY ${list}`);
+    }
     return `CREATE TEMP TABLE owner_bits AS SELECT ${list}, bit_or(people) AS people
       FROM (${parts.map((part) => `(${part})`).join(' UNION ALL ')}) GROUP BY ${list}`;
   });
@@ -175,13 +190,14 @@ export const countGroups = async (
       JOIN (SELECT ${list}, sum(numberOfSessions) AS sessions FROM ${sessionTable} GROUP BY ${list}) t ON ${sameGroup(keys)}
       LEFT JOIN (SELECT ${list}, bit_count(people) AS people FROM owner_bits) o ON ${sameGroup(keys).replaceAll('t.', 'o.')}`,
   );
+  const unitedSessions = bySession ? 'sum(sessions)' : 'bit_count(bit_or(sessions))';
   /** `rest` leaves out groups of a table `h`. */
   const united = async (rest: string): Promise<Row | undefined> => {
     const [row] = await runSQL(
       connection,
       `SELECT sum(events) AS events, ${usersOf('bit_or(users)')} AS users,
         ${unowned('bit_or(users)')} + (SELECT ${ones('bit_or(people)')} FROM owner_bits ${rest}) AS people,
-        (SELECT sum(ones) FROM (SELECT bit_count(bit_or(sessions)) AS ones FROM ${sessionTable} ${rest} GROUP BY part)) AS sessions
+        (SELECT sum(ones) FROM (SELECT ${unitedSessions} AS ones FROM ${sessionTable} ${rest} GROUP BY part)) AS sessions
       FROM user_bits ${rest}`,
     );
     return row;

@@ -22,6 +22,10 @@ export const createGrid = (from: number, cuts: readonly number[], longest = long
   return { from, anchor: first - Math.ceil((first - from) / milliseconds) * milliseconds, milliseconds };
 };
 
+/** Whether the spans of a grid, which `edges` cut, are the intervals between these. */
+export const isGridOf = ({ milliseconds }: Grid, edges: readonly number[]): boolean =>
+  edges.every((edge, index) => index === 0 || edge - (edges[index - 1] as number) <= milliseconds);
+
 /** The number of the span of a time. */
 export const spanOf = ({ anchor, milliseconds }: Grid, time: string, values: Values): string =>
   `(${time} - ${values.integer(anchor)}) // ${values.integer(milliseconds)}`;

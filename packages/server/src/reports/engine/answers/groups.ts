@@ -43,31 +43,44 @@ const writeLists = async (
   return new Set(contacts).size < contacts.length;
 };
 
-/** Makes the temporary table `pages`: the first and last page of each session that has one. */
+/** The dimensions that say the first or last page of a session, as columns of `pages`. */
+const pageColumns = { entryPage: 'arg_min(path, place) AS entry', exitPage: 'arg_max(path, place) AS exit' } as const;
+
+/**
+ * Makes the temporary table `pages`: of each session its first or last page (NULL if it has none), its user, and how many of its events the
+ * answer counts.
+ */
 const writePages = async (
   connection: DuckDBConnection,
   source: Source,
   question: Grouped,
   sessions: Sessions,
 ): Promise<void> => {
+  const columns = Object.entries(pageColumns).flatMap(([name, sql]) =>
+    question.dimensions.some((dimension) => 'by' in dimension && dimension.by === name) ? [sql] : [],
+  );
   await runWith(connection, (values) => {
     const scope = createScope(source, question, values);
-    const path = scope.text(pathAttrID);
-    scope.add('path', path);
+    scope.add('path', scope.text(pathAttrID));
     scope.add('place', scope.place);
-    return `CREATE TEMP TABLE pages AS SELECT session, arg_min(path, place) AS entry, arg_max(path, place) AS exit
-      FROM (${scope.rows({ withPerson: false, sessions, where: `${path} IS NOT NULL` })}) GROUP BY session`;
+    scope.add('"user"', 'e."user"');
+    const counts = question.condition === null ? '' : 'FILTER (WHERE counts)';
+    if (counts !== '') scope.add('counts', scope.matched);
+    return `CREATE TEMP TABLE pages AS SELECT session, ${columns.join(', ')}, any_value("user") AS "user", count(*) ${counts} AS events
+      FROM (${scope.rows({ withPerson: false, sessions })}) GROUP BY session`;
   });
 };
 
 /**
  * Makes the temporary tables that groups need. `write` returns a query of the events that the answer counts, each with its group (`d0`, `d1`),
- * and those of `columns`, which are SQL by their names. `isRepeated`: an event of several groups is there once for each.
+ * and those of `columns`, which are SQL by their names. `isRepeated`: an event of several groups is there once for each. `bySession`: `write`
+ * returns a row for each session, with the number of its `events`, unless more is wanted than users and sessions.
  */
 export const prepareGroups = async (connection: DuckDBConnection, source: Source, question: Grouped) => {
   const { from, to, dimensions } = question;
   const offsets = question.offsets.filter(([start]) => start < to);
   const withPages = dimensions.some(isPage);
+  const bySession = dimensions.every(isPage);
   const withClock = dimensions.some(isClock);
   const withLists = dimensions.some((dimension) => 'lists' in dimension);
   let isRepeated = false;
@@ -110,6 +123,8 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
       else return `${dimension.by} AS d${index}`;
       return `d${index}`;
     });
+    if (bySession && added.length === 0 && !wanted.person && !wanted.sequence)
+      return `SELECT ${selected.join(', ')}, session, "user", events FROM pages WHERE events > 0`;
     selected.push(...added.map(([name]) => name));
     if (wanted.person) selected.push('person');
     if (wanted.session) selected.push('session');
@@ -122,7 +137,7 @@ export const prepareGroups = async (connection: DuckDBConnection, source: Source
       'lists' in dimension ? `LEFT JOIN lists${index} l${index} ON l${index}.contact = person` : '',
     );
     return `SELECT ${selected.join(', ')}, "user" FROM (${found}) ${lists.join(' ')}
-      ${withClock ? 'JOIN clock USING (span)' : ''} ${withPages ? 'LEFT JOIN pages USING (session)' : ''}`;
+      ${withClock ? 'JOIN clock USING (span)' : ''} ${withPages ? 'LEFT JOIN (SELECT * EXCLUDE ("user", events) FROM pages) USING (session)' : ''}`;
   };
-  return { sessions, write, isRepeated };
+  return { sessions, write, isRepeated, bySession };
 };

@@ -2,7 +2,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Group, PeopleAnswer, PeopleQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
-import { runSQL, runWith, type Values } from '../values.ts';
+import { appendIntegers, type Row, runSQL, runWith, type Values } from '../values.ts';
 import { prepareGroups } from './groups.ts';
 import { prepareReached, unitOf } from './reached.ts';
 import { prepareCohorts } from './retention.ts';
@@ -16,19 +16,22 @@ const isGroup = ({ values: wanted }: Group, values: Values): string =>
     .map((value, index) => (value === null ? `d${index} IS NULL` : `d${index}::VARCHAR = ${values.text(value)}`))
     .join(' AND ');
 
-/** Returns how to write a query of the events that count: `person` and `time`. */
+/** Writes a query of the events that count: `person` and `time`. `from` may leave out events of people who are not wanted. */
+type WriteEvents = (values: Values, from: Source) => string;
+
 const prepareEvents = async (
   connection: DuckDBConnection,
   source: Source,
   question: PeopleQuestion,
-): Promise<(values: Values) => string> => {
+): Promise<WriteEvents> => {
   const { of } = question;
-  const all = (values: Values): string => {
-    const scope = createScope(source, question, values);
+  const all: WriteEvents = (values, from) => {
+    const scope = createScope(from, question, values);
     scope.add('time', time);
     return scope.rows({ where: scope.matched });
   };
-  const some = (values: Values) => `SELECT * FROM (${all(values)}) WHERE person IN (SELECT person FROM chosen)`;
+  const some: WriteEvents = (values, from) =>
+    `SELECT * FROM (${all(values, from)}) WHERE person IN (SELECT person FROM chosen)`;
   switch (of.kind) {
     case 'all':
       return all;
@@ -64,21 +67,58 @@ const prepareEvents = async (
   }
 };
 
+/** The part of the range whose events are read first, then more until there are enough people. */
+const firstParts = [1 / 64, 1 / 8];
+
+/** Leaves out events of which no person is in the table `listed`; some others remain. */
+const eventsOfListed = (source: Source): Source => {
+  const { person, bounds } = source;
+  const users = `SELECT "user" FROM ${person.owners} WHERE person IN (SELECT person FROM listed)
+    UNION ALL SELECT -person FROM listed WHERE person < 0`;
+  const isListed = `${bounds.contact > 0 ? 'contact > 0 OR ' : ''}"user" IN (${users})`;
+  return { ...source, select: (names) => `SELECT * FROM (${source.select(names)}) WHERE ${isListed}` };
+};
+
 export const answerPeople = async (
   connection: DuckDBConnection,
   source: Source,
   question: PeopleQuestion,
 ): Promise<PeopleAnswer> => {
-  const { beyond, limit } = question;
+  const { from, to, beyond, limit } = question;
   const write = await prepareEvents(connection, source, question);
-  const rows = await runWith(connection, (values) => {
-    const later =
-      beyond === null
-        ? ''
-        : `HAVING (max(time), person) < (${values.integer(beyond.lastTime)}, ${values.integer(beyond.person)})`;
-    return `SELECT person, count(*) AS events, min(time) AS first, max(time) AS last FROM (${write(values)})
-      GROUP BY person ${later} ORDER BY last DESC, person DESC LIMIT ${values.integer(limit + 1)}`;
-  });
+  /** The first people of the page, as far as they have events at or after a time: that suffices when there are more than the limit. */
+  const newest = (since: number) =>
+    runWith(connection, (values) => {
+      const later =
+        beyond === null
+          ? ''
+          : `HAVING (max(time), person) < (${values.integer(beyond.lastTime)}, ${values.integer(beyond.person)})`;
+      return `SELECT person, count(*) AS events, min(time) AS first, max(time) AS last FROM (${write(values, source)})
+        WHERE time >= ${values.integer(since)}
+        GROUP BY person ${later} ORDER BY last DESC, person DESC LIMIT ${values.integer(limit + 1)}`;
+    });
+  /** All events of these people. */
+  const ofListed = async (people: Row[]) => {
+    await runSQL(connection, 'CREATE TEMP TABLE listed (person BIGINT)');
+    const listed = people.map(({ person }) => Number(person));
+    appendIntegers(await connection.createAppender('listed', 'main', 'temp'), [listed]);
+    return runWith(
+      connection,
+      (
+        values,
+      ) => `SELECT person, count(*) AS events, min(time) AS first, max(time) AS last FROM (${write(values, eventsOfListed(source))})
+        WHERE person IN (SELECT person FROM listed) GROUP BY person ORDER BY last DESC, person DESC`,
+    );
+  };
+  const find = async (): Promise<Row[]> => {
+    const end = beyond === null ? to : Math.min(to, beyond.lastTime + 1);
+    for (const part of firstParts) {
+      const found = await newest(Math.ceil(end - part * (to - from)));
+      if (found.length > limit) return ofListed(found);
+    }
+    return newest(from);
+  };
+  const rows = await find();
   const people = rows.slice(0, limit).map(({ person, events, first, last }) => ({
     person: Number(person),
     events: Number(events),

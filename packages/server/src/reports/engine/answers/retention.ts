@@ -3,7 +3,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Condition, Question, RetentionAnswer, RetentionQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { runSQL, runWith } from '../values.ts';
-import { createGrid, valuesOfSpans } from './grid.ts';
+import { createGrid, isGridOf, valuesOfSpans } from './grid.ts';
 import { createScope } from './scope.ts';
 
 /**
@@ -18,24 +18,30 @@ export const prepareCohorts = async (
   const { from, edges, first, back } = question;
   const starts = edges.slice(0, -1).map((edge, period) => [edge, period] as const);
   const grid = createGrid(from, edges.slice(1, -1));
+  const arePeriods = isGridOf(grid, edges);
   await runWith(connection, (values) => {
     const scope = createScope(source, question, values);
     const meets = (condition: Condition | null) => (condition === null ? 'true' : scope.meets(condition));
     const [isFirst, isBack] = [meets(first), meets(back)];
-    scope.add('span', scope.spanOf(grid));
+    scope.add(arePeriods ? 'period' : 'span', scope.spanOf(grid));
     scope.add('place', scope.place);
-    scope.add('is_first', isFirst);
-    scope.add('is_back', isBack);
-    const rows = scope.rows({ where: `${scope.matched} AND (${isFirst} OR ${isBack})` });
-    return `CREATE TEMP TABLE cells AS SELECT person, span, min(place) FILTER (WHERE is_first) AS first, max(place) FILTER (WHERE is_back) AS back
-      FROM (${rows}) GROUP BY person, span`;
+    if (first) scope.add('is_first', isFirst);
+    if (back) scope.add('is_back', isBack);
+    const rows = scope.rows({
+      where: first && back ? `${scope.matched} AND (${isFirst} OR ${isBack})` : scope.matched,
+    });
+    const part = arePeriods ? 'period' : 'span';
+    return `CREATE TEMP TABLE ${arePeriods ? 'periods' : 'cells'} AS SELECT person, ${part},
+        min(place) ${first ? 'FILTER (WHERE is_first)' : ''} AS first, max(place) ${back ? 'FILTER (WHERE is_back)' : ''} AS back
+      FROM (${rows}) GROUP BY person, ${part}`;
   });
-  await runWith(
-    connection,
-    (values) => `CREATE TEMP TABLE periods AS
-      WITH spans AS (${valuesOfSpans(grid, starts, 'SELECT DISTINCT span FROM cells', values)})
-      SELECT person, value AS period, min(first) AS first, max(back) AS back FROM cells JOIN spans USING (span) GROUP BY person, value`,
-  );
+  if (!arePeriods)
+    await runWith(
+      connection,
+      (values) => `CREATE TEMP TABLE periods AS
+        WITH spans AS (${valuesOfSpans(grid, starts, 'SELECT DISTINCT span FROM cells', values)})
+        SELECT person, value AS period, min(first) AS first, max(back) AS back FROM cells JOIN spans USING (span) GROUP BY person, value`,
+    );
   await runSQL(
     connection,
     `CREATE TEMP TABLE cohorts AS SELECT person, min(period) AS cohort, arg_min(first, period) AS first

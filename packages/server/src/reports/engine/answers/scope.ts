@@ -1,5 +1,5 @@
 /** The events that a question is about, as SQL. */
-import type { Condition, Question } from '../../questions.ts';
+import { type Condition, type Question, sessionPauseMilliseconds } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { visitorOf } from '../files/visitors.ts';
 import type { Values } from '../values.ts';
@@ -24,6 +24,8 @@ export interface Wanted {
   readonly sequence?: boolean;
   /** Each event once, without its groups. */
   readonly once?: boolean;
+  /** The column `adds`, as `Scope.adds` says. */
+  readonly adds?: boolean;
   /** Only events of users in the table `owned` (owned.ts). */
   readonly owned?: boolean;
 }
@@ -130,6 +132,18 @@ export const createScope = (source: Source, question: Question, values: Values) 
     },
     /** The number of the span of its time. */
     spanOf: (grid: Grid): string => spanOf(grid, '"eventTime"', values),
+    /**
+     * Whether an event may add a visitor or a session to what the events before it in its span have; else the event before it in its session is
+     * there too. For questions without a condition. All events of visitors in the table `sessions` add something.
+     */
+    adds(grid: Grid, sessions: Sessions): string {
+      read.add('begins');
+      const pause = values.integer(sessionPauseMilliseconds);
+      const start = values.integer(Math.max(question.from, source.cutUntil));
+      return `(e.begins OR "eventTime" - ${start} < ${pause}
+        OR ("eventTime" - ${values.integer(grid.anchor)}) % ${values.integer(grid.milliseconds)} < ${pause}
+        ${sessions.grid ? 'OR s.session IS NOT NULL' : ''})`;
+    },
     /** Adds a column to `rows`. */
     add: (name: string, sql: string): void => {
       added.push(`${sql} AS ${name}`);

@@ -1,13 +1,16 @@
 /** Totals: the measures of all events, and of those in each interval. */
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { TotalsAnswer, TotalsQuestion } from '../../questions.ts';
+import { sessionPauseMilliseconds, type TotalsAnswer, type TotalsQuestion } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { type Row, runWith } from '../values.ts';
 import { countGroups } from './counting.ts';
-import { createGrid, spansBefore, valuesOfSpans } from './grid.ts';
+import { createGrid, isGridOf, spansBefore, valuesOfSpans } from './grid.ts';
 import { summedUp, toMeasures } from './measures.ts';
 import { createScope, type Scope } from './scope.ts';
 import { prepareSessions } from './sessions.ts';
+
+/** In shorter spans most events are of the first half hour. */
+const worthAdds = 4 * sessionPauseMilliseconds;
 
 export const answerTotals = async (
   connection: DuckDBConnection,
@@ -17,8 +20,7 @@ export const answerTotals = async (
   const { from, to, edges, value } = question;
   const starts = edges.slice(0, -1).map((edge, interval) => [edge, interval] as const);
   const grid = createGrid(from, edges.slice(1, -1));
-  /** Whether the spans are the intervals. */
-  const areIntervals = starts.every(([start], index) => (edges[index + 1] as number) - start <= grid.milliseconds);
+  const areIntervals = isGridOf(grid, edges);
   if (!areIntervals)
     await runWith(connection, (values) => {
       const spans = spansBefore(grid, to, () => {
@@ -38,10 +40,12 @@ export const answerTotals = async (
     keys: ['value'],
     most: starts.length,
     sessions,
+    withAdds: question.condition === null && grid.milliseconds >= worthAdds,
     hits(values, wanted) {
       const scope = createScope(source, question, values);
       addSpan(scope);
-      return inIntervals(scope.hits(wanted, wanted.session ? sessions : null));
+      if (wanted.adds) scope.add('adds', scope.adds(grid, sessions));
+      return inIntervals(scope.hits(wanted, wanted.session || wanted.adds ? sessions : null));
     },
   });
   const byInterval = new Map(rows.map((row) => [Number(row.value), row]));

@@ -1,31 +1,69 @@
 /**
  * Walks through the events of a funnel once, in the order in which they were stored, which is that of their times for most people (steps.ts).
  */
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
-import type { FunnelQuestion, Question } from '../../questions.ts';
+import type { Condition, FunnelQuestion, Question } from '../../questions.ts';
 import type { Source } from '../account.ts';
 import { runForNumbers, type Values } from '../values.ts';
+import { bytesOfLookup, createPersonLookup, holderOf } from './person-lookup.ts';
 import { createScope, type Sessions } from './scope.ts';
 import { bytesOfProgress, createProgress, type Progress } from './steps.ts';
 
 /** A question about the steps of a funnel. */
 export type FunnelSteps = Question & Pick<FunnelQuestion, 'steps' | 'withinMilliseconds' | 'per'>;
 
-/** A query of the events that meet a step, with `meets` as the walk takes it. */
+/** A condition that an event meets one of the steps: one list of eventIDs, if they are no more than that, is found faster than several. */
+const meetsAny = (steps: readonly Condition[]): Condition =>
+  steps.every((step) => 'eventIDs' in step)
+    ? { eventIDs: [...new Set(steps.flatMap(({ eventIDs }) => eventIDs))] }
+    : { or: steps };
+
+/** A query of the events that meet a step: `person`, `session` if there are sessions, `time`, `sequence`, and `step0`, … */
 export const writeSteps = (source: Source, question: FunnelSteps, values: Values, sessions: Sessions | null) => {
   const scope = createScope(source, question, values);
-  const meets = question.steps.map((step) => scope.meets(step));
-  for (const [index, sql] of meets.entries()) scope.add(`step${index}`, sql);
+  for (const [index, step] of question.steps.entries()) scope.add(`step${index}`, scope.meets(step));
   scope.add('time', '"eventTime"');
   scope.add('sequence', 'sequence');
-  return scope.rows({ where: `${scope.matched} AND (${meets.join(' OR ')})`, sessions });
+  return scope.rows({ where: `${scope.matched} AND ${scope.meets(meetsAny(question.steps))}`, sessions });
+};
+
+/** Greater eventIDs are rare: an event type gets the next free number. */
+const mostEventID = 65_535;
+
+/**
+ * For each eventID a bit for each step that its events meet, the first step lowest; null when the steps have other conditions. DuckDB takes
+ * twice as long to compare eventIDs as to return them.
+ */
+const tableOfSteps = (steps: readonly Condition[]): Uint8Array | null => {
+  const ofSteps = steps.map((step) => ('eventIDs' in step ? step.eventIDs : [Infinity]));
+  const greatest = Math.max(0, ...ofSteps.flat());
+  if (greatest > mostEventID) return null;
+  const table = new Uint8Array(greatest + 1);
+  for (const [step, eventIDs] of ofSteps.entries())
+    for (const eventID of eventIDs) table[eventID] = (table[eventID] as number) | (1 << step);
+  return table;
 };
 
 /** The part of the memory that the walk may take. */
 const mostOfMemory = 0.25;
 
-/** Columns of events: person, time, which steps they meet, and the session if that is the unit. */
-type Chunk = readonly [Float64Array, Float64Array, Int32Array, Float64Array?];
+/** A query begins, and is cancelled, between them. */
+const chunksAtOnce = 4;
+
+/** Columns of events: holder, sequence, time, their eventID or which steps they meet, and the session if that is the unit. */
+type Chunk = readonly [Int32Array, Float64Array, Float64Array, Int32Array, Float64Array?];
+
+const areInOrder = (chunks: readonly Chunk[]): boolean => {
+  let last = 0;
+  for (const [, sequences] of chunks)
+    for (let row = 0; row < sequences.length; row += 1) {
+      const sequence = sequences[row] as number;
+      if (sequence < last) return false;
+      last = sequence;
+    }
+  return true;
+};
 
 /** Returns how far the units have come; null: there are too many. */
 export const walk = async (
@@ -36,26 +74,49 @@ export const walk = async (
 ): Promise<Progress | null> => {
   const { steps, withinMilliseconds } = question;
   const units = sessions ?? { lowest: -source.bounds.user, greatest: await source.greatestContact(connection) };
-  if (bytesOfProgress(steps.length, units.greatest - units.lowest + 1) > mostOfMemory * source.memoryBytes) return null;
+  const bytes = bytesOfProgress(steps.length, units.greatest - units.lowest + 1) + bytesOfLookup(source);
+  if (bytes > mostOfMemory * source.memoryBytes) return null;
   const progress = createProgress(steps.length, withinMilliseconds, units);
-  const bits = steps.map((_, step) => `step${step}::INTEGER * ${1 << step}`).join(' + ');
+  const personOf = await createPersonLookup(connection, source);
+  const table = tableOfSteps(steps);
+  const bits = steps.map((step, index) => [step, 1 << index] as const);
   const parts = source.parts([]).length;
-  const start = (part: number) => {
-    const ofPart = { ...source, select: (names: readonly string[]) => source.parts(names)[part] as string };
-    return runForNumbers(
-      connection,
-      (values) => `SELECT person::DOUBLE, time::DOUBLE, ${bits} ${sessions ? ', session::DOUBLE' : ''}
-        FROM (${writeSteps(ofPart, question, values, sessions)}) ORDER BY sequence`,
-    );
-  };
-  let next = start(0);
-  for (let part = 1; part <= parts; part += 1) {
-    const chunks = (await next) as AsyncGenerator<Chunk>;
+  let order = '';
+  const read = (part: number) =>
+    runForNumbers(connection, (values) => {
+      const ofPart = { ...source, select: (names: readonly string[]) => source.parts(names)[part] as string };
+      const scope = createScope(ofPart, question, values);
+      scope.add('holder', holderOf('e'));
+      scope.add('sequence', 'sequence');
+      scope.add('time', '"eventTime"');
+      scope.add(
+        'meets',
+        table ? scope.eventID() : bits.map(([step, bit]) => `${scope.meets(step)}::INTEGER * ${bit}`).join(' + '),
+      );
+      const where = `${scope.matched} AND ${scope.meets(meetsAny(steps))}`;
+      return `SELECT holder::INTEGER, sequence::DOUBLE, time::DOUBLE, meets${sessions ? ', session::DOUBLE' : ''}
+        FROM (${scope.rows({ withPerson: false, where, sessions })}) ${order}`;
+    }) as Promise<unknown> as Promise<Chunk[]>;
+  let next = read(0);
+  for (let part = 0; part < parts; part += 1) {
+    let chunks = await next;
+    // Files are in order, unless erased events were removed from them; so is what is read of them, unless it is joined with a table.
+    if (!areInOrder(chunks)) {
+      order = 'ORDER BY sequence';
+      chunks = await read(part);
+    }
     // DuckDB reads the next part meanwhile.
-    if (part < parts) next = start(part);
-    for await (const [persons, times, met, unit = persons] of chunks)
-      for (let row = 0; row < times.length; row += 1)
-        progress.tell(unit[row] as number, persons[row] as number, times[row] as number, met[row] as number);
+    if (part + 1 < parts) next = read(part + 1);
+    // It is awaited later.
+    next.catch(() => {});
+    for (const [index, [holders, sequences, times, met, ofSession]] of chunks.entries()) {
+      if (index % chunksAtOnce === 0) await immediate();
+      for (let row = 0; row < times.length; row += 1) {
+        const person = personOf(holders[row] as number, sequences[row] as number);
+        const meets = table ? (table[met[row] as number] as number) : (met[row] as number);
+        progress.tell(ofSession ? (ofSession[row] as number) : person, person, times[row] as number, meets);
+      }
+    }
   }
   return progress;
 };

@@ -13,6 +13,7 @@ import { robotMark } from '@firsthand/contract/identifiers';
 import type { FedAttribute, FedEvents } from '../../../store/report-feed.ts';
 import { rowsOfChunk, runWith, type Values } from '../values.ts';
 import { type Columns, definition, toNumber } from './columns.ts';
+import type { NumberedSessions } from './visitors.ts';
 
 /** A column of the staging table: where a row's value comes from. */
 interface Staged {
@@ -79,16 +80,15 @@ const fill = async (connection: DuckDBConnection, columns: readonly Staged[], co
   appender.closeSync();
 };
 
-const numeric = (name: string, values: Float64Array | Int32Array): Staged => ({
+const numeric = (name: string, values: Float64Array | Int32Array | Uint8Array): Staged => ({
   name,
-  type: values instanceof Int32Array ? INTEGER : DOUBLE,
-  sqlType: values instanceof Int32Array ? 'INTEGER' : 'DOUBLE',
+  type: values instanceof Float64Array ? DOUBLE : INTEGER,
+  sqlType: values instanceof Float64Array ? 'DOUBLE' : 'INTEGER',
   at: (row) => values[row],
 });
 
 /**
- * Appends events to the table `tail`, whose missing columns are added; `names` are those that it has, and grows. `sessions` has the number of
- * each event's session, or 0. Returns about how many bytes of memory they take.
+ * Appends events to the table `tail`, whose missing columns are added; `names` are those that it has, and grows. Returns about how many bytes of memory they take.
  *
  * Texts are not written row by row: a list of the distinct ones is a parameter, and each row has its place in it. That takes half the time.
  */
@@ -98,7 +98,7 @@ export const appendEvents = async (
   names: string[],
   columns: Columns,
   events: FedEvents,
-  sessions: Float64Array,
+  { sessions, begins }: NumberedSessions,
 ): Promise<number> => {
   const { count, attributes } = events;
   if (count === 0) return 0;
@@ -112,6 +112,8 @@ export const appendEvents = async (
   );
   staged.push(numeric('session', sessions));
   filled.set('session', () => 'nullif(session, 0)::BIGINT');
+  staged.push(numeric('begins', begins));
+  filled.set('begins', () => 'begins = 1');
   filled.set('robot', () => 'false');
   let bytes = 0;
   for (const { attribute, number } of withColumn) {
@@ -148,5 +150,5 @@ export const appendEvents = async (
       SELECT ${[...filled.values()].map((sql) => sql(values)).join(', ')} FROM staged`,
   );
   await connection.run('DROP TABLE staged');
-  return bytes + count * (48 + 16 * (names.length - 7));
+  return bytes + count * (48 + 16 * (names.length - 8));
 };

@@ -21,6 +21,8 @@ export const fixedColumns = {
   robot: 'BOOLEAN',
   /** NULL: of a robot, or of an irregular visitor (visits.ts). */
   session: 'BIGINT',
+  /** Whether no event before it is of its session. TRUE for all events without a session. */
+  begins: 'BOOLEAN',
 } as const;
 
 const typeOf = (name: string): string => {

@@ -1,7 +1,7 @@
 /** Events that must be in no report and no file: erased ones, and those before the account's first sequence. */
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { FedErasure } from '../../../store/report-feed.ts';
-import { runWith } from '../values.ts';
+import { runSQL, runWith } from '../values.ts';
 
 interface Pending {
   readonly erasure: FedErasure;
@@ -12,12 +12,16 @@ interface Pending {
 const keyOf = (erasure: FedErasure): string =>
   'user' in erasure ? `user ${erasure.user} ${erasure.after} ${erasure.through}` : `contact ${erasure.contact}`;
 
-/** The tables of an account: `erased_users_<account>` and `erased_contacts_<account>`. Events before `first` are gone already. */
-export const createErasures = (account: number, first: number) => {
+/**
+ * The tables of an account: `erased_users_<account>` and `erased_contacts_<account>`. Events before `first` are gone already; none of them
+ * happened after `until`.
+ */
+export const createErasures = (account: number, first: number, until: number) => {
   const pending = new Map<string, Pending>();
   const users = `erased_users_${account}`;
   const contacts = `erased_contacts_${account}`;
   let firstSequence = first;
+  let cutUntil = until;
   let round = 0;
   let generation = 0;
 
@@ -47,9 +51,18 @@ export const createErasures = (account: number, first: number) => {
     get generation() {
       return generation;
     },
-    /** Notes that the account's events begin at a sequence now. */
-    beginAt(sequence: number): void {
-      firstSequence = Math.max(firstSequence, sequence);
+    get cutUntil() {
+      return cutUntil;
+    },
+    /** Notes that the account's events begin at a sequence now. `rows` selects those before it: `sequence`, `eventTime`. */
+    async beginAt(connection: DuckDBConnection, sequence: number, rows: string): Promise<void> {
+      if (sequence <= firstSequence) return;
+      const [cut] = await runSQL(
+        connection,
+        `SELECT coalesce(max("eventTime"), 0) AS "until" FROM (${rows}) WHERE sequence < ${sequence}`,
+      );
+      cutUntil = Math.max(cutUntil, Number(cut?.until));
+      firstSequence = sequence;
     },
     /** Notes erasures that the feed named. Returns those that are new. */
     async note(connection: DuckDBConnection, erased: readonly FedErasure[]): Promise<FedErasure[]> {

@@ -21,7 +21,7 @@ export interface EventFile extends StoredFile {
 }
 
 export interface Manifest {
-  readonly version: 2;
+  readonly version: 3;
   /** The attrIDs with columns, by their numbers. */
   readonly attributes: readonly string[];
   /** In the order of their sequences. */
@@ -33,6 +33,8 @@ export interface Manifest {
   /** The feed's position of `owners` and `merged`. No event that was erased up to it is in the files. */
   readonly position: string;
   readonly firstSequence: number;
+  /** No event before `firstSequence` happened after this time. */
+  readonly cutUntil: number;
   /** Visitors of whose history a part was erased (visitors.ts). */
   readonly broken: readonly number[];
 }
@@ -141,7 +143,7 @@ export const createFiles = (folder: string) => {
         if (createHash('sha256').update(content).digest('hex') !== sha256) throw new Error('damaged');
         const manifest: Manifest = JSON.parse(content);
         const files = [...manifest.events, manifest.owners, manifest.merged];
-        if (manifest.version !== 2) throw new Error('of another version');
+        if (manifest.version !== 3) throw new Error('of another version');
         for (const { name, sha256: expected } of files) await check(name, expected);
         await remember(manifestName, await digest(pathOf(manifestName)));
         await removeAll(new Set(known.keys()));

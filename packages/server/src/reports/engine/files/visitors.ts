@@ -25,6 +25,11 @@ const robotsOf = ({ count, attributes }: FedEvents): Uint8Array => {
   return robots;
 };
 
+export interface NumberedSessions {
+  readonly sessions: Float64Array;
+  readonly begins: Uint8Array;
+}
+
 export const createVisitors = (account: number) => {
   const table = `irregular_${account}`;
   /** Made when events are appended for the first time. */
@@ -95,14 +100,18 @@ export const createVisitors = (account: number) => {
       );
       isGivenUp = visits.isGivenUp;
     },
-    /** The session of each of these events; 0: it has none. They are about to be appended. `isErased`: of an event logged with this contact. */
+    /**
+     * The session of each of these events, and whether it begins with it; 0: it has none. They are about to be appended. `isErased`: of an event
+     * logged with this contact.
+     */
     async number(
       connection: DuckDBConnection,
       { count, user, contact, eventTime, ...fed }: FedEvents,
       isErased: (contact: number) => boolean,
-    ): Promise<Float64Array> {
+    ): Promise<NumberedSessions> {
       const numbering = visits as Visits;
       const sessions = new Float64Array(count);
+      const begins = new Uint8Array(count).fill(1);
       const robots = robotsOf({ count, user, contact, eventTime, ...fed });
       const added = new Set<number>();
       for (let row = 0; row < count; row += 1) {
@@ -119,12 +128,13 @@ export const createVisitors = (account: number) => {
         const wasIrregular = numbering.irregular.has(visitor);
         const session = numbering.sessionOf(visitor, eventTime[row] as number);
         sessions[row] = session;
+        begins[row] = session === 0 || session > bounds.session ? 1 : 0;
         bounds.session = Math.max(bounds.session, session);
         if (session === 0 && !wasIrregular) added.add(visitor);
       }
       if (added.size > 0) await insert(connection, [...added]);
       isGivenUp ||= numbering.isGivenUp;
-      return sessions;
+      return { sessions, begins };
     },
     /** Notes visitors of whose history a part is erased. */
     async breakUp(connection: DuckDBConnection, visitors: readonly number[]): Promise<void> {

@@ -1,0 +1,54 @@
+/**
+ * Finds the people of events in memory. Rows of events that are joined with their owners come in any order, and putting them in order takes
+ * longer than reading them.
+ */
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Source } from '../account.ts';
+import { runForNumbers, runSQL } from '../values.ts';
+
+/** Of a row of events: the contact that it was logged with or, below zero, its user. */
+export const holderOf = (row: string): string =>
+  `CASE WHEN ${row}.contact > 0 THEN ${row}.contact ELSE -${row}."user" END`;
+
+/** The bytes that a lookup takes. */
+export const bytesOfLookup = ({ bounds }: Source): number => 8 * (bounds.user + bounds.contact + 1);
+
+interface Stretch {
+  readonly after: number;
+  readonly through: number;
+  readonly person: number;
+}
+
+/** Returns a function that finds the person of an event by its holder and its sequence. */
+export const createPersonLookup = async (connection: DuckDBConnection, source: Source) => {
+  const { person: tables, bounds, through: last } = source;
+  const { user: users, contact: contacts } = bounds;
+  /** By holders, the greatest user's first. NaN: that depends on the sequence. */
+  const persons = Float64Array.from({ length: users + contacts + 1 }, (_, index) => index - users);
+  /** By users of whose events some may be of another person. */
+  const stretches = new Map<number, Stretch[]>();
+
+  for (const { contact, owner } of await runSQL(connection, `SELECT contact, owner FROM ${tables.merged}`))
+    if (Number(contact) <= contacts) persons[users + Number(contact)] = Number(owner);
+  const owners = await runForNumbers(
+    connection,
+    () => `SELECT "user"::DOUBLE, after::DOUBLE, through::DOUBLE, person::DOUBLE FROM ${tables.owners}
+      WHERE "user" <= ${users} AND after < ${last}`,
+  );
+  for (const [user, after, through, person] of owners as [Float64Array, Float64Array, Float64Array, Float64Array][])
+    for (let row = 0; row < user.length; row += 1) {
+      const [from, to, owner] = [after[row] as number, through[row] as number, person[row] as number];
+      const holder = -(user[row] as number);
+      const isWhole = from === 0 && to >= last;
+      persons[users + holder] = isWhole ? owner : Number.NaN;
+      if (!isWhole)
+        stretches.set(holder, [...(stretches.get(holder) ?? []), { after: from, through: to, person: owner }]);
+    }
+
+  return (holder: number, sequence: number): number => {
+    const person = persons[users + holder] as number;
+    if (!Number.isNaN(person)) return person;
+    const stretch = stretches.get(holder)?.find(({ after, through }) => after < sequence && sequence <= through);
+    return stretch?.person ?? holder;
+  };
+};
