@@ -1,6 +1,6 @@
 import { accountTokenKinds } from '@firsthand/contract/tokens';
 import { describe, expect, test } from 'vitest';
-import type { Access } from '../../src/store/store.ts';
+import type { Access, NewToken } from '../../src/store/store.ts';
 import { expectRefusal, newToken } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
@@ -147,6 +147,7 @@ export const describeTokens = (newSite: NewSite): void => {
         createdTime: token.time,
         createdBy: server.tokenID,
         expiresTime: time + 10,
+        session: false,
         lastUsedTime: time,
         revokedTime: null,
       };
@@ -225,6 +226,43 @@ export const describeTokens = (newSite: NewSite): void => {
       await Promise.all(making);
       const live = (await store.listTokens({ account })).filter(({ revokedTime }) => revokedTime === null);
       expect(live.map(({ kind }) => kind)).toEqual(['browser']);
+    });
+
+    test('of sessions are live while they and their maker are, make no proofs, and are listed as sessions', async () => {
+      const { store, account, server, time } = await newSite();
+      const maker = newToken('server', { expiresTime: time + 100 });
+      await store.createToken({ ...maker, account });
+      const { token: createdBy } = (await store.findAccess(maker.hash, time)) as Access;
+      const sessionOf = async (fields: Partial<NewToken>) => {
+        const token = newToken('server', { createdBy, expiresTime: time + 200, time, ...fields });
+        await store.createToken({ ...token, account, session: true });
+        return token;
+      };
+      const lives = async ({ hash }: NewToken, at: number) => (await store.findAccess(hash, at)) !== undefined;
+      const [first, second] = [await sessionOf({}), await sessionOf({ expiresTime: time + 50 })];
+      const ofNobody = await sessionOf({ createdBy: null });
+      expect(await lives(first, time + 99)).toBe(true);
+      expect(await lives(first, time + 100)).toBe(false);
+      expect(await lives(second, time + 49)).toBe(true);
+      expect(await lives(second, time + 50)).toBe(false);
+      expect(await lives(ofNobody, time + 199)).toBe(true);
+      expect(await lives(ofNobody, time + 200)).toBe(false);
+      expect(await store.findProofKeys({ account, time })).toHaveLength(2);
+      const listed = await store.listTokens({ account });
+      expect(listed.filter(({ session }) => session).map(({ tokenID }) => tokenID)).toEqual(
+        [first, second, ofNobody].map(({ tokenID }) => tokenID),
+      );
+      await store.revokeToken({ account, tokenID: server.tokenID, time });
+      expect(await lives(first, time)).toBe(true);
+      const { token: session } = (await store.findAccess(first.hash, time)) as Access;
+      await store.revokeToken({ account, tokenID: maker.tokenID, time });
+      expect(await Promise.all([first, second, ofNobody].map((each) => lives(each, time)))).toEqual([
+        false,
+        false,
+        true,
+      ]);
+      const made = newToken('server', { createdBy: session, time });
+      await expectRefusal(store.createToken({ ...made, account }), 'invalid_token', 'tokenUUID');
     });
 
     test('make proofs while they are an account’s live server tokens', async () => {

@@ -34,8 +34,10 @@ export const findProofKeys = async (
 /** Throws a Refusal unless the token that creates another is live. Locks it, so that it stays live until the transaction ends. */
 const holdMaker = async (db: Transaction, createdBy: number, time: number): Promise<void> => {
   const maker = await db.get(
-    `SELECT 1 FROM token
-     WHERE token = $1 AND "revokedTime" IS NULL AND ("expiresTime" IS NULL OR $2 < "expiresTime") FOR SHARE`,
+    `SELECT 1 FROM token t
+     WHERE token = $1 AND "revokedTime" IS NULL AND ("expiresTime" IS NULL OR $2 < "expiresTime")
+       AND NOT EXISTS (SELECT 1 FROM token m WHERE t.session AND m.token = t."createdBy" AND m."revokedTime" IS NOT NULL)
+     FOR SHARE`,
     [createdBy, time],
   );
   if (!maker) throw new Refusal('invalid_token', { field: 'tokenUUID' });

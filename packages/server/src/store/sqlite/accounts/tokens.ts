@@ -35,7 +35,8 @@ export type TokenReader = ReturnType<typeof createTokenReader>;
 export const createTokenWriter = (db: Connection) => {
   const maker = db
     .prepare<[number, number], number>(
-      'SELECT 1 FROM token WHERE token = ? AND revokedTime IS NULL AND (expiresTime IS NULL OR ? < expiresTime)',
+      `SELECT 1 FROM token t LEFT JOIN token m ON t.session AND m.token = t.createdBy
+      WHERE t.token = ? AND t.revokedTime IS NULL AND m.revokedTime IS NULL AND (t.expiresTime IS NULL OR ? < t.expiresTime)`,
     )
     .pluck();
   const insert = db.prepare(`

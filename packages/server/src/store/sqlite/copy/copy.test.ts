@@ -67,6 +67,7 @@ const token: ExportedRow = {
   expiresTime: null,
   lastUsedTime: null,
   revokedTime: null,
+  session: 0,
 };
 const accountDay: ExportedRow = {
   account: 1,
