@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { LoggedEvent } from '../../parts/event-line.tsx';
+import { browsersOf, type Link, toHistory, toSessions, toTurns } from './history.ts';
+
+const minute = 60_000;
+const at = (minutes: number): string => new Date(minutes * minute).toISOString();
+
+const event = (eventUUID: string, minutes: number, userUUID = 'laptop') =>
+  ({ eventUUID, userUUID, eventTime: at(minutes), eventAttrArray: [] }) as unknown as LoggedEvent;
+
+const link = (linkID: string, minutes: number, contactUUID: string, more: Partial<Link> = {}): Link => ({
+  linkID,
+  userUUID: 'laptop',
+  contactUUID,
+  linkTime: at(minutes),
+  verified: true,
+  voided: false,
+  ...more,
+});
+
+describe('sessions', () => {
+  it('end with a pause of half an hour, for each browser of its own', () => {
+    const events = [event('a', 0), event('b', 29), event('c', 58), event('d', 88), event('p', 30, 'phone')];
+    const sessions = toSessions(events);
+    expect(sessions.map((session) => [session.userUUID, session.events.map(({ eventUUID }) => eventUUID)])).toEqual([
+      ['laptop', ['d']],
+      ['laptop', ['c', 'b', 'a']],
+      ['phone', ['p']],
+    ]);
+    expect([sessions[1]?.fromMs, sessions[1]?.toMs]).toEqual([0, 58 * minute]);
+  });
+
+  it('are the same in whatever order late events were stored', () => {
+    const events = [event('a', 0), event('b', 10), event('c', 50)];
+    expect(toSessions([events[2], events[0], events[1]] as LoggedEvent[])).toEqual(toSessions(events));
+  });
+});
+
+describe('turns', () => {
+  it('recognize a browser with its first link, and not again', () => {
+    const turns = toTurns([link('1', 0, 'ann'), link('2', 5, ''), link('3', 9, 'ann')], 'ann');
+    expect(turns.map(({ isRecognition, isLoss }) => [isRecognition, isLoss])).toEqual([
+      [true, false],
+      [false, true],
+      [false, false],
+    ]);
+  });
+
+  it('recognize nobody by a link that is voided, nor by one of a browser that was somebody else’s', () => {
+    const turns = toTurns([link('1', 0, 'ann', { voided: true }), link('2', 5, 'ben'), link('3', 9, 'ann')], 'ann');
+    expect(turns.map(({ isRecognition }) => isRecognition)).toEqual([false, false, false]);
+  });
+});
+
+it('shows no turn before the oldest event that was read, until all are', () => {
+  const sessions = toSessions([event('a', 100)]);
+  const turns = toTurns([link('1', 50, 'ann'), link('2', 150, 'ann')], 'ann');
+  const kinds = (isWhole: boolean) =>
+    toHistory(sessions, turns, isWhole).map((entry) => (entry.kind === 'turn' ? entry.link.linkID : 'session'));
+  expect(kinds(false)).toEqual(['2', 'session']);
+  expect(kinds(true)).toEqual(['2', 'session', '1']);
+});
+
+it('lists the browsers that are somebody’s now', () => {
+  const links = [
+    link('1', 0, 'ann'),
+    link('2', 1, 'ben', { userUUID: 'phone' }),
+    link('3', 2, 'ann', { userUUID: 'phone' }),
+    link('4', 3, 'ann', { userUUID: 'tablet', voided: true }),
+    link('5', 4, ''),
+  ];
+  expect(browsersOf(links, 'ann').map(({ userUUID }) => userUUID)).toEqual(['phone']);
+});

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+import { toCSV } from './csv.ts';
+
+it('writes rows as RFC 4180 has it', () => {
+  const rows = [
+    ['Ann "the cup" Lemon', 'a,b', 1.5],
+    ['two\nlines', null, undefined],
+  ];
+  expect(toCSV(['name', 'list', 'number'], rows)).toBe(
+    'name,list,number\r\n"Ann ""the cup"" Lemon","a,b",1.5\r\n"two\nlines",,\r\n',
+  );
+});
+
+it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '=HYPERLINK("http://evil.example";"x")'])(
+  'lets no spreadsheet take %j for a formula',
+  (text) => {
+    const [, cell = ''] = toCSV(['a'], [[text]]).split('\r\n');
+    expect(cell.replace(/^"/, '')[0]).toBe("'");
+  },
+);
+
+it('leaves numbers below zero numbers', () => {
+  expect(toCSV(['a'], [[-5]])).toBe('a\r\n-5\r\n');
+});
