@@ -68,7 +68,7 @@ const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
       </Answered>
       {chosen && number !== undefined && (
         <Who
-          title={`Reached step ${number}${name && `, ${name}`}${chosen.reached === undefined ? ', and not the next one' : ''}`}
+          title={`${per === 'session' ? 'People whose session reached' : 'People who reached'} step ${number}${name && `, ${name}`}${chosen.reached === undefined ? ', and not the next one' : ''}`}
           request={{ ...request, reached: chosen.reached, dropped: chosen.dropped }}
         />
       )}
