@@ -28,6 +28,13 @@ export const pages: readonly PageEntry[] = [
     load: () => import('../pages/live.tsx').then(({ Live }) => Live),
   },
   {
+    name: 'events',
+    title: 'Events',
+    key: 'e',
+    icon: 'M3 4h14l-5 6v6l-4-2v-4L3 4Z',
+    load: () => import('../pages/events.tsx').then(({ Events }) => Events),
+  },
+  {
     name: 'people',
     title: 'People',
     key: 'p',

@@ -127,29 +127,32 @@ export const Plot = (props: PlotProps) => {
         </button>
       </div>
       <div ref={place} class="plot-place" aria-hidden="true" />
-      <table class={isFailed ? undefined : 'unseen'}>
-        <caption>{title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            {lines.map(({ label }) => (
-              <th key={label} scope="col">
-                {label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {labels.map((label, index) => (
-            <tr key={label}>
-              <th scope="row">{label}</th>
-              {lines.map(({ label: line, values }) => (
-                <td key={line}>{values[index]}</td>
+      {/* A table is never lower than its rows: what hides it is around it. */}
+      <div class={isFailed ? undefined : 'unseen'}>
+        <table>
+          <caption>{title}</caption>
+          <thead>
+            <tr>
+              <th scope="col">Time</th>
+              {lines.map(({ label }) => (
+                <th key={label} scope="col">
+                  {label}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {labels.map((label, index) => (
+              <tr key={label}>
+                <th scope="row">{label}</th>
+                {lines.map(({ label: line, values }) => (
+                  <td key={line}>{values[index]}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 };

@@ -7,7 +7,12 @@ import { comparison, dayIn, defaultPreset, lastDay, presets, range } from '../re
 
 const day = (text: string): string => formatTime(`${text}T12:00:00Z`, 'day', 'UTC');
 
-export const RangePicker = () => {
+interface RangePickerProps {
+  /** Whether the page compares the range with an earlier one. */
+  readonly compares?: boolean;
+}
+
+export const RangePicker = ({ compares = true }: RangePickerProps) => {
   const { name, from, to } = range.value;
   const today = dayIn(timezone.value, Date.now());
   const [isChoosing, setChoosing] = useState(false);
@@ -51,15 +56,17 @@ export const RangePicker = () => {
           />
         </>
       )}
-      <select
-        aria-label="Compare with"
-        value={comparison.value ?? ''}
-        onChange={(event) => setQuery({ compare: event.currentTarget.value })}
-      >
-        <option value="">No comparison</option>
-        <option value="previous">Previous period</option>
-        <option value="year">A year earlier</option>
-      </select>
+      {compares && (
+        <select
+          aria-label="Compare with"
+          value={comparison.value ?? ''}
+          onChange={(event) => setQuery({ compare: event.currentTarget.value })}
+        >
+          <option value="">No comparison</option>
+          <option value="previous">Previous period</option>
+          <option value="year">A year earlier</option>
+        </select>
+      )}
     </fieldset>
   );
 };

@@ -1,18 +1,14 @@
 /** The measures of the range, each beside that of the earlier range, and the plot of the chosen one. */
-import type { AnswerFor } from '@firsthand/client';
 import { hrefWith, query } from '../../address.ts';
 import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
-import { Plot } from '../../parts/plot.tsx';
+import { type Counts, type Totals, TotalsPlot } from '../../parts/totals-plot.tsx';
 import { revenueAttrID, timezone } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { attributeName, filterWith } from '../../reading/filter.ts';
-import { formatChange, formatShort, formatTime, formatWhole } from '../../reading/format.ts';
-import { comparison, type Interval, range } from '../../reading/range.ts';
-
-type Totals = AnswerFor<'reportTotals'>;
-type Counts = Totals['total'];
+import { formatChange, formatShort, formatWhole } from '../../reading/format.ts';
+import { comparison, range } from '../../reading/range.ts';
 
 interface Measure {
   readonly name: string;
@@ -47,34 +43,6 @@ const measures = (revenue: string | undefined): readonly Measure[] => [
     ? []
     : [{ name: 'revenue', label: attributeName(revenue), hint: `The sum of the attribute ${revenue}.`, of: sumOf }]),
 ];
-
-const tickForms = { hour: 'time', day: 'day', week: 'day', month: 'month' } as const;
-const labelForms = { hour: 'hour', day: 'weekday', week: 'weekday', month: 'month' } as const;
-
-const Chosen = ({
-  totals,
-  measure,
-  interval,
-}: {
-  readonly totals: Totals;
-  readonly measure: Measure;
-  readonly interval: Interval;
-}) => {
-  const intervals = totals.interval ?? [];
-  const earlier = totals.earlier?.interval;
-  const of = (list: typeof intervals) => intervals.map((_, index) => (list[index] ? measure.of(list[index]) : null));
-  return (
-    <Plot
-      title={`${measure.label} by ${interval}`}
-      labels={intervals.map(({ from }) => formatTime(from, labelForms[interval]))}
-      ticks={intervals.map(({ from }) => formatTime(from, tickForms[interval]))}
-      lines={[
-        ...(earlier ? [{ label: 'Earlier', values: of(earlier), isEarlier: true }] : []),
-        { label: measure.label, values: of(intervals) },
-      ]}
-    />
-  );
-};
 
 export const Measures = () => {
   const { from, to, interval } = range.value;
@@ -127,7 +95,7 @@ export const Measures = () => {
                 );
               })}
             </nav>
-            <Chosen totals={totals} measure={chosen} interval={interval} />
+            <TotalsPlot totals={totals} label={chosen.label} of={chosen.of} interval={interval} />
           </>
         )}
       </Answered>

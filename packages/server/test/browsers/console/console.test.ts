@@ -220,6 +220,10 @@ describe('over a shop', () => {
       const paths = [
         '',
         'live',
+        'events',
+        'events?tab=funnel',
+        'events?tab=retention',
+        `events?who=${encodeURIComponent('{"value":["1"]}')}`,
         'people',
         'people?list=everybody',
         `person?contact=${who.ann}`,

@@ -1,0 +1,26 @@
+/** Events: how often each happens, how far people get through a series of them, and who comes back. */
+import { Filters } from '../parts/filters.tsx';
+import { RangePicker } from '../parts/range-picker.tsx';
+import { chosenTab, Tabs } from '../parts/tabs.tsx';
+import { Explore } from './events/explore.tsx';
+import { Funnel } from './events/funnel.tsx';
+import { Retention } from './events/retention.tsx';
+
+const tabs = { explore: 'Explore', funnel: 'Funnel', retention: 'Retention' } as const;
+const contents = { explore: Explore, funnel: Funnel, retention: Retention } as const;
+
+export const Events = () => {
+  const chosen = chosenTab({ parameter: 'tab', tabs });
+  const Content = contents[chosen];
+  return (
+    <>
+      <header class="page-head">
+        <h1>Events</h1>
+        <Tabs parameter="tab" tabs={tabs} label="Report" />
+        <RangePicker compares={chosen === 'explore'} />
+      </header>
+      <Filters />
+      <Content />
+    </>
+  );
+};

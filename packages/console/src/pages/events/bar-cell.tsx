@@ -1,0 +1,27 @@
+/** The first cell of a row: its label over a bar, as long as a share of the widest. */
+
+interface BarCellProps {
+  readonly label: string;
+  /** From 0 to 1; 0 draws no bar. */
+  readonly share: number;
+  /** At the end of the cell. */
+  readonly detail?: string;
+  /** Adds the value to the filter. */
+  readonly href?: string | undefined;
+}
+
+export const BarCell = ({ label, share, detail, href }: BarCellProps) => (
+  <span class="bar-cell">
+    {share > 0 && <span class="bar" style={{ width: `${share * 100}%` }} />}
+    {href === undefined ? (
+      <span class="bar-label" title={label}>
+        {label}
+      </span>
+    ) : (
+      <a class="bar-label" href={href} title={`Only ${label}`}>
+        {label}
+      </a>
+    )}
+    {detail && <span class="share">{detail}</span>}
+  </span>
+);

@@ -1,0 +1,115 @@
+/** The table of a breakdown: each value with all measures. A number of people opens those people. */
+import type { AnswerFor, RequestFor } from '@firsthand/client';
+import { api } from '../../api.ts';
+import { Answered, Card } from '../../parts/card.tsx';
+import { downloadCSV } from '../../parts/csv.ts';
+import { Empty } from '../../parts/small.tsx';
+import { Table } from '../../parts/table.tsx';
+import { useAnswer } from '../../reading/answer.ts';
+import { hrefToAdd } from '../../reading/filter.ts';
+import { formatShare, formatWhole } from '../../reading/format.ts';
+import { BarCell } from './bar-cell.tsx';
+import type { Dimension } from './dimensions.ts';
+import { type Measure, measureNames, measures } from './measures.ts';
+import { chosenNumber, NumberLink, type PeopleRequest, Who } from './who.tsx';
+
+const limit = 50;
+
+interface BreakdownProps {
+  /** The range, the filter and the event. */
+  readonly asked: Omit<RequestFor<'reportBreakdown'>, 'by'> & PeopleRequest;
+  readonly dimension: Dimension;
+  readonly measure: Measure;
+  /** The name of what is broken down. */
+  readonly what: string;
+}
+
+type Row = AnswerFor<'reportBreakdown'>['row'][number];
+const valueIn = ({ values }: Row): string | null => values[0] ?? null;
+
+export const Breakdown = ({ asked, dimension, measure, what }: BreakdownProps) => {
+  const { by, title, label = String, condition, isOrdered } = dimension;
+  const request = { ...asked, by, sort: measure, limit };
+  const answer = useAnswer(`breakdown ${JSON.stringify(request)}`, (signal) =>
+    api.reportBreakdown(request, { signal }),
+  );
+  const textOf = (value: string | null) => (value === null ? 'None' : label(value) || '(empty)');
+  const chosen = chosenNumber();
+  const values = Array.isArray(chosen?.value) ? chosen.value : undefined;
+  const save = () =>
+    downloadCSV(
+      `${what} by ${title}`.toLowerCase(),
+      [title, ...Object.values(measures)],
+      (answer.value?.row ?? []).map((row) => [valueIn(row), ...measureNames.map((name) => row[name])]),
+    );
+  const tools = (
+    <button type="button" class="quiet" onClick={save} aria-label="Breakdown: save as CSV">
+      CSV
+    </button>
+  );
+  const cellsOf = (counts: Row | AnswerFor<'reportBreakdown'>['total'], number: object | undefined, text: string) =>
+    measureNames.map((name) =>
+      name === 'people' && number !== undefined ? (
+        <NumberLink key={name} count={counts.people} chosen={number} label={text} />
+      ) : (
+        formatWhole(counts[name])
+      ),
+    );
+  return (
+    <Card title={`${what} by ${title.toLowerCase()}`} tools={tools} class="breakdown">
+      <Answered answer={answer} lines={10}>
+        {({ row, total, others }) => {
+          if (row.length === 0) return <Empty title="Nothing in this range" />;
+          const rows = isOrdered ? row.toSorted((a, b) => Number(valueIn(a)) - Number(valueIn(b))) : row;
+          const most = Math.max(...row.map((each) => each[measure]), 1);
+          return (
+            <Table
+              label={`${what} by ${title}`}
+              heads={[title, ...Object.values(measures)]}
+              rows={[
+                {
+                  key: 'all',
+                  cells: [<BarCell key="label" label="All" share={0} />, ...cellsOf(total, {}, 'All')],
+                },
+                ...rows.map((each) => {
+                  const value = valueIn(each);
+                  const text = textOf(value);
+                  return {
+                    key: `value ${value}`,
+                    cells: [
+                      <BarCell
+                        key="label"
+                        label={text}
+                        share={each[measure] / most}
+                        detail={total[measure] > 0 ? formatShare(each[measure] / total[measure]) : ''}
+                        href={value === null || !condition ? undefined : hrefToAdd(condition(value))}
+                      />,
+                      ...cellsOf(each, { value: each.values }, text),
+                    ],
+                  };
+                }),
+                ...(others
+                  ? [
+                      {
+                        key: 'others',
+                        cells: [
+                          <BarCell key="label" label={`${formatWhole(others.groups)} more`} share={0} />,
+                          ...measureNames.map((name) => formatWhole(others[name])),
+                        ],
+                      },
+                    ]
+                  : []),
+              ]}
+            />
+          );
+        }}
+      </Answered>
+      {chosen && (
+        <Who
+          title={values ? `${what}, ${title.toLowerCase()}: ${textOf(values[0] ?? null)}` : what}
+          request={{ ...asked, ...(values && { by, value: values }) }}
+        />
+      )}
+    </Card>
+  );
+};

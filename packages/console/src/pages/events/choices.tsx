@@ -1,0 +1,76 @@
+/** Labelled choices whose values are in the address. */
+import { useId } from 'preact/hooks';
+import { query, setQuery } from '../../address.ts';
+import { account, nameOf } from '../../reading/account.ts';
+
+interface ChoiceProps {
+  readonly label: string;
+  readonly value: string;
+  /** The values with their names. */
+  readonly options: Readonly<Record<string, string>> | ReadonlyMap<string, string>;
+  readonly choose: (value: string) => void;
+}
+
+export const Choice = ({ label, value, options, choose }: ChoiceProps) => {
+  const id = useId();
+  const entries = options instanceof Map ? [...options] : Object.entries(options);
+  return (
+    <span class="choice-of">
+      <label for={id}>{label}</label>
+      <select id={id} value={value} onChange={(event) => choose(event.currentTarget.value)}>
+        {entries.map(([name, title]) => (
+          <option key={name} value={name}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </span>
+  );
+};
+
+/** The value of a parameter of the address: the first of the options if the address names none of them. */
+export const chosenIn = <Name extends string>(parameter: string, options: Readonly<Record<Name, unknown>>): Name => {
+  const value = query.value.get(parameter);
+  return (value !== null && Object.hasOwn(options, value) ? value : Object.keys(options)[0]) as Name;
+};
+
+interface ParameterChoiceProps {
+  readonly label: string;
+  readonly parameter: string;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+/** A choice of a parameter of the address. Its first option is the default, which the address leaves out. */
+export const ParameterChoice = ({ label, parameter, options }: ParameterChoiceProps) => {
+  const [first] = Object.keys(options);
+  return (
+    <Choice
+      label={label}
+      value={chosenIn(parameter, options)}
+      options={options}
+      choose={(value) => setQuery({ [parameter]: value === first ? null : value })}
+    />
+  );
+};
+
+/** An eventID in the address, as text: `''` if there is none. */
+export const eventIn = (parameter: string): string => {
+  const value = query.value.get(parameter) ?? '';
+  return /^\d{1,9}$/.test(value) ? value : '';
+};
+
+interface EventChoiceProps {
+  readonly label: string;
+  readonly value: string;
+  /** The name of the choice of every event. Absent: one event must be chosen. */
+  readonly any?: string;
+  readonly choose: (eventID: string) => void;
+}
+
+/** A choice of an event of the catalogue. An event of the address that the catalogue no longer has stays a choice. */
+export const EventChoice = ({ label, value, any, choose }: EventChoiceProps) => {
+  const events = (account.value?.event ?? []).map(({ eventID, eventName }) => [String(eventID), eventName] as const);
+  const options = new Map([...(any === undefined ? [] : [['', any] as const]), ...events]);
+  if (!options.has(value)) options.set(value, nameOf('event', value));
+  return <Choice label={label} value={value} options={options} choose={choose} />;
+};

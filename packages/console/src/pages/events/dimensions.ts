@@ -1,0 +1,66 @@
+/** What the events of a range can be broken down by. */
+import type { RequestFor } from '@firsthand/client';
+import { query } from '../../address.ts';
+import { account, nameOf } from '../../reading/account.ts';
+import { attributeName, type Condition } from '../../reading/filter.ts';
+import { formatCountry } from '../../reading/format.ts';
+
+export interface Dimension {
+  /** `by` of reportBreakdown. */
+  readonly by: RequestFor<'reportBreakdown'>['by'];
+  readonly title: string;
+  readonly label?: (value: string) => string;
+  /** The condition that a click on a value adds. */
+  readonly condition?: (value: string) => Condition;
+  /** Whether the values have an order of their own. */
+  readonly isOrdered?: boolean;
+}
+
+const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+
+const words: readonly Dimension[] = [
+  {
+    by: 'event',
+    title: 'Event',
+    label: (value) => nameOf('event', value),
+    condition: (value) => ({ event: [Number(value)] }),
+  },
+  { by: 'entryPage', title: 'Entry page' },
+  { by: 'exitPage', title: 'Exit page' },
+  { by: 'referrerHost', title: 'Referrer' },
+  {
+    by: 'contactTagID',
+    title: 'Tag of the contact',
+    label: (value) => nameOf('tag', value),
+    condition: (value) => ({ contact: { contactTagID: value } }),
+  },
+  {
+    by: 'contactProfileID',
+    title: 'Profile of the contact',
+    label: (value) => nameOf('profile', value),
+    condition: (value) => ({ contact: { contactProfileID: value } }),
+  },
+  { by: 'weekday', title: 'Weekday', label: (value) => weekdays[Number(value) - 1] ?? value, isOrdered: true },
+  { by: 'hour', title: 'Hour', label: (value) => `${value}:00`, isOrdered: true },
+];
+
+const prefix = 'attr:';
+const alwaysThere = ['path', 'utm_source', 'utm_medium', 'utm_campaign', '$browser', '$os', '$device', '$country'];
+
+const attribute = (attrID: string): Dimension => ({
+  by: `${prefix}${attrID}`,
+  title: attributeName(attrID),
+  condition: (value) => ({ attrID, is: [value] }),
+  ...(attrID === '$country' && { label: formatCountry }),
+});
+
+/** All dimensions: the event, the attributes, and the others. The first is the default. */
+export const dimensions = (): Readonly<Record<string, Dimension>> => {
+  const listed = account.value?.attr.map(({ attrID }) => attrID) ?? [];
+  // The address may name an attribute that only events have.
+  const inAddress = query.value.get('by') ?? '';
+  const further = inAddress.startsWith(prefix) ? [inAddress.slice(prefix.length)] : [];
+  const [event, ...others] = words as [Dimension, ...Dimension[]];
+  const attributes = [...new Set([...alwaysThere, ...listed, ...further])].map(attribute);
+  return Object.fromEntries([event, ...attributes, ...others].map((each) => [String(each.by), each]));
+};

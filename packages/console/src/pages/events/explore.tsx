@@ -1,0 +1,105 @@
+/** Explore: one event or all of them over time, and broken down by what is chosen. */
+import { hrefWith, setQuery } from '../../address.ts';
+import { api } from '../../api.ts';
+import { Answered, Card } from '../../parts/card.tsx';
+import { downloadCSV } from '../../parts/csv.ts';
+import { TotalsPlot } from '../../parts/totals-plot.tsx';
+import { nameOf, timezone } from '../../reading/account.ts';
+import { useAnswer } from '../../reading/answer.ts';
+import { filterWith } from '../../reading/filter.ts';
+import { formatChange, formatShort, formatWhole } from '../../reading/format.ts';
+import { comparison, range } from '../../reading/range.ts';
+import { Breakdown } from './breakdown.tsx';
+import { chosenIn, EventChoice, eventIn, ParameterChoice } from './choices.tsx';
+import { dimensions } from './dimensions.ts';
+import { type Measure, measureNames, measures } from './measures.ts';
+
+/** The fields that all requests of this tab share. */
+const asked = () => {
+  const { from, to } = range.value;
+  const event = eventIn('event');
+  return {
+    from,
+    to,
+    filter: filterWith(),
+    timezone: timezone.value,
+    eventID: event === '' ? undefined : Number(event),
+  };
+};
+
+const Total = ({ measure }: { readonly measure: Measure }) => {
+  const { interval } = range.value;
+  const request = { ...asked(), interval, compare: comparison.value };
+  const answer = useAnswer(`totals ${JSON.stringify(request)}`, (signal) => api.reportTotals(request, { signal }));
+  const save = () =>
+    downloadCSV(
+      'totals',
+      ['from', ...Object.values(measures)],
+      (answer.value?.interval ?? []).map((row) => [row.from, ...measureNames.map((name) => row[name])]),
+    );
+  const tools = (
+    <button type="button" class="quiet" onClick={save} aria-label="Measures: save as CSV">
+      CSV
+    </button>
+  );
+  return (
+    <Card title="Measures" class="measures-card" tools={tools}>
+      <Answered answer={answer} lines={9}>
+        {(totals) => (
+          <>
+            <nav class="measures" aria-label="Measure">
+              {measureNames.map((name, index) => {
+                const now = totals.total[name];
+                const change = totals.earlier && formatChange(now, totals.earlier.total[name]);
+                return (
+                  <a
+                    key={name}
+                    href={hrefWith({ measure: index === 0 ? null : name })}
+                    aria-current={name === measure ? 'true' : undefined}
+                  >
+                    <span class="measure-label">{measures[name]}</span>
+                    <strong title={formatWhole(now)}>{formatShort(now)}</strong>
+                    {change && (
+                      <span class={`change ${change.startsWith('−') ? 'change-down' : 'change-up'}`}>{change}</span>
+                    )}
+                  </a>
+                );
+              })}
+            </nav>
+            <TotalsPlot
+              totals={totals}
+              label={measures[measure]}
+              of={(counts) => counts[measure]}
+              interval={interval}
+            />
+          </>
+        )}
+      </Answered>
+    </Card>
+  );
+};
+
+export const Explore = () => {
+  const all = dimensions();
+  const dimension = all[chosenIn('by', all)];
+  const event = eventIn('event');
+  const measure = chosenIn('measure', measures);
+  const titles = Object.fromEntries(Object.entries(all).map(([by, { title }]) => [by, title]));
+  return (
+    <>
+      <div class="ask">
+        <EventChoice label="Event" any="All events" value={event} choose={(eventID) => setQuery({ event: eventID })} />
+        <ParameterChoice label="Broken down by" parameter="by" options={titles} />
+      </div>
+      <Total measure={measure} />
+      {dimension && (
+        <Breakdown
+          asked={asked()}
+          dimension={dimension}
+          measure={measure}
+          what={event === '' ? 'All events' : nameOf('event', event)}
+        />
+      )}
+    </>
+  );
+};

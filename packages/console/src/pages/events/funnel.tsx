@@ -1,0 +1,95 @@
+/** Funnel: how many people, or sessions, go through a series of events, and where they leave. */
+import { query, setQuery } from '../../address.ts';
+import { api } from '../../api.ts';
+import { Answered, Card } from '../../parts/card.tsx';
+import { downloadCSV } from '../../parts/csv.ts';
+import { Empty } from '../../parts/small.tsx';
+import { account, nameOf, timezone } from '../../reading/account.ts';
+import { useAnswer } from '../../reading/answer.ts';
+import { filterWith } from '../../reading/filter.ts';
+import { range } from '../../reading/range.ts';
+import { chosenIn, ParameterChoice } from './choices.tsx';
+import { StepTable } from './step-table.tsx';
+import { fewestSteps, mostSteps, Steps } from './steps.tsx';
+import { chosenNumber, Who } from './who.tsx';
+
+const hour = 3_600;
+const windows = { '30d': '30 days', '7d': '7 days', '1d': '1 day', '1h': '1 hour' } as const;
+const secondsOf = { '30d': 720 * hour, '7d': 168 * hour, '1d': 24 * hour, '1h': hour } as const;
+const units = { person: 'Person', session: 'Session' } as const;
+
+/** The eventIDs of the steps in the address. Without two of them: the first events of the catalogue. */
+const stepsIn = (): readonly string[] => {
+  const steps = (query.value.get('steps') ?? '').split(',').filter((id) => /^\d{1,9}$/.test(id));
+  if (steps.length >= fewestSteps) return steps.slice(0, mostSteps);
+  const [first, second = first] = (account.value?.event ?? []).map(({ eventID }) => String(eventID));
+  return first === undefined || second === undefined ? [] : [first, second];
+};
+
+const Reached = ({ steps }: { readonly steps: readonly string[] }) => {
+  const { from, to } = range.value;
+  const per = chosenIn('per', units);
+  const request = {
+    step: steps.map((id) => ({ event: [Number(id)] })),
+    within: secondsOf[chosenIn('within', windows)],
+    per,
+    from,
+    to,
+    filter: filterWith(),
+    timezone: timezone.value,
+  };
+  const answer = useAnswer(`funnel ${JSON.stringify(request)}`, (signal) => api.reportFunnel(request, { signal }));
+  const names = steps.map((id) => nameOf('event', id));
+  const unit = per === 'session' ? 'Sessions' : 'People';
+  const save = () =>
+    downloadCSV(
+      'funnel',
+      ['step', 'event', unit],
+      (answer.value?.step ?? []).map(({ reached }, index) => [index + 1, names[index], reached]),
+    );
+  const tools = (
+    <button type="button" class="quiet" onClick={save} aria-label="Funnel: save as CSV">
+      CSV
+    </button>
+  );
+  const chosen = chosenNumber();
+  const number = chosen?.reached ?? chosen?.dropped;
+  const name = names[Number(number) - 1] ?? '';
+  return (
+    <Card title={`${unit} who went through`} tools={tools} class="funnel">
+      <Answered answer={answer} lines={steps.length * 2}>
+        {({ step }) =>
+          step[0] === undefined || step[0].reached === 0 ? (
+            <Empty title="Nobody did the first step in this range" />
+          ) : (
+            <StepTable names={names} reached={step.map(({ reached }) => reached)} unit={unit} />
+          )
+        }
+      </Answered>
+      {chosen && number !== undefined && (
+        <Who
+          title={`${per === 'session' ? 'People whose session reached' : 'People who reached'} step ${number}${name && `, ${name}`}${chosen.reached === undefined ? ', and not the next one' : ''}`}
+          request={{ ...request, reached: chosen.reached, dropped: chosen.dropped }}
+        />
+      )}
+    </Card>
+  );
+};
+
+export const Funnel = () => {
+  const steps = stepsIn();
+  if (steps.length === 0)
+    return <Empty title="No event has arrived yet. A funnel needs events, which are listed here by themselves." />;
+  return (
+    <>
+      <Card title="Steps" class="steps-card">
+        <Steps steps={steps} change={(changed) => setQuery({ steps: changed.join(',') })} />
+        <div class="ask">
+          <ParameterChoice label="Within" parameter="within" options={windows} />
+          <ParameterChoice label="Per" parameter="per" options={units} />
+        </div>
+      </Card>
+      <Reached steps={steps} />
+    </>
+  );
+};

@@ -1,0 +1,95 @@
+/** Retention: of those who did something for the first time in a period, how many came back later. */
+import { setQuery } from '../../address.ts';
+import { api } from '../../api.ts';
+import { Answered, Card } from '../../parts/card.tsx';
+import { downloadCSV } from '../../parts/csv.ts';
+import { Empty } from '../../parts/small.tsx';
+import { timezone } from '../../reading/account.ts';
+import { useAnswer } from '../../reading/answer.ts';
+import { filterWith } from '../../reading/filter.ts';
+import { range } from '../../reading/range.ts';
+import { chosenIn, EventChoice, eventIn, ParameterChoice } from './choices.tsx';
+import { cohortName, Triangle } from './triangle.tsx';
+import { chosenNumber, Who } from './who.tsx';
+
+const intervals = { week: 'Week', day: 'Day', month: 'Month' } as const;
+
+const conditionOf = (eventID: string) => (eventID === '' ? undefined : { event: [Number(eventID)] });
+
+const laterWords = (later: number, interval: string): string => {
+  if (later === 0) return `in the same ${interval}`;
+  return later === 1 ? `in the next ${interval}` : `${later} ${interval}s later`;
+};
+
+export const Retention = () => {
+  const { from, to } = range.value;
+  const [first, back] = [eventIn('first'), eventIn('back')];
+  const interval = chosenIn('interval', intervals);
+  const request = {
+    first: conditionOf(first),
+    back: conditionOf(back),
+    interval,
+    from,
+    to,
+    filter: filterWith(),
+    timezone: timezone.value,
+  };
+  const answer = useAnswer(`retention ${JSON.stringify(request)}`, (signal) =>
+    api.reportRetention(request, { signal }),
+  );
+  const cohorts = answer.value?.cohort ?? [];
+  const save = () =>
+    downloadCSV(
+      'retention',
+      ['from', 'people', ...cohorts.map((_, later) => `${interval} ${later}`)],
+      cohorts.map((cohort) => [cohort.from, cohort.people, ...cohort.back]),
+    );
+  const tools = (
+    <button type="button" class="quiet" onClick={save} aria-label="Retention: save as CSV">
+      CSV
+    </button>
+  );
+  const chosen = chosenNumber();
+  const period = chosen?.cohort === undefined ? undefined : cohorts[chosen.cohort - 1];
+  const since = period ? `First seen in the ${interval} of ${cohortName(period.from, interval)}` : 'First seen';
+  return (
+    <>
+      <div class="ask">
+        <EventChoice
+          label="First event"
+          any="Any event"
+          value={first}
+          choose={(eventID) => setQuery({ first: eventID })}
+        />
+        <EventChoice
+          label="Back event"
+          any="Any event"
+          value={back}
+          choose={(eventID) => setQuery({ back: eventID })}
+        />
+        <ParameterChoice label="Interval" parameter="interval" options={intervals} />
+      </div>
+      <Card title="Who came back" tools={tools} class="retention">
+        <p class="soft">
+          Each row is the people whose first event was in that {interval}. Column 0 is the same {interval}; the last{' '}
+          {interval} may not be over yet.
+        </p>
+        <Answered answer={answer} lines={8}>
+          {({ cohort }) =>
+            cohort.every(({ people }) => people === 0) ? (
+              <Empty title="Nobody in this range" />
+            ) : (
+              <Triangle cohorts={cohort} interval={interval} />
+            )
+          }
+        </Answered>
+        {chosen?.cohort !== undefined && (
+          <Who
+            title={chosen.later === undefined ? since : `${since}, back ${laterWords(chosen.later, interval)}`}
+            request={{ ...request, cohort: chosen.cohort, later: chosen.later }}
+          />
+        )}
+      </Card>
+    </>
+  );
+};

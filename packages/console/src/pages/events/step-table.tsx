@@ -1,0 +1,53 @@
+/** The steps of a funnel with a bar each, as long as its share of the first. */
+import { Table } from '../../parts/table.tsx';
+import { formatShare } from '../../reading/format.ts';
+import { NumberLink } from './who.tsx';
+
+interface StepTableProps {
+  readonly names: readonly string[];
+  readonly reached: readonly number[];
+  /** What is counted. */
+  readonly unit: string;
+}
+
+export const StepTable = ({ names, reached, unit }: StepTableProps) => {
+  const [first = 0] = reached;
+  const shareOf = (count: number, whole: number) => (whole === 0 ? '–' : formatShare(count / whole));
+  return (
+    <Table
+      label="Funnel"
+      heads={['Step', unit, 'Of the first', 'Of the step before', 'Dropped after']}
+      rows={reached.map((count, index) => {
+        const name = `Step ${index + 1}, ${names[index] ?? ''}`;
+        const following = reached[index + 1];
+        const before = reached[index - 1];
+        return {
+          key: String(index),
+          cells: [
+            <span key="step" class="step-bar">
+              <span>
+                {index + 1}. {names[index]}
+              </span>
+              <span class="step-track">
+                <span style={{ width: `${(count / Math.max(first, 1)) * 100}%` }} />
+              </span>
+            </span>,
+            <NumberLink key="reached" count={count} chosen={{ reached: index + 1 }} label={`${name}, reached`} />,
+            shareOf(count, first),
+            before === undefined ? '' : shareOf(count, before),
+            following === undefined ? (
+              ''
+            ) : (
+              <NumberLink
+                key="dropped"
+                count={count - following}
+                chosen={{ dropped: index + 1 }}
+                label={`${name}, dropped after it`}
+              />
+            ),
+          ],
+        };
+      })}
+    />
+  );
+};

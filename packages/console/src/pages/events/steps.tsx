@@ -1,0 +1,72 @@
+/** The steps of a funnel, to choose, add, remove and move. */
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { nameOf } from '../../reading/account.ts';
+import { EventChoice } from './choices.tsx';
+
+export const fewestSteps = 2;
+export const mostSteps = 8;
+
+interface StepsProps {
+  /** Their eventIDs. */
+  readonly steps: readonly string[];
+  readonly change: (steps: readonly string[]) => void;
+}
+
+export const Steps = ({ steps, change }: StepsProps) => {
+  const list = useRef<HTMLOListElement>(null);
+  /** The step whose choice gets the focus after a change, because the button that was pressed is gone or is another step's. */
+  const next = useRef<number | undefined>(undefined);
+  useLayoutEffect(() => {
+    if (next.current === undefined) return;
+    list.current?.querySelectorAll('select')[next.current]?.focus();
+    next.current = undefined;
+  });
+  const changeAndGo = (changed: readonly string[], step: number) => {
+    next.current = step;
+    change(changed);
+  };
+  const moveUp = (index: number) => {
+    const [moved] = steps.slice(index, index + 1) as [string];
+    changeAndGo(steps.toSpliced(index, 1).toSpliced(index - 1, 0, moved), index - 1);
+  };
+  return (
+    <>
+      <ol class="steps" ref={list}>
+        {steps.map((id, index) => (
+          <li key={index}>
+            <EventChoice
+              label={`Step ${index + 1}`}
+              value={id}
+              choose={(eventID) => change(steps.with(index, eventID))}
+            />
+            {index > 0 && (
+              <button
+                type="button"
+                class="quiet"
+                aria-label={`Move step ${index + 1}, ${nameOf('event', id)}, up`}
+                onClick={() => moveUp(index)}
+              >
+                Up
+              </button>
+            )}
+            {steps.length > fewestSteps && (
+              <button
+                type="button"
+                class="quiet"
+                aria-label={`Remove step ${index + 1}, ${nameOf('event', id)}`}
+                onClick={() => changeAndGo(steps.toSpliced(index, 1), Math.max(0, index - 1))}
+              >
+                Remove
+              </button>
+            )}
+          </li>
+        ))}
+      </ol>
+      {steps.length < mostSteps && (
+        <button type="button" onClick={() => changeAndGo([...steps, steps.at(-1) as string], steps.length)}>
+          Add a step
+        </button>
+      )}
+    </>
+  );
+};
