@@ -50,7 +50,7 @@ export const NumberLink = ({ count, chosen, label, text = formatWhole(count) }: 
   ) : (
     <a class="number-link" href={hrefWith({ who: JSON.stringify(chosen) })} title={`Show the people: ${label}`}>
       {text}
-      <span class="unseen">, {label}: show the people</span>
+      <span class="unseen"> {label}: show the people</span>
     </a>
   );
 

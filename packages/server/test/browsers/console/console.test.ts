@@ -290,6 +290,14 @@ it('takes hostile text for text, wherever it shows', async () => {
     `?filter=${filter}`,
     '?filter=[{"attrID":{}}]',
     '?range=<svg>&measure=__proto__',
+    'events',
+    'events?by=attr:path',
+    `events?by=attr:path&who=${encodeURIComponent(JSON.stringify({ value: hostileTexts.slice(0, 1) }))}`,
+    'events?by=attr:<svg>&event=<svg>&who={"value":5}',
+    'events?tab=funnel&steps=10,11,12,17',
+    'events?tab=funnel&steps=<svg>&within=__proto__&who={"reached":{}}',
+    'events?tab=retention&first=10&who={"cohort":1,"later":{}}',
+    'events?tab=retention&who=<svg>',
     'person?contact=<img>',
   ]) {
     await goto(path);
