@@ -1,17 +1,7 @@
-/**
- * Builds the console: the page, what it loads, and compressed forms of all. Names hold a hash of the content, so that browsers may
- * store the files for ever. With a folder as its argument it builds into that one.
- */
-import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+/** Builds the console into dist/ unless that is newer than its sources; with a folder as its argument it builds into that one. */
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
 import { isFresh, markBuilt } from '../../fresh.ts';
-import { furtherPages, pages } from '../src/frame/pages.ts';
-import { bundledPackages } from './bundled-packages.ts';
-import { operationsTable } from './operations-table.ts';
 
 /** Everything that the console is made of. */
 export const sources = [
@@ -21,89 +11,18 @@ export const sources = [
   'packages/contract/src',
 ];
 
-const source = (name: string): string => fileURLToPath(new URL(`../src/${name}`, import.meta.url));
-
-/** Browsers of the last two or three years: the console is for those who run a site, not for its visitors. */
-const target = ['chrome115', 'firefox120', 'safari17'];
-
-const hashed = (name: string, content: Buffer): string => {
-  const hash = createHash('sha256').update(content).digest('hex').slice(0, 16);
-  return name.replace(/(?=\.\w+$)/, `.${hash}`);
+const build = async (folder: string): Promise<string> => {
+  // Loaded only where something is to be built.
+  const { buildConsole } = await import('./bundle.ts');
+  return `${await buildConsole(folder)} bytes of scripts, compressed`;
 };
 
-/** The licenses of the packages that are in the scripts, in their own words. */
-const readLicenses = async (): Promise<Buffer> => {
-  const texts = bundledPackages.map(async (folder) => {
-    const { name } = JSON.parse(await readFile(new URL('package.json', folder), 'utf8'));
-    const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
-    if (file === undefined) throw new Error(`${name} has no license, but its code is in the console`);
-    return `${name}\n\n${(await readFile(new URL(file, folder), 'utf8')).trim()}\n`;
-  });
-  return Buffer.from(`The scripts of the console contain parts of:\n\n${(await Promise.all(texts)).join('\n')}`);
-};
-
-/** Builds into this folder, which it empties first. Returns the bytes of all scripts together, compressed. */
-export const buildConsole = async (folder: string): Promise<number> => {
-  const licenses = await readLicenses();
-  const licensesName = hashed('licenses.txt', licenses);
-  const { outputFiles, metafile } = await build({
-    entryPoints: [source('main.tsx'), source('style/console.css')],
-    bundle: true,
-    splitting: true,
-    format: 'esm',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    minify: true,
-    target,
-    charset: 'utf8',
-    legalComments: 'none',
-    banner: { js: `/* ${licensesName} */` },
-    plugins: [operationsTable],
-    entryNames: '[name].[hash]',
-    chunkNames: '[name].[hash]',
-    outdir: '/assets',
-    write: false,
-    metafile: true,
-  });
-  const icon = await readFile(source('icon.svg'));
-  const iconName = hashed('icon.svg', icon);
-  const files = new Map([
-    [licensesName, licenses],
-    [iconName, icon],
-    ...outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)] as const),
-  ]);
-  const nameOf = (entry: string): string => {
-    const [path] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(entry)) ?? [''];
-    return basename(path);
-  };
-  const page = (await readFile(source('page.html'), 'utf8'))
-    .replaceAll('{icon}', `assets/${iconName}`)
-    .replaceAll('{style}', `assets/${nameOf('src/style/console.css')}`)
-    .replaceAll('{script}', `assets/${nameOf('src/main.tsx')}`);
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(join(folder, 'assets'), { recursive: true });
-  let bytesOfScripts = 0;
-  const write = async (path: string, content: Buffer): Promise<void> => {
-    const compressed = brotliCompressSync(content);
-    if (path.endsWith('.js')) bytesOfScripts += compressed.length;
-    await writeFile(join(folder, path), content);
-    await writeFile(join(folder, `${path}.br`), compressed);
-    await writeFile(join(folder, `${path}.gz`), gzipSync(content, { level: 9 }));
-  };
-  await writeFile(join(folder, 'index.html'), page);
-  await writeFile(join(folder, 'pages.json'), JSON.stringify([...pages, ...furtherPages].map(({ name }) => name)));
-  for (const [name, content] of files) await write(`assets/${name}`, content);
-  return bytesOfScripts;
-};
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [, , given] = process.argv;
-  const dist = fileURLToPath(new URL('../dist', import.meta.url));
-  if (given !== undefined) console.log(`${given}: ${await buildConsole(resolve(given))} bytes of scripts, compressed`);
-  else if (isFresh(dist, sources)) console.log('the console is newer than its sources');
-  else {
-    const began = new Date();
-    console.log(`dist: ${await buildConsole(dist)} bytes of scripts, compressed`);
-    markBuilt(dist, began);
-  }
+const [, , given] = process.argv;
+const dist = fileURLToPath(new URL('../dist', import.meta.url));
+if (given !== undefined) console.log(`${given}: ${await build(resolve(given))}`);
+else if (isFresh(dist, sources)) console.log('the console is newer than its sources');
+else {
+  const began = new Date();
+  console.log(`dist: ${await build(dist)}`);
+  markBuilt(dist, began);
 }

@@ -10,7 +10,7 @@ const isReport = /\/report\/report[A-Z]/;
 
 const send: typeof fetch = async (input, init) => {
   const request = new Request(input, init);
-  for (const [name, value] of Object.entries(consoleHeader)) request.headers.set(name, value);
+  for (const [name, value] of Object.entries(consoleHeader())) request.headers.set(name, value);
   const ask = () => fetch(request);
   const response = await (isReport.test(request.url) ? inTurn(ask, request.signal) : ask());
   if (response.status === 401) noteSignedOut();

@@ -9,7 +9,7 @@ import { SignIn } from './pages/sign-in.tsx';
 import { Problem } from './parts/small.tsx';
 import { account, readAccount } from './reading/account.ts';
 import { forgetAnswers } from './reading/answer.ts';
-import { findSession, session } from './session.ts';
+import { findSession, session, signedOutBecause, signIn, takeCode } from './session.ts';
 
 const place = document.getElementById('console') as HTMLElement;
 
@@ -48,4 +48,12 @@ effect(() => {
 });
 place.replaceChildren();
 render(<Console />, place);
-findSession().catch(fail);
+
+const begin = async (): Promise<void> => {
+  const code = takeCode();
+  // A link signs in to its own account, whoever is signed in.
+  const problem = code === undefined ? '' : await signIn({ code });
+  if (!session.value) await findSession();
+  if (problem && !session.value) signedOutBecause.value = problem;
+};
+begin().catch(fail);

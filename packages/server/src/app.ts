@@ -70,6 +70,8 @@ export interface AppOptions {
   readonly traffic?: Traffic;
   /** Serves /metrics to requests with this token; to no others if absent. */
   readonly metrics?: MetricsAccess | undefined;
+  /** The origin of the console, where it is not this machine's. */
+  readonly consoleOrigin?: string | undefined;
   /** The codes of one-time links to the console. */
   readonly signInCodes?: SignInCodes;
   /** A URI for /.well-known/security.txt, which is not served if absent. */
@@ -100,6 +102,7 @@ export const createApp = ({
   isStopping = () => false,
   traffic = createTraffic(),
   metrics,
+  consoleOrigin,
   signInCodes = createSignInCodes(),
   securityContact,
 }: AppOptions): Hono => {
@@ -143,6 +146,7 @@ export const createApp = ({
     store,
     signIns: createRateLimit(signInRate),
     codes: signInCodes,
+    consoleOrigin,
   });
 
   const events = createEvents(store);

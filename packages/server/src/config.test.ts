@@ -161,6 +161,11 @@ describe.each([
     ['65536', '-1', 'x'],
   ],
   [
+    'CONSOLE_ORIGIN',
+    ['https://firsthand.shop.example', 'https://a.example:8443'],
+    ['http://a.example', 'https://a.example/', 'a.example', 'https://A.example', 'https://*.a.example/x', 'null'],
+  ],
+  [
     'SECURITY_CONTACT',
     ['mailto:security@shop.example', 'https://shop.example/security?from=txt', 'tel:+1-201-555-0123'],
     [

@@ -27,6 +27,12 @@ const period = z
   .transform((text) => Number(text.slice(0, -1)) * millisecondsOf[text.slice(-1) as keyof typeof millisecondsOf])
   .pipe(z.number().min(leastPeriod).max(mostPeriod));
 
+/** An origin in the form in which browsers send it. */
+const consoleOrigin = z
+  .string()
+  .max(300)
+  .refine((text) => text.startsWith('https://') && URL.canParse(text) && new URL(text).origin === text);
+
 /** A path such as `/` or `/some/path`. A missing slash at its end is added. */
 const basePath = z
   .string()
@@ -289,6 +295,13 @@ export const settings = {
     means: 'port of HOST on which /metrics is served without a token; 0 takes any free one; none unless given',
     form: 'a whole number from 0 to 65535',
     schema: wholeNumber(0, 65_535),
+  },
+  consoleOrigin: {
+    variable: 'CONSOLE_ORIGIN',
+    flag: '--console-origin <origin>',
+    means: 'the origin of the console, on a host that serves nothing else; it is for this machine only unless given',
+    form: 'an origin with https, such as https://firsthand.shop.example',
+    schema: consoleOrigin,
   },
   securityContact: {
     variable: 'SECURITY_CONTACT',

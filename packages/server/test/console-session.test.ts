@@ -1,7 +1,7 @@
 /** Signing in to the console, and when a session ends. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSignInCodes, type SignInCodes } from '../src/http/access/sign-in-codes.ts';
-import { cookieFrom, fromConsole, signInWith } from './fixtures/console-requests.ts';
+import { consoleOrigin, cookieFrom, fromConsole, signInWith } from './fixtures/console-requests.ts';
 import { openScene, type Scene } from './fixtures/scene.ts';
 
 let scene: Scene;
@@ -12,7 +12,7 @@ beforeEach(async () => {
   time = Date.now();
   clock = 0;
   codes = createSignInCodes(() => clock);
-  scene = await openScene({ now: () => time, signInCodes: codes });
+  scene = await openScene({ now: () => time, signInCodes: codes, consoleOrigin });
 });
 afterEach(() => scene.close());
 
@@ -35,23 +35,25 @@ const revoke = (tokenID: string) => scene.post('/account/revokeToken', { tokenUU
 describe.each(['viewer', 'server'] as const)('a %s token', (kind) => {
   it('signs in: a cookie that no script reads stands for it, for 12 hours', async () => {
     const { status, headers, body } = await signInWith(scene, { tokenUUID: scene.tokens[kind] });
-    expect([status, body]).toEqual([200, { accountUUID: scene.accountUUID, accountName: 'Shop', kind, status: '200' }]);
+    const session = { accountUUID: scene.accountUUID, accountName: 'Shop', kind, sessionID: expect.any(String) };
+    expect([status, body]).toEqual([200, { session, status: '200' }]);
     expect(headers.get('set-cookie')).toMatch(
       /^__Host-firsthand=session_[\w-]{32}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
     );
     const cookie = cookieFrom(headers);
-    expect(await whoIs(cookie)).toEqual({
-      accountUUID: scene.accountUUID,
-      accountName: 'Shop',
-      kind,
+    const { sessionID } = body.session;
+    expect(await whoIs(cookie)).toEqual(body.session);
+    expect((await tokensOf()).find((token: { session?: true }) => token.session)).toMatchObject({
+      tokenID: sessionID,
       expiresTime: new Date(time + 43_200_000).toISOString(),
     });
-    expect((await scene.send('/event/getEvent', { headers: fromConsole(cookie) })).status).toBe(200);
+    const read = () => scene.send('/event/getEvent', { headers: fromConsole(cookie, sessionID) });
+    expect((await read()).status).toBe(200);
     await pass(43_199_999);
     expect(await whoIs(cookie)).toMatchObject({ kind });
     await pass(1);
     expect(await whoIs(cookie)).toBeNull();
-    const late = await scene.send('/event/getEvent', { headers: fromConsole(cookie) });
+    const late = await read();
     expect([late.status, late.body.error.code]).toEqual([401, 'invalid_token']);
   });
 });
@@ -76,8 +78,13 @@ it.each([
 });
 
 it('ends by signing out, which clears the cookie and is in the audit log', async () => {
-  const cookie = cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).headers);
-  const out = await scene.send('/console/sign-out', { method: 'POST', headers: fromConsole(cookie) });
+  const { headers, body: signedIn } = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
+  const cookie = cookieFrom(headers);
+  const signOut = (sessionID: string) =>
+    scene.send('/console/sign-out', { method: 'POST', headers: fromConsole(cookie, sessionID) });
+  expect((await signOut('another-session')).status).toBe(401);
+  expect(await whoIs(cookie)).not.toBeNull();
+  const out = await signOut(signedIn.session.sessionID);
   expect(out.headers.get('set-cookie')).toMatch(/^__Host-firsthand=; Path=\/; Max-Age=0; /);
   expect(await whoIs(cookie)).toBeNull();
   const { body } = await scene.get('/account/listAudit', { tokenUUID: scene.tokens.server });
@@ -102,6 +109,7 @@ it('ends when the token that signed in expires', async () => {
   const fields = { tokenUUID: scene.tokens.server, tokenKind: 'viewer', expiresTime };
   const { tokenUUID } = (await scene.post('/account/createToken', fields)).body;
   const cookie = cookieFrom((await signInWith(scene, { tokenUUID })).headers);
+  expect((await tokensOf()).find((token: { session?: true }) => token.session)).toMatchObject({ expiresTime });
   await pass(59_999);
   expect(await whoIs(cookie)).toMatchObject({ kind: 'viewer' });
   await pass(1);
@@ -116,7 +124,8 @@ it('gives each sign-in a session of its own, whatever cookie the browser sent', 
   expect(await whoIs(planted)).toBeNull();
 });
 
-it('ends the oldest session when an account has a hundred, and lets a token sign in 200 times at once', async () => {
+it('ends the oldest session of a token when it has a hundred, no other’s, and lets it sign in 200 times at once', async () => {
+  const owner = cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens.server })).headers);
   const cookies: string[] = [];
   for (let nth = 0; nth < 101; nth += 1) {
     time += 1;
@@ -124,11 +133,12 @@ it('ends the oldest session when an account has a hundred, and lets a token sign
   }
   expect(await whoIs(cookies[0] as string)).toBeNull();
   expect(await whoIs(cookies[1] as string)).not.toBeNull();
-  expect((await tokensOf()).filter((token: { session?: true }) => token.session)).toHaveLength(100);
+  expect((await tokensOf()).filter((token: { session?: true }) => token.session)).toHaveLength(101);
   for (let nth = 101; nth < 200; nth += 1) await signInWith(scene, { tokenUUID: scene.tokens.viewer });
   const { status, headers } = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
   expect([status, headers.get('set-cookie')]).toEqual([429, null]);
   expect((await signInWith(scene, { tokenUUID: scene.tokens.server })).status).toBe(200);
+  expect(await whoIs(owner)).not.toBeNull();
 });
 
 describe('the code of a link', () => {
@@ -138,13 +148,15 @@ describe('the code of a link', () => {
   it('signs in once, with the rights of a server token, in a cookie for plain HTTP on this machine', async () => {
     const code = codes.issue(await account());
     const signedIn = await signInWith(scene, { code }, '', local, here);
-    expect(signedIn.body).toMatchObject({ kind: 'server', accountUUID: scene.accountUUID });
+    expect(signedIn.body.session).toMatchObject({ kind: 'server', accountUUID: scene.accountUUID });
     expect(signedIn.headers.get('set-cookie')).toMatch(
       /^firsthand-3000=session_[\w-]{32}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
     );
     expect(await whoIs(cookieFrom(signedIn.headers))).toBeNull();
-    const headers = fromConsole(cookieFrom(signedIn.headers), local);
+    const headers = fromConsole(cookieFrom(signedIn.headers), '1', local);
     expect((await scene.send('/console/session', { headers })).body.session).toMatchObject({ kind: 'server' });
+    const forwarded = { ...headers, 'X-Forwarded-For': '192.0.2.7' };
+    expect((await scene.send('/console/session', { headers: forwarded })).body.session).toBeNull();
     expect((await signInWith(scene, { code }, '', local, here)).status).toBe(401);
   });
 
@@ -156,19 +168,44 @@ describe('the code of a link', () => {
     const elsewhere = { incoming: { socket: { remoteAddress: '192.0.2.7' } } };
     const refused = await signInWith(scene, { code }, '', local, elsewhere);
     expect([refused.status, refused.body.error.field]).toEqual([401, 'code']);
-    expect((await signInWith(scene, { code }, '', 'https://rebound.example', here)).status).toBe(401);
+    expect((await signInWith(scene, { code }, '', 'https://rebound.example', here)).status).toBe(403);
     // Neither has used it up.
     expect((await signInWith(scene, { code }, '', local, here)).status).toBe(200);
   });
 });
 
-it('gives no cookie over plain HTTP to another machine', async () => {
-  const { status, headers, body } = await signInWith(
-    scene,
-    { tokenUUID: scene.tokens.viewer },
-    '',
-    'http://shop.example',
-  );
+it.each([
+  'https://shop.example',
+  'https://events.shop.example:8443',
+  'http://events.shop.example',
+  'http://192.0.2.7:3000',
+])('gives a page of %s no cookie, because it is not the origin of the console', async (origin) => {
+  const { status, headers, body } = await signInWith(scene, { tokenUUID: scene.tokens.viewer }, '', origin);
   expect([status, headers.get('set-cookie')]).toEqual([403, null]);
-  expect(body.error.message).toMatch('needs HTTPS');
+  expect(body.error.message).toBe(`the console of this server is at ${consoleOrigin}`);
+});
+
+it('gives a page of another machine no cookie while CONSOLE_ORIGIN names none', async () => {
+  const other = await openScene();
+  const { status, headers, body } = await signInWith(other, { tokenUUID: other.tokens.viewer });
+  expect([status, headers.get('set-cookie')]).toEqual([403, null]);
+  expect(body.error.message).toMatch('CONSOLE_ORIGIN');
+  await other.close();
+});
+
+it('takes the token from the body only', async () => {
+  const path = `/console/sign-in?tokenUUID=${scene.tokens.viewer}`;
+  const headers = { ...fromConsole(''), 'Content-Type': 'application/json' };
+  const { status, body } = await scene.send(path, { method: 'POST', headers, body: '{}' });
+  expect([status, body.error.code]).toEqual([400, 'invalid_field']);
+});
+
+it('carries out nothing for a page that was loaded with another session', async () => {
+  const first = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
+  const second = await signInWith(scene, { tokenUUID: scene.tokens.server });
+  const read = (sessionID: string) =>
+    scene.send('/event/getEvent', { headers: fromConsole(cookieFrom(second.headers), sessionID) });
+  expect((await read(first.body.session.sessionID)).status).toBe(401);
+  expect((await read('1')).status).toBe(401);
+  expect((await read(second.body.session.sessionID)).status).toBe(200);
 });

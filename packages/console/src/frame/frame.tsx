@@ -1,8 +1,9 @@
 /** The frame of every page: navigation, account, what is open over the page. */
 import { useEffect } from 'preact/hooks';
 import { hrefOf, pageName } from '../address.ts';
+import { messageOf } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { Notices } from '../parts/notices.tsx';
+import { Notices, show } from '../parts/notices.tsx';
 import { account } from '../reading/account.ts';
 import { session, signOut } from '../session.ts';
 import { keyTable, overlay } from './keys.ts';
@@ -81,7 +82,11 @@ export const Frame = () => {
           <button type="button" class="quiet" onClick={() => (overlay.value = 'keys')}>
             Keys
           </button>
-          <button type="button" class="quiet" onClick={signOut}>
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => signOut().catch((error) => show({ text: messageOf(error), isProblem: true }))}
+          >
             Sign out
           </button>
         </div>

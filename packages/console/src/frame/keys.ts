@@ -21,7 +21,8 @@ export const listenForKeys = (): void => {
       overlay.value = 'palette';
       return;
     }
-    if (metaKey || ctrlKey || altKey || overlay.value || isTyping(event.target)) return;
+    const isCovered = document.querySelector('dialog[open]') !== null;
+    if (metaKey || ctrlKey || altKey || isCovered || isTyping(event.target)) return;
     if (key === '?') overlay.value = 'keys';
     else if (key === '/') {
       event.preventDefault();

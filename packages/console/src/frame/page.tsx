@@ -1,8 +1,9 @@
 /** Shows the page that the address names, and loads it if need be. */
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { pageName } from '../address.ts';
+import { messageOf } from '../api.ts';
 import { Empty, Problem, Skeleton } from '../parts/small.tsx';
 import { furtherPages, pages } from './pages.ts';
 
@@ -26,13 +27,20 @@ const load = async (name: string): Promise<void> => {
 export const titleOf = (name: string): string =>
   [...pages, ...furtherPages].find((page) => page.name === name)?.title ?? 'Not found';
 
+/** A page that fails leaves the rest of the console usable. */
+const Guarded = ({ Loaded }: { readonly Loaded: ComponentType }) => {
+  const [error, reset] = useErrorBoundary();
+  if (error) return <Problem text={`This page has failed: ${messageOf(error)}`} again={reset} />;
+  return <Loaded />;
+};
+
 export const Page = () => {
   const name = pageName.value;
   useEffect(() => {
     load(name);
   }, [name]);
   const Loaded = loaded.value.get(name);
-  if (Loaded) return <Loaded />;
+  if (Loaded) return <Guarded key={name} Loaded={Loaded} />;
   if (problem.value) return <Problem text={problem.value} again={() => location.reload()} />;
   if (titleOf(name) !== 'Not found') return <Skeleton lines={8} />;
   return (

@@ -32,7 +32,7 @@ const LiveList = ({
     bars={list.row
       .filter(({ value }) => value !== null)
       .map(({ value, people: count }) => ({ key: value ?? '', label: label(value ?? ''), count }))}
-    others={list.others > 0 ? { groups: 1, count: list.others } : undefined}
+    others={list.others > 0 ? { count: list.others } : undefined}
   />
 );
 

@@ -1,32 +1,23 @@
-/** Signing in: with a token, or with the one-time link that the server has printed. */
+/** Signing in: with a token. */
 import { useEffect, useState } from 'preact/hooks';
 import { signedOutBecause, signIn } from '../session.ts';
-
-/** Takes the code of a one-time link out of the address, so that it is in no history and on no screen. */
-const takeCode = (): string | undefined => {
-  const code = new URLSearchParams(location.hash.slice(1)).get('code') ?? undefined;
-  if (code !== undefined) history.replaceState(null, '', location.pathname + location.search);
-  return code;
-};
 
 export const SignIn = () => {
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
   const [token, setToken] = useState('');
-  const attempt = async (proof: Parameters<typeof signIn>[0]) => {
+  const attempt = async (tokenUUID: string) => {
     setBusy(true);
-    setProblem(await signIn(proof));
+    setProblem(await signIn({ tokenUUID }));
     setBusy(false);
   };
   useEffect(() => {
-    const code = takeCode();
-    if (code !== undefined) attempt({ code });
     document.title = 'Sign in · Firsthand';
   }, []);
   const submit = (event: Event) => {
     event.preventDefault();
     const tokenUUID = token.trim();
-    if (tokenUUID) attempt({ tokenUUID });
+    if (tokenUUID) attempt(tokenUUID);
     else setProblem('Enter a server token or a viewer token.');
   };
   return (
@@ -36,7 +27,11 @@ export const SignIn = () => {
           <path d="M16 29C7 25 4 17 6 6c11 0 18 5 18 14 0 4-3 8-8 9Z" fill="var(--brand)" />
         </svg>
         <h1>Sign in to Firsthand</h1>
-        {signedOutBecause.value && <p class="sign-in-why">{signedOutBecause.value}</p>}
+        {signedOutBecause.value && (
+          <p class="sign-in-why" role="alert">
+            {signedOutBecause.value}
+          </p>
+        )}
         <label for="token">Server token or viewer token</label>
         <input
           id="token"

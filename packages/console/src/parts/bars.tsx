@@ -20,8 +20,8 @@ interface BarsProps {
   /** What is counted, as the head of its column. */
   readonly unit: string;
   readonly what: string;
-  /** How many further values there are, and what they count together. */
-  readonly others?: { readonly groups: number; readonly count: number } | undefined;
+  /** What further values count together, and how many there are, if that is known. */
+  readonly others?: { readonly groups?: number; readonly count: number } | undefined;
 }
 
 export const Bars = ({ bars, total, unit, what, others }: BarsProps) => {
@@ -62,7 +62,9 @@ export const Bars = ({ bars, total, unit, what, others }: BarsProps) => {
         <tfoot>
           <tr>
             <th scope="row">
-              <span class="bar-label">{formatWhole(others.groups)} more</span>
+              <span class="bar-label">
+                {others.groups === undefined ? 'Others' : `${formatWhole(others.groups)} more`}
+              </span>
             </th>
             <td class="number">{formatWhole(others.count)}</td>
           </tr>

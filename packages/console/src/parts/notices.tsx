@@ -40,7 +40,11 @@ export const act = async (
     text: done,
     undo: undo && (() => act(undo, { done: 'Undone.', ...(after && { after }) })),
   });
-  await after?.();
+  try {
+    await after?.();
+  } catch (error) {
+    show({ text: messageOf(error), isProblem: true });
+  }
   return true;
 };
 
@@ -50,7 +54,15 @@ export const Notices = () => (
       <div class={notice.value.isProblem ? 'notice notice-problem' : 'notice'}>
         <span>{notice.value.text}</span>
         {notice.value.undo && (
-          <button type="button" onClick={notice.value.undo}>
+          <button
+            type="button"
+            onClick={() => {
+              const { undo } = notice.value ?? {};
+              // Once: the button is gone while it is undone.
+              hide();
+              undo?.();
+            }}
+          >
             Undo
           </button>
         )}

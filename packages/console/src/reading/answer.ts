@@ -43,8 +43,10 @@ export const useAnswer = <Value>(
   ask: (signal: AbortSignal) => Promise<Value>,
   { everyMs }: Settings = {},
 ): Answer<Value> => {
-  const [state, setState] = useState<{ question: string; value?: Value | undefined; problem?: string }>({
+  /** `of` is the question that `value` answers. */
+  const [state, setState] = useState<{ question: string; of: string; value?: Value | undefined; problem?: string }>({
     question: '',
+    of: '',
   });
   const [round, setRound] = useState(0);
   const asking = useRef(ask);
@@ -62,15 +64,15 @@ export const useAnswer = <Value>(
         const value = await asking.current(ending.signal);
         if (ending.signal.aborted) return;
         remember(question, value);
-        setState({ question, value });
+        setState({ question, of: question, value });
         if (everyMs !== undefined) next(everyMs);
       } catch (error) {
         if (ending.signal.aborted) return;
-        setState((before) => ({ question, value: before.value, problem: messageOf(error) }));
-        if (isUnreachable(error)) next(pauseMs);
+        setState(({ of, value }) => ({ question, of, value, problem: messageOf(error) }));
+        if (everyMs !== undefined || isUnreachable(error)) next(everyMs ?? pauseMs);
       }
     };
-    if (remembered.has(question)) setState({ question, value: remembered.get(question) as Value });
+    if (remembered.has(question)) setState({ question, of: question, value: remembered.get(question) as Value });
     run();
     return () => {
       clearTimeout(timer);
@@ -78,11 +80,14 @@ export const useAnswer = <Value>(
     };
   }, [question, round, everyMs]);
 
-  const isAnswered = state.question === question;
+  const isKnown = state.question !== question && remembered.has(question);
+  const problem = state.question === question ? state.problem : undefined;
+  // An answer to another question must not stand beside the reason why this one has none.
+  const isOther = state.of !== question;
   return {
-    value: isAnswered || !remembered.has(question) ? state.value : (remembered.get(question) as Value),
-    problem: isAnswered ? state.problem : undefined,
-    isOld: !isAnswered && !remembered.has(question),
+    value: isKnown ? (remembered.get(question) as Value) : isOther && problem !== undefined ? undefined : state.value,
+    problem,
+    isOld: isOther && !isKnown,
     again: () => setRound((before) => before + 1),
   };
 };

@@ -40,28 +40,36 @@ export const hrefToRemove = (condition: Condition): string =>
 
 const listed = (values: unknown): string => [values].flat().map(String).join(' or ');
 
-const labels: Readonly<Record<string, string>> = {
-  path: 'Page',
-  referrer: 'Referrer',
-  $browser: 'Browser',
-  $os: 'System',
-  $device: 'Device',
-  $country: 'Country',
-  utm_source: 'Source',
-  utm_medium: 'Medium',
-  utm_campaign: 'Campaign',
-};
+const labels: ReadonlyMap<string, string> = new Map([
+  ['path', 'Page'],
+  ['referrer', 'Referrer'],
+  ['$browser', 'Browser'],
+  ['$os', 'System'],
+  ['$device', 'Device'],
+  ['$country', 'Country'],
+  ['utm_source', 'Source'],
+  ['utm_medium', 'Medium'],
+  ['utm_campaign', 'Campaign'],
+]);
 
 /** The name of an attribute for people. */
 export const attributeName = (attrID: string): string => {
   const name = nameOf('attr', attrID);
-  return name === attrID ? (labels[attrID] ?? attrID) : name;
+  return name === attrID ? (labels.get(attrID) ?? attrID) : name;
 };
 
 const namesOfEvents = (kinds: unknown): string => listed([kinds].flat().map((kind) => nameOf('event', String(kind))));
 
-/** A condition in words. */
+/** A condition in words; as JSON, if the address has something else in its place. */
 export const inWords = (condition: Condition): string => {
+  try {
+    return wordsOf(condition);
+  } catch {
+    return JSON.stringify(condition);
+  }
+};
+
+const wordsOf = (condition: Condition): string => {
   const { attrID, is, isNot, contains, exists, lessThan, greaterThan, event, contact, segment, not, and, or, did } =
     condition;
   if (attrID !== undefined) {
@@ -82,5 +90,5 @@ export const inWords = (condition: Condition): string => {
   if (contact?.contactTagID !== undefined) return `Tag is ${nameOf('tag', String(contact.contactTagID))}`;
   if (contact?.contactProfileID !== undefined)
     return `Profile is ${nameOf('profile', String(contact.contactProfileID))}`;
-  return 'is a contact';
+  return contact === undefined ? JSON.stringify(condition) : 'is a contact';
 };

@@ -1,5 +1,6 @@
 /** Lists that are read page by page. */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { messageOf } from '../api.ts';
 import { type Answer, useAnswer } from './answer.ts';
 
 export interface Page<Entry> {
@@ -20,16 +21,40 @@ export const usePages = <Entry>(
 ): Listed<Entry> => {
   const [further, setFurther] = useState<readonly Page<Entry>[]>([]);
   const answer = useAnswer(question, (signal) => ask(undefined, signal));
-  // Another question has other pages.
-  useEffect(() => setFurther([]), [question, answer.value]);
+  const [problem, setProblem] = useState<string | undefined>(undefined);
+  const reading = useRef<AbortController | undefined>(undefined);
+  // Another question has other pages: one that is being read is of no use any more.
+  useEffect(() => {
+    setFurther([]);
+    setProblem(undefined);
+    return () => {
+      reading.current?.abort();
+      reading.current = undefined;
+    };
+  }, [question, answer.value]);
   const first = answer.value;
   const { nextCursor = '' } = further.at(-1) ?? first ?? {};
   const more = async () => {
-    const next = await ask(nextCursor, new AbortController().signal);
-    setFurther((before) => [...before, next]);
+    if (reading.current) return;
+    const mine = new AbortController();
+    reading.current = mine;
+    setProblem(undefined);
+    try {
+      const next = await ask(nextCursor, mine.signal);
+      if (!mine.signal.aborted) setFurther((before) => [...before, next]);
+    } catch (error) {
+      // What was read stays, and the button offers the same again.
+      if (!mine.signal.aborted) setProblem(messageOf(error));
+    } finally {
+      if (reading.current === mine) reading.current = undefined;
+    }
   };
   return {
-    answer: { ...answer, value: first && [first, ...further].flatMap(({ entries }) => entries) },
-    more: nextCursor === '' ? undefined : () => more().catch(answer.again),
+    answer: {
+      ...answer,
+      ...(problem !== undefined && { problem, again: more }),
+      value: first && [first, ...further].flatMap(({ entries }) => entries),
+    },
+    more: nextCursor === '' ? undefined : more,
   };
 };

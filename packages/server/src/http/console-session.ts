@@ -5,20 +5,26 @@ import type { Context } from 'hono';
 import { nanoid } from 'nanoid';
 import { isLive, newToken } from '../ingest/token.ts';
 import { Refusal } from '../refusal.ts';
-import type { Access, ListedToken, Store } from '../store/store.ts';
+import type { Access, Store } from '../store/store.ts';
 import { bindingsOf } from './access/client-address.ts';
-import { isFromConsole, sessionCookie, sessionOf, sessionPrefix, sessionSeconds } from './access/console-cookie.ts';
+import {
+  isFromConsole,
+  isOfPage,
+  sessionCookie,
+  sessionOf,
+  sessionPrefix,
+  sessionSeconds,
+} from './access/console-cookie.ts';
 import { isLocalVisitor } from './access/loopback.ts';
 import type { RateLimit } from './access/rate-limits.ts';
 import type { SignInCodes } from './access/sign-in-codes.ts';
 import { type Exchange, jsonAnswer } from './answers/answers.ts';
-import { isoTime } from './answers/iso-time.ts';
 import type { Admit } from './request/admission.ts';
 import { readInput } from './request/input.ts';
 import type { BudgetOf } from './request/parsing-budget.ts';
 import type { Route } from './routes.ts';
 
-/** The most open sessions of an account; one more ends the oldest. */
+/** The most open sessions of a token; one more ends its oldest. */
 const mostSessions = 100;
 
 interface Surroundings {
@@ -29,10 +35,18 @@ interface Surroundings {
   /** How often a token may sign in: each session is stored for good, as every token is. */
   readonly signIns: Pick<RateLimit, 'take'>;
   readonly codes: SignInCodes;
+  /** The origin whose pages may sign in, besides those of this machine. */
+  readonly consoleOrigin: string | undefined;
   readonly now: () => number;
 }
 
-type Owner = Pick<Access, 'kind'> & { readonly account: number; readonly token: number | null };
+/** What a session is made from; `token` and `tokenID` are null for a code. */
+interface Owner {
+  readonly kind: TokenKind;
+  readonly account: number;
+  readonly token: number | null;
+  readonly tokenID: string | null;
+}
 
 const textIn = (given: Readonly<Record<string, unknown>>, name: string): string | undefined => {
   const value = given[name];
@@ -48,6 +62,7 @@ export const createConsoleSessions = ({
   budgetOf,
   signIns,
   codes,
+  consoleOrigin,
   now,
 }: Surroundings): readonly { readonly path: string; readonly route: Route }[] => {
   const ownerOfToken = async (token: string, c: Context): Promise<Owner> => {
@@ -57,7 +72,7 @@ export const createConsoleSessions = ({
       const message = `the console takes a server token or a viewer token; this one is a ${kind} token`;
       throw new Refusal('token_kind', { field: 'tokenUUID', message });
     }
-    return { kind, account, token: access.token };
+    return { kind, account, token: access.token, tokenID: access.tokenID };
   };
 
   const ownerOfCode = (code: string, c: Context): Owner => {
@@ -65,22 +80,27 @@ export const createConsoleSessions = ({
     const { headers } = c.req.raw;
     const isLocal = isLocalVisitor({ remoteAddress: incoming?.socket?.remoteAddress, headers });
     const account = isLocal ? codes.take(code) : undefined;
-    if (account !== undefined) return { kind: 'server', account, token: null };
+    if (account !== undefined) return { kind: 'server', account, token: null, tokenID: null };
     const message =
       'the link does not sign in: it works once, within ten minutes of the start of the server, and on the same machine. Start the server again for another one, or sign in with a token';
     throw new Refusal('invalid_token', { field: 'code', message });
   };
 
-  const endOldest = async (account: number, by: number | null, time: number): Promise<void> => {
+  /** Makes room for a session. Returns when it must end: a session does not outlive its token. */
+  const endOldest = async ({ account, token: by, tokenID: maker }: Owner, time: number): Promise<number> => {
     const tokens = await store.listTokens({ account });
-    const open = tokens.filter((token) => token.session && isLive(token, time));
+    const open = tokens.filter(
+      ({ session, createdBy, ...token }) => session && createdBy === maker && isLive(token, time),
+    );
     for (const { tokenID } of open.slice(0, Math.max(0, open.length - mostSessions + 1)))
       await store.revokeToken({ account, tokenID, by, time });
+    const { expiresTime } = tokens.find(({ tokenID }) => tokenID === maker) ?? {};
+    return Math.min(time + sessionSeconds * 1_000, expiresTime ?? Infinity);
   };
 
-  const accountOf = async (account: number, kind: TokenKind) => {
+  const describe = async (account: number, kind: TokenKind, sessionID: string) => {
     const { accountUUID, accountName } = await store.getAccount(account);
-    return { accountUUID, accountName, kind };
+    return { accountUUID, accountName, kind, sessionID };
   };
 
   const checkSender = ({ headers }: Request): void => {
@@ -91,10 +111,13 @@ export const createConsoleSessions = ({
   const signIn = async (c: Context, exchange: Exchange, given: Readonly<Record<string, unknown>>) => {
     const { headers } = c.req.raw;
     const text = sessionPrefix + nanoid(32);
-    const cookie = sessionCookie(headers, text);
+    const cookie = sessionCookie(headers, text, consoleOrigin);
     if (cookie === undefined) {
-      const message = 'the console needs HTTPS: over plain HTTP anybody on the way could take over the session';
+      const message = `the console of this server is at ${consoleOrigin ?? 'this machine only: CONSOLE_ORIGIN gives it an address of its own'}`;
       throw new Refusal('origin_not_allowed', { message });
+    }
+    if (new URL(c.req.url).search !== '') {
+      throw new Refusal('invalid_field', { message: 'the token belongs in the body: logs hold addresses' });
     }
     const [tokenUUID, code] = [textIn(given, 'tokenUUID'), textIn(given, 'code')];
     if (tokenUUID === undefined && code === undefined) throw new Refusal('missing_field', { field: 'tokenUUID' });
@@ -102,11 +125,12 @@ export const createConsoleSessions = ({
     const { account, kind, token: createdBy } = owner;
     signIns.take(String(createdBy ?? `account ${account}`));
     const time = now();
-    await endOldest(account, createdBy, time);
-    const expiresTime = time + sessionSeconds * 1_000;
-    const token = newToken(kind, { text, tokenID: nanoid(), tokenName: 'Console', time, createdBy, expiresTime });
+    const expiresTime = await endOldest(owner, time);
+    const tokenID = nanoid();
+    const token = newToken(kind, { text, tokenID, tokenName: 'Console', time, createdBy, expiresTime });
     await store.createToken({ ...token, account, session: true });
-    return jsonAnswer(exchange, { ...(await accountOf(account, kind)), status: '200' }, { 'Set-Cookie': cookie });
+    const session = await describe(account, kind, tokenID);
+    return jsonAnswer(exchange, { session, status: '200' }, { 'Set-Cookie': cookie });
   };
 
   /** The session of a request. Throws Refusal('missing_token') or ('invalid_token') without one. */
@@ -117,9 +141,12 @@ export const createConsoleSessions = ({
   };
 
   const signOut = async (c: Context, exchange: Exchange) => {
+    const { headers } = c.req.raw;
     const { account, tokenID, token } = await findSession(c);
+    if (!isOfPage(headers, tokenID))
+      throw new Refusal('invalid_token', { message: 'the browser has another session now' });
     await store.revokeToken({ account, tokenID, by: token, time: now() });
-    const cookie = sessionCookie(c.req.raw.headers, '');
+    const cookie = sessionCookie(headers, '', consoleOrigin);
     return jsonAnswer(exchange, { status: '200' }, cookie === undefined ? undefined : { 'Set-Cookie': cookie });
   };
 
@@ -130,10 +157,7 @@ export const createConsoleSessions = ({
       throw error;
     });
     if (found === undefined) return jsonAnswer(exchange, { session: null, status: '200' });
-    const { account, kind, tokenID } = found;
-    const tokens = await store.listTokens({ account });
-    const { expiresTime } = tokens.find((token) => token.tokenID === tokenID) as ListedToken;
-    const session = { ...(await accountOf(account, kind)), expiresTime: isoTime(expiresTime as number) };
+    const session = await describe(found.account, found.kind, found.tokenID);
     return jsonAnswer(exchange, { session, status: '200' });
   };
 

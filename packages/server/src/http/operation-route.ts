@@ -9,6 +9,7 @@ import type { Access, KeptOperation, NewRefusedRequest, Store } from '../store/s
 import { proofOf } from './access/authentication.ts';
 import { type CountedFields, costOf } from './access/call-cost.ts';
 import type { Answering, AnsweringAll, Caller } from './access/caller.ts';
+import { isOfPage } from './access/console-cookie.ts';
 import type { TakeBrowserLimits } from './access/rate-limits.ts';
 import { checkRight } from './access/rights.ts';
 import { type AnswerHeaders, type Exchange, emptyAnswer, jsonAnswer } from './answers/answers.ts';
@@ -63,6 +64,8 @@ export const refusalOf = (problem: Problem): Refusal => new Refusal(problem.code
 
 /** The operations that an account over its quota may not call. The others read, change or erase existing data. */
 const bringingNewData: readonly OperationName[] = ['logEvent', 'logEvents', 'createContact', 'createContacts'];
+const otherSession = 'the browser has another session now: load the page again';
+
 /** Long, because the quota stays exceeded until somebody acts. */
 const retryQuotaSeconds = 3_600;
 
@@ -125,6 +128,8 @@ export const createOperationRoute = ({
       const { headers } = c.req.raw;
       const { text: tokenUUID, isSession } = proofOf(given, headers);
       const access = await authenticate(tokenUUID, c);
+      if (isSession && !isOfPage(headers, access.tokenID))
+        throw new Refusal('invalid_token', { message: otherSession });
       checkRight(name, operation, access, headers, isSession);
       return {
         access,

@@ -50,6 +50,7 @@ interface ApplicationOptions {
     | 'rateLimits'
     | 'accountBytes'
     | 'securityContact'
+    | 'consoleOrigin'
     | 'geo'
     | 'geoFile'
   >;
@@ -123,6 +124,7 @@ export const loadApplication = async (withDemo: boolean) => {
       reports,
       securityContact: config.securityContact,
       signInCodes,
+      consoleOrigin: config.consoleOrigin,
       files: {
         ...(hasTracker && { tracker: trackerFolder }),
         ...(withConsole && { console: consoleFolder }),

@@ -247,7 +247,7 @@ export interface NewToken {
   readonly createdBy?: number | null | undefined;
   /** From this time on the token is not live. */
   readonly expiresTime?: number | null | undefined;
-  /** A session of the console: live only while the token that creates it is. */
+  /** A session of the console: it ends when the token that creates it is revoked. */
   readonly session?: boolean | undefined;
 }
 

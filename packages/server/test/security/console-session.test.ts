@@ -1,7 +1,7 @@
 /** A session of the console has the rights of the token that signed in, only for the console's own pages, and shows in no log. */
 import type { Operation } from '@firsthand/contract/operations';
 import { expect, test } from 'vitest';
-import { cookieFrom, fromConsole, signInWith } from '../fixtures/console-requests.ts';
+import { consoleOrigin, cookieFrom, fromConsole, signInWith } from '../fixtures/console-requests.ts';
 import { smallestInput } from '../fixtures/requests.ts';
 import { asText, type Fields, openScene, type Scene } from '../fixtures/scene.ts';
 import { operationPaths, readText } from './tools/service.ts';
@@ -28,20 +28,23 @@ const call = async (
   return `${response.status} ${code}`.trim();
 };
 
-const sessionOf = async (scene: Scene, kind: 'viewer' | 'server') =>
-  cookieFrom((await signInWith(scene, { tokenUUID: scene.tokens[kind] })).headers);
+/** The headers of the requests of a page that somebody has signed in to. */
+const signedIn = async (scene: Scene, kind: 'viewer' | 'server') => {
+  const { headers, body } = await signInWith(scene, { tokenUUID: scene.tokens[kind] });
+  return fromConsole(cookieFrom(headers), body.session.sessionID);
+};
 
 test.each(['viewer', 'server'] as const)(
   'a session of a %s token may do what the token may, over all operations',
   async (kind) => {
-    const scene = await openScene();
+    const scene = await openScene({ consoleOrigin });
     try {
-      const cookie = await sessionOf(scene, kind);
+      const own = await signedIn(scene, kind);
       for (const each of operationPaths) {
         const fields = () => smallestInput[each.name](scene, 'server');
         const byToken = await call(scene, each, await fields(), { Authorization: `Bearer ${scene.tokens[kind]}` });
         // createHandover compares an Origin with its `from`.
-        const { Origin: _, ...headers } = fromConsole(cookie);
+        const { Origin: _, ...headers } = own;
         const bySession = await call(scene, each, await fields(), headers);
         expect([each.path, bySession]).toEqual([each.path, byToken]);
       }
@@ -68,33 +71,33 @@ const foreign: readonly (readonly [string, (headers: Record<string, string>) => 
 ];
 
 test('no request but of the console’s pages can use a session, over all operations', async () => {
-  const scene = await openScene();
+  const scene = await openScene({ consoleOrigin });
   try {
-    const cookie = await sessionOf(scene, 'server');
+    const own = await signedIn(scene, 'server');
     for (const [what, change] of foreign) {
       for (const each of operationPaths) {
         const fields = await smallestInput[each.name](scene, 'server');
-        const answer = await call(scene, each, fields, change(fromConsole(cookie)));
+        const answer = await call(scene, each, fields, change(own));
         expect([what, each.path, answer]).toEqual([what, each.path, '401 missing_token']);
       }
       for (const path of ['/console/sign-in', '/console/sign-out']) {
-        const headers = { ...change(fromConsole(cookie)), 'Content-Type': 'application/json' };
+        const headers = { ...change(own), 'Content-Type': 'application/json' };
         const body = JSON.stringify({ tokenUUID: scene.tokens.server });
         const { status } = await scene.send(path, { method: 'POST', headers, body });
         expect([what, path, status]).toEqual([what, path, 403]);
       }
     }
-    expect((await scene.send('/console/session', { headers: fromConsole(cookie) })).body.session).not.toBeNull();
+    expect((await scene.send('/console/session', { headers: own })).body.session).not.toBeNull();
   } finally {
     await scene.close();
   }
 });
 
 test('a session is no token: it is refused in a field and in a header, and stands in no log', async () => {
-  const scene = await openScene();
+  const scene = await openScene({ consoleOrigin });
   try {
-    const cookie = await sessionOf(scene, 'server');
-    const [, text = ''] = cookie.split('=');
+    const { Cookie = '' } = await signedIn(scene, 'server');
+    const [, text = ''] = Cookie.split('=');
     for (const answer of [
       await scene.get('/event/getEvent', { tokenUUID: text }),
       await scene.get('/event/getEvent', {}, { Authorization: `Bearer ${text}` }),

@@ -1,4 +1,7 @@
-/** Events as they are stored, newest first; one opened says everything of itself. The stream can be paused, and misses nothing meanwhile. */
+/**
+ * Events as they are stored, newest first; one opened says everything of itself. The stream can be paused; it goes on where it was, and
+ * the newest hundred stay.
+ */
 import type { AnswerFor } from '@firsthand/client';
 import { useEffect, useState } from 'preact/hooks';
 import { hrefOf } from '../../address.ts';
@@ -9,6 +12,8 @@ import { Empty, Problem } from '../../parts/small.tsx';
 import { nameOfUser } from '../../reading/person.ts';
 
 const mostShown = 100;
+/** Events of so long are shown together: a busy site has hundreds a second. */
+const gatherMs = 250;
 
 type Contact = AnswerFor<'searchContact'>['contact'][number];
 
@@ -20,25 +25,38 @@ const useStream = (isPaused: boolean) => {
   // Not when the cursor changes, which the stream itself moves.
   useEffect(() => {
     if (isPaused) return;
+    setProblem('');
     const ending = new AbortController();
     const { signal } = ending;
     const follow = async () => {
-      if (cursor === undefined) {
+      let from = cursor;
+      if (from === undefined) {
+        // The stream begins before the list is read, so that nothing is missed between them.
+        from = (await api.reportLive({ limit: 1 }, { signal })).through;
         const { event } = await api.getEvent({ limit: 30, include: 'why' }, { signal });
         setEvents(event);
       }
-      for await (const event of api.streamEvents(cursor === undefined ? {} : { cursor }, { signal })) {
-        setEvents((before) =>
-          [event, ...before.filter(({ eventUUID }) => eventUUID !== event.eventUUID)].slice(0, mostShown),
-        );
+      for await (const event of api.streamEvents({ cursor: from }, { signal })) {
+        gathered.unshift(event);
+        gathered.length = Math.min(gathered.length, mostShown);
+        timer ??= setTimeout(showGathered, gatherMs);
         setCursor(event.cursor);
       }
     };
-    follow().then(
-      () => {},
-      (error) => signal.aborted || setProblem(messageOf(error)),
-    );
-    return () => ending.abort();
+    const gathered: LoggedEvent[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const showGathered = (): void => {
+      timer = undefined;
+      const fresh = gathered.splice(0);
+      const known = new Set(fresh.map(({ eventUUID }) => eventUUID));
+      setEvents((before) => [...fresh, ...before.filter(({ eventUUID }) => !known.has(eventUUID))].slice(0, mostShown));
+    };
+    follow().catch((error) => signal.aborted || setProblem(messageOf(error)));
+    return () => {
+      clearTimeout(timer);
+      showGathered();
+      ending.abort();
+    };
   }, [isPaused]);
   return { events, problem };
 };
@@ -88,6 +106,7 @@ export const LiveEvents = () => {
 };
 
 const names = new Map<string, Promise<string>>();
+const mostNames = 1_000;
 
 /** The name of a contact, asked once. */
 const nameOfContact = (contactUUID: string): Promise<string> => {
@@ -96,7 +115,11 @@ const nameOfContact = (contactUUID: string): Promise<string> => {
   const asked = api
     .getContact({ contactUUID })
     .then(({ contact }) => nameIn(contact as Contact))
-    .catch(() => 'A contact');
+    .catch(() => {
+      names.delete(contactUUID);
+      return 'A contact';
+    });
+  if (names.size >= mostNames) names.clear();
   names.set(contactUUID, asked);
   return asked;
 };

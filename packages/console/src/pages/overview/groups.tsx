@@ -128,7 +128,7 @@ const Group = ({
     const value = valueIn(row);
     const text = value === null ? 'None' : label(value);
     return {
-      key: value ?? '',
+      key: JSON.stringify(value),
       label: text || '(empty)',
       count: row.people,
       ...(value !== null && condition && { href: hrefToAdd(condition(value)), hint: `Only ${text}` }),

@@ -2,9 +2,9 @@
 import type { AnswerFor } from '@firsthand/client';
 import { useEffect, useState } from 'preact/hooks';
 import { go, hrefOf } from '../../address.ts';
-import { api } from '../../api.ts';
+import { api, messageOf } from '../../api.ts';
 import { Dialog } from '../../parts/dialog.tsx';
-import { act } from '../../parts/notices.tsx';
+import { act, show } from '../../parts/notices.tsx';
 import { Face } from '../../parts/small.tsx';
 import { mayChange } from '../../reading/account.ts';
 import { nameOfPerson } from '../../reading/person.ts';
@@ -79,18 +79,20 @@ export const LinkDialogButton = ({ userUUID }: { readonly userUUID: string }) =>
   const link = async (contact: FoundContact) => {
     setOpen(false);
     const { contactUUID } = contact;
-    let linkID: string | undefined;
-    const done = await act(
-      async () => {
-        ({ linkID } = await api.linkUser({ userUUID, contactUUID }));
-      },
-      {
-        done: `The browser is ${nameOfPerson(contact)}’s, with its anonymous history.`,
-        undo: async () => api.voidLink({ linkID }),
-        after: () => {},
-      },
-    );
-    if (done) go(hrefOf('person', { contact: contactUUID, user: null }));
+    try {
+      const { exists, linkID } = await api.linkUser({ userUUID, contactUUID });
+      const name = nameOfPerson(contact);
+      // Undoing must not take away a link that was there before.
+      if (exists) show({ text: `The browser is ${name}’s already.` });
+      else
+        show({
+          text: `The browser is ${name}’s, with its anonymous history.`,
+          undo: () => act(() => api.voidLink({ linkID }), { done: 'Undone.' }),
+        });
+      go(hrefOf('person', { contact: contactUUID, user: null }));
+    } catch (error) {
+      show({ text: messageOf(error), isProblem: true });
+    }
   };
   return (
     <>

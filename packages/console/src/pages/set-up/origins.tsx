@@ -8,17 +8,18 @@ import { account, readAccount } from '../../reading/account.ts';
 export const Origins = () => {
   const origins = account.value?.accountOrigin ?? [];
   const [text, setText] = useState('');
-  const change = (accountOrigin: string[], done: string) =>
-    act(() => api.updateAccount({ accountOrigin }), {
-      done,
-      undo: () => api.updateAccount({ accountOrigin: origins }),
-      after: readAccount,
-    });
+  /** Another page may have changed the list: it is read before one origin is put in or taken out. */
+  const put = async (origin: string, isIn: boolean): Promise<void> => {
+    await readAccount();
+    const others = (account.peek()?.accountOrigin ?? []).filter((each) => each !== origin);
+    await api.updateAccount({ accountOrigin: isIn ? [...others, origin] : others });
+  };
+  const change = (origin: string, isIn: boolean, done: string) =>
+    act(() => put(origin, isIn), { done, undo: () => put(origin, !isIn), after: readAccount });
   const add = async (event: Event) => {
     event.preventDefault();
     const origin = text.trim().replace(/\/$/, '');
-    if (origin && (await change([...new Set([...origins, origin])], `Pages of ${origin} may use the tag.`)))
-      setText('');
+    if (origin && (await change(origin, true, `Pages of ${origin} may use the tag.`))) setText('');
   };
   return (
     <Card title="Sites">
@@ -34,12 +35,7 @@ export const Origins = () => {
                   type="button"
                   class="quiet"
                   aria-label={`Remove ${origin}`}
-                  onClick={() =>
-                    change(
-                      origins.filter((each) => each !== origin),
-                      `Removed ${origin}.`,
-                    )
-                  }
+                  onClick={() => change(origin, false, `Removed ${origin}.`)}
                 >
                   Remove
                 </button>

@@ -4,6 +4,7 @@ import { root } from '../../address.ts';
 import { Card } from '../../parts/card.tsx';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { account } from '../../reading/account.ts';
+import { isLive } from '../settings/token-list.ts';
 
 /** The server has written the tag of its settings into the page, without the address and the token. */
 const template = (): string => document.querySelector<HTMLMetaElement>('meta[name="firsthand-tag"]')?.content ?? '';
@@ -19,7 +20,7 @@ const guides = [
 
 export const ScriptTag = () => {
   const tokens =
-    account.value?.token?.filter(({ tokenUUID, revokedTime }) => tokenUUID !== undefined && !revokedTime) ?? [];
+    account.value?.token?.filter((token) => token.tokenUUID !== undefined && isLive(token, Date.now())) ?? [];
   const [chosen, setChosen] = useState('');
   const token = tokens.find(({ tokenID }) => tokenID === chosen) ?? tokens[0];
   const tag = template()

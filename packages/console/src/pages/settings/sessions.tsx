@@ -41,7 +41,7 @@ export const Sessions = ({ sessions, all }: SessionsProps) => {
               type="button"
               class="quiet"
               aria-label={`End the session of ${startedBy(token)}`}
-              onClick={() => (isThisSession(token) ? signOut() : end(token))}
+              onClick={() => (isThisSession(token) ? act(signOut, { done: 'Signed out.' }) : end(token))}
             >
               {isThisSession(token) ? 'Sign out' : 'End'}
             </button>,

@@ -13,6 +13,11 @@ export const isLoopbackName = (host: string): boolean => {
   return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || /^127\.\d+\.\d+\.\d+$/.test(name);
 };
 
+/** Whether a request names this machine, and no proxy has forwarded it. */
+export const namesThisMachine = (headers: { get(name: string): string | null }): boolean =>
+  isLoopbackName(headers.get('host') ?? '') &&
+  ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via'].every((name) => !headers.get(name));
+
 /**
  * True only for a connection from this machine that no proxy forwarded, with a Host that names this machine. A site whose own name
  * resolves to this machine (DNS rebinding) sends that name as Host, and so fails the check.
@@ -26,6 +31,5 @@ export const isLocalVisitor = ({
 }): boolean =>
   remoteAddress !== undefined &&
   isLoopbackAddress(remoteAddress) &&
-  isLoopbackName(headers.get('host') ?? '') &&
-  ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'forwarded', 'via'].every((name) => !headers.get(name)) &&
+  namesThisMachine(headers) &&
   ['same-origin', 'none'].includes(headers.get('sec-fetch-site') ?? 'none');

@@ -1,4 +1,5 @@
 /** The console as the people who use it meet it, in Chromium. */
+import { readFileSync } from 'node:fs';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -114,6 +115,14 @@ describe('over a shop', () => {
     expect(await measure(page, 'Sessions')).toBe(String(sessions));
     expect(await measure(page, 'Events')).toBe(String(events));
     expect(await measure(page, 'Revenue')).toBe(String(value?.sum));
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Pages: save as CSV' }).click(),
+    ]);
+    expect(file.suggestedFilename()).toBe('pages all.csv');
+    expect(readFileSync(await file.path(), 'utf8')).toMatch(
+      /^\ufeffAll,people,browsers,sessions,events\r\n\/pricing,3,3,3,3\r\n/,
+    );
     await page.getByRole('link', { name: '/pricing' }).click();
     await shows(page, 'Page is /pricing');
     await expect.poll(() => measure(page, 'People'), soon).toBe('3');
@@ -288,6 +297,7 @@ it('takes hostile text for text, wherever it shows', async () => {
   for (const path of [
     ...paths,
     `?filter=${filter}`,
+    '?filter=[{"and":{}},{"not":5}]',
     '?filter=[{"attrID":{}}]',
     '?range=<svg>&measure=__proto__',
     'events',

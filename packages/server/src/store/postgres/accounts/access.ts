@@ -30,7 +30,7 @@ interface Known {
 }
 
 const select = `
-  SELECT t.token, t."tokenID", t.kind, t.account, least(t."expiresTime", m."expiresTime") AS "expiresTime",
+  SELECT t.token, t."tokenID", t.kind, t.account, t."expiresTime",
     coalesce(a."accountOrigin", '[]') AS "accountOrigin", coalesce(a."accountTimezone", 'UTC') AS "accountTimezone",
     coalesce(a.enrich, false) AS enrich
   FROM token t LEFT JOIN account a ON a.account = t.account LEFT JOIN token m ON t.session AND m.token = t."createdBy"
@@ -48,7 +48,7 @@ export const createAccess = (read: <Value>(work: (db: Connection) => Promise<Val
   const readMade = async (db: Connection) => {
     const asked = version;
     const rows = await db.all<{ token: number; hash: string }>(
-      'SELECT token, hash FROM token WHERE token > $1 ORDER BY token LIMIT $2',
+      'SELECT token, hash FROM token WHERE token > $1 AND NOT session ORDER BY token LIMIT $2',
       [lastMade, mostMade - made.size],
     );
     for (const { token, hash } of rows) {

@@ -29,13 +29,13 @@ export const createAccess = (db: Connection) => {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   const accessVersion = db.prepare<[], number>('SELECT access FROM position').pluck();
   const select = db.prepare<[string], Row>(`
-    SELECT t.token, t.tokenID, t.kind, t.account, min(t.expiresTime, coalesce(m.expiresTime, t.expiresTime)) AS expiresTime,
+    SELECT t.token, t.tokenID, t.kind, t.account, t.expiresTime,
       coalesce(a.accountOrigin, '[]') AS accountOrigin, coalesce(a.accountTimezone, 'UTC') AS accountTimezone,
       coalesce(a.enrich, 0) AS enrich
     FROM token t LEFT JOIN account a ON a.account = t.account LEFT JOIN token m ON t.session AND m.token = t.createdBy
     WHERE t.hash = ? AND t.revokedTime IS NULL AND m.revokedTime IS NULL`);
   const selectMade = db.prepare<[number, number], { token: number; hash: string }>(
-    'SELECT token, hash FROM token WHERE token > ? ORDER BY token LIMIT ?',
+    'SELECT token, hash FROM token WHERE token > ? AND NOT session ORDER BY token LIMIT ?',
   );
   const known = new BoundedMap<string, Known>(mostRemembered);
   const made = new Set<string>();

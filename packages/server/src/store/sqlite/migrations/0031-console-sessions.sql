@@ -1,2 +1,2 @@
--- Is it a session of the console? It works only while the token that signed in does.
+-- Is it a session of the console? It ends when the token that signed in is revoked.
 ALTER TABLE token ADD COLUMN session INTEGER NOT NULL DEFAULT 0;
