@@ -7,9 +7,12 @@ import { definition } from './shop.ts';
 
 const prefix = 'sample-shop-';
 
+export const isSampleShop = ({ accountUUID }: Pick<AccountSummary, 'accountUUID'>): boolean =>
+  accountUUID.startsWith(prefix);
+
 /** The account of the sample shop, if the database has one. */
 export const findSampleShop = async (store: Pick<Store, 'listAccounts'>): Promise<AccountSummary | undefined> =>
-  (await store.listAccounts()).find(({ accountUUID }) => accountUUID.startsWith(prefix));
+  (await store.listAccounts()).find(isSampleShop);
 
 export interface SampleAccount {
   readonly account: number;
