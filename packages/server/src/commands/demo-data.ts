@@ -46,5 +46,7 @@ const fill = async (options: FillOptions): Promise<void> => {
       ['Browser token', shop.browserTokenUUID],
       ['Server token', `${shop.serverTokenUUID}  (secret, and shown this once)`],
     ]),
+    '',
+    'The server token signs in to the console, at /console/ of a running server.',
   ]);
 };

@@ -18,7 +18,7 @@ it('tells whoever made the demo account its tokens, the script tag, and how to r
   expect(text).toContain(`Demo page   ${url}/demo/`);
   expect(text).toContain(`Docs        ${url}/docs/`);
   expect(text).toContain(`Console     ${url}/console/#code=abc`);
-  expect(text).toContain('npx firsthand demo-data fills a sample shop');
+  expect(text).toContain('Sample data npx firsthand demo-data ');
   expect(text).toMatch(/Browser token {3}browser_of-the-demo\n {2}Server token {4}server_of-the-demo\n/);
   expect(text).toMatch(
     /<script async src="http:\/\/127\.0\.0\.1:3000\/main\.js" data-token="browser_of-the-demo"><\/script>/,
