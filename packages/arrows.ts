@@ -32,7 +32,10 @@ const noDriver: Rule = {
 
 /** What starts and wires a server. */
 const startup = ['**/main.ts', '**/commands/**', '**/serving/**', '**/config.ts', '**/app.ts'];
-const outside = [...startup, '**/http/**', '**/ingest/**', '**/demo/**', 'hono', 'hono/**', '@hono/**'];
+const outside = [
+  ...[...startup, '**/http/**', '**/ingest/**', '**/demo/**', '**/sample-shop/**'],
+  ...['hono', 'hono/**', '@hono/**'],
+];
 const noRequests: Rule = {
   group: outside,
   message:
@@ -200,12 +203,23 @@ const arrows: readonly (readonly [files: readonly string[], rules: readonly Rule
     ],
   ],
   [
-    ['packages/server/src/app.ts', 'packages/server/src/http/**'],
+    ['packages/server/src/sample-shop/**'],
     [
       ...inServer,
       noDriver,
       {
         group: [...startup, '**/demo/**', '**/store/open.ts'],
+        message: 'Arrows point inwards: the sample shop is handed the store that it fills.',
+      },
+    ],
+  ],
+  [
+    ['packages/server/src/app.ts', 'packages/server/src/http/**'],
+    [
+      ...inServer,
+      noDriver,
+      {
+        group: [...startup, '**/demo/**', '**/sample-shop/**', '**/store/open.ts'],
         message:
           'Arrows point inwards: main → commands → serve → app → http. What is configured, and the store, come in as arguments.',
       },

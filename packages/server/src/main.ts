@@ -10,6 +10,7 @@ process.umask(0o077);
 const nouns = [
   { name: 'serve', summary: 'run the service', load: () => import('./commands/serve.ts') },
   { name: 'account', summary: 'create and list accounts', load: () => import('./commands/account.ts') },
+  { name: 'demo-data', summary: 'fill a sample shop', load: () => import('./commands/demo-data.ts') },
   { name: 'token', summary: 'create, list and revoke tokens', load: () => import('./commands/token.ts') },
   { name: 'audit', summary: 'list who did what to whom', load: () => import('./commands/audit.ts') },
   { name: 'event', summary: 'log and list events of the running server', load: () => import('./commands/event.ts') },

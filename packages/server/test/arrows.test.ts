@@ -56,6 +56,7 @@ const storeKnows = {
   '../http/routes.ts': store,
   '../ingest/token.ts': store,
   '../demo/demo.ts': store,
+  '../sample-shop/fill.ts': store,
   '../commands/shared/flags.ts': store,
   '../app.ts': store,
   '../config.ts': store,
@@ -147,6 +148,14 @@ const forbidden: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     '../app.ts': inwards,
     '../config.ts': inwards,
     '../commands/shared/flags.ts': inwards,
+    '../store/open.ts': inwards,
+  },
+  'server/src/sample-shop/fill.ts': {
+    ...outside('../'),
+    ...noDriver('../'),
+    '../serving/serve.ts': inwards,
+    '../commands/shared/flags.ts': inwards,
+    '../demo/demo.ts': inwards,
     '../store/open.ts': inwards,
   },
   'server/src/app.ts': {

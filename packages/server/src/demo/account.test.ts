@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { newDatabaseURL } from '../../test/fixtures/database.ts';
 import { newAccount, newToken } from '../../test/fixtures/store.ts';
+import { fillSampleShop } from '../sample-shop/fill.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { openDemoAccount } from './account.ts';
@@ -38,4 +39,10 @@ it('is not made beside accounts of somebody else', async () => {
   await store.createAccount(newAccount({ tokens: [newToken('browser')] }));
   expect(await openDemoAccount(store, 0)).toBeUndefined();
   expect(await store.listAccounts()).toHaveLength(1);
+});
+
+it('is made beside the sample shop', async () => {
+  await fillSampleShop(store, { size: { events: 2_000, people: 50 } });
+  expect(await openDemoAccount(store, Date.now())).toBeDefined();
+  expect(await store.listAccounts()).toHaveLength(2);
 });

@@ -2,6 +2,7 @@ import { createAccountInput } from '@firsthand/contract/account';
 import { nanoid } from 'nanoid';
 import { newAccount } from '../ingest/new-account.ts';
 import { createTokenText, hashToken, isLive, newToken } from '../ingest/token.ts';
+import { isSampleShop } from '../sample-shop/account.ts';
 import type { Access, Asker, Store } from '../store/store.ts';
 
 const accountName = 'Demo shop';
@@ -36,13 +37,13 @@ export interface DemoAccount {
 }
 
 /**
- * The demo's account: found by its name, or created if the database has no account. Undefined if it has only others, because the
- * demo must not use them.
+ * The demo's account: found by its name, or created if the database has no account but that of the sample shop. Undefined if it has
+ * only others, because the demo must not use them.
  */
 export const openDemoAccount = async (store: Store, time: number): Promise<DemoAccount | undefined> => {
   const accounts = await store.listAccounts();
   const found = accounts.find((account) => account.accountName === accountName);
-  if (!found && accounts.length > 0) return undefined;
+  if (!found && !accounts.every(isSampleShop)) return undefined;
   const { browserToken, serverToken } = found
     ? { browserToken: await openBrowserToken(store, found.account, time), serverToken: undefined }
     : await createDemoAccount(store, time);

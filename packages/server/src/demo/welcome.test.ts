@@ -18,6 +18,7 @@ it('tells whoever made the demo account its tokens, the script tag, and how to r
   expect(text).toContain(`Demo page   ${url}/demo/`);
   expect(text).toContain(`Docs        ${url}/docs/`);
   expect(text).toContain(`Console     ${url}/console/#code=abc`);
+  expect(text).toContain('Sample data npx firsthand demo-data ');
   expect(text).toMatch(/Browser token {3}browser_of-the-demo\n {2}Server token {4}server_of-the-demo\n/);
   expect(text).toMatch(
     /<script async src="http:\/\/127\.0\.0\.1:3000\/main\.js" data-token="browser_of-the-demo"><\/script>/,
@@ -47,7 +48,7 @@ it('says why there is no demo page beside accounts of somebody else', () => {
 });
 
 it('says that nothing is kept where nothing is', () => {
-  expect(welcome({ url, databaseURL: 'sqlite::memory:', demo, docs: false, consoleURL: undefined, paths })).toContain(
-    'forgets its data when it stops',
-  );
+  const text = welcome({ url, databaseURL: 'sqlite::memory:', demo, docs: false, consoleURL: undefined, paths });
+  expect(text).toContain('forgets its data when it stops');
+  expect(text).not.toContain('firsthand demo-data');
 });

@@ -30,6 +30,9 @@ export const welcome = ({ url, databaseURL, demo, docs, consoleURL, paths }: Wel
   if (demo) lines.push(`  Demo page   ${url}/demo/`);
   lines.push(`  API         ${url}/`);
   if (docs) lines.push(`  Docs        ${url}/docs/`);
+  // No command reaches a database in memory.
+  if (file !== ':memory:')
+    lines.push('  Sample data npx firsthand demo-data    (fills a sample shop, to look around in)');
   if (!demo) {
     lines.push('', 'There is no demo page, because the database has accounts, but none named "Demo shop".', '');
   } else if (demo.serverToken === undefined) {

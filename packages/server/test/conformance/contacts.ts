@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { contactFields } from '../../src/identity/contact-view.ts';
-import { ann, ben, expectRefusal, laptop, phone } from '../fixtures/store.ts';
+import { ann, ben, day, expectRefusal, laptop, phone } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
 const filled = {
@@ -50,6 +50,19 @@ export const describeContacts = (newSite: NewSite): void => {
         tags: [],
         attributes: [],
       });
+    });
+
+    test('with times of the past begins no day', async () => {
+      const { store, account, server, browser, time } = await newSite();
+      await browser.log({});
+      await server.createContact({ time: time - 30 * day });
+      for (let ago = 29; ago > 0; ago -= 1) {
+        const userUUID = `user-of-${ago}-days-ago`;
+        await server.createContact({ address: `${ago}@example.com`, userUUID, time: time - ago * day });
+      }
+      await browser.log({});
+      const { contacts } = await store.searchContact({ account, address: ann, limit: 1 });
+      expect(contacts).toMatchObject([{ createdTime: time - 30 * day, lastSeenTime: time - (time % day) }]);
     });
 
     test('links nobody when no user is given', async () => {

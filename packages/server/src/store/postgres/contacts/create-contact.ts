@@ -75,7 +75,8 @@ export const createContactCreator = (parts: CreateContactParts) => {
 
   return async (db: Transaction, request: NewContact): Promise<{ exists: boolean; contactUUID: string }> => {
     const { account, token, browser, userUUID, requestUUID, time } = request;
-    const day = db.dayOf(time);
+    // Only keys of requests have a day. A contact may be created with a time of the past, which must not become the current day.
+    const day = requestUUID === null ? null : db.dayOf(time);
     const uses = usesOfContact(request);
     if (userUUID === null) {
       await catalogues.check(db, account, { browser, uses });
@@ -98,7 +99,8 @@ export const createContactCreator = (parts: CreateContactParts) => {
     await catalogues.check(db, account, { browser, uses });
     const created = browser ? await createAsBrowser(db, request, user) : await createAsServer(db, request, user);
     await catalogues.register(db, account, [{ browser, uses }]);
-    if (requestUUID !== null) await dedup.rememberRequest(db, { requestUUID, token, user }, created, day);
+    if (day !== null && requestUUID !== null)
+      await dedup.rememberRequest(db, { requestUUID, token, user }, created, day);
     return answerOf(created);
   };
 };

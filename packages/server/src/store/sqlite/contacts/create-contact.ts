@@ -43,8 +43,8 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
    * Returns the response to a request that was sent before, or 'erased' when it was erased with its contact. A request that was
    * sent to a PostgreSQL database, from which this one was copied, is known by its key only.
    */
-  const findRepeat = ({ account, token, userUUID, requestUUID }: NewContact, day: number) => {
-    if (requestUUID === null || userUUID === null) return undefined;
+  const findRepeat = ({ account, token, userUUID, requestUUID }: NewContact, day: number | null) => {
+    if (day === null || requestUUID === null || userUUID === null) return undefined;
     if (contacts.findErasure(account, requestName(token, userUUID, requestUUID)) !== undefined) return 'erased';
     const user = users.find(account, userUUID)?.user;
     if (user === undefined) return undefined;
@@ -94,7 +94,8 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
 
   return (request: NewContact): { exists: boolean; contactUUID: string } => {
     const { account, token, browser, userUUID, requestUUID, time } = request;
-    const day = sequencer.dayOf(time);
+    // Only keys of requests have a day. A contact may be created with a time of the past, which must not become the current day.
+    const day = requestUUID === null ? null : sequencer.dayOf(time);
     const repeat = findRepeat(request, day);
     if (repeat === 'erased') throw new Refusal('erased_contact', { field: keyOfClaim(request).field });
     if (repeat) return repeat;
@@ -104,7 +105,7 @@ export const createContactCreator = (db: Connection, parts: CreateContactParts) 
     if (userUUID === null) return answerOf(createAsServer(request, null));
     const { user } = users.ensure(account, userUUID, time);
     const created = browser ? createAsBrowser(request, user) : createAsServer(request, user);
-    if (requestUUID !== null) dedup.rememberRequest(day, { requestUUID, token, user }, created);
+    if (day !== null && requestUUID !== null) dedup.rememberRequest(day, { requestUUID, token, user }, created);
     return answerOf(created);
   };
 };

@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import type { Progress } from '../sample-shop/fill.ts';
+import { WrongUsage } from './shared/command-errors.ts';
+import { addDatabase, type DatabaseOptions, withStore } from './shared/database.ts';
+import { printJSON, printLine, toTable } from './shared/printing.ts';
+
+export const define = (command: Command): void => {
+  addDatabase(command)
+    .option('--seed <number>', 'a whole number; another one makes other sample data', '1')
+    // For tests.
+    .addOption(new Option('--events <number>').default('40000').hideHelp())
+    .action(fill);
+};
+
+type FillOptions = DatabaseOptions & { readonly seed: string; readonly events: string };
+
+const wholeNumber = (flag: string, text: string): number => {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new WrongUsage(`${flag} must be a whole number of at most 9 digits; not ${JSON.stringify(text)}`);
+};
+
+const tell = ({ events, of }: Progress): void => {
+  if (process.stderr.isTTY)
+    process.stderr.write(`\r${events.toLocaleString('en')} of ${of.toLocaleString('en')} events`);
+};
+
+const fill = async (options: FillOptions): Promise<void> => {
+  const seed = wholeNumber('--seed', options.seed);
+  const events = wholeNumber('--events', options.events);
+  const [{ fillSampleShop }, { sizeOf }] = await Promise.all([
+    import('../sample-shop/fill.ts'),
+    import('../sample-shop/month.ts'),
+  ]);
+  const work = { seed, size: sizeOf(events), onProgress: tell };
+  const shop = await withStore(options, (store) => fillSampleShop(store, work), { create: true });
+  if (options.json) return printJSON(shop);
+  if (process.stderr.isTTY) process.stderr.write('\n');
+  printLine([
+    `The account "${shop.accountName}" has a month of a small shop: ${events.toLocaleString('en')} events.`,
+    '',
+    ...toTable([
+      ['Account', shop.accountUUID],
+      ['Contacts', String(shop.contacts)],
+      ['Users', String(shop.users)],
+      ['Browser token', shop.browserTokenUUID],
+      ['Server token', `${shop.serverTokenUUID}  (secret, and shown this once)`],
+    ]),
+    '',
+    'The server token signs in to the console, at /console/ of a running server.',
+  ]);
+};

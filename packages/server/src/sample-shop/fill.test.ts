@@ -1,0 +1,47 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { createSite } from '../../test/fixtures/site.ts';
+import { openStore } from '../store/open.ts';
+import { findSampleShop } from './account.ts';
+import { AlreadyFilled, fillSampleShop, type Progress } from './fill.ts';
+
+const open = async () => {
+  const store = await openStore({
+    databaseURL: 'sqlite::memory:',
+    role: 'server',
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  onTestFinished(() => store.close());
+  return store;
+};
+const size = { events: 2_000, people: 50 };
+
+it('stores the month in an account of its own, which says that it is sample data', async () => {
+  const store = await open();
+  const site = await createSite(store);
+  const told: Progress[] = [];
+  const filled = await fillSampleShop(store, { size, onProgress: (progress) => told.push(progress) });
+  expect(filled).toMatchObject({ events: 2_000, accountName: 'Sample shop (demo data)' });
+  expect(told.at(-1)).toEqual({ events: 2_000, of: 2_000 });
+  expect(await findSampleShop(store)).toMatchObject({ accountUUID: filled.accountUUID });
+  expect((await store.getAccount(site.account)).usage).toEqual({ contacts: 0, users: 0, events: 0 });
+
+  const account = (await store.findAccount(filled.accountUUID)) as number;
+  const { usage, tokens, catalogues } = await store.getAccount(account);
+  expect(usage).toEqual({ events: filled.events, contacts: filled.contacts, users: filled.users });
+  expect(tokens.map(({ kind }) => kind).sort()).toEqual(['browser', 'browser', 'server', 'viewer']);
+  expect(catalogues.event.map(({ name }) => name)).toContain('Purchased');
+  expect(await store.listSegments({ account })).toHaveLength(6);
+  const { requests } = await store.listRefused({ account, beyond: 0, limit: 10 });
+  expect(requests).toHaveLength(2);
+  const { entries } = await store.listAudit({ account, limit: 1_000 });
+  const ofStory = ['createAccount', 'linkUser', 'unlinkUser', 'acceptClaim', 'voidClaim', 'mergeContact'];
+  expect(entries.map(({ action }) => action)).toEqual(expect.arrayContaining(ofStory));
+});
+
+it('fills one shop at most', async () => {
+  const store = await open();
+  await fillSampleShop(store, { size });
+  await expect(fillSampleShop(store, { size })).rejects.toThrow(AlreadyFilled);
+});

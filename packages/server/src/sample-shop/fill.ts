@@ -1,0 +1,165 @@
+/** Fills the sample shop: stores what happened in its last month, in the order in which it happened. */
+import { check } from '@firsthand/contract/checking';
+import { type Operation, operations } from '@firsthand/contract/operations';
+import { refusedRequest } from '../http/refused/refused-requests.ts';
+import { unlikelyTime } from '../ingest/event-time.ts';
+import type { NewEvent, Store } from '../store/store.ts';
+import { createSampleAccount, findSampleShop, type SampleAccount } from './account.ts';
+import type { Happening, Sender } from './happenings.ts';
+import { createMonth, type MonthSize } from './month.ts';
+import { dayMs, sampleDays } from './rhythm.ts';
+import { accountName, segments } from './shop.ts';
+
+export interface FillOptions {
+  /** A whole number. The same seed makes the same month, up to its end. */
+  readonly seed?: number;
+  /** The end of the month, in milliseconds since 1970. */
+  readonly now?: number;
+  readonly size?: MonthSize;
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+/** How many of the events are stored. */
+export interface Progress {
+  readonly events: number;
+  readonly of: number;
+}
+
+export interface FilledShop {
+  readonly accountUUID: string;
+  readonly accountName: string;
+  readonly browserTokenUUID: string;
+  readonly serverTokenUUID: string;
+  readonly events: number;
+  readonly contacts: number;
+  readonly users: number;
+}
+
+/** There is a sample shop already. */
+export class AlreadyFilled extends Error {
+  constructor(accountUUID: string) {
+    super(`the sample shop is there already, as the account ${accountUUID}: remove it first`);
+  }
+}
+
+const mostEventsAtOnce = 500;
+
+/** Stores what happens, one after the other. Events wait until something else happens, so that few commits store them. */
+const createStoring = (store: Store, { account, tokens, browserTokenUUID }: SampleAccount, receivedTime: number) => {
+  const askerOf = (by: Sender) => ({ account, token: tokens[by], browser: by === 'browser' });
+  /** The linkIDs of links that are voided later, by their names. */
+  const links = new Map<string, string>();
+  let waiting: { readonly by: Sender; readonly events: NewEvent[] } = { by: 'browser', events: [] };
+
+  const flush = async (): Promise<void> => {
+    const { by, events } = waiting;
+    waiting = { by, events: [] };
+    if (events.length === 0) return;
+    const outcomes = await store.logEvents({ ...askerOf(by), receivedTime, events });
+    const lost = outcomes.find(({ kept }) => !kept);
+    if (lost) throw new Error(`an event of the sample shop was not stored: ${JSON.stringify(lost)}`);
+  };
+
+  /** The reason for which the server refuses a request. */
+  const problemOf = ({ operation, input }: Extract<Happening, { do: 'refuse' }>, time: number) => {
+    const { input: schema }: Operation = operations[operation];
+    const checked = check(schema, input);
+    if (!checked.ok) return checked.problem;
+    const { eventTime } = checked.value as { eventTime?: number };
+    const unlikely = unlikelyTime(eventTime, { receivedTime: time, clockError: 0, fromBrowser: false });
+    if (unlikely === undefined) throw new Error(`nothing is wrong with ${JSON.stringify(input)}`);
+    return { code: 'invalid_field', field: 'eventTime', message: `\`eventTime\` ${unlikely}` } as const;
+  };
+
+  const carryOut = async (happening: Exclude<Happening, { do: 'log' }>): Promise<unknown> => {
+    const { time } = happening;
+    const by = tokens.server;
+    switch (happening.do) {
+      case 'create': {
+        const { userUUID, contactUUID, claimID, said, verified } = happening;
+        return store.createContact({
+          ...{ fields: {}, tags: [], attributes: [], ...said },
+          ...askerOf(happening.by),
+          ...{ userUUID, verified, time, requestUUID: null, newContactUUID: contactUUID, newHandle: claimID },
+        });
+      }
+      case 'update': {
+        const { contactUUID, change } = happening;
+        const nothing = { fields: {}, addedTags: [], removedTags: [], attributes: [] };
+        return store.updateContact({ account, contactUUID, ...nothing, ...change, time, by });
+      }
+      case 'link': {
+        const { userUUID, contactUUID, name } = happening;
+        const { linkID } = await store.linkUser({ account, token: by, userUUID, contactUUID, time });
+        return name === undefined ? undefined : links.set(name, linkID);
+      }
+      case 'unlink':
+        return store.unlinkUser({ account, token: by, userUUID: happening.userUUID, time });
+      case 'void link': {
+        const linkID = links.get(happening.name) as string;
+        return store.voidLinks({ account, restore: false, links: { linkID }, time, by });
+      }
+      case 'accept claim':
+        return store.acceptClaim({ account, claimID: happening.claimID, time, by });
+      case 'void claim':
+        return store.voidClaim({ account, claimID: happening.claimID, restore: false, time, by });
+      case 'merge': {
+        const { contactUUID, otherContactUUID } = happening;
+        return store.mergeContact({ account, contactUUID, otherContactUUID, time, by });
+      }
+      case 'unmerge':
+        return store.unmergeContact({ account, otherContactUUID: happening.otherContactUUID, time, by });
+      case 'refuse': {
+        const { operation, input, robot } = happening;
+        const request = refusedRequest(operation, input, problemOf(happening, time), { token: browserTokenUUID, time });
+        const { token } = askerOf(happening.by);
+        return store.keepRefused({ account, token, time, sender: 0, robot, requests: [request] });
+      }
+    }
+  };
+
+  return {
+    flush,
+    async store(happening: Happening): Promise<void> {
+      if (happening.do !== 'log') {
+        await flush();
+        await carryOut(happening);
+        return;
+      }
+      if (happening.by !== waiting.by || waiting.events.length >= mostEventsAtOnce) await flush();
+      waiting = { by: happening.by, events: waiting.events };
+      waiting.events.push(happening.event);
+    },
+  };
+};
+
+/**
+ * Creates the account of the sample shop and fills it. Throws AlreadyFilled if there is one. When this is interrupted, `removeSampleShop`
+ * removes what there is.
+ */
+export const fillSampleShop = async (
+  store: Store,
+  { seed = 1, now = Date.now(), size, onProgress = () => {} }: FillOptions = {},
+): Promise<FilledShop> => {
+  const found = await findSampleShop(store);
+  if (found) throw new AlreadyFilled(found.accountUUID);
+  const happenings = createMonth(seed, { now, ...(size && { size }) });
+  const of = happenings.filter((each) => each.do === 'log').length;
+  const made = await createSampleAccount(store, now - (sampleDays + 1) * dayMs);
+  const { account, accountUUID, browserTokenUUID, serverTokenUUID } = made;
+  for (const [nth, [segmentName, filter]] of segments.entries()) {
+    const time = now - (20 - nth) * dayMs;
+    await store.saveSegment({ account, segmentName, filter: JSON.stringify(filter), time });
+  }
+  const storing = createStoring(store, made, now);
+  let events = 0;
+  for (const happening of happenings) {
+    await storing.store(happening);
+    if (happening.do !== 'log') onProgress({ events, of });
+    else events += 1;
+  }
+  await storing.flush();
+  onProgress({ events, of });
+  const { usage } = await store.getAccount(account);
+  return { accountUUID, accountName, browserTokenUUID, serverTokenUUID, ...usage };
+};

@@ -1,0 +1,100 @@
+import { createClient } from '@firsthand/client';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { firsthand, firsthandJSON, shareServer, temporaryDatabase } from '../fixtures/command.ts';
+
+/** A twentieth of the usual month. */
+const events = 2_000;
+
+describe('demo-data beside a running server', () => {
+  const shared = shareServer({});
+  let client: ReturnType<typeof createClient>;
+  let filled: { accountUUID: string; events: number; contacts: number };
+  beforeAll(async () => {
+    const made = await firsthandJSON(['demo-data', '--events', String(events)], shared.env);
+    filled = made;
+    client = createClient({ url: shared.server.url, token: made.serverTokenUUID });
+  });
+
+  const day = 86_400_000;
+  const range = () => ({ from: Date.now() - 31 * day, to: Date.now() });
+  const personNamed = async (text: string) => {
+    const { contact } = await client.searchContact({ text });
+    expect(contact).toHaveLength(1);
+    return contact[0] as (typeof contact)[number];
+  };
+  const eventsOf = async (contactUUID: string) => (await client.getEvent({ contactUUID, limit: 1_000 })).event;
+  const devicesOf = (some: Awaited<ReturnType<typeof eventsOf>>) =>
+    new Set(some.map(({ eventAttrArray }) => eventAttrArray.find(({ attrID }) => attrID === '$os')?.attrValue));
+
+  it('fills an account that says that it is sample data', async () => {
+    const { account } = await client.getAccount({});
+    expect(account).toMatchObject({ accountUUID: filled.accountUUID, accountName: 'Sample shop (demo data)' });
+    expect(account.usage).toMatchObject({ events: filled.events, contacts: filled.contacts });
+    expect(filled.events).toBe(events);
+    expect((await client.listSegments({})).segment).toHaveLength(6);
+  });
+
+  it('has one campaign that brings buyers, and one that brings none', async () => {
+    const step = [{ event: 'Page viewed' }, { event: 'Purchased' }];
+    const { row = [] } = await client.reportFunnel({ ...range(), step, by: 'attr:utm_campaign' });
+    const boughtBy = (campaign: string) => row.find(({ values }) => values[0] === campaign)?.step[1]?.reached;
+    expect(boughtBy('tea-letter')).toBeGreaterThan(3);
+    expect(boughtBy('pretty-pictures')).toBe(0);
+    const { total } = await client.reportTotals({ ...range(), eventName: 'Purchased', attrID: 'amount' });
+    expect(total.value?.sum).toBeGreaterThan(100);
+    expect((await client.reportLive({})).people).toBeGreaterThan(0);
+  });
+
+  it('gives Ada two phones, one of which is her brother’s, until its link is voided', async () => {
+    const ada = await personNamed('Ada Lovelace');
+    const before = await eventsOf(ada.contactUUID);
+    expect(devicesOf(before)).toEqual(new Set(['Linux', 'iOS', 'Android']));
+    const isHis = ({ eventAttrArray }: (typeof before)[number]) =>
+      eventAttrArray.some(({ attrID, attrValue }) => attrID === '$country' && attrValue === 'PT');
+    const his = before.filter(isHis);
+    const [{ eventUUID = '', userUUID = '' } = {}] = his;
+    const { event } = await client.getEvent({ userUUID, include: ['why'] });
+    expect(event.find((each) => each.eventUUID === eventUUID)?.why).toMatchObject({ rule: 'linked', verified: true });
+
+    const { link = [] } = await client.getContact({ contactUUID: ada.contactUUID, include: ['link'] });
+    expect(link).toHaveLength(3);
+    const { linkID = '' } = link.find((each) => each.userUUID === userUUID) ?? {};
+    await client.voidLink({ linkID });
+    expect(devicesOf(await eventsOf(ada.contactUUID))).toEqual(new Set(['Linux', 'iOS']));
+    const noel = await personNamed('Noel Byron');
+    expect((await eventsOf(noel.contactUUID)).map((each) => each.eventUUID)).toEqual(his.map((each) => each.eventUUID));
+  });
+
+  it('has two people who were merged by mistake, until that is undone', async () => {
+    const merged = await personNamed('Johnson');
+    expect(merged.contactFirstname).toBe('Katherine');
+    await client.unmergeContact({ otherContactEmailaddress: 'kathryn.johnson@example.net' });
+    const other = await personNamed('Kathryn Johnson');
+    expect(other.contactUUID).not.toBe(merged.contactUUID);
+    expect(devicesOf(await eventsOf(other.contactUUID))).toEqual(new Set(['Android']));
+  });
+
+  it('has refused requests', async () => {
+    const { refused } = await firsthandJSON(['refused', 'list', '--account', filled.accountUUID], shared.env);
+    expect(refused).toHaveLength(events / 1_000);
+  });
+
+  it('is made once', async () => {
+    const { code, stderr } = await firsthand(['demo-data'], shared.env);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^firsthand: the sample shop is there already, as the account sample-shop-[\w-]+: [^\n]+\n$/,
+    );
+  });
+});
+
+it('demo-data works without a server, and says what was made', async () => {
+  const { env } = temporaryDatabase();
+  const { code, stdout, stderr } = await firsthand(['demo-data', '--events', String(events), '--seed', '5'], env);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^The account "Sample shop \(demo data\)" has a month of a small shop: 2,000 events\.\n/);
+  expect(stdout).toMatch(
+    /\nServer token +server_\S+ {2}\(secret, and shown this once\)\n\nThe server token signs in to the console[^\n]+\n$/,
+  );
+  expect(await firsthand(['demo-data', '--seed', 'x'], env)).toMatchObject({ code: 2 });
+});
