@@ -6,6 +6,11 @@ import { scrub } from './scrub.ts';
 describe('what is written to a log', () => {
   it.each([
     ...tokenKinds.map((kind) => [`a ${kind} token`, `refused ${createTokenText(kind)}`, `refused ${kind}_…`]),
+    [
+      'a session of the console',
+      `no "__Host-firsthand=session_-${'a_b-'.repeat(8)}"`,
+      'no "__Host-firsthand=session_…"',
+    ],
     ['a token with dashes', 'refused "browser_-a_b-c"', 'refused "browser_…"'],
     ['an e-mail address', 'no <ada.lovelace+x@shop.example>, sorry', 'no <…@…>, sorry'],
     ['an e-mail address of another script', 'no jürgen@müller.example', 'no …@…'],
@@ -22,6 +27,7 @@ describe('what is written to a log', () => {
 
   it.each([
     ['where in the program it was', 'at f (file:///srv/node_modules/@hono/node-server/dist/index.js:12:34)'],
+    ['a setting of PostgreSQL', 'permission denied to set parameter "session_replication_role"'],
     ['a question', 'is it there? "why?" it asked'],
   ])('still says %s', (_, text) => {
     expect(scrub(text)).toBe(text);

@@ -76,7 +76,7 @@ export const revealingSecrets: readonly Change[] = [
   { file: 'http/routes.ts', from: 'path: c.req.path', to: 'path: c.req.raw.url' },
   { file: 'log.ts', from: 'hooks: { streamWrite: scrub },', to: '' },
   { file: 'http/request/forms.ts', from: 'scrub(name.slice(0, limits.nameLength))', to: 'name' },
-  { file: 'http/refused/refused-requests.ts', from: '(?:viewer|server|operator)_[\\w-]{22,}', to: '(?!)' },
+  { file: 'http/refused/refused-requests.ts', from: '(?:viewer|server|operator|session)_[\\w-]{22,}', to: '(?!)' },
 ];
 
 /** Responds to createContact without steps of time, and takes `milliseconds` longer for a known address. */

@@ -44,7 +44,7 @@ const identifiedBatch = (fields: Given, time: number): Given => {
 };
 
 /** Secret tokens, of any account: a client that mixes up its fields may send one in any of them. */
-const secretToken = /(?:viewer|server|operator)_[\w-]{22,}/g;
+const secretToken = /(?:viewer|server|operator|session)_[\w-]{22,}/g;
 
 /** A JSON value without the request's own token and without secret tokens, wherever they are in it. */
 const withoutToken = <Value>(value: Value, token: string): Value =>
