@@ -92,12 +92,12 @@ describe('a preflight that asks for headers of a wrapper around fetch', () => {
   });
   afterAll(() => service.close());
 
-  it('is allowed them where a page may ask, and nothing elsewhere', async () => {
+  it('is allowed them where a page may ask, except the one of the console, and nothing elsewhere', async () => {
     for (const { name, path } of operationPaths) {
       const headers = {
         Origin: 'https://shop.example',
         'Access-Control-Request-Method': 'POST',
-        'Access-Control-Request-Headers': 'content-type,x-requested-with',
+        'Access-Control-Request-Headers': 'content-type,x-firsthand-console,x-requested-with',
       };
       const response = await service.app.request(path, { method: 'OPTIONS', headers }, fromHere);
       expect([path, response.headers.get('access-control-allow-headers')]).toEqual([

@@ -19,7 +19,7 @@ const localName = (host: string): string => `firsthand-${/:(\d+)$/.exec(host)?.[
 const textForm = /^session_[\w-]{16,64}$/;
 
 /** Names the session that a page of the console was loaded with; `1` before it knows. */
-const consoleHeader = 'x-firsthand-console';
+export const consoleHeader = 'x-firsthand-console';
 
 /**
  * Whether a page of this origin sent the request as the console does. No form can add the header. A script of another origin can, but no

@@ -11,6 +11,8 @@ describe('the headers that a preflight allows', () => {
     ['x-requested-with', `${own}, x-requested-with`],
     ['content-type,x-requested-with, traceparent , X-A', `${own}, x-requested-with, traceparent, X-A`],
     ['x-a,x-a', `${own}, x-a`],
+    ['x-firsthand-console', own],
+    ['X-Firsthand-Console, x-a', `${own}, x-a`],
   ])('are ours and those that are asked for: %s', (asked, expected) => {
     expect(allowed(asked)).toBe(expected);
   });

@@ -1,4 +1,5 @@
 /** CORS headers: pages of any origin may read the responses of the operations open to pages, without credentials. */
+import { consoleHeader } from '../access/console-cookie.ts';
 
 export const openHeaders = {
   'Access-Control-Allow-Origin': '*',
@@ -18,11 +19,12 @@ const isHeaderName = (name: string) => /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(name);
 
 /**
  * The headers that a page may send: ours, and those that the preflight names, because monitoring scripts wrap `fetch` and add
- * headers such as X-Requested-With, which are not read. Only ours are allowed if it names more than 32, or an invalid name.
+ * headers such as X-Requested-With, which are not read. Only ours are allowed if it names more than 32, or an invalid name. The header
+ * of the console is never allowed: it lets a request use a session.
  */
 const allowedHeaders = (asked: string): string => {
   if (asked === '' || asked.length > mostAskedLength) return ownHeaders.join(', ');
-  const known = new Set(ownHeaders.map((name) => name.toLowerCase()));
+  const known = new Set([...ownHeaders.map((name) => name.toLowerCase()), consoleHeader]);
   const names = asked.split(',').map((name) => name.trim());
   const isUsable = names.length <= mostAsked && names.every(isHeaderName);
   const others = isUsable ? names.filter((name) => !known.has(name.toLowerCase())) : [];
