@@ -237,6 +237,8 @@ describe('over a shop', () => {
         'people?list=everybody',
         `person?contact=${who.ann}`,
         'person?user=visitor-number-1',
+        'catalogue',
+        'settings',
         'set-up',
       ];
       for (const path of paths) {
