@@ -109,6 +109,7 @@ test('the server carries the list of the packages that it contains, each with it
   const names = components.map(({ name }: { name: string }) => name);
   const licenses = filesOf('firsthand').filter((file) => /\/licenses\.(?:\w+\.)?txt$/.test(file));
   expect(licenses.toSorted()).toEqual([
+    expect.stringMatching(/^dist\/console\/assets\//),
     expect.stringMatching(/^dist\/docs\/assets\//),
     'dist/licenses.txt',
     'dist/tracker/licenses.txt',

@@ -40,7 +40,7 @@ export const Sessions = ({ sessions, all }: SessionsProps) => {
               key="end"
               type="button"
               class="quiet"
-              aria-label={`End the session of ${startedBy(token)}`}
+              aria-label={isThisSession(token) ? 'Sign out' : `End the session of ${startedBy(token)}`}
               onClick={() => (isThisSession(token) ? act(signOut, { done: 'Signed out.' }) : end(token))}
             >
               {isThisSession(token) ? 'Sign out' : 'End'}
