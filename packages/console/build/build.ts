@@ -4,12 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { isFresh, markBuilt } from '../../fresh.ts';
 
 /** Everything that the console is made of. */
-export const sources = [
-  'packages/console/build',
-  'packages/console/src',
-  'packages/client/src',
-  'packages/contract/src',
-];
+const sources = ['packages/console/build', 'packages/console/src', 'packages/client/src', 'packages/contract/src'];
 
 const build = async (folder: string): Promise<string> => {
   // Loaded only where something is to be built.

@@ -1,4 +1,4 @@
-/** Who is signed in. The token that signs in is sent once and stored nowhere in the browser; a cookie that no script reads stands for it. */
+/** The session that is signed in. The token that signs in is sent once and stored nowhere in the browser; a cookie that no script reads stands for it. */
 import { signal } from '@preact/signals';
 import { root } from './address.ts';
 

@@ -1,15 +1,8 @@
 /** A button that copies a text, and says that it did. */
-import { useState } from 'preact/hooks';
-
-const copiedMs = 1_500;
+import { useCopying } from './copying.ts';
 
 export const CopyButton = ({ text }: { readonly text: string }) => {
-  const [isCopied, setCopied] = useState(false);
-  const copy = () =>
-    navigator.clipboard?.writeText(text).then(() => {
-      setCopied(true);
-      setTimeout(setCopied, copiedMs, false);
-    });
+  const { isCopied, copy } = useCopying(text);
   return (
     <button type="button" class="main" onClick={copy}>
       {isCopied ? 'Copied' : 'Copy'}

@@ -31,7 +31,7 @@ const firstOf = ({ eventAttrArray }: LoggedEvent, ...attrIDs: string[]): string 
   return '';
 };
 
-/** What tells an event from others of its kind at a glance. */
+/** A short text that distinguishes an event from others of its kind. */
 const gist = (event: LoggedEvent): string => {
   const told = firstOf(event, 'path', 'product', 'title', 'name');
   if (told) return told;

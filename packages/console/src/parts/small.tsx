@@ -1,8 +1,8 @@
 /** The small parts of every page: times, IDs to copy, faces, marks. */
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import { formatAgo, formatTime } from '../reading/format.ts';
 import { hueOf } from '../reading/person.ts';
+import { useCopying } from './copying.ts';
 
 /** How long ago something was; the exact time in a tooltip. */
 export const Ago = ({ time }: { readonly time: string }) => (
@@ -22,16 +22,9 @@ export const At = ({ time, form = 'time' }: { readonly time: string; readonly fo
   );
 };
 
-const copiedMs = 1_500;
-
 /** An ID or a text that a click copies. */
 export const Copyable = ({ text, label = text }: { readonly text: string; readonly label?: string }) => {
-  const [isCopied, setCopied] = useState(false);
-  const copy = () =>
-    navigator.clipboard?.writeText(text).then(() => {
-      setCopied(true);
-      setTimeout(setCopied, copiedMs, false);
-    });
+  const { isCopied, copy } = useCopying(text);
   return (
     <button type="button" class="copyable" onClick={copy} title={`Copy ${text}`}>
       <code>{label}</code>
@@ -82,7 +75,7 @@ export const Skeleton = ({ lines = 3 }: { readonly lines?: number }) => (
   </div>
 );
 
-/** What a place says that has nothing to show, and what to do about it. */
+/** A text in place of an empty list, with the next thing to do. */
 export const Empty = ({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) => (
   <div class="empty">
     <p class="empty-title">{title}</p>

@@ -1,4 +1,4 @@
-/** What a person is called, wherever one is shown. */
+/** The names under which people are shown. */
 
 interface Named {
   readonly contactUUID: string;

@@ -5,7 +5,7 @@ import type { Context } from 'hono';
 import { nanoid } from 'nanoid';
 import { isLive, newToken } from '../ingest/token.ts';
 import { Refusal } from '../refusal.ts';
-import type { Access, Store } from '../store/store.ts';
+import type { Access, ListedToken, Store } from '../store/store.ts';
 import { bindingsOf } from './access/client-address.ts';
 import {
   isFromConsole,
@@ -40,7 +40,7 @@ interface Surroundings {
   readonly now: () => number;
 }
 
-/** What a session is made from; `token` and `tokenID` are null for a code. */
+/** The source of a session: a token, or a code, for which `token` and `tokenID` are null. */
 interface Owner {
   readonly kind: TokenKind;
   readonly account: number;
@@ -86,15 +86,16 @@ export const createConsoleSessions = ({
     throw new Refusal('invalid_token', { field: 'code', message });
   };
 
-  /** Makes room for a session. Returns when it must end: a session does not outlive its token. */
-  const endOldest = async ({ account, token: by, tokenID: maker }: Owner, time: number): Promise<number> => {
-    const tokens = await store.listTokens({ account });
-    const open = tokens.filter(
-      ({ session, createdBy, ...token }) => session && createdBy === maker && isLive(token, time),
-    );
-    for (const { tokenID } of open.slice(0, Math.max(0, open.length - mostSessions + 1)))
-      await store.revokeToken({ account, tokenID, by, time });
-    const { expiresTime } = tokens.find(({ tokenID }) => tokenID === maker) ?? {};
+  /** Revokes the oldest sessions of a token that has as many as it may. */
+  const endOldest = async (tokens: readonly ListedToken[], { account, token: by, tokenID }: Owner, time: number) => {
+    const open = tokens.filter((token) => token.session && token.createdBy === tokenID && isLive(token, time));
+    for (const oldest of open.slice(0, Math.max(0, open.length - mostSessions + 1)))
+      await store.revokeToken({ account, tokenID: oldest.tokenID, by, time });
+  };
+
+  /** When a new session ends: a session does not outlive its token. */
+  const endOf = (tokens: readonly ListedToken[], owner: Owner, time: number): number => {
+    const { expiresTime } = tokens.find(({ tokenID }) => tokenID === owner.tokenID) ?? {};
     return Math.min(time + sessionSeconds * 1_000, expiresTime ?? Infinity);
   };
 
@@ -125,7 +126,9 @@ export const createConsoleSessions = ({
     const { account, kind, token: createdBy } = owner;
     signIns.take(String(createdBy ?? `account ${account}`));
     const time = now();
-    const expiresTime = await endOldest(owner, time);
+    const tokens = await store.listTokens({ account });
+    await endOldest(tokens, owner, time);
+    const expiresTime = endOf(tokens, owner, time);
     const tokenID = nanoid();
     const token = newToken(kind, { text, tokenID, tokenName: 'Console', time, createdBy, expiresTime });
     await store.createToken({ ...token, account, session: true });

@@ -38,7 +38,7 @@ export interface FilledShop {
 /** There is a sample shop already. */
 export class AlreadyFilled extends Error {
   constructor(accountUUID: string) {
-    super(`the sample shop is there already, as the account ${accountUUID}: remove it first`);
+    super(`the sample shop is there already, as the account ${accountUUID}: fill another one in a database of its own`);
   }
 }
 
@@ -134,8 +134,8 @@ const createStoring = (store: Store, { account, tokens, browserTokenUUID }: Samp
 };
 
 /**
- * Creates the account of the sample shop and fills it. Throws AlreadyFilled if there is one. When this is interrupted, `removeSampleShop`
- * removes what there is.
+ * Creates the account of the sample shop and fills it. Throws AlreadyFilled if there is one. An interrupted call leaves the account with a
+ * part of the month.
  */
 export const fillSampleShop = async (
   store: Store,

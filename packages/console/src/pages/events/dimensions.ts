@@ -1,4 +1,4 @@
-/** What the events of a range can be broken down by. */
+/** The dimensions by which events can be broken down. */
 import type { RequestFor } from '@firsthand/client';
 import { query } from '../../address.ts';
 import { account, nameOf } from '../../reading/account.ts';

@@ -1,18 +1,20 @@
 /** Explore: one event or all of them over time, and broken down by what is chosen. */
-import { hrefWith, setQuery } from '../../address.ts';
+import { setQuery } from '../../address.ts';
 import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
-import { TotalsPlot } from '../../parts/totals-plot.tsx';
+import { MeasureTabs } from '../../parts/measure-tabs.tsx';
+import { type Counts, TotalsPlot } from '../../parts/totals-plot.tsx';
 import { nameOf, timezone } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { filterWith } from '../../reading/filter.ts';
-import { formatChange, formatShort, formatWhole } from '../../reading/format.ts';
 import { comparison, range } from '../../reading/range.ts';
 import { Breakdown } from './breakdown.tsx';
 import { chosenIn, EventChoice, eventIn, ParameterChoice } from './choices.tsx';
 import { dimensions } from './dimensions.ts';
 import { type Measure, measureNames, measures } from './measures.ts';
+
+const tabs = measureNames.map((name) => ({ name, label: measures[name], of: (counts: Counts) => counts[name] }));
 
 /** The fields that all requests of this tab share. */
 const asked = () => {
@@ -47,25 +49,7 @@ const Total = ({ measure }: { readonly measure: Measure }) => {
       <Answered answer={answer} lines={9}>
         {(totals) => (
           <>
-            <nav class="measures" aria-label="Measure">
-              {measureNames.map((name, index) => {
-                const now = totals.total[name];
-                const change = totals.earlier && formatChange(now, totals.earlier.total[name]);
-                return (
-                  <a
-                    key={name}
-                    href={hrefWith({ measure: index === 0 ? null : name })}
-                    aria-current={name === measure ? 'true' : undefined}
-                  >
-                    <span class="measure-label">{measures[name]}</span>
-                    <strong title={formatWhole(now)}>{formatShort(now)}</strong>
-                    {change && (
-                      <span class={`change ${change.startsWith('−') ? 'change-down' : 'change-up'}`}>{change}</span>
-                    )}
-                  </a>
-                );
-              })}
-            </nav>
+            <MeasureTabs measures={tabs} chosen={measure} totals={totals} />
             <TotalsPlot
               totals={totals}
               label={measures[measure]}

@@ -1,21 +1,14 @@
 /** The measures of the range, each beside that of the earlier range, and the plot of the chosen one. */
-import { hrefWith, query } from '../../address.ts';
+import { query } from '../../address.ts';
 import { api } from '../../api.ts';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
+import { type Measure, MeasureTabs } from '../../parts/measure-tabs.tsx';
 import { type Counts, type Totals, TotalsPlot } from '../../parts/totals-plot.tsx';
 import { revenueAttrID, timezone } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { attributeName, filterWith } from '../../reading/filter.ts';
-import { formatChange, formatShort, formatWhole } from '../../reading/format.ts';
 import { comparison, range } from '../../reading/range.ts';
-
-interface Measure {
-  readonly name: string;
-  readonly label: string;
-  readonly hint: string;
-  readonly of: (counts: Counts) => number;
-}
 
 const sumOf = (counts: Counts): number => counts.value?.sum ?? 0;
 
@@ -75,26 +68,7 @@ export const Measures = () => {
       <Answered answer={answer} lines={9}>
         {(totals) => (
           <>
-            <nav class="measures" aria-label="Measure">
-              {all.map(({ name, label, hint, of }, index) => {
-                const now = of(totals.total);
-                const change = totals.earlier && formatChange(now, of(totals.earlier.total));
-                return (
-                  <a
-                    key={name}
-                    href={hrefWith({ measure: index === 0 ? null : name })}
-                    aria-current={name === chosen.name ? 'true' : undefined}
-                    title={hint}
-                  >
-                    <span class="measure-label">{label}</span>
-                    <strong title={formatWhole(now)}>{formatShort(now)}</strong>
-                    {change && (
-                      <span class={`change ${change.startsWith('−') ? 'change-down' : 'change-up'}`}>{change}</span>
-                    )}
-                  </a>
-                );
-              })}
-            </nav>
+            <MeasureTabs measures={all} chosen={chosen.name} totals={totals} />
             <TotalsPlot totals={totals} label={chosen.label} of={chosen.of} interval={interval} />
           </>
         )}

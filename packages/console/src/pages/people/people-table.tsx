@@ -1,7 +1,8 @@
-/** A table of people, with a way to the further ones. */
+/** A table of people, each a link to the person's page. */
 import type { ComponentChildren } from 'preact';
 import { hrefOf } from '../../address.ts';
 import { Face } from '../../parts/small.tsx';
+import { Table } from '../../parts/table.tsx';
 
 export interface PersonRow {
   readonly id: string;
@@ -18,42 +19,24 @@ interface PeopleTableProps {
   readonly more?: (() => void) | undefined;
 }
 
+const PersonLink = ({ id, name, detail, isAnonymous }: Omit<PersonRow, 'cells'>) => (
+  <a class="person-link" href={hrefOf('person', isAnonymous ? { user: id } : { contact: id })}>
+    <Face id={id} name={name} isAnonymous={isAnonymous} />
+    <span>
+      {name}
+      {detail && detail !== name && <small>{detail}</small>}
+    </span>
+  </a>
+);
+
 export const PeopleTable = ({ rows, heads, more }: PeopleTableProps) => (
-  <>
-    <table class="people">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          {heads.map((head) => (
-            <th key={head} scope="col">
-              {head}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map(({ id, name, detail, isAnonymous, cells }) => (
-          <tr key={id}>
-            <th scope="row">
-              <a class="person-link" href={hrefOf('person', isAnonymous ? { user: id } : { contact: id })}>
-                <Face id={id} name={name} isAnonymous={isAnonymous} />
-                <span>
-                  {name}
-                  {detail && detail !== name && <small>{detail}</small>}
-                </span>
-              </a>
-            </th>
-            {cells.map((cell, index) => (
-              <td key={heads[index]}>{cell}</td>
-            ))}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-    {more && (
-      <button type="button" class="more" onClick={more}>
-        Show more
-      </button>
-    )}
-  </>
+  <Table
+    label="People"
+    heads={['Name', ...heads]}
+    more={more}
+    rows={rows.map(({ cells, ...person }) => ({
+      key: person.id,
+      cells: [<PersonLink key="name" {...person} />, ...cells],
+    }))}
+  />
 );

@@ -1,4 +1,4 @@
-/** What can be done with a contact: merge, export, erase. Each says before what will happen. */
+/** The actions on a contact: merge, export, erase. Each explains its effect first. */
 import type { AnswerFor } from '@firsthand/client';
 import { useState } from 'preact/hooks';
 import { go, hrefOf } from '../../address.ts';

@@ -1,4 +1,4 @@
-/** What was decided about a browser, in the timeline: the moment of recognition, a link, a switch, an unlink; each can be voided. */
+/** A mark in the timeline for a link: the moment of recognition, a switch, an unlink. Each can be voided. */
 import { hrefOf } from '../../address.ts';
 import { api } from '../../api.ts';
 import { act } from '../../parts/notices.tsx';

@@ -26,7 +26,7 @@ export const namedToken = ({ tokenUUID }: Given, headers: Headers): unknown => {
   return bearer.exec(headers.get('authorization') ?? '')?.[1];
 };
 
-/** What a request proves itself with: a token, or a session of the console. */
+/** The proof of a request: a token, or a session of the console. */
 export interface Proof {
   readonly text: string;
   readonly isSession: boolean;

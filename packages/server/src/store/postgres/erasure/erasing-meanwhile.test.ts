@@ -189,7 +189,7 @@ test('what names a contact waits for its erasure and finds it gone, and nobody e
   const databaseURL = await newDatabase();
   const [store, other] = await openServers(databaseURL);
   const site = await createSite(store);
-  // The first event of a day makes a partition, which waits for whoever uses the table.
+  // The first event of a day creates a partition. That waits for every transaction that uses the table.
   await site.server.log({ userUUID: newID('visitor-of-before') });
   const { contactUUID: handle } = await site.browser.createContact({ address: ann, userUUID: phone });
   const { contactUUID } = await site.server.createContact({ address: ann, userUUID: laptop });
