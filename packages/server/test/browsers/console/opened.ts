@@ -3,6 +3,9 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 import type { Shop } from './shop.ts';
 
+/** A server on a busy machine refuses a report with `Retry-After`; the page asks again, so that a test sees the numbers all the same. */
+const isBusy = (message: string) => message.includes('responded with a status of 503');
+
 /** Opens a browser's console; `complaints` is what the browser finds wrong, and what the page asks of anybody else. */
 export const openConsole = async (
   browser: Browser,
@@ -14,7 +17,9 @@ export const openConsole = async (
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
-  page.on('console', (message) => complaints.push(message.text()));
+  page.on('console', (message) => {
+    if (!isBusy(message.text())) complaints.push(message.text());
+  });
   page.on('request', (request) => {
     if (new URL(request.url()).origin !== url && !request.url().startsWith('blob:'))
       complaints.push(`requested ${request.url()}`);
