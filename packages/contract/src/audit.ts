@@ -4,10 +4,11 @@ import { answer, count, flag, isoTime, text, told } from './answer.ts';
 import * as field from './fields.ts';
 import { limits } from './limits.ts';
 
-/** The recorded actions. `copy` and `backup` concern the whole database and are in no account's log. */
+/** The recorded actions. `deleteAccount`, `copy` and `backup` are in no account's log. */
 export const auditActions = [
   'createAccount',
   'updateAccount',
+  'deleteAccount',
   'createToken',
   'revokeToken',
   'eraseContact',
@@ -28,6 +29,7 @@ export type AuditAction = (typeof auditActions)[number];
 /** The subject of an action. It holds no personal data except contactUUIDs. */
 const auditSubject = z
   .object({
+    accountUUID: text('The account that was deleted.', 'h4qK0LxRj2mWc9ZtYpA3b').optional(),
     tokenID: told(field.tokenID).optional(),
     tokenKind: text('The kind of the token.', 'viewer').optional(),
     contactUUID: told(field.contactUUID).optional(),

@@ -64,6 +64,12 @@ export interface Store extends ReportFeed, ReportNames {
   createAccount(request: NewAccount): Promise<ContactOutcome[]>;
   /** Returns the names of the fields whose values changed (`updated`), and one outcome for each contact. */
   updateAccount(request: AccountChange): Promise<{ updated: string[]; contacts: ContactOutcome[] }>;
+  /**
+   * Deletes a part of an account: revokes its tokens, deletes some of its events or, when it has none, some of its other rows, and at
+   * last the account. Call it until `isGone`, after a pause of `pauseMilliseconds` each time. `most` limits the rows of a call, about.
+   * Only the log of the service has an entry of it afterwards. Throws Refusal('unknown_account') when there is no such account.
+   */
+  deleteAccount(request: Change & { account: number; most: number }): Promise<AccountDeletion>;
   /** Throws Refusal('invalid_token') when the token that creates it (`createdBy`) is no longer live. */
   createToken(token: NewToken & { account: number | null }): Promise<void>;
   /**
@@ -352,6 +358,15 @@ export interface TokenDetail extends Pick<NewToken, 'tokenID' | 'kind' | 'tokenN
   /** The start of the hour in which the token was last used. */
   readonly lastUsedTime: number | null;
   readonly revokedTime: number | null;
+}
+
+/** How far the deletion of an account is. */
+export interface AccountDeletion {
+  readonly accountUUID: string;
+  /** How many events this call deleted. */
+  readonly deletedEvents: number;
+  readonly pauseMilliseconds: number;
+  readonly isGone: boolean;
 }
 
 /** A token and its account, which is null for an operator's token. */

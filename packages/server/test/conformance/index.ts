@@ -1,5 +1,6 @@
 // What every store must do, held against the Store interface alone: a driver runs it over itself, unchanged.
 import { describe } from 'vitest';
+import { describeAccountDeletion } from './account-deletion.ts';
 import { describeAccounts } from './accounts.ts';
 import { describeAudit } from './audit.ts';
 import { describeCatalogues } from './catalogues.ts';
@@ -32,6 +33,7 @@ import { describeTokens } from './tokens.ts';
 
 const nouns = [
   describeAccounts,
+  describeAccountDeletion,
   describeTokens,
   describeAudit,
   describeCatalogues,

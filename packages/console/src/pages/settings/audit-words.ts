@@ -7,6 +7,7 @@ export type AuditAction = AuditEntry['action'];
 export const actionWords: Readonly<Record<AuditAction, string>> = {
   createAccount: 'Account created',
   updateAccount: 'Account changed',
+  deleteAccount: 'Account deleted',
   createToken: 'Token made',
   revokeToken: 'Token revoked',
   eraseContact: 'Contact erased',

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 /** Only the command line does these. */
-const commands = ['replayRefused', 'copy', 'backup'] as const;
+const commands = ['deleteAccount', 'replayRefused', 'copy', 'backup'] as const;
 const overHTTP = auditActions.filter((action): action is Exclude<typeof action, (typeof commands)[number]> =>
   (commands as readonly string[]).every((command) => action !== command),
 );

@@ -6,6 +6,7 @@ import type { AuditedName } from '../rules/audit.ts';
 import type { EventBatch, EventOutcome, RefusedReplay, ReplayedAnswer, ReplayedWrite, Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createAccess } from './accounts/access.ts';
+import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { createAccountWriter, findAccount, getAccount, listAccounts, measureAccounts } from './accounts/accounts.ts';
 import { listAudit, recordAudit, recording } from './accounts/audit.ts';
 import { createCatalogueWriter, listCatalogue } from './accounts/catalogues.ts';
@@ -102,6 +103,7 @@ const createWrites = (repeats: StoredRepeats) => {
   const keepEvents = createEventWriter({ users, catalogues, finder, dedup });
   const createContact = createContactCreator({ users, catalogues, finder, contacts, dedup });
   const { updateContact } = contacts;
+  const erasures = createErasures({ finder, dedup, refused });
 
   /** Stores all of the events, or throws the first Refusal. */
   const replayEvents = async (db: Transaction, batch: EventBatch): Promise<EventOutcome[]> => {
@@ -124,7 +126,8 @@ const createWrites = (repeats: StoredRepeats) => {
     ...createAccountWriter(catalogues, finder, contacts),
     ...createLinkWriter(users, finder, contacts),
     ...createMergeWriter(finder),
-    ...createErasures({ finder, dedup, refused }),
+    ...erasures,
+    deleteAccount: createAccountDeletion(erasures),
     createContact,
     updateContact,
     keepRefused: refused.keepRefused,
@@ -248,6 +251,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
   return {
     createAccount: changingAccess(audited('createAccount', besideOthers, writes.createAccount)),
     updateAccount: changingAccess(audited('updateAccount', besideOthers, writes.updateAccount)),
+    deleteAccount: changingAccess(audited('deleteAccount', besideOthers, writes.deleteAccount)),
     createToken: changingAccess(audited('createToken', besideOthers, createToken)),
     revokeToken: changingAccess(audited('revokeToken', besideOthers, revokeToken)),
     noteTokenUses: besideOthers(noteTokenUses),

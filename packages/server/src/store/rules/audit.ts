@@ -27,6 +27,8 @@ const recordings = {
     }),
   ],
   updateAccount: (request) => [{ subject: { field: updatedFields(request) } }],
+  // The account's own log is deleted with it.
+  deleteAccount: (_, { accountUUID, isGone }) => (isGone ? [{ subject: { accountUUID }, account: null }] : []),
   createToken: ({ tokenID, kind, createdBy = null }) => [{ subject: { tokenID, tokenKind: kind }, by: createdBy }],
   // A token that was revoked earlier gets no second entry.
   revokeToken: ({ tokenID, time }, { revokedTime, descendants }) => [

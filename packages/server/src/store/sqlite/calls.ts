@@ -8,6 +8,7 @@ type OnAThread = Exclude<keyof Store, 'findAccess' | 'wasMade' | 'onCommit' | 'c
 export const writeNames = [
   'createAccount',
   'updateAccount',
+  'deleteAccount',
   'createToken',
   'revokeToken',
   'noteTokenUses',

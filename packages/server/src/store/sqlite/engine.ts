@@ -3,6 +3,7 @@ import { Refusal } from '../../refusal.ts';
 import { usesOfContact } from '../rules/catalogue-rules.ts';
 import { newKeysOf } from '../rules/contact-keys.ts';
 import type { ContactChange, ReplayedAnswer, ReplayedWrite } from '../store.ts';
+import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { createAccountReader, createAccountWriter } from './accounts/accounts.ts';
 import { createAuditReader, createAuditWriter } from './accounts/audit.ts';
 import { createCatalogueWriter } from './accounts/catalogues.ts';
@@ -76,6 +77,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   };
   const tokens = createTokenWriter(db);
   const { eraseContact, deleteEventsBefore, ...erasures } = createErasures(db, parts);
+  const deleteAccount = createAccountDeletion(db, { erasures, users, catalogues });
 
   const updateContact = (change: ContactChange) => {
     const { account } = change;
@@ -101,6 +103,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
   const { recordAudit, recording } = createAuditWriter(db);
   const operations = recording({
     ...createAccountWriter(db, { ...parts, tokens }),
+    deleteAccount,
     ...tokens,
     ...createSegmentWriter(db),
     ...createUnknownProxyWriter(db),

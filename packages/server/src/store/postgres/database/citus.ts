@@ -10,6 +10,7 @@ export const referenceTables = [
   'account',
   'token',
   'audit',
+  'account_deletion',
   'catalogue',
   'erasure',
   'unknown_proxy',

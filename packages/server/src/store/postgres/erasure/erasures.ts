@@ -248,6 +248,15 @@ export const createErasures = ({ finder, dedup, refused }: ErasureParts) => {
       return true;
     },
 
+    /** Deletes up to `most` events of an account. Returns how many. */
+    async deleteEventsOf(db: Transaction, account: number, most: number): Promise<number> {
+      const events = await db.all<{ sequence: number; day: number }>(
+        `SELECT sequence, day FROM event WHERE account = $1 ORDER BY ${inGroups('account')} LIMIT $2`,
+        [account, most],
+      );
+      return deleteEvents(db, { by: 'account', whose: [account] }, events);
+    },
+
     async deleteEventsBefore(
       db: Transaction,
       { time, most, now = Infinity }: RequestOf<'deleteEventsBefore'>,

@@ -81,8 +81,8 @@ export const createAccountWriter = (
 ) => {
   const insert = db.prepare(`
     INSERT INTO account
-      (accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue, enrich, createdTime)
-    VALUES (@accountUUID, @accountName, @accountOrigin, @accountTimezone, @strict, @browserCatalogue, @enrich, @time)`);
+      (account, accountUUID, accountName, accountOrigin, accountTimezone, strict, browserCatalogue, enrich, createdTime)
+    VALUES ((SELECT max(coalesce(max(account), 0), (SELECT lastAccount FROM position)) + 1 FROM account), @accountUUID, @accountName, @accountOrigin, @accountTimezone, @strict, @browserCatalogue, @enrich, @time)`);
   const update = db.prepare(`
     UPDATE account SET accountName = coalesce(@accountName, accountName), accountOrigin = coalesce(@accountOrigin, accountOrigin),
       accountTimezone = coalesce(@accountTimezone, accountTimezone), strict = coalesce(@strict, strict),

@@ -40,8 +40,9 @@ export const createTokenWriter = (db: Connection) => {
     )
     .pluck();
   const insert = db.prepare(`
-    INSERT INTO token (tokenID, account, kind, tokenName, hash, text, createdTime, createdBy, expiresTime, session)
-    VALUES (@tokenID, @account, @kind, @tokenName, @hash, @text, @time, @createdBy, @expiresTime, @session)
+    INSERT INTO token (token, tokenID, account, kind, tokenName, hash, text, createdTime, createdBy, expiresTime, session)
+    VALUES ((SELECT max(coalesce(max(token), 0), (SELECT lastToken FROM position)) + 1 FROM token),
+      @tokenID, @account, @kind, @tokenName, @hash, @text, @time, @createdBy, @expiresTime, @session)
     ON CONFLICT (hash) DO NOTHING`);
   const revoke = db.prepare<unknown[], { token: number; revokedTime: number }>(`
     UPDATE token SET revokedTime = coalesce(revokedTime, @time)

@@ -140,10 +140,11 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     return { places, cost: cost + costOfEnd, areLast: true };
   };
 
-  const deleteEvents = (places: readonly EventPlace[]) => {
+  /** Deletes events. `forget` says what becomes of their keys. */
+  const deleteEvents = (places: readonly EventPlace[], forget: 'erase' | 'drop' = 'erase') => {
     for (const { stored, index } of places) {
       const event = eventAt(stored.block, index);
-      dedup.erase({ ...event, holder: holderOf(event) });
+      dedup[forget]({ ...event, holder: holderOf(event) });
       rollups.remove(event);
     }
     // Last, because `dedup` may still read the keys of these events from the log.
@@ -227,6 +228,18 @@ export const createErasures = (db: Connection, parts: ErasureParts) => {
     /** Marks all erasures complete: no event is left to delete, and no file holds one. */
     completeErasures() {
       complete.run();
+    },
+
+    /** Frees the memory of searches. */
+    endSearch: (): void => reader.forget(),
+
+    /** Deletes some events of an account, with their keys. Returns how many, and whether they were the last. */
+    deleteEventsOf(account: number, most: number): { deleted: number; areLast: boolean } {
+      log.flush();
+      const all = { what: 'account', number: account, after: 0, through: Number.MAX_SAFE_INTEGER } as const;
+      const { places, areLast } = placesOf(all, most);
+      deleteEvents(places, 'drop');
+      return { deleted: places.length, areLast };
     },
 
     deleteEventsBefore({ time, most, now = Infinity }: { time: number; most: number; now?: number }): number {

@@ -110,6 +110,14 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
     known = {};
   };
 
+  /** Deletes the key of an event. Returns whether there was one. */
+  const drop = ({ day, eventUUID, holder, server }: SentEvent): boolean => {
+    recentKeys.settle();
+    const dropped =
+      server === null ? eraseOfEither.run(day, eventUUID, holder) : erase.run(day, eventUUID, holder, server);
+    return dropped.changes > 0;
+  };
+
   return {
     forget: doubt,
     undo: doubt,
@@ -122,15 +130,13 @@ export const createDedup = (db: Connection, recentKeys: RecentKeys) => {
       return true;
     },
     /** Replaces the key of an erased event with a keyed hash, by which a repeat is still recognized. */
-    erase: ({ day, ...sent }: SentEvent) => {
-      recentKeys.settle();
-      const { eventUUID, holder, server } = sent;
-      const { changes } =
-        server === null ? eraseOfEither.run(day, eventUUID, holder) : erase.run(day, eventUUID, holder, server);
-      if (changes === 0) return;
-      insertErased.run(day, hashOf(sent, server));
+    erase: (event: SentEvent) => {
+      if (!drop(event)) return;
+      insertErased.run(event.day, hashOf(event, event.server));
       known.erased = true;
     },
+    /** Forgets an event that is deleted with its account. */
+    drop,
     /** Returns the stored result of a request that was sent before. */
     findRequest: (day: number, { requestUUID, token, user }: SentRequest): RequestRow | undefined =>
       selectRequest.get(...recentDays(day), requestUUID, token, user),

@@ -1,0 +1,41 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { asking, newDatabase } from '../../../../test/fixtures/postgres.ts';
+import { createSite } from '../../../../test/fixtures/site.ts';
+import { fillSampleShop } from '../../../sample-shop/fill.ts';
+import { removeSampleShop } from '../../../sample-shop/remove.ts';
+import { openStore } from '../../open.ts';
+
+test('no row of a deleted account is left', async () => {
+  const databaseURL = await newDatabase();
+  const store = await openStore({ databaseURL, role: 'server', onFatal: () => {} });
+  onTestFinished(() => store.close());
+  const names = await asking<{ name: string }>(
+    databaseURL,
+    `SELECT c.relname AS name FROM pg_class c WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition
+       AND c.relnamespace = current_schema()::regnamespace AND c.relname NOT IN ('owner_change', 'audit')`,
+  );
+  const counts = names.map(({ name }) => `SELECT '${name}' AS name, count(*)::integer AS rows FROM "${name}"`);
+  const rows = async () => {
+    const counted = await asking<{ name: string; rows: number }>(databaseURL, counts.join(' UNION ALL '));
+    return Object.fromEntries(counted.map(({ name, rows }) => [name, rows]));
+  };
+  const isIndexed = async () => (await rows()).contact_changed === 0;
+
+  const site = await createSite(store, { time: Date.now() - 40 * 86_400_000 });
+  await site.browser.logAt(Date.now(), {}, {}, {});
+  await site.server.createContact();
+  await expect.poll(isIndexed).toBe(true);
+  const before = await rows();
+  await fillSampleShop(store, { size: { events: 2_000, people: 50 } });
+  expect((await rows()).statement).toBeGreaterThan(40);
+  await expect.poll(isIndexed).toBe(true);
+
+  expect(await removeSampleShop(store)).toMatchObject({ deletedEvents: 2_000 });
+  await expect.poll(rows).toEqual(before);
+  const left = await asking(
+    databaseURL,
+    `SELECT account FROM audit WHERE account <> 1 UNION ALL SELECT account FROM owner_change
+     WHERE account NOT IN (0, 1) OR (account = 0 AND coalesce("user", contact) IS NOT NULL)`,
+  );
+  expect(left).toEqual([]);
+});

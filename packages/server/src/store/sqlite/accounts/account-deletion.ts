@@ -1,0 +1,142 @@
+/** Deletes accounts, some rows in each commit. */
+import { Refusal } from '../../../refusal.ts';
+import { restOfPause } from '../../rules/account-deletion.ts';
+import type { AccountDeletion, RequestOf } from '../../store.ts';
+import type { Users } from '../contacts/users.ts';
+import type { Connection } from '../database/connection.ts';
+import type { CatalogueWriter } from './catalogues.ts';
+
+interface DeletionParts {
+  readonly erasures: {
+    deleteEventsOf(account: number, most: number): { deleted: number; areLast: boolean };
+    endSearch(): void;
+  };
+  readonly users: Pick<Users, 'forget'>;
+  readonly catalogues: Pick<CatalogueWriter, 'forget'>;
+}
+
+/** Tables, with their keys, and the condition of the rows that are the account's. */
+const ofErasures = [
+  ...['erased_stretch (user, after, erasure)', 'erased_contact (contact)', 'erased_identifier (hash)'],
+  ...['erasing_contact (contact)', 'erasing_user (erasure, user)', 'erasing_refused (erasure)'],
+].map((table) => [table, 'erasure IN (SELECT erasure FROM erasure WHERE account = @account)'] as const);
+const ofAccount = [
+  'erasure (erasure)',
+  'contact_found (contact)',
+  'contact_term (account, term, createdTime, contact)',
+  'recent_total (account, eventID, quarter)',
+  'event_total (account, eventID, quarter)',
+  'account_day (account, day)',
+  'report_segment (account, segmentName)',
+  'catalogue (account, kind, id)',
+  'audit (audit)',
+].map((table) => [table, 'account = @account'] as const);
+const ofTokens = ['refused_request (refused)', 'refused_count (token)'].map(
+  (table) => [table, 'token IN (SELECT token FROM token WHERE account = @account)'] as const,
+);
+
+/** A user or a contact has several rows in other tables, so fewer of them are deleted in a step. */
+const rowsOfEach = 4;
+
+export const createAccountDeletion = (db: Connection, { erasures, users, catalogues }: DeletionParts) => {
+  const find = db.prepare<[number], string>('SELECT accountUUID FROM account WHERE account = ?').pluck();
+  const begin = db.prepare('INSERT INTO account_deletion VALUES (@account, @time) ON CONFLICT DO NOTHING');
+  const beganTime = db.prepare<[number], number>('SELECT beganTime FROM account_deletion WHERE account = ?').pluck();
+  const revokeTokens = db.prepare(
+    'UPDATE token SET revokedTime = @time WHERE account = @account AND revokedTime IS NULL',
+  );
+  const dropping = ([table, condition]: readonly [string, string]) => {
+    const [name = '', key = ''] = table.slice(0, -1).split(' (');
+    return db.prepare<{ account: number; most: number }>(
+      `DELETE FROM ${name} WHERE (${key}) IN (SELECT ${key} FROM ${name} WHERE ${condition} LIMIT @most)`,
+    );
+  };
+  const dropFirst = [...ofErasures, ...ofTokens].map(dropping);
+  const dropLast = ofAccount.map(dropping);
+
+  /** The next users, or contacts, as the JSON of their numbers; '[]' when there are none. */
+  const nextOf = (what: 'user' | 'contact') =>
+    db
+      .prepare<{ account: number; most: number }, string>(
+        `SELECT json_group_array(${what}) FROM (SELECT ${what} FROM ${what} WHERE account = @account LIMIT @most)`,
+      )
+      .pluck();
+  const those = '(SELECT value FROM json_each(?))';
+  const dropPostings = (what: number) =>
+    `DELETE FROM event_posting WHERE segment IN (SELECT segment FROM event_segment) AND what = ${what} AND number IN ${those}`;
+  const groups = [
+    {
+      next: nextOf('user'),
+      drops: [
+        `DELETE FROM statement WHERE user IN ${those}`,
+        `DELETE FROM claim WHERE user IN ${those}`,
+        dropPostings(0),
+        `DELETE FROM user WHERE user IN ${those}`,
+      ],
+    },
+    {
+      next: nextOf('contact'),
+      drops: [
+        `UPDATE contact SET mergedInto = NULL WHERE mergedInto IN ${those}`,
+        `DELETE FROM contact_tag WHERE contact IN ${those}`,
+        `DELETE FROM contact_attr WHERE contact IN ${those}`,
+        `DELETE FROM request_repeat WHERE contact IN ${those}`,
+        dropPostings(1),
+        `DELETE FROM contact WHERE contact IN ${those}`,
+        `DELETE FROM contact_changed WHERE contact IN ${those}`,
+      ],
+    },
+  ].map(({ next, drops }) => ({ next, drops: drops.map((sql) => db.prepare(sql)) }));
+
+  const dropPostingsOfAccount = db.prepare(`
+    DELETE FROM event_posting
+    WHERE segment IN (SELECT segment FROM event_segment) AND what IN (2, 3) AND number = @account`);
+  // Readers of other accounts' changes know their place by the mark of a row, so the rows stay, and name nothing.
+  const emptyChanges = db.prepare(`
+    UPDATE owner_change SET account = 0, user = NULL, contact = NULL, after = NULL, through = NULL
+    WHERE change IN (SELECT change FROM owner_change WHERE account = @account LIMIT @most)`);
+  const end = [
+    'UPDATE position SET lastAccount = max(lastAccount, (SELECT max(account) FROM account))',
+    'UPDATE position SET lastToken = max(lastToken, coalesce((SELECT max(token) FROM token), 0))',
+    'DELETE FROM token WHERE account = @account',
+    'DELETE FROM account_deletion WHERE account = @account',
+    'DELETE FROM account WHERE account = @account',
+  ].map((sql) => db.prepare<{ account: number }>(sql));
+
+  /** Deletes the next users or contacts, with what names them. Returns whether there were any. */
+  const dropGroup = ({ next, drops }: (typeof groups)[number], account: number, most: number): boolean => {
+    const some = next.get({ account, most: Math.ceil(most / rowsOfEach) }) as string;
+    if (some === '[]') return false;
+    for (const drop of drops) drop.run(some);
+    return true;
+  };
+
+  /** Deletes some rows other than events. Returns whether there were any. */
+  const dropRows = (account: number, most: number): boolean => {
+    const some = { account, most };
+    return (
+      dropFirst.some((drop) => drop.run(some).changes > 0) ||
+      groups.some((group) => dropGroup(group, account, most)) ||
+      dropLast.some((drop) => drop.run(some).changes > 0) ||
+      dropPostingsOfAccount.run({ account }).changes > 0 ||
+      emptyChanges.run(some).changes > 0
+    );
+  };
+
+  return ({ account, most, time }: RequestOf<'deleteAccount'>): AccountDeletion => {
+    const accountUUID = find.get(account);
+    if (accountUUID === undefined) throw new Refusal('unknown_account', { field: 'accountUUID' });
+    const progress = { accountUUID, deletedEvents: 0, pauseMilliseconds: 0, isGone: false };
+    if (begin.run({ account, time }).changes > 0) revokeTokens.run({ account, time });
+    const { deleted, areLast } = erasures.deleteEventsOf(account, most);
+    if (!areLast) return { ...progress, deletedEvents: deleted };
+    if (deleted > 0 || dropRows(account, most)) return { ...progress, deletedEvents: deleted };
+    const pauseMilliseconds = restOfPause({ beganTime: beganTime.get(account) as number, time });
+    if (pauseMilliseconds > 0) return { ...progress, pauseMilliseconds };
+    for (const statement of end) statement.run({ account });
+    erasures.endSearch();
+    users.forget();
+    catalogues.forget();
+    return { ...progress, isGone: true };
+  };
+};
