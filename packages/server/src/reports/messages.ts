@@ -45,6 +45,8 @@ export interface Orders {
   };
   /** Deletes the account's files. */
   readonly discard: { readonly send: { readonly account: number }; readonly receive: undefined };
+  /** Deletes all that there is of an account that the store has deleted, open or not. */
+  readonly forget: { readonly send: { readonly account: number }; readonly receive: undefined };
   /** Writes the files that hold erased events again, without them. */
   readonly purge: { readonly send: { readonly account: number }; readonly receive: undefined };
   /** Null: the files were damaged meanwhile and have to be built again. */

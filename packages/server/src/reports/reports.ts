@@ -111,6 +111,8 @@ export interface FiledReports extends Reports {
    * Rejects as `ask` does.
    */
   purged(account: number): Promise<void>;
+  /** Deletes the files of an account that the store has deleted. Rejects as `ask` does. */
+  forget(account: number): Promise<void>;
   /** Of the process that runs DuckDB; undefined while there is none. */
   readonly processID: number | undefined;
   measure(): ReportsMeasures;
@@ -220,6 +222,7 @@ export const createReports = ({
         }
       });
     },
+    forget: (account) => use(() => surviving(() => engine.send('forget', { account }))).catch(fail),
     get processID() {
       return engine.processID();
     },

@@ -44,19 +44,25 @@ it('what is erased is removed from the files of each account, again after a fail
   const purges: number[] = [];
   let commit = () => {};
   let isFailing = true;
+  const forgotten: number[] = [];
   const reports = {
-    accountsWithFiles: async () => [1, 2],
+    forget: async (account: number) => void forgotten.push(account),
+    accountsWithFiles: async () => (forgotten.length === 0 ? [1, 2, 3] : [1, 2]),
     purged: async (account: number) => {
       purges.push(account);
       if (account === 1 && isFailing) throw new Error('full');
     },
   };
+  const listAccounts = async () =>
+    [1, 2].map((account) => ({ account, accountUUID: '', accountName: '', createdTime: 0 }));
   const onCommit = (listener: () => void) => {
     commit = listener;
     return () => {};
   };
-  onTestFinished(startPurging(reports, { onCommit, log: pino({ level: 'silent' }), pauseMs: 1 }));
+  onTestFinished(startPurging(reports, { onCommit, listAccounts, log: pino({ level: 'silent' }), pauseMs: 1 }));
   await expect.poll(() => purges.slice(0, 4)).toEqual([1, 2, 1, 2]);
+  // The store has no account 3 any more.
+  expect(forgotten).toEqual([3]);
   isFailing = false;
   // The round that is under way, and at most one that follows its failure.
   const isAtRest = async () => {

@@ -77,22 +77,33 @@ export const awaitingFiles = (store: Store, reports: Pick<FiledReports, 'purged'
 });
 
 /**
- * Removes what is erased from all files: `pauseMs` after something was stored, and again after a failure, which is logged. Returns a
- * function that ends this.
+ * Removes what is erased from all files: `pauseMs` after something was stored, and again after a failure, which is logged. Also deletes
+ * the files of deleted accounts, which a command may have deleted: it looks for these after each pause. Returns a function that ends this.
  */
 export const startPurging = (
-  reports: Pick<FiledReports, 'accountsWithFiles' | 'purged'>,
-  { onCommit, log, pauseMs = 20_000 }: Pick<Store, 'onCommit'> & Pick<ReportsOptions, 'log'> & { pauseMs?: number },
+  reports: Pick<FiledReports, 'accountsWithFiles' | 'purged' | 'forget'>,
+  {
+    onCommit,
+    listAccounts,
+    log,
+    pauseMs = 20_000,
+  }: Pick<Store, 'onCommit' | 'listAccounts'> & Pick<ReportsOptions, 'log'> & { pauseMs?: number },
 ): (() => Promise<void>) => {
   let isDue = true;
   const stopListening = onCommit(() => {
     isDue = true;
   });
   const round = async (signal: AbortSignal) => {
+    const wasDue = isDue;
     isDue = false;
-    for (const account of await reports.accountsWithFiles()) {
+    const withFiles = await reports.accountsWithFiles();
+    if (withFiles.length === 0) return;
+    const accounts = new Set((await listAccounts()).map(({ account }) => account));
+    for (const account of withFiles) {
       if (signal.aborted) return;
-      await reports.purged(account).catch((err) => {
+      const isGone = !accounts.has(account);
+      if (!wasDue && !isGone) continue;
+      await (isGone ? reports.forget(account) : reports.purged(account)).catch((err) => {
         isDue = true;
         if (!signal.aborted) log.error({ err }, 'the files of reports were not brought up to date');
       });
@@ -100,7 +111,8 @@ export const startPurging = (
   };
   const stopRounds = repeat(async (signal) => {
     await wait(pauseMs, undefined, { signal, ref: false }).catch(() => {});
-    if (isDue && !signal.aborted) await round(signal);
+    if (!signal.aborted)
+      await round(signal).catch((err) => log.error({ err }, 'the files of reports were not looked through'));
     return 0;
   });
   return () => {
@@ -127,7 +139,7 @@ export const openReports = async ({ store, config, log }: ReportsOptions): Promi
     onFault: (err) => log.error({ err }, 'reports failed'),
   });
   // An erased event leaves the files within a minute.
-  const stopPurging = startPurging(reports, { onCommit: store.onCommit, log });
+  const stopPurging = startPurging(reports, { ...store, log });
   return {
     reports,
     store: awaitingFiles(store, reports),

@@ -103,7 +103,10 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
     let isRemoved = false;
     for (let step = ''; step !== 'done'; isRemoved ||= step === 'removed')
       step = await inTurn(account, () => held(account).purgeStep());
-    if (!isRemoved || readdirSync(spillFolder).length === 0) return;
+    if (isRemoved) await clearSpilled();
+  };
+  const clearSpilled = async (): Promise<void> => {
+    if (readdirSync(spillFolder).length === 0) return;
     // What was spilled may hold what was erased. Nothing else removes it for certain.
     await Promise.allSettled([...accounts.values()].map((each) => each.readersDone()));
     rmSync(spillFolder, { recursive: true, force: true });
@@ -159,6 +162,12 @@ const createEngine = (instance: DuckDBInstance, settings: EngineSettings, end: (
           return applyOwners(order.account, order.owners);
         case 'discard':
           return inTurn(order.account, () => discard(order.account));
+        case 'forget':
+          await inTurn(order.account, async () => {
+            await open(order.account);
+            await discard(order.account);
+          });
+          return clearSpilled();
         case 'purge':
           do await purge(order.account);
           while (accounts.get(order.account)?.isPurgeDue());
