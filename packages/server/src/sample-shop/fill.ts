@@ -38,26 +38,67 @@ export interface FilledShop {
 /** There is a sample shop already. */
 export class AlreadyFilled extends Error {
   constructor(accountUUID: string) {
-    super(`the sample shop is there already, as the account ${accountUUID}: fill another one in a database of its own`);
+    super(`the sample shop is there already, as the account ${accountUUID}: firsthand demo-data --remove removes it`);
   }
 }
 
 const mostEventsAtOnce = 500;
+const mostDeedsAtOnce = 50;
 
-/** Stores what happens, one after the other. Events wait until something else happens, so that few commits store them. */
+type Other = Exclude<Happening, { do: 'log' }>;
+
+/** What a deed concerns. Two deeds that concern the same must be stored one after the other. */
+const concernsOf = (deed: Other): readonly (string | null)[] => {
+  switch (deed.do) {
+    case 'create':
+      return [deed.userUUID, deed.contactUUID, deed.claimID];
+    case 'link':
+      return [deed.userUUID, deed.contactUUID, deed.name ?? null];
+    case 'unlink':
+      return [deed.userUUID];
+    case 'update':
+      return [deed.contactUUID];
+    case 'void link':
+      return [deed.name];
+    case 'accept claim':
+    case 'void claim':
+      return [deed.claimID];
+    case 'merge':
+      return [deed.contactUUID, deed.otherContactUUID];
+    case 'unmerge':
+      return [deed.otherContactUUID];
+    case 'refuse':
+      return [];
+  }
+};
+
+const concernsOfEvent = ({ userUUID, contactUUID }: NewEvent) => [userUUID, contactUUID];
+
+/**
+ * Stores what happens. To store it in few commits, events and other deeds are collected, until one concerns what another waits for: the
+ * events of each user keep their places before and after its links, and what concerns different users and contacts goes together.
+ */
 const createStoring = (store: Store, { account, tokens, browserTokenUUID }: SampleAccount, receivedTime: number) => {
   const askerOf = (by: Sender) => ({ account, token: tokens[by], browser: by === 'browser' });
   /** The linkIDs of links that are voided later, by their names. */
   const links = new Map<string, string>();
-  let waiting: { readonly by: Sender; readonly events: NewEvent[] } = { by: 'browser', events: [] };
+  const events: Record<Sender, NewEvent[]> = { browser: [], server: [] };
+  let deeds: Other[] = [];
+  /** What the waiting deeds concern. */
+  const concerned = new Set<string | null>();
 
   const flush = async (): Promise<void> => {
-    const { by, events } = waiting;
-    waiting = { by, events: [] };
-    if (events.length === 0) return;
-    const outcomes = await store.logEvents({ ...askerOf(by), receivedTime, events });
-    const lost = outcomes.find(({ kept }) => !kept);
-    if (lost) throw new Error(`an event of the sample shop was not stored: ${JSON.stringify(lost)}`);
+    for (const by of ['browser', 'server'] as const) {
+      const some = events[by].splice(0);
+      if (some.length === 0) continue;
+      const outcomes = await store.logEvents({ ...askerOf(by), receivedTime, events: some });
+      const lost = outcomes.find(({ kept }) => !kept);
+      if (lost) throw new Error(`an event of the sample shop was not stored: ${JSON.stringify(lost)}`);
+    }
+    const together = deeds;
+    deeds = [];
+    concerned.clear();
+    await Promise.all(together.map(carryOut));
   };
 
   /** The reason for which the server refuses a request. */
@@ -71,7 +112,7 @@ const createStoring = (store: Store, { account, tokens, browserTokenUUID }: Samp
     return { code: 'invalid_field', field: 'eventTime', message: `\`eventTime\` ${unlikely}` } as const;
   };
 
-  const carryOut = async (happening: Exclude<Happening, { do: 'log' }>): Promise<unknown> => {
+  const carryOut = async (happening: Other): Promise<unknown> => {
     const { time } = happening;
     const by = tokens.server;
     switch (happening.do) {
@@ -120,22 +161,26 @@ const createStoring = (store: Store, { account, tokens, browserTokenUUID }: Samp
 
   return {
     flush,
-    async store(happening: Happening): Promise<void> {
-      if (happening.do !== 'log') {
-        await flush();
-        await carryOut(happening);
-        return;
+    /** Stores a happening, now or later. Returns whether all before it are stored. */
+    async store(happening: Happening): Promise<boolean> {
+      const concerns = happening.do === 'log' ? concernsOfEvent(happening.event) : concernsOf(happening);
+      const isFull = events.browser.length >= mostEventsAtOnce || deeds.length >= mostDeedsAtOnce;
+      const mustWait = isFull || concerns.some((each) => each !== null && concerned.has(each));
+      if (mustWait) await flush();
+      if (happening.do === 'log') {
+        events[happening.by].push(happening.event);
+        return mustWait;
       }
-      if (happening.by !== waiting.by || waiting.events.length >= mostEventsAtOnce) await flush();
-      waiting = { by: happening.by, events: waiting.events };
-      waiting.events.push(happening.event);
+      deeds.push(happening);
+      for (const each of concerns) concerned.add(each);
+      return mustWait;
     },
   };
 };
 
 /**
- * Creates the account of the sample shop and fills it. Throws AlreadyFilled if there is one. An interrupted call leaves the account with a
- * part of the month.
+ * Creates the account of the sample shop and fills it. Throws AlreadyFilled if there is one. When this is interrupted, `removeSampleShop`
+ * removes what there is.
  */
 export const fillSampleShop = async (
   store: Store,
@@ -154,9 +199,8 @@ export const fillSampleShop = async (
   const storing = createStoring(store, made, now);
   let events = 0;
   for (const happening of happenings) {
-    await storing.store(happening);
-    if (happening.do !== 'log') onProgress({ events, of });
-    else events += 1;
+    if (await storing.store(happening)) onProgress({ events, of });
+    if (happening.do === 'log') events += 1;
   }
   await storing.flush();
   onProgress({ events, of });

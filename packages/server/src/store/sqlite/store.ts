@@ -74,27 +74,42 @@ const assemble = (parts: {
 /** In memory no thread does maintenance between writes, so each write runs at most this many steps of maintenance. */
 const stepsPerWriteInMemory = 8;
 
-/** A Store with one connection, on this thread: in memory, and for the `firsthand` command beside a running server. */
+/**
+ * A Store with one connection, on this thread: in memory, and for the `firsthand` command beside a running server. In a file, the writes
+ * of one turn share a commit.
+ */
 const onThisThread = (db: Connection, arrangement: Arrangement | undefined, stepsPerWrite: number): Store => {
   const listeners = new Set<() => void>();
   const engine = createWriteEngine(db, arrangement);
   const maintainAll = async () => {
     for (let rest = engine.maintain(); rest !== null; rest = engine.maintain()) await wait(rest);
   };
-  const write: Ask = async (call) => {
-    const value = resultOf(engine.write([call])[0] as Outcome);
+  const tellAll = () => {
     for (const listener of listeners) listener();
+  };
+  const send = async (calls: readonly Call[]): Promise<Outcome[]> => {
+    const outcomes = engine.write(calls);
     while (engine.catchUp());
     for (let step = 0; step < stepsPerWrite && engine.maintain() === 0; step += 1);
-    if (call.name === 'eraseContact') await maintainAll();
+    if (calls.some(({ name }) => name === 'eraseContact')) await maintainAll();
+    return outcomes;
+  };
+  const writeAlone: Ask = async (call) => {
+    const [outcome] = await send([call]);
+    const value = resultOf(outcome as Outcome);
+    tellAll();
     return value;
   };
+  const queue = db.memory ? undefined : createWriteQueue({ send }, tellAll);
   return assemble({
-    write,
+    write: queue?.ask ?? writeAlone,
     read: createReadEngine(db, arrangement),
     access: db,
     listeners,
-    close: async () => void db.close(),
+    async close() {
+      await queue?.drain();
+      db.close();
+    },
   });
 };
 
