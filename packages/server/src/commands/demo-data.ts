@@ -7,10 +7,11 @@ import { printJSON, printLine, toTable } from './shared/printing.ts';
 
 export const define = (command: Command): void => {
   addDatabase(command)
+    .option('--remove', 'remove the sample shop, and nothing else')
     .option('--seed <number>', 'a whole number; another one makes other sample data', '1')
     // For tests.
     .addOption(new Option('--events <number>').default('40000').hideHelp())
-    .action(fill);
+    .action((options) => (options.remove ? remove(options) : fill(options)));
 };
 
 type FillOptions = DatabaseOptions & { readonly seed: string; readonly events: string };
@@ -49,4 +50,20 @@ const fill = async (options: FillOptions): Promise<void> => {
     '',
     'The server token signs in to the console, at /console/ of a running server.',
   ]);
+};
+
+const tellDeleted = (events: number): void => {
+  if (process.stderr.isTTY) process.stderr.write(`\r${events.toLocaleString('en')} events`);
+};
+
+const remove = async (options: DatabaseOptions): Promise<void> => {
+  const { removeSampleShop } = await import('../sample-shop/remove.ts');
+  const removed = await withStore(options, (store) => removeSampleShop(store, { onProgress: tellDeleted }));
+  if (!removed) throw new Error('there is no sample shop: only an account that firsthand demo-data made is removed');
+  if (options.json) return printJSON(removed);
+  if (process.stderr.isTTY) process.stderr.write('\n');
+  const { accountUUID, deletedEvents } = removed;
+  printLine(
+    `The sample shop, account ${accountUUID}, is removed, with its ${deletedEvents.toLocaleString('en')} events.`,
+  );
 };

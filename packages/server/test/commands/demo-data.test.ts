@@ -86,6 +86,26 @@ describe('demo-data beside a running server', () => {
       /^firsthand: the sample shop is there already, as the account sample-shop-[\w-]+: [^\n]+\n$/,
     );
   });
+
+  it('is removed again, and nothing else', async () => {
+    const other = await firsthandJSON(['account', 'create', '--name', 'Shop'], shared.env);
+    expect(await firsthandJSON(['demo-data', '--remove'], shared.env)).toEqual({
+      accountUUID: filled.accountUUID,
+      deletedEvents: events,
+    });
+    const accounts = await firsthandJSON(['account', 'list'], shared.env);
+    expect(accounts).toMatchObject([{ accountUUID: other.accountUUID }]);
+    await expect(client.getAccount({})).rejects.toMatchObject({ code: 'invalid_token' });
+    const audit = await firsthandJSON(['audit', 'list'], shared.env);
+    expect(audit[0]).toMatchObject({ action: 'deleteAccount', subject: { accountUUID: filled.accountUUID } });
+    expect(JSON.stringify(audit.slice(1))).not.toContain(filled.accountUUID);
+
+    const { code, stderr } = await firsthand(['demo-data', '--remove'], shared.env);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      /^firsthand: there is no sample shop: only an account that firsthand demo-data made is removed\n$/,
+    );
+  });
 });
 
 it('demo-data works without a server, and says what was made', async () => {

@@ -112,6 +112,7 @@ it('is what every command writes by', () => {
   expect(writing.filter((call) => !call.includes('printable('))).toEqual([
     expect.stringContaining('copy.ts: process.stderr.write(`\\r${events'),
     expect.stringContaining('demo-data.ts: process.stderr.write(`\\r${events'),
+    expect.stringContaining('demo-data.ts: process.stderr.write(`\\r${events'),
     expect.stringContaining('serve.ts: process.stdout.write(`${welcome('),
   ]);
 });
