@@ -28,7 +28,7 @@ const changed = (before: URLSearchParams, changes: Changes): string => {
 };
 
 /** The parameters that go with the reader from page to page. */
-const lasting = ['range', 'from', 'to', 'compare', 'filter'];
+const lasting = ['account', 'range', 'from', 'to', 'compare', 'filter'];
 
 /** The address of a page, with what is seen of all pages (the range, the filter) as it is now. */
 export const hrefOf = (page: string, parameters: Changes = {}): string => {

@@ -1,15 +1,16 @@
 /** Starts the console: finds out who is signed in, then shows the pages or asks to sign in. */
-import { effect } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { render } from 'preact';
-import { followLinks } from './address.ts';
+import { followLinks, pageName } from './address.ts';
 import { messageOf } from './api.ts';
 import { Frame } from './frame/frame.tsx';
 import { listenForKeys } from './frame/keys.ts';
+import { Join } from './pages/join.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { Problem } from './parts/small.tsx';
 import { account, readAccount } from './reading/account.ts';
 import { forgetAnswers } from './reading/answer.ts';
-import { findSession, session, signedOutBecause, signIn, takeCode } from './session.ts';
+import { findSession, isAdding, session, signedOutBecause, signIn, takeCode } from './session.ts';
 
 const place = document.getElementById('console') as HTMLElement;
 
@@ -21,8 +22,12 @@ const Opening = () => (
   </div>
 );
 
+/** The code of the invitation that was opened. */
+const invitation = signal<string | undefined>(undefined);
+
 const Console = () => {
-  if (session.value === null) return <SignIn />;
+  if (invitation.value !== undefined) return <Join code={invitation.value} />;
+  if (session.value === null || isAdding.value) return <SignIn />;
   if (!session.value || !account.value) return <Opening />;
   return <Frame key={session.value.accountUUID} />;
 };
@@ -51,6 +56,10 @@ render(<Console />, place);
 
 const begin = async (): Promise<void> => {
   const code = takeCode();
+  if (pageName.peek() === 'join') {
+    invitation.value = code ?? '';
+    return;
+  }
   // A link signs in to its own account, whoever is signed in.
   const problem = code === undefined ? '' : await signIn({ code });
   if (!session.value) await findSession();

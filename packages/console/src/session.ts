@@ -1,20 +1,39 @@
-/** The session that is signed in. The token that signs in is sent once and stored nowhere in the browser; a cookie that no script reads stands for it. */
-import { signal } from '@preact/signals';
-import { root } from './address.ts';
+/** The sessions of this browser, and the one whose account is shown. What signs in is sent once and stored nowhere in the browser; a cookie that no script reads stands for it. */
+import { computed, signal } from '@preact/signals';
+import { query, root } from './address.ts';
 
 export interface Session {
   readonly accountUUID: string;
   readonly accountName: string;
-  /** What the token that signed in may do: `viewer` reads, `server` changes as well. */
-  readonly kind: 'viewer' | 'server';
+  /** `viewer` reads, `editor` also changes contacts, the catalogue and segments, `server` does everything. */
+  readonly kind: 'viewer' | 'editor' | 'server';
   /** The tokenID of the session. */
   readonly sessionID: string;
 }
 
+/** Proves who signs in. */
+export type Proof =
+  | { readonly tokenUUID: string }
+  | { readonly code: string }
+  | { readonly emailaddress: string; readonly password: string };
+
 /** null: nobody is signed in; undefined: not known yet. */
 export const session = signal<Session | null | undefined>(undefined);
+/** All sessions of the browser, one for each account. */
+export const sessions = signal<readonly Session[]>([]);
 /** Why the page asks to sign in again, where there is a reason. */
 export const signedOutBecause = signal('');
+/** Whether somebody who is signed in wants to sign in to another account as well. */
+export const isAdding = signal(false);
+
+/** Of a server that somebody tries out: the account of the sample shop, '' if the browser is not signed in to it. */
+const sampleShop = signal<{ readonly accountUUID: string } | undefined>(undefined);
+/** Whether the server offers a sample shop to look around in. */
+export const offersSampleShop = computed(() => sampleShop.value !== undefined);
+/** Whether the account that is shown is the sample shop. */
+export const isSampleShop = computed(
+  () => session.value != null && sampleShop.value?.accountUUID === session.value.accountUUID,
+);
 
 /**
  * The header that lets a request use the cookie. It names the session that this page was loaded with: another tab may have signed in to
@@ -34,11 +53,35 @@ const send = async (path: string, method: 'GET' | 'POST', body?: object) => {
   return { isOK: response.ok, status: response.status, answer };
 };
 
+interface Told {
+  readonly session: Session;
+  readonly invitation: Invitation;
+}
+
+/** Sends a request of which only a failure is told. Returns why it failed; '' if it worked. */
+const attempt = async (path: string, body: object): Promise<{ readonly problem: string; readonly answer: Told }> => {
+  const { isOK, status, answer } = await send(path, 'POST', body).catch(() => ({
+    isOK: false,
+    status: 0,
+    answer: { error: { message: 'The server can’t be reached.' } },
+  }));
+  return { answer, problem: isOK ? '' : (answer.error?.message ?? `The server answered ${status}.`) };
+};
+
+/** The account that the address names; with one account there is no need to. */
+const named = () => query.peek().get('account');
+
 /** Finds out who is signed in. Rejects when the server can't be reached. */
 export const findSession = async (): Promise<void> => {
   const { isOK, status, answer } = await send('session', 'GET');
   if (!isOK) throw new Error(answer.error?.message ?? `The server answered ${status}.`);
-  session.value = answer.session;
+  sessions.value = answer.sessions;
+  sampleShop.value = answer.sampleShop;
+  const wanted = named();
+  const found = answer.sessions.find(({ accountUUID }: Session) => accountUUID === wanted);
+  if (wanted !== null && !found && answer.session)
+    signedOutBecause.value = 'This address is of an account that you are not signed in to.';
+  session.value = wanted === null ? answer.session : (found ?? null);
 };
 
 /** Takes the code of a one-time link out of the address, so that nobody reads it there later. */
@@ -48,25 +91,72 @@ export const takeCode = (): string | undefined => {
   return code;
 };
 
-/** Signs in with a token or with the code of a one-time link. Returns why not; '' if it worked. */
-export const signIn = async (proof: { readonly tokenUUID: string } | { readonly code: string }): Promise<string> => {
-  const { isOK, status, answer } = await send('sign-in', 'POST', proof).catch(() => ({
-    isOK: false,
-    status: 0,
-    answer: { error: { message: 'The server can’t be reached.' } },
-  }));
-  if (!isOK) return answer.error?.message ?? `The server answered ${status}.`;
+/** Shows the account of a session that has just begun. Returns why that is impossible; '' if it is not. */
+const show = async ({ accountUUID, sessionID }: Session): Promise<string> => {
   signedOutBecause.value = '';
+  const wanted = named();
+  // The console is loaded anew for another account than the one that it shows, or that the address names.
+  if (session.peek() || (wanted !== null && wanted !== accountUUID)) {
+    location.assign(`${root}/console/?account=${encodeURIComponent(accountUUID)}`);
+    return '';
+  }
   await findSession().catch(() => {});
-  return session.peek()
+  return sessions.peek().some((each) => each.sessionID === sessionID)
     ? ''
     : 'The browser did not keep the cookie of the session. Allow cookies of this address, then try again.';
+};
+
+/** Signs in. Returns why not; '' if it worked. */
+export const signIn = async (proof: Proof): Promise<string> => {
+  const { problem, answer } = await attempt('sign-in', proof);
+  return problem || show(answer.session);
+};
+
+export interface Invitation {
+  readonly accountName: string;
+  readonly memberEmailaddress: string;
+  readonly memberName: string;
+  readonly memberRole: 'viewer' | 'editor' | 'owner';
+}
+
+/** Whom an invitation is for; a text if it is none. */
+export const readInvitation = async (code: string): Promise<Invitation | string> => {
+  const { problem, answer } = await attempt('invitation', { code });
+  return problem || answer.invitation;
+};
+
+/** Takes an invitation. Returns why not; '' if it worked: then the console is loaded anew. */
+export const acceptInvitation = async (given: {
+  readonly code: string;
+  readonly memberName: string;
+  readonly password: string;
+}): Promise<string> => {
+  const { problem, answer } = await attempt('accept', given);
+  if (!problem) location.assign(`${root}/console/?account=${encodeURIComponent(answer.session.accountUUID)}`);
+  return problem;
+};
+
+/** Fills the sample shop if need be, which takes some seconds, and shows it. Returns why not; '' if it worked. */
+export const openSampleShop = async (): Promise<string> => {
+  const { problem, answer } = await attempt('sample-shop', {});
+  return problem || show(answer.session);
+};
+
+/** Loads the console anew, with the account of another session, if there is one. */
+const leave = (): void => location.assign(`${root}/console/`);
+
+/** Removes the sample shop, and leaves it. Rejects when it is still there. */
+export const removeSampleShop = async (): Promise<void> => {
+  const { problem } = await attempt('sample-shop/remove', {});
+  if (problem) throw new Error(problem);
+  leave();
 };
 
 /** Rejects when the session goes on. */
 export const signOut = async (): Promise<void> => {
   const { isOK, status, answer } = await send('sign-out', 'POST', {});
   if (!isOK && status !== 401) throw new Error(answer.error?.message ?? `The server answered ${status}.`);
+  if (sessions.peek().length > 1) return leave();
   session.value = null;
 };
 

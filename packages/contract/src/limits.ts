@@ -44,6 +44,10 @@ export const limits = {
   conditionsPerFilter: 50,
   valuesPerCondition: 100,
   segmentsPerAccount: 100,
+  /** People who may sign in to the console of an account, or are invited. */
+  membersPerAccount: 200,
+  /** Days for which an invitation is valid. */
+  invitationDays: 7,
   /** The JSON of the filter of a segment; also of all segments in one filter together. */
   segmentBytes: 16 * 1024,
   /** Open streamEvents of one account on one server. */

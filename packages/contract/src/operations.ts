@@ -1,7 +1,9 @@
 /** The table of operations. The router, the OpenAPI document and the typed client are made from it. */
 import type * as z from 'zod';
-import * as account from './account.ts';
-import * as audit from './audit.ts';
+import * as account from './account/account.ts';
+import * as audit from './account/audit.ts';
+import * as members from './account/members.ts';
+import type { TokenKind } from './account/tokens.ts';
 import * as contact from './contact.ts';
 import type { ErrorCode } from './errors.ts';
 import * as event from './event.ts';
@@ -11,7 +13,6 @@ import * as link from './link.ts';
 import * as people from './reports/people.ts';
 import * as report from './reports/report.ts';
 import * as segment from './reports/segment.ts';
-import type { TokenKind } from './tokens.ts';
 
 export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
   readonly summary: string;
@@ -51,17 +52,19 @@ const post = <Input extends z.ZodType, Output extends z.ZodType>(definition: Wit
 const server = ['server'] as const;
 const owners = ['server', 'operator'] as const;
 const pageAndServer = ['browser', 'server'] as const;
-/** The secret kinds of an account's tokens: both read its data, and `server` also writes. */
-const readers = ['viewer', 'server'] as const;
+/** The secret kinds of an account's tokens: all read its data. */
+const readers = ['viewer', 'editor', 'server'] as const;
+/** The kinds that change contacts, catalogues and segments. */
+const editors = ['editor', 'server'] as const;
 /** What each report may be refused with. */
 const ofReports = ['unknown_segment', 'report_too_slow', 'no_reports'] as const;
 const accountEntries = { contact: contact.accountContact };
 
 export const operations = {
   getAccount: get({
-    summary: 'Retrieve the account: its catalogues, tokens (not for a viewer token), usage and limits.',
+    summary: 'Retrieve the account: its catalogues, tokens (for a server or operator token), usage and limits.',
     paths: ['/account/getAccount'],
-    tokens: ['viewer', 'server', 'operator'],
+    tokens: [...readers, 'operator'],
     input: account.getAccountInput,
     output: account.getAccountOutput,
   }),
@@ -79,9 +82,9 @@ export const operations = {
   updateAccount: post({
     summary: 'Change the given fields of an account; add or change catalogue entries and contacts.',
     details:
-      'Absent fields and catalogue entries stay as they are. Contacts are never removed. A removal with `force` changes contacts one after the other; repeat the request if its response was lost.',
+      'Absent fields and catalogue entries stay as they are. Contacts are never removed. An editor token may change catalogues and contacts only. A removal with `force` changes contacts one after the other; repeat the request if its response was lost.',
     paths: ['/account/updateAccount'],
-    tokens: owners,
+    tokens: ['editor', ...owners],
     body: 'batch',
     example: ['accountTimezone', 'tag', 'contact'],
     refuses: ['id_in_use'],
@@ -91,7 +94,7 @@ export const operations = {
   }),
   createToken: post({
     summary: 'Create a token. The text of a secret token is returned only by this call.',
-    details: 'A server token may create browser, viewer and server tokens of its own account.',
+    details: 'A server token may create browser, viewer, editor and server tokens of its own account.',
     paths: ['/account/createToken'],
     tokens: owners,
     example: ['tokenName', 'expiresTime'],
@@ -107,6 +110,40 @@ export const operations = {
     input: account.revokeTokenInput,
     output: account.revokeTokenOutput,
   }),
+  inviteMember: post({
+    summary: 'Invite a person who may sign in to the console, or invite a member again.',
+    details:
+      'The response holds the code of the invitation, once; it works once. The person opens `/console/join#code=<code>` and chooses a password. A member who is invited again, after forgetting a password, keeps the present one until then. An earlier code stops working.',
+    paths: ['/account/inviteMember'],
+    tokens: owners,
+    example: ['memberName'],
+    input: members.inviteMemberInput,
+    output: members.inviteMemberOutput,
+  }),
+  listMembers: get({
+    summary: 'List the people who may sign in to the console, or are invited, sorted by e-mail address.',
+    paths: ['/account/listMembers'],
+    tokens: owners,
+    input: members.listMembersInput,
+    output: members.listMembersOutput,
+  }),
+  updateMember: post({
+    summary: 'Change the role of a member. It holds for open sessions too.',
+    paths: ['/account/updateMember'],
+    tokens: owners,
+    refuses: ['unknown_member'],
+    input: members.updateMemberInput,
+    output: members.updateMemberOutput,
+  }),
+  removeMember: post({
+    summary: 'Remove a member, with the name and e-mail address. Open sessions of the member end at once.',
+    details: 'Tokens that the member created go on working.',
+    paths: ['/account/removeMember'],
+    tokens: owners,
+    refuses: ['unknown_member'],
+    input: members.removeMemberInput,
+    output: members.removeMemberOutput,
+  }),
   listAudit: get({
     summary: 'List who did what in the account, newest first.',
     details: 'Nothing can change or delete an entry. It holds no personal data beyond the contactUUID.',
@@ -121,7 +158,7 @@ export const operations = {
     details:
       'A browser token reads by its handle, and only what its own browser supplied; by the handle of a claim that names the contact by contactExternalID alone, only that ID. A merged contact is returned as the one that it was merged into.',
     paths: ['/contact/getContact', '/subscriber/getSubscriber', `/${pageNames.getContact}`],
-    tokens: ['browser', 'viewer', 'server'],
+    tokens: ['browser', ...readers],
     openToPages: true,
     example: ['contactUUID', 'include'],
     refuses: ['unknown_contact', 'erased_contact'],
@@ -133,7 +170,7 @@ export const operations = {
     details:
       'Needs a contactExternalID or a contactEmailaddress. With a server token and both, the contactExternalID finds the contact, and the address is written to it; if only the address is known, its contact gets the contactExternalID. With only a contactExternalID, a server token may leave out the userUUID. With a browser token the fields are a claim, which is stored beside the contact and changes none of its fields. With a server token they are written. With a requestUUID, a repeated request changes nothing.',
     paths: ['/contact/createContact', '/createContact', '/subscriber/createSubscriber', `/${pageNames.createContact}`],
-    tokens: pageAndServer,
+    tokens: ['browser', ...editors],
     openToPages: true,
     example: ['userUUID', 'contactEmailaddress', 'contactFirstname', 'contactTagID', 'contactAttr', 'requestUUID'],
     refuses: ['unknown_id', 'id_not_for_browser', 'quota', 'erased_contact', 'email_taken', 'external_id_taken'],
@@ -145,7 +182,7 @@ export const operations = {
     details:
       'Each contact is treated as by createContact, and has its own status in the response: an invalid one does not fail the others.',
     paths: ['/contact/createContacts'],
-    tokens: server,
+    tokens: editors,
     body: 'batch',
     refuses: ['quota'],
     input: contact.createContactsInput,
@@ -157,7 +194,7 @@ export const operations = {
     details:
       'An absent field or "" leaves a field as it is; null clears it. The first of contactUUID, contactExternalID and contactEmailaddress that is given names the contact; the others are written to it.',
     paths: ['/contact/updateContact', '/subscriber/updateSubscriber'],
-    tokens: server,
+    tokens: editors,
     example: ['contactUUID', 'contactTelephone', 'contactTagID'],
     refuses: ['unknown_contact', 'erased_contact', 'email_taken', 'external_id_taken', 'unknown_id'],
     input: contact.updateContactInput,
@@ -175,7 +212,7 @@ export const operations = {
     summary: 'Return all data of a contact: its record, claims, links and, page by page, events.',
     details: 'Follow nextCursor until it is "". The call is recorded in the audit log.',
     paths: ['/contact/exportContact'],
-    tokens: server,
+    tokens: editors,
     example: ['contactUUID', 'limit'],
     refuses: ['unknown_contact', 'erased_contact'],
     input: contact.exportContactInput,
@@ -195,7 +232,7 @@ export const operations = {
     summary: 'Link a user to a contact from now on.',
     details: "Anonymous events of the user before the link become the contact's too.",
     paths: ['/contact/linkUser'],
-    tokens: server,
+    tokens: editors,
     example: ['contactUUID'],
     refuses: ['unknown_contact', 'erased_contact'],
     input: link.linkUserInput,
@@ -204,7 +241,7 @@ export const operations = {
   unlinkUser: post({
     summary: 'Unlink a user: it is anonymous from now on.',
     paths: ['/contact/unlinkUser'],
-    tokens: server,
+    tokens: editors,
     refuses: ['unknown_user'],
     input: link.unlinkUserInput,
     output: link.unlinkUserOutput,
@@ -213,7 +250,7 @@ export const operations = {
     summary: 'Ignore a link, or all links that a token claimed in a range of time; restore=true undoes it.',
     details: 'The owner from before the link returns.',
     paths: ['/contact/voidLink'],
-    tokens: server,
+    tokens: editors,
     example: ['linkID'],
     refuses: ['unknown_link', 'unknown_token', 'erased_contact'],
     input: link.voidLinkInput,
@@ -222,7 +259,7 @@ export const operations = {
   acceptClaim: post({
     summary: "Accept a claim: its values become the contact's own, and its link counts as verified.",
     paths: ['/contact/acceptClaim'],
-    tokens: server,
+    tokens: editors,
     refuses: ['unknown_claim', 'erased_contact', 'external_id_taken'],
     input: link.acceptClaimInput,
     output: link.acceptClaimOutput,
@@ -230,7 +267,7 @@ export const operations = {
   voidClaim: post({
     summary: "Ignore a claim's values and its link; restore=true undoes it.",
     paths: ['/contact/voidClaim'],
-    tokens: server,
+    tokens: editors,
     refuses: ['unknown_claim', 'erased_contact', 'external_id_taken'],
     input: link.voidClaimInput,
     output: link.voidClaimOutput,
@@ -239,7 +276,7 @@ export const operations = {
     summary: 'Merge a contact into another one.',
     details: 'The first contact stands for the other as well. No event is rewritten.',
     paths: ['/contact/mergeContact'],
-    tokens: server,
+    tokens: editors,
     example: ['contactUUID', 'otherContactUUID'],
     refuses: ['unknown_contact', 'erased_contact', 'merge_refused'],
     input: link.mergeContactInput,
@@ -249,7 +286,7 @@ export const operations = {
     summary: 'Undo a merge.',
     details: 'What the other contact had before the merge is its own again.',
     paths: ['/contact/unmergeContact'],
-    tokens: server,
+    tokens: editors,
     example: ['otherContactUUID'],
     refuses: ['unknown_contact', 'erased_contact', 'merge_refused'],
     input: link.unmergeContactInput,
@@ -403,7 +440,7 @@ export const operations = {
     details:
       'A segment of the same name is replaced. A report uses the filter that is saved when the report is asked. An account has at most 100 segments.',
     paths: ['/report/createSegment'],
-    tokens: server,
+    tokens: editors,
     input: segment.createSegmentInput,
     output: segment.createSegmentOutput,
   }),
@@ -418,7 +455,7 @@ export const operations = {
     summary: 'Delete a segment.',
     details: 'A report whose filter names it is refused from then on.',
     paths: ['/report/deleteSegment'],
-    tokens: server,
+    tokens: editors,
     refuses: ['unknown_segment'],
     input: segment.deleteSegmentInput,
     output: segment.deleteSegmentOutput,

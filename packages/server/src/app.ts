@@ -10,17 +10,22 @@ import { createFindGood } from './http/access/good-token.ts';
 import { createProxyNotice } from './http/access/proxy-notice.ts';
 import { createBrowserLimits, createRateLimit, type RateLimits } from './http/access/rate-limits.ts';
 import { createRefusalBudget } from './http/access/refusal-budget.ts';
-import { createSignInCodes, type SignInCodes } from './http/access/sign-in-codes.ts';
 import { createTokenUse, type TokenUse } from './http/access/token-use.ts';
-import { consoleRoutes } from './http/console.ts';
-import { createConsoleSessions } from './http/console-session.ts';
+import { createOwners, failedSignInRates } from './http/console/owners.ts';
+import { consoleRoutes } from './http/console/pages.ts';
+import { createPasswords, type Passwords } from './http/console/passwords.ts';
+import { createConsoleAnswers, type SampleShop } from './http/console/routes.ts';
+import { createSessions, signInRate } from './http/console/sessions.ts';
+import { createSignInCodes, type SignInCodes } from './http/console/sign-in-codes.ts';
 import { type DocsFiles, docsRoutes } from './http/docs.ts';
 import { documentRoute } from './http/document.ts';
 import { healthRoute, readinessRoute } from './http/health.ts';
 import { createHasToken, type MetricsAccess, metricsRoute } from './http/metrics.ts';
 import { createOperationRoute, jsonReplies, type Reply } from './http/operation-route.ts';
-import { createAccounts } from './http/operations/accounts.ts';
-import { createAudit } from './http/operations/audit.ts';
+import { createAccounts } from './http/operations/accounts/accounts.ts';
+import { createAudit } from './http/operations/accounts/audit.ts';
+import { createMembers } from './http/operations/accounts/members.ts';
+import { createTokens } from './http/operations/accounts/tokens.ts';
 import { createContactBatches } from './http/operations/contact-batch.ts';
 import { createContacts } from './http/operations/contacts.ts';
 import { createEvents } from './http/operations/events.ts';
@@ -30,7 +35,6 @@ import { createLogEventReply } from './http/operations/log-event-reply.ts';
 import { createReportAnswers } from './http/operations/reports/reports.ts';
 import { createSegments } from './http/operations/reports/segments.ts';
 import { createStreamReply } from './http/operations/stream.ts';
-import { createTokens } from './http/operations/tokens.ts';
 import { createLogEventsReply } from './http/operations/user-cookie.ts';
 import { createAdmission } from './http/request/admission.ts';
 import { createAgentOf } from './http/request/agents.ts';
@@ -74,6 +78,10 @@ export interface AppOptions {
   readonly consoleOrigin?: string | undefined;
   /** The codes of one-time links to the console. */
   readonly signInCodes?: SignInCodes;
+  /** Hashes the passwords of members. */
+  readonly passwords?: Passwords;
+  /** The sample shop, where somebody tries the server out; nobody is offered it if absent. */
+  readonly sampleShop?: SampleShop | undefined;
   /** A URI for /.well-known/security.txt, which is not served if absent. */
   readonly securityContact?: string | undefined;
   /** The time of day, in milliseconds since 1970. */
@@ -81,9 +89,6 @@ export interface AppOptions {
   /** Whether the server is stopping. If so, streams end, /readyz reports 503, and no response is delayed. */
   readonly isStopping?: () => boolean;
 }
-
-/** For each token: 200 at once, and 200 a day. */
-const signInRate = { perSecond: 200 / 86_400, burst: 200 };
 
 export const createApp = ({
   store,
@@ -104,6 +109,8 @@ export const createApp = ({
   metrics,
   consoleOrigin,
   signInCodes = createSignInCodes(),
+  sampleShop,
+  passwords = createPasswords(),
   securityContact,
 }: AppOptions): Hono => {
   const addressOf = createAddressOf(trustProxy);
@@ -141,12 +148,23 @@ export const createApp = ({
     isOverQuota: (account) => quota?.isOver(account) === true,
     keepRefused: store.keepRefused,
   });
-  const sessions = createConsoleSessions({
+  const console = createConsoleAnswers({
     ...reading,
-    store,
-    signIns: createRateLimit(signInRate),
-    codes: signInCodes,
+    owners: createOwners({
+      ...reading,
+      store,
+      addressOf,
+      codes: signInCodes,
+      passwords,
+      failures: {
+        address: createRateLimit(failedSignInRates.address),
+        emailaddress: createRateLimit(failedSignInRates.emailaddress),
+      },
+      unknownCodes: createRateLimit(rateLimits.unknownToken),
+    }),
+    sessions: createSessions({ ...reading, store, signIns: createRateLimit(signInRate) }),
     consoleOrigin,
+    sampleShop,
   });
 
   const events = createEvents(store);
@@ -154,6 +172,7 @@ export const createApp = ({
     ...jsonReplies({
       ...createAccounts(store, quota?.accountBytes),
       ...createTokens(store),
+      ...createMembers(store),
       ...createAudit(store),
       ...createContacts(store),
       ...createContactBatches(store),
@@ -193,7 +212,7 @@ export const createApp = ({
   if (files.docs !== undefined) {
     for (const { path, route } of docsRoutes(files.docs, paths)) add(path, route);
   }
-  for (const { path, route } of sessions) add(path, route);
+  for (const { path, route } of console) add(path, route);
   if (files.console !== undefined) {
     for (const { path, route } of consoleRoutes(files.console, paths)) add(path, route);
   }

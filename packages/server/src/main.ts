@@ -12,6 +12,11 @@ const nouns = [
   { name: 'account', summary: 'create and list accounts', load: () => import('./commands/account.ts') },
   { name: 'demo-data', summary: 'fill a sample shop', load: () => import('./commands/demo-data.ts') },
   { name: 'token', summary: 'create, list and revoke tokens', load: () => import('./commands/token.ts') },
+  {
+    name: 'user',
+    summary: 'invite and list people who sign in to the console',
+    load: () => import('./commands/user.ts'),
+  },
   { name: 'audit', summary: 'list who did what to whom', load: () => import('./commands/audit.ts') },
   { name: 'event', summary: 'log and list events of the running server', load: () => import('./commands/event.ts') },
   { name: 'report', summary: 'count what people did', load: () => import('./commands/report.ts') },

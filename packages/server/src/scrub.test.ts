@@ -1,4 +1,4 @@
-import { tokenKinds } from '@firsthand/contract/tokens';
+import { tokenKinds } from '@firsthand/contract/account/tokens';
 import { describe, expect, it } from 'vitest';
 import { createTokenText } from './ingest/token.ts';
 import { scrub } from './scrub.ts';
@@ -6,6 +6,12 @@ import { scrub } from './scrub.ts';
 describe('what is written to a log', () => {
   it.each([
     ...tokenKinds.map((kind) => [`a ${kind} token`, `refused ${createTokenText(kind)}`, `refused ${kind}_…`]),
+    ['an invitation', 'refused invitation_a_b-c', 'refused invitation_…'],
+    [
+      'sessions of the console',
+      `no "__Host-firsthand=session_${'a_b-c'.repeat(4)}.${'a_b-'.repeat(8)}~session_b.${'a_b-'.repeat(8)}"`,
+      'no "__Host-firsthand=session_…"',
+    ],
     [
       'a session of the console',
       `no "__Host-firsthand=session_-${'a_b-'.repeat(8)}"`,

@@ -2,9 +2,9 @@
 const secrets = [
   // The user and password of a database URL, whatever characters they hold, up to the last @ before the host.
   [/:\/\/[^\s"'`\\/?]*@/g, '://…@'],
-  [/\b(browser|viewer|server|operator)_[\w-]+/g, '$1_…'],
+  [/\b(browser|viewer|editor|server|operator|invitation)_[\w-]+/g, '$1_…'],
   // A session of the console. Shorter words are others, such as PostgreSQL's session_replication_role.
-  [/\bsession_[\w-]{32,}/g, 'session_…'],
+  [/\bsession_[\w.~-]{32,}/g, 'session_…'],
   // An e-mail address. It has neither slash nor colon, unlike the path of a package (node_modules/@hono/…). A match begins only at
   // the beginning of a word: from every character, a long word would take quadratic time.
   [/(?<![^\s"'`\\<>(),;:=/])[^\s"'`\\<>(),;:=/]+@[^\s"'`\\<>(),;:/]+/g, '…@…'],

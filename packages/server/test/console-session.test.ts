@@ -1,6 +1,6 @@
 /** Signing in to the console, and when a session ends. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createSignInCodes, type SignInCodes } from '../src/http/access/sign-in-codes.ts';
+import { createSignInCodes, type SignInCodes } from '../src/http/console/sign-in-codes.ts';
 import { consoleOrigin, cookieFrom, fromConsole, signInWith } from './fixtures/console-requests.ts';
 import { openScene, type Scene } from './fixtures/scene.ts';
 
@@ -38,7 +38,7 @@ describe.each(['viewer', 'server'] as const)('a %s token', (kind) => {
     const session = { accountUUID: scene.accountUUID, accountName: 'Shop', kind, sessionID: expect.any(String) };
     expect([status, body]).toEqual([200, { session, status: '200' }]);
     expect(headers.get('set-cookie')).toMatch(
-      /^__Host-firsthand=session_[\w-]{32}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
+      /^__Host-firsthand=session_[\w-]{21}\.[\w-]{32}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict; Secure$/,
     );
     const cookie = cookieFrom(headers);
     const { sessionID } = body.session;
@@ -150,7 +150,7 @@ describe('the code of a link', () => {
     const signedIn = await signInWith(scene, { code }, '', local, here);
     expect(signedIn.body.session).toMatchObject({ kind: 'server', accountUUID: scene.accountUUID });
     expect(signedIn.headers.get('set-cookie')).toMatch(
-      /^firsthand-3000=session_[\w-]{32}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
+      /^firsthand-3000=session_[\w-]{21}\.[\w-]{32}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/,
     );
     expect(await whoIs(cookieFrom(signedIn.headers))).toBeNull();
     const headers = fromConsole(cookieFrom(signedIn.headers), '1', local);

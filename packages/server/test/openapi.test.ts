@@ -1,11 +1,11 @@
 /** The OpenAPI document against a server: each example is sent, each error code provoked, and each answer compared with its schema. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { TokenKind } from '@firsthand/contract/account/tokens';
 import { codesOf } from '@firsthand/contract/document/operation-errors';
 import { type ErrorCode, errors } from '@firsthand/contract/errors';
 import { openAPI } from '@firsthand/contract/openapi';
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
-import type { TokenKind } from '@firsthand/contract/tokens';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -78,7 +78,7 @@ const readStream = async (response: Response): Promise<unknown> => {
 
 describe('each example', () => {
   /** Fields that name what must exist: the document's example names nothing of this server. */
-  const named = ['contactUUID', 'otherContactUUID', 'linkID', 'claimID', 'tokenID', 'handover'];
+  const named = ['contactUUID', 'otherContactUUID', 'linkID', 'claimID', 'tokenID', 'memberID', 'handover'];
   const namedIn: { readonly [Name in OperationName]?: string } = {
     unlinkUser: 'userUUID',
     deleteSegment: 'segmentName',
@@ -293,6 +293,7 @@ describe('each error code that is listed', () => {
     unknown_user: () => ({ fields: { userUUID: nobody } }),
     unknown_link: () => ({ fields: { linkID: '999999' } }),
     unknown_claim: () => ({ fields: { claimID: nobody } }),
+    unknown_member: () => ({ fields: { memberID: nobody } }),
     unknown_segment: ({ name }) => ({
       fields: name === 'deleteSegment' ? { segmentName: nobody } : { filter: JSON.stringify({ segment: nobody }) },
     }),

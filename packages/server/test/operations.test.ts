@@ -1,7 +1,8 @@
 /** Every operation, under each of its paths, sent in every way and with every kind of token: what it answers. */
+
+import { type TokenKind, tokenKinds } from '@firsthand/contract/account/tokens';
 import { type ErrorAnswer, errorAnswer } from '@firsthand/contract/answer';
 import { type Operation, type OperationName, operationNames, operations } from '@firsthand/contract/operations';
-import { type TokenKind, tokenKinds } from '@firsthand/contract/tokens';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { makeContact, smallestInput } from './fixtures/requests.ts';

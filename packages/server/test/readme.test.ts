@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import { promisify } from 'node:util';
+import { tokenKinds } from '@firsthand/contract/account/tokens';
 import { errors } from '@firsthand/contract/errors';
 import { limits } from '@firsthand/contract/limits';
 import { type Operation, operationNames, operations } from '@firsthand/contract/operations';
-import { tokenKinds } from '@firsthand/contract/tokens';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type * as z from 'zod';
 import { readConfig, settings } from '../src/config.ts';

@@ -4,8 +4,10 @@ import { hrefOf, pageName } from '../address.ts';
 import { messageOf } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Notices, show } from '../parts/notices.tsx';
+import { SampleShopNotice } from '../parts/sample-shop.tsx';
 import { account } from '../reading/account.ts';
-import { session, signOut } from '../session.ts';
+import { session, sessions, signOut } from '../session.ts';
+import { AccountSwitch } from './account-switch.tsx';
 import { keyTable, overlay } from './keys.ts';
 import { Page, titleOf } from './page.tsx';
 import { pages } from './pages.ts';
@@ -58,9 +60,10 @@ export const Frame = () => {
           </svg>
           <span>
             Firsthand
-            <small title={accountName}>{accountName}</small>
+            {sessions.value.length < 2 && <small title={accountName}>{accountName}</small>}
           </span>
         </a>
+        {sessions.value.length > 1 && <AccountSwitch />}
         <button type="button" class="find" onClick={() => (overlay.value = 'palette')}>
           <span>Find …</span> <kbd>⌘K</kbd>
         </button>
@@ -92,6 +95,7 @@ export const Frame = () => {
         </div>
       </header>
       <main id="content" tabIndex={-1}>
+        <SampleShopNotice />
         <Page />
       </main>
       <Notices />

@@ -66,5 +66,7 @@ export const pages: readonly PageEntry[] = [
 
 /** Pages that other pages lead to. */
 export const furtherPages: readonly Pick<PageEntry, 'name' | 'title' | 'load'>[] = [
+  // main.tsx shows it, to somebody who is not signed in.
+  { name: 'join', title: 'Join', load: () => Promise.resolve(() => null) },
   { name: 'person', title: 'Person', load: () => import('../pages/person.tsx').then(({ Person }) => Person) },
 ];

@@ -3,6 +3,7 @@ import { hrefOf } from '../address.ts';
 import { api } from '../api.ts';
 import { Filters } from '../parts/filters.tsx';
 import { RangePicker } from '../parts/range-picker.tsx';
+import { OpenSampleShop } from '../parts/sample-shop.tsx';
 import { account } from '../reading/account.ts';
 import { useAnswer } from '../reading/answer.ts';
 import { formatWhole } from '../reading/format.ts';
@@ -33,9 +34,13 @@ export const Overview = () => {
       </header>
       <Filters />
       {isNew && (
-        <p class="hint">
-          No event has arrived yet. <a href={hrefOf('set-up')}>Set up the script tag</a>, and this page fills by itself.
-        </p>
+        <div class="hint hint-line">
+          <p>
+            No event has arrived yet. <a href={hrefOf('set-up')}>Set up the script tag</a>, and this page fills by
+            itself.
+          </p>
+          <OpenSampleShop />
+        </div>
       )}
       <Measures />
       <div class="groups">

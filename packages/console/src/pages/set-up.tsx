@@ -4,7 +4,8 @@ import { hrefOf } from '../address.ts';
 import { api } from '../api.ts';
 import { Card } from '../parts/card.tsx';
 import { EventLine } from '../parts/event-line.tsx';
-import { account, mayChange, readAccount } from '../reading/account.ts';
+import { OpenSampleShop } from '../parts/sample-shop.tsx';
+import { account, isOwner, readAccount } from '../reading/account.ts';
 import { useAnswer } from '../reading/answer.ts';
 import { Origins } from './set-up/origins.tsx';
 import { ScriptTag } from './set-up/script-tag.tsx';
@@ -99,11 +100,12 @@ export const SetUp = () => (
   <>
     <header class="page-head">
       <h1>Set up</h1>
+      <OpenSampleShop />
     </header>
     <div class="set-up">
       <ScriptTag />
       <FirstEvent />
-      {mayChange.value && <Origins />}
+      {isOwner.value && <Origins />}
       <CheckList />
     </div>
   </>

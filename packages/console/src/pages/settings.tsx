@@ -1,14 +1,19 @@
 /** Settings: tokens and sessions, the account and its privacy, the audit log. */
-import { ReadOnly } from '../parts/read-only.tsx';
+import { useEffect } from 'preact/hooks';
 import { chosenTab, Tabs } from '../parts/tabs.tsx';
+import { readMembers } from '../reading/members.ts';
 import { AuditLog } from './settings/audit-log.tsx';
+import { Members } from './settings/members/members.tsx';
 import { Privacy } from './settings/privacy.tsx';
 import { Tokens } from './settings/tokens.tsx';
 
-const tabs = { tokens: 'Tokens', privacy: 'Privacy', audit: 'Audit log' } as const;
-const contents = { tokens: Tokens, privacy: Privacy, audit: AuditLog } as const;
+const tabs = { tokens: 'Tokens', people: 'People', privacy: 'Privacy', audit: 'Audit log' } as const;
+const contents = { tokens: Tokens, people: Members, privacy: Privacy, audit: AuditLog } as const;
 
 export const Settings = () => {
+  useEffect(() => {
+    readMembers().catch(() => {});
+  }, []);
   const chosen = chosenTab({ parameter: 'tab', tabs });
   const Content = contents[chosen];
   return (
@@ -17,7 +22,6 @@ export const Settings = () => {
         <h1>Settings</h1>
         <Tabs parameter="tab" tabs={tabs} label="Part" />
       </header>
-      <ReadOnly />
       <Content />
     </>
   );

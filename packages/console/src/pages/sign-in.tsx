@@ -1,24 +1,83 @@
-/** Signing in: with a token. */
+/** Signing in: with an e-mail address and a password, or with a token. */
 import { useEffect, useState } from 'preact/hooks';
-import { signedOutBecause, signIn } from '../session.ts';
+import { isAdding, type Proof, signedOutBecause, signIn } from '../session.ts';
+
+/** Somebody at the machine of the server has tokens; elsewhere most people have a password. */
+const isLocal = (): boolean => /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname);
+
+const WithPassword = () => (
+  <>
+    <label for="emailaddress">E-mail address</label>
+    <input id="emailaddress" name="emailaddress" type="email" autocomplete="username" spellcheck={false} required />
+    <label for="password">Password</label>
+    <input id="password" name="password" type="password" autocomplete="current-password" required />
+  </>
+);
+
+const WithToken = () => (
+  <>
+    <label for="token">Server token or viewer token</label>
+    <input
+      id="token"
+      name="tokenUUID"
+      type="password"
+      autocomplete="off"
+      spellcheck={false}
+      placeholder="viewer_… or server_…"
+      aria-describedby="token-help"
+      required
+    />
+    <p id="token-help" class="soft">
+      The token is sent to this server once and is not stored in the browser. A viewer token only reads.
+    </p>
+  </>
+);
+
+const Help = ({ byPassword }: { readonly byPassword: boolean }) =>
+  byPassword ? (
+    <details>
+      <summary>I have no password, or forgot it</summary>
+      <p>
+        An owner of the account invites you in Settings, People, also for a new password. So does this command at the
+        machine of the server:
+      </p>
+      <pre>
+        <code>npx firsthand user invite you@shop.example --role owner</code>
+      </pre>
+    </details>
+  ) : (
+    <details>
+      <summary>Where do I get a token?</summary>
+      <p>
+        <code>npm start</code> prints a link that signs in once, and the first server token. This command makes a viewer
+        token:
+      </p>
+      <pre>
+        <code>npx firsthand token create --kind viewer</code>
+      </pre>
+    </details>
+  );
 
 export const SignIn = () => {
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
-  const [token, setToken] = useState('');
-  const attempt = async (tokenUUID: string) => {
-    setBusy(true);
-    setProblem(await signIn({ tokenUUID }));
-    setBusy(false);
-  };
+  const [byPassword, setByPassword] = useState(!isLocal());
   useEffect(() => {
     document.title = 'Sign in · Firsthand';
   }, []);
-  const submit = (event: Event) => {
+  const submit = async (event: SubmitEvent) => {
     event.preventDefault();
-    const tokenUUID = token.trim();
-    if (tokenUUID) attempt(tokenUUID);
-    else setProblem('Enter a server token or a viewer token.');
+    const fields = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement)) as Record<string, string>;
+    const proof: Proof = byPassword
+      ? { emailaddress: fields['emailaddress'] ?? '', password: fields['password'] ?? '' }
+      : { tokenUUID: fields['tokenUUID']?.trim() ?? '' };
+    setBusy(true);
+    setProblem(await signIn(proof));
+    setBusy(false);
+  };
+  const change = () => {
+    setByPassword(!byPassword);
+    setProblem('');
   };
   return (
     <main class="sign-in" id="content">
@@ -26,28 +85,13 @@ export const SignIn = () => {
         <svg viewBox="0 0 32 32" width="44" height="44" aria-hidden="true">
           <path d="M16 29C7 25 4 17 6 6c11 0 18 5 18 14 0 4-3 8-8 9Z" fill="var(--brand)" />
         </svg>
-        <h1>Sign in to Firsthand</h1>
+        <h1>{isAdding.value ? 'Sign in to another account' : 'Sign in to Firsthand'}</h1>
         {signedOutBecause.value && (
           <p class="sign-in-why" role="alert">
             {signedOutBecause.value}
           </p>
         )}
-        <label for="token">Server token or viewer token</label>
-        <input
-          id="token"
-          name="token"
-          type="password"
-          autocomplete="off"
-          spellcheck={false}
-          placeholder="viewer_… or server_…"
-          aria-describedby="token-help"
-          aria-invalid={problem !== ''}
-          value={token}
-          onInput={(event) => setToken(event.currentTarget.value)}
-        />
-        <p id="token-help" class="soft">
-          The token is sent to this server once and is not stored in the browser. A viewer token only reads.
-        </p>
+        {byPassword ? <WithPassword /> : <WithToken />}
         {problem && (
           <p class="sign-in-problem" role="alert">
             {problem}
@@ -56,16 +100,15 @@ export const SignIn = () => {
         <button type="submit" class="main" disabled={isBusy}>
           Sign in
         </button>
-        <details>
-          <summary>Where do I get a token?</summary>
-          <p>
-            <code>npm start</code> prints a link that signs in once, and the first server token. This command makes a
-            viewer token:
-          </p>
-          <pre>
-            <code>npx firsthand token create --kind viewer</code>
-          </pre>
-        </details>
+        <button type="button" class="quiet" onClick={change}>
+          {byPassword ? 'Use a token instead' : 'Use a password instead'}
+        </button>
+        {isAdding.value && (
+          <button type="button" class="quiet" onClick={() => (isAdding.value = false)}>
+            Back
+          </button>
+        )}
+        <Help byPassword={byPassword} />
       </form>
     </main>
   );

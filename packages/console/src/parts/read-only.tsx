@@ -1,9 +1,12 @@
-/** The reason why nothing on a page can be changed, in a session of a viewer token. */
-import { mayChange } from '../reading/account.ts';
+/** The reason why nothing on a page can be changed. */
+import { isOwner, mayChange } from '../reading/account.ts';
 
-export const ReadOnly = () =>
-  mayChange.value ? null : (
+export const ReadOnly = ({ forOwners = false }: { readonly forOwners?: boolean }) => {
+  if ((forOwners ? isOwner : mayChange).value) return null;
+  return (
     <p class="hint">
-      You are signed in with a viewer token, which only reads. To change this page, sign in with a server token.
+      {forOwners ? 'Only an owner can change this page.' : 'You are signed in to read.'} To change it, ask an owner for
+      another role, or sign in with a server token.
     </p>
   );
+};

@@ -3,6 +3,7 @@
 import type { AnswerFor } from '@firsthand/client';
 import { computed, signal } from '@preact/signals';
 import { api } from '../api.ts';
+import { session } from '../session.ts';
 
 export type Account = AnswerFor<'getAccount'>['account'];
 
@@ -16,8 +17,10 @@ export const readAccount = async (): Promise<void> => {
 };
 
 export const timezone = computed(() => account.value?.accountTimezone ?? 'UTC');
-/** Whether the token that signed in may change things: only then the account lists tokens. */
-export const mayChange = computed(() => account.value?.token !== undefined);
+/** Whether the session may change contacts and the catalogue. */
+export const mayChange = computed(() => session.value?.kind === 'editor' || session.value?.kind === 'server');
+/** Whether the session may do everything: only then the account lists tokens. */
+export const isOwner = computed(() => account.value?.token !== undefined);
 
 const names = computed(() => ({
   tag: new Map(account.value?.tag.map(({ tagID, tagName }) => [tagID, tagName])),

@@ -76,6 +76,8 @@ const groups = {
     eventNamesByBrowsers: 'Event names that only browser tokens have used',
     originsPerAccount: 'Origins in accountOrigin',
     segmentsPerAccount: 'Segments',
+    membersPerAccount: 'Members of the console, those who are only invited included',
+    invitationDays: 'Days for which an invitation is valid',
     refusedPerToken: 'Refused requests that are stored for one token',
     refusedBytesPerToken: 'Bytes of the refused requests that are stored for one token',
     refusedTextLength: 'Characters of a refused request that could not be parsed; the rest is cut off',

@@ -1,10 +1,10 @@
 /** The page of an operation. */
 
+import type { TokenKind } from '@firsthand/contract/account/tokens';
 import { codesOf } from '@firsthand/contract/document/operation-errors';
 import { errors } from '@firsthand/contract/errors';
 import { pageNames } from '@firsthand/contract/identifiers';
 import { limits } from '@firsthand/contract/limits';
-import type { TokenKind } from '@firsthand/contract/tokens';
 import { html } from 'hono/html';
 import { codeBlock, highlight } from '../highlight.ts';
 import { type HTML, type Page, places, relativePath } from '../page.ts';
@@ -18,6 +18,7 @@ export const operationPath = (name: string): string => `reference/${name}`;
 const variableOf: Readonly<Record<TokenKind, string>> = {
   browser: 'BROWSER_TOKEN',
   viewer: 'VIEWER_TOKEN',
+  editor: 'EDITOR_TOKEN',
   server: 'SERVER_TOKEN',
   operator: 'OPERATOR_TOKEN',
 };

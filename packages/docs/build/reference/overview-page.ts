@@ -1,6 +1,7 @@
 /** The beginning of the reference: what all operations share, tokens, and the list of operations. */
+
+import { type TokenKind, tokenKinds } from '@firsthand/contract/account/tokens';
 import { limits } from '@firsthand/contract/limits';
-import { type TokenKind, tokenKinds } from '@firsthand/contract/tokens';
 import { html } from 'hono/html';
 import { codeBlock } from '../highlight.ts';
 import { type Page, places } from '../page.ts';
@@ -10,6 +11,7 @@ import { prose } from './fields.ts';
 const meanings: Readonly<Record<TokenKind, string>> = {
   browser: 'Public: it is in your pages. It logs events and claims who the visitor is, and reads no personal data.',
   viewer: 'Secret. It reads the data of an account, and writes nothing.',
+  editor: 'Secret. It reads the data of an account, and changes contacts, catalogues and segments; it erases nothing.',
   server: 'Secret, for your own servers. It reads and writes everything in an account.',
   operator: 'Secret, for those who run the service. It creates accounts, and reads no contact.',
 };

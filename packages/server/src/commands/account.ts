@@ -40,9 +40,9 @@ const tagLines = (options: CreateOptions, token: string): string[] => {
 
 const create = async (options: CreateOptions): Promise<void> => {
   const [{ createAccountInput }, { check }, { createAccounts }] = await Promise.all([
-    import('@firsthand/contract/account'),
+    import('@firsthand/contract/account/account'),
     import('@firsthand/contract/checking'),
-    import('../http/operations/accounts.ts'),
+    import('../http/operations/accounts/accounts.ts'),
   ]);
   const { name: accountName, origin: accountOrigin, browserCatalogue } = options;
   const input = check(createAccountInput, { accountName, accountOrigin, browserCatalogue });

@@ -1,4 +1,4 @@
-import { auditActions } from '@firsthand/contract/audit';
+import { auditActions } from '@firsthand/contract/account/audit';
 import { type Command, Option } from 'commander';
 import type { AuditEntry } from '../store/store.ts';
 import { WrongUsage } from './shared/command-errors.ts';

@@ -1,4 +1,4 @@
-import { type TokenKind, tokenKinds } from '@firsthand/contract/tokens';
+import { type TokenKind, tokenKinds } from '@firsthand/contract/account/tokens';
 import { type Command, Option } from 'commander';
 import { isLive } from '../ingest/token.ts';
 import type { ListedToken } from '../store/store.ts';
@@ -54,7 +54,7 @@ const create = async (
     );
   }
   const expiresTime = await expiresTimeOf(options.expires);
-  const { makeToken } = await import('../http/operations/tokens.ts');
+  const { makeToken } = await import('../http/operations/accounts/tokens.ts');
   const answer = await withStore(options, async (store) => {
     const account = (await accountOf(store, options)) ?? null;
     return makeToken(store, asOperator(), { account, kind, tokenName: name, expiresTime });
@@ -91,7 +91,7 @@ const stateOf = (token: ListedToken): string => {
 
 const list = async (options: Options): Promise<void> => {
   const [{ tokenAnswer }, tokens] = await Promise.all([
-    import('../http/operations/tokens.ts'),
+    import('../http/operations/accounts/tokens.ts'),
     withStore(options, async (store) => store.listTokens({ account: await accountOf(store, options) })),
   ]);
   if (options.json)

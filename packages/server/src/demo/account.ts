@@ -1,4 +1,4 @@
-import { createAccountInput } from '@firsthand/contract/account';
+import { createAccountInput } from '@firsthand/contract/account/account';
 import { nanoid } from 'nanoid';
 import { newAccount } from '../ingest/new-account.ts';
 import { createTokenText, hashToken, isLive, newToken } from '../ingest/token.ts';

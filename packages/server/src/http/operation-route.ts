@@ -9,10 +9,10 @@ import type { Access, KeptOperation, NewRefusedRequest, Store } from '../store/s
 import { proofOf } from './access/authentication.ts';
 import { type CountedFields, costOf } from './access/call-cost.ts';
 import type { Answering, AnsweringAll, Caller } from './access/caller.ts';
-import { isOfPage } from './access/console-cookie.ts';
 import type { TakeBrowserLimits } from './access/rate-limits.ts';
 import { checkRight } from './access/rights.ts';
 import { type AnswerHeaders, type Exchange, emptyAnswer, jsonAnswer } from './answers/answers.ts';
+import { isOfPage } from './console/cookie.ts';
 import {
   isKeptCode,
   isKeptOperation,

@@ -1,4 +1,4 @@
-import { tokenKinds } from '@firsthand/contract/tokens';
+import { tokenKinds } from '@firsthand/contract/account/tokens';
 import { describe, expect, it } from 'vitest';
 import { createTokenText, hashToken, newToken } from './token.ts';
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import type { TokenKind } from '@firsthand/contract/tokens';
+import type { TokenKind } from '@firsthand/contract/account/tokens';
 import { nanoid } from 'nanoid';
-import type { NewToken } from '../store/store.ts';
+import type { NewToken, TokenDetail } from '../store/store.ts';
 
 /** The text of a new token: its kind and 144 random bits. */
 export const createTokenText = (kind: TokenKind, random = nanoid(24)): string => `${kind}_${random}`;
@@ -14,6 +14,14 @@ export const newToken = (
   kind: TokenKind,
   { text, ...rest }: Omit<NewToken, 'kind' | 'hash' | 'text'> & { readonly text: string },
 ): NewToken => ({ ...rest, kind, hash: hashToken(text), text: kind === 'browser' ? text : null });
+
+/** Whether a token stands for a member: nobody knows its text, and it makes the member's sessions. */
+export const isMemberAccess = ({
+  session,
+  memberID,
+  createdBy,
+}: Pick<TokenDetail, 'session' | 'memberID' | 'createdBy'>): boolean =>
+  session && memberID !== null && createdBy === null;
 
 /** Whether a token is live at `time`: neither revoked nor expired. */
 export const isLive = (

@@ -1,5 +1,5 @@
 /** The sample shop: what it sells, its pages, its campaigns, its catalogues and its segments. */
-import { createAccountInput } from '@firsthand/contract/account';
+import { createAccountInput } from '@firsthand/contract/account/account';
 import type { SentFilter } from '@firsthand/contract/reports/filter';
 import type { Random } from './random.ts';
 

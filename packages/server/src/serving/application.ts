@@ -9,9 +9,9 @@ import type { Config } from '../config.ts';
 import type { Demo } from '../demo/demo.ts';
 import { createConnectionShares } from '../http/access/connection-shares.ts';
 import { defaultRateLimits } from '../http/access/rate-limits.ts';
-import { createSignInCodes } from '../http/access/sign-in-codes.ts';
 import { createTokenUse } from '../http/access/token-use.ts';
-import { hasConsole } from '../http/console.ts';
+import { hasConsole } from '../http/console/pages.ts';
+import { createSignInCodes } from '../http/console/sign-in-codes.ts';
 import { hasDocs } from '../http/docs.ts';
 import type { MetricsAccess } from '../http/metrics.ts';
 import { createFailed } from '../http/routes.ts';
@@ -76,9 +76,10 @@ export interface Application {
 
 /** Loads the application's modules, with or without the demo page, and returns the function that makes the application. */
 export const loadApplication = async (withDemo: boolean) => {
-  const [{ createApp }, demoPage] = await Promise.all([
+  const [{ createApp }, demoPage, sampleShop] = await Promise.all([
     import('../app.ts'),
     withDemo ? import('../demo/demo.ts') : undefined,
+    withDemo ? import('../sample-shop/on-request.ts') : undefined,
   ]);
   return async ({
     store,
@@ -124,6 +125,7 @@ export const loadApplication = async (withDemo: boolean) => {
       reports,
       securityContact: config.securityContact,
       signInCodes,
+      sampleShop: sampleShop?.createSampleShop(store, log),
       consoleOrigin: config.consoleOrigin,
       files: {
         ...(hasTracker && { tracker: trackerFolder }),

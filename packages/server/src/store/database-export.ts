@@ -11,6 +11,7 @@ export const exportedTables = [
   'token',
   'audit',
   'catalogue',
+  'member',
   'report_segment',
   'user',
   'contact',

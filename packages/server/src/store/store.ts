@@ -9,7 +9,9 @@
  * | term            | meaning                                                                                                     |
  * |-----------------|-------------------------------------------------------------------------------------------------------------|
  * | account         | a tenant; it owns tokens, catalogues, contacts, users and events                                            |
- * | token           | authorizes requests; its kind is browser (public), server, viewer or operator; live: not revoked or expired |
+ * | token           | authorizes requests; its kind is browser (public), viewer, editor, server or operator; live: not revoked or expired |
+ * | session         | a token that a cookie of the console has; it ends with the token that made it                               |
+ * | member          | a person who may sign in to the console; a token without a known text stands for it and makes its sessions  |
  * | user            | one browser, named by its userUUID                                                                          |
  * | contact         | a person, found by external ID (the customer's own) or e-mail address                                      |
  * | sequence        | the position of an event or statement in the one order in which the store accepted them; never reused       |
@@ -31,10 +33,10 @@
  * | beyond, next    | positions of pages: pass `next` of a page as `beyond` to get the following page; null: none follows         |
  */
 
-import type { AuditAction, AuditSubject } from '@firsthand/contract/audit';
+import type { AuditAction, AuditSubject } from '@firsthand/contract/account/audit';
+import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { ContactStatus } from '@firsthand/contract/contact';
 import type { ErrorCode } from '@firsthand/contract/errors';
-import type { TokenKind } from '@firsthand/contract/tokens';
 import type { ContactField, PlainField } from '../identity/contact-view.ts';
 import type { StoreMeasures } from './measures.ts';
 import type { ReportFeed, ReportNames } from './report-feed.ts';
@@ -79,6 +81,32 @@ export interface Store extends ReportFeed, ReportNames {
   revokeToken(
     request: Change & { account: number | null; tokenID: string; descendants?: boolean | undefined },
   ): Promise<{ revokedTime: number; descendants: string[] }>;
+  /**
+   * Invites a person by e-mail address, which becomes a member with an access (`Access`) that only sessions use; or invites the member
+   * of that address again, with another role if `kind` differs. Returns the memberID that it has. Throws Refusal('invalid_field') when
+   * the address is new and the account has `limits.membersPerAccount` members.
+   */
+  inviteMember(request: NewInvitation): Promise<{ memberID: string }>;
+  /** Returns the open invitation of a code, by the hash of the code. */
+  findInvitation(request: { hash: string; time: number }): Promise<Invitation | undefined>;
+  /**
+   * Takes an invitation, once: sets name and password, and ends the member's open sessions. Throws Refusal('invalid_token') when the
+   * code is not or no longer valid.
+   */
+  joinMember(request: {
+    hash: string;
+    memberName: string;
+    password: string;
+    time: number;
+  }): Promise<{ account: number; memberID: string; access: SignedIn }>;
+  /** Returns the members with this e-mail address who have a password, those first who signed in last; at most `most`. */
+  findMembers(request: { emailaddress: string; most: number }): Promise<SigningIn[]>;
+  /** Lists the members of an account, sorted by e-mail address. */
+  listMembers(request: { account: number }): Promise<Member[]>;
+  /** Changes what a member may do, for the open sessions too. */
+  updateMember(request: Change & { account: number; memberID: string; kind: TokenKind }): Promise<void>;
+  /** Removes a member: nothing but its access remains, which is revoked. */
+  removeMember(request: Change & { account: number; memberID: string }): Promise<void>;
   /** Records when tokens were last used. A time before the recorded one changes nothing. */
   noteTokenUses(request: { uses: readonly (readonly [token: number, time: number])[] }): Promise<void>;
 
@@ -228,6 +256,53 @@ export interface AuditEntry extends Pick<AuditRecord, 'action' | 'subject' | 'ti
   readonly actor: string | null;
 }
 
+/** A person who may sign in to the console of an account, or is invited. */
+export interface Member {
+  readonly memberID: string;
+  readonly emailaddress: string;
+  readonly memberName: string;
+  readonly kind: TokenKind;
+  readonly createdTime: number;
+  /** When the present password was chosen. */
+  readonly joinedTime: number | null;
+  readonly signedInTime: number | null;
+  /** When the open invitation ends. */
+  readonly invitationExpiresTime: number | null;
+}
+
+export interface NewInvitation extends Change {
+  readonly account: number;
+  /** Of a new member. */
+  readonly memberID: string;
+  readonly emailaddress: string;
+  readonly memberName?: string | undefined;
+  readonly kind: TokenKind;
+  /** The hex SHA-256 of the invitation's code. */
+  readonly hash: string;
+  readonly expiresTime: number;
+  /** The access of a new member: nobody knows the text that has this hash. */
+  readonly access: { readonly tokenID: string; readonly hash: string };
+}
+
+export interface Invitation extends Pick<Member, 'memberID' | 'emailaddress' | 'memberName' | 'kind'> {
+  readonly accountUUID: string;
+  readonly accountName: string;
+}
+
+/** The token that stands for a member, which made the member's sessions. */
+export interface SignedIn {
+  readonly token: number;
+  readonly tokenID: string;
+  readonly kind: TokenKind;
+}
+
+/** What signing in needs to know of a member. */
+export interface SigningIn extends SignedIn {
+  readonly account: number;
+  /** The hash of the password, in the form that passwords.ts made. */
+  readonly password: string;
+}
+
 /** What a live token may act for. `account` is null for an operator's token. */
 export interface Access {
   readonly token: number;
@@ -355,6 +430,8 @@ export interface TokenDetail extends Pick<NewToken, 'tokenID' | 'kind' | 'tokenN
   readonly createdBy: string | null;
   readonly expiresTime: number | null;
   readonly session: boolean;
+  /** Of a member's access, and of its sessions: the member. */
+  readonly memberID: string | null;
   /** The start of the hour in which the token was last used. */
   readonly lastUsedTime: number | null;
   readonly revokedTime: number | null;

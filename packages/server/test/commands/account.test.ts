@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createClient } from '@firsthand/client';
-import { createAccountOutput } from '@firsthand/contract/account';
+import { createAccountOutput } from '@firsthand/contract/account/account';
 import { describe, expect, it } from 'vitest';
 import { firsthand, firsthandJSON, startServer, temporaryDatabase } from '../fixtures/command.ts';
 

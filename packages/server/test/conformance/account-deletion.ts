@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { AccountDeletion } from '../../src/store/store.ts';
 import type { Site } from '../fixtures/site.ts';
-import { ann, ben, cleo, expectRefusal, laptop, phone, tablet } from '../fixtures/store.ts';
+import { ann, ben, cleo, expectRefusal, laptop, newToken, phone, tablet } from '../fixtures/store.ts';
 import type { NewSite } from './sites.ts';
 
 /** Has rows of every kind. */
@@ -20,6 +20,11 @@ const fill = async ({ store, account, server, browser, link, unlink, merge, void
   await voidLink(linkID);
   await unlink(laptop);
   await merge(contactUUID, other);
+  const access = newToken('viewer');
+  await store.inviteMember({
+    ...{ account, memberID: `member-${account}`, emailaddress: ann, kind: 'viewer', access },
+    ...{ hash: `invitation-${account}`, expiresTime: time + 1_000, time },
+  });
   await store.saveSegment({ account, segmentName: 'All', filter: '{"event":1}', time });
   const request = {
     operation: 'logEvent',
@@ -62,6 +67,7 @@ export const describeAccountDeletion = (newSite: NewSite): void => {
       expect((await store.listAccounts()).map((each) => each.account)).not.toContain(account);
       expect(await site.events()).toEqual([]);
       expect(await store.listTokens({ account })).toEqual([]);
+      expect(await store.listMembers({ account })).toEqual([]);
       expect(await store.listSegments({ account })).toEqual([]);
       expect(await store.listRefused({ account, beyond: 0, limit: 10 })).toEqual({ requests: [], next: null });
       expect(await store.listAudit({ account, limit: 10 })).toEqual({ entries: [], next: null });

@@ -22,6 +22,7 @@ import { describeKeyProperties } from './keys/key-properties.ts';
 import { describeDisplacedLinks } from './links/displaced-links.ts';
 import { describeLinks } from './links/links.ts';
 import { describeManyLinks } from './links/many-links.ts';
+import { describeMembers } from './members.ts';
 import { describeMerges } from './merges.ts';
 import { describeRefusedRequests } from './refused-requests.ts';
 import { describeRepeats } from './repeats.ts';
@@ -35,6 +36,7 @@ const nouns = [
   describeAccounts,
   describeAccountDeletion,
   describeTokens,
+  describeMembers,
   describeAudit,
   describeCatalogues,
   describeSegments,

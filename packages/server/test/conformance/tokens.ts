@@ -1,4 +1,4 @@
-import { accountTokenKinds } from '@firsthand/contract/tokens';
+import { accountTokenKinds } from '@firsthand/contract/account/tokens';
 import { describe, expect, test } from 'vitest';
 import type { Access, NewToken } from '../../src/store/store.ts';
 import { expectRefusal, newToken } from '../fixtures/store.ts';
@@ -148,6 +148,7 @@ export const describeTokens = (newSite: NewSite): void => {
         createdBy: server.tokenID,
         expiresTime: time + 10,
         session: false,
+        memberID: null,
         lastUsedTime: time,
         revokedTime: null,
       };

@@ -28,31 +28,57 @@ const call = async (
   return `${response.status} ${code}`.trim();
 };
 
+type Kind = 'viewer' | 'editor' | 'server';
+
 /** The headers of the requests of a page that somebody has signed in to. */
-const signedIn = async (scene: Scene, kind: 'viewer' | 'server') => {
+const signedIn = async (scene: Scene, kind: Kind) => {
   const { headers, body } = await signInWith(scene, { tokenUUID: scene.tokens[kind] });
   return fromConsole(cookieFrom(headers), body.session.sessionID);
 };
 
-test.each(['viewer', 'server'] as const)(
-  'a session of a %s token may do what the token may, over all operations',
-  async (kind) => {
-    const scene = await openScene({ consoleOrigin });
-    try {
-      const own = await signedIn(scene, kind);
-      for (const each of operationPaths) {
-        const fields = () => smallestInput[each.name](scene, 'server');
-        const byToken = await call(scene, each, await fields(), { Authorization: `Bearer ${scene.tokens[kind]}` });
-        // createHandover compares an Origin with its `from`.
-        const { Origin: _, ...headers } = own;
-        const bySession = await call(scene, each, await fields(), headers);
-        expect([each.path, bySession]).toEqual([each.path, byToken]);
-      }
-    } finally {
-      await scene.close();
+const roles = { viewer: 'viewer', editor: 'editor', server: 'owner' } as const;
+
+/** As `signedIn`, for a member, who was invited with another role than the one that counts. */
+const joined = async (scene: Scene, kind: Kind) => {
+  const owner = { tokenUUID: scene.tokens.server };
+  const invited = {
+    ...owner,
+    memberEmailaddress: 'ben@shop.example',
+    memberRole: kind === 'viewer' ? 'owner' : 'viewer',
+  };
+  const { invitationCode: code, memberID } = (await scene.post('/account/inviteMember', invited)).body;
+  const { headers, body } = await scene.send('/console/accept', {
+    method: 'POST',
+    headers: { ...fromConsole(''), 'Content-Type': 'application/json' },
+    body: JSON.stringify({ code, memberName: 'Ben', password: 'stone teapots sing at dawn' }),
+  });
+  await scene.post('/account/updateMember', { ...owner, memberID, memberRole: roles[kind] });
+  return fromConsole(cookieFrom(headers), body.session.sessionID);
+};
+
+test.each([
+  ['a viewer token', 'viewer', signedIn],
+  ['an editor token', 'editor', signedIn],
+  ['a server token', 'server', signedIn],
+  ['a member who is viewer', 'viewer', joined],
+  ['a member who is editor', 'editor', joined],
+  ['a member who is owner', 'server', joined],
+] as const)('a session of %s may do what such a token may, over all operations', async (_, kind, begin) => {
+  const scene = await openScene({ consoleOrigin });
+  try {
+    const own = await begin(scene, kind);
+    for (const each of operationPaths) {
+      const fields = () => smallestInput[each.name](scene, 'server');
+      const byToken = await call(scene, each, await fields(), { Authorization: `Bearer ${scene.tokens[kind]}` });
+      // createHandover compares an Origin with its `from`.
+      const { Origin: _, ...headers } = own;
+      const bySession = await call(scene, each, await fields(), headers);
+      expect([each.path, bySession]).toEqual([each.path, byToken]);
     }
-  },
-);
+  } finally {
+    await scene.close();
+  }
+});
 
 /** What a request lacks that does not come from the console's pages. */
 const foreign: readonly (readonly [string, (headers: Record<string, string>) => Record<string, string>])[] = [

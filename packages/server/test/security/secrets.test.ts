@@ -161,8 +161,17 @@ const runAll = async (main?: string): Promise<Run> => {
   const { browserTokenUUID: browser, serverTokenUUID, accountUUID } = made;
   const second = await ways.post('/account/createToken', { tokenUUID: serverTokenUUID, tokenKind: 'server' });
   const viewing = await ways.post('/account/createToken', { tokenUUID: serverTokenUUID, tokenKind: 'viewer' });
+  const editing = await ways.post('/account/createToken', { tokenUUID: serverTokenUUID, tokenKind: 'editor' });
   const viewer = viewing.body.tokenUUID as string;
-  const tokens = { browser, viewer, server: serverTokenUUID, operator, revoked: second.body.tokenUUID as string };
+  const editor = editing.body.tokenUUID as string;
+  const tokens = {
+    browser,
+    viewer,
+    editor,
+    server: serverTokenUUID,
+    operator,
+    revoked: second.body.tokenUUID as string,
+  };
   const scene = { ...ways, tokens, accountUUID } as Scene;
 
   // Each operation, with each kind of token and under each of its paths.

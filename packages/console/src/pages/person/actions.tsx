@@ -6,7 +6,7 @@ import { api } from '../../api.ts';
 import { download } from '../../parts/csv.ts';
 import { Dialog } from '../../parts/dialog.tsx';
 import { act, show } from '../../parts/notices.tsx';
-import { mayChange } from '../../reading/account.ts';
+import { isOwner, mayChange } from '../../reading/account.ts';
 import { nameOfPerson } from '../../reading/person.ts';
 
 import { ContactChoice, type FoundContact } from './linking.tsx';
@@ -87,9 +87,11 @@ export const Actions = ({ contact, again }: { readonly contact: Contact; readonl
       <button type="button" onClick={save}>
         Export
       </button>
-      <button type="button" class="danger" onClick={() => setOpen('erase')}>
-        Erase …
-      </button>
+      {isOwner.value && (
+        <button type="button" class="danger" onClick={() => setOpen('erase')}>
+          Erase …
+        </button>
+      )}
       {open === 'merge' && (
         <ContactChoice
           title="Who is the same person?"

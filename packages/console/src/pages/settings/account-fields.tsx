@@ -1,7 +1,7 @@
 /** The name and the time zone of the account. */
 import { changeAccount } from '../../parts/change-account.ts';
 import { Field } from '../../parts/field.tsx';
-import { type Account, mayChange } from '../../reading/account.ts';
+import { type Account, isOwner } from '../../reading/account.ts';
 import { zonesWith } from './time-zones.ts';
 
 interface FieldOf {
@@ -30,7 +30,7 @@ export const AccountName = ({ of: { accountName } }: FieldOf) => {
           maxLength={255}
           autocomplete="off"
           value={accountName}
-          disabled={!mayChange.value}
+          disabled={!isOwner.value}
           onChange={(event) => save(event.currentTarget)}
         />
       )}
@@ -55,7 +55,7 @@ export const TimeZone = ({ of: { accountTimezone } }: FieldOf) => {
         <select
           {...attributes}
           value={accountTimezone}
-          disabled={!mayChange.value}
+          disabled={!isOwner.value}
           onChange={(event) => save(event.currentTarget.value)}
         >
           {zonesWith(accountTimezone).map((zone) => (

@@ -8,7 +8,7 @@ import { Table } from '../../parts/table.tsx';
 import { account } from '../../reading/account.ts';
 import { usePages } from '../../reading/pages.ts';
 import { type AuditAction, type AuditEntry, actionWords, capitalized, detailsOf, wordsOf } from './audit-words.ts';
-import { ServerTokenNeeded } from './server-token-needed.tsx';
+import { OwnersOnly } from './owners-only.tsx';
 import { nameOfActor, type Token } from './token-list.ts';
 
 const limit = 50;
@@ -115,5 +115,5 @@ const Entries = ({ tokens }: { readonly tokens: readonly Token[] }) => {
 
 export const AuditLog = () => {
   const tokens = account.value?.token;
-  return tokens ? <Entries tokens={tokens} /> : <ServerTokenNeeded title="Audit log" what="the audit log" />;
+  return tokens ? <Entries tokens={tokens} /> : <OwnersOnly title="Audit log" what="the audit log" />;
 };

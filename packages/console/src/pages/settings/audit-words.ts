@@ -1,5 +1,6 @@
-/** Entries of the audit log in words. Pure functions. */
+/** Entries of the audit log in words. */
 import type { AnswerFor } from '@firsthand/client';
+import { nameOfMember } from '../../reading/member-names.ts';
 
 export type AuditEntry = AnswerFor<'listAudit'>['audit'][number];
 export type AuditAction = AuditEntry['action'];
@@ -10,6 +11,10 @@ export const actionWords: Readonly<Record<AuditAction, string>> = {
   deleteAccount: 'Account deleted',
   createToken: 'Token made',
   revokeToken: 'Token revoked',
+  inviteMember: 'Person invited',
+  joinMember: 'Invitation accepted',
+  updateMember: 'Role of a person changed',
+  removeMember: 'Person removed',
   eraseContact: 'Contact erased',
   exportContact: 'Contact exported',
   mergeContact: 'Contacts merged',
@@ -51,9 +56,11 @@ const fieldWords: Readonly<Record<string, string>> = {
 
 /** The subject in words, without its contacts. `nameOf` returns the name of a token. */
 export const detailsOf = ({ subject }: AuditEntry, nameOf: (tokenID: string) => string): string => {
-  const { tokenID, tokenKind, linkID, claimID, refusedID, links, field } = subject;
+  const { tokenID, tokenKind, memberID, memberRole, linkID, claimID, refusedID, links, field } = subject;
   const details = [
     tokenID !== undefined && (tokenKind === undefined ? nameOf(tokenID) : `${nameOf(tokenID)} (${tokenKind})`),
+    memberID !== undefined && (nameOfMember(memberID) ?? `person ${memberID.slice(0, 6)}`),
+    memberRole,
     field?.map((name) => fieldWords[name] ?? name).join(', '),
     linkID !== undefined && `link ${linkID}`,
     claimID !== undefined && `claim ${claimID}`,

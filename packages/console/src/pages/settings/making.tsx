@@ -15,6 +15,7 @@ type Kind = Token['tokenKind'];
 const kinds: Readonly<Record<Kind, string>> = {
   browser: 'For the script tag of your pages. It is public: it sends events, and reads nothing of others.',
   viewer: 'For dashboards and reports. It is secret: it reads everything and changes nothing.',
+  editor: 'For programs that look after contacts and catalogues. It is secret: it changes these, and erases nothing.',
   server: 'For your own servers. It is secret: it reads and changes everything, tokens included.',
 };
 

@@ -2,9 +2,10 @@
 import { useId } from 'preact/hooks';
 import { Card } from '../../parts/card.tsx';
 import { changeAccount } from '../../parts/change-account.ts';
+import { ReadOnly } from '../../parts/read-only.tsx';
 import { Copyable } from '../../parts/small.tsx';
 import { Switch } from '../../parts/switch.tsx';
-import { type Account, account, mayChange } from '../../reading/account.ts';
+import { type Account, account, isOwner } from '../../reading/account.ts';
 import { formatTime, formatWhole } from '../../reading/format.ts';
 import { AccountName, TimeZone } from './account-fields.tsx';
 
@@ -58,7 +59,7 @@ const ChoiceLine = ({ choice, of }: { readonly choice: Choice; readonly of: Acco
         label={label}
         explainedBy={id}
         isOn={isOn}
-        isDisabled={!mayChange.value}
+        isDisabled={!isOwner.value}
         change={(after) =>
           changeAccount({
             change: { [name]: after },
@@ -77,39 +78,42 @@ export const Privacy = () => {
   if (!shown) return null;
   const { accountUUID, createdTime, usage } = shown;
   return (
-    <div class="settings settings-columns">
-      <Card title="Account">
-        <div class="stacked">
-          <AccountName of={shown} />
-          <TimeZone of={shown} />
-        </div>
-        <dl class="facts account-facts">
-          <div>
-            <dt>ID</dt>
-            <dd>
-              <Copyable text={accountUUID} />
-            </dd>
+    <>
+      <ReadOnly forOwners />
+      <div class="settings settings-columns">
+        <Card title="Account">
+          <div class="stacked">
+            <AccountName of={shown} />
+            <TimeZone of={shown} />
           </div>
-          <div>
-            <dt>Created</dt>
-            <dd>{formatTime(createdTime, 'long')}</dd>
-          </div>
-          <div>
-            <dt>Stores</dt>
-            <dd>
-              {formatWhole(usage.contacts)} contacts, {formatWhole(usage.users)} browsers, {formatWhole(usage.events)}{' '}
-              events, {formatWhole(Math.ceil(usage.storedBytes / 1_000_000))}&nbsp;MB
-            </dd>
-          </div>
-        </dl>
-      </Card>
-      <Card title="Privacy">
-        <ul class="switches">
-          {choices.map((choice) => (
-            <ChoiceLine key={choice.name} choice={choice} of={shown} />
-          ))}
-        </ul>
-      </Card>
-    </div>
+          <dl class="facts account-facts">
+            <div>
+              <dt>ID</dt>
+              <dd>
+                <Copyable text={accountUUID} />
+              </dd>
+            </div>
+            <div>
+              <dt>Created</dt>
+              <dd>{formatTime(createdTime, 'long')}</dd>
+            </div>
+            <div>
+              <dt>Stores</dt>
+              <dd>
+                {formatWhole(usage.contacts)} contacts, {formatWhole(usage.users)} browsers, {formatWhole(usage.events)}{' '}
+                events, {formatWhole(Math.ceil(usage.storedBytes / 1_000_000))}&nbsp;MB
+              </dd>
+            </div>
+          </dl>
+        </Card>
+        <Card title="Privacy">
+          <ul class="switches">
+            {choices.map((choice) => (
+              <ChoiceLine key={choice.name} choice={choice} of={shown} />
+            ))}
+          </ul>
+        </Card>
+      </div>
+    </>
   );
 };

@@ -11,6 +11,7 @@ import { liveDescendants, nameOfToken, type Token } from './token-list.ts';
 const consequences: Readonly<Record<Token['tokenKind'], string>> = {
   browser: 'Pages whose script tag has this token can no longer send events. What they have sent stays.',
   viewer: 'Programs that read with this token are refused from then on.',
+  editor: 'Programs that read or write with this token are refused from then on.',
   server: 'Programs that read or write with this token are refused from then on.',
 };
 

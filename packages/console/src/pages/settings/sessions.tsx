@@ -5,6 +5,7 @@ import { act } from '../../parts/notices.tsx';
 import { Ago, Badge } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { readAccount } from '../../reading/account.ts';
+import { nameOfMember } from '../../reading/member-names.ts';
 import { signOut } from '../../session.ts';
 import { LastUsed } from './last-used.tsx';
 import { isThisSession } from './this-session.ts';
@@ -15,24 +16,35 @@ interface SessionsProps {
   readonly all: readonly Token[];
 }
 
+const rightsOf: Readonly<Record<Token['tokenKind'], string>> = {
+  browser: '',
+  viewer: 'reads',
+  editor: 'reads and edits',
+  server: 'reads and changes everything',
+};
+
 const end = ({ tokenID }: Token) =>
   act(() => api.revokeToken({ tokenID }), { done: 'The session has ended.', after: readAccount });
 
 export const Sessions = ({ sessions, all }: SessionsProps) => {
-  const startedBy = ({ createdBy }: Token) =>
-    createdBy === '' ? 'the link that the server printed' : nameOfActor(createdBy, all);
+  const startedBy = ({ memberID, createdBy }: Token) =>
+    memberID !== undefined
+      ? (nameOfMember(memberID) ?? 'a person')
+      : createdBy === ''
+        ? 'the link that the server printed'
+        : nameOfActor(createdBy, all);
   return (
     <Card title={`Sessions of the console · ${sessions.length}`} class="list">
       <Table
         label="Sessions of the console"
-        heads={['Signed in with', 'Rights', 'Started', 'Last used', 'Ends', '']}
+        heads={['Who', 'Rights', 'Started', 'Last used', 'Ends', '']}
         rows={sessions.map((token) => ({
           key: token.tokenID,
           cells: [
             <span key="by">
               {startedBy(token)} {isThisSession(token) && <Badge tone="good">this session</Badge>}
             </span>,
-            token.tokenKind === 'viewer' ? 'reads' : 'reads and changes',
+            rightsOf[token.tokenKind],
             <Ago key="started" time={token.createdTime} />,
             <LastUsed key="used" time={token.lastUsedTime} />,
             token.expiresTime && <Ago key="ends" time={token.expiresTime} />,

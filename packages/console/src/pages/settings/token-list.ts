@@ -1,5 +1,6 @@
-/** The tokens of the account: their state, their names, and the lists that the page shows. Pure functions. */
+/** The tokens of the account: their state, their names, and the lists that the page shows. */
 import type { Account } from '../../reading/account.ts';
+import { nameOfMember } from '../../reading/member-names.ts';
 
 export type Token = NonNullable<Account['token']>[number];
 export type TokenState = 'live' | 'revoked' | 'expired';
@@ -31,14 +32,17 @@ export const toLists = (tokens: readonly Token[], now: number): TokenLists => {
     ended: made.filter((token) => !isLive(token, now)),
     // A session works only while the token that signed in does. A one-time link signs in without a token.
     sessions: sorted.filter(
-      (token) => token.session && isLive(token, now) && (token.createdBy === '' || ids.has(token.createdBy)),
+      (token) =>
+        token.session &&
+        isLive(token, now) &&
+        (token.createdBy === '' || token.memberID !== undefined || ids.has(token.createdBy)),
     ),
   };
 };
 
 /** The name of a token; its kind and the beginning of its ID where nobody gave it a name. */
-export const nameOfToken = ({ session, tokenKind, tokenName, tokenID }: Token): string => {
-  if (session) return 'Console session';
+export const nameOfToken = ({ session, memberID, tokenKind, tokenName, tokenID }: Token): string => {
+  if (session) return nameOfMember(memberID) ?? 'Console session';
   const kind = tokenKind.charAt(0).toUpperCase() + tokenKind.slice(1);
   return tokenName || `${kind} token ${tokenID.slice(0, 6)}`;
 };

@@ -6,7 +6,7 @@ import { account } from '../../reading/account.ts';
 import { formatWhole } from '../../reading/format.ts';
 import { type MadeToken, MakeToken } from './making.tsx';
 import { NewToken } from './new-token.tsx';
-import { ServerTokenNeeded } from './server-token-needed.tsx';
+import { OwnersOnly } from './owners-only.tsx';
 import { Sessions } from './sessions.tsx';
 import { toLists } from './token-list.ts';
 import { TokenTable } from './token-table.tsx';
@@ -14,7 +14,7 @@ import { TokenTable } from './token-table.tsx';
 export const Tokens = () => {
   const [made, setMade] = useState<MadeToken | undefined>(undefined);
   const tokens = account.value?.token;
-  if (!tokens) return <ServerTokenNeeded title="Tokens" what="the list of tokens" />;
+  if (!tokens) return <OwnersOnly title="Tokens" what="the list of tokens" />;
   const { live, ended, sessions } = toLists(tokens, Date.now());
   return (
     <div class="settings">

@@ -4,9 +4,9 @@ import { BoundedMap } from '../../bounded-map.ts';
 import { hashToken } from '../../ingest/token.ts';
 import { Refusal } from '../../refusal.ts';
 import type { Access, Store } from '../../store/store.ts';
+import { sessionOf, sessionPrefix } from '../console/cookie.ts';
 import type { Given } from '../request/input.ts';
 import type { AddressOf } from './client-address.ts';
-import { sessionOf, sessionPrefix } from './console-cookie.ts';
 import type { RateLimit } from './rate-limits.ts';
 
 const bearer = /^Bearer +(\S+) *$/i;

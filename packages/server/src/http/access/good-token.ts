@@ -2,9 +2,9 @@
 import type { Context } from 'hono';
 import { Refusal } from '../../refusal.ts';
 import type { Access } from '../../store/store.ts';
+import { sessionOf } from '../console/cookie.ts';
 import type { Given } from '../request/input.ts';
 import { namedToken } from './authentication.ts';
-import { sessionOf } from './console-cookie.ts';
 
 const fieldName = 'tokenUUID';
 const longestToken = 200;

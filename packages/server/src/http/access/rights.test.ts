@@ -1,5 +1,5 @@
+import type { TokenKind } from '@firsthand/contract/account/tokens';
 import { operations } from '@firsthand/contract/operations';
-import type { TokenKind } from '@firsthand/contract/tokens';
 import { describe, expect, it } from 'vitest';
 import type { Access } from '../../store/store.ts';
 import { checkRight } from './rights.ts';

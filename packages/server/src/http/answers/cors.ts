@@ -1,5 +1,5 @@
 /** CORS headers: pages of any origin may read the responses of the operations open to pages, without credentials. */
-import { consoleHeader } from '../access/console-cookie.ts';
+import { consoleHeader } from '../console/cookie.ts';
 
 export const openHeaders = {
   'Access-Control-Allow-Origin': '*',

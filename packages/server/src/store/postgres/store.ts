@@ -10,6 +10,15 @@ import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { createAccountWriter, findAccount, getAccount, listAccounts, measureAccounts } from './accounts/accounts.ts';
 import { listAudit, recordAudit, recording } from './accounts/audit.ts';
 import { createCatalogueWriter, listCatalogue } from './accounts/catalogues.ts';
+import {
+  findInvitation,
+  findMembers,
+  inviteMember,
+  joinMember,
+  listMembers,
+  removeMember,
+  updateMember,
+} from './accounts/members.ts';
 import { countRefused, createRefusedWriter, listRefused } from './accounts/refused-requests.ts';
 import { deleteSegment, listSegments, saveSegment } from './accounts/segments.ts';
 import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } from './accounts/tokens.ts';
@@ -254,6 +263,10 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     deleteAccount: changingAccess(audited('deleteAccount', besideOthers, writes.deleteAccount)),
     createToken: changingAccess(audited('createToken', besideOthers, createToken)),
     revokeToken: changingAccess(audited('revokeToken', besideOthers, revokeToken)),
+    inviteMember: changingAccess(audited('inviteMember', besideOthers, inviteMember)),
+    joinMember: changingAccess(audited('joinMember', besideOthers, joinMember)),
+    updateMember: changingAccess(audited('updateMember', besideOthers, updateMember)),
+    removeMember: changingAccess(audited('removeMember', besideOthers, removeMember)),
     noteTokenUses: besideOthers(noteTokenUses),
     saveSegment: besideOthers(saveSegment),
     deleteSegment: besideOthers(deleteSegment),
@@ -292,6 +305,9 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     findAccount: readingOnce(findAccount),
     findProofKeys: readingOnce(findProofKeys),
     listTokens: readingOnce(listTokens),
+    findInvitation: readingOnce(findInvitation),
+    findMembers: readingOnce(findMembers),
+    listMembers: readingOnce(listMembers),
     listAudit: readingOnce(listAudit),
     listAccounts: () => readingOnce(listAccounts)(undefined),
     getAccount: reading(getAccount),

@@ -1,4 +1,5 @@
 /** The audit entries of each write of the store, for both drivers. */
+import { roleOf } from '@firsthand/contract/account/members';
 import type { AuditRecord, RequestOf, Store } from '../store.ts';
 
 type AnswerOf<Name extends keyof Store> = Awaited<ReturnType<Store[Name]>>;
@@ -35,6 +36,10 @@ const recordings = {
     ...(revokedTime === time ? [{ subject: { tokenID } }] : []),
     ...descendants.map((made) => ({ subject: { tokenID: made }, account: null, accountOf: made })),
   ],
+  inviteMember: ({ kind }, { memberID }) => [{ subject: { memberID, memberRole: roleOf(kind) } }],
+  joinMember: (_, { account, memberID, access }) => [{ subject: { memberID }, account, by: access.token }],
+  updateMember: ({ memberID, kind }) => [{ subject: { memberID, memberRole: roleOf(kind) } }],
+  removeMember: ({ memberID }) => [{ subject: { memberID } }],
   // A repeated request only returns the progress.
   eraseContact: ({ time }, { contactUUID, erasedTime }) => (erasedTime === time ? [{ subject: { contactUUID } }] : []),
   linkUser: ({ token }, { contactUUID, linkID }) => [{ subject: { contactUUID, linkID }, by: token }],

@@ -7,6 +7,7 @@ import { createAccountDeletion } from './accounts/account-deletion.ts';
 import { createAccountReader, createAccountWriter } from './accounts/accounts.ts';
 import { createAuditReader, createAuditWriter } from './accounts/audit.ts';
 import { createCatalogueWriter } from './accounts/catalogues.ts';
+import { createMemberReader, createMemberWriter } from './accounts/members.ts';
 import { createRefusedReader, createRefusedWriter } from './accounts/refused-requests.ts';
 import { createSegmentReader, createSegmentWriter } from './accounts/segments.ts';
 import { createTokenReader, createTokenWriter } from './accounts/tokens.ts';
@@ -105,6 +106,7 @@ export const createWriteEngine = (db: Connection, arrangement: Arrangement = {})
     ...createAccountWriter(db, { ...parts, tokens }),
     deleteAccount,
     ...tokens,
+    ...createMemberWriter(db, tokens),
     ...createSegmentWriter(db),
     ...createUnknownProxyWriter(db),
     recordAudit,
@@ -224,6 +226,7 @@ export const createReadEngine = (db: Connection, { eventsPerSegment }: Arrangeme
     ...createAccountReader(db, tokens),
     listTokens: tokens.listTokens,
     findProofKeys: tokens.findProofKeys,
+    ...createMemberReader(db),
     ...createSegmentReader(db),
     ...createAuditReader(db),
     ...createContactReader(db),

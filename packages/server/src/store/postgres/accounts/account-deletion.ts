@@ -58,6 +58,7 @@ const tables = [
     'event_total',
     'account_day',
     'report_segment',
+    'member',
     'catalogue',
     'audit',
   ].map((table) => [table, 'account = $1']),

@@ -6,7 +6,8 @@ import type { Transaction } from '../transactions/transaction.ts';
 import { notifyAccess } from './access.ts';
 
 const columns = `t."tokenID", t.kind, t."tokenName", t.text, t."createdTime",
-  (SELECT "tokenID" FROM token WHERE token = t."createdBy") AS "createdBy", t."expiresTime", t.session, t."lastUsedTime", t."revokedTime"`;
+  (SELECT "tokenID" FROM token WHERE token = t."createdBy") AS "createdBy", t."expiresTime", t.session,
+  (SELECT "memberID" FROM member WHERE token IN (t.token, t."createdBy")) AS "memberID", t."lastUsedTime", t."revokedTime"`;
 
 export const tokensOf = (db: Connection, account: number): Promise<TokenDetail[]> =>
   db.all<TokenDetail>(`SELECT ${columns} FROM token t WHERE t.account = $1 ORDER BY t.token`, [account]);

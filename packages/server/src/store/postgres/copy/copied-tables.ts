@@ -97,6 +97,11 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
         'token tokenID account kind tokenName hash text createdTime createdBy expiresTime lastUsedTime revokedTime',
       booleans: 'session',
     },
+    {
+      from: 'member',
+      columns:
+        'memberID account token emailaddress memberName password joinedTime invitation invitationExpiresTime createdTime',
+    },
     { from: 'audit', columns: 'audit account token action subject time' },
     { from: 'catalogue', columns: 'account kind id name type', booleans: 'browser byBrowser' },
     { from: 'report_segment', columns: 'account segmentName filter createdTime updatedTime' },

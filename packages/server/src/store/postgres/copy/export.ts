@@ -45,6 +45,9 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
     SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime", session::integer,
       "lastUsedTime", "revokedTime"
     FROM token`,
+  member: `
+    SELECT "memberID", account, token, emailaddress, "memberName", password, "joinedTime", invitation, "invitationExpiresTime", "createdTime"
+    FROM member`,
   audit: 'SELECT audit, account, token, action, subject, time FROM audit',
   catalogue: 'SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type FROM catalogue',
   report_segment: 'SELECT account, "segmentName", filter, "createdTime", "updatedTime" FROM report_segment',

@@ -12,6 +12,7 @@ export const referenceTables = [
   'audit',
   'account_deletion',
   'catalogue',
+  'member',
   'erasure',
   'unknown_proxy',
 ] as const;

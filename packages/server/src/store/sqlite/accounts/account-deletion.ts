@@ -28,6 +28,7 @@ const ofAccount = [
   'event_total (account, eventID, quarter)',
   'account_day (account, day)',
   'report_segment (account, segmentName)',
+  'member (member)',
   'catalogue (account, kind, id)',
   'audit (audit)',
 ].map((table) => [table, 'account = @account'] as const);

@@ -3,7 +3,8 @@ import type { ListedToken, RequestOf, TokenDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
 const columns = `t.tokenID, t.kind, t.tokenName, t.text, t.createdTime,
-  (SELECT tokenID FROM token WHERE token = t.createdBy) AS createdBy, t.expiresTime, t.session, t.lastUsedTime, t.revokedTime`;
+  (SELECT tokenID FROM token WHERE token = t.createdBy) AS createdBy, t.expiresTime, t.session,
+  (SELECT memberID FROM member WHERE token IN (t.token, t.createdBy)) AS memberID, t.lastUsedTime, t.revokedTime`;
 
 type Row<Token> = Omit<Token, 'session'> & { readonly session: number };
 

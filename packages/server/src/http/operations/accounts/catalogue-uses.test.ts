@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { EventDefinition } from '../../store/store.ts';
+import type { EventDefinition } from '../../../store/store.ts';
 import { checkRemovals } from './catalogue-uses.ts';
 
 test('the counts of all kinds of events are read once, however many are to be removed', async () => {

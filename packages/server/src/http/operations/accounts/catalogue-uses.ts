@@ -1,6 +1,6 @@
 /** Uses of catalogue entries by contacts and events: finds them before a removal, and takes them away after a forced one, in small steps. */
-import { Refusal } from '../../refusal.ts';
-import { scrub } from '../../scrub.ts';
+import { Refusal } from '../../../refusal.ts';
+import { scrub } from '../../../scrub.ts';
 import {
   type CatalogueKind,
   type Catalogues,
@@ -9,7 +9,7 @@ import {
   catalogueKinds,
   type FoundContacts,
   type Store,
-} from '../../store/store.ts';
+} from '../../../store/store.ts';
 
 const idField = { profile: 'profileID', tag: 'tagID', attr: 'attrID', event: 'eventID' } as const;
 

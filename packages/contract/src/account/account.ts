@@ -1,9 +1,9 @@
 /** Accounts, their catalogues and their tokens. */
 import * as z from 'zod';
-import { answer, count, eventID, flag, isoTime, mark, problem, text, told } from './answer.ts';
-import * as field from './fields.ts';
-import { limits } from './limits.ts';
-import { parseOrigin } from './origins.ts';
+import { answer, count, eventID, flag, isoTime, mark, problem, text, told } from '../answer.ts';
+import * as field from '../fields.ts';
+import { limits } from '../limits.ts';
+import { parseOrigin } from '../origins.ts';
 import { accountTokenKinds } from './tokens.ts';
 
 const attrTypes = ['text', 'number', 'date', 'currency', 'boolean'] as const;
@@ -160,7 +160,7 @@ const nameOf = (example: string) => text('Its name, for people; its ID where nob
 
 const tokenKind = field.described(
   z.enum(accountTokenKinds),
-  '`browser` is public, `viewer` reads, `server` reads and writes.',
+  '`browser` is public, `viewer` reads, `editor` also changes contacts, catalogues and segments, `server` does all that an account may.',
   'viewer',
 );
 const tokenName = 'The name of the token, for people.';
@@ -194,13 +194,17 @@ export const account = z
           createdTime: isoTime('When the token was created.'),
           createdBy: text('The tokenID of the token that made it; "" for the command line.', ''),
           expiresTime,
+          memberID: text(
+            'The member whose access this is: of a session, who signed in. Absent for other tokens.',
+            'm9Tn2kQwYb5rEv7uJc1Lz',
+          ).optional(),
           session: mark('A session of the console, which ends by itself. Revoking it signs out.'),
           lastUsedTime: isoTime('The hour in which it was last used.', '2026-11-01T09:00:00.000Z').optional(),
           revokedTime: revokedTime.optional(),
         }),
       )
       .optional()
-      .describe('The tokens of the account. Absent for a viewer token.'),
+      .describe('The tokens of the account. Absent for a viewer or editor token.'),
     usage: z
       .object({
         contacts: count('Contacts of the account.', 120),

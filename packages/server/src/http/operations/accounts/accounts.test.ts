@@ -1,7 +1,7 @@
 import { limits } from '@firsthand/contract/limits';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newAddress } from '../../../test/fixtures/requests.ts';
-import { type Fields, openScene, type Scene } from '../../../test/fixtures/scene.ts';
+import { newAddress } from '../../../../test/fixtures/requests.ts';
+import { type Fields, openScene, type Scene } from '../../../../test/fixtures/scene.ts';
 
 let scene: Scene;
 let other: { accountUUID: string; serverTokenUUID: string; browserTokenUUID: string };

@@ -1,8 +1,8 @@
 /** The audit log of an account: who did what to whom, and when. */
 import * as z from 'zod';
-import { answer, count, flag, isoTime, text, told } from './answer.ts';
-import * as field from './fields.ts';
-import { limits } from './limits.ts';
+import { answer, count, flag, isoTime, text, told } from '../answer.ts';
+import * as field from '../fields.ts';
+import { limits } from '../limits.ts';
 
 /** The recorded actions. `deleteAccount`, `copy` and `backup` are in no account's log. */
 export const auditActions = [
@@ -11,6 +11,10 @@ export const auditActions = [
   'deleteAccount',
   'createToken',
   'revokeToken',
+  'inviteMember',
+  'joinMember',
+  'updateMember',
+  'removeMember',
   'eraseContact',
   'exportContact',
   'mergeContact',
@@ -32,6 +36,8 @@ const auditSubject = z
     accountUUID: text('The account that was deleted.', 'h4qK0LxRj2mWc9ZtYpA3b').optional(),
     tokenID: told(field.tokenID).optional(),
     tokenKind: text('The kind of the token.', 'viewer').optional(),
+    memberID: told(field.memberID).optional(),
+    memberRole: text('The role of the member.', 'editor').optional(),
     contactUUID: told(field.contactUUID).optional(),
     otherContactUUID: text('The contact that was merged or unmerged.', 'Qm4zX9wTf2Rk7yWcJ1LsA').optional(),
     linkID: told(field.linkID).optional(),

@@ -1,11 +1,11 @@
+import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { AnswerOf } from '@firsthand/contract/operations';
-import type { TokenKind } from '@firsthand/contract/tokens';
 import { nanoid } from 'nanoid';
-import { createTokenText, newToken } from '../../ingest/token.ts';
-import { Refusal } from '../../refusal.ts';
-import type { Store, TokenDetail } from '../../store/store.ts';
-import { type AnsweringAll, actorOf, type Caller, namedAccount } from '../access/caller.ts';
-import { isoTime } from '../answers/iso-time.ts';
+import { createTokenText, newToken } from '../../../ingest/token.ts';
+import { Refusal } from '../../../refusal.ts';
+import type { Store, TokenDetail } from '../../../store/store.ts';
+import { type AnsweringAll, actorOf, type Caller, namedAccount } from '../../access/caller.ts';
+import { isoTime } from '../../answers/iso-time.ts';
 
 type AccountToken = NonNullable<AnswerOf<'getAccount'>['account']['token']>[number];
 
@@ -18,6 +18,7 @@ export const tokenAnswer = <Kind extends TokenKind = AccountToken['tokenKind']>(
   createdTime: isoTime(token.createdTime),
   createdBy: token.createdBy ?? '',
   ...(token.expiresTime !== null && { expiresTime: isoTime(token.expiresTime) }),
+  ...(token.memberID !== null && { memberID: token.memberID }),
   ...(token.session && { session: true as const }),
   ...(token.lastUsedTime !== null && { lastUsedTime: isoTime(token.lastUsedTime) }),
   ...(token.revokedTime !== null && { revokedTime: isoTime(token.revokedTime) }),

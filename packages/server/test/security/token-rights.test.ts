@@ -1,4 +1,4 @@
-/** A viewer token reads what the table of operations says, and changes nothing, whatever it sends. */
+/** What a viewer token and an editor token may do, whatever they send: what this file lists, and nothing else. */
 import { operationNames } from '@firsthand/contract/operations';
 import { expect, test } from 'vitest';
 import { makeContact, smallestInput } from '../fixtures/requests.ts';
@@ -10,6 +10,12 @@ const readable = [
   ...['getAccount', 'getContact', 'searchContact', 'getEvent', 'countEvents', 'streamEvents'],
   ...['reportTotals', 'reportBreakdown', 'reportFunnel', 'reportRetention', 'reportPeople', 'reportLive'],
   'listSegments',
+];
+
+/** What an editor may do besides. getContact by a handle, createContact and updateAccount have rules of their own below. */
+const editable = [
+  ...['createContact', 'createContacts', 'updateContact', 'exportContact', 'linkUser', 'unlinkUser', 'voidLink'],
+  ...['acceptClaim', 'voidClaim', 'mergeContact', 'unmergeContact', 'createSegment', 'deleteSegment', 'updateAccount'],
 ];
 
 /** All that an account holds, as its server token sees it. */
@@ -72,6 +78,37 @@ test('a viewer token changes nothing and reads only what it may, over all operat
       result: `${viewer.answered.length} reads answered, nothing changed, no token shown`,
       weakened: `a server token in its place: ${server.changed.length} operations changed something`,
     });
+  } finally {
+    await scene.close();
+  }
+});
+
+test('an editor token changes contacts, catalogues and segments, over all operations', {
+  timeout: 600_000,
+}, async () => {
+  const scene = await openScene();
+  try {
+    const editor = await callAll(scene, scene.tokens.editor);
+    expect(editor.answered).toEqual([...readable, ...editable].sort());
+    expect(editor.refusals).toEqual(['403 token_kind']);
+    const changing = editor.changed.filter((name) => !editable.includes(name));
+    expect(changing).toEqual([]);
+    const { tokens, get, post } = scene;
+    const { body } = await get('/account/getAccount', { tokenUUID: tokens.editor });
+    expect(body.account).not.toHaveProperty('token');
+    expect(JSON.stringify(body)).not.toContain(tokens.browser);
+    const update = (fields: object) => post('/account/updateAccount', { tokenUUID: tokens.editor, ...fields });
+    for (const field of ['accountName', 'accountTimezone', 'strict', 'browserCatalogue', 'enrich', 'accountOrigin']) {
+      const values = { accountName: 'Mine', accountTimezone: 'UTC', accountOrigin: [] };
+      const refused = await update({
+        [field]: (values as Record<string, unknown>)[field] ?? true,
+        tag: [{ tagID: field }],
+      });
+      expect([refused.status, refused.body.error.code, refused.body.error.field]).toEqual([403, 'token_kind', field]);
+    }
+    expect((await update({ tag: [{ tagID: 'vip', browser: true }] })).status).toBe(200);
+    const { account } = (await get('/account/getAccount', { tokenUUID: tokens.editor })).body;
+    expect(account.tag).toEqual([expect.objectContaining({ tagID: 'vip' })]);
   } finally {
     await scene.close();
   }

@@ -1,7 +1,7 @@
-import type { Store } from '../../store/store.ts';
-import { type AnsweringAll, namedAccount } from '../access/caller.ts';
-import { parseCursor, toCursor } from '../answers/cursor.ts';
-import { isoTime } from '../answers/iso-time.ts';
+import type { Store } from '../../../store/store.ts';
+import { type AnsweringAll, namedAccount } from '../../access/caller.ts';
+import { parseCursor, toCursor } from '../../answers/cursor.ts';
+import { isoTime } from '../../answers/iso-time.ts';
 
 export const createAudit = (store: Store): AnsweringAll<'listAudit'> => ({
   listAudit: async ({ accountUUID, from, to, action, limit = 100, cursor }, caller) => {

@@ -1,8 +1,8 @@
-import { auditActions } from '@firsthand/contract/audit';
+import { auditActions } from '@firsthand/contract/account/audit';
 import { operations } from '@firsthand/contract/operations';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { makeContact, smallestInput } from '../../../test/fixtures/requests.ts';
-import { openScene, type Scene } from '../../../test/fixtures/scene.ts';
+import { makeContact, smallestInput } from '../../../../test/fixtures/requests.ts';
+import { openScene, type Scene } from '../../../../test/fixtures/scene.ts';
 
 let scene: Scene;
 beforeAll(async () => {
@@ -10,10 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** Only the command line does these. */
-const commands = ['deleteAccount', 'replayRefused', 'copy', 'backup'] as const;
-const overHTTP = auditActions.filter((action): action is Exclude<typeof action, (typeof commands)[number]> =>
-  (commands as readonly string[]).every((command) => action !== command),
+/** Operations do none of these. */
+const others = ['joinMember', 'deleteAccount', 'replayRefused', 'copy', 'backup'] as const;
+const overHTTP = auditActions.filter((action): action is Exclude<typeof action, (typeof others)[number]> =>
+  (others as readonly string[]).every((other) => action !== other),
 );
 
 const list = async (fields: object) =>

@@ -1,10 +1,11 @@
 import { limits } from '@firsthand/contract/limits';
-import type { AnswerOf } from '@firsthand/contract/operations';
-import { canonicalOrigins, cataloguesOf, newAccount } from '../../ingest/new-account.ts';
-import { isLive } from '../../ingest/token.ts';
-import type { AccountDetail, Store } from '../../store/store.ts';
-import { type AnsweringAll, actorOf, namedAccount } from '../access/caller.ts';
-import { isoTime } from '../answers/iso-time.ts';
+import type { AnswerOf, InputOf } from '@firsthand/contract/operations';
+import { canonicalOrigins, cataloguesOf, newAccount } from '../../../ingest/new-account.ts';
+import { isLive, isMemberAccess } from '../../../ingest/token.ts';
+import { Refusal } from '../../../refusal.ts';
+import type { AccountDetail, Store } from '../../../store/store.ts';
+import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';
+import { isoTime } from '../../answers/iso-time.ts';
 import { checkAccountContacts } from './account-contacts.ts';
 import { checkRemovals, withdrawForced } from './catalogue-uses.ts';
 import { tokenAnswer } from './tokens.ts';
@@ -34,11 +35,30 @@ const accountAnswer = (
   event: event.map(({ id, name, browser }) => ({ eventID: Number(id), eventName: name, browser })),
   ...(withTokens && {
     // Sessions that ended are of no use to anybody.
-    token: account.tokens.filter((token) => !token.session || isLive(token, time)).map((token) => tokenAnswer(token)),
+    token: account.tokens
+      .filter((token) => !token.session || (isLive(token, time) && !isMemberAccess(token)))
+      .map((token) => tokenAnswer(token)),
   }),
   usage: { ...account.usage, storedBytes: account.storedBytes },
   limits: { ...limits, accountBytes },
 });
+
+/** The fields that decide who may do what, and what is recorded: an editor changes none of them. */
+const ownersFields = [
+  'accountName',
+  'accountOrigin',
+  'accountTimezone',
+  'strict',
+  'browserCatalogue',
+  'enrich',
+] as const satisfies readonly (keyof InputOf<'updateAccount'>)[];
+
+const checkEditorsFields = (input: InputOf<'updateAccount'>): void => {
+  const field = ownersFields.find((name) => input[name] !== undefined);
+  if (field === undefined) return;
+  const message = `an editor token changes catalogues and contacts only, not \`${field}\``;
+  throw new Refusal('token_kind', { field, message });
+};
 
 /** `accountBytes` is the quota of every account; null if there is none. */
 export const createAccounts = (
@@ -47,7 +67,7 @@ export const createAccounts = (
 ): AnsweringAll<'getAccount' | 'createAccount' | 'updateAccount'> => ({
   getAccount: async ({ accountUUID }, caller) => {
     const account = await namedAccount(store, caller, accountUUID);
-    const withTokens = caller.access.kind !== 'viewer';
+    const withTokens = ['server', 'operator'].includes(caller.access.kind);
     return { account: accountAnswer(await store.getAccount(account), { withTokens, accountBytes, time: caller.time }) };
   },
 
@@ -63,6 +83,7 @@ export const createAccounts = (
 
   updateAccount: async (input, caller) => {
     const account = await namedAccount(store, caller, input.accountUUID);
+    if (caller.access.kind === 'editor') checkEditorsFields(input);
     const { contacts, answer } = checkAccountContacts(input.contact);
     const { accountName, accountOrigin, accountTimezone, strict, browserCatalogue, enrich } = input;
     const catalogues = cataloguesOf(input);

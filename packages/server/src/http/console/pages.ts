@@ -1,10 +1,10 @@
 /** Serves the console that `packages/console` has built: one page under the name of each of its views, and what it loads. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasScriptTag, type PagePaths, scriptTag } from '../script-tag.ts';
-import { assetRoutes, compressed, escapeHTML, pageHeaders, redirect } from './built-pages.ts';
-import type { Route } from './routes.ts';
-import { staticRoute } from './static-file.ts';
+import { hasScriptTag, type PagePaths, scriptTag } from '../../script-tag.ts';
+import { assetRoutes, compressed, escapeHTML, pageHeaders, redirect } from '../built-pages.ts';
+import type { Route } from '../routes.ts';
+import { staticRoute } from '../static-file.ts';
 
 const name = 'console';
 

@@ -1,0 +1,87 @@
+/** Taking an invitation: a name and a password. */
+import { useEffect, useState } from 'preact/hooks';
+import { Field } from '../parts/field.tsx';
+import { Skeleton } from '../parts/small.tsx';
+import { acceptInvitation, type Invitation, readInvitation } from '../session.ts';
+
+/** As the server asks for (NIST SP 800-63B-4). */
+const leastCharacters = 15;
+
+const roles = {
+  viewer: 'You can read everything.',
+  editor: 'You can read everything, and change contacts and the catalogue.',
+  owner: 'You can read and change everything.',
+} as const;
+
+const Accept = ({ invitation, code }: { readonly invitation: Invitation; readonly code: string }) => {
+  const [problem, setProblem] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const { accountName, memberEmailaddress, memberName, memberRole } = invitation;
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    const fields = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement)) as Record<string, string>;
+    setBusy(true);
+    const { name = '', password = '' } = fields;
+    setProblem(await acceptInvitation({ code, memberName: name, password }));
+    setBusy(false);
+  };
+  return (
+    <form onSubmit={submit} aria-busy={isBusy}>
+      <h1>Join {accountName}</h1>
+      <p>{roles[memberRole]}</p>
+      <Field label="E-mail address">
+        {(attributes) => (
+          <input {...attributes} type="email" autocomplete="username" readOnly value={memberEmailaddress} />
+        )}
+      </Field>
+      <Field label="Your name">
+        {(attributes) => (
+          <input {...attributes} name="name" autocomplete="name" required maxLength={255} defaultValue={memberName} />
+        )}
+      </Field>
+      <Field label="Password" hint={`At least ${leastCharacters} characters: four or five words are easy to remember.`}>
+        {(attributes) => (
+          <input
+            {...attributes}
+            name="password"
+            type="password"
+            autocomplete="new-password"
+            required
+            minLength={leastCharacters}
+          />
+        )}
+      </Field>
+      {problem && (
+        <p class="sign-in-problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <button type="submit" class="main" disabled={isBusy}>
+        Join
+      </button>
+    </form>
+  );
+};
+
+export const Join = ({ code }: { readonly code: string }) => {
+  const [invitation, setInvitation] = useState<Invitation | string | undefined>(undefined);
+  useEffect(() => {
+    document.title = 'Join · Firsthand';
+    readInvitation(code).then(setInvitation);
+  }, [code]);
+  return (
+    <main class="sign-in" id="content">
+      {invitation === undefined && <Skeleton lines={6} />}
+      {typeof invitation === 'string' && (
+        <form>
+          <h1>This invitation does not work</h1>
+          <p role="alert">{invitation}</p>
+          <p>
+            <a href="./">Go to the console</a>
+          </p>
+        </form>
+      )}
+      {typeof invitation === 'object' && <Accept invitation={invitation} code={code} />}
+    </main>
+  );
+};

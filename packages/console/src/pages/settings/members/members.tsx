@@ -1,0 +1,81 @@
+/** The people who may sign in to the console, and those who are invited. */
+import { useState } from 'preact/hooks';
+import { api } from '../../../api.ts';
+import { Card } from '../../../parts/card.tsx';
+import { act } from '../../../parts/notices.tsx';
+import { Ago, Badge, Empty, Skeleton } from '../../../parts/small.tsx';
+import { Table } from '../../../parts/table.tsx';
+import { isOwner } from '../../../reading/account.ts';
+import { type Member, members } from '../../../reading/member-names.ts';
+import { readMembers } from '../../../reading/members.ts';
+import { OwnersOnly } from '../owners-only.tsx';
+import { InvitationLink, type Invited } from './invitation-link.tsx';
+import { Invite } from './inviting.tsx';
+import { Remove } from './removing.tsx';
+import { type Role, roles } from './roles.ts';
+
+const RoleChoice = ({ member }: { readonly member: Member }) => {
+  const { memberID, memberRole, memberEmailaddress } = member;
+  const change = (to: Role, from: Role) =>
+    act(() => api.updateMember({ memberID, memberRole: to }), {
+      done: `${memberEmailaddress} is ${to} now.`,
+      undo: () => api.updateMember({ memberID, memberRole: from }),
+      after: readMembers,
+    });
+  return (
+    <select
+      aria-label={`Role of ${memberEmailaddress}`}
+      value={memberRole}
+      onChange={(event) => change(event.currentTarget.value as Role, memberRole)}
+    >
+      {Object.keys(roles).map((role) => (
+        <option key={role} value={role}>
+          {role}
+        </option>
+      ))}
+    </select>
+  );
+};
+
+const State = ({ member: { joinedTime, signedInTime, invitationExpiresTime } }: { readonly member: Member }) => {
+  if (invitationExpiresTime !== undefined) return <Badge tone="open">{joinedTime ? 'new password' : 'invited'}</Badge>;
+  if (joinedTime === undefined) return <Badge tone="bad">invitation ended</Badge>;
+  return signedInTime === undefined ? <>never</> : <Ago time={signedInTime} />;
+};
+
+export const Members = () => {
+  const [invited, setInvited] = useState<Invited | undefined>(undefined);
+  if (!isOwner.value) return <OwnersOnly title="People" what="who may sign in" />;
+  const listed = members.value;
+  return (
+    <div class="settings">
+      {invited && <InvitationLink invited={invited} close={() => setInvited(undefined)} />}
+      <Card title={`People${listed ? ` · ${listed.length}` : ''}`} tools={<Invite invited={setInvited} />} class="list">
+        {listed === undefined && <Skeleton lines={4} />}
+        {listed?.length === 0 && (
+          <Empty title="Nobody signs in with a name yet">
+            <p class="soft">
+              Invite yourself and your colleagues: each gets a password and a role, and the audit log says who did what.
+            </p>
+          </Empty>
+        )}
+        {listed !== undefined && listed.length > 0 && (
+          <Table
+            label="People who may sign in"
+            heads={['Name', 'E-mail address', 'Role', 'Last signed in', '']}
+            rows={listed.map((member) => ({
+              key: member.memberID,
+              cells: [
+                member.memberName || '–',
+                member.memberEmailaddress,
+                <RoleChoice key="role" member={member} />,
+                <State key="state" member={member} />,
+                <Remove key="remove" member={member} invited={setInvited} />,
+              ],
+            }))}
+          />
+        )}
+      </Card>
+    </div>
+  );
+};

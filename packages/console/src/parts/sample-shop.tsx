@@ -1,0 +1,36 @@
+/** Sample data to look around in: the way in, and the way out. */
+import { useState } from 'preact/hooks';
+import { isSampleShop, offersSampleShop, openSampleShop, removeSampleShop } from '../session.ts';
+import { act, show } from './notices.tsx';
+
+/** A button that fills the sample shop; nothing where the server offers none. */
+export const OpenSampleShop = () => {
+  const [isBusy, setBusy] = useState(false);
+  if (!offersSampleShop.value || isSampleShop.value) return null;
+  const open = async () => {
+    setBusy(true);
+    const problem = await openSampleShop();
+    setBusy(false);
+    if (problem) show({ text: problem, isProblem: true });
+  };
+  return (
+    <button type="button" onClick={open} disabled={isBusy} aria-busy={isBusy}>
+      {isBusy ? 'Filling a month of a small shop …' : 'Look around with sample data'}
+    </button>
+  );
+};
+
+/** Says on every page of the sample shop that nobody in it is real. */
+export const SampleShopNotice = () => {
+  if (!isSampleShop.value) return null;
+  return (
+    <div class="hint hint-line" role="note">
+      <p>
+        <strong>This is sample data:</strong> a month of an invented tea shop, in an account of its own.
+      </p>
+      <button type="button" onClick={() => act(removeSampleShop, { done: 'The sample data are removed.' })}>
+        Remove it
+      </button>
+    </div>
+  );
+};

@@ -1,0 +1,135 @@
+/** The people who may sign in to the console; the API calls them members, because a user is a browser there. */
+import { type MemberRole, memberRoles, roleKinds } from '@firsthand/contract/account/members';
+import { type Command, Option } from 'commander';
+import { parseAddress } from '../identity/address.ts';
+import { rootURL } from '../serving/root-url.ts';
+import type { AccountSummary, Store } from '../store/store.ts';
+import { WrongUsage } from './shared/command-errors.ts';
+import { accountOf, addDatabase, asOperator, type DatabaseOptions, withStore } from './shared/database.ts';
+import { addSettings, settingsOf } from './shared/flags.ts';
+import { printJSON, printLine, toMinute, toTable } from './shared/printing.ts';
+
+/** For the link of an invitation, which leads to the console. */
+const addressSettings = ['consoleOrigin', 'host', 'port', 'basePath'] as const;
+
+const roleOption = () =>
+  new Option('--role <role>', 'viewer reads; editor also changes contacts and catalogues; owner does everything')
+    .choices(memberRoles)
+    .makeOptionMandatory();
+
+export const define = (command: Command): void => {
+  const inviting = command.command('invite <e-mail>').description('invite a person, or set a new password for one');
+  addSettings(addDatabase(inviting), addressSettings)
+    .addOption(roleOption())
+    .option('--account <accountUUID>', 'the account; the only one if there is no other')
+    .option('--name <name>', 'the name of the person, who may change it')
+    .action(invite);
+  addDatabase(command.command('list').description('list those who may sign in, and those who are invited'))
+    .option('--account <accountUUID>', 'only of this account')
+    .action(list);
+  addDatabase(command.command('role <e-mail>').description('change the role of a person, in open sessions too'))
+    .addOption(roleOption())
+    .option('--account <accountUUID>', 'the account; the only one if there is no other')
+    .action(changeRole);
+  addDatabase(command.command('remove <e-mail>').description('remove a person: open sessions end at once'))
+    .option('--account <accountUUID>', 'the account; the only one if there is no other')
+    .action(remove);
+};
+
+type Options = DatabaseOptions & { readonly account?: string };
+
+/** The account that is named, or the only one. */
+const chosenAccount = async (store: Store, options: Options): Promise<AccountSummary> => {
+  const accounts = await store.listAccounts();
+  const named = await accountOf(store, options);
+  const chosen =
+    named === undefined && accounts.length === 1 ? accounts[0] : accounts.find(({ account }) => account === named);
+  if (chosen !== undefined) return chosen;
+  throw new WrongUsage(
+    accounts.length === 0
+      ? 'there is no account yet: firsthand account create makes one'
+      : '--account is required, because there are several accounts: firsthand account list shows them',
+  );
+};
+
+/** Works on the member of the chosen account that has this e-mail address. */
+const withMember = async <Result>(
+  emailaddress: string,
+  options: Options,
+  work: (store: Store, found: { readonly account: number; readonly memberID: string }) => Promise<Result>,
+): Promise<Result> =>
+  withStore(options, async (store) => {
+    const { account, accountName } = await chosenAccount(store, options);
+    const members = await store.listMembers({ account });
+    const member = members.find((each) => each.emailaddress === parseAddress(emailaddress));
+    if (member === undefined)
+      throw new Error(`nobody with the e-mail address ${emailaddress} may sign in to ${accountName}`);
+    return work(store, { account, memberID: member.memberID });
+  });
+
+const invite = async (
+  emailaddress: string,
+  options: Options & { readonly role: MemberRole; readonly name?: string },
+): Promise<void> => {
+  const { role: memberRole, name: memberName } = options;
+  const { consoleOrigin, host, port, basePath } = settingsOf(addressSettings, options);
+  const { createMembers } = await import('../http/operations/accounts/members.ts');
+  const answer = await withStore(options, async (store) => {
+    const { accountUUID } = await chosenAccount(store, options);
+    const invitation = { accountUUID, memberEmailaddress: emailaddress, memberRole, memberName };
+    return createMembers(store).inviteMember(invitation, asOperator());
+  });
+  const root = consoleOrigin === undefined ? rootURL({ host, port, basePath }) : consoleOrigin + basePath.slice(0, -1);
+  const invitationURL = `${root}/console/join#code=${answer.invitationCode}`;
+  if (options.json) return printJSON({ ...answer, invitationURL, status: '200' });
+  printLine([
+    `With this link ${emailaddress} chooses a password, once, until ${toMinute(answer.expiresTime)}:`,
+    '',
+    invitationURL,
+    '',
+    'Whoever has the link can take it, so send it to that person only.',
+  ]);
+};
+
+const changeRole = async (emailaddress: string, options: Options & { readonly role: MemberRole }): Promise<void> => {
+  const { role } = options;
+  const { memberID } = await withMember(emailaddress, options, async (store, found) => {
+    await store.updateMember({ ...found, kind: roleKinds[role], time: Date.now() });
+    return found;
+  });
+  if (options.json) return printJSON({ memberID, memberRole: role, status: '200' });
+  printLine(`${emailaddress} is ${role} now, in open sessions too`);
+};
+
+const remove = async (emailaddress: string, options: Options): Promise<void> => {
+  const { memberID } = await withMember(emailaddress, options, async (store, found) => {
+    await store.removeMember({ ...found, time: Date.now() });
+    return found;
+  });
+  if (options.json) return printJSON({ memberID, status: '200' });
+  printLine(`${emailaddress} can no longer sign in; open sessions have ended`);
+};
+
+const list = async (options: Options): Promise<void> => {
+  const listed = await withStore(options, async (store) => {
+    const named = await accountOf(store, options);
+    const accounts = (await store.listAccounts()).filter(({ account }) => named === undefined || account === named);
+    return Promise.all(
+      accounts.map(async ({ account, accountUUID, accountName }) => ({
+        ...{ accountUUID, accountName },
+        members: await store.listMembers({ account }),
+      })),
+    );
+  });
+  const { memberAnswer } = await import('../http/operations/accounts/members.ts');
+  const members = listed.flatMap(({ members, ...account }) =>
+    members.map((member) => ({ ...account, ...memberAnswer(member, Date.now()) })),
+  );
+  if (options.json) return printJSON(members.map(({ accountName: _, ...member }) => member));
+  const rows = members.map((member) => [
+    ...[member.accountName, member.memberEmailaddress, member.memberName, member.memberRole],
+    member.joinedTime === undefined ? 'invited' : 'joined',
+    member.signedInTime === undefined ? 'never' : toMinute(member.signedInTime),
+  ]);
+  printLine(toTable([['ACCOUNT', 'E-MAIL', 'NAME', 'ROLE', 'STATE', 'SIGNED IN'], ...rows]));
+};

@@ -1,0 +1,155 @@
+/** Who signs in to the console: by a token, by the code of a one-time link, by a password, or with an invitation. */
+import { roleOf } from '@firsthand/contract/account/members';
+import type { TokenKind } from '@firsthand/contract/account/tokens';
+import { limits } from '@firsthand/contract/limits';
+import type { Context } from 'hono';
+import { parseAddress } from '../../identity/address.ts';
+import { hashToken } from '../../ingest/token.ts';
+import { Refusal } from '../../refusal.ts';
+import { noInvitation } from '../../store/rules/members.ts';
+import type { Access, Store } from '../../store/store.ts';
+import { type AddressOf, bindingsOf } from '../access/client-address.ts';
+import { isLocalVisitor } from '../access/loopback.ts';
+import type { RateLimit } from '../access/rate-limits.ts';
+import { sessionPrefix } from './cookie.ts';
+import { checkPassword, type Passwords } from './passwords.ts';
+import type { SignInCodes } from './sign-in-codes.ts';
+
+/** The source of a session: a token, that of a member included, or a code, for which `token` and `tokenID` are null. */
+export interface Owner {
+  readonly kind: TokenKind;
+  readonly account: number;
+  readonly token: number | null;
+  readonly tokenID: string | null;
+}
+
+/** The rates of sign-ins that fail: of an address, and of an e-mail address, which others must not lock out easily. */
+export const failedSignInRates = {
+  address: { perSecond: 1 / 60, burst: 10 },
+  emailaddress: { perSecond: 50 / 3_600, burst: 50 },
+};
+
+/** The most accounts that a password is tried for: each costs a hash. */
+const mostAccounts = 5;
+
+interface Surroundings {
+  readonly store: Pick<Store, 'findMembers' | 'findInvitation' | 'joinMember'>;
+  readonly authenticate: (token: string, c: Context) => Promise<Access>;
+  readonly addressOf: AddressOf;
+  readonly codes: SignInCodes;
+  readonly passwords: Passwords;
+  readonly failures: { readonly [Of in keyof typeof failedSignInRates]: Pick<RateLimit, 'take' | 'giveBack'> };
+  /** Counts guesses at codes of invitations, by address. */
+  readonly unknownCodes: Pick<RateLimit, 'take' | 'giveBack'>;
+  readonly now: () => number;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The text of a field; undefined where it is absent or empty. */
+export const textIn = (given: Fields, name: string): string | undefined => {
+  const value = given[name];
+  if (value === undefined || value === null || value === '') return undefined;
+  if (typeof value === 'string') return value;
+  throw new Refusal('invalid_field', { field: name, message: `\`${name}\` must be text` });
+};
+
+const neededText = (given: Fields, name: string): string => {
+  const text = textIn(given, name);
+  if (text === undefined) throw new Refusal('missing_field', { field: name });
+  return text;
+};
+
+export const createOwners = ({
+  store,
+  authenticate,
+  addressOf,
+  codes,
+  passwords,
+  failures,
+  unknownCodes,
+  now,
+}: Surroundings) => {
+  const ofToken = async (text: string, c: Context): Promise<Owner> => {
+    const { kind, account, token, tokenID } = await authenticate(text, c);
+    if (account === null || kind === 'browser' || kind === 'operator' || text.startsWith(sessionPrefix)) {
+      const message = `the console takes a server, editor or viewer token; this one is a ${kind} token`;
+      throw new Refusal('token_kind', { field: 'tokenUUID', message });
+    }
+    return { kind, account, token, tokenID };
+  };
+
+  const ofCode = (code: string, c: Context): Owner => {
+    const { incoming } = bindingsOf(c);
+    const { headers } = c.req.raw;
+    const isLocal = isLocalVisitor({ remoteAddress: incoming?.socket?.remoteAddress, headers });
+    const account = isLocal ? codes.take(code) : undefined;
+    if (account !== undefined) return { kind: 'server', account, token: null, tokenID: null };
+    const message =
+      'the link does not sign in: it works once, within ten minutes of the start of the server, and on the same machine. Start the server again for another one, or sign in with a token';
+    throw new Refusal('invalid_token', { field: 'code', message });
+  };
+
+  /** The accounts whose member has this e-mail address and password. Says nothing of why there is none. */
+  const ofPassword = async (given: Fields, c: Context): Promise<readonly Owner[]> => {
+    const password = neededText(given, 'password');
+    const emailaddress = parseAddress(neededText(given, 'emailaddress'));
+    const keys = { address: addressOf(c), emailaddress: hashToken(emailaddress ?? '') };
+    const names = ['address', 'emailaddress'] as const;
+    for (const name of names) failures[name].take(keys[name]);
+    const members = emailaddress === undefined ? [] : await store.findMembers({ emailaddress, most: mostAccounts });
+    const owners: Owner[] = [];
+    for (const { password: hashed, ...member } of members)
+      if (await passwords.isRight(password, hashed)) owners.push(member);
+    if (members.length === 0) await passwords.isRight(password, undefined);
+    if (owners.length === 0) {
+      const message = 'the e-mail address and the password do not belong together';
+      throw new Refusal('invalid_token', { field: 'password', message });
+    }
+    for (const name of names) failures[name].giveBack(keys[name]);
+    return owners;
+  };
+
+  const findInvitation = async (given: Fields, c: Context) => {
+    const invitationHash = hashToken(neededText(given, 'code'));
+    const address = addressOf(c);
+    unknownCodes.take(address);
+    const found = await store.findInvitation({ hash: invitationHash, time: now() });
+    if (found === undefined) throw noInvitation();
+    unknownCodes.giveBack(address);
+    return { found, hash: invitationHash };
+  };
+
+  return {
+    /** The owners of the sessions that a sign-in begins: more than one where a password is that of members of several accounts. */
+    async find(given: Fields, c: Context): Promise<readonly Owner[]> {
+      const [tokenUUID, code] = [textIn(given, 'tokenUUID'), textIn(given, 'code')];
+      if (tokenUUID !== undefined) return [await ofToken(tokenUUID, c)];
+      if (code !== undefined) return [ofCode(code, c)];
+      if (textIn(given, 'emailaddress') !== undefined) return ofPassword(given, c);
+      throw new Refusal('missing_field', { field: 'tokenUUID' });
+    },
+
+    /** Says whom an invitation is for. */
+    async invitation(given: Fields, c: Context) {
+      const { accountName, emailaddress, memberName, kind } = (await findInvitation(given, c)).found;
+      return { accountName, memberEmailaddress: emailaddress, memberName, memberRole: roleOf(kind) };
+    },
+
+    /** Takes an invitation: the member gets a name and a password, and signs in. */
+    async join(given: Fields, c: Context): Promise<Owner> {
+      const password = neededText(given, 'password');
+      const memberName = neededText(given, 'memberName').trim();
+      if (memberName.length > limits.nameLength || /\p{Cc}/u.test(memberName) || !memberName.isWellFormed()) {
+        const message = `\`memberName\` must be text of at most ${limits.nameLength} characters`;
+        throw new Refusal('invalid_field', { field: 'memberName', message });
+      }
+      const { found, hash } = await findInvitation(given, c);
+      checkPassword(password, found.emailaddress);
+      const hashed = await passwords.hash(password);
+      const { account, access } = await store.joinMember({ hash, memberName, password: hashed, time: now() });
+      return { account, ...access };
+    },
+  };
+};
+export type Owners = ReturnType<typeof createOwners>;

@@ -1,0 +1,110 @@
+/** The sessions of the console: begins and ends them, and says which a browser has. */
+import type { TokenKind } from '@firsthand/contract/account/tokens';
+import type { Context } from 'hono';
+import { nanoid } from 'nanoid';
+import { isLive, isMemberAccess, newToken } from '../../ingest/token.ts';
+import { Refusal } from '../../refusal.ts';
+import type { Access, ListedToken, Store } from '../../store/store.ts';
+import type { RateLimit } from '../access/rate-limits.ts';
+import { newSessionText, sessionSeconds, sessionsOf } from './cookie.ts';
+import type { Owner } from './owners.ts';
+
+/** The most open sessions of a token; one more ends its oldest. */
+const mostSessions = 100;
+
+/** Of each token: 200 at once, and 200 a day. */
+export const signInRate = { perSecond: 200 / 86_400, burst: 200 };
+
+/** A session of a browser. */
+export interface OpenSession {
+  readonly text: string;
+  readonly access: Access & { readonly account: number };
+}
+
+/** A session as its page is told of it. */
+export interface ToldSession {
+  readonly accountUUID: string;
+  readonly accountName: string;
+  readonly kind: TokenKind;
+  readonly sessionID: string;
+}
+
+interface Surroundings {
+  readonly store: Pick<Store, 'createToken' | 'revokeToken' | 'listAccounts' | 'listTokens'>;
+  readonly authenticate: (token: string, c: Context) => Promise<Access>;
+  /** How often a token may sign in: each session is stored for good, as every token is. */
+  readonly signIns: Pick<RateLimit, 'take'>;
+  readonly now: () => number;
+}
+
+export const createSessions = ({ store, authenticate, signIns, now }: Surroundings) => {
+  /** Revokes the oldest sessions of a token that has as many as it may. */
+  const endOldest = async (tokens: readonly ListedToken[], { account, token: by, tokenID }: Owner, time: number) => {
+    const open = tokens.filter(
+      (token) => token.session && !isMemberAccess(token) && token.createdBy === tokenID && isLive(token, time),
+    );
+    for (const oldest of open.slice(0, Math.max(0, open.length - mostSessions + 1)))
+      await store.revokeToken({ account, tokenID: oldest.tokenID, by, time });
+  };
+
+  /** When a new session ends: a session does not outlive its token. */
+  const endOf = (tokens: readonly ListedToken[], owner: Owner, time: number): number => {
+    const { expiresTime } = tokens.find(({ tokenID }) => tokenID === owner.tokenID) ?? {};
+    return Math.min(time + sessionSeconds * 1_000, expiresTime ?? Infinity);
+  };
+
+  /** The session with this text; undefined: it is none, or has ended. */
+  const find = async (text: string, c: Context): Promise<OpenSession | undefined> => {
+    try {
+      return { text, access: (await authenticate(text, c)) as OpenSession['access'] };
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'invalid_token') return undefined;
+      throw error;
+    }
+  };
+
+  return {
+    /** Begins a session and returns its text, which is stored nowhere, and its tokenID. */
+    async begin(owner: Owner): Promise<{ text: string; tokenID: string }> {
+      const { account, kind, token: createdBy } = owner;
+      signIns.take(String(createdBy ?? `account ${account}`));
+      const time = now();
+      const tokens = await store.listTokens({ account });
+      await endOldest(tokens, owner, time);
+      const expiresTime = endOf(tokens, owner, time);
+      const tokenID = nanoid();
+      const text = newSessionText(tokenID);
+      const token = newToken(kind, { text, tokenID, tokenName: 'Console', time, createdBy, expiresTime });
+      await store.createToken({ ...token, account, session: true });
+      return { text, tokenID };
+    },
+
+    /** The open sessions in the cookie of a request, that of the last sign-in first. */
+    async ofBrowser(c: Context): Promise<OpenSession[]> {
+      const found: OpenSession[] = [];
+      for (const text of sessionsOf(c.req.raw.headers)) {
+        const session = await find(text, c);
+        if (session) found.push(session);
+      }
+      return found;
+    },
+
+    async end({ access: { account, tokenID, token } }: OpenSession): Promise<void> {
+      await store.revokeToken({ account, tokenID, by: token, time: now() });
+    },
+
+    /** What pages are told of sessions. */
+    async tell(
+      accesses: readonly Pick<OpenSession['access'], 'account' | 'kind' | 'tokenID'>[],
+    ): Promise<ToldSession[]> {
+      if (accesses.length === 0) return [];
+      const accounts = await store.listAccounts();
+      return accesses.flatMap(({ account, kind, tokenID: sessionID }) => {
+        const { accountUUID, accountName } = accounts.find((each) => each.account === account) ?? {};
+        if (accountUUID === undefined || accountName === undefined) return [];
+        return { accountUUID, accountName, kind, sessionID };
+      });
+    },
+  };
+};
+export type Sessions = ReturnType<typeof createSessions>;

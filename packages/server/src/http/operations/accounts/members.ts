@@ -1,0 +1,78 @@
+/** Members: who may sign in to the console of an account. */
+import { roleKinds, roleOf } from '@firsthand/contract/account/members';
+import { limits } from '@firsthand/contract/limits';
+import { nanoid } from 'nanoid';
+import { parseAddress } from '../../../identity/address.ts';
+import { createTokenText, hashToken } from '../../../ingest/token.ts';
+import { Refusal } from '../../../refusal.ts';
+import type { Member, Store } from '../../../store/store.ts';
+import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';
+import { isoTime } from '../../answers/iso-time.ts';
+
+const dayMilliseconds = 86_400_000;
+
+/** A member in the form of a response. */
+export const memberAnswer = (member: Member, time: number) => {
+  const { memberID, emailaddress, memberName, kind, createdTime, joinedTime, signedInTime } = member;
+  const { invitationExpiresTime: ends } = member;
+  return {
+    memberID,
+    memberEmailaddress: emailaddress,
+    memberName,
+    memberRole: roleOf(kind),
+    createdTime: isoTime(createdTime),
+    ...(joinedTime !== null && { joinedTime: isoTime(joinedTime) }),
+    ...(signedInTime !== null && { signedInTime: isoTime(signedInTime) }),
+    ...(ends !== null && time < ends && { invitationExpiresTime: isoTime(ends) }),
+  };
+};
+
+export const createMembers = (
+  store: Pick<Store, 'findAccount' | 'inviteMember' | 'listMembers' | 'updateMember' | 'removeMember'>,
+): AnsweringAll<'inviteMember' | 'listMembers' | 'updateMember' | 'removeMember'> => ({
+  inviteMember: async ({ accountUUID, memberEmailaddress, memberRole, memberName }, caller) => {
+    const account = await namedAccount(store, caller, accountUUID);
+    const emailaddress = parseAddress(memberEmailaddress);
+    if (emailaddress === undefined) {
+      const message = '`memberEmailaddress` must be an e-mail address';
+      throw new Refusal('invalid_field', { field: 'memberEmailaddress', message });
+    }
+    const { time } = caller;
+    // With a prefix by which scanners, and our own log, find it.
+    const invitationCode = `invitation_${nanoid(24)}`;
+    const expiresTime = time + limits.invitationDays * dayMilliseconds;
+    const kind = roleKinds[memberRole];
+    const { memberID } = await store.inviteMember({
+      account,
+      memberID: nanoid(),
+      emailaddress,
+      memberName,
+      kind,
+      hash: hashToken(invitationCode),
+      expiresTime,
+      // Nobody gets to know the text of this token.
+      access: { tokenID: nanoid(), hash: hashToken(createTokenText(kind)) },
+      by: actorOf(caller),
+      time,
+    });
+    return { memberID, invitationCode, expiresTime: isoTime(expiresTime) };
+  },
+
+  listMembers: async ({ accountUUID }, caller) => {
+    const members = await store.listMembers({ account: await namedAccount(store, caller, accountUUID) });
+    return { member: members.map((member) => memberAnswer(member, caller.time)) };
+  },
+
+  updateMember: async ({ accountUUID, memberID, memberRole }, caller) => {
+    const account = await namedAccount(store, caller, accountUUID);
+    const change = { account, memberID, kind: roleKinds[memberRole], by: actorOf(caller), time: caller.time };
+    await store.updateMember(change);
+    return { memberID, memberRole };
+  },
+
+  removeMember: async ({ accountUUID, memberID }, caller) => {
+    const account = await namedAccount(store, caller, accountUUID);
+    await store.removeMember({ account, memberID, by: actorOf(caller), time: caller.time });
+    return { memberID };
+  },
+});

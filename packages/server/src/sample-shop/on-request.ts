@@ -1,0 +1,38 @@
+/** Fills and removes the sample shop of a running server, at the request of somebody who tries it out. */
+import type { Logger } from 'pino';
+import type { SampleShop } from '../http/console/routes.ts';
+import type { Store } from '../store/store.ts';
+import { findSampleShop, isSampleShop } from './account.ts';
+import { fillSampleShop } from './fill.ts';
+import { removeSampleShop } from './remove.ts';
+
+export const createSampleShop = (store: Store, log: Logger): SampleShop => {
+  /** One at a time; each waits for the one before, whether or not that failed. */
+  let last: Promise<unknown> = Promise.resolve();
+  const next = <Value>(work: () => Promise<Value>): Promise<Value> => {
+    const begun = last.then(work, work);
+    last = begun.catch(() => {});
+    return begun;
+  };
+  return {
+    isShop: (accountUUID) => isSampleShop({ accountUUID }),
+    fill: () =>
+      next(async () => {
+        const { account } = (await findSampleShop(store)) ?? {};
+        if (account !== undefined) return account;
+        const { accountUUID } = await fillSampleShop(store);
+        return (await store.findAccount(accountUUID)) as number;
+      }),
+    /** Resolves when nobody can read the shop any more. Its rows are deleted after that, in steps. */
+    remove: () =>
+      new Promise((resolve, reject) => {
+        next(() => removeSampleShop(store, { onProgress: () => resolve() })).then(
+          () => resolve(),
+          (error) => {
+            log.error({ error }, 'the sample shop was removed in part only: firsthand demo-data --remove goes on');
+            reject(error);
+          },
+        );
+      }),
+  };
+};

@@ -1,0 +1,120 @@
+/** People with names, several accounts, and the sample shop, in Chromium. */
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchChromium } from '../../fixtures/chromium.ts';
+import { serveHere } from '../../fixtures/serving.ts';
+import { openConsole } from './opened.ts';
+import { openShop } from './shop.ts';
+
+/** On a busy machine, too. */
+const soon = { timeout: 60_000 };
+const password = 'stone teapots sing at dawn';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+
+const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor(soon);
+const shows = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor(soon);
+
+it('an owner invites a person, who joins and signs in by keys alone, gets another role, and is removed', async () => {
+  const shop = await openShop();
+  const owner = await openConsole(browser, shop);
+  await owner.signIn(shop.serverToken, 'settings?tab=people');
+  await shows(owner.page, 'Nobody signs in with a name yet');
+  await owner.page.getByRole('button', { name: 'Invite a person …' }).click();
+  await owner.page.getByLabel('E-mail address').fill('ben@shop.example');
+  await owner.page.getByRole('radio', { name: 'editor' }).check();
+  await owner.page.keyboard.press('Enter');
+  const link = owner.page.locator('.new-token code');
+  await link.waitFor(soon);
+
+  const ben = await openConsole(browser, shop);
+  await ben.page.goto(await link.innerText());
+  await heading(ben.page, 'Join Shop');
+  expect(ben.page.url()).toBe(`${shop.url}/console/join`);
+  await ben.page.getByLabel('Your name').fill('Ben Lime');
+  await ben.page.getByLabel('Password').fill(password);
+  await ben.page.keyboard.press('Enter');
+  await heading(ben.page, 'Overview');
+  await ben.goto('settings?tab=people');
+  await shows(ben.page, 'Only an owner can read who may sign in');
+  await ben.page.getByRole('button', { name: 'Sign out' }).click();
+  await heading(ben.page, 'Sign in to Firsthand');
+  const usePassword = ben.page.getByRole('button', { name: 'Use a password instead' });
+  await usePassword.focus();
+  await ben.page.keyboard.press('Enter');
+  await ben.page.getByLabel('E-mail address').focus();
+  await ben.page.keyboard.type('ben@shop.example');
+  await ben.page.keyboard.press('Tab');
+  await ben.page.keyboard.type('not this one, not this');
+  await ben.page.keyboard.press('Enter');
+  await expect.poll(() => ben.page.getByRole('alert').innerText(), soon).toMatch(/do not belong together/);
+  await ben.page.getByLabel('Password', { exact: true }).fill(password);
+  await ben.page.keyboard.press('Enter');
+  await shows(ben.page, 'Only an owner can read who may sign in');
+
+  const row = owner.page.getByRole('row', { name: /ben@shop\.example/ });
+  await owner.page.reload();
+  await row.getByText('Ben Lime').waitFor(soon);
+  await row.getByLabel('Role of ben@shop.example').selectOption('viewer');
+  await shows(owner.page, 'ben@shop.example is viewer now.');
+  await owner.page.getByRole('button', { name: 'Undo' }).click();
+  await shows(owner.page, 'Undone.');
+  expect((await shop.api.listMembers({})).member).toMatchObject([{ memberName: 'Ben Lime', memberRole: 'editor' }]);
+  await owner.page.getByRole('link', { name: 'Audit log' }).click();
+  await owner.page
+    .getByRole('row', { name: /Role of a person changed Ben Lime, editor/ })
+    .first()
+    .waitFor(soon);
+  await owner.page.getByRole('link', { name: 'Tokens' }).click();
+  await owner.page.getByRole('row', { name: /Ben Lime reads and edits/ }).waitFor(soon);
+  await owner.page.getByRole('link', { name: 'People' }).last().click();
+  await row.getByRole('button', { name: 'Remove ben@shop.example' }).click();
+  await owner.page.getByRole('button', { name: 'Remove', exact: true }).click();
+  await shows(owner.page, 'ben@shop.example can no longer sign in.');
+  await ben.page.getByRole('link', { name: 'Live' }).click();
+  await shows(ben.page, 'Your session has ended');
+  expect(owner.complaints).toEqual([]);
+});
+
+it('an invitation that was taken is told to be of no use', async () => {
+  const shop = await openShop();
+  const { page } = await openConsole(browser, shop);
+  await page.goto(`${shop.url}/console/join#code=invitation_of-nobody`);
+  await heading(page, 'This invitation does not work');
+  expect(await page.getByRole('alert').innerText()).toMatch(/it works once/);
+});
+
+it('a newcomer looks around in the sample shop, switches between the accounts, and removes it', async () => {
+  const { url, consoleURL = '' } = await serveHere({}, { demo: true });
+  const { page, complaints } = await openConsole(browser, { url });
+  await page.goto(consoleURL);
+  await heading(page, 'Overview');
+  const own = (await page.locator('.brand small').innerText()).trim();
+  await page.getByRole('button', { name: 'Look around with sample data' }).click();
+  await shows(page, 'This is sample data:');
+  const account = page.getByLabel('Account');
+  expect(await account.locator('option').allInnerTexts()).toEqual([
+    'Sample shop (demo data)',
+    own,
+    'Another account …',
+  ]);
+  const address = page.url();
+  expect(address).toMatch(/\/console\/\?account=sample-shop-/);
+  await page.getByRole('link', { name: 'People' }).first().click();
+  await shows(page, /@example\.(?:com|org|net)/);
+  expect(page.url()).toContain('account=sample-shop-');
+  await account.selectOption(own);
+  await expect.poll(() => account.inputValue(), soon).not.toMatch(/^sample-shop-/);
+  expect(await page.getByText('This is sample data:').count()).toBe(0);
+  await page.goBack();
+  await shows(page, 'This is sample data:');
+  await page.getByRole('button', { name: 'Remove it' }).click();
+  await expect.poll(() => page.locator('.brand small').innerText(), soon).toBe(own);
+  await page.goto(address);
+  await shows(page, 'This address is of an account that you are not signed in to.');
+  expect(complaints).toEqual([]);
+});

@@ -1,0 +1,191 @@
+import { limits } from '@firsthand/contract/limits';
+import { describe, expect, test } from 'vitest';
+import type { NewInvitation } from '../../src/store/store.ts';
+import type { Site } from '../fixtures/site.ts';
+import { expectRefusal, newToken } from '../fixtures/store.ts';
+import type { NewSite } from './sites.ts';
+
+let nth = 0;
+/** A text that no other test uses: many of them share a store. */
+const fresh = (what: string) => `${what}-${++nth}`;
+
+const invite = async ({ store, account, time }: Site, changes: Partial<NewInvitation> = {}) => {
+  const access = newToken('viewer');
+  const invitation = {
+    ...{ account, memberID: fresh('member'), emailaddress: `${fresh('ann')}@shop.example`, kind: 'viewer' as const },
+    ...{ hash: fresh('hash'), expiresTime: time + 1_000, access: { tokenID: access.tokenID, hash: access.hash }, time },
+    ...changes,
+  };
+  return { invitation, invited: await store.inviteMember(invitation) };
+};
+
+const join = ({ store, time }: Site, hash: string, changes: { password?: string; time?: number } = {}) =>
+  store.joinMember({ hash, memberName: 'Ann Lemon', password: 'hashed', time, ...changes });
+
+/** Begins a session of a member, as signing in does. */
+const beginSession = async (
+  { store, account, time }: Site,
+  { token, kind }: { token: number; kind: 'viewer' | 'editor' | 'server' },
+) => {
+  const session = { ...newToken(kind), createdBy: token, session: true, time };
+  await store.createToken({ ...session, account });
+  return session;
+};
+
+const joined = async (site: Site, changes: Partial<NewInvitation> = {}) => {
+  const { invitation } = await invite(site, changes);
+  const { memberID, access } = await join(site, invitation.hash);
+  const member = {
+    memberID,
+    token: access.token,
+    kind: access.kind as 'viewer',
+    emailaddress: invitation.emailaddress,
+  };
+  return { ...member, session: await beginSession(site, member) };
+};
+
+export const describeMembers = (newSite: NewSite): void => {
+  describe('members', () => {
+    test('are invited, and join once with a name and a password', async () => {
+      const site = await newSite();
+      const { store, account, accountUUID, time } = site;
+      const { invitation, invited } = await invite(site, { kind: 'editor', memberName: 'Annie' });
+      const { memberID, emailaddress, hash } = invitation;
+      expect(invited).toEqual({ memberID });
+      const listed = { memberID, emailaddress, kind: 'editor', createdTime: time, signedInTime: null };
+      expect(await store.listMembers({ account })).toEqual([
+        { ...listed, memberName: 'Annie', joinedTime: null, invitationExpiresTime: time + 1_000 },
+      ]);
+      expect(await store.findMembers({ emailaddress, most: 5 })).toEqual([]);
+      const { accountName } = await store.getAccount(account);
+      expect(await store.findInvitation({ hash, time })).toEqual({
+        ...{ memberID, emailaddress, memberName: 'Annie', kind: 'editor', accountUUID, accountName },
+      });
+      const { account: joinedAccount, memberID: who, access } = await join(site, hash, { time: time + 5 });
+      expect([joinedAccount, who]).toEqual([account, memberID]);
+      expect(access).toEqual({ token: expect.any(Number), tokenID: invitation.access.tokenID, kind: 'editor' });
+      expect(await store.listMembers({ account })).toEqual([
+        { ...listed, memberName: 'Ann Lemon', joinedTime: time + 5, invitationExpiresTime: null },
+      ]);
+      expect(await store.findMembers({ emailaddress, most: 5 })).toEqual([{ account, password: 'hashed', ...access }]);
+      await expectRefusal(join(site, hash), 'invalid_token');
+      expect(await store.findInvitation({ hash, time })).toBeUndefined();
+    });
+
+    test('join until the invitation ends, and not with an earlier one', async () => {
+      const site = await newSite();
+      const { store, time } = site;
+      const { invitation } = await invite(site);
+      await expectRefusal(join(site, invitation.hash, { time: time + 1_000 }), 'invalid_token');
+      expect(await store.findInvitation({ hash: invitation.hash, time: time + 1_000 })).toBeUndefined();
+      const { emailaddress, memberID } = invitation;
+      const again = await invite(site, { emailaddress, kind: 'server' });
+      expect(again.invited).toEqual({ memberID });
+      await expectRefusal(join(site, invitation.hash), 'invalid_token');
+      expect((await join(site, again.invitation.hash)).access.kind).toBe('server');
+      expect(await store.listMembers({ account: site.account })).toHaveLength(1);
+    });
+
+    test('have sessions, which a new password, a removal and nothing else end', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const ann = await joined(site);
+      const ben = await joined(site);
+      expect(await store.findAccess(ann.session.hash, time)).toMatchObject({ kind: 'viewer', account });
+      expect(await store.listMembers({ account })).toMatchObject([{ signedInTime: time }, { signedInTime: time }]);
+      const tokens = await store.listTokens({ account });
+      expect(tokens.filter(({ memberID }) => memberID === ann.memberID)).toMatchObject([
+        { session: true, createdBy: null },
+        { session: true, tokenID: ann.session.tokenID },
+      ]);
+      const { invitation } = await invite(site, { emailaddress: ann.emailaddress });
+      expect(await store.findAccess(ann.session.hash, time)).toBeDefined();
+      await join(site, invitation.hash, { password: 'another' });
+      expect(await store.findAccess(ann.session.hash, time)).toBeUndefined();
+      expect(await store.findMembers({ emailaddress: ann.emailaddress, most: 5 })).toMatchObject([
+        { password: 'another' },
+      ]);
+      await store.removeMember({ account, memberID: ben.memberID, time });
+      expect(await store.findAccess(ben.session.hash, time)).toBeUndefined();
+      expect(await store.findMembers({ emailaddress: ben.emailaddress, most: 5 })).toEqual([]);
+      await expectRefusal(beginSession(site, ben), 'invalid_token');
+      await expectRefusal(store.removeMember({ account, memberID: ben.memberID, time }), 'unknown_member');
+      expect(JSON.stringify([await store.listMembers({ account }), await store.listTokens({ account })])).not.toContain(
+        ben.emailaddress,
+      );
+    });
+
+    test('get another role, in the sessions that they have as well', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const [ann, ben] = [await joined(site), await joined(site)];
+      const kindOf = async (hash: string) => (await store.findAccess(hash, time))?.kind;
+      expect(await kindOf(ann.session.hash)).toBe('viewer');
+      await store.updateMember({ account, memberID: ann.memberID, kind: 'server', time });
+      expect([await kindOf(ann.session.hash), await kindOf(ben.session.hash)]).toEqual(['server', 'viewer']);
+      await store.updateMember({ account, memberID: ann.memberID, kind: 'editor', time });
+      expect(await kindOf(ann.session.hash)).toBe('editor');
+      // A token that a session made is not the member's.
+      const { token = 0 } = (await store.findAccess(ann.session.hash, time)) ?? {};
+      const made = newToken('server');
+      await store.createToken({ ...made, account, createdBy: token });
+      await store.updateMember({ account, memberID: ann.memberID, kind: 'viewer', time });
+      expect(await kindOf(made.hash)).toBe('server');
+    });
+
+    test('of several accounts are found by one address, the last that signed in first', async () => {
+      const [site, other] = [await newSite(), await newSite()];
+      const emailaddress = `${fresh('ann')}@shop.example`;
+      const here = await joined(site, { emailaddress });
+      await join(other, (await invite(other, { emailaddress })).invitation.hash);
+      const accounts = async (most: number) =>
+        (await site.store.findMembers({ emailaddress, most })).map(({ account }) => account);
+      expect(await accounts(5)).toEqual([site.account, other.account]);
+      expect(await accounts(1)).toEqual([site.account]);
+      const { account, memberID } = { ...here, account: other.account };
+      const { store, time } = other;
+      await expectRefusal(store.updateMember({ account, memberID, kind: 'server', time }), 'unknown_member');
+      await expectRefusal(store.removeMember({ account, memberID, time }), 'unknown_member');
+      expect(await store.listMembers({ account: site.account })).toMatchObject([{ memberID }]);
+    });
+
+    test('prove nothing of contacts, and their access is no token', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const before = await store.findProofKeys({ account, time });
+      const { invitation } = await invite(site, { kind: 'server' });
+      expect(await store.findProofKeys({ account, time })).toEqual(before);
+      expect(await store.wasMade(invitation.access.hash)).toBe(false);
+    });
+
+    test('are as many as an account may have', async () => {
+      const site = await newSite();
+      const first = await invite(site);
+      for (let count = 1; count < limits.membersPerAccount; count += 1) await invite(site);
+      await expectRefusal(invite(site), 'invalid_field');
+      await invite(site, { emailaddress: first.invitation.emailaddress });
+      const { store, account, time } = site;
+      await store.removeMember({ account, memberID: first.invitation.memberID, time });
+      await invite(site);
+    });
+
+    test('stand in the audit log without their names', async () => {
+      const site = await newSite();
+      const { store, account, server, time } = site;
+      const { invitation } = await invite(site, { by: server.token });
+      const { memberID, emailaddress } = invitation;
+      await join(site, invitation.hash);
+      await store.updateMember({ account, memberID, kind: 'editor', by: server.token, time });
+      await store.removeMember({ account, memberID, by: server.token, time });
+      const { entries } = await store.listAudit({ account, limit: 4 });
+      const actor = server.tokenID;
+      expect(entries).toMatchObject([
+        { action: 'removeMember', actor, subject: { memberID } },
+        { action: 'updateMember', actor, subject: { memberID, memberRole: 'editor' } },
+        { action: 'joinMember', actor: invitation.access.tokenID, subject: { memberID } },
+        { action: 'inviteMember', actor, subject: { memberID, memberRole: 'viewer' } },
+      ]);
+      expect(JSON.stringify(entries)).not.toContain(emailaddress);
+    });
+  });
+};

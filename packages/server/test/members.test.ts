@@ -1,0 +1,217 @@
+/** People with names: invited, joining, and signing in to the console with a password. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPasswords } from '../src/http/console/passwords.ts';
+import { consoleOrigin, cookieFrom, fromConsole, signInWith } from './fixtures/console-requests.ts';
+import { type Fields, openScene, type Scene } from './fixtures/scene.ts';
+
+const password = 'stone teapots sing at dawn';
+const emailaddress = 'ben@shop.example';
+
+let scene: Scene;
+let time: number;
+beforeEach(async () => {
+  time = Date.now();
+  scene = await openScene({ now: () => time, consoleOrigin, passwords: createPasswords({ ln: 4, r: 8, p: 1 }) });
+});
+afterEach(() => scene.close());
+
+const asOwner = (path: string, fields: Fields = {}) =>
+  scene.post(`/account/${path}`, { tokenUUID: scene.tokens.server, ...fields });
+const invite = async (fields: Fields = {}) =>
+  (await asOwner('inviteMember', { memberEmailaddress: emailaddress, memberRole: 'editor', ...fields })).body;
+const members = async () => (await scene.get('/account/listMembers', { tokenUUID: scene.tokens.server })).body.member;
+const send = (path: string, fields: Fields, cookie = '') =>
+  scene.send(`/console/${path}`, {
+    method: 'POST',
+    headers: { ...fromConsole(cookie), 'Content-Type': 'application/json' },
+    body: JSON.stringify(fields),
+  });
+const accept = (code: string, fields: Fields = {}) =>
+  send('accept', { code, memberName: 'Ben Lime', password, ...fields });
+const join = async (fields: Fields = {}) => {
+  const { invitationCode } = await invite(fields);
+  const { headers, body } = await accept(invitationCode);
+  return { cookie: cookieFrom(headers), sessionID: body.session.sessionID as string };
+};
+
+it('a person is invited, chooses a password, and signs in with it', async () => {
+  const { memberID, invitationCode, expiresTime } = await invite({ memberName: 'Ben' });
+  expect(expiresTime).toBe(new Date(time + 7 * 86_400_000).toISOString());
+  const { invitation } = (await send('invitation', { code: invitationCode })).body;
+  expect(invitation).toEqual({
+    ...{ accountName: 'Shop', memberEmailaddress: emailaddress, memberName: 'Ben', memberRole: 'editor' },
+  });
+  const joined = await accept(invitationCode);
+  expect(joined.body.session).toMatchObject({ accountUUID: scene.accountUUID, kind: 'editor' });
+  const signedIn = await signInWith(scene, { emailaddress: ' Ben@Shop.example', password });
+  expect(signedIn.body.session).toMatchObject({ accountUUID: scene.accountUUID, kind: 'editor' });
+  const headers = fromConsole(cookieFrom(signedIn.headers), signedIn.body.session.sessionID);
+  expect((await scene.send('/contact/searchContact', { headers })).status).toBe(200);
+  expect(await members()).toEqual([
+    {
+      ...{ memberID, memberEmailaddress: emailaddress, memberName: 'Ben Lime', memberRole: 'editor' },
+      ...{ createdTime: expect.any(String), joinedTime: expect.any(String), signedInTime: expect.any(String) },
+    },
+  ]);
+  const { token } = (await scene.get('/account/getAccount', { tokenUUID: scene.tokens.server })).body.account;
+  expect(token.filter((each: { memberID?: string }) => each.memberID === memberID)).toMatchObject([
+    { session: true },
+    { session: true },
+  ]);
+  expect(scene.logged()).not.toContain(password);
+  expect(scene.logged()).not.toContain(invitationCode);
+  expect(scene.logged()).not.toContain(emailaddress);
+});
+
+it.each([
+  ['a short password', { password: 'fourteen chars' }, 400, 'password'],
+  ['one of few characters', { password: 'abababababababababab' }, 400, 'password'],
+  ['an endless one', { password: 'abcde'.repeat(60) }, 400, 'password'],
+  ['the e-mail address', { password: emailaddress }, 400, 'password'],
+  ['no password', { password: '' }, 400, 'password'],
+  ['a list for a password', { password: [password] }, 400, 'password'],
+  ['no name', { memberName: '' }, 400, 'memberName'],
+  ['a name with control characters', { memberName: 'Ben\u0007' }, 400, 'memberName'],
+  ['a name that is too long', { memberName: 'B'.repeat(256) }, 400, 'memberName'],
+  ['another code', { code: 'x'.repeat(24) }, 401, 'code'],
+])('an invitation is not used up by %s, which is refused', async (_, fields, status, field) => {
+  const { invitationCode } = await invite();
+  const refused = await accept(invitationCode, fields);
+  expect([refused.status, refused.body.error.field, refused.headers.get('set-cookie')]).toEqual([status, field, null]);
+  expect((await accept(invitationCode)).status).toBe(200);
+});
+
+it('an invitation ends after seven days, and when it was taken', async () => {
+  const { invitationCode } = await invite();
+  time += 7 * 86_400_000;
+  expect((await accept(invitationCode)).body.error.code).toBe('invalid_token');
+  const again = await invite();
+  expect((await accept(again.invitationCode)).status).toBe(200);
+  expect((await accept(again.invitationCode)).status).toBe(401);
+  expect((await send('invitation', { code: again.invitationCode })).status).toBe(401);
+});
+
+it('a forgotten password is replaced by a new invitation, which ends the sessions that there are', async () => {
+  const { cookie, sessionID } = await join();
+  const read = () => scene.send('/event/getEvent', { headers: fromConsole(cookie, sessionID) });
+  const { invitationCode } = await invite();
+  expect((await read()).status).toBe(200);
+  expect((await signInWith(scene, { emailaddress, password })).status).toBe(200);
+  const other = 'another sentence of words';
+  expect((await accept(invitationCode, { password: other })).status).toBe(200);
+  expect((await read()).status).toBe(401);
+  expect((await signInWith(scene, { emailaddress, password })).status).toBe(401);
+  expect((await signInWith(scene, { emailaddress, password: other })).status).toBe(200);
+});
+
+it('says nothing of who is a member', async () => {
+  await join();
+  const answers = [
+    await signInWith(scene, { emailaddress, password: 'not this one, not this' }),
+    await signInWith(scene, { emailaddress: 'nobody@shop.example', password }),
+    await signInWith(scene, { emailaddress: 'not an address', password }),
+  ];
+  const told = answers.map(({ status, headers, body: { error } }) => [status, headers.get('set-cookie'), error]);
+  expect(told).toEqual(told.map(() => told[0]));
+  expect(told[0]).toEqual([401, null, expect.objectContaining({ code: 'invalid_token', field: 'password' })]);
+});
+
+it('lets nobody guess on: ten failed sign-ins from an address, which count for everybody’s, and none that succeeded', async () => {
+  await join();
+  for (let nth = 0; nth < 12; nth += 1) expect((await signInWith(scene, { emailaddress, password })).status).toBe(200);
+  for (let nth = 0; nth < 10; nth += 1)
+    expect((await signInWith(scene, { emailaddress: `b${nth}@shop.example`, password })).status).toBe(401);
+  const limited = await signInWith(scene, { emailaddress, password });
+  expect([limited.status, Number(limited.headers.get('retry-after'))]).toEqual([429, expect.any(Number)]);
+  // A token still signs in.
+  expect((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).status).toBe(200);
+});
+
+it('a role is changed, and a member is removed, in open sessions at once', async () => {
+  const { cookie, sessionID } = await join({ memberRole: 'viewer' });
+  const [{ memberID }] = await members();
+  const headers = { ...fromConsole(cookie, sessionID), 'Content-Type': 'application/json' };
+  const save = () =>
+    scene.send('/report/createSegment', {
+      ...{ method: 'POST', headers },
+      body: JSON.stringify({ segmentName: 'Buyers', filter: { event: 1 } }),
+    });
+  expect((await save()).body.error.code).toBe('token_kind');
+  expect((await asOwner('updateMember', { memberID, memberRole: 'editor' })).status).toBe(200);
+  expect((await save()).status).toBe(200);
+  expect((await asOwner('updateMember', { memberID, memberRole: 'king' })).body.error.field).toBe('memberRole');
+  expect((await asOwner('removeMember', { memberID })).status).toBe(200);
+  expect((await save()).status).toBe(401);
+  expect((await signInWith(scene, { emailaddress, password })).status).toBe(401);
+  expect((await asOwner('removeMember', { memberID })).body.error.code).toBe('unknown_member');
+});
+
+describe('a person in two accounts', () => {
+  const secondAccount = async () => {
+    const { body } = await scene.post('/account/createAccount', {
+      ...{ tokenUUID: scene.tokens.operator, accountName: 'Blog' },
+    });
+    return { accountUUID: body.accountUUID as string, tokenUUID: body.serverTokenUUID as string };
+  };
+  const sessionsOf = async (cookie: string, sessionID = '1') =>
+    (await scene.send('/console/session', { headers: fromConsole(cookie, sessionID) })).body;
+
+  it('signs in to both with one password, and a page reads the account that it was loaded with', async () => {
+    const blog = await secondAccount();
+    await join();
+    const fields = { tokenUUID: blog.tokenUUID, memberEmailaddress: emailaddress, memberRole: 'viewer' };
+    const { invitationCode } = (await scene.post('/account/inviteMember', fields)).body;
+    await accept(invitationCode);
+    const { headers } = await signInWith(scene, { emailaddress, password });
+    const cookie = cookieFrom(headers);
+    const { sessions } = await sessionsOf(cookie);
+    expect(sessions).toMatchObject([{ accountName: expect.any(String) }, { accountName: expect.any(String) }]);
+    const kinds = Object.fromEntries(sessions.map((each: Fields) => [each.accountUUID, each.kind]));
+    expect(kinds).toEqual({ [scene.accountUUID]: 'editor', [blog.accountUUID]: 'viewer' });
+    for (const { accountUUID, sessionID } of sessions) {
+      const { body } = await scene.send('/account/getAccount', { headers: fromConsole(cookie, sessionID) });
+      expect(body.account.accountUUID).toBe(accountUUID);
+      expect((await sessionsOf(cookie, sessionID)).session.sessionID).toBe(sessionID);
+    }
+  });
+
+  it('with another password signs in to the one that it belongs to', async () => {
+    const blog = await secondAccount();
+    await join();
+    const fields = { tokenUUID: blog.tokenUUID, memberEmailaddress: emailaddress, memberRole: 'owner' };
+    const { invitationCode } = (await scene.post('/account/inviteMember', fields)).body;
+    await accept(invitationCode, { password: 'quite another sentence' });
+    const { body, headers } = await signInWith(scene, { emailaddress, password });
+    expect(body.session.accountUUID).toBe(scene.accountUUID);
+    expect((await sessionsOf(cookieFrom(headers))).sessions).toHaveLength(1);
+  });
+
+  it('keeps the session of the other account when signing in to a second, and when signing out of one', async () => {
+    const blog = await secondAccount();
+    const first = await signInWith(scene, { tokenUUID: scene.tokens.viewer });
+    const second = await signInWith(scene, { tokenUUID: blog.tokenUUID }, cookieFrom(first.headers));
+    const cookie = cookieFrom(second.headers);
+    const { session, sessions } = await sessionsOf(cookie);
+    expect(session).toEqual(second.body.session);
+    expect(sessions).toEqual([second.body.session, first.body.session]);
+    // A second session of one account takes the place of the first.
+    const third = await signInWith(scene, { tokenUUID: scene.tokens.server }, cookie);
+    expect((await sessionsOf(cookieFrom(third.headers))).sessions).toEqual([third.body.session, second.body.session]);
+    expect((await sessionsOf(cookie)).sessions).toEqual([second.body.session]);
+    const out = await scene.send('/console/sign-out', {
+      method: 'POST',
+      headers: fromConsole(cookieFrom(third.headers), third.body.session.sessionID),
+    });
+    expect((await sessionsOf(cookieFrom(out.headers))).sessions).toEqual([second.body.session]);
+  });
+
+  it('has at most five sessions in a browser', async () => {
+    let cookie = '';
+    for (let nth = 0; nth < 7; nth += 1) {
+      const { tokenUUID } = await secondAccount();
+      cookie = cookieFrom((await signInWith(scene, { tokenUUID }, cookie)).headers);
+    }
+    expect((await sessionsOf(cookie)).sessions).toHaveLength(5);
+    expect((await sessionsOf(`${cookie}~${'x'.repeat(10_000)}`)).sessions).toEqual([]);
+  });
+});
