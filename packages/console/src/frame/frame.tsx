@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { hrefOf, pageName } from '../address.ts';
 import { messageOf } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
+import { Mark } from '../parts/mark.tsx';
 import { Notices, show } from '../parts/notices.tsx';
 import { SampleShopNotice } from '../parts/sample-shop.tsx';
 import { account } from '../reading/account.ts';
@@ -55,9 +56,7 @@ export const Frame = () => {
       </a>
       <header class="side">
         <a class="brand" href={hrefOf('')}>
-          <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">
-            <path d="M16 29C7 25 4 17 6 6c11 0 18 5 18 14 0 4-3 8-8 9Z" fill="var(--brand)" />
-          </svg>
+          <Mark size={26} />
           <span>
             Firsthand
             {sessions.value.length < 2 && <small title={accountName}>{accountName}</small>}

@@ -1,6 +1,7 @@
 /** Taking an invitation: a name and a password. */
 import { useEffect, useState } from 'preact/hooks';
 import { Field } from '../parts/field.tsx';
+import { Mark } from '../parts/mark.tsx';
 import { Skeleton } from '../parts/small.tsx';
 import { acceptInvitation, type Invitation, readInvitation } from '../session.ts';
 
@@ -27,6 +28,7 @@ const Accept = ({ invitation, code }: { readonly invitation: Invitation; readonl
   };
   return (
     <form onSubmit={submit} aria-busy={isBusy}>
+      <Mark />
       <h1>Join {accountName}</h1>
       <p>{roles[memberRole]}</p>
       <Field label="E-mail address">

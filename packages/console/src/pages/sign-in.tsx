@@ -1,5 +1,6 @@
 /** Signing in: with an e-mail address and a password, or with a token. */
 import { useEffect, useState } from 'preact/hooks';
+import { Mark } from '../parts/mark.tsx';
 import { isAdding, type Proof, signedOutBecause, signIn } from '../session.ts';
 
 /** Somebody at the machine of the server has tokens; elsewhere most people have a password. */
@@ -82,9 +83,7 @@ export const SignIn = () => {
   return (
     <main class="sign-in" id="content">
       <form onSubmit={submit} aria-busy={isBusy}>
-        <svg viewBox="0 0 32 32" width="44" height="44" aria-hidden="true">
-          <path d="M16 29C7 25 4 17 6 6c11 0 18 5 18 14 0 4-3 8-8 9Z" fill="var(--brand)" />
-        </svg>
+        <Mark />
         <h1>{isAdding.value ? 'Sign in to another account' : 'Sign in to Firsthand'}</h1>
         {signedOutBecause.value && (
           <p class="sign-in-why" role="alert">

@@ -66,7 +66,7 @@ export const Members = () => {
             rows={listed.map((member) => ({
               key: member.memberID,
               cells: [
-                member.memberName || '–',
+                member.memberName || <span class="soft">Not joined yet</span>,
                 member.memberEmailaddress,
                 <RoleChoice key="role" member={member} />,
                 <State key="state" member={member} />,
