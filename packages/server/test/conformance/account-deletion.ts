@@ -22,8 +22,8 @@ const fill = async ({ store, account, server, browser, link, unlink, merge, void
   await merge(contactUUID, other);
   const access = newToken('viewer');
   await store.inviteMember({
-    ...{ account, memberID: `member-${account}`, emailaddress: ann, kind: 'viewer', access },
-    ...{ hash: `invitation-${account}`, expiresTime: time + 1_000, time },
+    ...{ account, memberID: `member-of-${account}`, emailaddress: ann, kind: 'viewer', access },
+    ...{ hash: `invitation-of-${account}`, expiresTime: time + 1_000, time },
   });
   await store.saveSegment({ account, segmentName: 'All', filter: '{"event":1}', time });
   const request = {
