@@ -178,7 +178,7 @@ describe('pages', () => {
     const page = (nextCursor: string, ...event: object[]) => ok({ event, nextCursor });
     const { client, sent } = setUp([page('a', { eventID: 1 }), page('b'), busy, page('', { eventID: 2 })]);
     expectTypeOf<PagedOperation>().toEqualTypeOf<
-      'getEvent' | 'getContact' | 'searchContact' | 'exportContact' | 'listAudit' | 'reportPeople'
+      'getEvent' | 'getContact' | 'searchContact' | 'exportContact' | 'listAudit' | 'listRefused' | 'reportPeople'
     >();
     const seen: number[] = [];
     for await (const { event } of client.pages('getEvent', { eventID: 7 }))

@@ -235,6 +235,7 @@ const made = (description: string, example: string) => described(filledText(limi
 export const contactUUID = made('The contact.', 'V1StGXR8_Z5jdHi6B-myT');
 export const accountUUID = made('The account.', 'h4qK0LxRj2mWc9ZtYpA3b');
 export const tokenID = made('Names a token without revealing it.', 'x8Tn2kQwYb5rEv7uJc1Lz');
+export const refusedID = made('The refused request.', '17');
 export const memberID = made('Names a member.', 'm9Tn2kQwYb5rEv7uJc1Lz');
 export const linkID = made('The link.', '1042');
 export const claimID = made('The claim: the handle that the browser token was given.', 'uR5sW2nPz8kYt0aVb6QeG');

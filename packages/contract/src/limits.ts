@@ -96,6 +96,8 @@ export const limits = {
   repeatDays: 7,
   /** Refused requests that are stored for one token, and their size. Beyond either the oldest are deleted. */
   refusedPerToken: 1_000,
+  /** Requests on one page of listRefused. */
+  refusedPerPage: 20,
   refusedBytesPerToken: 2 * 1024 * 1024,
   /** The stored text of a refused request that could not be parsed. The rest is cut off. */
   refusedTextLength: 64 * 1024,

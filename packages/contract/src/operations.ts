@@ -3,6 +3,7 @@ import type * as z from 'zod';
 import * as account from './account/account.ts';
 import * as audit from './account/audit.ts';
 import * as members from './account/members.ts';
+import * as refused from './account/refused.ts';
 import type { TokenKind } from './account/tokens.ts';
 import * as contact from './contact.ts';
 import type { ErrorCode } from './errors.ts';
@@ -143,6 +144,26 @@ export const operations = {
     refuses: ['unknown_member'],
     input: members.removeMemberInput,
     output: members.removeMemberOutput,
+  }),
+  listRefused: get({
+    summary: 'List the writes that were refused for their content, oldest first.',
+    details:
+      'They are on the list, without their tokens, until they are sent again, give way to later ones or name a contact that is erased.',
+    paths: ['/account/listRefused'],
+    tokens: owners,
+    input: refused.listRefusedInput,
+    output: refused.listRefusedOutput,
+  }),
+  replayRefused: post({
+    summary: 'Send a refused write again, with the same eventUUID, time and token, after a fix.',
+    details: 'One that is carried out leaves the list. One that is refused again stays, and the response says why.',
+    paths: ['/account/replayRefused'],
+    tokens: owners,
+    body: 'batch',
+    example: ['fix'],
+    refuses: ['unknown_refused'],
+    input: refused.replayRefusedInput,
+    output: refused.replayRefusedOutput,
   }),
   listAudit: get({
     summary: 'List who did what in the account, newest first.',

@@ -25,6 +25,7 @@ import { createOperationRoute, jsonReplies, type Reply } from './http/operation-
 import { createAccounts } from './http/operations/accounts/accounts.ts';
 import { createAudit } from './http/operations/accounts/audit.ts';
 import { createMembers } from './http/operations/accounts/members.ts';
+import { createRefused } from './http/operations/accounts/refused.ts';
 import { createTokens } from './http/operations/accounts/tokens.ts';
 import { createContactBatches } from './http/operations/contact-batch.ts';
 import { createContacts } from './http/operations/contacts.ts';
@@ -173,6 +174,7 @@ export const createApp = ({
       ...createAccounts(store, quota?.accountBytes),
       ...createTokens(store),
       ...createMembers(store),
+      ...createRefused(store),
       ...createAudit(store),
       ...createContacts(store),
       ...createContactBatches(store),

@@ -78,7 +78,16 @@ const readStream = async (response: Response): Promise<unknown> => {
 
 describe('each example', () => {
   /** Fields that name what must exist: the document's example names nothing of this server. */
-  const named = ['contactUUID', 'otherContactUUID', 'linkID', 'claimID', 'tokenID', 'memberID', 'handover'];
+  const named = [
+    'contactUUID',
+    'otherContactUUID',
+    'linkID',
+    'claimID',
+    'tokenID',
+    'memberID',
+    'refusedID',
+    'handover',
+  ];
   const namedIn: { readonly [Name in OperationName]?: string } = {
     unlinkUser: 'userUUID',
     deleteSegment: 'segmentName',
@@ -293,6 +302,7 @@ describe('each error code that is listed', () => {
     unknown_user: () => ({ fields: { userUUID: nobody } }),
     unknown_link: () => ({ fields: { linkID: '999999' } }),
     unknown_claim: () => ({ fields: { claimID: nobody } }),
+    unknown_refused: () => ({ fields: { refusedID: '999999' } }),
     unknown_member: () => ({ fields: { memberID: nobody } }),
     unknown_segment: ({ name }) => ({
       fields: name === 'deleteSegment' ? { segmentName: nobody } : { filter: JSON.stringify({ segment: nobody }) },

@@ -5,10 +5,17 @@ import { readMembers } from '../reading/members.ts';
 import { AuditLog } from './settings/audit-log.tsx';
 import { Members } from './settings/members/members.tsx';
 import { Privacy } from './settings/privacy.tsx';
+import { Refused } from './settings/refused/refused.tsx';
 import { Tokens } from './settings/tokens.tsx';
 
-const tabs = { tokens: 'Tokens', people: 'People', privacy: 'Privacy', audit: 'Audit log' } as const;
-const contents = { tokens: Tokens, people: Members, privacy: Privacy, audit: AuditLog } as const;
+const tabs = {
+  tokens: 'Tokens',
+  people: 'People',
+  refused: 'Refused',
+  privacy: 'Privacy',
+  audit: 'Audit log',
+} as const;
+const contents = { tokens: Tokens, people: Members, refused: Refused, privacy: Privacy, audit: AuditLog } as const;
 
 export const Settings = () => {
   useEffect(() => {

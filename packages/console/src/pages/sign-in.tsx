@@ -68,10 +68,11 @@ export const SignIn = () => {
   }, []);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
-    const fields = Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement)) as Record<string, string>;
+    const form = new FormData(event.currentTarget as HTMLFormElement);
+    const textOf = (name: string) => String(form.get(name) ?? '');
     const proof: Proof = byPassword
-      ? { emailaddress: fields['emailaddress'] ?? '', password: fields['password'] ?? '' }
-      : { tokenUUID: fields['tokenUUID']?.trim() ?? '' };
+      ? { emailaddress: textOf('emailaddress'), password: textOf('password') }
+      : { tokenUUID: textOf('tokenUUID').trim() };
     setBusy(true);
     setProblem(await signIn(proof));
     setBusy(false);

@@ -78,6 +78,7 @@ const groups = {
     segmentsPerAccount: 'Segments',
     membersPerAccount: 'Members of the console, those who are only invited included',
     invitationDays: 'Days for which an invitation is valid',
+    refusedPerPage: 'Refused requests on one page of listRefused',
     refusedPerToken: 'Refused requests that are stored for one token',
     refusedBytesPerToken: 'Bytes of the refused requests that are stored for one token',
     refusedTextLength: 'Characters of a refused request that could not be parsed; the rest is cut off',

@@ -781,7 +781,11 @@ export interface RefusedCount extends Pick<RefusedRequest, 'accountUUID' | 'toke
 }
 
 /** The write runs as the token `tokenID`; the audit entry names that token. */
-export type RefusedReplay = ReplayedWrite & { readonly refused: number; readonly tokenID?: string };
+export type RefusedReplay = ReplayedWrite & {
+  readonly refused: number;
+  readonly tokenID?: string;
+  readonly by?: number | null;
+};
 
 export type ReplayedWrite =
   | { readonly write: 'logEvents'; readonly request: EventBatch }

@@ -126,7 +126,7 @@ it('refused replay --as sends with another token what came with a revoked one', 
   const replay = ['refused', 'replay', refusedID, '--with', '{"eventID":1}'];
   expect(await firsthand(replay, env)).toMatchObject({
     code: 1,
-    stdout: expect.stringMatching(/is revoked or has expired: name with --as a live browser token of the account\n0 /),
+    stdout: expect.stringMatching(/is revoked or has expired: name a live browser token of the account .*\n0 /),
   });
   expect(await firsthandJSON([...replay, '--as', other.tokenID], env)).toMatchObject({ replayed: 1 });
   expect((await client.getEvent({})).event).toMatchObject([{ eventUUID: 'event-of-revoked', eventID: 1 }]);

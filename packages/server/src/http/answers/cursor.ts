@@ -3,7 +3,15 @@ import { Refusal } from '../../refusal.ts';
 import type { SearchEnd } from '../../store/store.ts';
 
 /** The prefix of each list's cursors, with a version, so that a later form can be distinguished. */
-const lists = { events: 'e1', people: 'p1', contacts: 'c2', contactsBySeen: 's1', audit: 'a1', held: 'h1' } as const;
+const lists = {
+  events: 'e1',
+  people: 'p1',
+  contacts: 'c2',
+  contactsBySeen: 's1',
+  audit: 'a1',
+  refused: 'r1',
+  held: 'h1',
+} as const;
 type ListName = keyof typeof lists;
 
 /** A position of each list; null for a list that is complete. */

@@ -11,12 +11,18 @@ import { checkEntries, createEvents } from '../operations/events.ts';
 import { createRequestContexts } from '../operations/request-context.ts';
 import { parseObject } from '../request/input.ts';
 
+/** The refusal for a request that is not on the list, or not any more. */
+export const unlisted = (): Refusal => new Refusal('unknown_refused', { field: 'refusedID' });
+
 /** The store, except that each write also removes the refused request from its list in the same transaction. */
-const replayingStore = (store: Store, { refused, tokenID }: { refused: number; tokenID: string }): Store => {
+const replayingStore = (
+  store: Store,
+  { by, ...replayed }: { refused: number; tokenID: string; by: number | null },
+): Store => {
   const replay = async (write: ReplayedWrite) => {
-    const answer = await store.replayRefused({ refused, tokenID, ...write });
+    const answer = await store.replayRefused({ ...replayed, by, ...write });
     // Somebody else has sent it, or newer ones replaced it.
-    if (answer === undefined) throw new Error(`the request ${refused} is not on the list any more`);
+    if (answer === undefined) throw unlisted();
     // The result belongs to the write in `write`.
     return answer as never;
   };
@@ -39,8 +45,8 @@ const tokenFor = async (
   throw new Refusal('invalid_token', {
     message:
       as === tokenID
-        ? `its token ${tokenID} is revoked or has expired: name with --as a live ${tokenKind} token of the account`
-        : `--as must name a live ${tokenKind} token of the account, as the request came with one`,
+        ? `its token ${tokenID} is revoked or has expired: name a live ${tokenKind} token of the account (--as, or tokenID)`
+        : `the token must be a live ${tokenKind} token of the account, as the request came with one`,
   });
 };
 
@@ -62,6 +68,16 @@ const callerOf = (request: RefusedRequest, token: ListedToken, time: number): Ca
   agent: () => ({ robot: request.robot, labels: [] }),
 });
 
+export interface ReplayOptions {
+  /** Fields that replace those of the request. */
+  readonly fix?: Readonly<Record<string, unknown>> | undefined;
+  /** The tokenID of the token to use in place of its own. */
+  readonly as?: string | undefined;
+  readonly time: number;
+  /** The number of the token that asks for it; null: the command line. */
+  readonly by?: number | null;
+}
+
 /**
  * Returns a function that sends a refused request again, with the same eventUUID, the same eventTime and the same token, or with
  * the token that `as` names (required once the request's own is not live). `fix` replaces fields of the request. A request that
@@ -69,8 +85,12 @@ const callerOf = (request: RefusedRequest, token: ListedToken, time: number): Ca
  * Refusal and the request stays on the list.
  */
 export const createReplay = (store: Store) => {
-  const answerings = (refused: number, tokenID: string): { readonly [Name in KeptOperation]: Answering<Name> } => {
-    const replaying = replayingStore(store, { refused, tokenID });
+  const answerings = (replayed: {
+    refused: number;
+    tokenID: string;
+    by: number | null;
+  }): { readonly [Name in KeptOperation]: Answering<Name> } => {
+    const replaying = replayingStore(store, replayed);
     const contextOf = createRequestContexts();
     const events = createEvents(replaying, contextOf);
     return {
@@ -85,7 +105,7 @@ export const createReplay = (store: Store) => {
 
   return async (
     request: RefusedRequest,
-    { fix = {}, as, time }: { fix?: Readonly<Record<string, unknown>>; as?: string | undefined; time: number },
+    { fix = {}, as, time, by = null }: ReplayOptions,
   ): Promise<AnswerOf<KeptOperation>> => {
     const { operation, refused, input } = request;
     const fields = typeof input === 'string' ? fieldsOf(input, fix) : input;
@@ -93,7 +113,7 @@ export const createReplay = (store: Store) => {
     const checked = check(definition.input, { ...fields, ...fix });
     if (!checked.ok) throw refusalOf(checked.problem);
     const token = await tokenFor(store, request, { as, time });
-    const answering = answerings(refused, token.tokenID)[operation] as Answering<KeptOperation>;
+    const answering = answerings({ refused, tokenID: token.tokenID, by })[operation] as Answering<KeptOperation>;
     return answering(checked.value as never, callerOf(request, token, time));
   };
 };

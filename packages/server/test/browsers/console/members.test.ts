@@ -118,3 +118,23 @@ it('a newcomer looks around in the sample shop, switches between the accounts, a
   await shows(page, 'This address is of an account that you are not signed in to.');
   expect(complaints).toEqual([]);
 });
+
+it('a refused request is fixed and sent again', async () => {
+  const shop = await openShop();
+  const { page, signIn, complaints } = await openConsole(browser, shop);
+  const refused = await shop.api
+    .logEvent({ userUUID: 'visitor-number-1', eventID: 'three' as unknown as number })
+    .catch((error: Error) => error.message);
+  await signIn(shop.serverToken, 'settings?tab=refused');
+  await shows(page, String(refused));
+  await page.getByRole('button', { name: 'Send again' }).click();
+  await page.locator('.notice-problem').waitFor(soon);
+  await page.getByRole('button', { name: 'Fix and send …' }).click();
+  const field = page.getByLabel('The request');
+  await field.fill((await field.inputValue()).replace('"three"', '3'));
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await shows(page, 'Nothing is waiting for a fix');
+  await shows(page, 'Besides: 1 carried out after a fix.');
+  expect((await shop.api.getEvent({ userUUID: 'visitor-number-1' })).event).toMatchObject([{ eventID: 3 }]);
+  expect(complaints).toEqual([]);
+});

@@ -1,0 +1,54 @@
+import type { Problem } from '@firsthand/contract/answer';
+import { limits } from '@firsthand/contract/limits';
+import { Refusal } from '../../../refusal.ts';
+import type { RefusedCount, RefusedRequest, Store } from '../../../store/store.ts';
+import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';
+import { parseCursor, toCursor } from '../../answers/cursor.ts';
+import { isoTime } from '../../answers/iso-time.ts';
+import { createReplay, unlisted } from '../../refused/replay.ts';
+
+const problemOf = ({ code, message, field }: Problem) => ({ code, message, ...(field && { field }) });
+
+const requestAnswer = ({ refused, refusedTime, operation, tokenID, tokenKind, robot, ...request }: RefusedRequest) => ({
+  refusedID: String(refused),
+  refusedTime: isoTime(refusedTime),
+  ...{ operation, tokenID, tokenKind, robot },
+  problem: problemOf(request),
+  request: request.input,
+});
+
+/** The counts of all tokens together. */
+const sumOf = (counts: readonly RefusedCount[]) => {
+  const sum = { listed: 0, evicted: 0, erased: 0, replayed: 0 };
+  for (const each of counts)
+    for (const name of ['listed', 'evicted', 'erased', 'replayed'] as const) sum[name] += each[name];
+  return sum;
+};
+
+export const createRefused = (store: Store): AnsweringAll<'listRefused' | 'replayRefused'> => {
+  const replay = createReplay(store);
+  return {
+    listRefused: async ({ accountUUID, limit = limits.refusedPerPage, cursor }, caller) => {
+      const account = await namedAccount(store, caller, accountUUID);
+      const beyond = parseCursor('refused', cursor) ?? 0;
+      const { requests, next } = await store.listRefused({ account, beyond, limit });
+      const count = sumOf(await store.countRefused({ account }));
+      return { refused: requests.map(requestAnswer), count, nextCursor: toCursor('refused', next) };
+    },
+
+    replayRefused: async ({ accountUUID, refusedID, fix, tokenID }, caller) => {
+      const account = await namedAccount(store, caller, accountUUID);
+      const refused = /^\d{1,15}$/.test(refusedID) ? Number(refusedID) : 0;
+      const { requests } = await store.listRefused({ account, beyond: refused - 1, limit: 1 });
+      const [found] = requests;
+      if (found?.refused !== refused) throw unlisted();
+      try {
+        await replay(found, { fix, as: tokenID, time: caller.time, by: actorOf(caller) });
+        return { refusedID, replayed: true };
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.code === 'not_kept' || error.code === 'unknown_refused') throw error;
+        return { refusedID, replayed: false, problem: problemOf(error) };
+      }
+    },
+  };
+};
