@@ -11,11 +11,12 @@ import { createProxyNotice } from './http/access/proxy-notice.ts';
 import { createBrowserLimits, createRateLimit, type RateLimits } from './http/access/rate-limits.ts';
 import { createRefusalBudget } from './http/access/refusal-budget.ts';
 import { createTokenUse, type TokenUse } from './http/access/token-use.ts';
-import { createOwners, failedSignInRates } from './http/console/owners.ts';
+
 import { consoleRoutes } from './http/console/pages.ts';
 import { createPasswords, type Passwords } from './http/console/passwords.ts';
 import { createConsoleAnswers, type SampleShop } from './http/console/routes.ts';
 import { createSessions, signInRate } from './http/console/sessions.ts';
+import { createSignIn, passwordRates } from './http/console/sign-in.ts';
 import { createSignInCodes, type SignInCodes } from './http/console/sign-in-codes.ts';
 import { type DocsFiles, docsRoutes } from './http/docs.ts';
 import { documentRoute } from './http/document.ts';
@@ -151,15 +152,16 @@ export const createApp = ({
   });
   const console = createConsoleAnswers({
     ...reading,
-    owners: createOwners({
+    signIn: createSignIn({
       ...reading,
       store,
       addressOf,
       codes: signInCodes,
       passwords,
-      failures: {
-        address: createRateLimit(failedSignInRates.address),
-        emailaddress: createRateLimit(failedSignInRates.emailaddress),
+      passwordLimits: {
+        all: createRateLimit(passwordRates.all),
+        failed: createRateLimit(passwordRates.failed),
+        failedOfEmailaddress: createRateLimit(passwordRates.failedOfEmailaddress),
       },
       unknownCodes: createRateLimit(rateLimits.unknownToken),
     }),

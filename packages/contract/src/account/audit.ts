@@ -74,6 +74,10 @@ export const listAuditOutput = answer({
           'The tokenID of the token that did it, or `command` for the command line.',
           'x8Tn2kQwYb5rEv7uJc1Lz',
         ),
+        memberID: text(
+          'The member who did it, in a session of the console. Absent for others.',
+          'm9Tn2kQwYb5rEv7uJc1Lz',
+        ).optional(),
         action: field.described(z.enum(auditActions), 'What was done.', 'eraseContact'),
         subject: auditSubject,
       }),

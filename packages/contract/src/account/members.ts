@@ -28,6 +28,13 @@ const emailaddress = field.described(
   'ben@shop.example',
 );
 const memberName = 'The name of the member; "" until there is one.';
+/** A name that may be shown in a line. */
+export const memberNameField = field.name
+  .trim()
+  .refine(
+    (value) => !/[\p{Cc}\p{Cf}]/u.test(value),
+    'must not hold control characters, nor characters that change the direction of writing',
+  );
 
 const which = {
   accountUUID: field.described(
@@ -40,10 +47,11 @@ export const inviteMemberInput = z.object({
   ...which,
   memberEmailaddress: emailaddress,
   memberRole: role,
-  memberName: field.described(field.optional(field.name), memberName, 'Ben Lime'),
+  memberName: field.described(field.optional(memberNameField), memberName, 'Ben Lime'),
 });
 export const inviteMemberOutput = answer({
   memberID: told(field.memberID),
+  memberRole: toldRole,
   invitationCode: text(
     'The code of the invitation. It is returned only by this call.',
     'invitation_4kQwYb5rEv7uJc1LzT8nX2aa',

@@ -1,6 +1,6 @@
 import { type TokenKind, tokenKinds } from '@firsthand/contract/account/tokens';
 import { type Command, Option } from 'commander';
-import { isLive } from '../ingest/token.ts';
+import { isLive, isMemberAccess } from '../ingest/token.ts';
 import type { ListedToken } from '../store/store.ts';
 import { WrongUsage } from './shared/command-errors.ts';
 import { accountOf, addDatabase, asOperator, type DatabaseOptions, withStore } from './shared/database.ts';
@@ -92,7 +92,9 @@ const stateOf = (token: ListedToken): string => {
 const list = async (options: Options): Promise<void> => {
   const [{ tokenAnswer }, tokens] = await Promise.all([
     import('../http/operations/accounts/tokens.ts'),
-    withStore(options, async (store) => store.listTokens({ account: await accountOf(store, options) })),
+    withStore(options, async (store) =>
+      (await store.listTokens({ account: await accountOf(store, options) })).filter((token) => !isMemberAccess(token)),
+    ),
   ]);
   if (options.json)
     return printJSON(

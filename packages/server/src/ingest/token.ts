@@ -15,13 +15,9 @@ export const newToken = (
   { text, ...rest }: Omit<NewToken, 'kind' | 'hash' | 'text'> & { readonly text: string },
 ): NewToken => ({ ...rest, kind, hash: hashToken(text), text: kind === 'browser' ? text : null });
 
-/** Whether a token stands for a member: nobody knows its text, and it makes the member's sessions. */
-export const isMemberAccess = ({
-  session,
-  memberID,
-  createdBy,
-}: Pick<TokenDetail, 'session' | 'memberID' | 'createdBy'>): boolean =>
-  session && memberID !== null && createdBy === null;
+/** Whether a token is the access of a member: nobody knows its text, and it makes the member's sessions. */
+export const isMemberAccess = ({ session, memberID }: Pick<TokenDetail, 'session' | 'memberID'>): boolean =>
+  !session && memberID !== null;
 
 /** Whether a token is live at `time`: neither revoked nor expired. */
 export const isLive = (

@@ -11,7 +11,7 @@
  * | account         | a tenant; it owns tokens, catalogues, contacts, users and events                                            |
  * | token           | authorizes requests; its kind is browser (public), viewer, editor, server or operator; live: not revoked or expired |
  * | session         | a token that a cookie of the console has; it ends with the token that made it                               |
- * | member          | a person who may sign in to the console; a token without a known text stands for it and makes its sessions  |
+ * | member          | a person who may sign in to the console; its access is a token whose text nobody knows, which makes its sessions |
  * | user            | one browser, named by its userUUID                                                                          |
  * | contact         | a person, found by external ID (the customer's own) or e-mail address                                      |
  * | sequence        | the position of an event or statement in the one order in which the store accepted them; never reused       |
@@ -76,31 +76,37 @@ export interface Store extends ReportFeed, ReportNames {
   createToken(token: NewToken & { account: number | null }): Promise<void>;
   /**
    * Returns when the token was first revoked. `account` is null for an operator's token. With `descendants`, also revokes every
-   * live token that it created, directly or not, and returns their tokenIDs.
+   * live token that it created, directly or not, the accesses of members included whom it invited, ends its open invitations, and
+   * returns the tokenIDs. Throws Refusal('invalid_field') for the access of a member.
    */
   revokeToken(
     request: Change & { account: number | null; tokenID: string; descendants?: boolean | undefined },
   ): Promise<{ revokedTime: number; descendants: string[] }>;
   /**
-   * Invites a person by e-mail address, which becomes a member with an access (`Access`) that only sessions use; or invites the member
-   * of that address again, with another role if `kind` differs. Returns the memberID that it has. Throws Refusal('invalid_field') when
-   * the address is new and the account has `limits.membersPerAccount` members.
+   * Invites a person by e-mail address, or the member of that address again, for whom `kind` counts only until the first join. Returns
+   * the memberID and the kind that it has. Throws Refusal('invalid_field') when the address is new and the account has
+   * `limits.membersPerAccount` members.
    */
-  inviteMember(request: NewInvitation): Promise<{ memberID: string }>;
+  inviteMember(request: NewInvitation): Promise<{ memberID: string; kind: TokenKind }>;
   /** Returns the open invitation of a code, by the hash of the code. */
   findInvitation(request: { hash: string; time: number }): Promise<Invitation | undefined>;
   /**
-   * Takes an invitation, once: sets name and password, and ends the member's open sessions. Throws Refusal('invalid_token') when the
+   * Takes an invitation, once: sets name and password, and gives the member a new access, so that the open sessions end. Throws Refusal('invalid_token') when the
    * code is not or no longer valid.
    */
   joinMember(request: {
     hash: string;
     memberName: string;
     password: string;
+    /** The new access: nobody knows the text that has this hash. */
+    access: { tokenID: string; hash: string };
     time: number;
   }): Promise<{ account: number; memberID: string; access: SignedIn }>;
-  /** Returns the members with this e-mail address who have a password, those first who signed in last; at most `most`. */
-  findMembers(request: { emailaddress: string; most: number }): Promise<SigningIn[]>;
+  /**
+   * Returns the members with this e-mail address who have a password: that of the named account first, then who signed in last; at most
+   * `most`.
+   */
+  findMembers(request: { emailaddress: string; accountUUID?: string | undefined; most: number }): Promise<SigningIn[]>;
   /** Lists the members of an account, sorted by e-mail address. */
   listMembers(request: { account: number }): Promise<Member[]>;
   /** Changes what a member may do, for the open sessions too. */
@@ -254,6 +260,8 @@ export interface AuditEntry extends Pick<AuditRecord, 'action' | 'subject' | 'ti
   readonly accountUUID: string | null;
   /** The tokenID of the token that made the change; null: the command line. */
   readonly actor: string | null;
+  /** The member who made it, in a session of the console; null: nobody who is or was one. */
+  readonly memberID: string | null;
 }
 
 /** A person who may sign in to the console of an account, or is invited. */
@@ -280,8 +288,6 @@ export interface NewInvitation extends Change {
   /** The hex SHA-256 of the invitation's code. */
   readonly hash: string;
   readonly expiresTime: number;
-  /** The access of a new member: nobody knows the text that has this hash. */
-  readonly access: { readonly tokenID: string; readonly hash: string };
 }
 
 export interface Invitation extends Pick<Member, 'memberID' | 'emailaddress' | 'memberName' | 'kind'> {
@@ -289,7 +295,7 @@ export interface Invitation extends Pick<Member, 'memberID' | 'emailaddress' | '
   readonly accountName: string;
 }
 
-/** The token that stands for a member, which made the member's sessions. */
+/** The access of a member: a token whose text nobody knows, which makes the member's sessions. */
 export interface SignedIn {
   readonly token: number;
   readonly tokenID: string;

@@ -20,11 +20,12 @@ const fill = async ({ store, account, server, browser, link, unlink, merge, void
   await voidLink(linkID);
   await unlink(laptop);
   await merge(contactUUID, other);
-  const access = newToken('viewer');
   await store.inviteMember({
-    ...{ account, memberID: `member-of-${account}`, emailaddress: ann, kind: 'viewer', access },
+    ...{ account, memberID: `member-of-${account}`, emailaddress: ann, kind: 'viewer' },
     ...{ hash: `invitation-of-${account}`, expiresTime: time + 1_000, time },
   });
+  const joining = { hash: `invitation-of-${account}`, memberName: 'Ann', password: 'hashed', time };
+  await store.joinMember({ ...joining, access: newToken('viewer') });
   await store.saveSegment({ account, segmentName: 'All', filter: '{"event":1}', time });
   const request = {
     operation: 'logEvent',

@@ -10,17 +10,16 @@ let nth = 0;
 const fresh = (what: string) => `${what}-${++nth}`;
 
 const invite = async ({ store, account, time }: Site, changes: Partial<NewInvitation> = {}) => {
-  const access = newToken('viewer');
   const invitation = {
     ...{ account, memberID: fresh('member'), emailaddress: `${fresh('ann')}@shop.example`, kind: 'viewer' as const },
-    ...{ hash: fresh('hash'), expiresTime: time + 1_000, access: { tokenID: access.tokenID, hash: access.hash }, time },
+    ...{ hash: fresh('hash'), expiresTime: time + 1_000, time },
     ...changes,
   };
   return { invitation, invited: await store.inviteMember(invitation) };
 };
 
 const join = ({ store, time }: Site, hash: string, changes: { password?: string; time?: number } = {}) =>
-  store.joinMember({ hash, memberName: 'Ann Lemon', password: 'hashed', time, ...changes });
+  store.joinMember({ hash, memberName: 'Ann Lemon', password: 'hashed', time, access: newToken('viewer'), ...changes });
 
 /** Begins a session of a member, as signing in does. */
 const beginSession = async (
@@ -37,6 +36,7 @@ const joined = async (site: Site, changes: Partial<NewInvitation> = {}) => {
   const { memberID, access } = await join(site, invitation.hash);
   const member = {
     memberID,
+    tokenID: access.tokenID,
     token: access.token,
     kind: access.kind as 'viewer',
     emailaddress: invitation.emailaddress,
@@ -51,7 +51,7 @@ export const describeMembers = (newSite: NewSite): void => {
       const { store, account, accountUUID, time } = site;
       const { invitation, invited } = await invite(site, { kind: 'editor', memberName: 'Annie' });
       const { memberID, emailaddress, hash } = invitation;
-      expect(invited).toEqual({ memberID });
+      expect(invited).toEqual({ memberID, kind: 'editor' });
       const listed = { memberID, emailaddress, kind: 'editor', createdTime: time, signedInTime: null };
       expect(await store.listMembers({ account })).toEqual([
         { ...listed, memberName: 'Annie', joinedTime: null, invitationExpiresTime: time + 1_000 },
@@ -63,7 +63,7 @@ export const describeMembers = (newSite: NewSite): void => {
       });
       const { account: joinedAccount, memberID: who, access } = await join(site, hash, { time: time + 5 });
       expect([joinedAccount, who]).toEqual([account, memberID]);
-      expect(access).toEqual({ token: expect.any(Number), tokenID: invitation.access.tokenID, kind: 'editor' });
+      expect(access).toEqual({ token: expect.any(Number), tokenID: expect.any(String), kind: 'editor' });
       expect(await store.listMembers({ account })).toEqual([
         { ...listed, memberName: 'Ann Lemon', joinedTime: time + 5, invitationExpiresTime: null },
       ]);
@@ -80,10 +80,51 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await store.findInvitation({ hash: invitation.hash, time: time + 1_000 })).toBeUndefined();
       const { emailaddress, memberID } = invitation;
       const again = await invite(site, { emailaddress, kind: 'server' });
-      expect(again.invited).toEqual({ memberID });
+      expect(again.invited).toEqual({ memberID, kind: 'server' });
       await expectRefusal(join(site, invitation.hash), 'invalid_token');
       expect((await join(site, again.invitation.hash)).access.kind).toBe('server');
-      expect(await store.listMembers({ account: site.account })).toHaveLength(1);
+      // Once they have joined, an invitation no longer changes what they may do.
+      const third = await invite(site, { emailaddress, kind: 'viewer' });
+      expect(third.invited).toEqual({ memberID, kind: 'server' });
+      expect(await store.listMembers({ account: site.account })).toMatchObject([{ memberID, kind: 'server' }]);
+    });
+
+    test('that a revoked token invited go with what it made, and so do its invitations', async () => {
+      const site = await newSite();
+      const { store, account, server, time } = site;
+      const leaked = newToken('server');
+      await store.createToken({ ...leaked, account, createdBy: server.token });
+      const { token: by = 0 } = (await store.findAccess(leaked.hash, time)) ?? {};
+      const intruder = await joined(site, { by, kind: 'server' });
+      const { invitation } = await invite(site, { by });
+      const other = await joined(site, { by: server.token });
+      await expectRefusal(store.revokeToken({ account, tokenID: intruder.tokenID, time }), 'invalid_field');
+      const { descendants } = await store.revokeToken({ account, tokenID: leaked.tokenID, descendants: true, time });
+      expect([...descendants].sort()).toEqual([intruder.tokenID, intruder.session.tokenID].sort());
+      expect(await store.findAccess(intruder.session.hash, time)).toBeUndefined();
+      await expectRefusal(beginSession(site, intruder), 'invalid_token');
+      await expectRefusal(join(site, invitation.hash), 'invalid_token');
+      expect(await store.findAccess(other.session.hash, time)).toBeDefined();
+      // Whom an owner still trusts is invited again.
+      const again = await invite(site, { emailaddress: intruder.emailaddress, by: server.token });
+      const { access } = await join(site, again.invitation.hash);
+      expect(
+        await store.findAccess((await beginSession(site, { ...intruder, token: access.token })).hash, time),
+      ).toBeDefined();
+    });
+
+    test('have no session with an earlier role or password, however long a sign-in takes', async () => {
+      const site = await newSite();
+      const { store, account, time } = site;
+      const ann = await joined(site, { kind: 'server' });
+      await store.updateMember({ account, memberID: ann.memberID, kind: 'viewer', time });
+      const late = await beginSession(site, { token: ann.token, kind: 'server' });
+      expect((await store.findAccess(late.hash, time))?.kind).toBe('viewer');
+      const listed = (await store.listTokens({ account })).find(({ tokenID }) => tokenID === late.tokenID);
+      expect(listed).toMatchObject({ kind: 'viewer', memberID: ann.memberID });
+      const { invitation } = await invite(site, { emailaddress: ann.emailaddress });
+      await join(site, invitation.hash);
+      await expectRefusal(beginSession(site, ann), 'invalid_token');
     });
 
     test('have sessions, which a new password, a removal and nothing else end', async () => {
@@ -95,7 +136,7 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await store.listMembers({ account })).toMatchObject([{ signedInTime: time }, { signedInTime: time }]);
       const tokens = await store.listTokens({ account });
       expect(tokens.filter(({ memberID }) => memberID === ann.memberID)).toMatchObject([
-        { session: true, createdBy: null },
+        { session: false, createdBy: null },
         { session: true, tokenID: ann.session.tokenID },
       ]);
       const { invitation } = await invite(site, { emailaddress: ann.emailaddress });
@@ -149,13 +190,12 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(await store.listMembers({ account: site.account })).toMatchObject([{ memberID }]);
     });
 
-    test('prove nothing of contacts, and their access is no token', async () => {
+    test('prove nothing of contacts', async () => {
       const site = await newSite();
       const { store, account, time } = site;
       const before = await store.findProofKeys({ account, time });
-      const { invitation } = await invite(site, { kind: 'server' });
+      await joined(site, { kind: 'server' });
       expect(await store.findProofKeys({ account, time })).toEqual(before);
-      expect(await store.wasMade(invitation.access.hash)).toBe(false);
     });
 
     test('are as many as an account may have', async () => {
@@ -174,7 +214,7 @@ export const describeMembers = (newSite: NewSite): void => {
       const { store, account, server, time } = site;
       const { invitation } = await invite(site, { by: server.token });
       const { memberID, emailaddress } = invitation;
-      await join(site, invitation.hash);
+      const { access } = await join(site, invitation.hash);
       await store.updateMember({ account, memberID, kind: 'editor', by: server.token, time });
       await store.removeMember({ account, memberID, by: server.token, time });
       const { entries } = await store.listAudit({ account, limit: 4 });
@@ -182,8 +222,8 @@ export const describeMembers = (newSite: NewSite): void => {
       expect(entries).toMatchObject([
         { action: 'removeMember', actor, subject: { memberID } },
         { action: 'updateMember', actor, subject: { memberID, memberRole: 'editor' } },
-        { action: 'joinMember', actor: invitation.access.tokenID, subject: { memberID } },
-        { action: 'inviteMember', actor, subject: { memberID, memberRole: 'viewer' } },
+        { action: 'joinMember', actor: access.tokenID, memberID, subject: { memberID } },
+        { action: 'inviteMember', actor, memberID: null, subject: { memberID, memberRole: 'viewer' } },
       ]);
       expect(JSON.stringify(entries)).not.toContain(emailaddress);
     });

@@ -9,9 +9,9 @@ import type { Admit } from '../request/admission.ts';
 import { type Given, readInput } from '../request/input.ts';
 import type { BudgetOf } from '../request/parsing-budget.ts';
 import type { Route } from '../routes.ts';
-import { isFromConsole, isOfPage, sessionCookie } from './cookie.ts';
-import type { Owner, Owners } from './owners.ts';
+import { isFromConsole, isOfPage, mostInCookie, sessionCookie } from './cookie.ts';
 import type { OpenSession, Sessions } from './sessions.ts';
+import type { Owner, SignIn } from './sign-in.ts';
 
 /** Fills and removes the sample shop of a server that somebody tries out. */
 export interface SampleShop {
@@ -22,7 +22,7 @@ export interface SampleShop {
 }
 
 interface Surroundings {
-  readonly owners: Owners;
+  readonly signIn: SignIn;
   readonly sessions: Sessions;
   readonly admit: Admit;
   readonly budgetOf: BudgetOf;
@@ -38,15 +38,17 @@ const checkSender = ({ headers }: Request): void => {
   throw new Refusal('origin_not_allowed', { message: 'only the pages of the console may send this request' });
 };
 
+const isLocal = (c: Context): boolean =>
+  isLocalVisitor({ remoteAddress: bindingsOf(c).incoming?.socket?.remoteAddress, headers: c.req.raw.headers });
+
 /** Throws a Refusal for a visitor of another machine. */
 const checkLocal = (c: Context): void => {
-  const remoteAddress = bindingsOf(c).incoming?.socket?.remoteAddress;
-  if (isLocalVisitor({ remoteAddress, headers: c.req.raw.headers })) return;
+  if (isLocal(c)) return;
   throw new Refusal('origin_not_allowed', { message: 'only somebody at the machine of the server may do this' });
 };
 
 export const createConsoleAnswers = ({
-  owners,
+  signIn,
   sessions,
   admit,
   budgetOf,
@@ -69,17 +71,22 @@ export const createConsoleAnswers = ({
     return cookie === undefined ? undefined : { 'Set-Cookie': cookie };
   };
 
-  /** Begins a session of each owner. They come before those that the browser has; a session of the same account ends. */
+  /**
+   * Begins a session of each owner, as far as each may begin one. They come before those that the browser has; a session of the same
+   * account ends, and so does one for which the cookie has no room.
+   */
   const signInAs = async (c: Context, exchange: Exchange, found: readonly Owner[]): Promise<Response> => {
     const before = await sessions.ofBrowser(c);
-    const begun = [];
-    for (const owner of found) begun.push({ owner, ...(await sessions.begin(owner)) });
-    const isReplaced = ({ access }: OpenSession) => found.some(({ account }) => account === access.account);
-    for (const session of before.filter(isReplaced)) await sessions.end(session);
-    const kept = before.filter((session) => !isReplaced(session));
-    const [session] = await sessions.tell(
-      begun.slice(0, 1).map(({ owner: { account, kind }, tokenID }) => ({ account, kind, tokenID })),
+    const attempts = await Promise.allSettled(
+      found.map(async (owner) => ({ ...owner, ...(await sessions.begin(owner)) })),
     );
+    const begun = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? attempt.value : []));
+    const [refused] = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason] : []));
+    if (begun.length === 0) throw refused;
+    const isReplaced = ({ access }: OpenSession) => begun.some(({ account }) => account === access.account);
+    const kept = before.filter((session) => !isReplaced(session)).slice(0, Math.max(0, mostInCookie - begun.length));
+    for (const session of before) if (!kept.includes(session)) await sessions.end(session);
+    const [session] = await sessions.show(begun.slice(0, 1));
     const texts = [...begun, ...kept].map(({ text }) => text);
     return jsonAnswer(exchange, { session, status: '200' }, withCookie(c, texts));
   };
@@ -92,11 +99,13 @@ export const createConsoleAnswers = ({
     throw new Refusal('invalid_token', { message: 'the browser has another session now' });
   };
 
-  const signOut: Answer = async (c, exchange) => {
+  /** Ends the session of the page; with `all`, every session of the browser. */
+  const signOut: Answer = async (c, exchange, { all }) => {
     const open = await sessions.ofBrowser(c);
     const session = await sessionOfPage(c, open);
-    await sessions.end(session);
-    const left = open.filter((each) => each !== session);
+    const ended = all === true ? open : [session];
+    for (const each of ended) await sessions.end(each);
+    const left = open.filter((each) => !ended.includes(each));
     return jsonAnswer(
       exchange,
       { status: '200' },
@@ -108,15 +117,16 @@ export const createConsoleAnswers = ({
   };
 
   /** Who is signed in. Nobody is no error: a browser would write one to its console. */
-  const tell = async (c: Context, exchange: Exchange): Promise<Response> => {
+  const whoIs = async (c: Context, exchange: Exchange): Promise<Response> => {
     const open = (await sessions.ofBrowser(c)).map(({ access }) => access);
-    const told = await sessions.tell(open);
+    const shown = await sessions.show(open);
     const { headers } = c.req.raw;
-    const session = told.find(({ sessionID }) => isOfPage(headers, sessionID)) ?? told[0] ?? null;
-    const sample = sampleShop && {
-      sampleShop: { accountUUID: told.find(({ accountUUID }) => sampleShop.isShop(accountUUID))?.accountUUID ?? '' },
-    };
-    return jsonAnswer(exchange, { session, sessions: told, ...sample, status: '200' });
+    const session = shown.find(({ sessionID }) => isOfPage(headers, sessionID)) ?? shown[0] ?? null;
+    const sample = sampleShop &&
+      isLocal(c) && {
+        sampleShop: { accountUUID: shown.find(({ accountUUID }) => sampleShop.isShop(accountUUID))?.accountUUID ?? '' },
+      };
+    return jsonAnswer(exchange, { session, sessions: shown, ...sample, status: '200' });
   };
 
   /** Fills the sample shop, where somebody tries the server out, and signs in to it. */
@@ -129,8 +139,8 @@ export const createConsoleAnswers = ({
   const removeSampleShop = async (c: Context, exchange: Exchange, shop: SampleShop): Promise<Response> => {
     checkLocal(c);
     const session = await sessionOfPage(c, await sessions.ofBrowser(c));
-    const [told] = await sessions.tell([session.access]);
-    if (!told || !shop.isShop(told.accountUUID)) {
+    const [shown] = await sessions.show([session.access]);
+    if (!shown || !shop.isShop(shown.accountUUID)) {
       throw new Refusal('unknown_account', { message: 'the account of this session is not the sample shop' });
     }
     const kept = (await sessions.ofBrowser(c)).filter(({ access }) => access.account !== session.access.account);
@@ -162,15 +172,15 @@ export const createConsoleAnswers = ({
   return [
     post('/console/sign-in', async (c, exchange, given) => {
       checkPage(c.req);
-      return signInAs(c, exchange, await owners.find(given, c));
+      return signInAs(c, exchange, await signIn.find(given, c));
     }),
     post('/console/invitation', async (c, exchange, given) => {
       checkPage(c.req);
-      return jsonAnswer(exchange, { invitation: await owners.invitation(given, c), status: '200' });
+      return jsonAnswer(exchange, { invitation: await signIn.invitation(given, c), status: '200' });
     }),
     post('/console/accept', async (c, exchange, given) => {
       checkPage(c.req);
-      return signInAs(c, exchange, [await owners.join(given, c)]);
+      return signInAs(c, exchange, [await signIn.join(given, c)]);
     }),
     post('/console/sign-out', signOut),
     ...(sampleShop
@@ -179,6 +189,6 @@ export const createConsoleAnswers = ({
           post('/console/sample-shop/remove', (c, exchange) => removeSampleShop(c, exchange, sampleShop)),
         ]
       : []),
-    { path: '/console/session', route: { name, methods: ['GET'], answer: tell } },
+    { path: '/console/session', route: { name, methods: ['GET'], answer: whoIs } },
   ];
 };

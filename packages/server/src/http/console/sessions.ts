@@ -2,17 +2,16 @@
 import type { TokenKind } from '@firsthand/contract/account/tokens';
 import type { Context } from 'hono';
 import { nanoid } from 'nanoid';
-import { isLive, isMemberAccess, newToken } from '../../ingest/token.ts';
-import { Refusal } from '../../refusal.ts';
+import { hashToken, isLive, newToken } from '../../ingest/token.ts';
 import type { Access, ListedToken, Store } from '../../store/store.ts';
 import type { RateLimit } from '../access/rate-limits.ts';
 import { newSessionText, sessionSeconds, sessionsOf } from './cookie.ts';
-import type { Owner } from './owners.ts';
+import type { Owner } from './sign-in.ts';
 
 /** The most open sessions of a token; one more ends its oldest. */
 const mostSessions = 100;
 
-/** Of each token: 200 at once, and 200 a day. */
+/** How often each token may sign in: 200 times at once, and 200 a day. */
 export const signInRate = { perSecond: 200 / 86_400, burst: 200 };
 
 /** A session of a browser. */
@@ -21,8 +20,8 @@ export interface OpenSession {
   readonly access: Access & { readonly account: number };
 }
 
-/** A session as its page is told of it. */
-export interface ToldSession {
+/** What a page learns of a session. */
+export interface ShownSession {
   readonly accountUUID: string;
   readonly accountName: string;
   readonly kind: TokenKind;
@@ -30,19 +29,16 @@ export interface ToldSession {
 }
 
 interface Surroundings {
-  readonly store: Pick<Store, 'createToken' | 'revokeToken' | 'listAccounts' | 'listTokens'>;
-  readonly authenticate: (token: string, c: Context) => Promise<Access>;
+  readonly store: Pick<Store, 'createToken' | 'revokeToken' | 'findAccess' | 'listAccounts' | 'listTokens'>;
   /** How often a token may sign in: each session is stored for good, as every token is. */
   readonly signIns: Pick<RateLimit, 'take'>;
   readonly now: () => number;
 }
 
-export const createSessions = ({ store, authenticate, signIns, now }: Surroundings) => {
+export const createSessions = ({ store, signIns, now }: Surroundings) => {
   /** Revokes the oldest sessions of a token that has as many as it may. */
   const endOldest = async (tokens: readonly ListedToken[], { account, token: by, tokenID }: Owner, time: number) => {
-    const open = tokens.filter(
-      (token) => token.session && !isMemberAccess(token) && token.createdBy === tokenID && isLive(token, time),
-    );
+    const open = tokens.filter((token) => token.session && token.createdBy === tokenID && isLive(token, time));
     for (const oldest of open.slice(0, Math.max(0, open.length - mostSessions + 1)))
       await store.revokeToken({ account, tokenID: oldest.tokenID, by, time });
   };
@@ -53,14 +49,13 @@ export const createSessions = ({ store, authenticate, signIns, now }: Surroundin
     return Math.min(time + sessionSeconds * 1_000, expiresTime ?? Infinity);
   };
 
-  /** The session with this text; undefined: it is none, or has ended. */
-  const find = async (text: string, c: Context): Promise<OpenSession | undefined> => {
-    try {
-      return { text, access: (await authenticate(text, c)) as OpenSession['access'] };
-    } catch (error) {
-      if (error instanceof Refusal && error.code === 'invalid_token') return undefined;
-      throw error;
-    }
+  /**
+   * The session with this text; undefined: it is none, or has ended. Unlike other tokens it is looked up without being counted as a
+   * guess: a cookie goes on holding sessions that have ended, and nobody guesses one.
+   */
+  const find = async (text: string): Promise<OpenSession | undefined> => {
+    const access = await store.findAccess(hashToken(text), now());
+    return access && { text, access: access as OpenSession['access'] };
   };
 
   return {
@@ -83,7 +78,7 @@ export const createSessions = ({ store, authenticate, signIns, now }: Surroundin
     async ofBrowser(c: Context): Promise<OpenSession[]> {
       const found: OpenSession[] = [];
       for (const text of sessionsOf(c.req.raw.headers)) {
-        const session = await find(text, c);
+        const session = await find(text);
         if (session) found.push(session);
       }
       return found;
@@ -93,10 +88,9 @@ export const createSessions = ({ store, authenticate, signIns, now }: Surroundin
       await store.revokeToken({ account, tokenID, by: token, time: now() });
     },
 
-    /** What pages are told of sessions. */
-    async tell(
+    async show(
       accesses: readonly Pick<OpenSession['access'], 'account' | 'kind' | 'tokenID'>[],
-    ): Promise<ToldSession[]> {
+    ): Promise<ShownSession[]> {
       if (accesses.length === 0) return [];
       const accounts = await store.listAccounts();
       return accesses.flatMap(({ account, kind, tokenID: sessionID }) => {

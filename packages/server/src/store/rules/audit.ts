@@ -36,7 +36,7 @@ const recordings = {
     ...(revokedTime === time ? [{ subject: { tokenID } }] : []),
     ...descendants.map((made) => ({ subject: { tokenID: made }, account: null, accountOf: made })),
   ],
-  inviteMember: ({ kind }, { memberID }) => [{ subject: { memberID, memberRole: roleOf(kind) } }],
+  inviteMember: (_, { memberID, kind }) => [{ subject: { memberID, memberRole: roleOf(kind) } }],
   joinMember: (_, { account, memberID, access }) => [{ subject: { memberID }, account, by: access.token }],
   updateMember: ({ memberID, kind }) => [{ subject: { memberID, memberRole: roleOf(kind) } }],
   removeMember: ({ memberID }) => [{ subject: { memberID } }],

@@ -1,5 +1,18 @@
+import type { TokenKind } from '@firsthand/contract/account/tokens';
 import { limits } from '@firsthand/contract/limits';
 import { Refusal } from '../../refusal.ts';
+
+/** The token that stands for a member and makes the member's sessions: nobody knows its text. */
+export interface MemberAccess {
+  readonly tokenID: string;
+  readonly account: number;
+  readonly kind: TokenKind;
+  readonly hash: string;
+  readonly time: number;
+  /** The number of the token that invited the member; null: the command line. */
+  readonly createdBy: number | null;
+  readonly memberID: string;
+}
 
 /** Throws a Refusal when an account that has so many members may not add one. */
 export const checkRoomForMember = (members: number): void => {
@@ -17,8 +30,12 @@ export const unknownMember = (): Refusal => new Refusal('unknown_member', { fiel
 export const noInvitation = (): Refusal =>
   new Refusal('invalid_token', {
     field: 'code',
-    message: 'the invitation is not valid: it works once, for 7 days, and only the last one does; ask for another one',
+    message: `the invitation is not valid: it works once, for ${limits.invitationDays} days, and only the last one does; ask for another one`,
   });
 
-/** The name of the token that stands for a member, for lists of tokens. */
+/** The refusal to revoke the access of a member as if it were a token. */
+export const isMembers = (): Refusal =>
+  new Refusal('invalid_field', { field: 'tokenID', message: '`tokenID` is the access of a member: use removeMember' });
+
+/** The name of the access of a member, for lists of tokens. */
 export const accessName = 'Member of the console';

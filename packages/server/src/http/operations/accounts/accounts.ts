@@ -36,14 +36,14 @@ const accountAnswer = (
   ...(withTokens && {
     // Sessions that ended are of no use to anybody.
     token: account.tokens
-      .filter((token) => !token.session || (isLive(token, time) && !isMemberAccess(token)))
+      .filter((token) => (!token.session || isLive(token, time)) && !isMemberAccess(token))
       .map((token) => tokenAnswer(token)),
   }),
   usage: { ...account.usage, storedBytes: account.storedBytes },
   limits: { ...limits, accountBytes },
 });
 
-/** The fields that decide who may do what, and what is recorded: an editor changes none of them. */
+/** The settings of the account: an editor changes none of them. */
 const ownersFields = [
   'accountName',
   'accountOrigin',
@@ -53,10 +53,19 @@ const ownersFields = [
   'enrich',
 ] as const satisfies readonly (keyof InputOf<'updateAccount'>)[];
 
+/** The path of a forced removal from a catalogue, which takes values away from all contacts that have them. */
+const forcedIn = (input: InputOf<'updateAccount'>): string | undefined => {
+  for (const kind of ['profile', 'tag', 'attr', 'event'] as const) {
+    const index = input[kind]?.findIndex((entry) => 'force' in entry && entry.force === true) ?? -1;
+    if (index >= 0) return `${kind}[${index}].force`;
+  }
+  return undefined;
+};
+
 const checkEditorsFields = (input: InputOf<'updateAccount'>): void => {
-  const field = ownersFields.find((name) => input[name] !== undefined);
+  const field = ownersFields.find((name) => input[name] !== undefined) ?? forcedIn(input);
   if (field === undefined) return;
-  const message = `an editor token changes catalogues and contacts only, not \`${field}\``;
+  const message = `an editor token may not send \`${field}\`: it changes entries of catalogues, and contacts`;
   throw new Refusal('token_kind', { field, message });
 };
 

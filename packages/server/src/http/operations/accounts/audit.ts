@@ -9,10 +9,11 @@ export const createAudit = (store: Store): AnsweringAll<'listAudit'> => ({
     const beyond = parseCursor('audit', cursor);
     const { entries, next } = await store.listAudit({ account, from, to, action, limit, beyond });
     return {
-      audit: entries.map(({ audit, actor, action, subject, time }) => ({
+      audit: entries.map(({ audit, actor, memberID, action, subject, time }) => ({
         auditID: String(audit),
         auditTime: isoTime(time),
         actor: actor ?? 'command',
+        ...(memberID !== null && { memberID }),
         action,
         subject,
       })),

@@ -3,7 +3,7 @@ import { roleKinds, roleOf } from '@firsthand/contract/account/members';
 import { limits } from '@firsthand/contract/limits';
 import { nanoid } from 'nanoid';
 import { parseAddress } from '../../../identity/address.ts';
-import { createTokenText, hashToken } from '../../../ingest/token.ts';
+import { hashToken } from '../../../ingest/token.ts';
 import { Refusal } from '../../../refusal.ts';
 import type { Member, Store } from '../../../store/store.ts';
 import { type AnsweringAll, actorOf, namedAccount } from '../../access/caller.ts';
@@ -41,21 +41,18 @@ export const createMembers = (
     // With a prefix by which scanners, and our own log, find it.
     const invitationCode = `invitation_${nanoid(24)}`;
     const expiresTime = time + limits.invitationDays * dayMilliseconds;
-    const kind = roleKinds[memberRole];
-    const { memberID } = await store.inviteMember({
+    const { memberID, kind } = await store.inviteMember({
       account,
       memberID: nanoid(),
       emailaddress,
       memberName,
-      kind,
+      kind: roleKinds[memberRole],
       hash: hashToken(invitationCode),
       expiresTime,
-      // Nobody gets to know the text of this token.
-      access: { tokenID: nanoid(), hash: hashToken(createTokenText(kind)) },
       by: actorOf(caller),
       time,
     });
-    return { memberID, invitationCode, expiresTime: isoTime(expiresTime) };
+    return { memberID, memberRole: roleOf(kind), invitationCode, expiresTime: isoTime(expiresTime) };
   },
 
   listMembers: async ({ accountUUID }, caller) => {

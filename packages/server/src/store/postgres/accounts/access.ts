@@ -30,7 +30,7 @@ interface Known {
 }
 
 const select = `
-  SELECT t.token, t."tokenID", t.kind, t.account, t."expiresTime",
+  SELECT t.token, t."tokenID", coalesce(m.kind, t.kind) AS kind, t.account, t."expiresTime",
     coalesce(a."accountOrigin", '[]') AS "accountOrigin", coalesce(a."accountTimezone", 'UTC') AS "accountTimezone",
     coalesce(a.enrich, false) AS enrich
   FROM token t LEFT JOIN account a ON a.account = t.account LEFT JOIN token m ON t.session AND m.token = t."createdBy"

@@ -28,7 +28,7 @@ export const listAudit = async (
   { account, from, to, action, beyond, limit }: RequestOf<'listAudit'>,
 ): ReturnType<Store['listAudit']> => {
   const rows = await db.all<Omit<AuditEntry, 'subject'> & { subject: string }>(
-    `SELECT e.audit, a."accountUUID", t."tokenID" AS actor, e.action, e.subject, e.time
+    `SELECT e.audit, a."accountUUID", t."tokenID" AS actor, t."memberID", e.action, e.subject, e.time
      FROM audit e LEFT JOIN account a ON a.account = e.account LEFT JOIN token t ON t.token = e.token
      WHERE ($1::integer IS NULL OR e.account = $1) AND ($2::bigint IS NULL OR e.audit < $2)
        AND ($3::bigint IS NULL OR e.time >= $3) AND ($4::bigint IS NULL OR e.time < $4)

@@ -1,22 +1,27 @@
 /** Tokens: creates, revokes and lists them. */
 import { Refusal } from '../../../refusal.ts';
+import { accessName, isMembers, type MemberAccess } from '../../rules/members.ts';
 import type { ListedToken, RequestOf, Store, TokenDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { notifyAccess } from './access.ts';
 
-const columns = `t."tokenID", t.kind, t."tokenName", t.text, t."createdTime",
-  (SELECT "tokenID" FROM token WHERE token = t."createdBy") AS "createdBy", t."expiresTime", t.session,
-  (SELECT "memberID" FROM member WHERE token IN (t.token, t."createdBy")) AS "memberID", t."lastUsedTime", t."revokedTime"`;
+/** A session may do what the token may that made it. */
+const kind = 'coalesce((SELECT m.kind FROM token m WHERE t.session AND m.token = t."createdBy"), t.kind)';
+const columns = `t."tokenID", ${kind} AS kind, t."tokenName", t.text, t."createdTime",
+  (SELECT "tokenID" FROM token WHERE token = t."createdBy") AS "createdBy", t."expiresTime", t.session, t."memberID", t."lastUsedTime", t."revokedTime"`;
+
+/** Sessions that ended more than a day ago are of no use to anybody, and there may be many. */
+const isOfUse = `(NOT t.session OR coalesce(t."revokedTime", t."expiresTime", 9e15) > (extract(epoch FROM now()) - 86400) * 1000)`;
 
 export const tokensOf = (db: Connection, account: number): Promise<TokenDetail[]> =>
-  db.all<TokenDetail>(`SELECT ${columns} FROM token t WHERE t.account = $1 ORDER BY t.token`, [account]);
+  db.all<TokenDetail>(`SELECT ${columns} FROM token t WHERE t.account = $1 AND ${isOfUse} ORDER BY t.token`, [account]);
 
 export const listTokens = (db: Connection, { account }: RequestOf<'listTokens'>): Promise<ListedToken[]> =>
   db.all<ListedToken>(
     `SELECT ${columns}, t.token, a."accountUUID", a."accountName"
      FROM token t LEFT JOIN account a ON a.account = t.account
-     WHERE $1::integer IS NULL OR t.account = $1 ORDER BY t.account NULLS FIRST, t.token`,
+     WHERE ($1::integer IS NULL OR t.account = $1) AND ${isOfUse} ORDER BY t.account NULLS FIRST, t.token`,
     [account],
   );
 
@@ -26,7 +31,7 @@ export const findProofKeys = async (
 ): Promise<Uint8Array[]> => {
   const rows = await db.all<{ hash: string }>(
     `SELECT hash FROM token
-     WHERE account = $1 AND kind = 'server' AND NOT session AND "revokedTime" IS NULL AND ("expiresTime" IS NULL OR $2 < "expiresTime")`,
+     WHERE account = $1 AND kind = 'server' AND NOT session AND "memberID" IS NULL AND "revokedTime" IS NULL AND ("expiresTime" IS NULL OR $2 < "expiresTime")`,
     [account, time],
   );
   return rows.map(({ hash }) => Uint8Array.from(Buffer.from(hash, 'hex')));
@@ -48,11 +53,25 @@ export const createToken = async (db: Transaction, token: RequestOf<'createToken
   const { tokenID, account, kind, tokenName, hash, text, time, createdBy = null, expiresTime, session = false } = token;
   if (createdBy !== null) await holdMaker(db, createdBy, time);
   const made = await db.run(
-    `INSERT INTO token ("tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime", session)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (hash) DO NOTHING`,
+    `INSERT INTO token ("tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime", session, "memberID")
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, CASE WHEN $10 THEN (SELECT "memberID" FROM token WHERE token = $8) END)
+     ON CONFLICT (hash) DO NOTHING`,
     [tokenID, account, kind, tokenName, hash, text, time, createdBy, expiresTime, session],
   );
   if (made === 0) throw new Refusal('invalid_token', { message: 'there is or was such a token: choose another' });
+};
+
+/** Creates the access of a member; who invited the member counts as its maker. */
+export const createAccess = async (
+  db: Transaction,
+  { tokenID, account, kind, hash, time, createdBy, memberID }: MemberAccess,
+): Promise<number> => {
+  const { token } = await db.one<{ token: number }>(
+    `INSERT INTO token ("tokenID", account, kind, "tokenName", hash, "createdTime", "createdBy", "memberID")
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) RETURNING token`,
+    [tokenID, account, kind, accessName, hash, time, createdBy, memberID],
+  );
+  return token;
 };
 
 /**
@@ -75,10 +94,25 @@ const revokeDescendants = async (db: Transaction, token: number, time: number): 
   }
 };
 
+/** Ends the open invitations that a token made, or a token that it created, directly or not. */
+const endInvitations = (db: Transaction, token: number): Promise<number> =>
+  db.run(
+    `WITH RECURSIVE made (token) AS (
+       SELECT $1::integer UNION SELECT t.token FROM made JOIN token t ON t."createdBy" = made.token)
+     UPDATE member SET invitation = NULL, "invitationExpiresTime" = NULL
+     WHERE invitation IS NOT NULL AND "invitedBy" IN (SELECT token FROM made)`,
+    [token],
+  );
+
 export const revokeToken = async (
   db: Transaction,
   { account, tokenID, descendants = false, time }: RequestOf<'revokeToken'>,
 ): ReturnType<Store['revokeToken']> => {
+  const access = await db.get(
+    `SELECT 1 FROM token WHERE "tokenID" = $1 AND account IS NOT DISTINCT FROM $2 AND "memberID" IS NOT NULL AND NOT session`,
+    [tokenID, account],
+  );
+  if (access) throw isMembers();
   const row = await db.get<{ token: number; revokedTime: number }>(
     `UPDATE token SET "revokedTime" = coalesce("revokedTime", $3)
      WHERE "tokenID" = $1 AND account IS NOT DISTINCT FROM $2 RETURNING token, "revokedTime"`,
@@ -86,6 +120,7 @@ export const revokeToken = async (
   );
   if (!row) throw new Refusal('unknown_token', { field: 'tokenID' });
   const revoked = descendants ? await revokeDescendants(db, row.token, time) : [];
+  if (descendants) await endInvitations(db, row.token);
   await notifyAccess(db);
   return { revokedTime: row.revokedTime, descendants: revoked };
 };

@@ -94,13 +94,13 @@ export const tablesOf = async (exported: DatabaseExport, keptDays: ReadonlySet<n
     {
       from: 'token',
       columns:
-        'token tokenID account kind tokenName hash text createdTime createdBy expiresTime lastUsedTime revokedTime',
+        'token tokenID account kind tokenName hash text createdTime createdBy expiresTime lastUsedTime revokedTime memberID',
       booleans: 'session',
     },
     {
       from: 'member',
       columns:
-        'memberID account token emailaddress memberName password joinedTime invitation invitationExpiresTime createdTime',
+        'memberID account kind token emailaddress memberName password joinedTime invitation invitationExpiresTime invitedBy createdTime',
     },
     { from: 'audit', columns: 'audit account token action subject time' },
     { from: 'catalogue', columns: 'account kind id name type', booleans: 'browser byBrowser' },

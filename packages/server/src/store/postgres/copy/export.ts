@@ -43,10 +43,11 @@ const rowsSQL: Readonly<Record<ExportedTable, string>> = {
     FROM account`,
   token: `
     SELECT token, "tokenID", account, kind, "tokenName", hash, text, "createdTime", "createdBy", "expiresTime", session::integer,
-      "lastUsedTime", "revokedTime"
+      "lastUsedTime", "revokedTime", "memberID"
     FROM token`,
   member: `
-    SELECT "memberID", account, token, emailaddress, "memberName", password, "joinedTime", invitation, "invitationExpiresTime", "createdTime"
+    SELECT "memberID", account, kind, token, emailaddress, "memberName", password, "joinedTime", invitation, "invitationExpiresTime",
+      "invitedBy", "createdTime"
     FROM member`,
   audit: 'SELECT audit, account, token, action, subject, time FROM audit',
   catalogue: 'SELECT account, kind, id, name, browser::integer, "byBrowser"::integer, type FROM catalogue',

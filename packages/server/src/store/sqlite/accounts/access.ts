@@ -29,7 +29,7 @@ export const createAccess = (db: Connection) => {
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   const accessVersion = db.prepare<[], number>('SELECT access FROM position').pluck();
   const select = db.prepare<[string], Row>(`
-    SELECT t.token, t.tokenID, t.kind, t.account, t.expiresTime,
+    SELECT t.token, t.tokenID, coalesce(m.kind, t.kind) AS kind, t.account, t.expiresTime,
       coalesce(a.accountOrigin, '[]') AS accountOrigin, coalesce(a.accountTimezone, 'UTC') AS accountTimezone,
       coalesce(a.enrich, 0) AS enrich
     FROM token t LEFT JOIN account a ON a.account = t.account LEFT JOIN token m ON t.session AND m.token = t.createdBy

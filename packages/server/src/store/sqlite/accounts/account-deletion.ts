@@ -28,7 +28,7 @@ const ofAccount = [
   'event_total (account, eventID, quarter)',
   'account_day (account, day)',
   'report_segment (account, segmentName)',
-  'member (member)',
+  'member (memberID)',
   'catalogue (account, kind, id)',
   'audit (audit)',
 ].map((table) => [table, 'account = @account'] as const);

@@ -42,7 +42,7 @@ const everything = { account: null, from: null, to: null, action: null, beyond: 
 
 export const createAuditReader = (db: Connection) => {
   const list = db.prepare<unknown[], Omit<AuditEntry, 'subject'> & { subject: string }>(`
-    SELECT e.audit, a.accountUUID, t.tokenID AS actor, e.action, e.subject, e.time
+    SELECT e.audit, a.accountUUID, t.tokenID AS actor, t.memberID, e.action, e.subject, e.time
     FROM audit e LEFT JOIN account a ON a.account = e.account LEFT JOIN token t ON t.token = e.token
     WHERE (@account IS NULL OR e.account = @account) AND (@beyond IS NULL OR e.audit < @beyond)
       AND (@from IS NULL OR e.time >= @from) AND (@to IS NULL OR e.time < @to) AND (@action IS NULL OR e.action = @action)

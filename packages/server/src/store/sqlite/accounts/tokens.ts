@@ -1,10 +1,15 @@
 import { Refusal } from '../../../refusal.ts';
+import { accessName, isMembers, type MemberAccess } from '../../rules/members.ts';
 import type { ListedToken, RequestOf, TokenDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 
-const columns = `t.tokenID, t.kind, t.tokenName, t.text, t.createdTime,
-  (SELECT tokenID FROM token WHERE token = t.createdBy) AS createdBy, t.expiresTime, t.session,
-  (SELECT memberID FROM member WHERE token IN (t.token, t.createdBy)) AS memberID, t.lastUsedTime, t.revokedTime`;
+/** A session may do what the token may that made it. */
+const kind = 'coalesce((SELECT m.kind FROM token m WHERE t.session AND m.token = t.createdBy), t.kind)';
+const columns = `t.tokenID, ${kind} AS kind, t.tokenName, t.text, t.createdTime,
+  (SELECT tokenID FROM token WHERE token = t.createdBy) AS createdBy, t.expiresTime, t.session, t.memberID, t.lastUsedTime, t.revokedTime`;
+
+/** Sessions that ended more than a day ago are of no use to anybody, and there may be many. */
+const isOfUse = `(NOT t.session OR coalesce(t.revokedTime, t.expiresTime, 9e15) > (unixepoch() - 86400) * 1000)`;
 
 type Row<Token> = Omit<Token, 'session'> & { readonly session: number };
 
@@ -13,15 +18,15 @@ const toToken = <Token extends TokenDetail>(row: Row<Token>): Token =>
 
 export const createTokenReader = (db: Connection) => {
   const ofAccount = db.prepare<[number], Row<TokenDetail>>(
-    `SELECT ${columns} FROM token t WHERE t.account = ? ORDER BY t.token`,
+    `SELECT ${columns} FROM token t WHERE t.account = ? AND ${isOfUse} ORDER BY t.token`,
   );
   const list = db.prepare<RequestOf<'listTokens'>, Row<ListedToken>>(`
     SELECT ${columns}, t.token, a.accountUUID, a.accountName FROM token t LEFT JOIN account a ON a.account = t.account
-    WHERE @account IS NULL OR t.account = @account ORDER BY t.account, t.token`);
+    WHERE (@account IS NULL OR t.account = @account) AND ${isOfUse} ORDER BY t.account, t.token`);
   const proofKeys = db
     .prepare<RequestOf<'findProofKeys'>, string>(`
       SELECT hash FROM token
-      WHERE account = @account AND kind = 'server' AND NOT session AND revokedTime IS NULL AND (expiresTime IS NULL OR @time < expiresTime)`)
+      WHERE account = @account AND kind = 'server' AND NOT session AND memberID IS NULL AND revokedTime IS NULL AND (expiresTime IS NULL OR @time < expiresTime)`)
     .pluck();
 
   return {
@@ -41,10 +46,26 @@ export const createTokenWriter = (db: Connection) => {
     )
     .pluck();
   const insert = db.prepare(`
-    INSERT INTO token (token, tokenID, account, kind, tokenName, hash, text, createdTime, createdBy, expiresTime, session)
+    INSERT INTO token (token, tokenID, account, kind, tokenName, hash, text, createdTime, createdBy, expiresTime, session, memberID)
     VALUES ((SELECT max(coalesce(max(token), 0), (SELECT lastToken FROM position)) + 1 FROM token),
-      @tokenID, @account, @kind, @tokenName, @hash, @text, @time, @createdBy, @expiresTime, @session)
+      @tokenID, @account, @kind, @tokenName, @hash, @text, @time, @createdBy, @expiresTime, @session,
+      CASE WHEN @session THEN (SELECT memberID FROM token WHERE token = @createdBy) END)
     ON CONFLICT (hash) DO NOTHING`);
+  const isAccess = db
+    .prepare<{ tokenID: string; account: number | null }, number>(
+      'SELECT 1 FROM token WHERE tokenID = @tokenID AND account IS @account AND memberID IS NOT NULL AND NOT session',
+    )
+    .pluck();
+  const insertAccess = db.prepare<unknown[], { token: number }>(`
+    INSERT INTO token (token, tokenID, account, kind, tokenName, hash, createdTime, createdBy, memberID)
+    VALUES ((SELECT max(coalesce(max(token), 0), (SELECT lastToken FROM position)) + 1 FROM token),
+      @tokenID, @account, @kind, @tokenName, @hash, @time, @createdBy, @memberID)
+    RETURNING token`);
+  const endInvitations = db.prepare<{ token: number }>(`
+    WITH RECURSIVE made (token) AS (
+      SELECT @token UNION SELECT t.token FROM made JOIN token t ON t.createdBy = made.token)
+    UPDATE member SET invitation = NULL, invitationExpiresTime = NULL
+    WHERE invitation IS NOT NULL AND invitedBy IN (SELECT token FROM made)`);
   const revoke = db.prepare<unknown[], { token: number; revokedTime: number }>(`
     UPDATE token SET revokedTime = coalesce(revokedTime, @time)
     WHERE tokenID = @tokenID AND account IS @account RETURNING token, revokedTime`);
@@ -72,10 +93,18 @@ export const createTokenWriter = (db: Connection) => {
       }
     },
 
+    /** Creates the access of a member; who invited the member counts as its maker. */
+    createAccess(access: MemberAccess): number {
+      const { token } = insertAccess.get({ ...access, tokenName: accessName }) as { token: number };
+      return token;
+    },
+
     revokeToken({ account, tokenID, descendants = false, time }: RequestOf<'revokeToken'>) {
+      if (isAccess.get({ tokenID, account }) !== undefined) throw isMembers();
       const revoked = revoke.get({ account, tokenID, time });
       if (revoked === undefined) throw new Refusal('unknown_token', { field: 'tokenID' });
       const { token, revokedTime } = revoked;
+      if (descendants) endInvitations.run({ token });
       return { revokedTime, descendants: descendants ? revokeDescendants.all({ token, time }) : [] };
     },
 

@@ -68,6 +68,7 @@ const token: ExportedRow = {
   lastUsedTime: null,
   revokedTime: null,
   session: 0,
+  memberID: null,
 };
 const accountDay: ExportedRow = {
   account: 1,

@@ -12,7 +12,8 @@ CREATE TABLE new_token (
   expiresTime INTEGER,
   lastUsedTime INTEGER, -- the beginning of the hour
   revokedTime INTEGER,
-  session INTEGER NOT NULL DEFAULT 0, -- is it a session of the console, or what the sessions of a member are made with?
+  session INTEGER NOT NULL DEFAULT 0, -- is it a session of the console?
+  memberID TEXT, -- of a member's access, and of the sessions that it made
   CHECK ((account IS NULL) = (kind = 'operator'))
 ) STRICT;
 INSERT INTO new_token (token, tokenID, account, kind, tokenName, hash, text, createdTime, createdBy, expiresTime, lastUsedTime, revokedTime, session)
@@ -29,16 +30,17 @@ CREATE TRIGGER token_changed AFTER UPDATE OF tokenID, account, kind, hash, text,
 
 -- The people who may sign in to the console of an account.
 CREATE TABLE member (
-  member INTEGER PRIMARY KEY,
-  memberID TEXT NOT NULL UNIQUE,
+  memberID TEXT PRIMARY KEY,
   account INTEGER NOT NULL REFERENCES account,
-  token INTEGER NOT NULL UNIQUE REFERENCES token, -- its kind is what the member may do; it makes the sessions
+  kind TEXT NOT NULL CHECK (kind IN ('viewer', 'editor', 'server')), -- what the member may do
+  token INTEGER UNIQUE REFERENCES token, -- the access, of the same kind, which makes the sessions; NULL: nobody has joined yet
   emailaddress TEXT NOT NULL, -- canonical
   memberName TEXT NOT NULL,
   password TEXT, -- its hash; NULL: none was chosen yet
   joinedTime INTEGER, -- when it was chosen
   invitation TEXT UNIQUE, -- SHA-256 of the code of the open invitation, hex
   invitationExpiresTime INTEGER,
+  invitedBy INTEGER REFERENCES token, -- who made the invitation; NULL: the command line
   createdTime INTEGER NOT NULL,
   UNIQUE (account, emailaddress)
 ) STRICT;

@@ -1,13 +1,15 @@
 /** Who signs in to the console: by a token, by the code of a one-time link, by a password, or with an invitation. */
-import { roleOf } from '@firsthand/contract/account/members';
+import { memberNameField, roleOf } from '@firsthand/contract/account/members';
 import type { TokenKind } from '@firsthand/contract/account/tokens';
-import { limits } from '@firsthand/contract/limits';
+import { check } from '@firsthand/contract/checking';
 import type { Context } from 'hono';
+import { nanoid } from 'nanoid';
+import { BoundedMap } from '../../bounded-map.ts';
 import { parseAddress } from '../../identity/address.ts';
-import { hashToken } from '../../ingest/token.ts';
+import { createTokenText, hashToken } from '../../ingest/token.ts';
 import { Refusal } from '../../refusal.ts';
 import { noInvitation } from '../../store/rules/members.ts';
-import type { Access, Store } from '../../store/store.ts';
+import type { Access, SigningIn, Store } from '../../store/store.ts';
 import { type AddressOf, bindingsOf } from '../access/client-address.ts';
 import { isLocalVisitor } from '../access/loopback.ts';
 import type { RateLimit } from '../access/rate-limits.ts';
@@ -23,14 +25,20 @@ export interface Owner {
   readonly tokenID: string | null;
 }
 
-/** The rates of sign-ins that fail: of an address, and of an e-mail address, which others must not lock out easily. */
-export const failedSignInRates = {
-  address: { perSecond: 1 / 60, burst: 10 },
-  emailaddress: { perSecond: 50 / 3_600, burst: 50 },
+/**
+ * The rates of sign-ins with a password. Those that fail count for an e-mail address too, unless the same address has signed in with it
+ * before: so that others can't lock somebody out of where they usually are. All count for an address, because each costs a hash.
+ */
+export const passwordRates = {
+  all: { perSecond: 0.1, burst: 30 },
+  failed: { perSecond: 1 / 60, burst: 10 },
+  failedOfEmailaddress: { perSecond: 50 / 3_600, burst: 50 },
 };
 
 /** The most accounts that a password is tried for: each costs a hash. */
 const mostAccounts = 5;
+/** The pairs of an address and an e-mail address that are known. */
+const mostKnown = 10_000;
 
 interface Surroundings {
   readonly store: Pick<Store, 'findMembers' | 'findInvitation' | 'joinMember'>;
@@ -38,7 +46,7 @@ interface Surroundings {
   readonly addressOf: AddressOf;
   readonly codes: SignInCodes;
   readonly passwords: Passwords;
-  readonly failures: { readonly [Of in keyof typeof failedSignInRates]: Pick<RateLimit, 'take' | 'giveBack'> };
+  readonly passwordLimits: { readonly [Of in keyof typeof passwordRates]: Pick<RateLimit, 'take' | 'giveBack'> };
   /** Counts guesses at codes of invitations, by address. */
   readonly unknownCodes: Pick<RateLimit, 'take' | 'giveBack'>;
   readonly now: () => number;
@@ -60,13 +68,13 @@ const neededText = (given: Fields, name: string): string => {
   return text;
 };
 
-export const createOwners = ({
+export const createSignIn = ({
   store,
   authenticate,
   addressOf,
   codes,
   passwords,
-  failures,
+  passwordLimits,
   unknownCodes,
   now,
 }: Surroundings) => {
@@ -90,24 +98,48 @@ export const createOwners = ({
     throw new Refusal('invalid_token', { field: 'code', message });
   };
 
-  /** The accounts whose member has this e-mail address and password. Says nothing of why there is none. */
+  const known = new BoundedMap<string, true>(mostKnown);
+
+  /** The members of these whose password it is. */
+  const withPassword = async (members: readonly SigningIn[], password: string, address: string): Promise<Owner[]> => {
+    const owners: Owner[] = [];
+    for (const { password: hashed, ...member } of members)
+      if (await passwords.isRight(password, hashed, address)) owners.push(member);
+    if (members.length === 0) await passwords.isRight(password, undefined, address);
+    return owners;
+  };
+
+  /** The members with this e-mail address and password. Does not say whether the one or the other is wrong. */
   const ofPassword = async (given: Fields, c: Context): Promise<readonly Owner[]> => {
     const password = neededText(given, 'password');
     const emailaddress = parseAddress(neededText(given, 'emailaddress'));
-    const keys = { address: addressOf(c), emailaddress: hashToken(emailaddress ?? '') };
-    const names = ['address', 'emailaddress'] as const;
-    for (const name of names) failures[name].take(keys[name]);
-    const members = emailaddress === undefined ? [] : await store.findMembers({ emailaddress, most: mostAccounts });
-    const owners: Owner[] = [];
-    for (const { password: hashed, ...member } of members)
-      if (await passwords.isRight(password, hashed)) owners.push(member);
-    if (members.length === 0) await passwords.isRight(password, undefined);
-    if (owners.length === 0) {
-      const message = 'the e-mail address and the password do not belong together';
-      throw new Refusal('invalid_token', { field: 'password', message });
+    const address = addressOf(c);
+    const hashed = hashToken(emailaddress ?? '');
+    const pair = `${address} ${hashed}`;
+    const isKnown = known.has(pair);
+    passwordLimits.all.take(address);
+    passwordLimits.failed.take(address);
+    if (!isKnown) passwordLimits.failedOfEmailaddress.take(hashed);
+    let hasFailed = false;
+    try {
+      const accountUUID = textIn(given, 'accountUUID');
+      const members =
+        emailaddress === undefined ? [] : await store.findMembers({ emailaddress, accountUUID, most: mostAccounts });
+      const owners = await withPassword(members, password, address);
+      hasFailed = owners.length === 0;
+      if (!hasFailed) {
+        known.set(pair, true);
+        return owners;
+      }
+    } finally {
+      // What the queue of hashes refused was no wrong password.
+      if (!hasFailed) {
+        passwordLimits.failed.giveBack(address);
+        if (!isKnown) passwordLimits.failedOfEmailaddress.giveBack(hashed);
+      }
     }
-    for (const name of names) failures[name].giveBack(keys[name]);
-    return owners;
+    const message = 'the e-mail address and the password do not belong together';
+    throw new Refusal('invalid_token', { field: 'password', message });
   };
 
   const findInvitation = async (given: Fields, c: Context) => {
@@ -139,17 +171,18 @@ export const createOwners = ({
     /** Takes an invitation: the member gets a name and a password, and signs in. */
     async join(given: Fields, c: Context): Promise<Owner> {
       const password = neededText(given, 'password');
-      const memberName = neededText(given, 'memberName').trim();
-      if (memberName.length > limits.nameLength || /\p{Cc}/u.test(memberName) || !memberName.isWellFormed()) {
-        const message = `\`memberName\` must be text of at most ${limits.nameLength} characters`;
-        throw new Refusal('invalid_field', { field: 'memberName', message });
-      }
+      const memberName = neededText({ memberName: textIn(given, 'memberName')?.trim() }, 'memberName');
+      const checked = check(memberNameField, memberName, 'memberName');
+      if (!checked.ok) throw new Refusal(checked.problem.code, checked.problem);
       const { found, hash } = await findInvitation(given, c);
       checkPassword(password, found.emailaddress);
-      const hashed = await passwords.hash(password);
-      const { account, access } = await store.joinMember({ hash, memberName, password: hashed, time: now() });
-      return { account, ...access };
+      const hashed = await passwords.hash(password, addressOf(c));
+      const joining = { hash, memberName, password: hashed, time: now() };
+      // Nobody gets to know the text of this token.
+      const access = { tokenID: nanoid(), hash: hashToken(createTokenText(found.kind)) };
+      const joined = await store.joinMember({ ...joining, access });
+      return { account: joined.account, ...joined.access };
     },
   };
 };
-export type Owners = ReturnType<typeof createOwners>;
+export type SignIn = ReturnType<typeof createSignIn>;
