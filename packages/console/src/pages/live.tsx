@@ -12,7 +12,11 @@ type List = LiveAnswer['page'];
 
 const everyMs = 5_000;
 
-const lists = { page: 'On which pages', referrerHost: 'From where', country: 'From which countries' } as const;
+const lists = {
+  page: { title: 'On which pages', what: 'Page' },
+  referrerHost: { title: 'From where', what: 'Site' },
+  country: { title: 'From which countries', what: 'Country' },
+} as const;
 
 const LiveList = ({
   list,
@@ -28,6 +32,7 @@ const LiveList = ({
   <Bars
     what={what}
     unit="People"
+    none="Nobody in the last five minutes"
     total={people}
     bars={list.row
       .filter(({ value }) => value !== null)
@@ -42,21 +47,23 @@ export const Live = () => {
     <>
       <header class="page-head">
         <h1>Live</h1>
-        <p class="now">
-          <strong>{answer.value ? formatWhole(answer.value.people) : '–'}</strong> people in the last five minutes
-        </p>
+        {(answer.value || answer.problem === undefined) && (
+          <p class="now">
+            <strong>{answer.value ? formatWhole(answer.value.people) : '–'}</strong> people in the last five minutes
+          </p>
+        )}
       </header>
       <div class="live">
         <LiveEvents />
         <div class="live-lists">
-          {Object.entries(lists).map(([name, title]) => (
+          {Object.entries(lists).map(([name, { title, what }]) => (
             <Card key={name} title={title} class="group">
               <Answered answer={answer} lines={3}>
                 {(value) => (
                   <LiveList
                     list={value[name as keyof typeof lists]}
                     people={value.people}
-                    what={title}
+                    what={what}
                     {...(name === 'country' && { label: formatCountry })}
                   />
                 )}

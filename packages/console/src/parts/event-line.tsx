@@ -58,7 +58,9 @@ export const EventLine = ({ event, who }: EventLineProps) => {
         </button>
         <span class="event-gist">{gist(event)}</span>
         {who && <span class="event-who">{who}</span>}
-        <span class="event-device soft">{device}</span>
+        <span class="event-device soft" title={device}>
+          {device}
+        </span>
       </div>
       {isOpen && (
         <div class="event-all">

@@ -91,7 +91,7 @@ export const LiveEvents = () => {
   return (
     <Card title="Events as they are stored" tools={tools} class="live-events">
       {problem && <Problem text={problem} again={() => location.reload()} />}
-      {shown.length === 0 && (
+      {shown.length === 0 && !problem && (
         <Empty title={text ? 'No such event among the last' : 'Waiting for events …'}>
           {!text && <p class="soft">They appear here the moment they are stored.</p>}
         </Empty>
