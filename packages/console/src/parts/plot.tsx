@@ -59,7 +59,7 @@ const optionsFor = (
       {
         ...axis,
         grid: { show: false },
-        size: 32,
+        size: 24,
         space: 80,
         incrs: [1, 2, 3, 5, 7, 10, 14, 21, 30, 60, 90, 180],
         values: (_, places) => places.map((place) => ticks[place] ?? ''),
