@@ -10,6 +10,7 @@ import { launchChromium } from '../fixtures/chromium.ts';
 import { takeConsolePictures } from './pictures/console-pictures.ts';
 import { takeDemoPictures } from './pictures/demo-pictures.ts';
 import { openPicturedServer } from './pictures/pictured-server.ts';
+import { takeShownPictures } from './pictures/shown-pictures.ts';
 
 const images = new URL('../../../docs/images/', import.meta.url);
 const mostMs = 15 * 60_000;
@@ -27,7 +28,10 @@ const server = await openPicturedServer();
 // As a visitor's browser: the tracker marks robots.
 const browser = await launchChromium('--disable-blink-features=AutomationControlled');
 try {
-  if (only === undefined) await takeDemoPictures(browser, server.url, images);
+  if (only === undefined) {
+    await takeShownPictures(browser, server, images);
+    await takeDemoPictures(browser, server.url, images);
+  }
   await takeConsolePictures({ browser, server, folder, only: only ?? '', report });
   report(`The pictures of the console are in ${folder}`);
 } finally {
