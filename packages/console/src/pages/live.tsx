@@ -13,26 +13,28 @@ type List = LiveAnswer['page'];
 const everyMs = 5_000;
 
 const lists = {
-  page: { title: 'On which pages', what: 'Page' },
-  referrerHost: { title: 'From where', what: 'Site' },
-  country: { title: 'From which countries', what: 'Country' },
+  page: { title: 'On which pages', what: 'Page', none: 'No page is known' },
+  referrerHost: { title: 'From where', what: 'Site', none: 'Nobody came from another site' },
+  country: { title: 'From which countries', what: 'Country', none: 'No country is known' },
 } as const;
 
 const LiveList = ({
   list,
   people,
   what,
+  none,
   label = String,
 }: {
   readonly list: List;
   readonly people: number;
   readonly what: string;
+  readonly none: string;
   readonly label?: (value: string) => string;
 }) => (
   <Bars
     what={what}
     unit="People"
-    none="Nobody in the last five minutes"
+    none={people === 0 ? 'Nobody in the last five minutes' : none}
     total={people}
     bars={list.row
       .filter(({ value }) => value !== null)
@@ -56,7 +58,7 @@ export const Live = () => {
       <div class="live">
         <LiveEvents />
         <div class="live-lists">
-          {Object.entries(lists).map(([name, { title, what }]) => (
+          {Object.entries(lists).map(([name, { title, what, none }]) => (
             <Card key={name} title={title} class="group">
               <Answered answer={answer} lines={3}>
                 {(value) => (
@@ -64,6 +66,7 @@ export const Live = () => {
                     list={value[name as keyof typeof lists]}
                     people={value.people}
                     what={what}
+                    none={none}
                     {...(name === 'country' && { label: formatCountry })}
                   />
                 )}
