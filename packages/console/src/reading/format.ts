@@ -64,12 +64,13 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['minute', 60_000],
 ];
 
-/** How long ago: `3 hours ago`. */
+/** How long ago: `3 hours ago`; for a time that is to come, `in 12 hours`. */
 export const formatAgo = (time: string, now: number): string => {
   const ms = Date.parse(time) - now;
   const [unit, length] = steps.find(([, unitMs]) => Math.abs(ms) >= unitMs) ?? ['second', 1_000];
   if (unit === 'second') return 'just now';
-  return (unit === 'minute' ? relativeMinutes : relative).format(Math.trunc(ms / length), unit);
+  const count = ms > 0 ? Math.round(ms / length) : Math.trunc(ms / length);
+  return (unit === 'minute' ? relativeMinutes : relative).format(count, unit);
 };
 
 /** A length of time: `4 min`, `2 h 5 min`, `3 days`. */
