@@ -24,10 +24,29 @@ export const api: Client = createClient({ url: root, fetch: send, retries: 2 });
 export const isUnreachable = (error: unknown): boolean =>
   error instanceof FirsthandError && error.code === 'unreachable';
 
+/** Errors whose messages speak to programs, in words for a reader. */
+const wordings: Partial<Record<FirsthandError['code'], string>> = {
+  unreachable: 'The server can’t be reached.',
+  internal: 'The server has failed.',
+  no_reports: 'The server can’t compute reports right now. Try again in a moment.',
+  not_kept: 'The server can’t store anything right now. Try again in a moment.',
+  too_many_requests: 'The server got too many requests. Try again in a moment.',
+  unknown_contact: 'There is no such person in this account.',
+};
+
+/** Messages of the API begin with a small letter, and end without a full stop. */
+const toSentence = (message: string): string => {
+  const text = message.trim();
+  return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? '' : '.');
+};
+
 /** What to tell the reader of an error. */
 export const messageOf = (error: unknown): string => {
-  if (isUnreachable(error)) return 'The server can’t be reached.';
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  if (!(error instanceof FirsthandError)) return toSentence(error.message);
+  const { code, message, requestID } = error;
+  const inLog = code === 'internal' && requestID ? ` Its log says why, under the request ID ${requestID}.` : '';
+  return (wordings[code] ?? toSentence(message)) + inLog;
 };
 
 /** The reason why an attempt failed, for a form that shows it; '' if it succeeded. */

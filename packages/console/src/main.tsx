@@ -22,11 +22,11 @@ const Opening = () => (
   </div>
 );
 
-/** The code of the invitation that was opened. */
+/** The code of the invitation that was opened; '' for an address of one without its code. */
 const invitation = signal<string | undefined>(undefined);
 
 const Console = () => {
-  if (invitation.value !== undefined) return <Join code={invitation.value} />;
+  if (invitation.value !== undefined) return <Join key={invitation.value} code={invitation.value} />;
   if (session.value === null || isAdding.value) return <SignIn />;
   if (!session.value || !account.value) return <Opening />;
   return <Frame key={session.value.accountUUID} />;
@@ -54,12 +54,16 @@ effect(() => {
 place.replaceChildren();
 render(<Console />, place);
 
+// Also when a second link is opened in the same tab, which changes nothing but the fragment.
+const openInvitation = () => {
+  invitation.value = pageName.peek() === 'join' ? (takeCode() ?? invitation.peek() ?? '') : undefined;
+};
+addEventListener('hashchange', openInvitation);
+openInvitation();
+
 const begin = async (): Promise<void> => {
+  if (pageName.peek() === 'join') return;
   const code = takeCode();
-  if (pageName.peek() === 'join') {
-    invitation.value = code ?? '';
-    return;
-  }
   // A link signs in to its own account, whoever is signed in.
   const problem = code === undefined ? '' : await signIn({ code });
   if (!session.value) await findSession();

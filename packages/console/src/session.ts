@@ -91,13 +91,18 @@ export const takeCode = (): string | undefined => {
   return code;
 };
 
+/** The address of the console with another account. */
+export const hrefOfAccount = ({ accountUUID }: Pick<Session, 'accountUUID'>): string =>
+  `${root}/console/?account=${encodeURIComponent(accountUUID)}`;
+
 /** Shows the account of a session that has just begun. Returns why that is impossible; '' if it is not. */
-const show = async ({ accountUUID, sessionID }: Session): Promise<string> => {
+const show = async (begun: Session): Promise<string> => {
+  const { accountUUID, sessionID } = begun;
   signedOutBecause.value = '';
   const wanted = named();
   // The console is loaded anew for another account than the one that it shows, or that the address names.
   if (session.peek() || (wanted !== null && wanted !== accountUUID)) {
-    location.assign(`${root}/console/?account=${encodeURIComponent(accountUUID)}`);
+    location.assign(hrefOfAccount(begun));
     return '';
   }
   await findSession().catch(() => {});
@@ -108,7 +113,8 @@ const show = async ({ accountUUID, sessionID }: Session): Promise<string> => {
 
 /** Signs in. Returns why not; '' if it worked. */
 export const signIn = async (proof: Proof): Promise<string> => {
-  const { problem, answer } = await attempt('sign-in', proof);
+  // A password may be that of members of several accounts: the one of the address comes first.
+  const { problem, answer } = await attempt('sign-in', { ...proof, accountUUID: named() ?? undefined });
   return problem || show(answer.session);
 };
 
@@ -132,7 +138,7 @@ export const acceptInvitation = async (given: {
   readonly password: string;
 }): Promise<string> => {
   const { problem, answer } = await attempt('accept', given);
-  if (!problem) location.assign(`${root}/console/?account=${encodeURIComponent(answer.session.accountUUID)}`);
+  if (!problem) location.assign(hrefOfAccount(answer.session));
   return problem;
 };
 
@@ -152,17 +158,20 @@ export const removeSampleShop = async (): Promise<void> => {
   leave();
 };
 
-/** Rejects when the session goes on. */
-export const signOut = async (): Promise<void> => {
-  const { isOK, status, answer } = await send('sign-out', 'POST', {});
+/** Ends this session, or all of the browser. Rejects when it goes on. */
+export const signOut = async ({ all = false } = {}): Promise<void> => {
+  const { isOK, status, answer } = await send('sign-out', 'POST', { all });
   if (!isOK && status !== 401) throw new Error(answer.error?.message ?? `The server answered ${status}.`);
-  if (sessions.peek().length > 1) return leave();
+  if (!all && sessions.peek().length > 1) return leave();
+  sessions.value = [];
   session.value = null;
 };
 
 /** The server no longer accepts the session. */
 export const noteSignedOut = (): void => {
-  if (!session.peek()) return;
+  const ended = session.peek();
+  if (!ended) return;
+  sessions.value = sessions.peek().filter(({ sessionID }) => sessionID !== ended.sessionID);
   signedOutBecause.value = 'Your session has ended. Sign in again; you will come back to this page.';
   session.value = null;
 };

@@ -14,6 +14,7 @@ import { manuals } from './manuals.ts';
 export const sources = [
   'packages/docs/build',
   'packages/docs/src',
+  'packages/docs/images',
   'packages/contract/src',
   ...readdirSync(new URL('../', import.meta.url))
     .filter((name) => name.endsWith('.md'))
@@ -27,15 +28,18 @@ const fileOf = (path: string): string => `${path}${path === '' || path.endsWith(
 /** Builds into this folder, which it empties first. Returns how many pages there are. */
 export const buildDocs = async (folder: string): Promise<number> => {
   // Loaded only where something is to be built.
-  const [{ createSite, searchEntries }, { layout }, { buildAssets }] = await Promise.all([
+  const [{ createSite, searchEntries }, { layout }, { buildAssets }, { pictures }] = await Promise.all([
     import('./site.ts'),
     import('./layout.ts'),
     import('./assets.ts'),
+    import('./images.ts'),
   ]);
   const site = createSite();
   const { names, files } = await buildAssets(searchEntries(site));
   await rm(folder, { recursive: true, force: true });
   for (const name of ['reference', 'assets']) await mkdir(join(folder, name), { recursive: true });
+  const isShown = ({ path }: { readonly path: string }) =>
+    site.pages.some(({ content }) => String(content).includes(path));
   const write = (path: string, content: string | Buffer) => writeFile(join(folder, path), content);
   await Promise.all([
     ...site.pages.map(async (page) => write(fileOf(page.path), String(await layout(page, site.groups, names)))),
@@ -44,6 +48,8 @@ export const buildDocs = async (folder: string): Promise<number> => {
       write(`${path}.br`, brotliCompressSync(content)),
       write(`${path}.gz`, gzipSync(content, { level: 9 })),
     ]),
+    // WebP is compressed.
+    ...[...pictures.values()].filter(isShown).map(({ path, content }) => write(path, content)),
   ]);
   return site.pages.length;
 };

@@ -1,5 +1,6 @@
 /** The pages beside the guides: files that a user of the service reads, with the page of each and its name in the navigation. */
 export const manuals: Readonly<Record<string, { readonly path: string; readonly label: string }>> = {
+  'packages/docs/manual/console.md': { path: 'console', label: 'The console' },
   'packages/docs/manual/operations.md': { path: 'operations', label: 'Operations by example' },
   'packages/docs/manual/promises.md': { path: 'promises', label: 'What a 200 promises' },
   'packages/docs/manual/tokens.md': { path: 'tokens', label: 'Tokens' },

@@ -11,6 +11,15 @@ import type { HTML, Section } from './page.ts';
  */
 type ResolveLink = (href: string) => string | undefined;
 
+/** A picture, and where it is for the page. */
+export interface ShownPicture {
+  readonly src: string;
+  readonly width: number;
+  readonly height: number;
+}
+/** The picture of that address, or undefined if there is none: then only its text is shown. */
+type ResolvePicture = (href: string) => ShownPicture | undefined;
+
 export interface Rendered {
   /** The first heading. */
   readonly title: string;
@@ -54,7 +63,7 @@ const unescaped = (text: string): string =>
 const isComment = (text: string): boolean => /^\s*(?:<!--[\s\S]*?-->\s*)*$/.test(text);
 const isElsewhere = (href: string): boolean => /^https?:\/\//.test(href);
 
-const createMarked = (resolve: ResolveLink, headings: ReadonlyMap<Token, Heading>) => {
+const createMarked = (resolve: ResolveLink, pictureAt: ResolvePicture, headings: ReadonlyMap<Token, Heading>) => {
   const marked = new Marked({ gfm: true });
   marked.use({
     renderer: {
@@ -72,7 +81,12 @@ const createMarked = (resolve: ResolveLink, headings: ReadonlyMap<Token, Heading
         const whole = anchor === undefined || file === '' || isElsewhere(href) ? to : `${to}#${anchor}`;
         return String(html`<a href="${whole}">${raw(text)}</a>`);
       },
-      image: ({ text }) => String(html`${text}`),
+      image: ({ href, text }) => {
+        const picture = pictureAt(href);
+        if (picture === undefined) return String(html`${text}`);
+        const { src, width, height } = picture;
+        return String(html`<img src="${src}" alt="${text}" width="${width}" height="${height}" loading="lazy">`);
+      },
       // Comments name tests. There is no other HTML in the files, and text is what it would be.
       html: ({ text }) => (isComment(text) ? '' : String(html`${text}`)),
       code: ({ text, lang = '' }) => String(codeBlock(text, lang)),
@@ -93,7 +107,11 @@ interface Heading {
 }
 
 /** Renders a file. Throws when it does not begin with a heading. */
-export const renderMarkdown = (text: string, resolve: ResolveLink): Rendered => {
+export const renderMarkdown = (
+  text: string,
+  resolve: ResolveLink,
+  pictureAt: ResolvePicture = () => undefined,
+): Rendered => {
   const slugger = new GithubSlugger();
   const tokens = new Marked({ gfm: true }).lexer(text.replaceAll('\r\n', '\n'));
   const rendered = new Map<Token, Heading>();
@@ -117,7 +135,7 @@ export const renderMarkdown = (text: string, resolve: ResolveLink): Rendered => 
   }
   const [first] = sections;
   if (first?.anchor !== '') throw new Error(`a page has to begin with a heading: ${text.slice(0, 80)}`);
-  const marked = createMarked(resolve, rendered);
+  const marked = createMarked(resolve, pictureAt, rendered);
   const render = (some: Token[]): HTML => raw(marked.parser(some));
   const end = tokens.findIndex((token) => token.type === 'code' || (token.type === 'heading' && token.depth > 1));
   const at = end < 0 ? tokens.length : end;
@@ -128,7 +146,11 @@ export const renderMarkdown = (text: string, resolve: ResolveLink): Rendered => 
 /** The text of a table's cell, without its links. */
 export const renderInline = (text: string): HTML =>
   raw(
-    createMarked(() => undefined, new Map()).parseInline(text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1'), {
+    createMarked(
+      () => undefined,
+      () => undefined,
+      new Map(),
+    ).parseInline(text.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1'), {
       async: false,
     }),
   );

@@ -4,6 +4,7 @@ import { posix } from 'node:path';
 import { html } from 'hono/html';
 import { Marked, type Token, type Tokens } from 'marked';
 import { codeBlock } from './highlight.ts';
+import { pictures } from './images.ts';
 import { manuals } from './manuals.ts';
 import { plainText, type Rendered, renderMarkdown } from './markdown.ts';
 import { type NavigationGroup, type Page, places, relativePath, withDefaults } from './page.ts';
@@ -39,10 +40,17 @@ const pageOf = (file: string): string | undefined => {
 };
 
 const renderFile = (file: string, path: string): Rendered =>
-  renderMarkdown(withPlaces(readText(file)), (href) => {
-    const to = pageOf(posix.join(posix.dirname(file), href));
-    return to === undefined ? undefined : relativePath(path, to);
-  });
+  renderMarkdown(
+    withPlaces(readText(file)),
+    (href) => {
+      const to = pageOf(posix.join(posix.dirname(file), href));
+      return to === undefined ? undefined : relativePath(path, to);
+    },
+    (href) => {
+      const picture = pictures.get(posix.basename(href));
+      return picture && { src: relativePath(path, picture.path), width: picture.width, height: picture.height };
+    },
+  );
 
 /** What the variables of the guides' blocks hold. */
 const variables: Readonly<Record<string, string>> = {

@@ -25,6 +25,17 @@ it('links to pages and other sites, and to nothing else', () => {
   expect(html).toContain('four <a href="#t">five</a>');
 });
 
+it('shows pictures that there are, with their sizes and texts, and of others the text', () => {
+  const { intro } = renderMarkdown(
+    '# T\n\n![A "plot"](../images/plot.webp) ![a face](face.png)',
+    () => undefined,
+    (href) => (href.endsWith('plot.webp') ? { src: 'assets/plot.0.webp', width: 390, height: 844 } : undefined),
+  );
+  expect(String(intro)).toContain(
+    '<img src="assets/plot.0.webp" alt="A &quot;plot&quot;" width="390" height="844" loading="lazy"> a face',
+  );
+});
+
 it('escapes code in every language, known or not', () => {
   for (const language of ['html', 'js', 'caddyfile', ''])
     expect(render(`# T\n\n\`\`\`${language}\n<script>alert(1)</script>\n\`\`\`\n`)).not.toContain('<script>');

@@ -94,7 +94,7 @@ describe('the documentation', () => {
         expect(inline, path).toEqual([]);
         const loaded =
           name === 'script' || name === 'img' ? attributes.src : name === 'link' ? attributes.href : undefined;
-        if (['script', 'img', 'link'].includes(name)) expect(loaded, path).toMatch(/^(\.\.\/)?assets\/[\w.]+$/);
+        if (['script', 'img', 'link'].includes(name)) expect(loaded, path).toMatch(/^(\.\.\/)?assets\/[\w.-]+$/);
         if (loaded !== undefined) readFileSync(join(folder, posix.join(posix.dirname(`${path}x`), loaded)));
       }
       expect(html, path).not.toMatch(/<script(?![^>]*\ssrc=)/);

@@ -31,6 +31,18 @@ test.each([[{}], [{ BASE_PATH: '/s/', TRACKER_PATH: '/kettle.js' }]])(
   },
 );
 
+test('pages show their pictures', async () => {
+  const { url } = await serveHere();
+  const page = await (await fetch(`${url}/docs/console`)).text();
+  const shown = [...page.matchAll(/<img src="(assets\/console-[\w.-]+)" alt="[^"]{20,}" width="\d+" height="\d+"/g)];
+  expect(shown).toHaveLength(4);
+  for (const [, path] of shown) {
+    const response = await fetch(`${url}/docs/${path}`);
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/webp']);
+    expect((await response.arrayBuffer()).byteLength).toBeLessThan(120_000);
+  }
+});
+
 test('the first commands that a reader sees log an event and read it back', async () => {
   const { url, docs } = await serveHere();
   expect(docs).toBe(true);

@@ -7,8 +7,8 @@ import { Mark } from '../parts/mark.tsx';
 import { Notices, show } from '../parts/notices.tsx';
 import { SampleShopNotice } from '../parts/sample-shop.tsx';
 import { account } from '../reading/account.ts';
-import { session, sessions, signOut } from '../session.ts';
-import { AccountSwitch } from './account-switch.tsx';
+import { session, signOut } from '../session.ts';
+import { AccountMenu } from './account-menu.tsx';
 import { keyTable, overlay } from './keys.ts';
 import { Page, titleOf } from './page.tsx';
 import { pages } from './pages.ts';
@@ -57,12 +57,9 @@ export const Frame = () => {
       <header class="side">
         <a class="brand" href={hrefOf('')}>
           <Mark size={26} />
-          <span>
-            Firsthand
-            {sessions.value.length < 2 && <small title={accountName}>{accountName}</small>}
-          </span>
+          <span>Firsthand</span>
         </a>
-        {sessions.value.length > 1 && <AccountSwitch />}
+        <AccountMenu />
         <button type="button" class="find" onClick={() => (overlay.value = 'palette')}>
           <span>Find …</span> <kbd>⌘K</kbd>
         </button>

@@ -1,5 +1,6 @@
 /** Taking an invitation: a name and a password. */
-import { useEffect, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Field } from '../parts/field.tsx';
 import { Mark } from '../parts/mark.tsx';
 import { Skeleton } from '../parts/small.tsx';
@@ -13,6 +14,17 @@ const roles = {
   editor: 'You can read everything, and change contacts and the catalogue.',
   owner: 'You can read and change everything.',
 } as const;
+
+/** A screen reader goes on here when the invitation was read. */
+const Heading = ({ children }: { readonly children: ComponentChildren }) => {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <h1 ref={heading} tabIndex={-1}>
+      {children}
+    </h1>
+  );
+};
 
 const Accept = ({ invitation, code }: { readonly invitation: Invitation; readonly code: string }) => {
   const [problem, setProblem] = useState('');
@@ -29,7 +41,7 @@ const Accept = ({ invitation, code }: { readonly invitation: Invitation; readonl
   return (
     <form onSubmit={submit} aria-busy={isBusy}>
       <Mark />
-      <h1>Join {accountName}</h1>
+      <Heading>Join {accountName}</Heading>
       <p>{roles[memberRole]}</p>
       <Field label="E-mail address">
         {(attributes) => (
@@ -69,17 +81,21 @@ export const Join = ({ code }: { readonly code: string }) => {
   const [invitation, setInvitation] = useState<Invitation | string | undefined>(undefined);
   useEffect(() => {
     document.title = 'Join · Firsthand';
-    readInvitation(code).then(setInvitation);
+    if (code === '') setInvitation('Open the link again: its last part, which holds the code, is missing here.');
+    else readInvitation(code).then(setInvitation);
   }, [code]);
   return (
     <main class="sign-in" id="content">
       {invitation === undefined && <Skeleton lines={6} />}
       {typeof invitation === 'string' && (
         <form>
-          <h1>This invitation does not work</h1>
+          <Mark />
+          <Heading>This invitation does not work</Heading>
           <p role="alert">{invitation}</p>
           <p>
-            <a href="./">Go to the console</a>
+            <a href="./" target="_self">
+              Go to the console
+            </a>
           </p>
         </form>
       )}

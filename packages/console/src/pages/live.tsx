@@ -12,22 +12,29 @@ type List = LiveAnswer['page'];
 
 const everyMs = 5_000;
 
-const lists = { page: 'On which pages', referrerHost: 'From where', country: 'From which countries' } as const;
+const lists = {
+  page: { title: 'On which pages', what: 'Page', none: 'No page is known' },
+  referrerHost: { title: 'From where', what: 'Site', none: 'Nobody came from another site' },
+  country: { title: 'From which countries', what: 'Country', none: 'No country is known' },
+} as const;
 
 const LiveList = ({
   list,
   people,
   what,
+  none,
   label = String,
 }: {
   readonly list: List;
   readonly people: number;
   readonly what: string;
+  readonly none: string;
   readonly label?: (value: string) => string;
 }) => (
   <Bars
     what={what}
     unit="People"
+    none={people === 0 ? 'Nobody in the last five minutes' : none}
     total={people}
     bars={list.row
       .filter(({ value }) => value !== null)
@@ -42,21 +49,24 @@ export const Live = () => {
     <>
       <header class="page-head">
         <h1>Live</h1>
-        <p class="now">
-          <strong>{answer.value ? formatWhole(answer.value.people) : '–'}</strong> people in the last five minutes
-        </p>
+        {(answer.value || answer.problem === undefined) && (
+          <p class="now">
+            <strong>{answer.value ? formatWhole(answer.value.people) : '–'}</strong> people in the last five minutes
+          </p>
+        )}
       </header>
       <div class="live">
         <LiveEvents />
         <div class="live-lists">
-          {Object.entries(lists).map(([name, title]) => (
+          {Object.entries(lists).map(([name, { title, what, none }]) => (
             <Card key={name} title={title} class="group">
               <Answered answer={answer} lines={3}>
                 {(value) => (
                   <LiveList
                     list={value[name as keyof typeof lists]}
                     people={value.people}
-                    what={title}
+                    what={what}
+                    none={none}
                     {...(name === 'country' && { label: formatCountry })}
                   />
                 )}

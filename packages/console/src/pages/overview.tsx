@@ -1,14 +1,15 @@
 /** The overview: how many came, when, from where, with what, and what they did. */
+import { useState } from 'preact/hooks';
 import { hrefOf } from '../address.ts';
 import { api } from '../api.ts';
 import { Filters } from '../parts/filters.tsx';
 import { RangePicker } from '../parts/range-picker.tsx';
-import { OpenSampleShop } from '../parts/sample-shop.tsx';
-import { account } from '../reading/account.ts';
+import { account, readAccount } from '../reading/account.ts';
 import { useAnswer } from '../reading/answer.ts';
 import { formatWhole } from '../reading/format.ts';
 import { Groups } from './overview/groups.tsx';
 import { Measures } from './overview/measures.tsx';
+import { Waiting } from './overview/waiting.tsx';
 
 const everyMs = 15_000;
 
@@ -24,7 +25,22 @@ const Online = () => {
 };
 
 export const Overview = () => {
-  const isNew = account.value?.usage.events === 0;
+  const [hasArrived, setArrived] = useState(false);
+  if (account.value?.usage.events === 0 && !hasArrived)
+    return (
+      <>
+        <header class="page-head">
+          <h1>Overview</h1>
+        </header>
+        <Waiting
+          arrived={() => {
+            setArrived(true);
+            // It holds the names of the new events.
+            readAccount().catch(() => {});
+          }}
+        />
+      </>
+    );
   return (
     <>
       <header class="page-head">
@@ -33,15 +49,6 @@ export const Overview = () => {
         <RangePicker />
       </header>
       <Filters />
-      {isNew && (
-        <div class="hint hint-line">
-          <p>
-            No event has arrived yet. <a href={hrefOf('set-up')}>Set up the script tag</a>, and this page fills by
-            itself.
-          </p>
-          <OpenSampleShop />
-        </div>
-      )}
       <Measures />
       <div class="groups">
         <Groups />

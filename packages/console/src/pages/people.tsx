@@ -14,7 +14,7 @@ export const People = () => {
       <header class="page-head">
         <h1>People</h1>
         <Tabs parameter="list" tabs={tabs} label="List" />
-        {chosen === 'everybody' && <RangePicker />}
+        {chosen === 'everybody' && <RangePicker compares={false} />}
       </header>
       {chosen === 'everybody' && <Filters />}
       {chosen === 'contacts' ? <Contacts /> : <Everybody />}

@@ -5,6 +5,7 @@ import { api } from '../api.ts';
 import { Card } from '../parts/card.tsx';
 import { EventLine } from '../parts/event-line.tsx';
 import { OpenSampleShop } from '../parts/sample-shop.tsx';
+import { Problem, Skeleton } from '../parts/small.tsx';
 import { account, isOwner, readAccount } from '../reading/account.ts';
 import { useAnswer } from '../reading/answer.ts';
 import { Origins } from './set-up/origins.tsx';
@@ -13,20 +14,26 @@ import { ScriptTag } from './set-up/script-tag.tsx';
 const everyMs = 2_000;
 
 const FirstEvent = () => {
-  const { value } = useAnswer('newest event', (signal) => api.getEvent({ limit: 1, include: 'why' }, { signal }), {
-    everyMs,
-  });
+  const { value, problem } = useAnswer(
+    'newest event',
+    (signal) => api.getEvent({ limit: 1, include: 'why' }, { signal }),
+    { everyMs },
+  );
   const newest = value?.event[0];
   const hasEvents = newest !== undefined;
+  const isWaiting = value !== undefined && !hasEvents && problem === undefined;
   // What the other pages say of the account is no longer true.
   useEffect(() => {
     if (hasEvents && account.peek()?.usage.events === 0) readAccount();
   }, [hasEvents]);
   return (
     <Card title="The first event" class={hasEvents ? 'first-event first-event-there' : 'first-event'}>
+      {problem !== undefined && <Problem text={problem} />}
       <p role="status">
-        <span class="first-event-mark" aria-hidden="true" />
-        {hasEvents ? 'Events arrive. The newest one:' : 'Waiting for your first event … Open a page that has the tag.'}
+        {(hasEvents || isWaiting) && <span class="first-event-mark" aria-hidden="true" />}
+        {hasEvents && 'Events arrive. The newest one:'}
+        {value === undefined && problem === undefined && <Skeleton lines={1} />}
+        {isWaiting && 'Waiting for your first event … Open a page that has the tag.'}
       </p>
       {newest && (
         <ul class="events">
@@ -104,8 +111,10 @@ export const SetUp = () => (
     </header>
     <div class="set-up">
       <ScriptTag />
-      <FirstEvent />
-      {isOwner.value && <Origins />}
+      <div class="set-up-column">
+        <FirstEvent />
+        {isOwner.value && <Origins />}
+      </div>
       <CheckList />
     </div>
   </>

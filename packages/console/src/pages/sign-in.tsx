@@ -1,7 +1,7 @@
 /** Signing in: with an e-mail address and a password, or with a token. */
 import { useEffect, useState } from 'preact/hooks';
 import { Mark } from '../parts/mark.tsx';
-import { isAdding, type Proof, signedOutBecause, signIn } from '../session.ts';
+import { hrefOfAccount, isAdding, type Proof, sessions, signedOutBecause, signIn } from '../session.ts';
 
 /** Somebody at the machine of the server has tokens; elsewhere most people have a password. */
 const isLocal = (): boolean => /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(location.hostname);
@@ -29,7 +29,8 @@ const WithToken = () => (
       required
     />
     <p id="token-help" class="soft">
-      The token is sent to this server once and is not stored in the browser. A viewer token only reads.
+      The token is sent to this server once and is not stored in the browser. A viewer token only reads, and an editor
+      token changes contacts and the catalogue.
     </p>
   </>
 );
@@ -58,6 +59,25 @@ const Help = ({ byPassword }: { readonly byPassword: boolean }) =>
       </pre>
     </details>
   );
+
+/** The accounts that the browser is signed in to all the same, when another one was asked for or a session has ended. */
+const OpenAccounts = () => {
+  if (isAdding.value || sessions.value.length === 0) return null;
+  return (
+    <p>
+      You are signed in to{' '}
+      {sessions.value.map((each, nth) => (
+        <span key={each.accountUUID}>
+          {nth > 0 && ', '}
+          <a href={hrefOfAccount(each)} target="_self">
+            {each.accountName || each.accountUUID}
+          </a>
+        </span>
+      ))}
+      .
+    </p>
+  );
+};
 
 export const SignIn = () => {
   const [problem, setProblem] = useState('');
@@ -103,6 +123,7 @@ export const SignIn = () => {
         <button type="button" class="quiet" onClick={change}>
           {byPassword ? 'Use a token instead' : 'Use a password instead'}
         </button>
+        <OpenAccounts />
         {isAdding.value && (
           <button type="button" class="quiet" onClick={() => (isAdding.value = false)}>
             Back

@@ -22,10 +22,12 @@ interface BarsProps {
   readonly what: string;
   /** What further values count together, and how many there are, if that is known. */
   readonly others?: { readonly groups?: number; readonly count: number } | undefined;
+  /** What to say when there is no bar. */
+  readonly none?: string;
 }
 
-export const Bars = ({ bars, total, unit, what, others }: BarsProps) => {
-  if (bars.length === 0) return <Empty title="Nothing in this range" />;
+export const Bars = ({ bars, total, unit, what, others, none = 'Nothing in this range' }: BarsProps) => {
+  if (bars.length === 0) return <Empty title={none} />;
   const most = Math.max(...bars.map(({ count }) => count), 1);
   return (
     <table class="bars">
@@ -66,7 +68,9 @@ export const Bars = ({ bars, total, unit, what, others }: BarsProps) => {
                 {others.groups === undefined ? 'Others' : `${formatWhole(others.groups)} more`}
               </span>
             </th>
-            <td class="number">{formatWhole(others.count)}</td>
+            <td class="number">
+              {formatWhole(others.count)} <span class="share" />
+            </td>
           </tr>
         </tfoot>
       )}

@@ -34,11 +34,9 @@ interface AnsweredProps<Value> {
 /** Shows an answer; dimmed while a newer one is awaited, lines in its place before the first, and why there is none. */
 export const Answered = <Value,>({ answer, lines = 6, children }: AnsweredProps<Value>) => {
   const { value, problem, isOld, again } = answer;
+  const isAwaited = problem === undefined && (value === undefined || isOld);
   return (
-    <div
-      class={isOld ? 'answered answered-old' : 'answered'}
-      aria-busy={problem === undefined && (value === undefined || isOld)}
-    >
+    <div class={isAwaited && value !== undefined ? 'answered answered-old' : 'answered'} aria-busy={isAwaited}>
       {problem !== undefined && <Problem text={problem} again={again} />}
       {value !== undefined ? children(value) : problem === undefined && <Skeleton lines={lines} />}
     </div>

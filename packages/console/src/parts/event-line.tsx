@@ -39,6 +39,12 @@ const gist = (event: LoggedEvent): string => {
   return first ? `${attributeName(first.attrID)} ${first.attrValue}` : '';
 };
 
+/** Names that are longer than a column of a list. */
+const shortNames: ReadonlyMap<string, string> = new Map([
+  ['Microsoft Edge', 'Edge'],
+  ['Samsung Internet for Android', 'Samsung Internet'],
+]);
+
 interface EventLineProps {
   readonly event: LoggedEvent;
   /** Whose it is, where the list is of several people. */
@@ -48,7 +54,8 @@ interface EventLineProps {
 export const EventLine = ({ event, who }: EventLineProps) => {
   const [isOpen, setOpen] = useState(false);
   const { eventName, eventTime, eventUUID, eventAttrArray, userUUID, eventTimeReplaced, why } = event;
-  const device = [firstOf(event, '$browser'), firstOf(event, '$os')].filter(Boolean).join(' on ');
+  const [browser, system] = [firstOf(event, '$browser'), firstOf(event, '$os')];
+  const device = [shortNames.get(browser) ?? browser, system].filter(Boolean).join(' on ');
   return (
     <li class={isOpen ? 'event event-open' : 'event'}>
       <div class="event-line">
@@ -58,7 +65,9 @@ export const EventLine = ({ event, who }: EventLineProps) => {
         </button>
         <span class="event-gist">{gist(event)}</span>
         {who && <span class="event-who">{who}</span>}
-        <span class="event-device soft">{device}</span>
+        <span class="event-device soft" title={device}>
+          {device}
+        </span>
       </div>
       {isOpen && (
         <div class="event-all">

@@ -20,15 +20,28 @@ interface PlotProps {
   readonly ticks: readonly string[];
   readonly lines: readonly Line[];
   readonly title: string;
+  /** The last interval is not over yet: the way to it is dashed. */
+  readonly isOpen?: boolean;
 }
 
 const height = 260;
 const loadPlot = () => import('uplot').then(({ default: plot }) => plot);
 
+/** The values of the lines. With an open last interval the way to it is a line of its own. */
+const dataOf = ({ labels, lines, isOpen }: PlotProps): uPlot.AlignedData => {
+  const places = labels.map((_, index) => index);
+  const values = lines.map((line) => [...line.values]);
+  const last = places.length - 1;
+  const current = values.at(-1);
+  if (!isOpen || current === undefined || last < 1) return [places, ...values] as uPlot.AlignedData;
+  const [done, open] = [current.with(last, null), current.map((value, index) => (index < last - 1 ? null : value))];
+  return [places, ...values.slice(0, -1), done, open] as uPlot.AlignedData;
+};
+
 const colorOf = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 const optionsFor = (
-  { labels, ticks, lines }: PlotProps,
+  { labels, ticks, lines, isOpen }: PlotProps,
   width: number,
   tell: (index: number | null) => void,
 ): uPlot.Options => {
@@ -46,6 +59,7 @@ const optionsFor = (
       {
         ...axis,
         grid: { show: false },
+        size: 24,
         space: 80,
         incrs: [1, 2, 3, 5, 7, 10, 14, 21, 30, 60, 90, 180],
         values: (_, places) => places.map((place) => ticks[place] ?? ''),
@@ -66,6 +80,7 @@ const optionsFor = (
         ...(isEarlier ? { dash: [4, 4] } : { fill: `${leaf}1f` }),
         points: { show: isSingle },
       })),
+      ...(isOpen ? [{ stroke: leaf, width: 2, dash: [4, 4], fill: `${leaf}1f`, points: { show: false } }] : []),
     ],
     hooks: { setCursor: [({ cursor }) => tell(cursor.idx ?? null)] },
   };
@@ -92,8 +107,7 @@ export const Plot = (props: PlotProps) => {
       if (isGone || !element) return;
       const draw = () => {
         drawn.current?.destroy();
-        const data = [labels.map((_, index) => index), ...lines.map(({ values }) => values)] as uPlot.AlignedData;
-        drawn.current = new Drawing(optionsFor(props, element.clientWidth, tell), data, element);
+        drawn.current = new Drawing(optionsFor(props, element.clientWidth, tell), dataOf(props), element);
       };
       draw();
       const scheme = matchMedia('(prefers-color-scheme: dark)');

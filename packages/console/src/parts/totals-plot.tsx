@@ -1,7 +1,7 @@
 /** The plot of one measure of reportTotals by interval, with the earlier range behind it. */
 import type { AnswerFor } from '@firsthand/client';
 import { formatTime } from '../reading/format.ts';
-import type { Interval } from '../reading/range.ts';
+import { type Interval, range } from '../reading/range.ts';
 import { Plot } from './plot.tsx';
 
 export type Totals = AnswerFor<'reportTotals'>;
@@ -25,6 +25,7 @@ export const TotalsPlot = ({ totals, label, of, interval }: TotalsPlotProps) => 
   return (
     <Plot
       title={`${label} by ${interval}`}
+      isOpen={range.value.to === undefined && intervals.length > 1}
       labels={intervals.map(({ from }) => formatTime(from, labelForms[interval]))}
       ticks={intervals.map(({ from }) => formatTime(from, tickForms[interval]))}
       lines={[

@@ -86,7 +86,12 @@ const wordsOf = (condition: Condition): string => {
   if (not !== undefined) return `not (${inWords(not)})`;
   if (and !== undefined) return and.map(inWords).join(' and ');
   if (or !== undefined) return or.map(inWords).join(' or ');
-  if (did !== undefined) return `did ${did.event === undefined ? 'something' : namesOfEvents(did.event)}`;
+  if (did !== undefined) {
+    const { event: kinds, filter, atLeast } = did;
+    const often = atLeast === undefined || atLeast === 1 ? '' : ` at least ${atLeast} times`;
+    const where = filter === undefined ? '' : ` where ${inWords(filter)}`;
+    return `did ${kinds === undefined ? 'something' : namesOfEvents(kinds)}${often}${where}`;
+  }
   if (contact?.contactTagID !== undefined) return `Tag is ${nameOf('tag', String(contact.contactTagID))}`;
   if (contact?.contactProfileID !== undefined)
     return `Profile is ${nameOf('profile', String(contact.contactProfileID))}`;

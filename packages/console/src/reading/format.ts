@@ -10,16 +10,18 @@ const locale = navigator.languages.filter((tag) => {
   }
 });
 
-const whole = new Intl.NumberFormat(locale);
+const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 });
 const decimal = new Intl.NumberFormat(locale, { maximumFractionDigits: 2 });
 const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 0 });
 const precisePercent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
 
 export const formatWhole = (value: number): string => whole.format(value);
-/** At most four characters and a letter: `12.3K`. */
-export const formatShort = (value: number): string =>
-  Math.abs(value) < 10_000 ? decimal.format(value) : short.format(value);
+/** At most four digits, and a letter for more: `4.75`, `6,661`, `12.3K`. */
+export const formatShort = (value: number): string => {
+  const size = Math.abs(value);
+  return (size < 1_000 ? decimal : size < 10_000 ? whole : short).format(value);
+};
 export const formatDecimal = (value: number): string => decimal.format(value);
 export const formatShare = (share: number): string =>
   (share > 0 && share < 0.1 ? precisePercent : percent).format(share);
@@ -50,7 +52,9 @@ export const formatTime = (time: string | number, form: Form, zone = timezone.va
   return formatter.format(new Date(time));
 };
 
-const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+/** Minutes are usual as `min`; `wk` and `mo` are not. */
+const relativeMinutes = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['year', 31_536_000_000],
   ['month', 2_592_000_000],
@@ -60,11 +64,13 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['minute', 60_000],
 ];
 
-/** How long ago: `3 hours ago`. */
+/** How long ago: `3 hours ago`; for a time that is to come, `in 12 hours`. */
 export const formatAgo = (time: string, now: number): string => {
   const ms = Date.parse(time) - now;
   const [unit, length] = steps.find(([, unitMs]) => Math.abs(ms) >= unitMs) ?? ['second', 1_000];
-  return unit === 'second' ? 'just now' : relative.format(Math.trunc(ms / length), unit);
+  if (unit === 'second') return 'just now';
+  const count = ms > 0 ? Math.round(ms / length) : Math.trunc(ms / length);
+  return (unit === 'minute' ? relativeMinutes : relative).format(count, unit);
 };
 
 /** A length of time: `4 min`, `2 h 5 min`, `3 days`. */

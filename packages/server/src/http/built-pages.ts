@@ -36,6 +36,7 @@ const assetTypes: Readonly<Record<string, string>> = {
   json: 'application/json',
   svg: 'image/svg+xml',
   txt: 'text/plain; charset=utf-8',
+  webp: 'image/webp',
 };
 
 export const escapeHTML = (text: string): string =>

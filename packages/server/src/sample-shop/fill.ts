@@ -88,7 +88,8 @@ const createStoring = (store: Store, { account, tokens, browserTokenUUID }: Samp
   const concerned = new Set<string | null>();
 
   const flush = async (): Promise<void> => {
-    for (const by of ['browser', 'server'] as const) {
+    // The newest are those of browsers: they are at the top of the live page.
+    for (const by of ['server', 'browser'] as const) {
       const some = events[by].splice(0);
       if (some.length === 0) continue;
       const outcomes = await store.logEvents({ ...askerOf(by), receivedTime, events: some });

@@ -83,6 +83,11 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
   await eraseWhole(site, erased);
   const segment = { segmentName: '__proto__', filter: '{"attrID":"tab\\t","is":"☃"}' };
   await store.saveSegment({ account, ...segment, time });
+  const invited = { account, memberID: 'ben', emailaddress: ben, kind: 'editor', time } as const;
+  await store.inviteMember({ ...invited, hash: 'taken', expiresTime: time + 1 });
+  await store.joinMember({ hash: 'taken', memberName: 'Ben', password: 'hashed', access: newToken('editor'), time });
+  await store.inviteMember({ ...invited, hash: 'open', expiresTime: time + day, by: server.token });
+  const members = await store.listMembers({ account });
   /** The eventID of a name that is removed again: the next one has another, in whatever database. */
   const listName = async (eventName: string) => {
     await server.log({ eventID: null, eventName });
@@ -102,6 +107,9 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
     }
     await expect(server.getContact(erased)).rejects.toMatchObject(isErased);
     expect(await store.listSegments({ account })).toEqual([{ ...segment, createdTime: time, updatedTime: time }]);
+    expect(await store.listMembers({ account })).toEqual(members);
+    expect(await store.findMembers({ emailaddress: ben, most: 5 })).toMatchObject([{ kind: 'editor', password: 'hashed' }]);
+    expect(await store.findInvitation({ hash: 'open', time })).toMatchObject({ memberID: 'ben', memberName: 'Ben' });
   };
   await known();
   expect(await listName('of servers')).toBe(1_000_001);

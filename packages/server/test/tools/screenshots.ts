@@ -1,58 +1,40 @@
 /**
- * Takes the pictures of the README: the demo page at the moment at which a visitor says who she is, light and dark. `npm run
- * screenshots` writes them to `docs/images/`.
+ * Takes pictures. `npm run screenshots` writes those of the README and the documentation to `docs/images/`, and those of every page of
+ * the console to a temporary folder, whose name it prints. `npm run screenshots -- live` takes only those of the console's pages with
+ * `live` in their names, into the folder SCREENSHOTS if that is set.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
-import { readConfig } from '../../src/config.ts';
-import { serve } from '../../src/serving/serve.ts';
 import { launchChromium } from '../fixtures/chromium.ts';
+import { takeConsolePictures } from './pictures/console-pictures.ts';
+import { takeDemoPictures } from './pictures/demo-pictures.ts';
+import { openPicturedServer } from './pictures/pictured-server.ts';
+import { takeShownPictures } from './pictures/shown-pictures.ts';
 
 const images = new URL('../../../docs/images/', import.meta.url);
-const size = { width: 1280, height: 730 };
+const mostMs = 15 * 60_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'firsthand-screenshots-'));
+const [, , only] = process.argv;
+const folder = process.env.SCREENSHOTS ?? mkdtempSync(join(tmpdir(), 'firsthand-screenshots-'));
+const report = (line: string): void => console.log(line);
+
+setTimeout(() => {
+  console.error(`not done after ${mostMs / 60_000} minutes`);
+  process.exit(1);
+}, mostMs).unref();
+
+const server = await openPicturedServer();
 // As a visitor's browser: the tracker marks robots.
 const browser = await launchChromium('--disable-blink-features=AutomationControlled');
-const userAgent =
-  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
-const config = readConfig({ DATABASE_URL: `sqlite:${folder}/firsthand.db`, PORT: '0' });
-const serving = await serve(config, { demo: true, log: pino({ level: 'silent' }) });
 try {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    const context = await browser.newContext({
-      viewport: size,
-      deviceScaleFactor: 1.5,
-      colorScheme,
-      reducedMotion: 'reduce',
-      userAgent,
-    });
-    const page = await context.newPage();
-    await page.goto(`${serving.url}/demo/`);
-    for (const name of [
-      'Look closer: Stone teapot',
-      'Add to basket: Stone teapot',
-      'Look closer: First flush, 100 g',
-    ]) {
-      await page.waitForTimeout(1_500);
-      await page.getByRole('button', { name }).click();
-    }
-    await page.getByLabel('First name').fill('Ann');
-    await page.getByLabel('E-mail address').fill('ann@shop.example');
-    await page.getByRole('button', { name: 'Join' }).click();
-    await page.locator('.row.owned').nth(4).waitFor();
-    // The things of the shop, and what the form says, beside the panel.
-    await page.evaluate("window.scrollTo(0, document.querySelector('.goods').offsetTop - 32)");
-    // Chromium's own picture, because Playwright has no WebP.
-    const session = await context.newCDPSession(page);
-    const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 80 });
-    writeFileSync(new URL(`demo-${colorScheme}.webp`, images), Buffer.from(data, 'base64'));
-    await context.close();
+  if (only === undefined) {
+    await takeShownPictures(browser, server, images);
+    await takeDemoPictures(browser, server.url, images);
   }
+  await takeConsolePictures({ browser, server, folder, only: only ?? '', report });
+  report(`The pictures of the console are in ${folder}`);
 } finally {
-  await serving.close();
   await browser.close();
-  rmSync(folder, { recursive: true });
+  await server.close();
 }

@@ -62,7 +62,7 @@ export const Retention = () => {
           choose={(eventID) => setQuery({ first: eventID })}
         />
         <EventChoice
-          label="Back event"
+          label="Return event"
           any="Any event"
           value={back}
           choose={(eventID) => setQuery({ back: eventID })}

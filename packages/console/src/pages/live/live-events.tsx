@@ -8,7 +8,7 @@ import { hrefOf } from '../../address.ts';
 import { api, messageOf } from '../../api.ts';
 import { Card } from '../../parts/card.tsx';
 import { EventLine, type LoggedEvent } from '../../parts/event-line.tsx';
-import { Empty, Problem } from '../../parts/small.tsx';
+import { Empty, Problem, Skeleton } from '../../parts/small.tsx';
 import { nameOfUser } from '../../reading/person.ts';
 
 const mostShown = 100;
@@ -20,6 +20,7 @@ type Contact = AnswerFor<'searchContact'>['contact'][number];
 /** Follows the stream while `isPaused` is false. Events of a pause come when it ends. */
 const useStream = (isPaused: boolean) => {
   const [events, setEvents] = useState<readonly LoggedEvent[]>([]);
+  const [isRead, setRead] = useState(false);
   const [problem, setProblem] = useState('');
   const [cursor, setCursor] = useState<string | undefined>(undefined);
   // Not when the cursor changes, which the stream itself moves.
@@ -35,6 +36,7 @@ const useStream = (isPaused: boolean) => {
         from = (await api.reportLive({ limit: 1 }, { signal })).through;
         const { event } = await api.getEvent({ limit: 30, include: 'why' }, { signal });
         setEvents(event);
+        setRead(true);
       }
       for await (const event of api.streamEvents({ cursor: from }, { signal })) {
         gathered.unshift(event);
@@ -58,12 +60,12 @@ const useStream = (isPaused: boolean) => {
       ending.abort();
     };
   }, [isPaused]);
-  return { events, problem };
+  return { events, isRead, problem };
 };
 
 export const LiveEvents = () => {
   const [isPaused, setPaused] = useState(false);
-  const { events, problem } = useStream(isPaused);
+  const { events, isRead, problem } = useStream(isPaused);
   const [wanted, setWanted] = useState('');
   const text = wanted.trim().toLowerCase();
   const shown =
@@ -91,7 +93,8 @@ export const LiveEvents = () => {
   return (
     <Card title="Events as they are stored" tools={tools} class="live-events">
       {problem && <Problem text={problem} again={() => location.reload()} />}
-      {shown.length === 0 && (
+      {!isRead && !problem && <Skeleton lines={12} />}
+      {isRead && shown.length === 0 && !problem && (
         <Empty title={text ? 'No such event among the last' : 'Waiting for events …'}>
           {!text && <p class="soft">They appear here the moment they are stored.</p>}
         </Empty>

@@ -5,7 +5,7 @@ import { Bars } from '../../parts/bars.tsx';
 import { Answered, Card } from '../../parts/card.tsx';
 import { downloadCSV } from '../../parts/csv.ts';
 import { chosenTab, Tabs } from '../../parts/tabs.tsx';
-import { nameOf, timezone } from '../../reading/account.ts';
+import { account, nameOf, timezone } from '../../reading/account.ts';
 import { useAnswer } from '../../reading/answer.ts';
 import { type Condition, filterWith, hrefToAdd } from '../../reading/filter.ts';
 import { formatCountry } from '../../reading/format.ts';
@@ -13,10 +13,12 @@ import { range } from '../../reading/range.ts';
 
 interface Tab {
   readonly title: string;
+  /** What a row is, where the title does not say it. */
+  readonly what?: string;
   /** `by` of reportBreakdown. */
   readonly by: string;
   /** Only these events. */
-  readonly only?: Condition;
+  readonly only?: Condition | (() => Condition);
   readonly label?: (value: string) => string;
   /** The condition that a click adds. */
   readonly condition?: (value: string) => Condition;
@@ -30,21 +32,35 @@ const attribute = (title: string, attrID: string, label?: Tab['label']): Tab => 
   ...(label && { label }),
 });
 
+/** Sites that are left out of the referrers. More of them would make the filter too large. */
+const mostOwnSites = 10;
+
+/** Page views that came from another site than the account's own. */
+const fromElsewhere = (): Condition => {
+  const own = (account.value?.accountOrigin ?? []).slice(0, mostOwnSites);
+  const isOfSite = (origin: string): Condition => ({ not: { attrID: 'referrer', contains: `${origin}/` } });
+  const withReferrer: Condition = { attrID: 'referrer', contains: '://' };
+  return own.length === 0 ? withReferrer : { and: [withReferrer, ...own.map(isOfSite)] };
+};
+
+/** `phone` → `Phone` */
+const capitalized = (value: string): string => value.charAt(0).toUpperCase() + value.slice(1);
+
 const withPath: Condition = { attrID: 'path', exists: true };
 
 const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Readonly<Record<string, Tab>> }>> = {
   pages: {
     title: 'Pages',
     tabs: {
-      all: attribute('All', 'path'),
-      entry: { title: 'Entry', by: 'entryPage', only: withPath },
-      exit: { title: 'Exit', by: 'exitPage', only: withPath },
+      all: { ...attribute('All', 'path'), what: 'Pages' },
+      entry: { title: 'Entry', what: 'Entry pages', by: 'entryPage', only: withPath },
+      exit: { title: 'Exit', what: 'Exit pages', by: 'exitPage', only: withPath },
     },
   },
   sources: {
     title: 'Sources',
     tabs: {
-      referrers: { title: 'Referrers', by: 'referrerHost', only: { attrID: 'referrer', contains: '://' } },
+      referrers: { title: 'Referrers', by: 'referrerHost', only: fromElsewhere },
       campaigns: attribute('Campaigns', 'utm_campaign'),
       sources: attribute('Sources', 'utm_source'),
       media: attribute('Media', 'utm_medium'),
@@ -81,7 +97,7 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
   devices: {
     title: 'Devices',
     tabs: {
-      device: attribute('Kinds', '$device'),
+      device: attribute('Kinds', '$device', capitalized),
       browser: attribute('Browsers', '$browser'),
       os: attribute('Systems', '$os'),
     },
@@ -117,7 +133,7 @@ const Group = ({
     by: by as RequestFor<'reportBreakdown'>['by'],
     from,
     to,
-    filter: only ? filterWith(only) : filterWith(),
+    filter: only ? filterWith(typeof only === 'function' ? only() : only) : filterWith(),
     timezone: timezone.value,
     limit,
   };
@@ -153,7 +169,7 @@ const Group = ({
       <Answered answer={answer} lines={limit}>
         {({ row, total, others }) => (
           <Bars
-            what={tab.title}
+            what={tab.what ?? tab.title}
             unit="People"
             total={total.people}
             bars={row.map(barOf)}

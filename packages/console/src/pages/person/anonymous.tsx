@@ -12,13 +12,12 @@ export const Anonymous = ({ userUUID }: { readonly userUUID: string }) => {
         <Face id={userUUID} name={name} isAnonymous />
         <div>
           <h1>{name}</h1>
-          <p class="soft">A browser. Nobody is known for its newest events.</p>
+          <p class="badges soft">
+            A browser. Nobody is known for its newest events. <Copyable text={userUUID} />
+          </p>
         </div>
         <LinkDialogButton userUUID={userUUID} />
       </header>
-      <p class="person-ids">
-        <Copyable text={userUUID} />
-      </p>
       <Timeline of={{ userUUID }} turns={[]} again={() => {}} />
     </>
   );

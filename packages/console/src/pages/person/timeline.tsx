@@ -26,13 +26,14 @@ const browserIn = ({ events }: Session): string => {
 const SessionPart = ({ session, isOpenAtFirst }: { readonly session: Session; readonly isOpenAtFirst: boolean }) => {
   const [isOpen, setOpen] = useState(isOpenAtFirst);
   const { events, fromMs, toMs, userUUID } = session;
+  const [from, to] = [formatTime(fromMs, 'time'), formatTime(toMs, 'time')];
   const isAnonymous = events.some(({ why }) => why?.rule === 'reached back');
   return (
     <li class={isAnonymous ? 'session session-anonymous' : 'session'}>
       <button type="button" class="session-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <strong>
-          {formatTime(fromMs, 'time')}
-          {toMs > fromMs && ` – ${formatTime(toMs, 'time')}`}
+          {from}
+          {to !== from && ` – ${to}`}
         </strong>
         <span>
           {formatWhole(events.length)} {events.length === 1 ? 'event' : 'events'}

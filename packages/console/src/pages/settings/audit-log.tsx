@@ -6,6 +6,7 @@ import { downloadCSV } from '../../parts/csv.ts';
 import { At, Empty } from '../../parts/small.tsx';
 import { Table } from '../../parts/table.tsx';
 import { account } from '../../reading/account.ts';
+import { nameOfMember } from '../../reading/member-names.ts';
 import { usePages } from '../../reading/pages.ts';
 import { type AuditAction, type AuditEntry, actionWords, capitalized, detailsOf, wordsOf } from './audit-words.ts';
 import { OwnersOnly } from './owners-only.tsx';
@@ -35,6 +36,10 @@ const ActionChoice = () => (
     ))}
   </select>
 );
+
+/** Who did it: a person by name, or a token. */
+const actorOf = ({ actor, memberID }: AuditEntry, tokens: readonly Token[]): string =>
+  memberID === undefined ? nameOfActor(actor, tokens) : (nameOfMember(memberID) ?? 'a removed person');
 
 const Subject = ({ entry, tokens }: { readonly entry: AuditEntry; readonly tokens: readonly Token[] }) => {
   const { contactUUID, otherContactUUID } = entry.subject;
@@ -70,7 +75,7 @@ const Entries = ({ tokens }: { readonly tokens: readonly Token[] }) => {
         entry.auditID,
         entry.auditTime,
         entry.action,
-        nameOfActor(entry.actor, tokens),
+        actorOf(entry, tokens),
         entry.actor,
         JSON.stringify(entry.subject),
       ]),
@@ -100,7 +105,7 @@ const Entries = ({ tokens }: { readonly tokens: readonly Token[] }) => {
                   wordsOf(entry),
                   <Subject key="subject" entry={entry} tokens={tokens} />,
                   <span key="by" title={entry.actor}>
-                    {capitalized(nameOfActor(entry.actor, tokens))}
+                    {capitalized(actorOf(entry, tokens))}
                   </span>,
                   <At key="when" time={entry.auditTime} form="long" />,
                 ],

@@ -90,6 +90,17 @@ it('shows the first event at once, and says what is left to do', async () => {
   expect(complaints).toEqual([]);
 });
 
+it('leads from an account without events to the script tag, and shows the numbers with the first event', async () => {
+  const shop = await openShop();
+  const { page, signIn, complaints } = await openConsole(browser, shop);
+  await signIn(shop.serverToken);
+  await shows(page, 'No event has arrived yet');
+  expect(await page.getByRole('link', { name: 'Set up the script tag' }).getAttribute('href')).toBe('set-up');
+  await shop.api.logEvent({ userUUID: 'visitor-number-1', eventID: 1 });
+  await expect.poll(() => measure(page, 'People'), soon).toBe('1');
+  expect(complaints).toEqual([]);
+});
+
 describe('over a shop', () => {
   let shop: Shop;
   let who: Awaited<ReturnType<typeof fillShop>>;

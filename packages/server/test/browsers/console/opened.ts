@@ -2,6 +2,7 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 import type { Shop } from './shop.ts';
+import { signInWith } from './signing-in.ts';
 
 /** A server on a busy machine refuses a report with `Retry-After`; the page asks again, so that a test sees the numbers all the same. */
 const isBusy = (message: string) => message.includes('responded with a status of 503');
@@ -27,9 +28,7 @@ export const openConsole = async (
   const goto = (path: string) => page.goto(`${url}/console/${path}`);
   const signIn = async (token: string, path = '') => {
     await goto(path);
-    await page.getByLabel('Server token or viewer token').fill(token);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('navigation', { name: 'Console' }).waitFor();
+    await signInWith(page, token);
   };
   return { page, context, goto, signIn, complaints };
 };

@@ -25,7 +25,7 @@ export const InvitationLink = ({ invited, close }: { readonly invited: Invited; 
     <Card title={`The invitation of ${memberEmailaddress}`} class="new-token" tools={tools}>
       <div ref={place} tabIndex={-1}>
         <p>
-          <strong>Send this link to that person only: it is shown this once.</strong> Whoever opens it first chooses the
+          <strong>Send this link to that person only: it is shown this once.</strong> Whoever takes it chooses the
           password. It works until <At time={expiresTime} form="long" />.
         </p>
         <div class="tag">

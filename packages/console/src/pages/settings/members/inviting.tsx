@@ -6,7 +6,7 @@ import { Field } from '../../../parts/field.tsx';
 import { Problem } from '../../../parts/small.tsx';
 import { readMembers } from '../../../reading/members.ts';
 import type { Invited } from './invitation-link.tsx';
-import { type Role, roles } from './roles.ts';
+import { type Role, RoleField } from './roles.tsx';
 
 interface InviteProps {
   readonly invited: (invited: Invited) => void;
@@ -16,8 +16,10 @@ const InviteDialog = ({ invited, close }: InviteProps & { readonly close: () => 
   const [memberEmailaddress, setEmailaddress] = useState('');
   const [memberRole, setRole] = useState<Role>('viewer');
   const [problem, setProblem] = useState('');
+  const [isBusy, setBusy] = useState(false);
   const submit = async (event: Event) => {
     event.preventDefault();
+    setBusy(true);
     try {
       const { invitationCode, expiresTime } = await api.inviteMember({ memberEmailaddress, memberRole });
       close();
@@ -25,12 +27,16 @@ const InviteDialog = ({ invited, close }: InviteProps & { readonly close: () => 
       await readMembers();
     } catch (error) {
       setProblem(messageOf(error));
+      setBusy(false);
     }
   };
   return (
     <Dialog title="Invite a person" close={close}>
       <form class="stacked" onSubmit={submit}>
-        <Field label="E-mail address" hint="No e-mail is sent: you get a link, to pass on as you like.">
+        <Field
+          label="E-mail address"
+          hint="No e-mail is sent: you get a link, to pass on. Somebody who has joined keeps the role."
+        >
           {(attributes) => (
             <input
               {...attributes}
@@ -43,24 +49,13 @@ const InviteDialog = ({ invited, close }: InviteProps & { readonly close: () => 
             />
           )}
         </Field>
-        <fieldset class="kinds">
-          <legend>Role</legend>
-          {(Object.keys(roles) as Role[]).map((role) => (
-            <label key={role} class="choice-line">
-              <input type="radio" name="role" checked={memberRole === role} onChange={() => setRole(role)} />
-              <span>
-                {role}
-                <small class="soft">{roles[role]}</small>
-              </span>
-            </label>
-          ))}
-        </fieldset>
+        <RoleField chosen={memberRole} choose={setRole} />
         {problem && <Problem text={problem} />}
         <p class="dialog-actions">
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class="main">
+          <button type="submit" class="main" disabled={isBusy}>
             Invite
           </button>
         </p>

@@ -1,41 +1,15 @@
 /** The people who may sign in to the console, and those who are invited. */
 import { useState } from 'preact/hooks';
-import { api } from '../../../api.ts';
 import { Card } from '../../../parts/card.tsx';
-import { act } from '../../../parts/notices.tsx';
 import { Ago, Badge, Empty, Skeleton } from '../../../parts/small.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { isOwner } from '../../../reading/account.ts';
 import { type Member, members } from '../../../reading/member-names.ts';
-import { readMembers } from '../../../reading/members.ts';
 import { OwnersOnly } from '../owners-only.tsx';
 import { InvitationLink, type Invited } from './invitation-link.tsx';
 import { Invite } from './inviting.tsx';
 import { Remove } from './removing.tsx';
-import { type Role, roles } from './roles.ts';
-
-const RoleChoice = ({ member }: { readonly member: Member }) => {
-  const { memberID, memberRole, memberEmailaddress } = member;
-  const change = (to: Role, from: Role) =>
-    act(() => api.updateMember({ memberID, memberRole: to }), {
-      done: `${memberEmailaddress} is ${to} now.`,
-      undo: () => api.updateMember({ memberID, memberRole: from }),
-      after: readMembers,
-    });
-  return (
-    <select
-      aria-label={`Role of ${memberEmailaddress}`}
-      value={memberRole}
-      onChange={(event) => change(event.currentTarget.value as Role, memberRole)}
-    >
-      {Object.keys(roles).map((role) => (
-        <option key={role} value={role}>
-          {role}
-        </option>
-      ))}
-    </select>
-  );
-};
+import { RoleChoice } from './role-choice.tsx';
 
 const State = ({ member: { joinedTime, signedInTime, invitationExpiresTime } }: { readonly member: Member }) => {
   if (invitationExpiresTime !== undefined) return <Badge tone="open">{joinedTime ? 'new password' : 'invited'}</Badge>;

@@ -1,0 +1,40 @@
+/** The account that is shown, the others that this browser is signed in to, and the way to a further one. */
+import { messageOf } from '../api.ts';
+import { show } from '../parts/notices.tsx';
+import { hrefOfAccount, isAdding, session, sessions, signOut } from '../session.ts';
+
+export const AccountMenu = () => {
+  const { accountUUID, accountName } = session.value ?? { accountUUID: '', accountName: '' };
+  const others = sessions.value.filter((each) => each.accountUUID !== accountUUID);
+  const leaveAll = () => signOut({ all: true }).catch((error) => show({ text: messageOf(error), isProblem: true }));
+  return (
+    <details class="account-menu">
+      <summary title={accountName}>
+        <span class="unseen">Account: </span>
+        <span>{accountName || accountUUID}</span>
+      </summary>
+      <ul>
+        {others.map((other) => (
+          <li key={other.accountUUID}>
+            {/* Another account is another page: the console is loaded anew. */}
+            <a href={hrefOfAccount(other)} target="_self">
+              {other.accountName || other.accountUUID}
+            </a>
+          </li>
+        ))}
+        <li>
+          <button type="button" class="quiet" onClick={() => (isAdding.value = true)}>
+            Another account …
+          </button>
+        </li>
+        {others.length > 0 && (
+          <li>
+            <button type="button" class="quiet" onClick={leaveAll}>
+              Sign out of all
+            </button>
+          </li>
+        )}
+      </ul>
+    </details>
+  );
+};

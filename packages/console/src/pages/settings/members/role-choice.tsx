@@ -1,0 +1,51 @@
+/** The role of a person, and another one after saying what it may do. */
+import { useState } from 'preact/hooks';
+import { api } from '../../../api.ts';
+import { Dialog } from '../../../parts/dialog.tsx';
+import { act } from '../../../parts/notices.tsx';
+import type { Member } from '../../../reading/member-names.ts';
+import { readMembers } from '../../../reading/members.ts';
+import { type Role, RoleField } from './roles.tsx';
+
+const RoleDialog = ({ member, close }: { readonly member: Member; readonly close: () => void }) => {
+  const { memberID, memberRole: before, memberEmailaddress } = member;
+  const [role, setRole] = useState<Role>(before);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    close();
+    if (role === before) return;
+    act(() => api.updateMember({ memberID, memberRole: role }), {
+      done: `${memberEmailaddress} is ${role} now.`,
+      undo: () => api.updateMember({ memberID, memberRole: before }),
+      after: readMembers,
+    });
+  };
+  return (
+    <Dialog title={`Role of ${memberEmailaddress}`} close={close}>
+      <form class="stacked" onSubmit={submit}>
+        <RoleField chosen={role} choose={setRole} />
+        <p class="soft">It holds at once, in open sessions too.</p>
+        <p class="dialog-actions">
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class="main">
+            Change
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  );
+};
+
+export const RoleChoice = ({ member }: { readonly member: Member }) => {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" aria-label={`Role of ${member.memberEmailaddress}`} onClick={() => setOpen(true)}>
+        {member.memberRole} …
+      </button>
+      {isOpen && <RoleDialog member={member} close={() => setOpen(false)} />}
+    </>
+  );
+};

@@ -1,0 +1,25 @@
+/** What each role may do, and the choice of one. */
+import type { Member } from '../../../reading/member-names.ts';
+
+export type Role = Member['memberRole'];
+
+const roles: Readonly<Record<Role, string>> = {
+  viewer: 'Reads everything, and changes nothing.',
+  editor: 'Also changes contacts, the catalogue and segments, and erases nobody.',
+  owner: 'Does everything: tokens, people, sites, erasing.',
+};
+
+export const RoleField = ({ chosen, choose }: { readonly chosen: Role; readonly choose: (role: Role) => void }) => (
+  <fieldset class="kinds">
+    <legend>Role</legend>
+    {(Object.keys(roles) as Role[]).map((role) => (
+      <label key={role} class="choice-line">
+        <input type="radio" name="role" checked={chosen === role} onChange={() => choose(role)} />
+        <span>
+          {role}
+          <small class="soft">{roles[role]}</small>
+        </span>
+      </label>
+    ))}
+  </fieldset>
+);

@@ -1,0 +1,42 @@
+/** The pictures that texts show. Each has a hash of its content in its name, so that browsers may store it for ever. */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface Picture {
+  /** Relative to `/docs/`. */
+  readonly path: string;
+  readonly content: Buffer;
+  /** In CSS pixels. */
+  readonly width: number;
+  readonly height: number;
+}
+
+const folder = new URL('../images/', import.meta.url);
+const pixelsPerUnit = 1.5;
+
+/** The size of a picture in pixels, from the header of a WebP file that is lossy or extended (RFC 9649 section 2). */
+const sizeOf = (name: string, content: Buffer): readonly [width: number, height: number] => {
+  switch (content.toString('latin1', 8, 16)) {
+    case 'WEBPVP8 ':
+      return [content.readUInt16LE(26) & 0x3fff, content.readUInt16LE(28) & 0x3fff];
+    case 'WEBPVP8X':
+      return [content.readUIntLE(24, 3) + 1, content.readUIntLE(27, 3) + 1];
+    default:
+      throw new Error(`${name} is no lossy WebP file`);
+  }
+};
+
+/** By their file names. */
+export const pictures: ReadonlyMap<string, Picture> = new Map(
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.webp'))
+    .map((name) => {
+      const content = readFileSync(new URL(name, folder));
+      const hash = createHash('sha256').update(content).digest('hex').slice(0, 16);
+      const [width, height] = sizeOf(name, content).map((pixels) => Math.round(pixels / pixelsPerUnit)) as [
+        number,
+        number,
+      ];
+      return [name, { path: `assets/${name.replace(/(?=\.\w+$)/, `.${hash}`)}`, content, width, height }];
+    }),
+);

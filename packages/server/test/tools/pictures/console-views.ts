@@ -1,0 +1,91 @@
+/** What is pictured of the console: each page, and what opens over pages. */
+import type { Page } from 'playwright-core';
+import type { PicturedServer } from './pictured-server.ts';
+
+/** An account without data, the sample shop, and a server that refuses what pages ask. */
+export const states = ['empty', 'full', 'error'] as const;
+export type State = (typeof states)[number];
+
+export interface View {
+  readonly name: string;
+  /** The address below `/console/`. */
+  readonly path: string;
+  /** The states in which there is something to see; all of them by default. */
+  readonly only?: readonly State[];
+  /** Seen before anybody has signed in. */
+  readonly isOutside?: boolean;
+  /** What is done before the picture is taken. */
+  readonly act?: (page: Page) => Promise<unknown>;
+}
+
+const full: readonly State[] = ['full'];
+const steps = 'steps=2,3,4,5';
+/** A path with parameters whose values are JSON. */
+const withQuery = (path: string, parameters: Readonly<Record<string, unknown>>): string =>
+  Object.entries(parameters).reduce(
+    (address, [name, value]) =>
+      `${address}${address.includes('?') ? '&' : '?'}${name}=${encodeURIComponent(JSON.stringify(value))}`,
+    path,
+  );
+
+const press = (name: string) => (page: Page) => page.getByRole('button', { name, exact: true }).first().click();
+
+/** The sample shop's visitors are here while it is new, so that the live page comes first. */
+export const viewsOf = ({ ada, anonymous }: Pick<PicturedServer, 'ada' | 'anonymous'>): readonly View[] => [
+  { name: 'live', path: 'live' },
+  { name: 'live-opened', path: 'live', only: full, act: (page) => page.locator('.event-name').nth(2).click() },
+  { name: 'overview', path: '' },
+  { name: 'overview-compared', path: '?range=7d&compare=previous&measure=sessions', only: full },
+  {
+    name: 'overview-filtered',
+    path: withQuery('', {
+      filter: [
+        { attrID: '$device', is: ['phone'] },
+        { attrID: 'utm_campaign', is: ['tea-letter'] },
+      ],
+    }),
+    only: full,
+  },
+  { name: 'events-explore', path: 'events' },
+  { name: 'events-explore-by-campaign', path: 'events?event=5&by=attr:utm_campaign', only: full },
+  { name: 'events-funnel', path: `events?tab=funnel&${steps}`, only: ['full', 'error'] },
+  { name: 'events-funnel', path: 'events?tab=funnel', only: ['empty'] },
+  { name: 'events-retention', path: 'events?tab=retention' },
+  {
+    name: 'events-who',
+    path: withQuery(`events?tab=funnel&${steps}`, { who: { reached: 4 } }),
+    only: ['full', 'error'],
+  },
+  { name: 'people-contacts', path: 'people' },
+  { name: 'people-everybody', path: 'people?list=everybody' },
+  { name: 'person', path: `person?contact=${ada}`, only: ['full', 'error'] },
+  { name: 'person-anonymous', path: `person?user=${anonymous}`, only: ['full', 'error'] },
+  { name: 'person-anonymous', path: 'person?user=a-browser-that-never-came', only: ['empty'] },
+  { name: 'person-unknown', path: 'person?contact=nobody-has-this-contactuuid', only: ['empty'] },
+  { name: 'person-merging', path: `person?contact=${ada}`, only: full, act: press('Merge …') },
+  { name: 'person-erasing', path: `person?contact=${ada}`, only: full, act: press('Erase …') },
+  { name: 'catalogue-events', path: 'catalogue' },
+  { name: 'catalogue-attributes', path: 'catalogue?tab=attr' },
+  { name: 'catalogue-tags', path: 'catalogue?tab=tag', only: ['empty', 'full'] },
+  { name: 'catalogue-profiles', path: 'catalogue?tab=profile', only: ['empty', 'full'] },
+  { name: 'catalogue-segments', path: 'catalogue?tab=segment' },
+  { name: 'catalogue-adding', path: 'catalogue', only: full, act: press('Add …') },
+  { name: 'settings-tokens', path: 'settings' },
+  { name: 'settings-privacy', path: 'settings?tab=privacy' },
+  { name: 'settings-audit', path: 'settings?tab=audit' },
+  { name: 'set-up', path: 'set-up' },
+  { name: 'palette', path: '', only: full, act: (page) => page.keyboard.press('Control+k') },
+  { name: 'keys', path: 'live', only: full, act: (page) => page.keyboard.press('?') },
+  { name: 'sign-in', path: '', only: ['empty'], isOutside: true },
+  {
+    name: 'sign-in',
+    path: '',
+    only: ['error'],
+    isOutside: true,
+    act: async (page) => {
+      await page.getByLabel('Server token or viewer token').fill('server_that_there_is_not_00000000');
+      await press('Sign in')(page);
+      await page.getByRole('alert').waitFor();
+    },
+  },
+];

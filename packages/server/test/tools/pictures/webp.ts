@@ -1,0 +1,25 @@
+/** Pictures as WebP. */
+import type { Page } from 'playwright-core';
+
+const quality = 0.8;
+
+/** What the window shows, as WebP. Playwright makes PNG only, so a page of its own has Chromium encode that again. */
+export const takeWebP = async (page: Page): Promise<Buffer> => {
+  const png = await page.screenshot();
+  const encoding = await page.context().newPage();
+  try {
+    const encode = `(async () => {
+      const image = new Image();
+      image.src = 'data:image/png;base64,${png.toString('base64')}';
+      await image.decode();
+      const canvas = document.createElement('canvas');
+      [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+      canvas.getContext('2d', { alpha: false }).drawImage(image, 0, 0);
+      return canvas.toDataURL('image/webp', ${quality});
+    })()`;
+    const url = await encoding.evaluate<string>(encode);
+    return Buffer.from(url.slice(url.indexOf(',') + 1), 'base64');
+  } finally {
+    await encoding.close();
+  }
+};
