@@ -137,6 +137,17 @@ describe('over a shop', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('goes on to the next day when it stays open over midnight', async () => {
+    const { page, signIn } = await openConsole(browser, shop);
+    await page.clock.install({ time: Date.now() });
+    await signIn(shop.viewerToken, '?range=today');
+    await expect.poll(() => page.locator('[aria-busy=true]').count(), soon).toBe(0);
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    const asked = page.waitForRequest((request) => new URL(request.url()).searchParams.get('from') === tomorrow, soon);
+    await page.clock.fastForward(86_400_000);
+    expect((await asked).url()).toContain('/report/');
+  });
+
   it('finds a person by keys alone, and shows the moment of recognition', async () => {
     const { page, signIn, complaints } = await openConsole(browser, shop);
     await signIn(shop.viewerToken);
