@@ -51,9 +51,12 @@ export const go = (href: string, { replace = false } = {}): void => {
   history[replace ? 'replaceState' : 'pushState'](null, '', to);
   arrive();
   if (to.pathname === from.pathname) return;
-  scrollTo(0, 0);
-  // As after a page was loaded: the next Tab, and a screen reader, begin at its content.
-  document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true });
+  // When the next page is there: either would make the browser lay out the one that goes.
+  requestAnimationFrame(() => {
+    scrollTo(0, 0);
+    // As after a page was loaded: the next Tab, and a screen reader, begin at its content.
+    document.querySelector<HTMLElement>('main')?.focus({ preventScroll: true });
+  });
 };
 
 /** Changes parameters of this page. */

@@ -10,6 +10,7 @@ import { SignIn } from './pages/sign-in.tsx';
 import { Problem } from './parts/small.tsx';
 import { account, readAccount } from './reading/account.ts';
 import { forgetAnswers } from './reading/answer.ts';
+import { followDays } from './reading/range.ts';
 import { findSession, isAdding, session, signedOutBecause, signIn, takeCode } from './session.ts';
 
 const place = document.getElementById('console') as HTMLElement;
@@ -44,6 +45,7 @@ const fail = (error: unknown): void => {
 
 followLinks();
 listenForKeys();
+followDays();
 // After signing in too: the account may be another one.
 effect(() => {
   const signedIn = session.value?.accountUUID;

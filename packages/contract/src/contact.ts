@@ -202,6 +202,7 @@ export const link = z.object({
   linkTime: isoTime('When the link was made.'),
   verified: flag('Whether a server token made or confirmed the link. Otherwise only a claim made it.'),
   voided: flag('Whether the link is ignored.', false),
+  current: flag('Whether the user is linked to the contact now, and by this link.'),
 });
 
 export const getContactOutput = answer({

@@ -4,7 +4,7 @@
  *
  *   npm run bench -- reads ingest       only these questions
  *   npm run bench -- --quick            short forms of nearly all, under a minute
- *   npm run bench -- evaluation docs    need Chromium, and run only if they are named
+ *   npm run bench -- evaluation docs    need Chromium, as console does, and run only if they are named
  *   --events 50000000                   events stored beforehand (5,000,000; with --quick 200,000)
  *   --minutes 5                         duration of sustained load (20 s; with --quick 1 s)
  *   --save                              writes the figures to RESULTS.md
@@ -35,6 +35,7 @@ const questions: Readonly<Record<string, { readonly asks: string; readonly unnam
   scaling: { asks: 'What does one machine carry, and what several servers over one PostgreSQL?', unnamed: 'never' },
   evaluation: { asks: "What does the tracker's script cost a page?", unnamed: 'never' },
   docs: { asks: 'How soon does a page of the documentation show something?', unnamed: 'never' },
+  console: { asks: 'How soon does the console react?', unnamed: 'never' },
   profile: { asks: 'Where does the time go?', unnamed: 'in full' },
 };
 

@@ -1,7 +1,7 @@
 /** Shows the page that the address names, and loads it if need be. */
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { useEffect, useErrorBoundary } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import { pageName } from '../address.ts';
 import { messageOf } from '../api.ts';
 import { Empty, Problem, Skeleton } from '../parts/small.tsx';
@@ -36,9 +36,13 @@ const Guarded = ({ Loaded }: { readonly Loaded: ComponentType }) => {
 
 export const Page = () => {
   const name = pageName.value;
+  const [begun, setBegun] = useState(name);
+  // An effect runs after the paint: the navigation answers a click at once, and a page with much on it follows in the next frame.
   useEffect(() => {
+    setBegun(name);
     load(name);
   }, [name]);
+  if (begun !== name) return null;
   const Loaded = loaded.value.get(name);
   if (Loaded) return <Guarded key={name} Loaded={Loaded} />;
   if (problem.value) return <Problem text={problem.value} again={() => location.reload()} />;

@@ -72,6 +72,11 @@ export const Palette = () => {
       event.preventDefault();
       setChosen((chosen + step + found.length) % Math.max(1, found.length));
     } else if (event.key === 'Enter') open(found[chosen]);
+    // The browser would only empty the field.
+    else if (event.key === 'Escape') {
+      event.preventDefault();
+      close();
+    }
   };
   return (
     <Dialog title="Find" close={close} class="palette">

@@ -5,6 +5,7 @@ import { Empty } from './small.tsx';
 
 export interface Bar {
   readonly key: string;
+  /** '' is written as (empty). */
   readonly label: string;
   readonly count: number;
   /** Where a click leads. */
@@ -40,25 +41,28 @@ export const Bars = ({ bars, total, unit, what, others, none = 'Nothing in this 
         </tr>
       </thead>
       <tbody>
-        {bars.map(({ key, label, count, href, hint }) => (
-          <tr key={key}>
-            <th scope="row">
-              <span class="bar" style={{ width: `${(count / most) * 100}%` }} />
-              {href === undefined ? (
-                <span class="bar-label" title={label}>
-                  {label}
-                </span>
-              ) : (
-                <a class="bar-label" href={href} title={hint ?? label}>
-                  {label}
-                </a>
-              )}
-            </th>
-            <td class="number">
-              {formatWhole(count)} <span class="share">{total > 0 ? formatShare(count / total) : ''}</span>
-            </td>
-          </tr>
-        ))}
+        {bars.map(({ key, label: text, count, href, hint }) => {
+          const label = text || '(empty)';
+          return (
+            <tr key={key}>
+              <th scope="row">
+                <span class="bar" style={{ width: `${(count / most) * 100}%` }} />
+                {href === undefined ? (
+                  <span class="bar-label" title={label}>
+                    {label}
+                  </span>
+                ) : (
+                  <a class="bar-label" href={href} title={hint ?? label}>
+                    {label}
+                  </a>
+                )}
+              </th>
+              <td class="number">
+                {formatWhole(count)} <span class="share">{total > 0 ? formatShare(count / total) : ''}</span>
+              </td>
+            </tr>
+          );
+        })}
       </tbody>
       {others && (
         <tfoot>

@@ -19,6 +19,20 @@ it.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '=HYPERLINK("ht
   },
 );
 
+it.each([
+  ['tea;=1+1', "tea;'=1+1"],
+  ['two\n=1+1', '"two\n\'=1+1"'],
+  ['\t=1+1', "'\t'=1+1"],
+  ['＝1+1', "'＝1+1"],
+])('writes %j so that no program finds a formula inside it either', (text, written) => {
+  expect(toCSV(['a'], [[text]])).toBe(`a\r\n${written}\r\n`);
+});
+
+it('leaves text with such signs elsewhere as it is', () => {
+  const text = 'tea & biscuits=good; e-mail a@b.example +1';
+  expect(toCSV(['a'], [[text]])).toBe(`a\r\n${text}\r\n`);
+});
+
 it('leaves numbers below zero numbers', () => {
   expect(toCSV(['a'], [[-5]])).toBe('a\r\n-5\r\n');
 });

@@ -2,11 +2,17 @@
 
 type Cell = string | number | null | undefined;
 
-/** A cell that begins like a formula gets an apostrophe, as OWASP advises (CSV Injection); a tab or a line break at its start, too. */
+/**
+ * Where a spreadsheet would find a formula: at the start of a cell, also behind a tab or a line break; and inside a text where the program
+ * takes a semicolon, a tab or a line break for the end of a cell, as it does in countries that write a comma in numbers. Full-width signs
+ * begin a formula in East Asian ones.
+ */
+const formulas = /^(?=[=+\-@\t\r\n＝＋－＠])|(?<=[;\t\r\n])(?=[=+\-@＝＋－＠])/g;
+
+/** An apostrophe makes text of a formula (OWASP, CSV Injection). */
 const toCell = (value: Cell): string => {
   if (typeof value === 'number') return String(value);
-  const text = value ?? '';
-  const safe = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
+  const safe = (value ?? '').replace(formulas, "'");
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 

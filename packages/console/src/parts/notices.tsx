@@ -21,21 +21,28 @@ const hide = (): void => {
   notice.value = undefined;
 };
 
-/** Does something, says so, and offers to undo it. `after` runs when it, or its undoing, is done. Returns whether it was done. */
-export const act = async (
-  does: () => Promise<unknown>,
-  {
-    done,
-    undo,
-    after,
-  }: { readonly done: string; readonly undo?: (() => Promise<unknown>) | undefined; readonly after?: () => unknown },
+interface Outcome {
+  /** What was done. */
+  readonly done: string;
+  /** Absent: it can't be undone, or there is nothing to undo. */
+  readonly undo?: (() => Promise<unknown>) | undefined;
+  /** Runs when it, or its undoing, is done. */
+  readonly after?: () => unknown;
+}
+
+/** Does something, says so, and offers to undo it. Returns whether it was done. */
+export const act = async <Result,>(
+  does: () => Promise<Result>,
+  outcome: Outcome | ((result: Result) => Outcome),
 ): Promise<boolean> => {
+  let result: Result;
   try {
-    await does();
+    result = await does();
   } catch (error) {
     show({ text: messageOf(error), isProblem: true });
     return false;
   }
+  const { done, undo, after } = typeof outcome === 'function' ? outcome(result) : outcome;
   show({
     text: done,
     undo: undo && (() => act(undo, { done: 'Undone.', ...(after && { after }) })),

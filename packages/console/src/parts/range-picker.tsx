@@ -1,9 +1,8 @@
 /** Chooses the range of time, and what to compare it with. */
 import { useState } from 'preact/hooks';
 import { setQuery } from '../address.ts';
-import { timezone } from '../reading/account.ts';
 import { formatTime } from '../reading/format.ts';
-import { comparison, dayIn, defaultPreset, lastDay, presets, range } from '../reading/range.ts';
+import { comparison, defaultPreset, lastDay, presets, range, today } from '../reading/range.ts';
 
 const day = (text: string): string => formatTime(`${text}T12:00:00Z`, 'day', 'UTC');
 
@@ -14,9 +13,8 @@ interface RangePickerProps {
 
 export const RangePicker = ({ compares = true }: RangePickerProps) => {
   const { name, from, to } = range.value;
-  const today = dayIn(timezone.value, Date.now());
   const [isChoosing, setChoosing] = useState(false);
-  const last = to === undefined ? today : lastDay(to);
+  const last = to === undefined ? today.value : lastDay(to);
   const choose = (event: Event) => {
     const { value } = event.target as HTMLSelectElement;
     setChoosing(value === 'custom');
@@ -51,7 +49,7 @@ export const RangePicker = ({ compares = true }: RangePickerProps) => {
             aria-label="Last day"
             value={last}
             min={from}
-            max={today}
+            max={today.value}
             onChange={(event) => setDays({ to: event.currentTarget.value })}
           />
         </>

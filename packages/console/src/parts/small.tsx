@@ -11,9 +11,12 @@ export const Ago = ({ time }: { readonly time: string }) => (
   </time>
 );
 
+/** To ask the browser takes longer than to show an event. */
+const readersZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 /** A time of day in the account's zone; with the whole time in a tooltip, there also in the reader's zone. */
 export const At = ({ time, form = 'time' }: { readonly time: string; readonly form?: 'time' | 'long' }) => {
-  const here = formatTime(time, 'full', Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const here = formatTime(time, 'full', readersZone);
   const there = formatTime(time, 'full');
   return (
     <time dateTime={time} title={here === there ? there : `${there}\nWhere you are: ${here}`}>

@@ -1,5 +1,5 @@
 /** The range of time that is seen, as the address says. Days are those of the account's time zone, which the service knows how to cut. */
-import { computed } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { query } from '../address.ts';
 import { timezone } from './account.ts';
 
@@ -80,11 +80,23 @@ export const rangeOf = (name: Preset, today: string): Range => {
   }
 };
 
+const now = signal(Date.now());
+const everyMs = 20_000;
+
+/** Moves the ranges of a page that is left open over midnight. */
+export const followDays = (): void => {
+  setInterval(() => {
+    now.value = Date.now();
+  }, everyMs);
+};
+
+/** The day in the account's time zone. */
+export const today = computed(() => dayIn(timezone.value, now.value));
+
 export const defaultPreset: Preset = '30d';
 
 /** The range that is seen. An address that says nothing sensible shows the last 30 days. */
 export const range = computed((): Range => {
-  const today = dayIn(timezone.value, Date.now());
   const from = query.value.get('from');
   const last = query.value.get('to');
   if (isDay(from) && isDay(last) && from <= last) {
@@ -92,7 +104,7 @@ export const range = computed((): Range => {
     return { name: 'custom', from, to, interval: intervalFor(daysBetween(from, to)) };
   }
   const name = query.value.get('range');
-  return rangeOf(name !== null && Object.hasOwn(presets, name) ? (name as Preset) : defaultPreset, today);
+  return rangeOf(name !== null && Object.hasOwn(presets, name) ? (name as Preset) : defaultPreset, today.value);
 });
 
 /** The last day of a range that ends with a whole day. */

@@ -672,6 +672,8 @@ export interface LinkDetail {
   readonly linkTime: number;
   readonly verified: boolean;
   readonly voided: boolean;
+  /** Whether the link is the one that says who its user is now. */
+  readonly current: boolean;
 }
 
 export interface ContactSearch {

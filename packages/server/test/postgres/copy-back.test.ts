@@ -108,7 +108,9 @@ test('what was copied to PostgreSQL comes back as it was, and is known again whe
     await expect(server.getContact(erased)).rejects.toMatchObject(isErased);
     expect(await store.listSegments({ account })).toEqual([{ ...segment, createdTime: time, updatedTime: time }]);
     expect(await store.listMembers({ account })).toEqual(members);
-    expect(await store.findMembers({ emailaddress: ben, most: 5 })).toMatchObject([{ kind: 'editor', password: 'hashed' }]);
+    expect(await store.findMembers({ emailaddress: ben, most: 5 })).toMatchObject([
+      { kind: 'editor', password: 'hashed' },
+    ]);
     expect(await store.findInvitation({ hash: 'open', time })).toMatchObject({ memberID: 'ben', memberName: 'Ben' });
   };
   await known();

@@ -145,7 +145,7 @@ const Group = ({
     const text = value === null ? 'None' : label(value);
     return {
       key: JSON.stringify(value),
-      label: text || '(empty)',
+      label: text,
       count: row.people,
       ...(value !== null && condition && { href: hrefToAdd(condition(value)), hint: `Only ${text}` }),
     };

@@ -9,25 +9,23 @@ import { browsersOf, type Link } from './history.ts';
 
 interface BrowsersProps {
   readonly links: readonly Link[];
-  readonly contactUUID: string;
   readonly again: () => void;
 }
 
-export const Browsers = ({ links, contactUUID, again }: BrowsersProps) => {
-  const browsers = browsersOf(links, contactUUID);
-  const unlink = (userUUID: string) => {
-    let linkID = '';
-    return act(
-      async () => {
-        ({ linkID } = await api.unlinkUser({ userUUID }));
-      },
-      {
-        done: 'The browser is anonymous from now on. What it did before stays.',
-        undo: () => api.voidLink({ linkID }),
-        after: again,
-      },
+export const Browsers = ({ links, again }: BrowsersProps) => {
+  const browsers = browsersOf(links);
+  const unlink = (userUUID: string) =>
+    act(
+      () => api.unlinkUser({ userUUID }),
+      ({ linkID }) =>
+        linkID === ''
+          ? { done: 'The browser was nobody’s already.', after: again }
+          : {
+              done: 'The browser is anonymous from now on. What it did before stays.',
+              undo: () => api.voidLink({ linkID }),
+              after: again,
+            },
     );
-  };
   return (
     <Card title={`Browsers${browsers.length > 0 ? ` · ${browsers.length}` : ''}`}>
       {browsers.length === 0 && <Empty title="None" />}

@@ -15,6 +15,7 @@ const link = (linkID: string, minutes: number, contactUUID: string, more: Partia
   linkTime: at(minutes),
   verified: true,
   voided: false,
+  current: false,
   ...more,
 });
 
@@ -37,24 +38,24 @@ describe('sessions', () => {
 });
 
 describe('turns', () => {
-  it('recognize a browser with its first link, and not again', () => {
-    const turns = toTurns([link('1', 0, 'ann'), link('2', 5, ''), link('3', 9, 'ann')], 'ann');
-    expect(turns.map(({ isRecognition, isLoss }) => [isRecognition, isLoss])).toEqual([
-      [true, false],
-      [false, true],
-      [false, false],
+  it('recognize a browser with its first link that is not voided, and not again', () => {
+    const turns = toTurns([
+      link('1', 0, 'ann', { voided: true }),
+      link('2', 5, 'ann'),
+      link('3', 9, 'ann'),
+      link('4', 9, 'ann', { userUUID: 'phone' }),
     ]);
+    expect(turns.map(({ isRecognition }) => isRecognition)).toEqual([false, true, false, true]);
   });
 
-  it('recognize nobody by a link that is voided, nor by one of a browser that was somebody else’s', () => {
-    const turns = toTurns([link('1', 0, 'ann', { voided: true }), link('2', 5, 'ben'), link('3', 9, 'ann')], 'ann');
-    expect(turns.map(({ isRecognition }) => isRecognition)).toEqual([false, false, false]);
+  it('recognize a browser that was linked to a contact that is part of this one now', () => {
+    expect(toTurns([link('1', 0, 'merged into ann')])).toMatchObject([{ isRecognition: true }]);
   });
 });
 
 it('shows no turn before the oldest event that was read, until all are', () => {
   const sessions = toSessions([event('a', 100)]);
-  const turns = toTurns([link('1', 50, 'ann'), link('2', 150, 'ann')], 'ann');
+  const turns = toTurns([link('1', 50, 'ann'), link('2', 150, 'ann')]);
   const kinds = (isWhole: boolean) =>
     toHistory(sessions, turns, isWhole).map((entry) => (entry.kind === 'turn' ? entry.link.linkID : 'session'));
   expect(kinds(false)).toEqual(['2', 'session']);
@@ -64,10 +65,8 @@ it('shows no turn before the oldest event that was read, until all are', () => {
 it('lists the browsers that are somebody’s now', () => {
   const links = [
     link('1', 0, 'ann'),
-    link('2', 1, 'ben', { userUUID: 'phone' }),
-    link('3', 2, 'ann', { userUUID: 'phone' }),
-    link('4', 3, 'ann', { userUUID: 'tablet', voided: true }),
-    link('5', 4, ''),
+    link('2', 2, 'ann', { userUUID: 'phone', current: true }),
+    link('3', 3, 'merged into ann', { userUUID: 'tablet', current: true }),
   ];
-  expect(browsersOf(links, 'ann').map(({ userUUID }) => userUUID)).toEqual(['phone']);
+  expect(browsersOf(links).map(({ userUUID }) => userUUID)).toEqual(['phone', 'tablet']);
 });

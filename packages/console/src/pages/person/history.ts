@@ -21,10 +21,8 @@ export interface Turn {
   readonly kind: 'turn';
   readonly link: Link;
   readonly atMs: number;
-  /** Whether it was the first to make an anonymous browser the person's: the moment of recognition. */
+  /** Whether it was the first to make the browser the person's: the moment of recognition. */
   readonly isRecognition: boolean;
-  /** Whether the browser went to somebody else, or to nobody. */
-  readonly isLoss: boolean;
 }
 
 export type Entry = Session | Turn;
@@ -49,14 +47,13 @@ export const toSessions = (events: readonly LoggedEvent[]): Session[] => {
   return sessions.map((session) => ({ kind: 'session', ...session }));
 };
 
-/** What happened to the person's browsers. `mine` is the contact. */
-export const toTurns = (links: readonly Link[], mine: string): Turn[] => {
+/** What made browsers the person's. `links` are those to the contact and to all that are merged into it, oldest first. */
+export const toTurns = (links: readonly Link[]): Turn[] => {
   const before = new Set<string>();
   return links.map((link) => {
-    const isMine = link.contactUUID === mine;
-    const isRecognition = isMine && !link.voided && !before.has(link.userUUID);
+    const isRecognition = !link.voided && !before.has(link.userUUID);
     if (!link.voided) before.add(link.userUUID);
-    return { kind: 'turn', link, atMs: Date.parse(link.linkTime), isRecognition, isLoss: !isMine };
+    return { kind: 'turn', link, atMs: Date.parse(link.linkTime), isRecognition };
   });
 };
 
@@ -68,9 +65,5 @@ export const toHistory = (sessions: readonly Session[], turns: readonly Turn[], 
   return [...sessions, ...present].toSorted((a, b) => timeOf(b) - timeOf(a));
 };
 
-/** The browsers that are the person's now: each with its last link. */
-export const browsersOf = (links: readonly Link[], mine: string): Link[] => {
-  const last = new Map<string, Link>();
-  for (const link of links) if (!link.voided) last.set(link.userUUID, link);
-  return [...last.values()].filter(({ contactUUID }) => contactUUID === mine);
-};
+/** The browsers that are the person's now: each with the link that says so. */
+export const browsersOf = (links: readonly Link[]): Link[] => links.filter(({ current }) => current);

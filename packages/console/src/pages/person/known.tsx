@@ -78,10 +78,10 @@ export const Known = ({ found, again }: { readonly found: Found; readonly again:
         <Actions contact={contact} again={again} />
       </header>
       <div class="person">
-        <Timeline of={{ contactUUID }} turns={toTurns(link, contactUUID)} again={again} />
+        <Timeline of={{ contactUUID }} turns={toTurns(link)} again={again} />
         <div class="person-side">
           <Facts contact={contact} />
-          <Browsers links={link} contactUUID={contactUUID} again={again} />
+          <Browsers links={link} again={again} />
           <Claims claims={claim} again={again} />
         </div>
       </div>

@@ -1,5 +1,4 @@
-/** A mark in the timeline for a link: the moment of recognition, a switch, an unlink. Each can be voided. */
-import { hrefOf } from '../../address.ts';
+/** A mark in the timeline for a link: the moment of recognition, or a further link. Each can be voided. */
 import { api } from '../../api.ts';
 import { act } from '../../parts/notices.tsx';
 import { At, Badge } from '../../parts/small.tsx';
@@ -7,25 +6,28 @@ import { mayChange } from '../../reading/account.ts';
 import { nameOfUser } from '../../reading/person.ts';
 import type { Turn } from './history.ts';
 
-const wordsOf = ({ link, isRecognition, isLoss }: Turn): string => {
-  if (link.contactUUID === '') return 'This browser was unlinked: it is anonymous from here on';
-  if (isLoss) return 'This browser went to somebody else';
-  if (isRecognition) return 'Recognized: the anonymous history of this browser became theirs';
-  return 'This browser was linked again';
-};
+const wordsOf = ({ isRecognition }: Turn): string =>
+  isRecognition ? 'Recognized: the anonymous history of this browser became theirs' : 'This browser was linked again';
 
 export const TurnMark = ({ turn, after }: { readonly turn: Turn; readonly after: () => unknown }) => {
-  const { link, isRecognition, isLoss } = turn;
-  const { linkID, userUUID, linkTime, verified, voided, contactUUID } = link;
+  const { link, isRecognition } = turn;
+  const { linkID, userUUID, linkTime, verified, voided } = link;
   const set = (restore: boolean) => api.voidLink({ linkID, restore });
   const change = () =>
-    act(() => set(voided), {
-      done: voided
-        ? 'The link counts again.'
-        : 'The link is ignored now: the browser’s events are with whom they were before.',
-      undo: () => set(!voided),
-      after,
-    });
+    act(
+      () => set(voided),
+      // Somebody else was quicker: to undo that is not offered here.
+      ({ links }) =>
+        links === 0
+          ? { done: voided ? 'The link counts already.' : 'The link is ignored already.', after }
+          : {
+              done: voided
+                ? 'The link counts again.'
+                : 'The link is ignored now: the browser’s events are with whom they were before.',
+              undo: () => set(!voided),
+              after,
+            },
+    );
   return (
     <li class={`turn${isRecognition ? ' turn-recognition' : ''}${voided ? ' turn-voided' : ''}`}>
       <div>
@@ -36,7 +38,6 @@ export const TurnMark = ({ turn, after }: { readonly turn: Turn; readonly after:
           {nameOfUser(userUUID)} ·{' '}
           {verified ? <Badge tone="good">verified</Badge> : <Badge tone="open">claimed in the browser</Badge>}
           {voided && <Badge tone="bad">ignored</Badge>}
-          {isLoss && contactUUID && <a href={hrefOf('person', { contact: contactUUID })}>Who has it</a>}
         </p>
       </div>
       {mayChange.value && (

@@ -65,6 +65,7 @@ const linkAnswer = (link: LinkDetail): AnswerOf<'exportContact'>['link'][number]
   linkTime: isoTime(link.linkTime),
   verified: link.verified,
   voided: link.voided,
+  current: link.current,
 });
 
 export const createContacts = (

@@ -1,5 +1,6 @@
 /** Builds the contacts and claims of responses from the rows that a driver has read. */
 import { type ContactView, viewClaim } from '../../identity/contact-view.ts';
+import { currentStatement, type Statement } from '../../identity/statements.ts';
 import type { ClaimDetail, ContactDetail, ContactRecord, ContactSearch, FoundContact, LinkDetail } from '../store.ts';
 import { type ClaimRow, valuesOfHandle } from './claims.ts';
 import { neverSeen } from './contact-search.ts';
@@ -70,13 +71,18 @@ export const toClaimDetail = (
   };
 };
 
-export const toLinkDetail = (link: StatementRow & Pick<LinkDetail, 'contactUUID' | 'userUUID'>): LinkDetail => ({
+/** `statements` are all statements of the link's user, ascending by sequence. */
+export const toLinkDetail = (
+  link: StatementRow & Pick<LinkDetail, 'contactUUID' | 'userUUID'>,
+  statements: readonly Statement[],
+): LinkDetail => ({
   linkID: String(link.sequence),
   userUUID: link.userUUID,
   contactUUID: link.contactUUID,
   linkTime: link.time,
   verified: link.verified,
   voided: link.voided,
+  current: currentStatement(statements)?.sequence === link.sequence,
 });
 
 /** Returns what a browser token sees of a contact by its handle: only what this browser itself sent (rules/claims.ts). */

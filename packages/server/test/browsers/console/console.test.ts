@@ -7,7 +7,7 @@ import { launchChromium } from '../../fixtures/chromium.ts';
 import { measures, stored, violations } from '../../fixtures/in-page.js';
 import { serveHere } from '../../fixtures/serving.ts';
 import { openConsole } from './opened.ts';
-import { fillShop, hostileTexts, openShop, type Shop } from './shop.ts';
+import { fillShop, openShop, type Shop } from './shop.ts';
 
 /** On a busy machine, too. */
 const soon = { timeout: 60_000 };
@@ -148,6 +148,17 @@ describe('over a shop', () => {
     expect(complaints).toEqual([]);
   });
 
+  it('goes on to the next day when it stays open over midnight', async () => {
+    const { page, signIn } = await openConsole(browser, shop);
+    await page.clock.install({ time: Date.now() });
+    await signIn(shop.viewerToken, '?range=today');
+    await expect.poll(() => page.locator('[aria-busy=true]').count(), soon).toBe(0);
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    const asked = page.waitForRequest((request) => new URL(request.url()).searchParams.get('from') === tomorrow, soon);
+    await page.clock.fastForward(86_400_000);
+    expect((await asked).url()).toContain('/report/');
+  });
+
   it('finds a person by keys alone, and shows the moment of recognition', async () => {
     const { page, signIn, complaints } = await openConsole(browser, shop);
     await signIn(shop.viewerToken);
@@ -269,73 +280,4 @@ describe('over a shop', () => {
       expect(complaints).toEqual([]);
     });
   });
-});
-
-it('takes hostile text for text, wherever it shows', async () => {
-  const shop = await openShop();
-  const { contactUUID } = await shop.api.createContact({ contactExternalID: 'hostile', contactProfileID: 'customer' });
-  for (const [nth, text] of hostileTexts.entries()) {
-    const short = text.replace(/[,-]/g, '').trim().slice(0, 60);
-    await shop.api.updateAccount({
-      event: [{ eventID: 10 + nth, eventName: text }],
-      tag: [{ tagID: `tag-${nth}`, tagName: text }],
-      attr: [{ attrID: short, attrName: text }],
-    });
-    await shop.api.updateContact({
-      contactUUID,
-      contactFirstname: text,
-      contactLastname: text,
-      contactJobRole: text,
-      contactTagID: `tag-${nth}`,
-      contactAttr: [{ attrID: short, attrValue: text }],
-    });
-    const attributes = ['path', 'referrer', 'utm_campaign', '$browser', short].map((attrID) => ({
-      attrID,
-      attrValue: text,
-    }));
-    await shop.api.logEvent({
-      contactUUID,
-      userUUID: `hostile-visitor-${nth}`,
-      eventID: 10 + nth,
-      eventAttrArray: attributes,
-    });
-  }
-  const { page, signIn, goto, complaints } = await openConsole(browser, shop);
-  await signIn(shop.serverToken);
-  const filter = encodeURIComponent(JSON.stringify([{ attrID: 'path', is: [hostileTexts[0]] }]));
-  const paths = [
-    '',
-    'live',
-    'people',
-    'people?list=everybody',
-    `person?contact=${contactUUID}`,
-    'person?user=hostile-visitor-0',
-    'set-up',
-  ];
-  for (const path of [
-    ...paths,
-    `?filter=${filter}`,
-    '?filter=[{"and":{}},{"not":5}]',
-    '?filter=[{"attrID":{}}]',
-    '?range=<svg>&measure=__proto__',
-    'events',
-    'events?by=attr:path',
-    `events?by=attr:path&who=${encodeURIComponent(JSON.stringify({ value: hostileTexts.slice(0, 1) }))}`,
-    'events?by=attr:<svg>&event=<svg>&who={"value":5}',
-    'events?tab=funnel&steps=10,11,12,17',
-    'events?tab=funnel&steps=<svg>&within=__proto__&who={"reached":{}}',
-    'events?tab=retention&first=10&who={"cohort":1,"later":{}}',
-    'events?tab=retention&who=<svg>',
-    'person?contact=<img>',
-  ]) {
-    await goto(path);
-    await page.getByRole('navigation', { name: 'Console' }).waitFor(soon);
-    await expect.poll(() => page.locator('[aria-busy=true]').count(), soon).toBe(0);
-    for (const button of await page.locator('.event-name').all()) await button.click();
-    expect(await page.evaluate('"harmed" in window'), path).toBe(false);
-    const { scroll, shown } = await page.evaluate(measures);
-    expect(scroll, path).toBeLessThanOrEqual(shown);
-  }
-  // What the service refuses, it refuses with a message; nothing else is wrong.
-  expect(complaints.filter((text) => !/status of 40[04]/.test(text))).toEqual([]);
 });

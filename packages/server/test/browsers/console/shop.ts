@@ -6,18 +6,6 @@ import { createAccount, serveHere } from '../../fixtures/serving.ts';
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** Texts that would run, or break out of what shows them, if anything took them for more than text. */
-export const hostileTexts = [
-  '<img src=x onerror=window.harmed=1>',
-  '"><script>window.harmed=1</script>',
-  '</title><svg onload=window.harmed=1>',
-  'javascript:window.harmed=1',
-  '{{constructor.constructor("window.harmed=1")()}}',
-  '=HYPERLINK("http://evil.example","x")',
-  '\u202Eevil\u2066',
-  `${'x'.repeat(240)}`,
-];
-
 /** A server, with an account that has a catalogue and the given origins. */
 export const openShop = async (atEnd?: AtEnd) => {
   const serving = await serveHere({}, {}, atEnd);

@@ -103,6 +103,42 @@ export const describeLinks = (newSite: NewSite): void => {
     });
   });
 
+  describe('a listed link', () => {
+    const currents = async (site: Site, contactUUID: string) =>
+      (await linksOf(site, contactUUID)).map(({ userUUID, current }) => [userUUID, current]);
+
+    test('is current until its user is unlinked, linked to another contact, or the link voided', async () => {
+      const site = await newSite();
+      const { contactUUID: one } = await site.server.createContact({ address: ann });
+      const { contactUUID: other } = await site.server.createContact({ address: ben, userUUID: phone });
+      expect(await currents(site, one)).toEqual([[laptop, true]]);
+      const { linkID } = await site.link(laptop, other);
+      expect(await currents(site, one)).toEqual([[laptop, false]]);
+      expect(await currents(site, other)).toEqual([
+        [phone, true],
+        [laptop, true],
+      ]);
+      await site.voidLink(linkID);
+      expect(await currents(site, one)).toEqual([[laptop, true]]);
+      await site.unlink(laptop);
+      expect(await currents(site, one)).toEqual([[laptop, false]]);
+    });
+
+    test('is current after a claim of another contact, which decides nothing, and after a merge', async () => {
+      const site = await newSite();
+      const { contactUUID: one } = await site.server.createContact({ address: ann });
+      const { contactUUID: other } = await site.server.createContact({ address: ben, userUUID: phone });
+      await site.browser.createContact({ address: ben });
+      expect(await currents(site, one)).toEqual([[laptop, true]]);
+      await site.merge(one, other);
+      expect(await currents(site, one)).toEqual([
+        [laptop, true],
+        [phone, true],
+        [laptop, false],
+      ]);
+    });
+  });
+
   describe('linkUser', () => {
     test('links a user, known or not, once', async () => {
       const site = await newSite();
@@ -180,7 +216,7 @@ export const describeLinks = (newSite: NewSite): void => {
       const ofAnn = { 'event-1': first.contactUUID, 'event-2': first.contactUUID, 'event-3': first.contactUUID };
       expect(await site.owners()).toEqual(ofAnn);
       expect(await historyOf(site, second.contactUUID)).toEqual([]);
-      expect(await linksOf(site, second.contactUUID)).toEqual([{ ...linkOfBen, voided: true }]);
+      expect(await linksOf(site, second.contactUUID)).toEqual([{ ...linkOfBen, voided: true, current: false }]);
       expect(await site.restoreLink(linkOfBen?.linkID as string)).toBe(1);
       expect(await site.owners()).toEqual(before);
 

@@ -9,7 +9,7 @@ import { claimsAfter, countClaims, findClaim } from './claims.ts';
 import type { ContactFinder } from './contact-finder.ts';
 import { createContactSearch } from './contact-search.ts';
 import { rowsOf, viewsOf } from './contact-views.ts';
-import { firstLinksOf, linksAfter } from './statements.ts';
+import { firstLinksOf, linksAfter, statementsForOwners } from './statements.ts';
 import { userUUIDsOf } from './users.ts';
 
 /** The contactUUIDs of a group of merged contacts, by their numbers. */
@@ -44,12 +44,13 @@ const listLinks = async (db: Connection, group: Group, beyond: number | null = 0
   const most = beyond === null ? 0 : linksToRead;
   const { links, count } = await linksAfter(db, [...group.keys()], beyond ?? 0, most);
   const users = links.map(({ user }) => user);
-  const userUUIDs = await userUUIDsOf(db, users);
+  const [userUUIDs, ofUsers] = await Promise.all([userUUIDsOf(db, users), statementsForOwners(db, users)]);
   return {
     count,
     entries: links.map((link) => {
       const contactUUID = group.get(link.contact as number) as string;
-      return [link.sequence, toLinkDetail({ ...link, contactUUID, userUUID: userUUIDs.get(link.user) as string })];
+      const userUUID = userUUIDs.get(link.user) as string;
+      return [link.sequence, toLinkDetail({ ...link, contactUUID, userUUID }, ofUsers.get(link.user) ?? [])];
     }),
   };
 };

@@ -35,13 +35,20 @@ export const createContactReader = (db: Connection) => {
       .slice(0, claimsToRead)
       .map((claim) => [claim.claim, toClaimDetail(claim, nameOf)]),
   });
-  const listLinks = (group: readonly ContactRow[], beyond: number | null = 0): Listing<LinkDetail> => ({
-    count: group.reduce((count, { contact }) => count + statements.countOf(contact), 0),
-    entries: (beyond === null ? [] : group.flatMap(({ contact }) => statements.after(contact, beyond, linksToRead)))
+  const listLinks = (group: readonly ContactRow[], beyond: number | null = 0): Listing<LinkDetail> => {
+    const links = (
+      beyond === null ? [] : group.flatMap(({ contact }) => statements.after(contact, beyond, linksToRead))
+    )
       .sort((a, b) => a.sequence - b.sequence)
-      .slice(0, linksToRead)
-      .map((link) => [link.sequence, toLinkDetail(link)]),
-  });
+      .slice(0, linksToRead);
+    const ofUsers = new Map(
+      [...new Set(links.map(({ user }) => user))].map((user) => [user, statements.forOwners(user)]),
+    );
+    return {
+      count: group.reduce((count, { contact }) => count + statements.countOf(contact), 0),
+      entries: links.map((link) => [link.sequence, toLinkDetail(link, ofUsers.get(link.user) ?? [])]),
+    };
+  };
 
   /** A browser token's handle shows only what this browser said itself. */
   const byHandle = ({ account, token, contactUUID = '' }: ContactQuery): ContactDetail => {

@@ -1,0 +1,205 @@
+/**
+ * How soon does the console react, with so many events behind it? Chromium opens its pages, and a session of clicks and keys is measured until
+ * the next paint (Event Timing API, from 16 ms on: faster ones count as 16), with the processor slowed down to a quarter.
+ */
+import type { Browser, Page } from 'playwright-core';
+import { launchChromium } from '../../test/fixtures/chromium.ts';
+import { firstPaint, layoutShift, longestEvent, watchInteractions } from '../../test/fixtures/in-page.js';
+import { serverToken } from '../account.ts';
+import { openHistory } from '../history.ts';
+import { createLatencies } from '../latencies.ts';
+import { startServing } from '../processes/serving.ts';
+import type { Options, Row } from '../question.ts';
+import { onCopy } from '../remembered.ts';
+
+/** How much slower than this machine's the processor is. */
+const slowdown = 4;
+/** The shortest event that the browser reports. */
+const thresholdMs = 16;
+/** Between two interactions: long enough for the next paint, too short for most answers. */
+const pauseMs = 300;
+
+const pages = ['', 'live', 'events', 'events?tab=funnel', 'events?tab=retention', 'people', 'people?list=everybody'];
+const furtherPages = ['catalogue', 'settings', 'set-up'];
+
+const slowDown = async (page: Page, rate: number): Promise<void> => {
+  const devTools = await page.context().newCDPSession(page);
+  await devTools.send('Emulation.setCPUThrottlingRate', { rate });
+};
+
+/** Until all answers are there; a report over all events may take seconds. */
+const settled = async (page: Page): Promise<void> => {
+  await page.locator('.card').first().waitFor({ timeout: 120_000 });
+  while ((await page.locator('[aria-busy=true]').count()) > 0) await page.waitForTimeout(50);
+};
+
+/** One thing that somebody does with the mouse or the keyboard. */
+interface Interaction {
+  readonly name: string;
+  readonly does: (page: Page) => Promise<unknown>;
+}
+
+const press = (key: string, name = key): Interaction => ({
+  name: `key ${name}`,
+  does: (page) => page.keyboard.press(key),
+});
+const click = (name: string, selector: string, nth = 0): Interaction => ({
+  name: `click ${name}`,
+  does: (page) => page.locator(selector).nth(nth).click({ timeout: 30_000 }),
+});
+const link = (name: string): Interaction => click(name, `nav a:text-is("${name}")`);
+const button = (name: string): Interaction => click(name, `button:has-text("${name}")`);
+/** Types letters; each is an interaction. */
+const typed = (text: string): Interaction[] => [...text].map((letter) => press(letter));
+/** Chooses the next option of a list. */
+const choose = (label: string, key = 'ArrowDown'): Interaction => ({
+  name: `choose ${label}`,
+  does: async (page) => {
+    await page.getByLabel(label, { exact: true }).focus();
+    await page.keyboard.press(key);
+  },
+});
+
+const session: readonly Interaction[] = [
+  ...[
+    link('Live'),
+    link('Events'),
+    link('People'),
+    link('Catalogue'),
+    link('Settings'),
+    link('Set up'),
+    link('Overview'),
+  ],
+  ...['l', 'e', 'p', 'c', 't', 's', 'o'].flatMap((key) => [press('g'), press(key, `g ${key}`)]),
+  ...[choose('Range'), choose('Range', 'ArrowUp'), choose('Range', 'ArrowUp'), choose('Compare with')],
+  ...[1, 2, 3, 0].map((nth) => click(`measure ${nth}`, '.measures a', nth)),
+  ...[link('Entry'), link('Exit'), link('All'), link('Campaigns'), link('Browsers'), link('Hours')],
+  click('a row', 'a.bar-label', 1),
+  click('the condition away', '.filters a'),
+  ...[press('Control+k'), ...typed('visitor'), press('ArrowDown'), press('ArrowUp'), press('Escape')],
+  ...[press('Shift+?', '?'), press('Escape')],
+  ...[
+    link('Live'),
+    button('Pause'),
+    button('Go on'),
+    click('an event', '.event-name', 2),
+    click('an event', '.event-name', 5),
+  ],
+  ...[click('the filter', '.live-events input'), ...typed('prod')],
+  ...[link('Events'), choose('Broken down by'), choose('Broken down by'), choose('Event')],
+  ...[3, 2, 1, 0].map((nth) => click(`sorted by measure ${nth}`, '.measures a', nth)),
+  ...[click('a number', '.number-link', 1), press('Escape')],
+  ...[link('Funnel'), button('Add a step'), button('Up'), button('Remove'), choose('Within'), choose('Step 2')],
+  ...[click('a number', '.number-link', 1), press('Escape')],
+  ...[
+    link('Retention'),
+    choose('Interval'),
+    choose('First event'),
+    click('a number', '.number-link', 3),
+    press('Escape'),
+  ],
+  ...[link('People'), button('Show more'), click('the search', 'main input[type=search]'), ...typed('visitor 1')],
+  ...[link('Everybody lately'), button('Show more'), link('Contacts')],
+  ...[
+    click('a person', '.person-link', 3),
+    click('a session', '.session-head', 1),
+    click('an event', '.event-name', 0),
+  ],
+  ...[button('Merge'), press('Escape'), button('Erase'), press('Escape')],
+  ...[link('Catalogue'), link('Attributes'), link('Tags'), button('Add …'), press('Escape'), link('Segments')],
+  ...[link('Settings'), button('Make a token'), press('Escape'), link('Privacy'), link('Audit log'), link('Tokens')],
+];
+
+const signedIn = async (browser: Browser, url: string) => {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const page = await context.newPage();
+  await page.goto(`${url}/console/`);
+  await page.locator('#token').fill(serverToken);
+  await page.keyboard.press('Enter');
+  await settled(page);
+  const state = await context.storageState();
+  await context.close();
+  return state;
+};
+type SignedIn = Awaited<ReturnType<typeof signedIn>>;
+
+const measureConsole = async (browser: Browser, url: string, { quick }: Options): Promise<Row[]> => {
+  // The first report builds the files.
+  const storageState: SignedIn = await signedIn(browser, url);
+  const open = async (path: string, rate: number): Promise<Page> => {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, storageState });
+    const page = await context.newPage();
+    await page.addInitScript(watchInteractions);
+    if (rate > 1) await slowDown(page, rate);
+    await page.goto(`${url}/console/${path}`);
+    return page;
+  };
+
+  const paints = async (rate: number): Promise<Row> => {
+    const latencies = createLatencies();
+    for (let round = 0; round < (quick ? 5 : 20); round += 1) {
+      const page = await open('', rate);
+      latencies.record(Number(await page.evaluate(firstPaint)));
+      await page.context().close();
+    }
+    return {
+      measured: `first contentful paint of /console/${rate > 1 ? `, CPU × ${rate} slower` : ''}: median ms`,
+      ours: latencies.quantile(0.5).toFixed(0),
+      bar: rate > 1 ? '' : '< 200',
+    };
+  };
+
+  const shifts: { path: string; shift: number }[] = [];
+  for (const path of [...pages, ...furtherPages]) {
+    const page = await open(path, slowdown);
+    await settled(page);
+    await page.waitForTimeout(pauseMs);
+    shifts.push({ path, shift: Number(await page.evaluate(layoutShift)) });
+    await page.context().close();
+  }
+  const [worst] = shifts.toSorted((a, b) => b.shift - a.shift);
+
+  const latencies = createLatencies();
+  const slowest: { name: string; milliseconds: number }[] = [];
+  const page = await open('', slowdown);
+  await settled(page);
+  await page.evaluate(longestEvent);
+  for (const { name, does } of session) {
+    await does(page);
+    await page.waitForTimeout(pauseMs);
+    const milliseconds = Math.max(thresholdMs, Number(await page.evaluate(longestEvent)));
+    latencies.record(milliseconds);
+    slowest.push({ name, milliseconds });
+  }
+  slowest.sort((a, b) => b.milliseconds - a.milliseconds);
+  await page.context().close();
+
+  const what = `interaction to next paint, CPU × ${slowdown} slower, ${session.length} interactions`;
+  return [
+    await paints(1),
+    await paints(slowdown),
+    { measured: `${what}: p50 ms`, ours: latencies.quantile(0.5).toFixed(0), bar: '' },
+    { measured: `${what}: p98 ms`, ours: latencies.quantile(0.98).toFixed(0), bar: '< 100' },
+    { measured: `${what}: most ms`, ours: `${slowest[0]?.milliseconds} (${slowest[0]?.name})`, bar: '' },
+    {
+      measured: `layout shift of ${shifts.length} pages, CPU × ${slowdown} slower: most`,
+      ours: worst && worst.shift > 0 ? `${worst.shift.toFixed(4)} (/console/${worst.path})` : '0',
+      bar: '0',
+    },
+  ];
+};
+
+export const run = async (options: Options): Promise<Row[]> =>
+  onCopy(await openHistory(options.events), async (path) => {
+    const served = await startServing('as it was built', path);
+    const browser = await launchChromium().catch(async (error) => {
+      await served.kill();
+      throw error;
+    });
+    try {
+      return await measureConsole(browser, `http://127.0.0.1:${served.port}`, options);
+    } finally {
+      await browser.close();
+      await served.kill();
+    }
+  });

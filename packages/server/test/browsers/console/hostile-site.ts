@@ -1,0 +1,132 @@
+/** An account that has each of the hostile texts in every field that shows outside text. */
+import type { RequestFor } from '@firsthand/client';
+import { createClient } from '@firsthand/client';
+import { fitting, hostileTexts } from '../../fixtures/hostile-texts.ts';
+import type { Shop } from './shop.ts';
+
+/** Events of a day, so that a breakdown of the day lists each of its values. */
+export const textsOfDay = 50;
+const dayMs = 86_400_000;
+const segmentsAtOnce = 100;
+/** Between two contacts that have claims, each with as many attributes as texts. */
+const textsOfClaim = 50;
+
+/** The form of a text that the catalogue takes as an ID, each another one. */
+const toID = (text: string, nth: number): string =>
+  `${fitting(text.replaceAll(',', ';').trim().replace(/^-+/, ''), 58).trimEnd()}#${nth}`;
+/** An external ID has no control characters, and no signs of a template that was not filled in. */
+const toExternalID = (text: string, nth: number): string => {
+  const legal = text.replaceAll(/\p{Cc}/gu, '.').replaceAll(/([{[<%#$])(?=[{[%=])/g, '$1 ');
+  return `${fitting(legal, 250)}#${nth}`;
+};
+/** An e-mail address: of the text, what its local part may hold. */
+const toAddress = (text: string, nth: number): string => {
+  const legal = text.replaceAll(/[\p{Z}\p{C}<>()[\],;:\\"@.]/gu, '');
+  return `${[...legal].slice(0, 14).join('')}_${nth}@shop.example`;
+};
+
+/** Runs a work for each, some at once. */
+const forEach = async <One>(list: readonly One[], work: (one: One, nth: number) => Promise<unknown>): Promise<void> => {
+  const waiting = [...list.entries()];
+  const workers = Array.from({ length: 8 }, async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) await work(next[1], next[0]);
+  });
+  await Promise.all(workers);
+};
+
+export const fillWithHostileTexts = async ({ url, api, browserToken }: Shop) => {
+  const texts = hostileTexts.map((text, nth) => ({ text, nth, id: toID(text, nth), name: fitting(text, 255) }));
+  await api.updateAccount({
+    accountName: fitting(hostileTexts[0] ?? '', 255),
+    event: texts.map(({ nth, name }) => ({ eventID: 10 + nth, eventName: name })),
+  });
+  await api.updateAccount({ attr: texts.map(({ id, name }) => ({ attrID: id, attrName: name })) });
+  await api.updateAccount({ tag: texts.map(({ id, name }) => ({ tagID: id, tagName: name })) });
+  await api.updateAccount({ profile: texts.map(({ id, name }) => ({ profileID: id, profileName: name })) });
+
+  const contactOf = ({
+    text,
+    nth,
+    id,
+    name,
+  }: (typeof texts)[number]): RequestFor<'createContacts'>['contact'][number] => ({
+    contactExternalID: toExternalID(text, nth),
+    contactEmailaddress: toAddress(text, nth),
+    contactFirstname: name,
+    contactLastname: name,
+    contactTitle: name,
+    contactTelephone: name,
+    contactMobile: name,
+    contactJobRole: name,
+    contactProfileID: id,
+    contactTagID: id,
+    contactAttr: [{ attrID: id, attrValue: text }],
+  });
+  const contacts: string[] = [];
+  for (let first = 0; first < texts.length; first += 250) {
+    const { contact } = await api.createContacts({ contact: texts.slice(first, first + 250).map(contactOf) });
+    for (const { contactUUID, error } of contact) {
+      if (contactUUID === undefined) throw new Error(`${error?.field}: ${error?.message}`);
+      contacts.push(contactUUID);
+    }
+  }
+
+  const now = Date.now();
+  const attributesOf = ({ text, id }: (typeof texts)[number]) =>
+    ['path', 'referrer', 'title', 'utm_source', 'utm_medium', 'utm_campaign', id].map((attrID) => ({
+      attrID,
+      attrValue: attrID === 'referrer' ? `https://${text}` : text,
+    }));
+  const eventOf = (one: (typeof texts)[number], agoMs: number) => ({
+    userUUID: `hostile-visitor-${one.nth}`,
+    eventID: 10 + one.nth,
+    eventTime: now - agoMs,
+    eventAttrArray: attributesOf(one),
+  });
+  const dayOf = (nth: number) => Math.floor(nth / textsOfDay);
+  for (let first = 0; first < texts.length; first += 250) {
+    const some = texts.slice(first, first + 250);
+    const { event } = await api.logEvents({
+      event: some.map((one) => ({ ...eventOf(one, dayOf(one.nth) * dayMs), contactUUID: contacts[one.nth] })),
+    });
+    // One contact has all of them, and browsers that nobody is known for have them, now.
+    const collected = await api.logEvents({
+      event: some.map((one) => ({
+        ...eventOf(one, 60_000),
+        contactUUID: contacts[0],
+        userUUID: 'hostile-visitor-of-all',
+      })),
+    });
+    const anonymous = await api.logEvents({
+      event: some.map((one) => ({ ...eventOf(one, 0), userUUID: `hostile-nobody-${one.nth}` })),
+    });
+    for (const { status, error } of [...event, ...collected.event, ...anonymous.event])
+      if (status !== '200') throw new Error(error?.message);
+  }
+
+  const page = createClient({ url, token: browserToken });
+  await api.updateAccount({ browserCatalogue: true });
+  for (let first = 0; first < texts.length; first += textsOfClaim) {
+    const some = texts.slice(first, first + textsOfClaim);
+    const name = some[0]?.name ?? '';
+    await page.createContact({
+      userUUID: `hostile-claimant-${first}`,
+      contactEmailaddress: toAddress(hostileTexts[0] ?? '', 0),
+      contactFirstname: name,
+      contactJobRole: name,
+      contactProfileID: some[0]?.id ?? '',
+      contactAttr: some.map(({ id, text }) => ({ attrID: id, attrValue: text })),
+    });
+  }
+  await forEach(texts, ({ name }) => api.createToken({ tokenKind: 'viewer', tokenName: name }));
+
+  /** Saves the segments from `first` on, in the place of those before: an account has a hundred. Their filters hold the texts too. */
+  const saveSegments = async (first: number): Promise<void> => {
+    const { segment } = await api.listSegments({});
+    await forEach(segment, ({ segmentName }) => api.deleteSegment({ segmentName }));
+    await forEach(texts.slice(first, first + segmentsAtOnce), ({ name, nth, id, text }) =>
+      api.createSegment({ segmentName: `${fitting(name, 250)}#${nth}`, filter: { attrID: id, is: [text] } }),
+    );
+  };
+  return { contacts, saveSegments, segmentsAtOnce };
+};

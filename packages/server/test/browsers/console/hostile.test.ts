@@ -1,0 +1,268 @@
+/** Hostile texts in every field that shows outside text, on every page: nothing runs, the policy refuses nothing, and no page is wider than its window. */
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchChromium } from '../../fixtures/chromium.ts';
+import { hostileTexts, unstorableTexts } from '../../fixtures/hostile-texts.ts';
+import { clickAll, noteViolations, tooWide, visitAll } from '../../fixtures/in-page.js';
+import { fillWithHostileTexts, textsOfDay } from './hostile-site.ts';
+import { openConsole } from './opened.ts';
+import { openShop, type Shop } from './shop.ts';
+
+/** On a busy machine, too. */
+const soon = { timeout: 60_000 };
+const phone = { width: 390, height: 844 };
+const laptop = { width: 1440, height: 900 };
+
+let browser: Browser;
+let shop: Shop;
+let site: Awaited<ReturnType<typeof fillWithHostileTexts>>;
+beforeAll(async () => {
+  browser = await launchChromium();
+  shop = await openShop(afterAll);
+  site = await fillWithHostileTexts(shop);
+});
+afterAll(() => browser?.close());
+
+const open = async () => {
+  const opened = await openConsole(browser, shop, { viewport: phone, reducedMotion: 'reduce' });
+  await opened.page.addInitScript(noteViolations);
+  await opened.signIn(shop.serverToken, 'set-up');
+  return opened;
+};
+/** What the service refuses, it refuses with a message; nothing else may be wrong. */
+const isComplaint = (text: string) => !/status of 4(00|04|09|14|29)/.test(text);
+const settled = async (page: Page): Promise<void> => {
+  await page.locator('.card, .empty, .problem').first().waitFor(soon);
+  await expect.poll(() => page.locator('[aria-busy=true]').count(), soon).toBe(0);
+};
+
+/** Nothing has run, the policy refused nothing, and the page and its dialog are no wider than the window. */
+const isHarmless = async (page: Page, what: string): Promise<void> => {
+  expect(await page.evaluate('["harmed" in window, window.refused]'), what).toEqual([false, []]);
+  expect(await page.evaluate(tooWide), what).toEqual([]);
+};
+/** The same on a phone and on a laptop. */
+const isHarmlessWide = async (page: Page, what: string): Promise<void> => {
+  await isHarmless(page, what);
+  await page.setViewportSize(laptop);
+  await isHarmless(page, `${what}, on a laptop`);
+  await page.setViewportSize(phone);
+  await isHarmless(page, `${what}, narrow again`);
+};
+
+/** The cells of a CSV file, and those into which a program would cut it that takes a semicolon or a tab for the end of a cell. */
+const cellsOf = (csv: string): string[] => {
+  const quoted = [...csv.matchAll(/(?:^|,|\r\n)(?:"((?:[^"]|"")*)"|([^",\r\n]*))/g)];
+  const cells = quoted.map(([, inQuotes, plain = '']) => inQuotes?.replaceAll('""', '"') ?? plain);
+  return [...cells, ...cells.flatMap((cell) => cell.split(/[;\t\r\n]/))];
+};
+
+const savedCSV = async (page: Page, name: string | RegExp = 'CSV'): Promise<string> => {
+  const button = page.getByRole('button', { name }).first();
+  const [file] = await Promise.all([page.waitForEvent('download'), button.click()]);
+  return readFileSync(await file.path(), 'utf8').replace(/^\ufeff/, '');
+};
+const isHarmlessCSV = (csv: string, what: string): void => {
+  const formulas = cellsOf(csv).filter(
+    (cell) => /^[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/.test(cell) && Number.isNaN(Number(cell)),
+  );
+  expect([what, formulas]).toEqual([what, []]);
+};
+
+/** Presses a button that reads the next page until there is none. */
+const showAll = async (page: Page, name: string): Promise<void> => {
+  const more = page.getByRole('button', { name });
+  while ((await more.count()) > 0) {
+    const answered = page.waitForResponse((response) => response.url().includes('cursor='), soon);
+    await more.click();
+    await answered;
+    // The page shows what was read, and a button for what follows.
+    await page.waitForTimeout(50);
+  }
+};
+
+it('the pages of events and people', async () => {
+  const { page, goto, complaints } = await open();
+  const days = hostileTexts.length / textsOfDay;
+  const dayOf = (nth: number) => new Date(Date.now() - nth * 86_400_000).toISOString().slice(0, 10);
+  const dimensions = [
+    'event',
+    'attr:path',
+    'contactTagID',
+    'contactProfileID',
+    'referrerHost',
+    'entryPage',
+    'attr:utm_campaign',
+  ];
+  for (let nth = 0; nth < days; nth += 1) {
+    const range = nth === 0 ? 'range=today' : `from=${dayOf(nth)}&to=${dayOf(nth)}`;
+    const by = dimensions[nth % dimensions.length] ?? '';
+    await goto(`events?${range}&by=${by}`);
+    await settled(page);
+    await (nth === 0 ? isHarmlessWide : isHarmless)(page, `day ${nth} by ${by}`);
+    isHarmlessCSV(await savedCSV(page, 'Breakdown: save as CSV'), `day ${nth} by ${by}`);
+  }
+  for (const path of [
+    '',
+    'live',
+    `?from=${dayOf(1)}&to=${dayOf(1)}`,
+    'events?tab=funnel&steps=10,11,12',
+    'events?tab=retention&first=10',
+  ]) {
+    await goto(path);
+    await settled(page);
+    await page.evaluate(clickAll, '.event-name[aria-expanded=false]');
+    await isHarmlessWide(page, path);
+    for (const name of await page
+      .getByRole('button', { name: /CSV/ })
+      .evaluateAll((all) => all.map((one) => String(one.getAttribute('aria-label') ?? 'CSV'))))
+      isHarmlessCSV(await savedCSV(page, name), `${path} ${name}`);
+  }
+  for (const path of ['people', 'people?list=everybody']) {
+    await goto(path);
+    await settled(page);
+    await showAll(page, 'Show more');
+    expect(await page.locator('tbody tr').count()).toBeGreaterThanOrEqual(hostileTexts.length);
+    await isHarmlessWide(page, path);
+    const csv = await savedCSV(page);
+    expect(csv.split('@shop.example').length).toBeGreaterThan(hostileTexts.length);
+    isHarmlessCSV(csv, path);
+  }
+  expect(complaints.filter(isComplaint)).toEqual([]);
+});
+
+it('the pages of a person, its dialogs, and what finds it', async () => {
+  const { page, goto, complaints } = await open();
+  await goto(`person?contact=${site.contacts[0]}`);
+  await settled(page);
+  await showAll(page, 'Show earlier events');
+  await page.evaluate(clickAll, '.session-head[aria-expanded=false]');
+  await expect.poll(() => page.locator('.event-name').count(), soon).toBeGreaterThanOrEqual(hostileTexts.length);
+  await page.evaluate(clickAll, '.event-name[aria-expanded=false]');
+  await isHarmlessWide(page, 'the history of all');
+  for (const [nth, contactUUID] of site.contacts.entries()) {
+    if (nth % 50 !== 7) continue;
+    await goto(`person?contact=${contactUUID}`);
+    await settled(page);
+    await isHarmless(page, `contact ${nth}`);
+    for (const name of ['Merge …', 'Erase …']) {
+      await page.getByRole('button', { name }).click();
+      await page.getByRole('dialog').waitFor(soon);
+      await isHarmless(page, `contact ${nth}, ${name}`);
+      await page.keyboard.press('Escape');
+    }
+    await page.keyboard.press('Control+K');
+    await page.keyboard.insertText((hostileTexts[nth] ?? '').replaceAll(/[\r\n]/g, '').slice(0, 60));
+    await page.waitForTimeout(200);
+    await isHarmless(page, `the palette with the text ${nth}`);
+    await page.keyboard.press('Escape');
+  }
+  await goto('person?user=hostile-nobody-3');
+  await settled(page);
+  await page.getByRole('button', { name: 'Link to a contact …' }).click();
+  await page.getByRole('dialog').waitFor(soon);
+  await isHarmless(page, 'whose browser');
+  expect(complaints.filter(isComplaint)).toEqual([]);
+});
+
+it('the catalogue, the segments, the settings', async () => {
+  const { page, goto, complaints } = await open();
+  for (const path of ['catalogue', 'catalogue?tab=attr', 'catalogue?tab=tag', 'catalogue?tab=profile']) {
+    await goto(path);
+    await settled(page);
+    expect(await page.locator('tbody tr').count()).toBeGreaterThanOrEqual(hostileTexts.length);
+    await isHarmlessWide(page, path);
+    isHarmlessCSV(await savedCSV(page), path);
+    if (path.endsWith('attr')) await page.evaluate(clickAll, 'button[aria-label^="Rename "]');
+    await isHarmless(page, `${path}, renaming`);
+  }
+  await goto('catalogue?tab=tag');
+  for (const nth of [0, 19, 48, 75]) {
+    await page.locator('.table-actions button').nth(nth).click();
+    await page.getByRole('dialog').waitFor(soon);
+    await isHarmless(page, `removing ${nth}`);
+    await page.getByRole('button', { name: 'Keep' }).click();
+  }
+  for (let first = 0; first < hostileTexts.length; first += site.segmentsAtOnce) {
+    await site.saveSegments(first);
+    await goto('catalogue?tab=segment');
+    await settled(page);
+    expect(await page.locator('tbody tr').count()).toBe(site.segmentsAtOnce);
+    await (first === 0 ? isHarmlessWide : isHarmless)(page, `segments from ${first}`);
+    isHarmlessCSV(await savedCSV(page), `segments from ${first}`);
+  }
+  await page.locator('tbody a').first().click();
+  await page.getByLabel('Segment').waitFor(soon);
+  await isHarmless(page, 'people of a segment');
+  await goto('settings');
+  await settled(page);
+  expect(await page.locator('tbody tr').count()).toBeGreaterThanOrEqual(hostileTexts.length);
+  await isHarmlessWide(page, 'tokens');
+  for (const nth of [0, 19, 48, 75]) {
+    await page
+      .getByRole('button', { name: /^Revoke / })
+      .nth(nth)
+      .click();
+    await page.getByRole('dialog').waitFor(soon);
+    await isHarmless(page, `revoking ${nth}`);
+    await page.keyboard.press('Escape');
+  }
+  for (const path of ['settings?tab=privacy', 'settings?tab=audit']) {
+    await goto(path);
+    await settled(page);
+    await isHarmlessWide(page, path);
+  }
+  isHarmlessCSV(await savedCSV(page), 'audit log');
+  expect(complaints.filter(isComplaint)).toEqual([]);
+});
+
+it('the address', async () => {
+  const { page, goto, complaints } = await open();
+  const texts = [...hostileTexts, ...unstorableTexts];
+  const conditions = texts.map((text) => ({ attrID: text.slice(0, 64), is: [text] }));
+  const filters = Array.from({ length: Math.ceil(texts.length / 10) }, (_, nth) =>
+    JSON.stringify(conditions.slice(nth * 10, nth * 10 + 10)),
+  );
+  // The pages with reports get only a tenth of the texts, of all families: each address makes the service work.
+  const isForReports = (nth: number) => nth % 10 === 3 || nth >= hostileTexts.length;
+  const reports: readonly ((text: string, given: string) => string)[] = [
+    (text) => `?range=${text}&measure=${text}&pages=${text}&compare=${text}&filter=${text}`,
+    (text) => `events?by=attr:${text}&event=${text}&who=${text}`,
+    (_, given) => `events?by=attr:path&who=${encodeURIComponent(JSON.stringify({ value: [given] }))}`,
+    (text) => `events?tab=funnel&steps=${text}&within=${text}&per=${text}&who={"reached":{}}`,
+    (text) => `events?tab=retention&interval=${text}&first=${text}&who={"cohort":1,"later":{}}`,
+  ];
+  const lists: typeof reports = [
+    (text) => `people?text=${text}`,
+    (text) => `people?list=everybody&segment=${text}`,
+    (text) => `people?tag=${text}&status=${text}`,
+    (text) => `catalogue?tab=${text}&text=${text}`,
+    (text) => `settings?tab=audit&action=${text}`,
+    (text) => `person?contact=${text}`,
+  ];
+  const addresses = [
+    '?filter=[{"and":{}},{"not":5}]',
+    '?filter=[{"attrID":{}}]',
+    '?range=<svg>&measure=__proto__',
+    'events?by=attr:<svg>&event=<svg>&who={"value":5}',
+    'events?tab=funnel&steps=<svg>&within=__proto__&who={"reached":{}}',
+    'events?tab=retention&who=<svg>',
+    ...filters.map((filter) => `people?list=everybody&filter=${encodeURIComponent(filter)}`),
+    ...texts.map((text, nth) => {
+      const forms = isForReports(nth) ? reports : lists;
+      return forms[Math.floor(nth / 10 + nth) % forms.length]?.(encodeURIComponent(text.toWellFormed()), text) ?? '';
+    }),
+  ];
+  await goto('people');
+  await settled(page);
+  expect(await page.evaluate(visitAll, addresses)).toBe(addresses.length);
+  await settled(page);
+  await isHarmless(page, 'in-page');
+  for (const path of [`?filter=${encodeURIComponent(filters[0] ?? '')}`, 'person?contact=<img>', 'person?user=<img>']) {
+    await goto(path);
+    await settled(page);
+    await isHarmless(page, path);
+  }
+  expect(complaints.filter(isComplaint)).toEqual([]);
+});

@@ -1,0 +1,553 @@
+/**
+ * Every number that the console's pages show is that of the API, over random histories. What is expected is put together here from the
+ * answers of the client, without any code of the console.
+ */
+import { createClient, type RequestFor } from '@firsthand/client';
+import fc from 'fast-check';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchChromium } from '../../fixtures/chromium.ts';
+import { consoleCards, peopleOf, textsOf } from '../../fixtures/in-page.js';
+import { runs } from '../../fixtures/runs.ts';
+import { serveHere } from '../../fixtures/serving.ts';
+import { carryOut, type History, historyArbitrary, type Site } from './histories.ts';
+import { openConsole } from './opened.ts';
+
+/** On a busy machine, too. */
+const soon = { timeout: 60_000 };
+const dayMs = 86_400_000;
+
+let browser: Browser;
+let url: string;
+beforeAll(async () => {
+  browser = await launchChromium();
+  ({ url } = await serveHere({}, {}, afterAll));
+});
+afterAll(() => browser?.close());
+
+const groupTabs = {
+  pages: { all: 'attr:path', entry: 'entryPage', exit: 'exitPage' },
+  sources: {
+    referrers: 'referrerHost',
+    campaigns: 'attr:utm_campaign',
+    sources: 'attr:utm_source',
+    media: 'attr:utm_medium',
+  },
+  events: { kinds: 'event' },
+  people: { tags: 'contactTagID', profiles: 'contactProfileID' },
+  devices: { device: 'attr:$device', browser: 'attr:$browser', os: 'attr:$os' },
+  places: { country: 'attr:$country', hour: 'hour' },
+} as const;
+type GroupName = keyof typeof groupTabs;
+const groupTitles: Readonly<Record<GroupName, string>> = {
+  pages: 'Pages',
+  sources: 'Sources',
+  events: 'Events',
+  people: 'Who',
+  devices: 'Devices',
+  places: 'Places and times',
+};
+const weekdays = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+
+/** What the reader chooses. */
+const tabOf = <Name extends GroupName>(name: Name) =>
+  fc.constantFrom(...(Object.keys(groupTabs[name]) as (keyof (typeof groupTabs)[Name] & string)[]));
+const choiceArbitrary = fc.record({
+  kind: fc.constantFrom('viewer', 'server'),
+  days: fc.constantFrom(1, 7, 30, 30, 90),
+  /** The last day is so many days ago; null: until now. */
+  last: fc.option(fc.integer({ min: 0, max: 9 })),
+  compare: fc.constantFrom(undefined, 'previous', 'year'),
+  filter: fc.constantFrom(
+    undefined,
+    undefined,
+    { attrID: 'path', is: ['/pricing'] },
+    { event: [1] },
+    { contact: { contactTagID: 'tag-0' } },
+  ),
+  tabs: fc.record({
+    pages: tabOf('pages'),
+    sources: tabOf('sources'),
+    people: tabOf('people'),
+    devices: tabOf('devices'),
+    places: tabOf('places'),
+  }),
+  by: fc.constantFrom('event', 'attr:path', 'attr:plan', 'attr:title', 'hour', 'weekday', 'contactTagID', 'entryPage'),
+  measure: fc.constantFrom('people', 'users', 'sessions', 'events'),
+  event: fc.constantFrom(undefined, 1, 4),
+  steps: fc.array(fc.integer({ min: 1, max: 4 }), { minLength: 2, maxLength: 4 }),
+  within: fc.constantFrom('30d', '7d', '1d', '1h'),
+  per: fc.constantFrom('person', 'session'),
+  interval: fc.constantFrom('week', 'day', 'month'),
+  first: fc.constantFrom(undefined, 1),
+  nth: fc.nat({ max: 50 }),
+});
+type Choice = typeof choiceArbitrary extends fc.Arbitrary<infer Chosen> ? Chosen : never;
+
+const whole = new Intl.NumberFormat('en-GB');
+const count = (value: number): string => whole.format(value);
+const roundPercent = new Intl.NumberFormat('en-GB', { style: 'percent' });
+const finePercent = new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 1 });
+const share = (part: number, all: number): string => {
+  if (all === 0) return '';
+  return (part > 0 && part / all < 0.1 ? finePercent : roundPercent).format(part / all);
+};
+const change = (now: number, before: number | undefined): string => {
+  if (!before) return '';
+  const sign = now > before ? '+' : now < before ? '−' : '±';
+  return sign + roundPercent.format(Math.abs(now - before) / Math.abs(before));
+};
+
+const dayIn = (zone: string, time: number): string => new Intl.DateTimeFormat('sv-SE', { timeZone: zone }).format(time);
+
+/** The range as the address has it, and as a request. */
+const rangeFor = ({ days, last }: Choice, zone: string) => {
+  const now = Date.now();
+  if (last === null) {
+    const range = days === 1 ? 'today' : `${days}d`;
+    return { parameters: { range }, from: dayIn(zone, now - (days - 1) * dayMs), to: undefined };
+  }
+  const [from, until, to] = [last + days - 1, last, last - 1].map((ago) => dayIn(zone, now - ago * dayMs));
+  return { parameters: { from, to: until }, from: from as string, to };
+};
+const intervalOf = (days: number) => (days <= 2 ? 'hour' : 'day');
+
+const query = (parameters: Readonly<Record<string, unknown>>): string => {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
+  return `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
+};
+
+/** A page: its address, and what it must show, asked of the API. */
+interface Named {
+  readonly contactFirstname: string;
+  readonly contactLastname: string;
+  readonly contactEmailaddress: string;
+  readonly contactExternalID: string;
+}
+
+const dayWritten = (time: string): string =>
+  new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(new Date(time));
+
+interface Shown {
+  readonly path: string;
+  readonly cards: () => Promise<readonly object[]>;
+  /** Other texts, by what selects them. */
+  readonly texts?: () => Promise<Readonly<Record<string, readonly string[]>>>;
+  /** How many events all sessions of the page hold together. */
+  readonly events?: () => Promise<number>;
+}
+
+const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice): Promise<readonly Shown[]> => {
+  const api = createClient({ url, token: site.viewerToken });
+  const { account } = await api.getAccount({});
+  const eventName = (id: string) => account.event.find(({ eventID }) => String(eventID) === id)?.eventName ?? id;
+  const labels: Readonly<Record<string, (value: string) => string>> = {
+    event: eventName,
+    contactTagID: (id) => account.tag.find(({ tagID }) => tagID === id)?.tagName ?? id,
+    contactProfileID: (id) => account.profile.find(({ profileID }) => profileID === id)?.profileName ?? id,
+    hour: (value) => `${value}:00`,
+    weekday: (value) => weekdays[Number(value) - 1] ?? value,
+  };
+  const labelOf = (by: string, value: string | null | undefined): string =>
+    typeof value === 'string' ? (labels[by] ?? String)(value) || '(empty)' : 'None';
+
+  const isServer = choice.kind === 'server';
+  const { parameters, from, to } = rangeFor(choice, zone);
+  const { compare, filter, tabs, by, measure, event, steps, within, per, interval, first } = choice;
+  const filtered = filter && { filter: JSON.stringify([filter]) };
+  const inRange = { from, to, filter, timezone: zone };
+  const seen = { ...parameters, ...filtered };
+
+  const measured = async (
+    request: RequestFor<'reportTotals'>,
+    measures: readonly (readonly [label: string, of: (counts: Totals['total']) => number])[],
+    chosen: number,
+  ) => {
+    const totals = await api.reportTotals({ ...request, interval: intervalOf(choice.days) });
+    const of = measures[chosen]?.[1] as (counts: Totals['total']) => number;
+    return {
+      title: 'Measures',
+      measures: measures.map(([label, each]) => [
+        label,
+        count(each(totals.total)),
+        change(each(totals.total), totals.earlier && each(totals.earlier.total)),
+      ]),
+      plot: (totals.interval ?? []).map((counts, nth) => {
+        const before = totals.earlier?.interval?.[nth];
+        return [...(totals.earlier ? [before ? String(of(before)) : ''] : []), String(of(counts))];
+      }),
+    };
+  };
+  type Totals = Awaited<ReturnType<typeof api.reportTotals>>;
+  const four = [
+    ['People', ({ people }: Totals['total']) => people],
+    ['Browsers', ({ users }: Totals['total']) => users],
+    ['Sessions', ({ sessions }: Totals['total']) => sessions],
+    ['Events', ({ events }: Totals['total']) => events],
+  ] as const;
+
+  const group = async (name: GroupName) => {
+    const tab = { ...tabs, events: 'kinds' }[name];
+    const dimension =
+      (groupTabs[name] as Readonly<Record<string, RequestFor<'reportBreakdown'>['by']>>)[tab] ?? 'event';
+    const attrID = String(dimension).startsWith('attr:') ? String(dimension).slice(5) : undefined;
+    const only =
+      attrID !== undefined
+        ? { attrID, exists: true }
+        : name === 'pages'
+          ? { attrID: 'path', exists: true }
+          : name === 'sources'
+            ? { attrID: 'referrer', contains: '://' }
+            : undefined;
+    const { row, total, others } = await api.reportBreakdown({
+      ...inRange,
+      by: dimension,
+      filter: filter && only ? { and: [filter, only] } : (filter ?? only),
+      limit: 8,
+    });
+    return {
+      title: groupTitles[name],
+      ...(row.length > 0 && {
+        rows: [
+          ...row.map(({ values: [value], people }) => [
+            labelOf(String(dimension), value),
+            `${count(people)} ${share(people, total.people)}`,
+          ]),
+          ...(others ? [[`${count(others.groups)} more`, count(others.people)]] : []),
+        ],
+      }),
+    };
+  };
+
+  const overview: Shown = {
+    path: query({ ...seen, compare, ...tabs }),
+    cards: async () => [
+      await measured(
+        { ...inRange, compare, attrID: hasRevenue ? 'amount' : undefined },
+        [...four, ...(hasRevenue ? [['Revenue', ({ value }: Totals['total']) => value?.sum ?? 0] as const] : [])],
+        0,
+      ),
+      ...(await Promise.all((Object.keys(groupTabs) as GroupName[]).map(group))),
+    ],
+    texts: async () => ({ '.online': [`${count((await api.reportLive({})).people)} online`] }),
+  };
+
+  const live: Shown = {
+    path: 'live',
+    cards: async () => {
+      const answer = await api.reportLive({ limit: 6 });
+      const lists = [
+        ['On which pages', answer.page],
+        ['From where', answer.referrerHost],
+        ['From which countries', answer.country],
+      ] as const;
+      return [
+        { title: 'Events as they are stored' },
+        ...lists.map(([title, { row, others }]) => {
+          const rows = row.filter(({ value }) => value !== null);
+          return {
+            title,
+            ...(rows.length > 0 && {
+              rows: [
+                ...rows.map(({ value, people }) => [
+                  value || '(empty)',
+                  `${count(people)} ${share(people, answer.people)}`,
+                ]),
+                ...(others > 0 ? [['Others', count(others)]] : []),
+              ],
+            }),
+          };
+        }),
+      ];
+    },
+    texts: async () => ({ '.now strong': [count((await api.reportLive({})).people)] }),
+  };
+
+  const explore: Shown = {
+    path: `events${query({ ...seen, compare, by, measure, event })}`,
+    cards: async () => {
+      const asked = { ...inRange, eventID: event };
+      const breakdown = { ...asked, by: by as RequestFor<'reportBreakdown'>['by'] };
+      const { row, total, others } = await api.reportBreakdown({ ...breakdown, sort: measure, limit: 50 });
+      const cells = (counts: Totals['total']) => four.map(([, of]) => count(of(counts)));
+      const isOrdered = by === 'hour' || by === 'weekday';
+      const rows = isOrdered ? row.toSorted((a, b) => Number(a.values[0]) - Number(b.values[0])) : row;
+      const chosen = { people: 0, users: 1, sessions: 2, events: 3 }[measure];
+      return [
+        await measured({ ...asked, compare }, four, chosen),
+        {
+          title: expect.stringMatching(/ by /),
+          ...(rows.length > 0 && {
+            rows: [
+              ['All', ...cells(total)],
+              ...rows.map((counts) => [
+                labelOf(by, counts.values[0]) + share(counts[measure], total[measure]),
+                ...cells(counts),
+              ]),
+              ...(others ? [[`${count(others.groups)} more`, ...cells(others)]] : []),
+            ],
+          }),
+        },
+      ];
+    },
+  };
+
+  const funnel: Shown = {
+    path: `events${query({ ...seen, tab: 'funnel', steps, within, per })}`,
+    cards: async () => {
+      const { step } = await api.reportFunnel({
+        ...inRange,
+        step: steps.map((id) => ({ event: [id] })),
+        within: { '30d': 2_592_000, '7d': 604_800, '1d': 86_400, '1h': 3_600 }[within],
+        per,
+      });
+      const reached = step.map((one) => one.reached);
+      return [
+        { title: 'Steps' },
+        {
+          title: per === 'person' ? 'People who went through' : 'Sessions who went through',
+          ...(reached[0] && {
+            rows: reached.map((one, nth) => {
+              const [before, after] = [reached[nth - 1], reached[nth + 1]];
+              return [
+                `${nth + 1}. ${eventName(String(steps[nth]))}`,
+                count(one),
+                share(one, reached[0] ?? 0),
+                before === undefined ? '' : share(one, before) || '–',
+                after === undefined ? '' : count(one - after),
+              ];
+            }),
+          }),
+        },
+      ];
+    },
+  };
+
+  const retention: Shown = {
+    path: `events${query({ ...seen, tab: 'retention', interval, first })}`,
+    cards: async () => {
+      const { cohort } = await api.reportRetention({ ...inRange, interval, first: first && { event: [first] } });
+      return [
+        {
+          title: 'Who came back',
+          ...(cohort.some(({ people }) => people > 0) && {
+            rows: cohort.map(({ people, back }) => [
+              expect.any(String),
+              count(people),
+              ...back.map((one) => `${share(one, people)} (${count(one)})`),
+            ]),
+          }),
+        },
+      ];
+    },
+  };
+
+  const nameOf = (one: Named): string =>
+    `${one.contactFirstname} ${one.contactLastname}`.trim() || one.contactEmailaddress || one.contactExternalID;
+  const nameAndAddress = (one: Named): string =>
+    nameOf(one) + (one.contactEmailaddress === nameOf(one) ? '' : one.contactEmailaddress);
+  const ago = expect.any(String);
+
+  const contacts: Shown = {
+    path: 'people',
+    cards: async () => {
+      const { contact } = await api.searchContact({ sort: 'seen', order: 'desc', limit: 50 });
+      const rows = contact.map((one) => [
+        nameAndAddress(one),
+        one.tag.map(({ tagName }) => tagName).join(''),
+        one.contactStatus,
+        one.lastSeenTime ? dayWritten(one.lastSeenTime) : 'never',
+        ago,
+      ]);
+      return [{ title: 'Contacts', ...(rows.length > 0 && { rows }) }];
+    },
+  };
+
+  const everybody = (segment?: string): Shown => ({
+    path: `people${query({ ...(segment === undefined ? seen : parameters), list: 'everybody', segment })}`,
+    cards: async () => {
+      const { person: people } = await api.reportPeople({
+        ...inRange,
+        filter: segment === undefined ? filter : { segment },
+        limit: 50,
+      });
+      const rows = people.map((one) => [
+        one.contactUUID === '' ? `Visitor ${one.userUUID.slice(-6)}` : nameAndAddress(one),
+        count(one.events),
+        ago,
+        ago,
+      ]);
+      return [{ title: 'Everybody lately', ...(rows.length > 0 && { rows }) }];
+    },
+  });
+
+  const contactPage = (contactUUID: string): Shown => ({
+    path: `person${query({ contact: contactUUID })}`,
+    cards: async () => {
+      const { claim = [], link = [] } = await api.getContact({ contactUUID, include: 'claim,link' });
+      const browsers = link.filter(({ current }) => current).length;
+      return [
+        { title: 'History' },
+        { title: 'Who this is' },
+        { title: browsers > 0 ? `Browsers · ${browsers}` : 'Browsers' },
+        ...(claim.length > 0 ? [{ title: `Said in a browser · ${claim.length}` }] : []),
+      ];
+    },
+    events: async () => (await api.getEvent({ contactUUID })).event.length,
+    texts: async () => {
+      const { link = [], contact } = await api.getContact({ contactUUID, include: 'link' });
+      return {
+        h1: [expect.stringContaining(nameOf(contact))],
+        '.turn': link.map(() => expect.any(String)),
+      };
+    },
+  });
+
+  const browserPage = (userUUID: string): Shown => ({
+    path: `person${query({ user: userUUID })}`,
+    cards: async () => [{ title: 'History' }],
+    events: async () => (await api.getEvent({ userUUID })).event.length,
+  });
+
+  const catalogue: Shown = {
+    path: 'catalogue',
+    cards: async () => {
+      const { eventDefinition = [] } = await api.getEvent({ include: 'definition', limit: 1 });
+      const usesOf = (id: number) => eventDefinition.find(({ eventID }) => eventID === id)?.count ?? 0;
+      return [
+        {
+          title: `Events · ${count(account.event.length)}`,
+          rows: account.event.map(({ eventID, eventName }) => [
+            eventName,
+            String(eventID),
+            count(usesOf(eventID)),
+            ago,
+            ago,
+            '',
+            ...(isServer ? [''] : []),
+          ]),
+        },
+      ];
+    },
+  };
+  const segments: Shown = {
+    path: 'catalogue?tab=segment',
+    cards: async () => {
+      const { segment } = await api.listSegments({});
+      return [
+        {
+          title: `Segments · ${segment.length}`,
+          ...(segment.length > 0 && { rows: segment.map(({ segmentName }) => [segmentName, ago, ago, '']) }),
+        },
+      ];
+    },
+  };
+
+  const stored: Shown = {
+    path: 'settings?tab=privacy',
+    cards: async () => [{ title: 'Account' }, { title: 'Privacy' }],
+    texts: async () => {
+      const { usage } = (await api.getAccount({})).account;
+      const megabytes = count(Math.ceil(usage.storedBytes / 1_000_000));
+      const counts = [
+        `${count(usage.contacts)} contacts`,
+        `${count(usage.users)} browsers`,
+        `${count(usage.events)} events`,
+      ];
+      return { '.account-facts div:last-child dd': [`${counts.join(', ')}, ${megabytes}\u00A0MB`] };
+    },
+  };
+  const tokens: Shown = {
+    path: 'settings',
+    cards: async () => {
+      if (!isServer) return [{ title: 'Tokens' }];
+      const { token = [] } = (await site.api.getAccount({})).account;
+      const sessions = token.filter(({ session }) => session);
+      const row = (head: string | RegExp) => [expect.stringMatching(head), ago, ago, ago, ago, ''];
+      return [
+        {
+          title: `Tokens · ${token.length - sessions.length}`,
+          rows: token.flatMap(({ session }) => (session ? [] : [row(/./s)])),
+        },
+        { title: `Sessions of the console · ${sessions.length}`, rows: sessions.map(() => row(/this session|./)) },
+      ];
+    },
+  };
+
+  const { segment: saved } = await api.listSegments({});
+  const known = (await api.searchContact({ limit: 50 })).contact;
+  const chosen = known[choice.nth % known.length];
+  return [
+    overview,
+    live,
+    explore,
+    funnel,
+    retention,
+    contacts,
+    everybody(),
+    ...saved.slice(0, 1).map(({ segmentName }) => everybody(segmentName)),
+    ...(chosen ? [contactPage(chosen.contactUUID)] : []),
+    browserPage(site.users[choice.nth % site.users.length] as string),
+    catalogue,
+    segments,
+    stored,
+    tokens,
+  ];
+};
+
+/** Opens one of the numbers that lead to people: so many are listed. */
+const openNumber = async (page: Page, nth: number): Promise<void> => {
+  const numbers = page.locator('.number-link');
+  const all = await numbers.count();
+  if (all === 0) return;
+  const number = numbers.nth(nth % all);
+  const people = Number.parseInt(await number.evaluate(peopleOf), 10);
+  await number.click();
+  await expect.poll(() => page.getByRole('dialog').locator('tbody tr').count(), { timeout: 8_000 }).toBe(people);
+};
+
+/** What the page shows beside its cards. */
+const further = async (page: Page, selectors: readonly string[]) => {
+  const entries = selectors.map(async (selector) => [selector, await page.evaluate(textsOf, selector)] as const);
+  return Object.fromEntries(await Promise.all(entries));
+};
+const eventsInSessions = async (page: Page): Promise<number> => {
+  const counts: string[] = await page.evaluate(textsOf, '.session-head > span:nth-of-type(1)');
+  return counts.reduce((sum, text) => sum + Number.parseInt(text, 10), 0);
+};
+
+const look = async (page: Page, pages: readonly Shown[], nth: number): Promise<void> => {
+  for (const { path, cards, texts, events } of pages) {
+    await page.goto(`${url}/console/${path}`);
+    await page.locator('.card').first().waitFor(soon);
+    await expect.poll(() => page.locator('[aria-busy=true]').count(), soon).toBe(0);
+    const [wantedTexts = {}, wantedEvents] = await Promise.all([texts?.(), events?.()]);
+    const wanted = { path, cards: await cards(), texts: wantedTexts, events: wantedEvents };
+    const shown = async () => ({
+      path,
+      cards: await page.evaluate(consoleCards),
+      texts: await further(page, Object.keys(wantedTexts)),
+      events: events && (await eventsInSessions(page)),
+    });
+    await expect.poll(shown, { timeout: 8_000 }).toEqual(wanted);
+    if (path.startsWith('events')) await openNumber(page, nth);
+  }
+};
+
+it('are those of the API, over random histories', async () => {
+  await fc.assert(
+    fc.asyncProperty(historyArbitrary, choiceArbitrary, async (history, choice) => {
+      const site = await carryOut(url, history);
+      const { page, context, signIn, complaints } = await openConsole(browser, { url });
+      try {
+        await signIn(choice.kind === 'viewer' ? site.viewerToken : site.serverToken);
+        await look(page, await pagesOf(site, history, choice), choice.nth);
+        expect(complaints).toEqual([]);
+      } finally {
+        await context.close();
+      }
+    }),
+    // A page that shows something else is looked at for seconds before it fails: too long to look for the smallest history.
+    { numRuns: runs(4, 4), endOnFailure: true },
+  );
+});
