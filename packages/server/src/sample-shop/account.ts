@@ -14,6 +14,13 @@ export const isSampleShop = ({ accountUUID }: Pick<AccountSummary, 'accountUUID'
 export const findSampleShop = async (store: Pick<Store, 'listAccounts'>): Promise<AccountSummary | undefined> =>
   (await store.listAccounts()).find(isSampleShop);
 
+/** Whether the sample shop was filled to its end, and is not being removed: it has segments last, and its tokens are revoked first. */
+export const isWhole = async (store: Pick<Store, 'listSegments' | 'listTokens'>, account: number): Promise<boolean> => {
+  const tokens = await store.listTokens({ account });
+  if (tokens.every(({ revokedTime }) => revokedTime !== null)) return false;
+  return (await store.listSegments({ account })).length > 0;
+};
+
 export interface SampleAccount {
   readonly account: number;
   readonly accountUUID: string;

@@ -193,10 +193,6 @@ export const fillSampleShop = async (
   const of = happenings.filter((each) => each.do === 'log').length;
   const made = await createSampleAccount(store, now - (sampleDays + 1) * dayMs);
   const { account, accountUUID, browserTokenUUID, serverTokenUUID } = made;
-  for (const [nth, [segmentName, filter]] of segments.entries()) {
-    const time = now - (20 - nth) * dayMs;
-    await store.saveSegment({ account, segmentName, filter: JSON.stringify(filter), time });
-  }
   const storing = createStoring(store, made, now);
   let events = 0;
   for (const happening of happenings) {
@@ -204,6 +200,11 @@ export const fillSampleShop = async (
     if (happening.do === 'log') events += 1;
   }
   await storing.flush();
+  // Last, so that a shop with segments is whole.
+  for (const [nth, [segmentName, filter]] of segments.entries()) {
+    const time = now - (20 - nth) * dayMs;
+    await store.saveSegment({ account, segmentName, filter: JSON.stringify(filter), time });
+  }
   onProgress({ events, of });
   const { usage } = await store.getAccount(account);
   return { accountUUID, accountName, browserTokenUUID, serverTokenUUID, ...usage };

@@ -2,11 +2,17 @@
 import type { Logger } from 'pino';
 import type { SampleShop } from '../http/console/routes.ts';
 import type { Store } from '../store/store.ts';
-import { findSampleShop, isSampleShop } from './account.ts';
+import { findSampleShop, isSampleShop, isWhole } from './account.ts';
 import { fillSampleShop } from './fill.ts';
+import { sizeOf } from './month.ts';
 import { removeSampleShop } from './remove.ts';
 
-export const createSampleShop = (store: Store, log: Logger): SampleShop => {
+/** `events` is how many events it has, about. */
+export const createSampleShop = (
+  store: Store,
+  log: Logger,
+  { events }: { readonly events?: number } = {},
+): SampleShop => {
   /** One at a time; each waits for the one before, whether or not that failed. */
   let last: Promise<unknown> = Promise.resolve();
   const next = <Value>(work: () => Promise<Value>): Promise<Value> => {
@@ -19,8 +25,10 @@ export const createSampleShop = (store: Store, log: Logger): SampleShop => {
     fill: () =>
       next(async () => {
         const { account } = (await findSampleShop(store)) ?? {};
-        if (account !== undefined) return account;
-        const { accountUUID } = await fillSampleShop(store);
+        if (account !== undefined && (await isWhole(store, account))) return account;
+        // Filling it, or removing it, was interrupted.
+        if (account !== undefined) await removeSampleShop(store);
+        const { accountUUID } = await fillSampleShop(store, events === undefined ? {} : { size: sizeOf(events) });
         return (await store.findAccount(accountUUID)) as number;
       }),
     /** Resolves when nobody can read the shop any more. Its rows are deleted after that, in steps. */
