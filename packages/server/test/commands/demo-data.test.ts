@@ -112,7 +112,7 @@ it('demo-data works without a server, and says what was made', async () => {
   const { env } = temporaryDatabase();
   const { code, stdout, stderr } = await firsthand(['demo-data', '--events', String(events), '--seed', '5'], env);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatch(/^The account "Sample shop \(demo data\)" has a month of a small shop: 2,000 events\.\n/);
+  expect(stdout).toMatch(/^The account "Sample shop \(demo data\)" has a month of a small shop: 4,000 events\.\n/);
   expect(stdout).toMatch(
     /\nServer token +server_\S+ {2}\(secret, and shown this once\)\n\nThe server token signs in to the console[^\n]+\n$/,
   );
