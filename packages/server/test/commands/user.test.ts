@@ -4,8 +4,6 @@ import { firsthand, firsthandJSON, temporaryDatabase } from '../fixtures/command
 it('invites, lists and removes people, and changes their roles', async () => {
   const { env } = temporaryDatabase();
   const ben = 'ben@shop.example';
-  const early = await firsthand(['user', 'invite', ben, '--role', 'editor'], env);
-  expect([early.code, early.stderr]).toEqual([1, expect.stringMatching('there is no database')]);
   const { accountUUID } = await firsthandJSON(['account', 'create', '--name', 'Shop'], env);
   const { stdout } = await firsthand(['user', 'invite', ben, '--role', 'editor', '--port', '4000'], env);
   expect(stdout).toMatch(
@@ -35,11 +33,6 @@ it('invites, lists and removes people, and changes their roles', async () => {
     memberID,
     status: '200',
   });
-  expect(await firsthandJSON(['user', 'list'], env)).toEqual([]);
   const gone = await firsthand(['user', 'remove', ben, '--account', accountUUID], env);
   expect([gone.code, gone.stderr]).toEqual([1, expect.stringMatching('may sign in to Shop')]);
-  const actions = (await firsthandJSON(['audit', 'list', '--account', accountUUID], env)).map(
-    ({ action }: { action: string }) => action,
-  );
-  expect(actions.slice(0, 4)).toEqual(['removeMember', 'updateMember', 'inviteMember', 'inviteMember']);
 });

@@ -1,9 +1,12 @@
 // What every store must do, held against the Store interface alone: a driver runs it over itself, unchanged.
 import { describe } from 'vitest';
-import { describeAccountDeletion } from './account-deletion.ts';
-import { describeAccounts } from './accounts.ts';
-import { describeAudit } from './audit.ts';
-import { describeCatalogues } from './catalogues.ts';
+import { describeAccountDeletion } from './accounts/account-deletion.ts';
+import { describeAccounts } from './accounts/accounts.ts';
+import { describeAudit } from './accounts/audit.ts';
+import { describeCatalogues } from './accounts/catalogues.ts';
+import { describeMembers } from './accounts/members.ts';
+import { describeSegments } from './accounts/segments.ts';
+import { describeTokens } from './accounts/tokens.ts';
 import { describeClaims } from './claims.ts';
 import { describeCommits } from './commits.ts';
 import { describeConcurrency } from './concurrency.ts';
@@ -22,15 +25,12 @@ import { describeKeyProperties } from './keys/key-properties.ts';
 import { describeDisplacedLinks } from './links/displaced-links.ts';
 import { describeLinks } from './links/links.ts';
 import { describeManyLinks } from './links/many-links.ts';
-import { describeMembers } from './members.ts';
 import { describeMerges } from './merges.ts';
 import { describeRefusedRequests } from './refused-requests.ts';
 import { describeRepeats } from './repeats.ts';
 import { describeReportFeed } from './report-feed.ts';
 import { describeRetention } from './retention.ts';
-import { describeSegments } from './segments.ts';
 import { type Open, useSites } from './sites.ts';
-import { describeTokens } from './tokens.ts';
 
 const nouns = [
   describeAccounts,

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { checkPassword, createPasswords } from './passwords.ts';
 
 const here = '192.0.2.1';
+const cheap = { ln: 4, r: 8, p: 1 };
 
 const password = 'stone teapots sing at dawn';
 
@@ -15,13 +16,13 @@ it('knows a password by its hash, which is another one each time', async () => {
 });
 
 it('takes the same letter for the same, however a keyboard writes it', async () => {
-  const passwords = createPasswords();
+  const passwords = createPasswords(cheap);
   const hash = await passwords.hash('ein Schluck Tee für Zoë', here);
   expect(await passwords.isRight('ein Schluck Tee für Zoë'.normalize('NFD'), hash, here)).toBe(true);
 });
 
 it('reads the cost from the hash, and takes no hash of another form', async () => {
-  const passwords = createPasswords();
+  const passwords = createPasswords(cheap);
   // RFC 7914, section 12: the first 32 bytes of the vector with N = 16384, r = 8, p = 1.
   const vector = '$scrypt$ln=14,r=8,p=1$U29kaXVtQ2hsb3JpZGU$cCO9yzr9c0hGHAbNgf046/2o+7qQT44+qbVD9lRdofI';
   expect(await passwords.isRight('pleaseletmein', vector, here)).toBe(true);
@@ -30,7 +31,7 @@ it('reads the cost from the hash, and takes no hash of another form', async () =
 });
 
 it('refuses what it can’t hash soon: of one address beyond three, of all beyond twenty', async () => {
-  const passwords = createPasswords({ ln: 4, r: 8, p: 1 });
+  const passwords = createPasswords(cheap);
   const ask = (address: string) => passwords.isRight(password, undefined, address);
   const refusedOf = async (asked: readonly Promise<boolean>[]) =>
     (await Promise.allSettled(asked)).filter(({ status }) => status === 'rejected').length;
@@ -49,7 +50,7 @@ it.each([
   ['of few different characters', 'abababababababab', 'different'],
   ['that holds the e-mail address', 'my Ben@Shop.example!', 'e-mail address'],
 ])('a password %s is told to be what it is', async (_, given, problem) => {
-  const passwords = createPasswords({ ln: 4, r: 8, p: 1 });
+  const passwords = createPasswords(cheap);
   if (problem === undefined) {
     checkPassword(given, 'ben@shop.example');
     expect(await passwords.isRight(given, await passwords.hash(given, here), here)).toBe(true);

@@ -8,7 +8,7 @@ import { BoundedMap } from '../../bounded-map.ts';
 import { parseAddress } from '../../identity/address.ts';
 import { createTokenText, hashToken } from '../../ingest/token.ts';
 import { Refusal } from '../../refusal.ts';
-import { noInvitation } from '../../store/rules/members.ts';
+import { noInvitation } from '../../store/rules/accounts/members.ts';
 import type { Access, SigningIn, Store } from '../../store/store.ts';
 import { type AddressOf, bindingsOf } from '../access/client-address.ts';
 import { isLocalVisitor } from '../access/loopback.ts';

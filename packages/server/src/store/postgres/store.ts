@@ -2,7 +2,7 @@
 import { Refusal } from '../../refusal.ts';
 import { createBackpressure } from '../backpressure.ts';
 import { createCommitMeasures } from '../measures.ts';
-import type { AuditedName } from '../rules/audit.ts';
+import type { AuditedName } from '../rules/accounts/audit.ts';
 import type { EventBatch, EventOutcome, RefusedReplay, ReplayedAnswer, ReplayedWrite, Store } from '../store.ts';
 import { StoreUnusable } from '../unusable.ts';
 import { createAccess } from './accounts/access.ts';

@@ -1,8 +1,8 @@
 /** Random histories of an account, for the pages of the console: as plain data, and carried out through the API. */
 import { createClient, FirsthandError } from '@firsthand/client';
 import fc from 'fast-check';
-import { fitting, hostileTexts } from '../../fixtures/hostile-texts.ts';
 import { createAccount } from '../../fixtures/serving.ts';
+import { fitting, hostileTexts } from './hostile-texts.ts';
 
 const minuteMs = 60_000;
 

@@ -1,7 +1,7 @@
 /** An account that has each of the hostile texts in every field that shows outside text. */
 import type { RequestFor } from '@firsthand/client';
 import { createClient } from '@firsthand/client';
-import { fitting, hostileTexts } from '../../fixtures/hostile-texts.ts';
+import { fitting, hostileTexts } from './hostile-texts.ts';
 import type { Shop } from './shop.ts';
 
 /** Events of a day, so that a breakdown of the day lists each of its values. */

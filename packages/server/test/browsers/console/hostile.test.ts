@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../fixtures/chromium.ts';
-import { hostileTexts, unstorableTexts } from '../../fixtures/hostile-texts.ts';
 import { clickAll, noteViolations, tooWide, visitAll } from '../../fixtures/in-page.js';
 import { fillWithHostileTexts, textsOfDay } from './hostile-site.ts';
+import { hostileTexts, unstorableTexts } from './hostile-texts.ts';
 import { openConsole } from './opened.ts';
 import { openShop, type Shop } from './shop.ts';
 

@@ -2,7 +2,7 @@
 import { canonicalName } from '@firsthand/contract/fields';
 import type { Filter } from '@firsthand/contract/reports/filter';
 import type { Condition } from '../../../reports/questions.ts';
-import { eventIDsByName } from '../../../store/rules/catalogue-rules.ts';
+import { eventIDsByName } from '../../../store/rules/accounts/catalogue-rules.ts';
 import type { ListedEntry } from '../../../store/store.ts';
 import type { ContactLists } from './dimensions.ts';
 import type { ContactsOf } from './found-contacts.ts';

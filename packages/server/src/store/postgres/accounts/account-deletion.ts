@@ -1,6 +1,6 @@
 /** Deletes accounts, some rows in each transaction. */
 import { Refusal } from '../../../refusal.ts';
-import { restOfPause } from '../../rules/account-deletion.ts';
+import { restOfPause } from '../../rules/accounts/account-deletion.ts';
 import type { AccountDeletion, RequestOf } from '../../store.ts';
 import type { Transaction } from '../transactions/transaction.ts';
 import { notifyAccess } from './access.ts';

@@ -1,7 +1,7 @@
 /** Accounts: creates, changes and reads them. */
 import { Refusal } from '../../../refusal.ts';
-import { type AccountValues, changedValues, givenKinds, refusedContact } from '../../rules/account-changes.ts';
-import { usesOfContact } from '../../rules/catalogue-rules.ts';
+import { type AccountValues, changedValues, givenKinds, refusedContact } from '../../rules/accounts/account-changes.ts';
+import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { newKeysOf } from '../../rules/contact-keys.ts';
 import type {
   AccountChange,

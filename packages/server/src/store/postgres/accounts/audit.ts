@@ -1,5 +1,5 @@
 /** The audit log: stores and lists its entries. */
-import { type AuditedName, recordsOf } from '../../rules/audit.ts';
+import { type AuditedName, recordsOf } from '../../rules/accounts/audit.ts';
 import type { AuditEntry, AuditRecord, RequestOf, Store } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 

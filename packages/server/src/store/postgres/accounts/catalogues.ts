@@ -15,7 +15,7 @@ import {
   type Use,
   usesOfEvent,
   withEventID,
-} from '../../rules/catalogue-rules.ts';
+} from '../../rules/accounts/catalogue-rules.ts';
 import type { NameOf } from '../../rules/contact-presenter.ts';
 import type { CatalogueKind, CatalogueSettings, Catalogues, EventQuery, ListedEntry, NewEvent } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';

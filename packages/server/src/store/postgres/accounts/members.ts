@@ -1,5 +1,5 @@
 /** Members: the people who may sign in to the console. */
-import { checkRoomForMember, noInvitation, unknownMember } from '../../rules/members.ts';
+import { checkRoomForMember, noInvitation, unknownMember } from '../../rules/accounts/members.ts';
 import type { Invitation, Member, RequestOf, SigningIn, Store } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';

@@ -1,6 +1,6 @@
 /** Segments: filters of reports that an account saves under names. */
 import { Refusal } from '../../../refusal.ts';
-import { checkRoomForSegment } from '../../rules/segment-limit.ts';
+import { checkRoomForSegment } from '../../rules/accounts/segment-limit.ts';
 import type { RequestOf, SavedSegment } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';

@@ -1,6 +1,6 @@
 /** Tokens: creates, revokes and lists them. */
 import { Refusal } from '../../../refusal.ts';
-import { accessName, isMembers, type MemberAccess } from '../../rules/members.ts';
+import { accessName, isMembers, type MemberAccess } from '../../rules/accounts/members.ts';
 import type { ListedToken, RequestOf, Store, TokenDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Transaction } from '../transactions/transaction.ts';

@@ -1,6 +1,6 @@
 /** Creates contacts, and writes the values that server tokens send. */
 import type { ContactView, KeyField } from '../../../identity/contact-view.ts';
-import { usesOfContact } from '../../rules/catalogue-rules.ts';
+import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import type { ClaimRow } from '../../rules/claims.ts';
 import {
   type CreatedContact,

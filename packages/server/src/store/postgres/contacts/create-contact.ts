@@ -1,6 +1,6 @@
 /** createContact: links a user to the contact with an external ID or an address, which it creates if there is none. */
 import { Refusal } from '../../../refusal.ts';
-import { usesOfContact } from '../../rules/catalogue-rules.ts';
+import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { keyOfClaim } from '../../rules/claims.ts';
 import { requestName } from '../../rules/erased-names.ts';
 import type { NewContact } from '../../store.ts';

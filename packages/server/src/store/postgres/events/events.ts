@@ -1,7 +1,7 @@
 /** Stores batches of events, from many clients, in one transaction. */
 import { linkedContact } from '../../../identity/statements.ts';
 import { Refusal } from '../../../refusal.ts';
-import { eventIDOf, type ListedIDs, usesOfEvent } from '../../rules/catalogue-rules.ts';
+import { eventIDOf, type ListedIDs, usesOfEvent } from '../../rules/accounts/catalogue-rules.ts';
 import { handleName, missingContact } from '../../rules/erased-names.ts';
 import { eventBytes } from '../../rules/row-bytes.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../../store.ts';

@@ -1,6 +1,6 @@
 /** Deletes accounts, some rows in each commit. */
 import { Refusal } from '../../../refusal.ts';
-import { restOfPause } from '../../rules/account-deletion.ts';
+import { restOfPause } from '../../rules/accounts/account-deletion.ts';
 import type { AccountDeletion, RequestOf } from '../../store.ts';
 import type { Users } from '../contacts/users.ts';
 import type { Connection } from '../database/connection.ts';

@@ -1,6 +1,6 @@
 import { Refusal } from '../../../refusal.ts';
-import { type AccountValues, changedValues, givenKinds, refusedContact } from '../../rules/account-changes.ts';
-import { usesOfContact } from '../../rules/catalogue-rules.ts';
+import { type AccountValues, changedValues, givenKinds, refusedContact } from '../../rules/accounts/account-changes.ts';
+import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { newKeysOf } from '../../rules/contact-keys.ts';
 import type {
   AccountChange,

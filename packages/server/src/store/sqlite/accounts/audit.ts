@@ -1,4 +1,4 @@
-import { auditedNames, recordsOf } from '../../rules/audit.ts';
+import { auditedNames, recordsOf } from '../../rules/accounts/audit.ts';
 import type { AuditEntry, AuditRecord, RequestOf } from '../../store.ts';
 import type { Writes } from '../calls.ts';
 import type { Connection } from '../database/connection.ts';

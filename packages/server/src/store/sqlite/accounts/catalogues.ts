@@ -13,7 +13,7 @@ import {
   type Use,
   usesOfEvent,
   withEventID,
-} from '../../rules/catalogue-rules.ts';
+} from '../../rules/accounts/catalogue-rules.ts';
 import type { CatalogueKind, Catalogues, EventQuery, ListedEntry, NewEvent } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 import type { Rollups } from '../events/rollups.ts';

@@ -1,5 +1,5 @@
 import { Refusal } from '../../../refusal.ts';
-import { accessName, isMembers, type MemberAccess } from '../../rules/members.ts';
+import { accessName, isMembers, type MemberAccess } from '../../rules/accounts/members.ts';
 import type { ListedToken, RequestOf, TokenDetail } from '../../store.ts';
 import type { Connection } from '../database/connection.ts';
 

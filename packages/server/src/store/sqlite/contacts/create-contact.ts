@@ -1,6 +1,6 @@
 /** createContact: finds or creates the contact with an external ID or an address, and links the user to it. */
 import { Refusal } from '../../../refusal.ts';
-import { usesOfContact } from '../../rules/catalogue-rules.ts';
+import { usesOfContact } from '../../rules/accounts/catalogue-rules.ts';
 import { keyOfClaim } from '../../rules/claims.ts';
 import { requestKeyName, requestName } from '../../rules/erased-names.ts';
 import { createIdempotencyKeys, tokenInKey } from '../../rules/idempotency-keys.ts';

@@ -1,7 +1,7 @@
 /** Stores events. */
 import { linkedContact } from '../../../identity/statements.ts';
 import { Refusal } from '../../../refusal.ts';
-import { usesOfEvent } from '../../rules/catalogue-rules.ts';
+import { usesOfEvent } from '../../rules/accounts/catalogue-rules.ts';
 import { eventBytes } from '../../rules/row-bytes.ts';
 import type { EventBatch, EventOutcome, NewEvent } from '../../store.ts';
 import type { CatalogueWriter } from '../accounts/catalogues.ts';

@@ -1,8 +1,8 @@
 /** Signing in to the console, and when a session ends. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createSignInCodes, type SignInCodes } from '../src/http/console/sign-in-codes.ts';
-import { consoleOrigin, cookieFrom, fromConsole, signInWith } from './fixtures/console-requests.ts';
-import { openScene, type Scene } from './fixtures/scene.ts';
+import { createSignInCodes, type SignInCodes } from '../../src/http/console/sign-in-codes.ts';
+import { openScene, type Scene } from '../fixtures/scene.ts';
+import { consoleOrigin, cookieFrom, fromConsole, signInWith } from './requests.ts';
 
 let scene: Scene;
 let time: number;

@@ -2,10 +2,10 @@ import { robotMark } from '@firsthand/contract/identifiers';
 import { labelIDs } from '@firsthand/contract/labels';
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
-import { type CatalogueKind, catalogueKinds } from '../../src/store/store.ts';
-import type { Site } from '../fixtures/site.ts';
-import { accountContact, ann, ben, expectRefusal, newAccount, phone } from '../fixtures/store.ts';
-import type { NewSite } from './sites.ts';
+import { type CatalogueKind, catalogueKinds } from '../../../src/store/store.ts';
+import type { Site } from '../../fixtures/site.ts';
+import { accountContact, ann, ben, expectRefusal, newAccount, phone } from '../../fixtures/store.ts';
+import type { NewSite } from '../sites.ts';
 
 const listed = async ({ store, account }: Site, kind: CatalogueKind) =>
   (await store.getAccount(account)).catalogues[kind].map(({ id }) => id);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ann, ben, laptop, newToken, phone } from '../fixtures/store.ts';
-import type { NewSite } from './sites.ts';
+import { ann, ben, laptop, newToken, phone } from '../../fixtures/store.ts';
+import type { NewSite } from '../sites.ts';
 
 export const describeAudit = (newSite: NewSite): void => {
   describe('the audit log', () => {

@@ -1,8 +1,8 @@
 import { accountTokenKinds } from '@firsthand/contract/account/tokens';
 import { describe, expect, test } from 'vitest';
-import type { Access, NewToken } from '../../src/store/store.ts';
-import { expectRefusal, newToken } from '../fixtures/store.ts';
-import type { NewSite } from './sites.ts';
+import type { Access, NewToken } from '../../../src/store/store.ts';
+import { expectRefusal, newToken } from '../../fixtures/store.ts';
+import type { NewSite } from '../sites.ts';
 
 export const describeTokens = (newSite: NewSite): void => {
   describe('tokens', () => {

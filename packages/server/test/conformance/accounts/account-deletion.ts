@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { AccountDeletion } from '../../src/store/store.ts';
-import type { Site } from '../fixtures/site.ts';
-import { ann, ben, cleo, expectRefusal, laptop, newToken, phone, tablet } from '../fixtures/store.ts';
-import type { NewSite } from './sites.ts';
+import type { AccountDeletion } from '../../../src/store/store.ts';
+import type { Site } from '../../fixtures/site.ts';
+import { ann, ben, cleo, expectRefusal, laptop, newToken, phone, tablet } from '../../fixtures/store.ts';
+import type { NewSite } from '../sites.ts';
 
 /** Has rows of every kind. */
 const fill = async ({ store, account, server, browser, link, unlink, merge, voidLink, time }: Site) => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { rowBytes } from '../../src/store/rules/row-bytes.ts';
-import type { Site } from '../fixtures/site.ts';
-import { accountContact, ann, ben, expectRefusal, newAccount, newID } from '../fixtures/store.ts';
-import type { NewSite } from './sites.ts';
+import { rowBytes } from '../../../src/store/rules/row-bytes.ts';
+import type { Site } from '../../fixtures/site.ts';
+import { accountContact, ann, ben, expectRefusal, newAccount, newID } from '../../fixtures/store.ts';
+import type { NewSite } from '../sites.ts';
 
 const settings = {
   accountName: 'Bücher & Söhne "O’Brien"',

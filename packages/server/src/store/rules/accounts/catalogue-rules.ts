@@ -4,8 +4,8 @@ import { canonicalName } from '@firsthand/contract/fields';
 import { robotMark } from '@firsthand/contract/identifiers';
 import { isLabelID } from '@firsthand/contract/labels';
 import { limits } from '@firsthand/contract/limits';
-import { Refusal } from '../../refusal.ts';
-import { scrub } from '../../scrub.ts';
+import { Refusal } from '../../../refusal.ts';
+import { scrub } from '../../../scrub.ts';
 import {
   type CatalogueEntry,
   type CatalogueKind,
@@ -15,7 +15,7 @@ import {
   catalogueKinds,
   type EventQuery,
   type NewEvent,
-} from '../store.ts';
+} from '../../store.ts';
 
 /** An ID that a request uses, and the field that holds it. */
 export interface Use {

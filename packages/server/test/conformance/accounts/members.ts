@@ -1,9 +1,9 @@
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
-import type { NewInvitation } from '../../src/store/store.ts';
-import type { Site } from '../fixtures/site.ts';
-import { expectRefusal, newToken } from '../fixtures/store.ts';
-import type { NewSite } from './sites.ts';
+import type { NewInvitation } from '../../../src/store/store.ts';
+import type { Site } from '../../fixtures/site.ts';
+import { expectRefusal, newToken } from '../../fixtures/store.ts';
+import type { NewSite } from '../sites.ts';
 
 let nth = 0;
 /** A text that no other test uses: many of them share a store. */

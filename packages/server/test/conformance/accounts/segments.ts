@@ -1,8 +1,8 @@
 import { limits } from '@firsthand/contract/limits';
 import { describe, expect, test } from 'vitest';
-import type { Site } from '../fixtures/site.ts';
-import { expectRefusal } from '../fixtures/store.ts';
-import type { NewSite } from './sites.ts';
+import type { Site } from '../../fixtures/site.ts';
+import { expectRefusal } from '../../fixtures/store.ts';
+import type { NewSite } from '../sites.ts';
 
 const filter = '{"event":7}';
 

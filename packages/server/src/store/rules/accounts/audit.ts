@@ -1,6 +1,6 @@
 /** The audit entries of each write of the store, for both drivers. */
 import { roleOf } from '@firsthand/contract/account/members';
-import type { AuditRecord, RequestOf, Store } from '../store.ts';
+import type { AuditRecord, RequestOf, Store } from '../../store.ts';
 
 type AnswerOf<Name extends keyof Store> = Awaited<ReturnType<Store[Name]>>;
 

@@ -1,8 +1,8 @@
 /** People with names: invited, joining, and signing in to the console with a password. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPasswords } from '../src/http/console/passwords.ts';
-import { consoleOrigin, cookieFrom, fromConsole, signInWith } from './fixtures/console-requests.ts';
-import { type Fields, openScene, type Scene } from './fixtures/scene.ts';
+import { createPasswords } from '../../src/http/console/passwords.ts';
+import { type Fields, openScene, type Scene } from '../fixtures/scene.ts';
+import { consoleOrigin, cookieFrom, fromConsole, signInWith } from './requests.ts';
 
 const password = 'stone teapots sing at dawn';
 const emailaddress = 'ben@shop.example';
