@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 const open = async () => {
-  const opened = await openConsole(browser, shop, { viewport: phone, reducedMotion: 'reduce' });
+  const opened = await openConsole(browser, shop, { viewport: phone });
   await opened.page.addInitScript(noteViolations);
   await opened.signIn(shop.serverToken, 'set-up');
   return opened;

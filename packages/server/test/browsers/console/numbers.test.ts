@@ -548,6 +548,6 @@ it('are those of the API, over random histories', async () => {
       }
     }),
     // A page that shows something else is looked at for seconds before it fails: too long to look for the smallest history.
-    { numRuns: runs(4, 4), endOnFailure: true },
+    { numRuns: runs(2, 2), endOnFailure: true },
   );
 });
