@@ -80,7 +80,7 @@ const stepsOf = (): readonly Step[] => {
     },
     {
       title: 'Log what matters to you',
-      isDone: (account.value?.event.length ?? 0) > 1,
+      isDone: (account.value?.usage.events ?? 0) > 0 && (account.value?.event.length ?? 0) > 1,
       help: 'tracker.log("Basket filled", { product: "Stone teapot" }) is all there is to it.',
       href: '../docs/static-site',
     },

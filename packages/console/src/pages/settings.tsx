@@ -10,7 +10,7 @@ import { Tokens } from './settings/tokens.tsx';
 
 const tabs = {
   tokens: 'Tokens',
-  people: 'People',
+  people: 'Team',
   refused: 'Refused',
   privacy: 'Privacy',
   audit: 'Audit log',

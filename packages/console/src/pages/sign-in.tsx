@@ -40,7 +40,7 @@ const Help = ({ byPassword }: { readonly byPassword: boolean }) =>
     <details>
       <summary>I have no password, or forgot it</summary>
       <p>
-        An owner of the account invites you in Settings, People, also for a new password. So does this command at the
+        An owner of the account invites you in Settings, Team, also for a new password. So does this command at the
         machine of the server:
       </p>
       <pre>

@@ -88,6 +88,9 @@ const wordsOf = (condition: Condition): string => {
   if (or !== undefined) return or.map(inWords).join(' or ');
   if (did !== undefined) {
     const { event: kinds, filter, atLeast } = did;
+    const { attrID: origin = '', is: from } = kinds === undefined && filter ? filter : {};
+    if (origin.startsWith('utm_') && from !== undefined)
+      return `came from ${attributeName(origin).toLowerCase()} ${listed(from)}`;
     const often = atLeast === undefined || atLeast === 1 ? '' : ` at least ${atLeast} times`;
     const where = filter === undefined ? '' : ` where ${inWords(filter)}`;
     return `did ${kinds === undefined ? 'something' : namesOfEvents(kinds)}${often}${where}`;

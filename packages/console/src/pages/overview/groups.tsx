@@ -32,6 +32,15 @@ const attribute = (title: string, attrID: string, label?: Tab['label']): Tab => 
   ...(label && { label }),
 });
 
+/**
+ * Where people came from. Only their first event has it, so a click asks for all that these people did: else it would seem that nobody who
+ * came has bought anything.
+ */
+const origin = (title: string, attrID: string): Tab => ({
+  ...attribute(title, attrID),
+  condition: (value) => ({ did: { filter: { attrID, is: [value] } } }),
+});
+
 /** Sites that are left out of the referrers. More of them would make the filter too large. */
 const mostOwnSites = 10;
 
@@ -61,9 +70,9 @@ const cards: Readonly<Record<string, { readonly title: string; readonly tabs: Re
     title: 'Sources',
     tabs: {
       referrers: { title: 'Referrers', by: 'referrerHost', only: fromElsewhere },
-      campaigns: attribute('Campaigns', 'utm_campaign'),
-      sources: attribute('Sources', 'utm_source'),
-      media: attribute('Media', 'utm_medium'),
+      campaigns: origin('Campaigns', 'utm_campaign'),
+      sources: origin('Sources', 'utm_source'),
+      media: origin('Media', 'utm_medium'),
     },
   },
   events: {

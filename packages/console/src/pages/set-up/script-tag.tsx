@@ -6,6 +6,10 @@ import { CopyButton } from '../../parts/copy-button.tsx';
 import { account } from '../../reading/account.ts';
 import { isLive } from '../settings/token-list.ts';
 
+/** The tag of the script that also logs page views, by the attribute that says so: with the small one, the first event waits for code. */
+const withPageViews = (tag: string): string =>
+  tag.replace(/(\ssrc="[^"]*)\.js"/, '$1.full.js"').replace('></script>', ' data-page-views="Page viewed"></script>');
+
 /** The server has written the tag of its settings into the page, without the address and the token. */
 const template = (): string => document.querySelector<HTMLMetaElement>('meta[name="firsthand-tag"]')?.content ?? '';
 
@@ -23,9 +27,11 @@ export const ScriptTag = () => {
     account.value?.token?.filter((token) => token.tokenUUID !== undefined && isLive(token, Date.now())) ?? [];
   const [chosen, setChosen] = useState('');
   const token = tokens.find(({ tokenID }) => tokenID === chosen) ?? tokens[0];
-  const tag = template()
-    .replaceAll('{root}', root)
-    .replaceAll('{token}', token?.tokenUUID ?? 'browser_…');
+  const tag = withPageViews(
+    template()
+      .replaceAll('{root}', root)
+      .replaceAll('{token}', token?.tokenUUID ?? 'browser_…'),
+  );
   const tools = tokens.length > 1 && (
     <select
       aria-label="Browser token"
@@ -41,7 +47,10 @@ export const ScriptTag = () => {
   );
   return (
     <Card title="The script tag" tools={tools}>
-      <p>Paste it into the head of each page, before other scripts.</p>
+      <p>
+        Paste it into the head of each page, before other scripts. It logs page views; <code>tracker.log</code> logs
+        what else matters to you.
+      </p>
       <div class="tag">
         <pre>
           <code>{tag}</code>

@@ -76,7 +76,7 @@ it('shows the first event at once, and says what is left to do', async () => {
   await signIn(shop.serverToken, 'set-up');
   await shows(page, 'Waiting for your first event');
   expect(await page.locator('.tag code').innerText()).toContain(
-    `src="${shop.url}/main.js" data-token="${shop.browserToken}"`,
+    `src="${shop.url}/main.full.js" data-token="${shop.browserToken}" data-page-views="Page viewed"`,
   );
   await shop.api.logEvent({ userUUID: 'visitor-number-1', eventID: 1 });
   await shows(page, 'Events arrive');
@@ -157,6 +157,16 @@ describe('over a shop', () => {
     const asked = page.waitForRequest((request) => new URL(request.url()).searchParams.get('from') === tomorrow, soon);
     await page.clock.fastForward(86_400_000);
     expect((await asked).url()).toContain('/report/');
+  });
+
+  it('shows what those bought who came from a campaign', async () => {
+    const { page, signIn } = await openConsole(browser, shop);
+    await signIn(shop.viewerToken);
+    await page.getByRole('link', { name: 'Campaigns' }).click();
+    await page.getByRole('link', { name: 'autumn' }).click();
+    await shows(page, 'came from campaign autumn');
+    await expect.poll(() => measure(page, 'People'), soon).toBe('1');
+    expect(await measure(page, 'Revenue')).toBe('48.5');
   });
 
   it('finds a person by keys alone, and shows the moment of recognition', async () => {

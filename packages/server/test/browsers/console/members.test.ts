@@ -73,7 +73,7 @@ it('an owner invites a person, who joins and signs in by keys alone, gets anothe
     .waitFor(soon);
   await owner.page.getByRole('link', { name: 'Tokens' }).click();
   await owner.page.getByRole('row', { name: /Ben Lime reads and edits/ }).waitFor(soon);
-  await owner.page.getByRole('link', { name: 'People' }).last().click();
+  await owner.page.getByRole('link', { name: 'Team' }).click();
   await row.getByRole('button', { name: 'Remove ben@shop.example' }).click();
   await owner.page.getByRole('button', { name: 'Remove', exact: true }).click();
   await shows(owner.page, 'ben@shop.example can no longer sign in.');

@@ -19,12 +19,12 @@ const State = ({ member: { joinedTime, signedInTime, invitationExpiresTime } }: 
 
 export const Members = () => {
   const [invited, setInvited] = useState<Invited | undefined>(undefined);
-  if (!isOwner.value) return <OwnersOnly title="People" what="who may sign in" />;
+  if (!isOwner.value) return <OwnersOnly title="Team" what="who may sign in" />;
   const listed = members.value;
   return (
     <div class="settings">
       {invited && <InvitationLink invited={invited} close={() => setInvited(undefined)} />}
-      <Card title={`People${listed ? ` · ${listed.length}` : ''}`} tools={<Invite invited={setInvited} />} class="list">
+      <Card title={`Team${listed ? ` · ${listed.length}` : ''}`} tools={<Invite invited={setInvited} />} class="list">
         {listed === undefined && <Skeleton lines={4} />}
         {listed?.length === 0 && (
           <Empty title="Nobody signs in with a name yet">
