@@ -8,7 +8,10 @@ describe('a command that is given wrongly says so in a line, without a stack, an
     [['account', 'create'], /^error: required option '--name <name>' not specified\n$/],
     [['account', 'create', '--name', 'x', '--origin', 'shop'], /^firsthand: --origin must be an origin: [^\n]+\n$/],
     [['account', 'create', '--name', ''], /^firsthand: --name is required\n$/],
-    [['token', 'create', '--kind', 'god'], /^error: [^\n]+ Allowed choices are browser, viewer, editor, server, operator\.\n$/],
+    [
+      ['token', 'create', '--kind', 'god'],
+      /^error: [^\n]+ Allowed choices are browser, viewer, editor, server, operator\.\n$/,
+    ],
     [['token', 'create', '--kind', 'server'], /^firsthand: --account is required for a server token\n$/],
     [['token', 'create', '--kind', 'operator', '--account', 'x'], /^firsthand: an operator token [^\n]+\n$/],
     [['event', 'log', '--event-id', '1', '--user', 'x'], /^firsthand: a server token is required: [^\n]+\n$/],
