@@ -86,8 +86,10 @@ export const preparePeople = async (
     if ('did' in condition) await writeDoers(connection, people, { ...source, isOf }, question, condition);
     else if (condition.contacts) await writeNumbers(connection, people, condition.contacts);
     else await connection.run(`CREATE TEMP TABLE ${people} AS SELECT DISTINCT person FROM ${owners}`);
-    // With those that are merged into them, because events name the contact that they were logged with.
-    await connection.run(`CREATE TEMP TABLE logged${number} AS SELECT person AS contact FROM ${people} WHERE person > 0
+    // With those that are merged into them, because events name the contact that they were logged with; and without those that are
+    // themselves part of another person, as a contact is that was merged since the list was made.
+    await connection.run(`CREATE TEMP TABLE logged${number} AS SELECT person AS contact FROM ${people}
+      WHERE person > 0 AND person NOT IN (SELECT contact FROM ${merged} WHERE contact <> owner)
       UNION ALL SELECT contact FROM ${merged} WHERE owner IN (SELECT person FROM ${people})`);
     await connection.run(`CREATE TEMP TABLE whole${number} AS
       SELECT "user" FROM ${owners} WHERE person IN (SELECT person FROM ${people}) AND "user" NOT IN (SELECT "user" FROM mixed)
