@@ -58,7 +58,7 @@ interface Told {
   readonly invitation: Invitation;
 }
 
-/** Sends a request of which only a failure is told. Returns why it failed; '' if it worked. */
+/** Sends a request. `problem` is why it failed, or '' if it worked. */
 const attempt = async (path: string, body: object): Promise<{ readonly problem: string; readonly answer: Told }> => {
   const { isOK, status, answer } = await send(path, 'POST', body).catch(() => ({
     isOK: false,

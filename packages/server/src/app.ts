@@ -11,7 +11,6 @@ import { createProxyNotice } from './http/access/proxy-notice.ts';
 import { createBrowserLimits, createRateLimit, type RateLimits } from './http/access/rate-limits.ts';
 import { createRefusalBudget } from './http/access/refusal-budget.ts';
 import { createTokenUse, type TokenUse } from './http/access/token-use.ts';
-
 import { consoleRoutes } from './http/console/pages.ts';
 import { createPasswords, type Passwords } from './http/console/passwords.ts';
 import { createConsoleAnswers, type SampleShop } from './http/console/routes.ts';

@@ -127,6 +127,22 @@ it('lets nobody guess on: ten failed sign-ins from an address, which count for e
   expect((await signInWith(scene, { tokenUUID: scene.tokens.viewer })).status).toBe(200);
 });
 
+it('somebody who has signed in from an address is not locked out of it by others, who fail from many', async () => {
+  await join();
+  const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } });
+  const signInFrom = (address: string, given = password) =>
+    signInWith(scene, { emailaddress, password: given }, '', consoleOrigin, from(address));
+  expect((await signInFrom('192.0.2.1')).status).toBe(200);
+  for (let nth = 0; nth < 50; nth += 1)
+    expect((await signInFrom(`198.51.100.${nth % 5}`, 'not this one, not this')).status).toBe(401);
+  for (let nth = 0; nth < 12; nth += 1) expect((await signInFrom('203.0.113.1')).status).toBe(429);
+  expect((await signInFrom('192.0.2.1')).status).toBe(200);
+  // What was refused for the e-mail address took nothing from the address.
+  const other = { emailaddress: 'nobody@shop.example', password };
+  const answer = await signInWith(scene, other, '', consoleOrigin, from('203.0.113.1'));
+  expect(answer.status).toBe(401);
+});
+
 it('a role is changed, and a member is removed, in open sessions at once', async () => {
   const { cookie, sessionID } = await join({ memberRole: 'viewer' });
   const [{ memberID }] = await members();

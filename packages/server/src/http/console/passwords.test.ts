@@ -49,7 +49,7 @@ it.each([
   ['of endless length', 'abcde'.repeat(100_000), 'at most 256'],
   ['of few different characters', 'abababababababab', 'different'],
   ['that holds the e-mail address', 'my Ben@Shop.example!', 'e-mail address'],
-])('a password %s is told to be what it is', async (_, given, problem) => {
+])('takes or refuses a password %s, with the reason', async (_, given, problem) => {
   const passwords = createPasswords(cheap);
   if (problem === undefined) {
     checkPassword(given, 'ben@shop.example');

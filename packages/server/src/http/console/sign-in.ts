@@ -46,7 +46,9 @@ interface Surroundings {
   readonly addressOf: AddressOf;
   readonly codes: SignInCodes;
   readonly passwords: Passwords;
-  readonly passwordLimits: { readonly [Of in keyof typeof passwordRates]: Pick<RateLimit, 'take' | 'giveBack'> };
+  readonly passwordLimits: {
+    readonly [Of in keyof typeof passwordRates]: Pick<RateLimit, 'ask' | 'take' | 'giveBack'>;
+  };
   /** Counts guesses at codes of invitations, by address. */
   readonly unknownCodes: Pick<RateLimit, 'take' | 'giveBack'>;
   readonly now: () => number;
@@ -55,7 +57,7 @@ interface Surroundings {
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The text of a field; undefined where it is absent or empty. */
-export const textIn = (given: Fields, name: string): string | undefined => {
+const textIn = (given: Fields, name: string): string | undefined => {
   const value = given[name];
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value === 'string') return value;
@@ -117,6 +119,9 @@ export const createSignIn = ({
     const hashed = hashToken(emailaddress ?? '');
     const pair = `${address} ${hashed}`;
     const isKnown = known.has(pair);
+    // Asked before any of them counts: a limit that others have used up takes nothing from this address.
+    if (!isKnown) passwordLimits.failedOfEmailaddress.ask(hashed);
+    passwordLimits.failed.ask(address);
     passwordLimits.all.take(address);
     passwordLimits.failed.take(address);
     if (!isKnown) passwordLimits.failedOfEmailaddress.take(hashed);

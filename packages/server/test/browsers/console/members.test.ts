@@ -82,7 +82,7 @@ it('an owner invites a person, who joins and signs in by keys alone, gets anothe
   expect(owner.complaints).toEqual([]);
 });
 
-it('an invitation that was taken is told to be of no use, and another one is taken in the same tab', async () => {
+it('the page of an invitation that does not work says so, and the same tab takes another one', async () => {
   const shop = await openShop();
   const { page } = await openConsole(browser, shop);
   await page.goto(`${shop.url}/console/join#code=invitation_of-nobody`);

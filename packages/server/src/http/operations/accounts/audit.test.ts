@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** Operations do none of these. */
+/** No operation does these, except replayRefused, whose entry refused.test.ts looks at. */
 const others = ['joinMember', 'deleteAccount', 'replayRefused', 'copy', 'backup'] as const;
 const overHTTP = auditActions.filter((action): action is Exclude<typeof action, (typeof others)[number]> =>
   (others as readonly string[]).every((other) => action !== other),
