@@ -87,9 +87,10 @@ const makeRepository = (folder: string): void => {
 
 const blocks = blocksOf('run-it.md').map(({ code }) => code);
 
-/** What a reader does after a block that holds this. */
+/** What a reader does after a block that holds this. The server has begun a backup of its own, which must not hold what follows. */
 const between: Readonly<Record<string, string>> = {
-  'firsthand backup\n': `firsthand event log --name 'After the backup' --user the-first-visitor
+  'firsthand backup\n': `until grep -q 'a backup was made' /run/firsthand.log; do sleep 0.1; done
+    firsthand event log --name 'After the backup' --user the-first-visitor
     echo == seen; firsthand event list\n`,
   'firsthand restore "$newest"\n': 'echo == restored; firsthand event list\n',
   'firsthand --version\n': `firsthand event log --name 'After the upgrade' --user the-first-visitor
