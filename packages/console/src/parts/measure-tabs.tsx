@@ -1,7 +1,7 @@
 /** The measures of a report as tabs: each with its count, and how it changed since the earlier range. */
 import { hrefWith } from '../address.ts';
 import { formatChange, formatShort, formatWhole } from '../reading/format.ts';
-import type { Counts, Totals } from './totals-plot.tsx';
+import type { Counts, Totals } from './plot/totals-plot.tsx';
 
 export interface Measure {
   readonly name: string;

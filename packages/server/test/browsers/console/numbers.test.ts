@@ -85,6 +85,8 @@ const choiceArbitrary = fc.record({
 type Choice = typeof choiceArbitrary extends fc.Arbitrary<infer Chosen> ? Chosen : never;
 
 const whole = new Intl.NumberFormat('en-GB');
+const twoDigits = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 2 });
+const decimal = (value: number): string => twoDigits.format(value);
 const count = (value: number): string => whole.format(value);
 const roundPercent = new Intl.NumberFormat('en-GB', { style: 'percent' });
 const finePercent = new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 1 });
@@ -174,7 +176,7 @@ const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice
       ]),
       plot: (totals.interval ?? []).map((counts, nth) => {
         const before = totals.earlier?.interval?.[nth];
-        return [...(totals.earlier ? [before ? String(of(before)) : ''] : []), String(of(counts))];
+        return [...(totals.earlier ? [before ? decimal(of(before)) : ''] : []), decimal(of(counts))];
       }),
     };
   };
