@@ -95,8 +95,8 @@ export type Dimension =
   | { readonly by: 'event' }
   /** `1` (Monday) to `7`, and `0` to `23`, on the clock of the question's zone */
   | { readonly by: 'weekday' | 'hour' }
-  /** The attribute `path` of the first or last event of the session that has one. */
-  | { readonly by: 'entryPage' | 'exitPage' }
+  /** The attribute of the first or last event of the session that has it. */
+  | { readonly attrID: string; readonly of: 'first' | 'last' }
   /** The host in the attribute `referrer`. */
   | { readonly by: 'referrerHost' };
 

@@ -111,6 +111,7 @@ describe('every report', () => {
       'must be one or two of event, weekday, hour, entryPage, exitPage, referrerHost, contactProfileID, contactTagID and',
     ],
     ['reportBreakdown', { by: 'attr:' }, 'by[0]', 'must be one or two of'],
+    ['reportBreakdown', { by: 'first:' }, 'by[0]', 'must be one or two of'],
     ['reportBreakdown', { by: 'event,hour,weekday' }, 'by', 'must be one or two of'],
     ['reportBreakdown', { by: 'hour,hour' }, 'by', 'must not name the same twice'],
     ['reportBreakdown', { by: 'event', limit: 1_001 }, 'limit', 'from 1 to 1000'],
@@ -236,7 +237,20 @@ describe('reportBreakdown', () => {
     ['attr:plan', [{ attrID: 'plan' }]],
     ['attr:event', [{ attrID: 'event' }]],
     ['event, attr:attr:x', [{ by: 'event' }, { attrID: 'attr:x' }]],
-    ['["entryPage","exitPage"]', [{ by: 'entryPage' }, { by: 'exitPage' }]],
+    [
+      '["entryPage","exitPage"]',
+      [
+        { attrID: 'path', of: 'first' },
+        { attrID: 'path', of: 'last' },
+      ],
+    ],
+    [
+      'first:utm_campaign,last:last:x',
+      [
+        { attrID: 'utm_campaign', of: 'first' },
+        { attrID: 'last:x', of: 'last' },
+      ],
+    ],
     ['attr:__proto__', [{ attrID: '__proto__' }]],
   ])('asks by %s', async (by, dimensions) => {
     expect(await questionsOf('reportBreakdown', { by })).toEqual([
