@@ -1,6 +1,6 @@
 /** Set up: the script tag, the sites that may use it, the first event, and what is left to do. */
 import { useEffect } from 'preact/hooks';
-import { hrefOf } from '../address.ts';
+import { hrefOf, isOnThisMachine } from '../address.ts';
 import { api } from '../api.ts';
 import { Card } from '../parts/card.tsx';
 import { EventLine } from '../parts/event-line.tsx';
@@ -57,8 +57,6 @@ interface Step {
 }
 
 const stepsOf = (): readonly Step[] => {
-  const { hostname, protocol } = location;
-  const isLocal = hostname === 'localhost' || hostname === '127.0.0.1' || hostname === '[::1]';
   return [
     {
       title: 'Say which sites may use the tag',
@@ -68,7 +66,7 @@ const stepsOf = (): readonly Step[] => {
     },
     {
       title: 'Serve it under a name of your own, with HTTPS',
-      isDone: !isLocal && protocol === 'https:',
+      isDone: !isOnThisMachine() && location.protocol === 'https:',
       help: 'From a path of the site itself, Safari keeps a browser’s cookie for 400 days instead of 7.',
       href: '../docs/own-domain',
     },

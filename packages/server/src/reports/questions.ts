@@ -199,6 +199,8 @@ export interface PeopleEnd {
 export interface PeopleQuestion extends Asked {
   readonly report: 'people';
   readonly of: PeopleOf;
+  /** Only people with so many users at least among their events that count; 0: all. */
+  readonly usersAtLeast: number;
   readonly limit: number;
   /** The page after this place; null: the first page. */
   readonly beyond: PeopleEnd | null;
@@ -207,7 +209,11 @@ export interface PeopleQuestion extends Asked {
 }
 export interface PeopleAnswer {
   /** By the newest of their events that count, newest first; all events of theirs in the range that meet the condition. */
-  readonly people: readonly (PeopleEnd & { readonly events: number; readonly firstTime: number })[];
+  readonly people: readonly (PeopleEnd & {
+    readonly events: number;
+    readonly users: number;
+    readonly firstTime: number;
+  })[];
   /** Null on the last page. */
   readonly next: PeopleEnd | null;
 }

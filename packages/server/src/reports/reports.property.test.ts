@@ -224,6 +224,7 @@ const question: fc.Arbitrary<Question> = fc.oneof(
     .record({
       ...base,
       report: fc.constant('people' as const),
+      usersAtLeast: fc.nat({ max: 3 }),
       limit: fc.integer({ min: 1, max: 6 }),
       beyond: fc.option(
         fc.record({ lastTime: fc.nat({ max: hours * hour }), person: fc.integer({ min: -5, max: 5 }) }),

@@ -621,7 +621,7 @@ export interface ContactChange extends NamedContact {
 }
 
 export interface ContactQuery extends Asker, NamedContact {
-  readonly include: readonly ('claim' | 'link')[];
+  readonly include: readonly ('claim' | 'link' | 'merge')[];
   /** Only claims and links beyond these. */
   readonly beyond?: ListEnds | undefined;
 }
@@ -650,6 +650,9 @@ export interface ContactDetail extends ContactRecord {
   readonly claimCount?: number;
   readonly links?: readonly LinkDetail[];
   readonly linkCount?: number;
+  /** The contacts that are merged into this one, on the first page: the newest merges, oldest first, and the count of all. */
+  readonly merges?: readonly MergeDetail[];
+  readonly mergeCount?: number;
   readonly next?: ListEnds;
 }
 
@@ -663,6 +666,15 @@ export interface ClaimDetail
   readonly state: 'open' | 'accepted' | 'voided';
   readonly tags: readonly string[];
   readonly attributes: Attributes;
+}
+
+/** A contact that another one answers for, with the values of its own record. */
+export interface MergeDetail {
+  readonly contactUUID: string;
+  readonly fields: Readonly<Record<ContactField, string>>;
+  /** The contact that it was merged into, which may be merged itself. */
+  readonly intoContactUUID: string;
+  readonly mergedTime: number;
 }
 
 export interface LinkDetail {

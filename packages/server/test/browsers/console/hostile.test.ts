@@ -193,7 +193,7 @@ it('the catalogue, the segments, the settings', async () => {
     isHarmlessCSV(await savedCSV(page), `segments from ${first}`);
   }
   await page.locator('tbody a').first().click();
-  await page.getByLabel('Segment').waitFor(soon);
+  await page.getByLabel('Segment', { exact: true }).waitFor(soon);
   await isHarmless(page, 'people of a segment');
   await goto('settings');
   await settled(page);
@@ -235,7 +235,7 @@ it('the address', async () => {
   ];
   const lists: typeof reports = [
     (text) => `people?text=${text}`,
-    (text) => `people?list=everybody&segment=${text}`,
+    (text) => `people?list=everybody&browsers=${text}`,
     (text) => `people?tag=${text}&status=${text}`,
     (text) => `catalogue?tab=${text}&text=${text}`,
     (text) => `settings?tab=audit&action=${text}`,

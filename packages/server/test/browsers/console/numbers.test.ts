@@ -376,7 +376,7 @@ const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice
   };
 
   const everybody = (segment?: string): Shown => ({
-    path: `people${query({ ...(segment === undefined ? seen : parameters), list: 'everybody', segment })}`,
+    path: `people${query({ ...(segment === undefined ? seen : { ...parameters, filter: JSON.stringify([{ segment }]) }), list: 'everybody' })}`,
     cards: async () => {
       const { person: people } = await api.reportPeople({
         ...inRange,
@@ -385,6 +385,7 @@ const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice
       });
       const rows = people.map((one) => [
         one.contactUUID === '' ? `Visitor ${one.userUUID.slice(-6)}` : nameAndAddress(one),
+        count(one.users),
         count(one.events),
         ago,
         ago,
@@ -407,10 +408,10 @@ const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice
     },
     events: async () => (await api.getEvent({ contactUUID })).event.length,
     texts: async () => {
-      const { link = [], contact } = await api.getContact({ contactUUID, include: 'link' });
+      const { link = [], merge = [], contact } = await api.getContact({ contactUUID, include: 'link,merge' });
       return {
         h1: [expect.stringContaining(nameOf(contact))],
-        '.turn': link.map(() => expect.any(String)),
+        '.turn': [...link, ...merge].map(() => expect.any(String)),
       };
     },
   });

@@ -364,7 +364,7 @@ describe('reportRetention', () => {
 });
 
 describe('reportPeople', () => {
-  const ofPeople = { ...asked, report: 'people', limit: 100, beyond: null, until: null };
+  const ofPeople = { ...asked, report: 'people', usersAtLeast: 0, limit: 100, beyond: null, until: null };
   const step = [{ event: 'Signed up' }, { event: 'Paid' }];
   const steps = [{ eventIDs: [7] }, { eventIDs: [9] }];
 
@@ -447,7 +447,7 @@ describe('reportPeople', () => {
     const fed = await createFedAccount(scene.store, 1).read();
     const owner = fed.find(({ owner: contact }) => contact)?.owner as number;
     const user = fed.find(({ owner: contact }) => !contact)?.user as number;
-    const times = { events: 1, firstTime: begin, lastTime: middle };
+    const times = { events: 1, users: 1, firstTime: begin, lastTime: middle };
     const next = { lastTime: middle, person: -user };
     answer = async () => ({
       people: [
@@ -461,7 +461,7 @@ describe('reportPeople', () => {
     reports.asked.length = 0;
     const { body } = await ask('reportPeople', { ...open, limit: 3 });
     const to = reports.asked[0]?.question.to;
-    const told = { events: 1, firstTime: '2026-11-01T00:00:00.000Z', lastTime: '2026-11-02T00:00:00.000Z' };
+    const told = { events: 1, users: 1, firstTime: '2026-11-01T00:00:00.000Z', lastTime: '2026-11-02T00:00:00.000Z' };
     const nobody = { contactExternalID: '', contactFirstname: '', contactLastname: '', contactEmailaddress: '' };
     expect(body.person).toEqual([
       {
