@@ -128,10 +128,11 @@ export interface Store extends ReportFeed, ReportNames {
   deleteSegment(request: { account: number; segmentName: string }): Promise<void>;
 
   /**
-   * Records when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null clears the record. Only
-   * `firsthand doctor` reads it.
+   * Records when a proxy on a private address forwarded requests while TRUST_PROXY was not set; null clears the record.
    */
   noteUnknownProxy(request: { seenTime: number | null }): Promise<void>;
+  /** Returns when it did so last, in milliseconds since 1970; null: never. */
+  findUnknownProxy(): Promise<number | null>;
 
   /** Adds an audit entry for something that is not a write of the store. Writes add their own entries: see audit.ts. */
   recordAudit(record: AuditRecord): Promise<void>;

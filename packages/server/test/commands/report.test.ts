@@ -123,7 +123,18 @@ it('retention is a triangle', async () => {
 
 it('people are listed with what names them', async () => {
   answer = { people: [], next: null };
-  const { stdout, stderr } = await run('people', '--by', 'attr:plan', '--is', 'pro', '--users-at-least', '2', '--limit', '5', '--csv');
+  const { stdout, stderr } = await run(
+    'people',
+    '--by',
+    'attr:plan',
+    '--is',
+    'pro',
+    '--users-at-least',
+    '2',
+    '--limit',
+    '5',
+    '--csv',
+  );
   const columns =
     'contactUUID,contactExternalID,contactFirstname,contactLastname,contactEmailaddress,userUUID,events,users,first,last';
   expect([stdout, stderr]).toEqual([`${columns}\r\n`, '']);

@@ -22,7 +22,7 @@ import {
 import { countRefused, createRefusedWriter, listRefused } from './accounts/refused-requests.ts';
 import { deleteSegment, listSegments, saveSegment } from './accounts/segments.ts';
 import { createToken, findProofKeys, listTokens, noteTokenUses, revokeToken } from './accounts/tokens.ts';
-import { noteUnknownProxy } from './accounts/unknown-proxy.ts';
+import { noteUnknownProxy, readUnknownProxy } from './accounts/unknown-proxy.ts';
 import { createContactReader } from './contacts/contact-details.ts';
 import { createContactFinder } from './contacts/contact-finder.ts';
 import { indexContacts } from './contacts/contact-index.ts';
@@ -308,6 +308,7 @@ export const openPostgres = async (databaseURL: string, { role, create }: Openin
     findInvitation: readingOnce(findInvitation),
     findMembers: readingOnce(findMembers),
     listMembers: readingOnce(listMembers),
+    findUnknownProxy: () => readingOnce(readUnknownProxy)(undefined),
     listAudit: readingOnce(listAudit),
     listAccounts: () => readingOnce(listAccounts)(undefined),
     getAccount: reading(getAccount),

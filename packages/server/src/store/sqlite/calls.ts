@@ -59,6 +59,7 @@ export const readNames = [
   'numberContacts',
   'getContact',
   'searchContact',
+  'findUnknownProxy',
   'listRefused',
   'countRefused',
   'check',

@@ -181,7 +181,7 @@ const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice
       title: 'Measures',
       measures: measures.map(([label, each]) => [
         label,
-        count(each(totals.total)),
+        decimal(each(totals.total)),
         change(each(totals.total), totals.earlier && each(totals.earlier.total)),
       ]),
       plot: (totals.interval ?? []).map((counts, nth) => {
@@ -457,17 +457,15 @@ const pagesOf = async (site: Site, { zone, hasRevenue }: History, choice: Choice
   };
 
   const stored: Shown = {
-    path: 'settings?tab=privacy',
-    cards: async () => [{ title: 'Account' }, { title: 'Privacy' }],
+    path: 'settings?tab=storage',
+    cards: async () => (isServer ? [{ title: 'What is stored' }, { title: 'The service' }] : [{ title: 'Storage' }]),
     texts: async () => {
+      if (!isServer) return {};
       const { usage } = (await api.getAccount({})).account;
       const megabytes = count(Math.ceil(usage.storedBytes / 1_000_000));
-      const counts = [
-        `${count(usage.contacts)} contacts`,
-        `${count(usage.users)} browsers`,
-        `${count(usage.events)} events`,
-      ];
-      return { '.account-facts div:last-child dd': [`${counts.join(', ')}, ${megabytes}\u00A0MB`] };
+      return {
+        '.stored dd': [...[usage.events, usage.contacts, usage.users].map(count), `${megabytes} MB`],
+      };
     },
   };
   const tokens: Shown = {
